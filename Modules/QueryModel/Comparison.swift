@@ -1,0 +1,30 @@
+/// How two expressions are compared. The meaning of each over null, NaN and strings is the reference
+/// evaluator's (`QueryEngine`): two-valued logic, strings by UTF-8 bytes.
+public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterable {
+  case equal = "=="
+  case notEqual = "!="
+  case less = "<"
+  case lessOrEqual = "<="
+  case greater = ">"
+  case greaterOrEqual = ">="
+  /// The left side equals one of the values on the right.
+  case `in` = "IN"
+  /// The left side lies between the two values on the right, bounds included.
+  case between = "BETWEEN"
+  case contains = "CONTAINS"
+  case beginsWith = "BEGINSWITH"
+  case endsWith = "ENDSWITH"
+}
+
+/// `left operator right`.
+public struct Comparison: Sendable, Hashable {
+  public var left: ExpressionNode
+  public var comparator: ComparisonOperator
+  public var right: ExpressionNode
+
+  public init(_ left: ExpressionNode, _ comparator: ComparisonOperator, _ right: ExpressionNode) {
+    self.left = left
+    self.comparator = comparator
+    self.right = right
+  }
+}

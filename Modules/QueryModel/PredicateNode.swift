@@ -1,0 +1,25 @@
+/// A condition on an object, as a plain value: what every front door of the query language makes, and all
+/// that the engine reads.
+public indirect enum PredicateNode: Sendable, Hashable {
+  /// Matches every object, or none.
+  case constant(Bool)
+  case comparison(Comparison)
+  /// All of them; an empty list matches every object.
+  case and([PredicateNode])
+  /// At least one of them; an empty list matches none.
+  case or([PredicateNode])
+  case not(PredicateNode)
+}
+
+extension PredicateNode {
+  /// Both conditions, without nesting `and` in `and`.
+  public static func both(_ a: PredicateNode, _ b: PredicateNode) -> PredicateNode {
+    switch (a, b) {
+    case (.constant(true), let other), (let other, .constant(true)): other
+    case (.and(let x), .and(let y)): .and(x + y)
+    case (.and(let x), let other): .and(x + [other])
+    case (let other, .and(let y)): .and([other] + y)
+    default: .and([a, b])
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import Values
+
+/// One thing that adopting a schema did to a catalog. For reports (`B3`) and for dry runs.
+public enum CatalogStep: Sendable, Hashable {
+  case createdTable(String)
+  case addedProperty(type: String, property: String)
+  case addedIndex(type: String, properties: [String], isUnique: Bool)
+  case removedIndex(type: String, properties: [String], isUnique: Bool)
+  /// The default or an inverse's description changed: no stored data is touched.
+  case updatedProperty(type: String, property: String)
+}
+
+/// Why a schema cannot be adopted without a migration. Lists every reason.
+public struct CatalogConflict: Error, Sendable, Hashable {
+  public var faults: [SchemaFault]
+}
+
+extension Catalog {
+  /// The catalog after the additive changes that `schema` asks for, and what they are.
+  ///
+  /// New types, new properties (with a default, optional, or a collection) and new or dropped indexes need no
+  /// migration. Types and properties that the schema does not list stay in the file untouched. A property
+  /// whose kind, optionality, target or primary-key mark differs is a conflict. Pure: nothing is written.
+  public func adopting(_ schema: Schema) throws(CatalogConflict) -> (catalog: Catalog, steps: [CatalogStep]) {
+    var faults = schema.faults()
+    var result = self
+    var steps: [CatalogStep] = []
+    for object in schema.objects {
+      if let position = result.tables.firstIndex(where: { $0.name == object.name }) {
+        faults += result.extendTable(at: position, with: object, steps: &steps)
+      } else {
+        result.createTable(object, steps: &steps)
+      }
+    }
+    if !faults.isEmpty { throw CatalogConflict(faults: faults) }
+    return (result, steps)
+  }
+
+  private mutating func createTable(_ object: ObjectSchema, steps: inout [CatalogStep]) {
+    var table = TableEntry(id: TableID(nextTable), name: object.name, columns: [], indexes: [], nextProperty: 1)
+    nextTable += 1
+    for property in object.properties { table.append(property) }
+    steps.append(.createdTable(object.name))
+    alignIndexes(of: &table, with: object, steps: &steps, quiet: true)
+    tables.append(table)
+  }
+
+  private mutating func extendTable(
+    at position: Int, with object: ObjectSchema, steps: inout [CatalogStep]
+  ) -> [SchemaFault] {
+    var faults: [SchemaFault] = []
+    var table = tables[position]
+    for property in object.properties {
+      guard let at = table.columns.firstIndex(where: { $0.schema.name == property.name }) else {
+        if property.isPrimaryKey {
+          faults.append(
+            SchemaFault(type: object.name, property: property.name, message: "is a new primary key; that needs a migration"))
+          continue
+        }
+        table.append(property)
+        steps.append(.addedProperty(type: object.name, property: property.name))
+        continue
+      }
+      let stored = table.columns[at].schema
+      if let reason = stored.conflict(with: property) {
+        faults.append(SchemaFault(type: object.name, property: property.name, message: reason))
+      } else if stored != property {
+        table.columns[at].schema = property
+        if stored.defaultValue != property.defaultValue || stored.kind != property.kind {
+          // Objects stored before keep what they read as: the first default is the file's.
+          table.columns[at].schema.defaultValue = stored.defaultValue
+          steps.append(.updatedProperty(type: object.name, property: property.name))
+        }
+      }
+    }
+    alignIndexes(of: &table, with: object, steps: &steps, quiet: false)
+    tables[position] = table
+    return faults
+  }
+
+  private mutating func alignIndexes(
+    of table: inout TableEntry, with object: ObjectSchema, steps: inout [CatalogStep], quiet: Bool
+  ) {
+    let wanted = object.allIndexes.compactMap { index -> (IndexSchema, [PropertyID])? in
+      let ids = index.properties.compactMap { table[$0]?.id }
+      return ids.count == index.properties.count ? (index, ids) : nil
+    }
+    let names = Dictionary(uniqueKeysWithValues: table.columns.map { ($0.id, $0.schema.name) })
+    table.indexes.removeAll { entry in
+      let keep = wanted.contains { $0.1 == entry.properties && $0.0.isUnique == entry.isUnique }
+      if !keep {
+        steps.append(
+          .removedIndex(
+            type: object.name, properties: entry.properties.compactMap { names[$0] }, isUnique: entry.isUnique))
+      }
+      return !keep
+    }
+    for (index, ids) in wanted
+    where !table.indexes.contains(where: { $0.properties == ids && $0.isUnique == index.isUnique }) {
+      table.indexes.append(IndexEntry(id: IndexID(nextIndex), properties: ids, isUnique: index.isUnique))
+      nextIndex += 1
+      if !quiet {
+        steps.append(.addedIndex(type: object.name, properties: index.properties, isUnique: index.isUnique))
+      }
+    }
+  }
+}
+
+extension TableEntry {
+  fileprivate mutating func append(_ property: PropertySchema) {
+    columns.append(ColumnEntry(id: PropertyID(nextProperty), schema: property))
+    nextProperty += 1
+  }
+}
+
+extension PropertySchema {
+  /// Why objects stored under `self` cannot be read under `other`; nil when they can.
+  fileprivate func conflict(with other: PropertySchema) -> String? {
+    if isInverse && other.isInverse { return nil }
+    if kind != other.kind { return "is stored as \(kind.label) and declared as \(other.kind.label); that needs a migration" }
+    if isOptional != other.isOptional {
+      return "is stored as \(isOptional ? "optional" : "required") and declared as \(other.isOptional ? "optional" : "required"); that needs a migration"
+    }
+    if target != other.target { return "points to \(target ?? "?") in the file and to \(other.target ?? "?") in the program; that needs a migration" }
+    if isPrimaryKey != other.isPrimaryKey { return "\(isPrimaryKey ? "is" : "is not") the primary key in the file; changing that needs a migration" }
+    return nil
+  }
+}
+
+extension PropertyKind {
+  /// For people: `string`, `list of link`.
+  public var label: String {
+    switch self {
+    case .scalar(let type): type.rawValue
+    case .list(let type): "list of \(type.rawValue)"
+    case .linkingObjects(let origin, let property): "inverse of \(origin).\(property)"
+    }
+  }
+}

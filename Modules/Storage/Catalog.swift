@@ -1,0 +1,58 @@
+import Values
+
+/// The schema as a file holds it: the declared schema plus the numbers that storage uses.
+///
+/// The catalog is part of each version: a transaction reads with the catalog of its version. It lists
+/// everything a program needs to read the file without the Swift types.
+public struct Catalog: Sendable, Hashable, Codable {
+  public internal(set) var tables: [TableEntry] = []
+  /// Ids are given out from here and never reused, also after a table or index is gone.
+  var nextTable: UInt16 = 1
+  var nextIndex: UInt16 = 1
+
+  public init() {}
+
+  public subscript(id: TableID) -> TableEntry? { tables.first { $0.id == id } }
+  public subscript(name: String) -> TableEntry? { tables.first { $0.name == name } }
+  public subscript(column: ColumnID) -> ColumnEntry? { self[column.table]?[column.property] }
+}
+
+/// One stored type.
+public struct TableEntry: Sendable, Hashable, Codable {
+  public let id: TableID
+  public internal(set) var name: String
+  /// Every property, inverses included, in the order they were first stored. The position of a column in
+  /// this array is its slot in a `RowBuffer`.
+  public internal(set) var columns: [ColumnEntry]
+  public internal(set) var indexes: [IndexEntry]
+  var nextProperty: UInt16
+
+  public subscript(id: PropertyID) -> ColumnEntry? { columns.first { $0.id == id } }
+  public subscript(name: String) -> ColumnEntry? { columns.first { $0.schema.name == name } }
+  public func slot(of id: PropertyID) -> Int? { columns.firstIndex { $0.id == id } }
+  public func column(_ property: PropertyID) -> ColumnID { ColumnID(id, property) }
+  public var primaryKey: ColumnEntry? { columns.first { $0.schema.isPrimaryKey } }
+  /// The unique index of the primary key.
+  public var primaryIndex: IndexEntry? { primaryKey.flatMap { key in indexes.first { $0.properties == [key.id] && $0.isUnique } } }
+}
+
+/// One stored property.
+public struct ColumnEntry: Sendable, Hashable, Codable {
+  public let id: PropertyID
+  public internal(set) var schema: PropertySchema
+
+  /// What the column reads as where nothing was stored for an object: null, or the declared default, or the
+  /// zero of the type.
+  public var absentValue: Value {
+    guard case .scalar(let type) = schema.kind else { return .null }
+    if schema.isOptional || type == .link { return .null }
+    return schema.defaultValue?.value(as: type) ?? Value.zero(of: type)
+  }
+}
+
+/// One stored index over one or more scalar columns of a table.
+public struct IndexEntry: Sendable, Hashable, Codable {
+  public let id: IndexID
+  public let properties: [PropertyID]
+  public let isUnique: Bool
+}

@@ -1,0 +1,62 @@
+import Values
+
+/// A run of rows of one table with the columns that were asked for, in that order. Not copyable and lent to a
+/// closure: its memory is the engine's and ends with the call.
+public struct ColumnBatch: ~Copyable {
+  /// Row i has the key `keys[i]`, or `firstKey + i` when `keys` is nil. Ascending.
+  public let firstKey: ObjectKey
+  public let keys: UnsafePointer<Int64>?
+  public let count: Int
+  /// nil: every row lives. Bit i clear: row i is a hole; kernels AND it at the end, they need not branch on it.
+  public let live: UnsafePointer<UInt64>?
+  public let columns: UnsafeBufferPointer<ColumnVector>
+
+  @inlinable public init(
+    firstKey: ObjectKey, keys: UnsafePointer<Int64>? = nil, count: Int, live: UnsafePointer<UInt64>? = nil,
+    columns: UnsafeBufferPointer<ColumnVector>
+  ) {
+    self.firstKey = firstKey
+    self.keys = keys
+    self.count = count
+    self.live = live
+    self.columns = columns
+  }
+
+  @inlinable public func key(at row: Int) -> ObjectKey {
+    ObjectKey(keys.map { $0[row] } ?? firstKey.rawValue &+ Int64(row))
+  }
+
+  @inlinable public func isLive(at row: Int) -> Bool {
+    guard let live else { return true }
+    return live[row &>> 6] &>> UInt64(row & 63) & 1 == 1
+  }
+}
+
+/// What a visiting closure wants next.
+public enum Step: Sendable {
+  case proceed
+  case stop
+}
+
+/// Rows that cannot pass need not be delivered: only rows whose ordinal in `column` lies in `min...max` are of
+/// interest, and null and NaN are not. A hint: an engine may ignore it, and the caller still tests every row.
+///
+/// The ordinal of an integer column is its word; of a double column `ZoneHint.ordinal(of:)`.
+public struct ZoneHint: Sendable, Hashable {
+  /// Position in the columns asked for.
+  public let column: Int
+  public let min: Int64
+  public let max: Int64
+
+  public init(column: Int, min: Int64, max: Int64) {
+    self.column = column
+    self.min = min
+    self.max = max
+  }
+
+  /// An Int64 that orders as the doubles do, −0.0 like 0.0. NaN has none: its result is unspecified.
+  @inlinable public static func ordinal(of double: Double) -> Int64 {
+    let bits = Int64(bitPattern: (double == 0 ? 0 : double).bitPattern)
+    return bits >= 0 ? bits : bits ^ Int64.max
+  }
+}

@@ -1,0 +1,87 @@
+/// One column of a run of rows, still encoded: decoding a byte column to Int64 costs more than counting over
+/// it. A kernel switches once on `layout` and loops over raw memory; `word(at:)` and `bytes(at:)` are for
+/// row-at-a-time code.
+///
+/// The memory belongs to the engine. It ends with the closure the vector was lent to, or, in a
+/// `ColumnWindow`, with the window.
+public struct ColumnVector {
+  public enum Layout: UInt8, Sendable {
+    /// Words of that width, unsigned, to be added to `base` (frame of reference). Integers, bools, links.
+    case int8, int16, int32, int64
+    /// One bit a row: Bool.
+    case bits
+    /// Raw bit patterns of 4 and 8 bytes: Float; Double and Date.
+    case float32, float64
+    /// `count + 1` unsigned offsets of that width in `offsets`, relative to `values`: String, Data.
+    case bytes16, bytes32
+    /// 16 bytes a row: UUID.
+    case fixed16
+    /// Every row is the same: the word `base`, or for bytes the first `base` bytes at `values`.
+    case constantWord, constantBytes
+  }
+
+  public let layout: Layout
+  public let count: Int
+  public let base: Int64
+  public let values: UnsafeRawPointer
+  public let offsets: UnsafeRawPointer?
+  /// nil: no null in the run. Bit i set: row i is null and its element is unspecified (but readable).
+  public let nulls: UnsafePointer<UInt64>?
+  /// Bounds over the rows that are neither null nor NaN, as ordinals (see `ZoneHint`). May be wider than the
+  /// data, never narrower; `min > max` when there is no such row.
+  public let min: Int64
+  public let max: Int64
+
+  @inlinable public init(
+    layout: Layout, count: Int, base: Int64 = 0, values: UnsafeRawPointer, offsets: UnsafeRawPointer? = nil,
+    nulls: UnsafePointer<UInt64>? = nil, min: Int64 = .min, max: Int64 = .max
+  ) {
+    self.layout = layout
+    self.count = count
+    self.base = base
+    self.values = values
+    self.offsets = offsets
+    self.nulls = nulls
+    self.min = min
+    self.max = max
+  }
+}
+
+extension ColumnVector {
+  @inlinable @inline(__always) public func isNull(at row: Int) -> Bool {
+    guard let nulls else { return false }
+    return nulls[row &>> 6] &>> UInt64(row & 63) & 1 == 1
+  }
+
+  /// The 64-bit word of a row of a word column; unspecified where the row is null. O(1).
+  @inlinable @inline(__always) public func word(at row: Int) -> Int64 {
+    switch layout {
+    case .int8: base &+ Int64(values.load(fromByteOffset: row, as: UInt8.self))
+    case .int16: base &+ Int64(values.loadUnaligned(fromByteOffset: row &* 2, as: UInt16.self))
+    case .int32: base &+ Int64(values.loadUnaligned(fromByteOffset: row &* 4, as: UInt32.self))
+    case .int64: base &+ values.loadUnaligned(fromByteOffset: row &* 8, as: Int64.self)
+    case .bits: Int64(values.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> UInt8(row & 7) & 1)
+    case .float32: Int64(values.loadUnaligned(fromByteOffset: row &* 4, as: UInt32.self))
+    case .float64: values.loadUnaligned(fromByteOffset: row &* 8, as: Int64.self)
+    default: base
+    }
+  }
+
+  /// The bytes of a row of a bytes column; unspecified where the row is null. O(1), no copy.
+  @inlinable @inline(__always) public func bytes(at row: Int) -> UnsafeRawBufferPointer {
+    switch layout {
+    case .bytes16:
+      let offsets = offsets.unsafelyUnwrapped  // a bytes layout has offsets: `init`'s contract
+      let start = Int(offsets.loadUnaligned(fromByteOffset: row &* 2, as: UInt16.self))
+      let end = Int(offsets.loadUnaligned(fromByteOffset: row &* 2 &+ 2, as: UInt16.self))
+      return UnsafeRawBufferPointer(start: values + start, count: end &- start)
+    case .bytes32:
+      let offsets = offsets.unsafelyUnwrapped  // as above
+      let start = Int(offsets.loadUnaligned(fromByteOffset: row &* 4, as: UInt32.self))
+      let end = Int(offsets.loadUnaligned(fromByteOffset: row &* 4 &+ 4, as: UInt32.self))
+      return UnsafeRawBufferPointer(start: values + start, count: end &- start)
+    case .fixed16: return UnsafeRawBufferPointer(start: values + row &* 16, count: 16)
+    default: return UnsafeRawBufferPointer(start: values, count: Int(base))
+    }
+  }
+}

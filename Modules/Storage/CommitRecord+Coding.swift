@@ -1,0 +1,150 @@
+import Values
+
+/// The bytes of a commit record, as every engine stores them (Docs/FileFormat.md): a format number, then
+/// variable-length integers (7 bits a byte, low first; signed ones zigzag), keys as differences.
+extension CommitRecord {
+  static let format: UInt64 = 1
+
+  /// Without the version, which the engine keys the record by.
+  public func encoded() -> [UInt8] {
+    var out = VarintWriter()
+    out.put(CommitRecord.format)
+    out.put(changedCatalog ? 1 : 0)
+    out.put(origin)
+    out.putSigned(timeMilliseconds)
+    if let author {
+      out.put(UInt64(author.utf8.count) + 1)
+      out.bytes += author.utf8
+    } else {
+      out.put(0)
+    }
+    out.put(UInt64(tables.count))
+    for table in tables { table.encode(to: &out) }
+    return out.bytes
+  }
+
+  /// Throws `.corrupt` for bytes that are no record and `.unsupportedVersion` for a newer format. Safe for
+  /// any bytes whatever.
+  public init(version: Version, encoded: UnsafeRawBufferPointer) throws(StorageError) {
+    var input = VarintReader(encoded)
+    let format = try input.next()
+    guard format == CommitRecord.format else {
+      throw StorageError(
+        .unsupportedVersion, .engine, "The history has commit records of format \(format).",
+        remedy: "Open the file with a newer build.")
+    }
+    let flags = try input.next()
+    let origin = try input.next()
+    let time = try input.nextSigned()
+    let authorLength = try input.next()
+    var author: String?
+    if authorLength > 0 { author = String(decoding: try input.bytes(authorLength - 1), as: UTF8.self) }
+    let count = try input.count()
+    var tables: [TableChange] = []
+    tables.reserveCapacity(count)
+    for _ in 0..<count { tables.append(try TableChange(from: &input)) }
+    self.init(
+      author: author, origin: origin, timeMilliseconds: time, changedCatalog: flags & 1 == 1, tables: tables)
+    self.version = version
+  }
+}
+
+extension TableChange {
+  fileprivate func encode(to out: inout VarintWriter) {
+    out.put(UInt64(table.rawValue))
+    for keys in [inserted, deleted] {
+      out.put(UInt64(keys.runs.count))
+      var last: Int64 = 0
+      for run in keys.runs {
+        out.putSigned(run.lowerBound &- last)
+        out.put(UInt64(run.upperBound &- run.lowerBound))
+        last = run.upperBound
+      }
+    }
+    out.put(UInt64(modified.count))
+    var last: Int64 = 0
+    for object in modified {
+      out.putSigned(object.key.rawValue &- last)
+      last = object.key.rawValue
+      let words = object.properties.words
+      out.put(UInt64(words.count))
+      for word in words { out.put(word) }
+    }
+    out.put(UInt64(lists.count))
+    last = 0
+    for list in lists {
+      out.putSigned(list.owner.rawValue &- last)
+      last = list.owner.rawValue
+      out.put(UInt64(list.property.rawValue))
+      out.put(UInt64(list.edits.count))
+      for edit in list.edits { edit.encode(to: &out) }
+    }
+  }
+
+  fileprivate init(from input: inout VarintReader) throws(StorageError) {
+    self.init(table: TableID(try input.small()))
+    inserted = try KeyRuns(from: &input)
+    deleted = try KeyRuns(from: &input)
+    var last: Int64 = 0
+    for _ in 0..<(try input.count()) {
+      last &+= try input.nextSigned()
+      var words: [UInt64] = []
+      for _ in 0..<(try input.count()) { words.append(try input.next()) }
+      modified.append(ModifiedObject(key: ObjectKey(last), properties: PropertySet(words: words)))
+    }
+    last = 0
+    for _ in 0..<(try input.count()) {
+      last &+= try input.nextSigned()
+      let property = PropertyID(try input.small())
+      var edits: [ListChange.Edit] = []
+      for _ in 0..<(try input.count()) { edits.append(try ListChange.Edit(from: &input)) }
+      lists.append(ListChange(owner: ObjectKey(last), property: property, edits: edits))
+    }
+  }
+}
+
+extension KeyRuns {
+  fileprivate init(from input: inout VarintReader) throws(StorageError) {
+    var runs: [ClosedRange<Int64>] = []
+    var last: Int64 = 0
+    for _ in 0..<(try input.count()) {
+      let lower = last &+ (try input.nextSigned())
+      let length = try input.next()
+      guard length <= UInt64(Int64.max), case let (upper, overflow) = lower.addingReportingOverflow(Int64(length)), !overflow
+      else { throw VarintReader.damaged }
+      runs.append(lower...upper)
+      last = upper
+    }
+    self.init(runs: runs)
+  }
+}
+
+extension ListChange.Edit {
+  fileprivate func encode(to out: inout VarintWriter) {
+    let (kind, a, b): (UInt64, Int, Int) =
+      switch self {
+      case .insert(let at, let count): (0, at, count)
+      case .remove(let range): (1, range.lowerBound, range.count)
+      case .set(let at): (2, at, 0)
+      case .move(let from, let to): (3, from, to)
+      case .clear: (4, 0, 0)
+      }
+    out.put(kind)
+    out.put(UInt64(a))
+    out.put(UInt64(b))
+  }
+
+  fileprivate init(from input: inout VarintReader) throws(StorageError) {
+    let kind = try input.next()
+    let a = try input.position()
+    let b = try input.position()
+    switch kind {
+    case 0: self = .insert(at: a, count: b)
+    case 1: self = .remove(a..<a + b)
+    case 2: self = .set(at: a)
+    case 3: self = .move(from: a, to: b)
+    case 4: self = .clear
+    default: throw VarintReader.damaged
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import Values
+
+/// What one commit changed, in ids: the one fact that everything "live" is derived from. Stored with the data
+/// in the same transaction, so another process and a restart see the same history.
+public struct CommitRecord: Sendable, Hashable {
+  /// Set by the engine at commit.
+  public var version = Version(0)
+  /// Who wrote, by choice of the writer; free text.
+  public var author: String?
+  /// Tells apart the stores that write to one file, over processes: a random number a store draws when it is
+  /// opened. 0: unknown.
+  public var origin: UInt64
+  /// When, in milliseconds since 1970, by the writer's clock. For people; nothing is ordered by it.
+  public var timeMilliseconds: Int64
+  /// The commit changed the catalog: readers reload it.
+  public var changedCatalog: Bool
+  /// Changes of tables in ascending order of table, each at most once, none empty.
+  public var tables: [TableChange]
+
+  public init(
+    author: String? = nil, origin: UInt64 = 0, timeMilliseconds: Int64 = 0, changedCatalog: Bool = false,
+    tables: [TableChange] = []
+  ) {
+    self.author = author
+    self.origin = origin
+    self.timeMilliseconds = timeMilliseconds
+    self.changedCatalog = changedCatalog
+    self.tables = tables
+  }
+}
+
+/// What one commit did to one table. An object is in at most one of `inserted`, `deleted` and `modified`:
+/// inserted and changed is inserted, inserted and deleted is nothing.
+public struct TableChange: Sendable, Hashable {
+  public var table: TableID
+  public var inserted: KeyRuns
+  public var deleted: KeyRuns
+  /// Objects that were there before and after, ascending by key, with the properties that were set to a
+  /// different value or whose list was edited.
+  public var modified: [ModifiedObject]
+  /// What happened to each edited list of an object that was there before and after, ascending by owner, then
+  /// property.
+  public var lists: [ListChange]
+
+  public init(
+    table: TableID, inserted: KeyRuns = KeyRuns(), deleted: KeyRuns = KeyRuns(), modified: [ModifiedObject] = [],
+    lists: [ListChange] = []
+  ) {
+    self.table = table
+    self.inserted = inserted
+    self.deleted = deleted
+    self.modified = modified
+    self.lists = lists
+  }
+
+  public var isEmpty: Bool { inserted.isEmpty && deleted.isEmpty && modified.isEmpty && lists.isEmpty }
+}
+
+public struct ModifiedObject: Sendable, Hashable {
+  public var key: ObjectKey
+  public var properties: PropertySet
+
+  public init(key: ObjectKey, properties: PropertySet) {
+    self.key = key
+    self.properties = properties
+  }
+}
+
+/// The edits of one list in order, as positions; the values are in the data.
+public struct ListChange: Sendable, Hashable {
+  public enum Edit: Sendable, Hashable {
+    case insert(at: Int, count: Int)
+    case remove(Range<Int>)
+    case set(at: Int)
+    case move(from: Int, to: Int)
+    case clear
+  }
+  public var owner: ObjectKey
+  public var property: PropertyID
+  public var edits: [Edit]
+
+  public init(owner: ObjectKey, property: PropertyID, edits: [Edit]) {
+    self.owner = owner
+    self.property = property
+    self.edits = edits
+  }
+}

@@ -1,0 +1,131 @@
+import Values
+
+/// What can be read in a snapshot and in an open write alike: one version of a store.
+///
+/// Query code, live objects and tools read through this protocol alone. It is called very often: `word` and
+/// `bytes` for each property a live object reads without a window, the batch calls once for each run of rows.
+///
+/// **Threads.** One thread at a time. It may move between threads: the calls need no thread of their own.
+/// **Memory.** What is lent to a closure ends with the closure. A closure must not call the same transaction's
+/// changing methods, and may call its reading ones.
+/// **Errors.** `.objectDeleted` (scope statement) for a key that does not live in this version, `.misuse` for a
+/// table, column or index that the catalog does not have or that is of another kind than the call wants, and
+/// whatever the disk causes (`.io`, `.corrupt`, `.snapshotExpired`, `.closed`).
+public protocol StorageReading: AnyObject {
+  /// The version that is read; in a write, the version the write began from.
+  var version: Version { get }
+
+  /// The schema of this version; in a write, as changed by it.
+  var catalog: Catalog { get }
+
+  /// How many objects the table has. O(1) or close to it: `count` of an unfiltered result asks every time.
+  func count(_ table: TableID) throws(StorageError) -> Int
+
+  /// Whether the object lives in this version. False, not an error, for keys never given out.
+  func contains(_ table: TableID, _ key: ObjectKey) throws(StorageError) -> Bool
+
+  /// The 64-bit word of a scalar column (see `Value.word` for what it means for each type); nil is null.
+  /// A fixed-width read without a box. O(log n) or better.
+  func word(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64?
+
+  /// The bytes of a scalar String, Data or UUID column, lent; nil is null. `body` runs exactly once unless the
+  /// call throws.
+  func bytes(_ column: ColumnID, _ key: ObjectKey, _ body: (UnsafeRawBufferPointer?) -> Void) throws(StorageError)
+
+  /// Rows of `table` with keys from `start` on, ascending, with the asked scalar columns, a batch at a time. The
+  /// sizes of batches are the engine's (at most 4,096 rows, at least 1) and may vary; holes are marked in
+  /// `live`. `columns` may be empty: then only keys are wanted. Stops early when `body` says so.
+  func scan(
+    _ table: TableID, _ columns: [PropertyID], from start: ObjectKey, hints: [ZoneHint],
+    _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError)
+
+  /// Keys of the objects in a run of an index, in index order, equal entries by ascending key; the whole sequence
+  /// backwards when `descending`. In blocks of the engine's choice, never empty.
+  func keys(
+    in index: IndexID, _ range: IndexRange, descending: Bool, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError)
+
+  /// How many entries a run of an index has, without visiting them where the engine can.
+  func count(in index: IndexID, _ range: IndexRange) throws(StorageError) -> Int
+
+  /// The number of elements of a list. O(1) or close to it.
+  func elementCount(_ column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int
+
+  /// Elements of a list, in order, in batches of one column without keys; `range` is clamped to the list.
+  func elements(
+    _ column: ColumnID, _ owner: ObjectKey, _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError)
+
+  /// The backlinks of an object: keys of the objects whose to-one link or list of links `column` points to
+  /// `target`, ascending; a list that holds the target twice gives its owner twice. Maintained by the engine for
+  /// every relationship. Not an error when the target does not live: nothing points to it.
+  func sources(
+    of target: ObjectKey, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError)
+
+  /// Commit records of the versions in (`version`, this version], ascending. `.historyTrimmed` (scope statement)
+  /// when the first of them is gone; then the caller treats everything as changed.
+  func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError)
+
+  /// Ends the transaction: a read lets go of its version, an open write is rolled back. Idempotent. Dropping
+  /// the last reference does the same. Every other call afterwards throws `.closed`.
+  func end()
+}
+
+/// A snapshot: one committed version, unchanged until ended, whatever is committed meanwhile.
+///
+/// It holds its version in the file: while it lives, the space of what was replaced since is not reused. It
+/// never blocks a writer and no writer blocks it. There is no "begin at version v": a version passes between
+/// threads by passing this object.
+public protocol ReadTransaction: StorageReading, Sendable {}
+
+extension StorageReading {
+  /// The value of a scalar column, in a box: for code that does not know the type.
+  public func value(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Value {
+    guard let entry = catalog[column], case .scalar(let type) = entry.schema.kind else {
+      throw StorageError(.misuse, .statement, "There is no scalar column \(column.property.rawValue) in table \(column.table.rawValue).")
+    }
+    if type.isWord {
+      guard let word = try word(column, key) else { return .null }
+      return Value(word: word, type: type) ?? .null
+    }
+    var result = Value.null
+    try bytes(column, key) { bytes in
+      if let bytes { result = Value(bytes: bytes, type: type) ?? .null }
+    }
+    return result
+  }
+
+  /// The elements of a list, in boxes.
+  public func values(_ column: ColumnID, _ owner: ObjectKey, _ range: Range<Int>) throws(StorageError) -> [Value] {
+    guard let entry = catalog[column], case .list(let type) = entry.schema.kind else {
+      throw StorageError(.misuse, .statement, "There is no list column \(column.property.rawValue) in table \(column.table.rawValue).")
+    }
+    var result: [Value] = []
+    try elements(column, owner, range) { batch in
+      let vector = batch.columns[0]
+      for row in 0..<batch.count { result.append(vector.value(at: row, as: type)) }
+      return .proceed
+    }
+    return result
+  }
+
+  /// The only object with these values in a unique index; nil when there is none. The first when not unique.
+  public func key(in index: IndexID, equal values: [Value]) throws(StorageError) -> ObjectKey? {
+    var result: ObjectKey?
+    try keys(in: index, IndexRange(equal: values), descending: false) { keys in
+      result = ObjectKey(keys[0])
+      return .stop
+    }
+    return result
+  }
+}
+
+extension ColumnVector {
+  /// A row in a box.
+  public func value(at row: Int, as type: ValueType) -> Value {
+    if isNull(at: row) { return .null }
+    return (type.isWord ? Value(word: word(at: row), type: type) : Value(bytes: bytes(at: row), type: type)) ?? .null
+  }
+}

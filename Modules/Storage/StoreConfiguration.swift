@@ -1,0 +1,50 @@
+import Values
+
+/// Where a store is, which types it holds and how it behaves: everything needed to open it, as a `Sendable`
+/// value. People know it as `Store.Configuration` and make one with `.lmdb(…)`, `.sqlite(…)` or `.memory(…)`,
+/// each from the module of its backend:
+///
+/// ```swift
+/// import Vivarium
+/// import StorageLMDB
+/// let store = try Store(.lmdb(url, models: Person.self, Dog.self))
+/// ```
+public struct StoreConfiguration: Sendable {
+  public var backend: any StorageBackend
+  /// The model types. The store holds exactly these; others in the file are left alone.
+  public var models: [any SchemaDescribing.Type]
+  public var options: OpenOptions
+  /// What a returned `write` survives; each write can say otherwise.
+  public var durability: Durability
+  /// How long a write waits for other writers; nil: as long as it takes.
+  public var writeTimeout: Duration?
+  public var misuse: MisusePolicy
+  /// Whether the store moves to new versions by itself, at its context's next turn.
+  public var autorefresh: Bool
+  /// The author put into each commit record, unless a write names another.
+  public var author: String?
+
+  public init(backend: any StorageBackend, models: [any SchemaDescribing.Type]) {
+    self.backend = backend
+    self.models = models
+    options = OpenOptions()
+    durability = .full
+    writeTimeout = nil
+    misuse = .trapInDebug
+    autorefresh = true
+    author = nil
+  }
+
+  public var schema: Schema { Schema(models.map { $0._$schema }) }
+}
+
+/// What happens on a mistake that a setter cannot throw: setting a property outside a write, or of a deleted
+/// object.
+public enum MisusePolicy: Sendable, Hashable {
+  /// Stops a debug build at the mistake; a release build logs it and ignores the call.
+  case trapInDebug
+  /// Logs it and ignores the call.
+  case log
+  /// Ignores the call.
+  case ignore
+}

@@ -1,0 +1,73 @@
+/// Writes the variable-length integers of commit records.
+struct VarintWriter {
+  var bytes: [UInt8] = []
+
+  mutating func put(_ value: UInt64) {
+    var rest = value
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(rest))
+  }
+
+  mutating func putSigned(_ value: Int64) { put(UInt64(bitPattern: (value << 1) ^ (value >> 63))) }
+}
+
+/// Reads them back from bytes that may be anything: every read is bounded and throws on damage.
+struct VarintReader {
+  private let input: UnsafeRawBufferPointer
+  private var offset = 0
+
+  init(_ input: UnsafeRawBufferPointer) { self.input = input }
+
+  static let damaged = StorageError(
+    .corrupt, .engine, "A commit record in the history is damaged.",
+    remedy: "Copy the store to a new file; the data itself can be whole.")
+
+  private var left: Int { input.count - offset }
+
+  mutating func next() throws(StorageError) -> UInt64 {
+    var result: UInt64 = 0
+    var shift: UInt64 = 0
+    while offset < input.count, shift < 64 {
+      let byte = input[offset]
+      offset += 1
+      result |= UInt64(byte & 0x7F) << shift
+      if byte < 0x80 { return result }
+      shift += 7
+    }
+    throw VarintReader.damaged
+  }
+
+  mutating func nextSigned() throws(StorageError) -> Int64 {
+    let raw = try next()
+    return Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
+  }
+
+  /// A number of items that follow, each of at least one byte: never more than the bytes left, so damage
+  /// cannot make a reader allocate without bound.
+  mutating func count() throws(StorageError) -> Int {
+    let count = try next()
+    guard count <= UInt64(left) else { throw VarintReader.damaged }
+    return Int(count)
+  }
+
+  /// A list position or length; two of them never overflow when added.
+  mutating func position() throws(StorageError) -> Int {
+    let value = try next()
+    guard value <= UInt64(Int64.max / 2) else { throw VarintReader.damaged }
+    return Int(value)
+  }
+
+  mutating func small() throws(StorageError) -> UInt16 {
+    guard let value = UInt16(exactly: try next()) else { throw VarintReader.damaged }
+    return value
+  }
+
+  mutating func bytes(_ count: UInt64) throws(StorageError) -> UnsafeRawBufferPointer {
+    guard count <= UInt64(left) else { throw VarintReader.damaged }
+    defer { offset += Int(count) }
+    return UnsafeRawBufferPointer(rebasing: input[offset..<offset + Int(count)])
+  }
+}

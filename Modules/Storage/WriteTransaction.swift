@@ -1,0 +1,67 @@
+import Values
+
+/// The one writer of a store: reads what it has written, and becomes visible as a whole or not at all.
+///
+/// Not `Sendable`: one owner at a time. It is not bound to a thread, though: an actor's turns may run on
+/// different threads, so begin, edits and commit may too. An engine whose library binds a write to a thread
+/// (LMDB: a commit on another thread returns success and blocks every later writer for ever) must keep that to
+/// itself, for example by doing all its library calls inside `commit`.
+///
+/// **Failures.** A call that throws with scope `.statement` had no effect and the transaction goes on. After scope
+/// `.transaction` only `end()` is allowed; nothing of the transaction is ever visible.
+/// **Ending.** By `commit`, by `end()`, or with its last reference; the last two roll back. In each case the
+/// writer's lock is free afterwards.
+public protocol WriteTransaction: StorageReading {
+  /// Adds an object and gives it the next key of its table: higher than every key this engine or a committed
+  /// transaction ever gave out there, also in transactions that were rolled back since the engine was opened.
+  /// Called once for each new object; a million times in a bulk load.
+  ///
+  /// Throws `.uniqueViolation` (with `index` and `conflictingKey`), `.typeMismatch` or `.tooLarge`, all of
+  /// scope statement: no object was added.
+  func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey
+
+  /// Removes an object with its values, index entries, lists and its own links' backlinks. What points to it
+  /// is not touched: the caller nullifies it first, so that those changes are in the commit record.
+  func delete(_ table: TableID, _ key: ObjectKey) throws(StorageError)
+
+  /// Sets a word column; nil is null. Throws as `insert` does.
+  func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError)
+
+  /// Sets a bytes column; nil is null. The bytes are copied. Throws as `insert` does.
+  func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError)
+
+  /// Edits a list. `.indexOutOfRange` and `.typeMismatch` leave it as it was.
+  func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError)
+
+  /// Makes the catalog the given one, which was made from `catalog` by `Catalog.adopting`: creates and drops
+  /// tables, columns and indexes as the two differ. Filling a new index may throw `.uniqueViolation`, with
+  /// scope transaction. A new column costs nothing per object. Called at most a few times in a file's life.
+  func setCatalog(_ catalog: Catalog) throws(StorageError)
+
+  /// Starts a part that can be undone alone. Parts nest; each is ended by exactly one of the next two calls.
+  func beginSavepoint() throws(StorageError)
+  /// Keeps what was done since the last open `beginSavepoint`.
+  func releaseSavepoint() throws(StorageError)
+  /// Undoes what was done since the last open `beginSavepoint`, index entries and lists included. The keys that
+  /// were given out stay used.
+  func rollbackToSavepoint() throws(StorageError)
+
+  /// Makes the data and the record visible together, as version `version + 1`, and ends the transaction. When it
+  /// throws, nothing is visible, the transaction is over and the engine usable (unless the scope is engine).
+  /// Listeners are told afterwards.
+  func commit(_ record: CommitRecord, _ durability: Durability) throws(StorageError) -> Version
+}
+
+extension WriteTransaction {
+  /// Sets a scalar column from a boxed value.
+  public func set(_ column: ColumnID, _ key: ObjectKey, _ value: Value) throws(StorageError) {
+    guard let entry = catalog[column], case .scalar(let type) = entry.schema.kind else {
+      throw StorageError(.misuse, .statement, "There is no scalar column \(column.property.rawValue) in table \(column.table.rawValue).")
+    }
+    guard value.isNull || value.fits(type) else {
+      throw StorageError(.typeMismatch, .statement, "'\(entry.schema.name)' holds \(type.rawValue), not \(value).")
+    }
+    if type.isWord { return try set(column, key, word: value.word) }
+    try value.withBytes { bytes throws(StorageError) in try set(column, key, bytes: bytes) }
+  }
+}

@@ -1,0 +1,49 @@
+/// An index over several properties, in that order. Single-property indexes are marked on the property.
+public struct IndexSchema: Sendable, Hashable, Codable {
+  public var properties: [String]
+  public var isUnique: Bool
+
+  public init(properties: [String], isUnique: Bool) {
+    self.properties = properties
+    self.isUnique = isUnique
+  }
+}
+
+/// One model type: its name and its properties in the order of declaration.
+public struct ObjectSchema: Sendable, Hashable, Codable {
+  public var name: String
+  public var properties: [PropertySchema]
+  /// Compound indexes.
+  public var indexes: [IndexSchema]
+
+  public init(name: String, properties: [PropertySchema], indexes: [IndexSchema] = []) {
+    self.name = name
+    self.properties = properties
+    self.indexes = indexes
+  }
+
+  public var primaryKey: PropertySchema? { properties.first { $0.isPrimaryKey } }
+  public func property(named name: String) -> PropertySchema? { properties.first { $0.name == name } }
+
+  /// Every index the type asks for: single ones first, in property order, then compound ones. The primary
+  /// key is a unique index.
+  public var allIndexes: [IndexSchema] {
+    properties.filter { $0.isPrimaryKey || $0.isIndexed || $0.isUnique }
+      .map { IndexSchema(properties: [$0.name], isUnique: $0.isPrimaryKey || $0.isUnique) } + indexes
+  }
+}
+
+/// The types of a store, as the program declares them.
+public struct Schema: Sendable, Hashable, Codable {
+  public var objects: [ObjectSchema]
+
+  public init(_ objects: [ObjectSchema]) { self.objects = objects }
+
+  public subscript(name: String) -> ObjectSchema? { objects.first { $0.name == name } }
+}
+
+/// A Swift type that has a schema: every `@Model` class. It lives this far down so that an engine's module
+/// can offer `.lmdb(url, models: Person.self)` without importing the module that people import.
+public protocol SchemaDescribing: SendableMetatype {
+  static var _$schema: ObjectSchema { get }
+}

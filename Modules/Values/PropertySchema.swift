@@ -1,0 +1,104 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a property is: a scalar, a collection, or the inverse of another property.
+public enum PropertyKind: Sendable, Hashable, Codable {
+  /// One value. `.link` is a to-one relationship; its type is `PropertySchema.target`.
+  case scalar(ValueType)
+  /// An ordered list; duplicates allowed.
+  case list(ValueType)
+  /// The objects whose property `property` of type `origin` points here. Not stored: read from backlinks.
+  case linkingObjects(origin: String, property: String)
+}
+
+/// One property of a model, as declared. The names of properties identify them; storage gives them
+/// numbers in its `Catalog`.
+public struct PropertySchema: Sendable, Hashable, Codable {
+  public var name: String
+  public var kind: PropertyKind
+  /// Whether the scalar, or the list's element, may be null. To-one links always may.
+  public var isOptional: Bool
+  /// The name of the type a link or a list of links points to; nil otherwise.
+  public var target: String?
+  public var isPrimaryKey: Bool
+  public var isIndexed: Bool
+  public var isUnique: Bool
+  /// The value of the property for objects stored before the property existed, when it is not optional.
+  /// nil: the zero of the type (0, false, "", empty data, the reference date, the zero UUID).
+  public var defaultValue: DefaultValue?
+
+  public init(
+    name: String, kind: PropertyKind, isOptional: Bool = false, target: String? = nil,
+    isPrimaryKey: Bool = false, isIndexed: Bool = false, isUnique: Bool = false,
+    defaultValue: DefaultValue? = nil
+  ) {
+    self.name = name
+    self.kind = kind
+    self.isOptional = isOptional
+    self.target = target
+    self.isPrimaryKey = isPrimaryKey
+    self.isIndexed = isIndexed
+    self.isUnique = isUnique
+    self.defaultValue = defaultValue
+  }
+}
+
+extension PropertySchema {
+  /// The type of the scalar or of the collection's elements; nil for inverses.
+  public var valueType: ValueType? {
+    switch kind {
+    case .scalar(let type), .list(let type): type
+    case .linkingObjects: nil
+    }
+  }
+  public var isScalar: Bool { if case .scalar = kind { true } else { false } }
+  public var isList: Bool { if case .list = kind { true } else { false } }
+  public var isInverse: Bool { if case .linkingObjects = kind { true } else { false } }
+  /// A to-one link or a list of links: what has backlinks.
+  public var isRelationship: Bool { valueType == .link }
+  /// Inverses are computed; everything else has a column.
+  public var isStored: Bool { !isInverse }
+}
+
+/// The default of a property in a form that can be kept in a file: a word or bytes.
+public enum DefaultValue: Sendable, Hashable, Codable {
+  case word(Int64)
+  case bytes([UInt8])
+}
+
+extension DefaultValue {
+  /// nil for null: a property whose default is null needs none.
+  public init?(_ value: Value) {
+    if let word = value.word {
+      self = .word(word)
+    } else if let bytes = value.withBytes({ bytes in bytes.map { Array($0) } }) {
+      self = .bytes(bytes)
+    } else {
+      return nil
+    }
+  }
+
+  /// The value as a scalar of `type`; the type's zero when the two do not go together.
+  public func value(as type: ValueType) -> Value {
+    switch self {
+    case .word(let word): Value(word: word, type: type) ?? Value.zero(of: type)
+    case .bytes(let bytes): bytes.withUnsafeBytes { Value(bytes: $0, type: type) } ?? Value.zero(of: type)
+    }
+  }
+}
+
+extension Value {
+  /// What a required property reads as where nothing was ever stored. Null for links.
+  public static func zero(of type: ValueType) -> Value {
+    switch type {
+    case .string: .string("")
+    case .data: .data(.init())
+    case .uuid: .uuid(.init(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+    case .link: .null
+    default: Value(word: 0, type: type) ?? .null
+    }
+  }
+}

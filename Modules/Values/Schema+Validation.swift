@@ -1,0 +1,89 @@
+/// One mistake in a schema, for a person to mend.
+public struct SchemaFault: Sendable, Hashable, CustomStringConvertible {
+  public let type: String
+  public let property: String?
+  public let message: String
+
+  public init(type: String, property: String?, message: String) {
+    self.type = type
+    self.property = property
+    self.message = message
+  }
+
+  public var description: String { "\(type)\(property.map { "." + $0 } ?? ""): \(message)" }
+}
+
+extension Schema {
+  /// Every fault of the schema, not only the first (B1). Empty: the schema can be stored.
+  public func faults() -> [SchemaFault] {
+    var faults: [SchemaFault] = []
+    var seen: Set<String> = []
+    for object in objects {
+      if !seen.insert(object.name).inserted {
+        faults.append(SchemaFault(type: object.name, property: nil, message: "is listed twice"))
+      }
+      faults += object.faults(in: self)
+    }
+    return faults
+  }
+}
+
+extension ObjectSchema {
+  fileprivate func faults(in schema: Schema) -> [SchemaFault] {
+    var faults: [SchemaFault] = []
+    func fault(_ property: String?, _ message: String) {
+      faults.append(SchemaFault(type: name, property: property, message: message))
+    }
+    if name.isEmpty { fault(nil, "a type needs a name") }
+    var names: Set<String> = []
+    for property in properties {
+      if !names.insert(property.name).inserted { fault(property.name, "is declared twice") }
+      for message in property.faults(of: name, in: schema) { fault(property.name, message) }
+    }
+    if properties.filter(\.isPrimaryKey).count > 1 { fault(nil, "has more than one primary key") }
+    for index in indexes {
+      if index.properties.isEmpty { fault(nil, "an index needs at least one property") }
+      for part in index.properties {
+        guard let property = property(named: part) else {
+          fault(part, "is named by an index but is no property")
+          continue
+        }
+        if !property.isScalar { fault(part, "cannot be indexed: only scalars and links can") }
+      }
+    }
+    return faults
+  }
+}
+
+extension PropertySchema {
+  fileprivate func faults(of type: String, in schema: Schema) -> [String] {
+    var faults: [String] = []
+    if name.isEmpty { faults.append("a property needs a name") }
+    switch kind {
+    case .scalar, .list:
+      if valueType == .link {
+        if let target {
+          if schema[target] == nil { faults.append("points to '\(target)', which is not among the listed types") }
+        } else {
+          faults.append("is a relationship without a target type")
+        }
+      }
+      if isPrimaryKey || isIndexed || isUnique, !isScalar { faults.append("cannot be indexed: only scalars and links can") }
+      if isPrimaryKey, isOptional { faults.append("a primary key cannot be optional") }
+      if isPrimaryKey, let valueType, ![.string, .uuid, .int8, .int16, .int32, .int64].contains(valueType) {
+        faults.append("a primary key is a String, a UUID or an integer, not \(valueType.rawValue)")
+      }
+    case .linkingObjects(let origin, let property):
+      guard let source = schema[origin] else {
+        faults.append("is the inverse of '\(origin).\(property)', and '\(origin)' is not among the listed types")
+        break
+      }
+      guard let forward = source.property(named: property), forward.isRelationship else {
+        faults.append("is the inverse of '\(origin).\(property)', which is no relationship")
+        break
+      }
+      if forward.target != type { faults.append("is the inverse of '\(origin).\(property)', which points to '\(forward.target ?? "?")'") }
+    }
+    return faults
+  }
+}

@@ -1,0 +1,93 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension Value {
+  /// The one order of values, used by sorting, by indexes and by range conditions.
+  ///
+  /// Null first, then NaN, then numbers by value over all numeric types (−0.0 equals 0.0), strings and data
+  /// by bytes, dates by time, UUIDs by bytes. Values of different kinds are ordered null, bool, numbers,
+  /// string, data, date, uuid, link, as Realm orders mixed values. It is a total preorder: two values that
+  /// are `same` may still differ in bits (0.0 and −0.0, 1 and 1.0).
+  public enum Order: Int, Sendable { case before = -1, same = 0, after = 1 }
+
+  public func order(to other: Value) -> Order {
+    let (a, b) = (kindRank, other.kindRank)
+    if a != b { return a < b ? .before : .after }
+    switch (self, other) {
+    case (.bool(let x), .bool(let y)): return Order(x ? 1 : 0, y ? 1 : 0)
+    case (.int(let x), .int(let y)): return Order(x, y)
+    case (.int(let x), _): return Order.compare(x, other.asDouble)
+    case (_, .int(let y)): return Order.compare(y, asDouble).reversed
+    case (.float, _), (.double, _): return Order.compare(asDouble, other.asDouble)
+    case (.string(let x), .string(let y)): return Order.compare(x.utf8, y.utf8)
+    case (.data(let x), .data(let y)): return Order.compare(x, y)
+    case (.date(let x), .date(let y)):
+      return Order.compare(x.timeIntervalSinceReferenceDate, y.timeIntervalSinceReferenceDate)
+    case (.uuid, .uuid):
+      return withBytes { x in other.withBytes { y in Order.compare(x ?? .init(start: nil, count: 0), y ?? .init(start: nil, count: 0)) } }
+    case (.link(let x), .link(let y)): return Order(x.rawValue, y.rawValue)
+    default: return .same  // null and null: every other pair of one kind is above
+    }
+  }
+
+  private var kindRank: Int {
+    switch self {
+    case .null: 0
+    case .bool: 1
+    case .int, .float, .double: 2
+    case .string: 3
+    case .data: 4
+    case .date: 5
+    case .uuid: 6
+    case .link: 7
+    }
+  }
+
+  private var asDouble: Double {
+    switch self {
+    case .float(let x): Double(x)
+    case .double(let x): x
+    default: .nan  // not reached: only called for float and double
+    }
+  }
+}
+
+extension Value.Order {
+  init<T: Comparable>(_ a: T, _ b: T) { self = a < b ? .before : (b < a ? .after : .same) }
+
+  public var reversed: Self {
+    switch self {
+    case .before: .after
+    case .same: .same
+    case .after: .before
+    }
+  }
+
+  /// Doubles in the order of queries: NaN below every number and the same as itself, −0.0 the same as 0.0.
+  public static func compare(_ a: Double, _ b: Double) -> Self {
+    if a < b { return .before }
+    if a > b { return .after }
+    if a == b { return .same }
+    return a.isNaN ? (b.isNaN ? .same : .before) : .after
+  }
+
+  /// An integer against a double, exactly: no rounding of the integer.
+  public static func compare(_ a: Int64, _ b: Double) -> Self {
+    if b.isNaN { return .after }
+    if b >= 0x1p63 { return .before }
+    if b < -0x1p63 { return .after }
+    let whole = b.rounded(.down)
+    let integer = Int64(whole)
+    if a != integer { return a < integer ? .before : .after }
+    return whole < b ? .before : .same
+  }
+
+  /// Bytes as `memcmp` orders them, the shorter first where one begins the other.
+  public static func compare(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Self {
+    if a.lexicographicallyPrecedes(b) { return .before }
+    return a.elementsEqual(b) ? .same : .after
+  }
+}

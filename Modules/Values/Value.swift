@@ -1,0 +1,101 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// One value of any type a property can have, for code that does not know the Swift type: dynamic
+/// access, queries, `inspect`, conversions. Typed paths never box values in it.
+///
+/// Equality is bit-exact (`NaN == NaN`, `0.0 != -0.0`, strings by UTF-8 bytes), so that a round trip can
+/// be checked and a set of values makes sense. The order of queries and sorting is `Value.Order`.
+public enum Value: Sendable {
+  case null
+  case bool(Bool)
+  case int(Int64)
+  case float(Float)
+  case double(Double)
+  case string(String)
+  case data(Data)
+  case date(Date)
+  case uuid(UUID)
+  case link(ObjectKey)
+}
+
+extension Value: Hashable {
+  public static func == (a: Value, b: Value) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.bool(let x), .bool(let y)): x == y
+    case (.int(let x), .int(let y)): x == y
+    case (.float(let x), .float(let y)): x.bitPattern == y.bitPattern
+    case (.double(let x), .double(let y)): x.bitPattern == y.bitPattern
+    case (.string(let x), .string(let y)): x.utf8.elementsEqual(y.utf8)
+    case (.data(let x), .data(let y)): x == y
+    case (.date(let x), .date(let y)):
+      x.timeIntervalSinceReferenceDate.bitPattern == y.timeIntervalSinceReferenceDate.bitPattern
+    case (.uuid(let x), .uuid(let y)): x == y
+    case (.link(let x), .link(let y)): x == y
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let x): hasher.combine(x)
+    case .int(let x): hasher.combine(x)
+    case .float(let x): hasher.combine(x.bitPattern)
+    case .double(let x): hasher.combine(x.bitPattern)
+    case .string(let x): for byte in x.utf8 { hasher.combine(byte) }
+    case .data(let x): hasher.combine(x)
+    case .date(let x): hasher.combine(x.timeIntervalSinceReferenceDate.bitPattern)
+    case .uuid(let x): hasher.combine(x)
+    case .link(let x): hasher.combine(x)
+    }
+  }
+}
+
+extension Value {
+  @inlinable public var isNull: Bool { if case .null = self { true } else { false } }
+
+  /// The type a non-null value has by itself; integers are `int64`.
+  public var type: ValueType? {
+    switch self {
+    case .null: nil
+    case .bool: .bool
+    case .int: .int64
+    case .float: .float
+    case .double: .double
+    case .string: .string
+    case .data: .data
+    case .date: .date
+    case .uuid: .uuid
+    case .link: .link
+    }
+  }
+
+  /// Whether the value may be stored in a scalar or element of the type, without any conversion.
+  public func fits(_ type: ValueType) -> Bool {
+    if case .int(let number) = self { return type.integerRange?.contains(number) ?? false }
+    return self.type == type
+  }
+}
+
+extension Value: CustomStringConvertible {
+  /// For people: logs, errors, tables. Not a storage format.
+  public var description: String {
+    switch self {
+    case .null: "nil"
+    case .bool(let x): "\(x)"
+    case .int(let x): "\(x)"
+    case .float(let x): "\(x)"
+    case .double(let x): "\(x)"
+    case .string(let x): x
+    case .data(let x): "\(x.count) bytes"
+    case .date(let x): x.formatted(.iso8601)
+    case .uuid(let x): x.uuidString
+    case .link(let x): "\(x)"
+    }
+  }
+}

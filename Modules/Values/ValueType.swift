@@ -1,0 +1,61 @@
+/// The type of one scalar, or of one element of a collection.
+///
+/// The raw values are written to files; they never change meaning.
+public enum ValueType: String, Sendable, Hashable, Codable, CaseIterable {
+  case bool
+  case int8
+  case int16
+  case int32
+  case int64
+  case float
+  case double
+  case string
+  case data
+  /// A point in time, kept as `Date.timeIntervalSinceReferenceDate`: seconds from 2001-01-01 00:00 UTC,
+  /// bit for bit.
+  case date
+  case uuid
+  /// A reference to an object; which type, the property says.
+  case link
+}
+
+/// How a value travels and rests: what the storage engine has to know of a type.
+public enum PhysicalType: UInt8, Sendable, Hashable {
+  /// 64 bits: an integer, a Bool (0 or 1) or a link (the object key). Ordered as Int64.
+  case integer
+  /// 64 bits: the bit pattern of a Double.
+  case double
+  /// 32 bits: the bit pattern of a Float, zero-extended.
+  case float
+  /// Any number of bytes: String (UTF-8) or Data.
+  case bytes
+  /// Exactly 16 bytes: UUID.
+  case bytes16
+}
+
+extension ValueType {
+  /// How values of the type are stored. Bit-exact in every case.
+  @inlinable public var physical: PhysicalType {
+    switch self {
+    case .bool, .int8, .int16, .int32, .int64, .link: .integer
+    case .double, .date: .double
+    case .float: .float
+    case .string, .data: .bytes
+    case .uuid: .bytes16
+    }
+  }
+
+  /// True when a value fits one 64-bit word (see `StorageReading.word`).
+  @inlinable public var isWord: Bool { physical != .bytes && physical != .bytes16 }
+
+  /// The integers the type can hold; nil when it is no integer.
+  public var integerRange: ClosedRange<Int64>? {
+    switch self {
+    case .int8: Int64(Int8.min)...Int64(Int8.max)
+    case .int16: Int64(Int16.min)...Int64(Int16.max)
+    case .int32: Int64(Int32.min)...Int64(Int32.max)
+    case .int64: Int64.min...Int64.max
+    default: nil
+    }
+  }
+}

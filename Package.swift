@@ -1,0 +1,144 @@
+// swift-tools-version: 6.1
+import CompilerPluginSupport
+import Foundation
+import PackageDescription
+
+// Warnings are errors in this package's own build. SwiftPM refuses unsafe flags in a dependency
+// fetched by version, so a checkout made for somebody else's build goes without them.
+let isDependency = Context.packageDirectory.contains("/checkouts/")
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+] + (isDependency ? [] : [.unsafeFlags(["-warnings-as-errors"])])
+
+func present(_ path: String) -> Bool {
+  FileManager.default.fileExists(atPath: Context.packageDirectory + "/" + path)
+}
+
+/// The one way a target is declared: where it lives, what it may import, the settings all share.
+enum Room {
+  static func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target? {
+    guard present("Modules/\(name)") else { return nil }
+    return .target(name: name, dependencies: dependencies, path: "Modules/\(name)", swiftSettings: strict)
+  }
+  static func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target? {
+    guard present("Modules/\(name)") else { return nil }
+    return .systemLibrary(
+      name: name, path: "Modules/\(name)", pkgConfig: pkgConfig,
+      providers: [.apt([apt]), .brew([brew])])
+  }
+  static func macros(_ name: String, _ dependencies: [Target.Dependency]) -> Target? {
+    guard present("Modules/\(name)") else { return nil }
+    return .macro(name: name, dependencies: dependencies, path: "Modules/\(name)", swiftSettings: strict)
+  }
+  static func program(_ name: String, _ dependencies: [Target.Dependency], path: String) -> Target? {
+    guard present(path) else { return nil }
+    return .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+  }
+  /// A library that only tests use.
+  static func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target? {
+    guard present("Tests/\(name)") else { return nil }
+    return .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
+  }
+  static func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target? {
+    guard present("Tests/\(name)") else { return nil }
+    return .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
+  }
+}
+
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let syntax: [Target.Dependency] = [
+  .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+  .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+]
+
+let targets: [Target?] = [
+  // Rank 0 to 2: values, the question, the plug point.
+  Room.module("Values"),
+  Room.module("QueryModel", ["Values"]),
+  Room.module("Storage", ["Values", "QueryModel"]),
+  // Rank 3: what stands on the plug point and knows no database.
+  Room.module("CSystem"),
+  Room.module("Coordination", ["CSystem", "Storage", "Values"]),
+  Room.module("ColumnStore", ["Coordination", "Storage", "Values"]),
+  Room.module("QueryEngine", ["QueryModel", "Storage", "Values"]),
+  Room.module("ChangeTracker", ["QueryModel", "Storage", "Values"]),
+  // Rank 4: the engines, and who hears of a commit.
+  Room.system("CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev", brew: "lmdb"),
+  Room.system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
+  Room.module("StorageMemory", ["ColumnStore", "Coordination", "Storage", "Values"]),
+  Room.module("StorageLMDB", ["CLMDB", "ColumnStore", "Coordination", "Storage", "Values"]),
+  Room.module("StorageSQLite", ["CSQLite", "Coordination", "QueryModel", "Storage", "Values"]),
+  Room.module("Notifications", ["ChangeTracker", "Storage", "Values"]),
+  // Rank 5: the face.
+  Room.macros("VivariumMacros", syntax),
+  Room.module(
+    "Vivarium",
+    ["ChangeTracker", "Notifications", "QueryEngine", "QueryModel", "Storage", "Values", "VivariumMacros"]),
+  // Programs.
+  Room.module("Inspection", ["QueryEngine", "QueryModel", "Storage", "Values"]),
+  Room.program(
+    "inspect", ["Inspection", "Storage", "StorageLMDB", "StorageSQLite", argumentParser], path: "Tools/inspect"),
+  Room.program(
+    "vivarium-demo",
+    ["Inspection", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "Vivarium", argumentParser],
+    path: "Tools/Demo"),
+  // Tests and what they share.
+  Room.support("TestSupport", ["QueryModel", "Storage", "Values"]),
+  Room.support("StorageConformance", ["QueryModel", "Storage", "TestSupport", "Values"]),
+  Room.tests("ValuesTests", ["Values"]),
+  Room.tests("QueryModelTests", ["QueryModel", "Values"]),
+  Room.tests("StorageTests", ["Storage", "Values"]),
+  Room.tests("TestSupportTests", ["Storage", "StorageConformance", "TestSupport", "Values"]),
+  Room.tests("CoordinationTests", ["Coordination", "CSystem", "Storage", "TestSupport", "Values"]),
+  Room.tests(
+    "ColumnStoreTests",
+    ["ColumnStore", "Coordination", "Storage", "StorageConformance", "StorageMemory", "TestSupport", "Values"]),
+  Room.tests(
+    "StorageMemoryTests", ["ColumnStore", "Storage", "StorageConformance", "StorageMemory", "TestSupport", "Values"]),
+  Room.tests(
+    "StorageLMDBTests",
+    ["CLMDB", "ColumnStore", "Coordination", "Storage", "StorageConformance", "StorageLMDB", "TestSupport", "Values"]),
+  Room.tests(
+    "StorageSQLiteTests",
+    ["CSQLite", "Coordination", "QueryModel", "Storage", "StorageConformance", "StorageSQLite", "TestSupport", "Values"]),
+  Room.tests("QueryEngineTests", ["QueryEngine", "QueryModel", "Storage", "TestSupport", "Values"]),
+  Room.tests("ChangeTrackerTests", ["ChangeTracker", "Storage", "TestSupport", "Values"]),
+  Room.tests("NotificationsTests", ["ChangeTracker", "Notifications", "Storage", "TestSupport", "Values"]),
+  Room.tests(
+    "VivariumTests", ["QueryModel", "Storage", "StorageMemory", "TestSupport", "Values", "Vivarium"]),
+  Room.tests(
+    "VivariumMacrosTests",
+    ["VivariumMacros", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")]),
+  Room.tests(
+    "IntegrationTests",
+    ["Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values", "Vivarium"]),
+  Room.tests("InspectionTests", ["Inspection", "Storage", "TestSupport", "Values"]),
+  Room.tests(
+    "ModelTests",
+    ["Storage", "StorageConformance", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values"]),
+  Room.program(
+    "crash-child", ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values"], path: "Tests/CrashChild"),
+  Room.tests(
+    "CrashTests",
+    ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values", "crash-child"]),
+]
+
+let libraries = [
+  "Values", "QueryModel", "Storage", "Coordination", "ColumnStore", "QueryEngine", "ChangeTracker",
+  "StorageMemory", "StorageLMDB", "StorageSQLite", "Notifications", "Vivarium", "Inspection",
+].filter { present("Modules/\($0)") }
+
+let package = Package(
+  name: "Vivarium",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: libraries.map { .library(name: $0, targets: [$0]) },
+  dependencies:
+    (present("Modules/VivariumMacros")
+      ? [.package(url: "https://github.com/swiftlang/swift-syntax", exact: "603.0.1")] : [])
+    + (present("Tools/inspect") || present("Tools/Demo")
+      ? [.package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")] : []),
+  targets: targets.compactMap { $0 }
+)
