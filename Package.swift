@@ -84,7 +84,7 @@ let targets: [Target?] = [
   Room.program(
     "vivarium-demo",
     ["Inspection", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "Vivarium", argumentParser],
-    path: "Tools/Demo"),
+    path: "Tools/vivarium-demo"),
   // Tests and what they share.
   Room.support("TestSupport", ["QueryModel", "Storage", "Values"]),
   Room.support("StorageConformance", ["QueryModel", "Storage", "TestSupport", "Values"]),
@@ -138,7 +138,7 @@ let package = Package(
   dependencies:
     (present("Modules/VivariumMacros")
       ? [.package(url: "https://github.com/swiftlang/swift-syntax", exact: "603.0.1")] : [])
-    + (present("Tools/inspect") || present("Tools/Demo")
+    + (present("Tools/inspect") || present("Tools/vivarium-demo")
       ? [.package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")] : []),
   targets: targets.compactMap { $0 }
 )
