@@ -49,6 +49,7 @@ enum Room {
 }
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let syntax: [Target.Dependency] = [
   .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
   .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
@@ -71,12 +72,12 @@ let targets: [Target?] = [
   Room.module("StorageMemory", ["ColumnStore", "Coordination", "Storage", "Values"]),
   Room.module("StorageLMDB", ["CLMDB", "ColumnStore", "Coordination", "Storage", "Values"]),
   Room.module("StorageSQLite", ["CSQLite", "Coordination", "QueryModel", "Storage", "Values"]),
-  Room.module("Notifications", ["ChangeTracker", "Storage", "Values"]),
+  Room.module("Notifications", ["ChangeTracker", "Storage", "Values", logging]),
   // Rank 5: the face.
   Room.macros("VivariumMacros", syntax),
   Room.module(
     "Vivarium",
-    ["ChangeTracker", "Notifications", "QueryEngine", "QueryModel", "Storage", "Values", "VivariumMacros"]),
+    ["ChangeTracker", "Notifications", "QueryEngine", "QueryModel", "Storage", "Values", "VivariumMacros", logging]),
   // Programs.
   Room.module("Inspection", ["QueryEngine", "QueryModel", "Storage", "Values"]),
   Room.program(
@@ -106,7 +107,7 @@ let targets: [Target?] = [
     ["CSQLite", "Coordination", "QueryModel", "Storage", "StorageConformance", "StorageSQLite", "TestSupport", "Values"]),
   Room.tests("QueryEngineTests", ["QueryEngine", "QueryModel", "Storage", "TestSupport", "Values"]),
   Room.tests("ChangeTrackerTests", ["ChangeTracker", "Storage", "TestSupport", "Values"]),
-  Room.tests("NotificationsTests", ["ChangeTracker", "Notifications", "Storage", "TestSupport", "Values"]),
+  Room.tests("NotificationsTests", ["ChangeTracker", "Notifications", "Storage", "TestSupport", "Values", logging]),
   Room.tests(
     "VivariumTests", ["QueryModel", "Storage", "StorageMemory", "TestSupport", "Values", "Vivarium"]),
   Room.tests(
@@ -138,6 +139,8 @@ let package = Package(
   dependencies:
     (present("Modules/VivariumMacros")
       ? [.package(url: "https://github.com/swiftlang/swift-syntax", exact: "603.0.1")] : [])
+    + (present("Modules/Notifications")
+      ? [.package(url: "https://github.com/apple/swift-log", from: "1.16.2")] : [])
     + (present("Tools/inspect") || present("Tools/vivarium-demo")
       ? [.package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")] : []),
   targets: targets.compactMap { $0 }

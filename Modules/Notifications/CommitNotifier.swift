@@ -1,0 +1,113 @@
+import Storage
+import Synchronization
+import Values
+
+/// Tells contexts that there is a newer version, whoever committed it: this context, another thread, another
+/// process. One for each open engine.
+///
+/// A context gets at most one pending turn, however many commits happen before it runs: state is bounded
+/// also for a context that never runs. Safe from any thread.
+public final class CommitNotifier: Sendable {
+  private struct State {
+    var subscribers: [UInt64: Subscriber] = [:]
+    var nextID: UInt64 = 0
+    var listener: (any CommitListener)?
+  }
+
+  private final class Subscriber: Sendable {
+    let context: DeliveryContext
+    let turn: @Sendable () -> Void
+    let isActive = Atomic(true)
+    let isPending = Atomic(false)
+
+    init(_ context: DeliveryContext, _ turn: @escaping @Sendable () -> Void) {
+      self.context = context
+      self.turn = turn
+    }
+
+    func wake() {
+      guard isActive.load(ordering: .acquiring) else { return }
+      if isPending.exchange(true, ordering: .acquiringAndReleasing) { return }
+      context.schedule { [weak self] in
+        guard let self else { return }
+        // Cleared before the turn reads the version: a commit after that asks for another turn.
+        isPending.store(false, ordering: .releasing)
+        if isActive.load(ordering: .acquiring) { turn() }
+      }
+    }
+  }
+
+  private let engine: any StorageEngine
+  private let state = Mutex(State())
+
+  /// Listens to the engine from the first subscription on.
+  public init(_ engine: any StorageEngine) { self.engine = engine }
+
+  /// Has `turn` run on `context` after each commit from now on, several commits in one turn where they come
+  /// faster. The turn compares versions for itself: it may find nothing new.
+  ///
+  /// Ends with `CommitSubscription.stop()` or with the subscription's last reference. Throws when the engine
+  /// cannot listen.
+  public func subscribe(
+    _ context: DeliveryContext, _ turn: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> CommitSubscription {
+    try listenIfNeeded()
+    let subscriber = Subscriber(context, turn)
+    let id = state.withLock { state in
+      state.nextID += 1
+      state.subscribers[state.nextID] = subscriber
+      return state.nextID
+    }
+    return CommitSubscription { [weak self] in
+      subscriber.isActive.store(false, ordering: .releasing)
+      self?.remove(id)
+    }
+  }
+
+  /// Wakes every subscriber, as after a commit. For engines' users that know of one before the engine says so.
+  package func wakeAll() {
+    let subscribers = state.withLock { Array($0.subscribers.values) }
+    for subscriber in subscribers { subscriber.wake() }
+  }
+
+  private func listenIfNeeded() throws(StorageError) {
+    if state.withLock({ $0.listener != nil }) { return }
+    let listener = try engine.addCommitListener { [weak self] in self?.wakeAll() }
+    let spare: (any CommitListener)? = state.withLock { state in
+      if state.listener != nil { return listener }
+      state.listener = listener
+      return nil
+    }
+    spare?.stop()
+  }
+
+  private func remove(_ id: UInt64) {
+    let idle: (any CommitListener)? = state.withLock { state in
+      state.subscribers[id] = nil
+      guard state.subscribers.isEmpty else { return nil }
+      defer { state.listener = nil }
+      return state.listener
+    }
+    idle?.stop()
+  }
+
+  deinit { state.withLock { $0.listener }?.stop() }
+}
+
+/// One subscription to commits; ends with its last reference.
+public final class CommitSubscription: Sendable {
+  private let onStop: Mutex<(@Sendable () -> Void)?>
+
+  init(_ onStop: @escaping @Sendable () -> Void) { self.onStop = Mutex(onStop) }
+
+  /// No turn begins after this returned on the subscriber's own context. Idempotent, any thread.
+  public func stop() {
+    let action = onStop.withLock { action in
+      defer { action = nil }
+      return action
+    }
+    action?()
+  }
+
+  deinit { stop() }
+}

@@ -1,0 +1,62 @@
+import Logging
+import Synchronization
+
+/// Keeps an observation alive. Keep it as long as the block shall run, and `stop()` it.
+///
+/// Dropping it without stopping ends the observation too, with one warning in the log that names the place
+/// where the observation was made: a forgotten token is the commonest mistake with live data. Every call is
+/// safe from any thread.
+public final class NotificationToken: Sendable {
+  private let place: String
+  private let state: Mutex<(@Sendable () -> Void)?>
+
+  /// For modules that offer observation. `onStop` runs once, on whichever thread stops.
+  package init(fileID: StaticString, line: UInt, onStop: @escaping @Sendable () -> Void) {
+    place = "\(fileID):\(line)"
+    state = Mutex(onStop)
+  }
+
+  /// Ends the observation and returns whether it was active. After it returned on the observer's own context
+  /// the block does not run again. Idempotent.
+  @discardableResult
+  public func stop() -> Bool {
+    let onStop = state.withLock { action in
+      defer { action = nil }
+      return action
+    }
+    onStop?()
+    return onStop != nil
+  }
+
+  /// The same as `stop()`, under Realm's name.
+  public func invalidate() { stop() }
+
+  public var isActive: Bool { state.withLock { $0 != nil } }
+
+  /// Adds the token to a set that keeps it.
+  public func store(in tokens: inout Set<NotificationToken>) { tokens.insert(self) }
+
+  deinit {
+    if stop() {
+      StoreLog.warning("A notification token was released without unregistering a notification (observed at \(place)).")
+    }
+  }
+}
+
+extension NotificationToken: Hashable {
+  public static func == (a: NotificationToken, b: NotificationToken) -> Bool { a === b }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// Where the library says what it cannot throw. A `swift-log` logger with the label "vivarium", unless replaced.
+public enum StoreLog {
+  private static let logger = Mutex(Logger(label: "vivarium"))
+
+  /// Replaces the logger, for the whole process. Any thread.
+  public static func use(_ logger: Logger) { self.logger.withLock { $0 = logger } }
+
+  package static func warning(_ message: String) {
+    let logger = logger.withLock { $0 }
+    logger.warning("\(message)")
+  }
+}
