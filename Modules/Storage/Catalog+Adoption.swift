@@ -6,7 +6,7 @@ public enum CatalogStep: Sendable, Hashable {
   case addedProperty(type: String, property: String)
   case addedIndex(type: String, properties: [String], isUnique: Bool)
   case removedIndex(type: String, properties: [String], isUnique: Bool)
-  /// The default or an inverse's description changed: no stored data is touched.
+  /// What is not stored changed (the far side of an inverse, a mark whose index is reported by its own step).
   case updatedProperty(type: String, property: String)
 }
 
@@ -20,7 +20,8 @@ extension Catalog {
   ///
   /// New types, new properties (with a default, optional, or a collection) and new or dropped indexes need no
   /// migration. Types and properties that the schema does not list stay in the file untouched. A property
-  /// whose kind, optionality, target or primary-key mark differs is a conflict. Pure: nothing is written.
+  /// whose kind, optionality, target or primary-key mark differs is a conflict. Pure: nothing is written. No steps: the
+  /// catalog is equal and nothing needs to be stored.
   public func adopting(_ schema: Schema) throws(CatalogConflict) -> (catalog: Catalog, steps: [CatalogStep]) {
     var faults = schema.faults()
     var result = self
@@ -65,10 +66,11 @@ extension Catalog {
       if let reason = stored.conflict(with: property) {
         faults.append(SchemaFault(type: object.name, property: property.name, message: reason))
       } else if stored != property {
-        table.columns[at].schema = property
-        if stored.defaultValue != property.defaultValue || stored.kind != property.kind {
-          // Objects stored before keep what they read as: the first default is the file's.
-          table.columns[at].schema.defaultValue = stored.defaultValue
+        // Objects stored before keep what they read as: the first default is the file's.
+        var updated = property
+        updated.defaultValue = stored.defaultValue
+        if updated != stored {
+          table.columns[at].schema = updated
           steps.append(.updatedProperty(type: object.name, property: property.name))
         }
       }

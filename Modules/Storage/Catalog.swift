@@ -3,7 +3,8 @@ import Values
 /// The schema as a file holds it: the declared schema plus the numbers that storage uses.
 ///
 /// The catalog is part of each version: a transaction reads with the catalog of its version. It lists
-/// everything a program needs to read the file without the Swift types.
+/// everything a program needs to read the file without the Swift types. Engines keep it as JSON; a build that
+/// adds a case to what is in it raises its engines' format numbers, so that an older build says so at open.
 public struct Catalog: Sendable, Hashable, Codable {
   public internal(set) var tables: [TableEntry] = []
   /// Ids are given out from here and never reused, also after a table or index is gone.

@@ -41,7 +41,8 @@ public enum Step: Sendable {
 /// Rows that cannot pass need not be delivered: only rows whose ordinal in `column` lies in `min...max` are of
 /// interest, and null and NaN are not. A hint: an engine may ignore it, and the caller still tests every row.
 ///
-/// The ordinal of an integer column is its word; of a double column `ZoneHint.ordinal(of:)`.
+/// The ordinal of an integer column is its word; of a double or date column `ZoneHint.ordinal(of:)` of it, and of
+/// a float column that of the float as a double.
 public struct ZoneHint: Sendable, Hashable {
   /// Position in the columns asked for.
   public let column: Int

@@ -89,7 +89,9 @@ extension TableChange {
     for _ in 0..<(try input.count()) {
       last &+= try input.nextSigned()
       var words: [UInt64] = []
-      for _ in 0..<(try input.count()) { words.append(try input.next()) }
+      let wordCount = try input.count()
+      guard wordCount <= PropertySet.wordsMax else { throw VarintReader.damaged }
+      for _ in 0..<wordCount { words.append(try input.next()) }
       modified.append(ModifiedObject(key: ObjectKey(last), properties: PropertySet(words: words)))
     }
     last = 0
@@ -110,7 +112,8 @@ extension KeyRuns {
     for _ in 0..<(try input.count()) {
       let lower = last &+ (try input.nextSigned())
       let length = try input.next()
-      guard length <= UInt64(Int64.max), case let (upper, overflow) = lower.addingReportingOverflow(Int64(length)), !overflow
+      guard length <= UInt64(Int64.max), lower >= 1,
+        case let (upper, overflow) = lower.addingReportingOverflow(Int64(length)), !overflow
       else { throw VarintReader.damaged }
       runs.append(lower...upper)
       last = upper

@@ -5,8 +5,8 @@ public enum Durability: Sendable, Hashable {
   case full
   /// At most the commits of the last `within`: synced in the background no later than that.
   case grouped(within: Duration)
-  /// Commits since the system last wrote its caches back. Never tears a commit: after a crash the store is
-  /// at some earlier version, whole.
+  /// At least the commits since the system last wrote its caches back. Whether a power cut can cost more than
+  /// those (the store itself) differs by engine and is said in its documentation; a killed process never can.
   case relaxed
 }
 

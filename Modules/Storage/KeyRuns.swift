@@ -1,6 +1,6 @@
 import Values
 
-/// A set of object keys as ascending, disjoint, non-adjacent runs: a bulk insert of a million objects is one
+/// A set of object keys (positive, as keys are) as ascending, disjoint, non-adjacent runs: a bulk insert of a million objects is one
 /// run.
 public struct KeyRuns: Sendable, Hashable {
   public private(set) var runs: [ClosedRange<Int64>]
@@ -26,6 +26,7 @@ public struct KeyRuns: Sendable, Hashable {
   }
 
   public var isEmpty: Bool { runs.isEmpty }
+  /// Runs lie within positive keys, so the sum cannot overflow.
   public var count: Int { runs.reduce(0) { $0 + $1.count } }
 
   /// Adds a key that is not below any other. O(1).
@@ -54,63 +55,4 @@ public struct KeyRuns: Sendable, Hashable {
 
 extension KeyRuns: Sequence {
   public func makeIterator() -> some IteratorProtocol<Int64> { runs.lazy.joined().makeIterator() }
-}
-
-/// A set of the properties of one table, as bits by property id. Up to 64 properties cost no allocation.
-public struct PropertySet: Sendable, Hashable {
-  /// Bit i of word w: the property with the id 64 w + i. Words beyond the first are trimmed of trailing zeroes.
-  private var first: UInt64 = 0
-  private var more: [UInt64] = []
-
-  public init() {}
-  public init(_ properties: some Sequence<PropertyID>) { for property in properties { insert(property) } }
-
-  public var isEmpty: Bool { first == 0 && more.isEmpty }
-
-  public mutating func insert(_ property: PropertyID) {
-    let (word, bit) = (Int(property.rawValue >> 6), UInt64(1) << UInt64(property.rawValue & 63))
-    if word == 0 {
-      first |= bit
-      return
-    }
-    while more.count < word { more.append(0) }
-    more[word - 1] |= bit
-  }
-
-  public func contains(_ property: PropertyID) -> Bool {
-    let (word, bit) = (Int(property.rawValue >> 6), UInt64(1) << UInt64(property.rawValue & 63))
-    if word == 0 { return first & bit != 0 }
-    return word <= more.count && more[word - 1] & bit != 0
-  }
-
-  public mutating func formUnion(_ other: PropertySet) {
-    first |= other.first
-    while more.count < other.more.count { more.append(0) }
-    for (i, word) in other.more.enumerated() { more[i] |= word }
-  }
-
-  public func isDisjoint(with other: PropertySet) -> Bool {
-    first & other.first == 0 && zip(more, other.more).allSatisfy { $0 & $1 == 0 }
-  }
-
-  /// Ascending.
-  public var properties: [PropertyID] {
-    var result: [PropertyID] = []
-    for (i, word) in words.enumerated() {
-      var rest = word
-      while rest != 0 {
-        result.append(PropertyID(UInt16(i * 64 + rest.trailingZeroBitCount)))
-        rest &= rest - 1
-      }
-    }
-    return result
-  }
-
-  var words: [UInt64] { [first] + more }
-
-  init(words: [UInt64]) {
-    first = words.first ?? 0
-    more = Array(words.dropFirst())
-    while more.last == 0 { more.removeLast() }
-  }
 }

@@ -15,6 +15,8 @@ public final class RowBuffer {
   private var arena: UnsafeMutableRawPointer
   private var arenaCapacity = 256
   private var arenaUsed = 0
+  /// More bytes were set than a row can hold; an engine refuses it.
+  public private(set) var isOverfull = false
   private let absentWords: [Int64]
   private let absentNulls: [Bool]
   private let absentBytes: [UInt8]
@@ -60,9 +62,13 @@ public final class RowBuffer {
     }
     absentBytes.withUnsafeBytes { if let start = $0.baseAddress { arena.copyMemory(from: start, byteCount: $0.count) } }
     arenaUsed = absentBytes.count
+    isOverfull = false
   }
 
-  private static func packed(offset: Int, count: Int) -> Int64 { Int64(offset) << 32 | Int64(count) }
+  /// Offset and length of some bytes in the arena, 32 bits each.
+  private static func packed(offset: Int, count: Int) -> Int64 {
+    Int64(bitPattern: UInt64(UInt32(truncatingIfNeeded: offset)) << 32 | UInt64(UInt32(truncatingIfNeeded: count)))
+  }
 }
 
 extension RowBuffer {
@@ -73,7 +79,13 @@ extension RowBuffer {
 
   public func setNull(_ slot: Int) { nulls[slot] = true }
 
+  /// The bytes are copied. A row holds up to 4 GiB of them; what passes that is refused by `insert` as
+  /// `.tooLarge`.
   public func set(_ slot: Int, bytes: UnsafeRawBufferPointer) {
+    guard arenaUsed + bytes.count <= Int(UInt32.max) else {
+      isOverfull = true
+      return
+    }
     if arenaUsed + bytes.count > arenaCapacity { grow(by: bytes.count) }
     if let start = bytes.baseAddress { (arena + arenaUsed).copyMemory(from: start, byteCount: bytes.count) }
     words[slot] = RowBuffer.packed(offset: arenaUsed, count: bytes.count)
@@ -93,7 +105,7 @@ extension RowBuffer {
   public func word(_ slot: Int) -> Int64 { words[slot] }
   /// The bytes of a bytes column, valid until the buffer is changed; unspecified when the slot is null.
   public func bytes(_ slot: Int) -> UnsafeRawBufferPointer {
-    let packed = words[slot]
+    let packed = UInt64(bitPattern: words[slot])
     return UnsafeRawBufferPointer(start: arena + Int(packed >> 32), count: Int(packed & 0xFFFF_FFFF))
   }
 

@@ -7,7 +7,7 @@ public protocol StorageBackend: Sendable {
   var location: String { get }
 
   /// Opens, or returns the engine that is already open for the same store in this process: identity is the
-  /// file's, not the path's. Creates the store when it is missing and `options` allow it.
+  /// file's, not the path's; the options of the first open hold. Creates the store when it is missing and `options` allow it.
   ///
   /// Throws `.fileNotFound`, `.permissionDenied`, `.foreignFile`, `.corrupt`, `.unsupportedVersion`,
   /// `.alreadyOpen`, `.addressSpace`, `.outOfDiskSpace`, `.io`; then nothing was changed.

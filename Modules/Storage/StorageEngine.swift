@@ -29,8 +29,8 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// Sizes and pinned versions, for people.
   func statistics() throws(StorageError) -> StorageStatistics
 
-  /// Lets go of the file. Idempotent. Transactions still open throw `.closed` from then on. The engine also
-  /// closes with its last reference.
+  /// Refuses new transactions and lets go of the file once the open ones have ended: until then they read on, and
+  /// what they lent stays readable. Idempotent. The engine also closes with its last reference.
   func close()
 }
 

@@ -13,7 +13,7 @@ import Values
 /// writer's lock is free afterwards.
 public protocol WriteTransaction: StorageReading {
   /// Adds an object and gives it the next key of its table: higher than every key this engine or a committed
-  /// transaction ever gave out there, also in transactions that were rolled back since the engine was opened.
+  /// transaction ever gave out there, also in transactions that this engine rolled back since it was opened.
   /// Called once for each new object; a million times in a bulk load.
   ///
   /// Throws `.uniqueViolation` (with `index` and `conflictingKey`), `.typeMismatch` or `.tooLarge`, all of
@@ -48,6 +48,7 @@ public protocol WriteTransaction: StorageReading {
 
   /// Makes the data and the record visible together, as version `version + 1`, and ends the transaction. When it
   /// throws, nothing is visible, the transaction is over and the engine usable (unless the scope is engine).
+  /// With a savepoint still open it throws `.misuse` and the transaction is over.
   /// Listeners are told afterwards.
   func commit(_ record: CommitRecord, _ durability: Durability) throws(StorageError) -> Version
 }

@@ -57,3 +57,15 @@ import Values
     #expect(bad.faults().count == 4)
   }
 }
+
+@Suite struct CatalogStabilityTests {
+  @Test func adoptingTheSameSchemaAgainChangesNothingAlsoAfterAChangedDefault() throws {
+    var object = ObjectSchema(
+      name: "A", properties: [PropertySchema(name: "n", kind: .scalar(.int64), defaultValue: .word(1))])
+    let (first, _) = try Catalog().adopting(Schema([object]))
+    object.properties[0].defaultValue = .word(2)
+    let (second, steps) = try first.adopting(Schema([object]))
+    #expect(second == first)
+    #expect(steps.isEmpty)
+  }
+}
