@@ -6,7 +6,7 @@ public enum CatalogStep: Sendable, Hashable {
   case addedProperty(type: String, property: String)
   case addedIndex(type: String, properties: [String], isUnique: Bool)
   case removedIndex(type: String, properties: [String], isUnique: Bool)
-  /// What is not stored changed (the far side of an inverse, a mark whose index is reported by its own step).
+  /// What is not stored changed: the far side of an inverse.
   case updatedProperty(type: String, property: String)
 }
 
@@ -71,6 +71,11 @@ extension Catalog {
         updated.defaultValue = stored.defaultValue
         if updated != stored {
           table.columns[at].schema = updated
+        }
+        // Marks of indexes are reported by the indexes' own steps.
+        updated.isIndexed = stored.isIndexed
+        updated.isUnique = stored.isUnique
+        if updated != stored {
           steps.append(.updatedProperty(type: object.name, property: property.name))
         }
       }
