@@ -1,0 +1,48 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The bytes of one value, written once when made and shared by reference from then on: a store in memory
+/// keeps them, one on disk copies them. Aligned to 16 bytes.
+///
+/// `@unchecked`: the memory is written by `init`'s closure alone, before anybody else can hold the object,
+/// and freed by `deinit`, when nobody does; in between it is only read.
+public final class ValueBuffer: @unchecked Sendable {
+  private let start: UnsafeMutableRawPointer
+  public let count: Int
+
+  /// `fill` gets the memory and must initialise all of it.
+  public init<E: Error>(count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void) throws(E) {
+    start = .allocate(byteCount: max(count, 1), alignment: 16)
+    self.count = count
+    try fill(UnsafeMutableRawBufferPointer(start: start, count: count))
+  }
+
+  public convenience init(copying bytes: UnsafeRawBufferPointer) {
+    self.init(count: bytes.count) { $0.copyMemory(from: bytes) }
+  }
+
+  public convenience init(_ bytes: [UInt8]) {
+    self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
+  }
+
+  deinit { start.deallocate() }
+
+  /// Valid while the object lives.
+  public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+}
+
+/// The order of keys: as `memcmp`, the shorter first where one begins the other. Negative, zero, positive.
+@inline(__always)
+package func compareBytes(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+  let common = min(a.count, b.count)
+  if common > 0, let x = a.baseAddress, let y = b.baseAddress {
+    let order = memcmp(x, y, common)
+    if order != 0 { return Int(order) }
+  }
+  return a.count - b.count
+}
