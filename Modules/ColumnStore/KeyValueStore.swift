@@ -41,8 +41,9 @@ public protocol KeyValueStore: AnyObject, Sendable {
   /// Sizes and pins. The history is the column store's to add.
   func statistics() throws(StorageError) -> StorageStatistics
 
-  /// Lets go of the file. Idempotent. Snapshots and holds still open throw `.closed` from then on; memory they
-  /// lent must not be unmapped while they live.
+  /// Refuses new snapshots and holds with `.closed`, and lets go of the file once the open ones have ended; until
+  /// then they go on as before. Idempotent. The store also closes with its last reference; snapshots and holds
+  /// keep alive what they need.
   func close()
 }
 
