@@ -1,0 +1,30 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// A package of its own, so that the engines we compare ourselves with stay out of the product's build.
+let package = Package(
+  name: "Benchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "Vivarium", path: "../.."),
+    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CBenchLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    .systemLibrary(
+      name: "CBenchSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .executableTarget(
+      name: "vivarium-bench",
+      dependencies: [
+        "CBenchLMDB", "CBenchSQLite",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "Vivarium", package: "Vivarium"),
+        .product(name: "StorageLMDB", package: "Vivarium"),
+        .product(name: "StorageMemory", package: "Vivarium"),
+        .product(name: "StorageSQLite", package: "Vivarium"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+  ]
+)

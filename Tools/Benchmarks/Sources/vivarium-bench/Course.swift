@@ -1,0 +1,134 @@
+import Foundation
+
+/// Runs the workloads of one engine in one process, in the order that leaves the data right for the next.
+struct Course {
+  let engine: Engine
+  let path: String
+  let count: Int
+  let wanted: Set<String>
+  let report: (Measurement) -> Void
+
+  static let workloads = [
+    "W1", "W12", "W14", "W3", "W4a", "W4b", "W5a", "W5b", "W5c", "W6", "W6b", "W6b.limit", "W7", "W9.sum", "W9.max",
+    "W9.avg", "W2a", "W2b", "W8", "W12.afterW8", "W13", "memory",
+  ]
+
+  private func wants(_ workload: String) -> Bool {
+    wanted.isEmpty || wanted.contains(workload)
+      || wanted.contains { workload.hasPrefix($0 + ".") }
+  }
+
+  private func line(
+    _ workload: String, _ seconds: Double, _ cpu: Double, check: String? = nil, bytes: Int? = nil, _ note: String
+  ) {
+    guard wants(workload) else { return }
+    report(
+      Measurement(
+        engine: engine.rawValue, workload: workload, count: count, seconds: seconds, cpuSeconds: cpu, bytes: bytes,
+        check: check, note: note))
+  }
+
+  /// The median of some runs of a workload that changes nothing, per item.
+  private func query<R>(
+    _ workload: String, runs: Int, items: Int = 1, _ note: String, _ body: () throws -> R
+  ) throws {
+    guard wants(workload) else { return }
+    let (wall, cpu, result) = try Clock.median(of: runs, body)
+    line(workload, wall / Double(items), cpu / Double(items), check: "\(result)", note)
+  }
+
+  func run() throws {
+    let data = Dataset(count: count)
+    let contestant = try engine.contestant(path: path, data: data)
+    let (wall, cpu, _) = try Clock.median(of: 1) { try contestant.load() }
+    line("W1", wall, cpu, contestant.note)
+    if engine.isOnDisk {
+      line("W12", 0, 0, bytes: Process_.allocatedBytes(path), "allocated blocks of all files, after W1")
+      if wants("W14") {
+        try contestant.reopen()
+        try openInFreshProcesses()
+      }
+    }
+    try reads(contestant, data)
+    try writes(contestant, data)
+    line("memory", 0, 0, bytes: Process_.peakMemory(), "peak resident memory of the whole run, data set included")
+  }
+
+  private func reads(_ contestant: any Contestant, _ data: Dataset) throws {
+    if wants("W3") {
+      let ids = data.randomIDs(1_000_000, seed: 3)
+      try query("W3", runs: 3, items: ids.count, "per look-up by primary key, reading priority") {
+        try contestant.lookUps(ids)
+      }
+    }
+    try query("W4a", runs: 5, "sum of one column, no objects") { try contestant.sumPriority() }
+    try query("W4b", runs: 5, "every object: title, priority, done, due") { try contestant.readEverything() }
+    try query("W5a", runs: 20, "count, two conditions, no index") { try contestant.countOpenUrgent() }
+    try query("W5b", runs: 10, "count CONTAINS") { try contestant.countTitles(containing: "kilo lima") }
+    try query("W5c", runs: 10, "count BEGINSWITH") { try contestant.countTitles(beginningWith: "Task 99") }
+    try query("W6", runs: 50, "index, condition, sort, first 100 titles") {
+      try contestant.firstTitles(ofProject: 417).count
+    }
+    try query("W6b", runs: 3, "sort of all by two keys, first 100 titles, no limit") {
+      try contestant.firstTitlesByPriority(limited: false).first ?? ""
+    }
+    try query("W6b.limit", runs: 5, "the same with a limit of 100") {
+      try contestant.firstTitlesByPriority(limited: true).first ?? ""
+    }
+    if wants("W7") {
+      let projects = SplitMix.projects(1_000, seed: 7)
+      try query("W7", runs: 5, items: projects.count, "per count over an index") {
+        try projects.reduce(0) { try $0 + contestant.count(ofProject: $1) }
+      }
+    }
+    try query("W9.sum", runs: 20, "sum of integers") { try contestant.sumPriority() }
+    try query("W9.max", runs: 20, "maximum of doubles") { try contestant.maxDue() }
+    try query("W9.avg", runs: 20, "average of doubles") { Int(try contestant.averageDue()) }
+  }
+
+  private func writes(_ contestant: any Contestant, _ data: Dataset) throws {
+    for (workload, offset, durable) in [("W2a", 0, true), ("W2b", 1_000, false)] where wants(workload) {
+      try query(workload, runs: 1, "1,000 transactions of one insert, \(durable ? "durable" : "relaxed")") {
+        for i in 0..<1_000 { try contestant.insertOne(count + offset + i, durable: durable) }
+        return 1_000
+      }
+    }
+    if wants("W8") || wants("W12") {
+      let ids = data.distinctIDs(100_000, seed: 8)
+      try query("W8", runs: 1, "priority of \(ids.count) random objects, one durable transaction") {
+        try contestant.updatePriorities(ids)
+        return ids.count
+      }
+      if engine.isOnDisk {
+        line("W12.afterW8", 0, 0, bytes: Process_.allocatedBytes(path), "allocated blocks of all files, after W8")
+      }
+    }
+    try query("W13", runs: 1, "delete every done task, one durable transaction") { try contestant.deleteDone() }
+  }
+
+  private func openInFreshProcesses() throws {
+    var seconds: [Double] = []
+    for _ in 0..<11 {
+      let child = Process()
+      let output = Pipe()
+      child.executableURL = Bundle.main.executableURL
+      child.arguments = ["first", "--engine", engine.rawValue, "--path", path]
+      child.standardOutput = output
+      try child.run()
+      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      child.waitUntilExit()
+      guard let value = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+        throw SQLiteFailure(description: "the process that opens the store answered '\(text)'")
+      }
+      seconds.append(value)
+    }
+    line("W14", seconds.sorted()[5], 0, "open until the first object is read, in a fresh process; median of 11")
+  }
+}
+
+extension SplitMix {
+  static func projects(_ count: Int, seed: UInt64) -> [Int64] {
+    var random = SplitMix(seed: seed)
+    return (0..<count).map { _ in Int64(random.below(1_000)) }
+  }
+}

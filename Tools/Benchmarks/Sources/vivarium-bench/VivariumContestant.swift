@@ -1,0 +1,122 @@
+import Foundation
+import StorageLMDB
+import StorageMemory
+import StorageSQLite
+import Vivarium
+
+/// The benchmark's model, as a user would write it.
+@Model final class TaskItem {
+  @PrimaryKey var id: Int64 = 0
+  var title = ""
+  var priority: Int64 = 0
+  var done = false
+  var due = 0.0
+  @Indexed var project: Int64 = 0
+}
+
+/// Vivarium through its public API, on one of its engines.
+class VivariumContestant: Contestant {
+  let data: Dataset
+  let configuration: Store.Configuration
+  private var store: Store
+
+  var note: String { "public API: unmanaged objects added one by one; durability full" }
+
+  required convenience init(path: String, data: Dataset) throws {
+    throw SQLiteFailure(description: "choose an engine")
+  }
+
+  init(_ configuration: Store.Configuration, data: Dataset) throws {
+    self.configuration = configuration
+    self.data = data
+    store = try Store(configuration)
+  }
+
+  private func object(_ id: Int) -> TaskItem {
+    let row = data.rows[id]
+    return TaskItem(
+      id: Int64(id), title: data.title(id), priority: row.priority, done: row.done, due: row.due,
+      project: row.project)
+  }
+
+  func load() throws { try store.write { for id in data.order { try store.add(object(Int(id))) } } }
+
+  func reopen() throws { store = try Store(configuration) }
+
+  func first() throws -> Int64 { store.objects(TaskItem.self).first?.id ?? -1 }
+
+  func lookUps(_ ids: [Int]) throws -> Int64 {
+    var sum: Int64 = 0
+    for id in ids { sum += store.object(TaskItem.self, forPrimaryKey: Int64(id))?.priority ?? 0 }
+    return sum
+  }
+
+  private var all: Results<TaskItem> { store.objects(TaskItem.self) }
+
+  func sumPriority() throws -> Int64 { Int64(try all.sum(of: \.priority)) }
+  func maxDue() throws -> Double { try all.max(of: \.due) ?? .nan }
+  func averageDue() throws -> Double { try all.average(of: \.due) ?? .nan }
+
+  func readEverything() throws -> Int64 {
+    var sum: Int64 = 0
+    var due = 0.0
+    for task in all {
+      sum += Int64(task.title.utf8.count) + task.priority + (task.done ? 1 : 0)
+      due += task.due
+    }
+    return due > 0 ? sum : 0
+  }
+
+  func countOpenUrgent() throws -> Int { all.where { $0.priority >= 7 && $0.done == false }.count }
+  func countTitles(containing text: String) throws -> Int { all.where { $0.title.contains(text) }.count }
+  func countTitles(beginningWith text: String) throws -> Int { all.where { $0.title.starts(with: text) }.count }
+
+  func firstTitles(ofProject project: Int64) throws -> [String] {
+    all.where { $0.project == project && $0.done == false }.sorted(by: \.due).prefix(100).map(\.title)
+  }
+
+  func firstTitlesByPriority(limited: Bool) throws -> [String] {
+    let sorted = all.sorted(by: [SortKey(\TaskItem.priority, ascending: false), SortKey(\TaskItem.due)])
+    return limited ? sorted.limited(to: 100).map(\.title) : sorted.prefix(100).map(\.title)
+  }
+
+  func count(ofProject project: Int64) throws -> Int { all.where { $0.project == project }.count }
+
+  func insertOne(_ id: Int, durable: Bool) throws {
+    try store.write(durability: durable ? .full : .relaxed) { try store.add(object(id)) }
+  }
+
+  func updatePriorities(_ ids: [Int]) throws {
+    try store.write {
+      for id in ids {
+        guard let task = store.object(TaskItem.self, forPrimaryKey: Int64(id)) else { continue }
+        task.priority = (task.priority + 1) % 10
+      }
+    }
+  }
+
+  func deleteDone() throws -> Int {
+    let done = all.where { $0.done == true }
+    let count = done.count
+    try store.write { try store.delete(done) }
+    return count
+  }
+}
+
+final class LMDBContestant: VivariumContestant {
+  required convenience init(path: String, data: Dataset) throws {
+    try self.init(.lmdb(URL(fileURLWithPath: path), models: TaskItem.self), data: data)
+  }
+}
+
+final class SQLiteContestant: VivariumContestant {
+  required convenience init(path: String, data: Dataset) throws {
+    try self.init(.sqlite(URL(fileURLWithPath: path), models: TaskItem.self), data: data)
+  }
+}
+
+final class MemoryContestant: VivariumContestant {
+  required convenience init(path: String, data: Dataset) throws {
+    try self.init(.memory(path, models: TaskItem.self), data: data)
+  }
+}
