@@ -43,7 +43,7 @@ struct Course {
     let (wall, cpu, _) = try Clock.median(of: 1) { try contestant.load() }
     line("W1", wall, cpu, contestant.note)
     if engine.isOnDisk {
-      line("W12", 0, 0, bytes: Process_.allocatedBytes(path), "allocated blocks of all files, after W1")
+      line("W12", 0, 0, bytes: Resources.allocatedBytes(path), "allocated blocks of all files, after W1")
       if wants("W14") {
         try contestant.reopen()
         try openInFreshProcesses()
@@ -51,7 +51,7 @@ struct Course {
     }
     try reads(contestant, data)
     try writes(contestant, data)
-    line("memory", 0, 0, bytes: Process_.peakMemory(), "peak resident memory of the whole run, data set included")
+    line("memory", 0, 0, bytes: Resources.peakMemory(), "peak resident memory of the whole run, data set included")
   }
 
   private func reads(_ contestant: any Contestant, _ data: Dataset) throws {
@@ -100,7 +100,7 @@ struct Course {
         return ids.count
       }
       if engine.isOnDisk {
-        line("W12.afterW8", 0, 0, bytes: Process_.allocatedBytes(path), "allocated blocks of all files, after W8")
+        line("W12.afterW8", 0, 0, bytes: Resources.allocatedBytes(path), "allocated blocks of all files, after W8")
       }
     }
     try query("W13", runs: 1, "delete every done task, one durable transaction") { try contestant.deleteDone() }

@@ -40,7 +40,7 @@ enum Clock {
   }
 }
 
-enum Process_ {
+enum Resources {
   /// The most memory this process ever had resident, in bytes.
   static func peakMemory() -> Int {
     let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""

@@ -8,8 +8,9 @@ struct RatioTable {
   private let workloads: [String]
 
   init(_ measurements: [Measurement]) {
-    results = Dictionary(grouping: measurements, by: \.workload)
+    let results = Dictionary(grouping: measurements, by: \.workload)
       .mapValues { Dictionary($0.map { ($0.engine, $0) }, uniquingKeysWith: { $1 }) }
+    self.results = results
     engines = Engine.allCases.map(\.rawValue).filter { name in measurements.contains { $0.engine == name } }
     workloads = Course.workloads.filter { results[$0] != nil }
   }

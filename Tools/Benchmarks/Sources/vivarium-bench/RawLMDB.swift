@@ -192,7 +192,7 @@ final class RawLMDB: Contestant {
     let needle = Array(text.utf8)
     return Int(
       try sum { row in
-        memmem(row.titleBytes.baseAddress, row.titleBytes.count, needle, needle.count) != nil ? 1 : 0
+        bench_contains(row.titleBytes.baseAddress, row.titleBytes.count, needle, needle.count) != 0 ? 1 : 0
       })
   }
 
@@ -200,7 +200,7 @@ final class RawLMDB: Contestant {
     let prefix = Array(text.utf8)
     return Int(
       try sum { row in
-        row.titleBytes.count >= prefix.count && memcmp(row.titleBytes.baseAddress, prefix, prefix.count) == 0 ? 1 : 0
+        row.titleBytes.starts(with: prefix) ? 1 : 0
       })
   }
 
