@@ -79,7 +79,7 @@ let targets: [Target?] = [
     "Vivarium",
     ["ChangeTracker", "Notifications", "QueryEngine", "QueryModel", "Storage", "Values", "VivariumMacros", logging]),
   // Programs.
-  Room.module("Inspection", ["QueryEngine", "QueryModel", "Storage", "Values"]),
+  Room.module("Inspection", ["Storage", "Values"]),
   Room.program(
     "inspect", ["Inspection", "Storage", "StorageLMDB", "StorageSQLite", argumentParser], path: "Tools/inspect"),
   Room.program(

@@ -1,0 +1,44 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import Values
+
+/// One property of one object, ready to be shown.
+enum Field: Hashable {
+  /// A scalar; a link only as `.null`.
+  case value(Value)
+  /// A link to an object without a readable primary key. Links to objects that have one are its `.value`.
+  case object(ObjectKey)
+  /// A list, or the first elements of one with `count`.
+  case list([Field], count: Int)
+}
+
+extension Field {
+  /// The one spelling of a scalar that programs read back: JSON strings and CSV fields are made of it. nil for
+  /// null and for lists. Numbers are exact: the shortest decimal that reads as the same value.
+  var scalarText: String? {
+    switch self {
+    case .object(let key): return key.description
+    case .list: return nil
+    case .value(let value):
+      switch value {
+      case .null: return nil
+      case .bool(let x): return x ? "true" : "false"
+      case .int(let x): return String(x)
+      case .float(let x): return x.isFinite ? x.description : Field.nonFiniteText(Double(x))
+      case .double(let x): return x.isFinite ? x.description : Field.nonFiniteText(x)
+      case .string(let x): return x
+      case .data(let x): return x.base64EncodedString()
+      case .date(let x): return DateText.text(x)
+      case .uuid(let x): return x.uuidString
+      case .link(let x): return x.description
+      }
+    }
+  }
+
+  static func nonFiniteText(_ number: Double) -> String {
+    number.isNaN ? "NaN" : (number < 0 ? "-Infinity" : "Infinity")
+  }
+}

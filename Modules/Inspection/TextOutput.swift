@@ -1,0 +1,53 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Where the text of a command goes. Not thread-safe: one command at a time.
+public protocol TextOutput: AnyObject {
+  /// Takes all of `bytes`, UTF-8. Throws `.outputClosed` when nobody reads on, else status `.inputOutput`.
+  func write(_ bytes: UnsafeRawBufferPointer) throws(InspectionError)
+}
+
+/// Keeps the text in memory: for tests, and for programs that show it themselves.
+public final class StringOutput: TextOutput {
+  private var bytes: [UInt8] = []
+
+  public init() {}
+
+  public func write(_ bytes: UnsafeRawBufferPointer) { self.bytes.append(contentsOf: bytes) }
+
+  public var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// Writes to an open file descriptor, which stays the caller's.
+///
+/// A process that uses it should ignore SIGPIPE; then a closed pipe is the error `.outputClosed`.
+public final class DescriptorOutput: TextOutput {
+  private let descriptor: Int32
+
+  public init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  public func write(_ bytes: UnsafeRawBufferPointer) throws(InspectionError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      #if canImport(Glibc)
+      let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+      #elseif canImport(Musl)
+      let written = Musl.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+      #else
+      let written = Darwin.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+      #endif
+      let code = errno
+      if written > 0 {
+        rest = rest.dropFirst(written)
+      } else if written == 0 || code != EINTR {
+        if code == EPIPE { throw .outputClosed }
+        throw InspectionError(.inputOutput, "The output cannot be written: \(String(cString: strerror(code))).")
+      }
+    }
+  }
+}
