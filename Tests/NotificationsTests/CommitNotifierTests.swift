@@ -1,0 +1,95 @@
+import Dispatch
+import Foundation
+import Notifications
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+import Values
+
+@Suite struct CommitNotifierTests {
+  private let engine: any StorageEngine
+  private let notifier: CommitNotifier
+
+  init() throws {
+    engine = try ReferenceBackend().open(OpenOptions())
+    notifier = CommitNotifier(engine)
+  }
+
+  @Test func aQueueHearsOfACommit() throws {
+    let queue = DispatchQueue(label: "test")
+    let heard = Signal()
+    let subscription = try notifier.subscribe(.queue(queue)) { heard.fire() }
+    try engine.write { _ in }
+    #expect(heard.wait())
+    subscription.stop()
+  }
+
+  @Test func anActorHearsOfACommitInItsOwnTurn() async throws {
+    let listener = Listener()
+    try await listener.listen(notifier)
+    try engine.write { _ in }
+    await listener.heardOnce()
+  }
+
+  @Test func manyCommitsBeforeATurnGiveOneTurn() throws {
+    let queue = DispatchQueue(label: "test")
+    let turns = Atomic(0)
+    let heard = Signal()
+    queue.suspend()
+    let subscription = try notifier.subscribe(.queue(queue)) {
+      turns.add(1, ordering: .relaxed)
+      heard.fire()
+    }
+    for _ in 0..<1_000 { notifier.wakeAll() }
+    queue.resume()
+    #expect(heard.wait())
+    queue.sync {}
+    #expect(turns.load(ordering: .relaxed) == 1)
+    subscription.stop()
+  }
+
+  @Test func noTurnBeginsAfterStop() throws {
+    let queue = DispatchQueue(label: "test")
+    let turns = Atomic(0)
+    queue.suspend()
+    let subscription = try notifier.subscribe(.queue(queue)) { turns.add(1, ordering: .relaxed) }
+    notifier.wakeAll()
+    subscription.stop()
+    queue.resume()
+    queue.sync {}
+    #expect(turns.load(ordering: .relaxed) == 0)
+  }
+
+  @Test func aSubscriptionKeepsNoActorAlive() async throws {
+    weak var gone: Listener?
+    do {
+      let listener = Listener()
+      try await listener.listen(notifier)
+      gone = listener
+    }
+    #expect(gone == nil)
+    notifier.wakeAll()
+  }
+}
+
+private actor Listener {
+  private var subscription: CommitSubscription?
+  private var count = 0
+  private var waiting: CheckedContinuation<Void, Never>?
+
+  func listen(_ notifier: CommitNotifier) throws {
+    subscription = try notifier.subscribe(.actor(self)) { [weak self] in self?.assumeIsolated { $0.hear() } }
+  }
+
+  private func hear() {
+    count += 1
+    waiting?.resume()
+    waiting = nil
+  }
+
+  func heardOnce() async {
+    if count > 0 { return }
+    await withCheckedContinuation { waiting = $0 }
+  }
+}
