@@ -1,6 +1,8 @@
 /// An index over several properties, in that order. Single-property indexes are marked on the property.
 public struct IndexSchema: Sendable, Hashable, Codable {
   public var properties: [String]
+  /// Whether no two objects may have the same values, as `Value.order(to:)` says it (0.0 is the same as −0.0).
+  /// A null is the same as nothing: any number of objects may have it, also in one column of several.
   public var isUnique: Bool
 
   public init(properties: [String], isUnique: Bool) {
