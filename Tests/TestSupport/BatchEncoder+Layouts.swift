@@ -44,14 +44,16 @@ extension BatchEncoder {
       nulls: nulls, min: bounds.min, max: bounds.max)
   }
 
-  mutating func floats(_ filled: [Value], _ nulls: UnsafePointer<UInt64>?, _ arena: VectorArena) -> ColumnVector {
+  mutating func floats(
+    _ filled: [Value], _ nulls: UnsafePointer<UInt64>?, _ bounds: (min: Int64, max: Int64), _ arena: VectorArena
+  ) -> ColumnVector {
     let words = filled.map { $0.word ?? 0 }
     let isConstant = Set(words).count <= 1 && random.oneIn(2)
     return ColumnVector(
       layout: isConstant ? .constantWord : .float32, count: words.count, base: isConstant ? words.first ?? 0 : 0,
       values: isConstant
         ? arena.empty : arena.words(words.map { UInt64(bitPattern: $0) }, width: 4, shift: random.below(8)),
-      nulls: nulls)
+      nulls: nulls, min: bounds.min, max: bounds.max)
   }
 
   mutating func texts(_ filled: [Value], _ nulls: UnsafePointer<UInt64>?, _ arena: VectorArena) -> ColumnVector {

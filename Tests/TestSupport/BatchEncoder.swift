@@ -53,7 +53,7 @@ package struct BatchEncoder {
     switch type.physical {
     case .integer: return integers(type, filled, values, nulls, bounds(type, values, live), arena)
     case .double: return doubles(filled, nulls, bounds(type, values, live), arena)
-    case .float: return floats(filled, nulls, arena)
+    case .float: return floats(filled, nulls, bounds(type, values, live), arena)
     case .bytes: return texts(filled, nulls, arena)
     case .bytes16: return uuids(filled, nulls, arena)
     }

@@ -42,6 +42,7 @@ final class ReferencePlace: Sendable {
   private static let numbers = Atomic(0)
 
   let medium: ReferenceMedium
+  let lock = ReferenceLock()
   private let engine = Mutex(Weak<ReferenceEngine>())
 
   private init(_ name: String) { medium = ReferenceMedium(name: name) }

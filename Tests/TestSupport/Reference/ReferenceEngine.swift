@@ -19,7 +19,7 @@ public final class ReferenceEngine: StorageEngine {
   var medium: ReferenceMedium { place.medium }
   let options: OpenOptions
   let seed: UInt64
-  let lock = ReferenceLock()
+  var lock: ReferenceLock { place.lock }
   private struct Shared {
     var isClosed = false
     /// The last key given out in each table, also by writes that were rolled back.
@@ -36,10 +36,6 @@ public final class ReferenceEngine: StorageEngine {
     self.place = place
     self.options = options
     self.seed = seed
-    let state = medium.state.withLock { $0 } ?? ReferenceState()
-    shared.withLock { shared in
-      shared.issued = state.issued
-    }
   }
 
   var isClosed: Bool { shared.withLock { $0.isClosed } }
@@ -65,8 +61,12 @@ public final class ReferenceEngine: StorageEngine {
   public func beginWrite(_ deadline: Deadline) throws(StorageError) -> any WriteTransaction {
     try checkOpen()
     if options.isReadOnly { throw StorageError(.readOnly, .transaction, "The store is open for reading alone.") }
-    try lock.acquire(deadline)
-    do { return ReferenceWrite(self, try current()) } catch {
+    try lock.acquire(deadline, for: self)
+    do {
+      let state = try current()
+      shared.withLock { $0.issued.merge(state.issued) { max($0, $1) } }
+      return ReferenceWrite(self, state)
+    } catch {
       lock.release()
       throw error
     }
@@ -95,9 +95,8 @@ public final class ReferenceEngine: StorageEngine {
     shared.withLock { shared in
       shared.isClosed = true
       shared.listeners = []
-      shared.pins = [:]
     }
-    lock.close()
+    lock.wakeWaiters(of: self)
   }
 }
 

@@ -6,21 +6,22 @@ import Synchronization
 final class ReferenceLock: Sendable {
   private struct State {
     var isHeld = false
-    var isClosed = false
     var waiters: [Waiter] = []
   }
 
   private final class Waiter: Sendable {
+    let engine: ObjectIdentifier
     let woken = DispatchSemaphore(value: 0)
     let isGranted = Mutex(false)
+
+    init(_ engine: ObjectIdentifier) { self.engine = engine }
   }
 
   private let state = Mutex(State())
 
-  func acquire(_ deadline: Deadline) throws(StorageError) {
-    let waiter = Waiter()
+  func acquire(_ deadline: Deadline, for engine: ReferenceEngine) throws(StorageError) {
+    let waiter = Waiter(ObjectIdentifier(engine))
     let isFree = state.withLock { state in
-      if state.isClosed { return true }
       if state.isHeld {
         state.waiters.append(waiter)
         return false
@@ -31,7 +32,7 @@ final class ReferenceLock: Sendable {
     }
     if !isFree { wait(waiter, deadline) }
     if waiter.isGranted.withLock({ $0 }) { return }
-    if state.withLock({ $0.isClosed }) { throw StorageError(.closed, .engine, "The store is closed.") }
+    try engine.checkOpen()
     throw StorageError(.writeTimeout, .transaction, "Another write did not end before the deadline.")
   }
 
@@ -57,12 +58,12 @@ final class ReferenceLock: Sendable {
     }
   }
 
-  /// Everyone who waits or comes later gets `.closed`.
-  func close() {
+  /// Wakes whoever waits for an engine that was closed; they get `.closed`.
+  func wakeWaiters(of engine: ReferenceEngine) {
+    let engine = ObjectIdentifier(engine)
     state.withLock { state in
-      state.isClosed = true
-      for waiter in state.waiters { waiter.woken.signal() }
-      state.waiters = []
+      for waiter in state.waiters where waiter.engine == engine { waiter.woken.signal() }
+      state.waiters.removeAll { $0.engine == engine }
     }
   }
 }

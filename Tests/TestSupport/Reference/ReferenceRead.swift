@@ -20,7 +20,6 @@ final class ReferenceRead: ReadTransaction, ReferenceReading {
   deinit { end() }
 
   func readable() throws(StorageError) -> ReferenceState {
-    try engine.checkOpen()
     guard let state = state.withLock({ $0 }) else {
       throw StorageError(.closed, .transaction, "The read transaction has ended.")
     }

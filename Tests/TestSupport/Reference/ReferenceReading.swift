@@ -4,7 +4,7 @@ import Values
 /// What the snapshot and the write have in common: both read a state.
 protocol ReferenceReading: StorageReading {
   var engine: ReferenceEngine { get }
-  /// The state that is read; throws when the transaction or the engine has ended.
+  /// The state that is read; throws when the transaction has ended.
   func readable() throws(StorageError) -> ReferenceState
 }
 

@@ -49,7 +49,7 @@ struct ReferenceScan {
     hints.allSatisfy { hint in
       guard columns.indices.contains(hint.column) else { return true }
       let (column, type) = columns[hint.column]
-      guard type.physical == .integer || type.physical == .double else { return true }
+      guard type.isWord else { return true }
       let value = content.rows[key]?.scalars[column.id] ?? column.absentValue
       guard let ordinal = value.ordinal(type) else { return false }
       return hint.min <= ordinal && ordinal <= hint.max
@@ -58,11 +58,13 @@ struct ReferenceScan {
 }
 
 extension Value {
-  /// The ordinal that hints and bounds compare; nil for null and NaN, which have none.
+  /// The ordinal that hints and bounds compare; nil for null and NaN, which have none, and for bytes.
   public func ordinal(_ type: ValueType) -> Int64? {
     guard let word else { return nil }
     if type.physical == .integer { return word }
-    let double = Double(bitPattern: UInt64(bitPattern: word))
+    let double =
+      type == .float
+      ? Double(Float(bitPattern: UInt32(truncatingIfNeeded: word))) : Double(bitPattern: UInt64(bitPattern: word))
     return double.isNaN ? nil : ZoneHint.ordinal(of: double)
   }
 }

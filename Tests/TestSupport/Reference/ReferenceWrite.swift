@@ -27,7 +27,6 @@ final class ReferenceWrite: WriteTransaction, ReferenceReading {
 
   private func check() throws(StorageError) {
     if hasEnded { throw StorageError(.closed, .transaction, "The write transaction has ended.") }
-    try engine.checkOpen()
     if isSpoiled { throw StorageError(.misuse, .transaction, "The write transaction failed and can only be ended.") }
   }
 
@@ -49,6 +48,7 @@ extension ReferenceWrite {
   func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey {
     try check()
     let entry = try state.entry(row.table)
+    if row.isOverfull { throw StorageError(.tooLarge, .statement, "The row has more bytes than a row can have.") }
     guard row.count == entry.columns.count else { throw .misuse("The row was made for another version of the table.") }
     var scalars: [PropertyID: Value] = [:]
     for (slot, column) in entry.columns.enumerated() {
@@ -131,6 +131,8 @@ extension ReferenceWrite {
 
   func commit(_ record: CommitRecord, _ durability: Durability) throws(StorageError) -> Version {
     try check()
+    defer { end() }
+    guard savepoints.isEmpty else { throw StorageError(.misuse, .transaction, "A savepoint is still open.") }
     var record = record
     record.version = version.next
     state.version = version.next
@@ -138,8 +140,6 @@ extension ReferenceWrite {
     state.history.removeFirst(max(0, state.history.count - engine.options.historyLimit))
     state.issued = engine.issuedKeys()
     engine.publish(state)
-    let committed = state.version
-    end()
-    return committed
+    return state.version
   }
 }
