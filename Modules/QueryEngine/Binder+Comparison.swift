@@ -1,0 +1,137 @@
+import QueryModel
+import Storage
+import Values
+
+extension Binder {
+  mutating func bind(_ comparison: Comparison) throws(QueryError) -> Condition {
+    let comparator = comparison.comparator
+    switch (comparison.left, comparison.right) {
+    case (_, .constants(let values)): return try bind(comparison.left, comparator, values)
+    case (.constants, _):
+      throw QueryError(
+        .notSupported, "A list of values cannot stand left of \(comparator.rawValue).",
+        remedy: "Put the property on the left.")
+    case (.path(let path), .constant(let value)): return try compare(try bind(path), path, comparator, value)
+    case (.constant(let value), .path(let path)):
+      if let mirrored = comparator.mirrored { return try compare(try bind(path), path, mirrored, value) }
+      let bound = try bind(path)
+      try check(bound.type, comparator, value, path)
+      if value.isNull, comparator != .in { return .constant(false) }
+      return .row(.compare(.constant(value), comparator, .path(bound)))
+    case (.constant(let a), .constant(let b)): return try compare(a, comparator, b)
+    case (.path(let left), .path(let right)): return try compare(left, comparator, right)
+    }
+  }
+
+  private func compare(
+    _ path: BoundPath, _ written: PropertyPath, _ comparator: ComparisonOperator, _ value: Value
+  ) throws(QueryError) -> Condition {
+    try check(path.type, comparator, value, written)
+    guard let (test, isNegated) = ScalarTest.comparing(path.type, comparator, value) else {
+      throw needsList(comparator, written.description)
+    }
+    let condition = condition(path, test)
+    return isNegated ? .not(condition) : condition
+  }
+
+  private func condition(_ path: BoundPath, _ test: ScalarTest) -> Condition {
+    path.isOwn ? .own(OwnTest(column: path.end, type: path.type, test: test)) : .row(.path(path, test))
+  }
+
+  /// `IN` and `BETWEEN`.
+  private mutating func bind(
+    _ left: ExpressionNode, _ comparator: ComparisonOperator, _ values: [Value]
+  ) throws(QueryError) -> Condition {
+    guard comparator == .in || comparator == .between else {
+      throw QueryError(
+        .badOperator, "\(comparator.rawValue) needs one value on its right, not a list.", remedy: "Use IN or BETWEEN.")
+    }
+    if comparator == .between, values.count != 2 {
+      throw QueryError(.badArgument, "BETWEEN needs exactly two bounds, not \(values.count).", remedy: "Give a lower and an upper bound.")
+    }
+    switch left {
+    case .path(let path):
+      let bound = try bind(path)
+      for value in values { try check(bound.type, comparator, value, path) }
+      if comparator == .in { return condition(bound, .among(bound.type, values)) }
+      return .and([
+        try compare(bound, path, .greaterOrEqual, values[0]), try compare(bound, path, .lessOrEqual, values[1]),
+      ])
+    case .constant(let value):
+      if comparator == .in { return .constant(values.contains { Semantics.isEqual(value, $0) }) }
+      return .and([try compare(value, .greaterOrEqual, values[0]), try compare(value, .lessOrEqual, values[1])])
+    case .constants:
+      throw QueryError(
+        .notSupported, "A list of values cannot stand left of \(comparator.rawValue).",
+        remedy: "Put the property on the left.")
+    }
+  }
+
+  private func compare(_ a: Value, _ comparator: ComparisonOperator, _ b: Value) throws(QueryError) -> Condition {
+    if comparator == .in || comparator == .between { throw needsList(comparator, a.description) }
+    if a.isNull || b.isNull {
+      // Written null: nothing is below or above it, whatever the other side.
+      switch comparator {
+      case .equal, .lessOrEqual, .greaterOrEqual: return .constant(a.isNull && b.isNull)
+      case .notEqual: return .constant(!(a.isNull && b.isNull))
+      default: return .constant(false)
+      }
+    }
+    if let left = a.type.map(ValueClass.init), let right = b.type.map(ValueClass.init) {
+      guard left == right else { throw mismatch(a.description, "\(left)", "\(right)") }
+      guard left.allows(comparator) else { throw badOperator(comparator, a.description, "\(left)") }
+    }
+    return .constant(Semantics.holds(a, comparator, b))
+  }
+
+  private mutating func compare(
+    _ left: PropertyPath, _ comparator: ComparisonOperator, _ right: PropertyPath
+  ) throws(QueryError) -> Condition {
+    let (a, b) = (try bind(left), try bind(right))
+    if comparator == .in || comparator == .between { throw needsList(comparator, left.description) }
+    let (kind, other) = (ValueClass(a.type), ValueClass(b.type))
+    guard kind == other else { throw mismatch(left.description, a.type.rawValue, b.type.rawValue) }
+    guard kind.allows(comparator) else { throw badOperator(comparator, left.description, a.type.rawValue) }
+    guard a.isOwn, b.isOwn else { return .row(.compare(.path(a), comparator, .path(b))) }
+    func pair(_ x: BoundPath, _ comparator: PairTest.Comparator, _ y: BoundPath) -> Condition {
+      .pair(PairTest(left: x.end, right: y.end, leftType: x.type, rightType: y.type, comparator: comparator))
+    }
+    switch comparator {
+    case .equal: return pair(a, .equal, b)
+    case .notEqual: return .not(pair(a, .equal, b))
+    case .less: return pair(a, .less, b)
+    case .lessOrEqual: return pair(a, .lessOrEqual, b)
+    case .greater: return pair(b, .less, a)
+    case .greaterOrEqual: return pair(b, .lessOrEqual, a)
+    default: return .row(.compare(.path(a), comparator, .path(b)))
+    }
+  }
+
+  private func check(
+    _ type: ValueType, _ comparator: ComparisonOperator, _ value: Value, _ path: PropertyPath
+  ) throws(QueryError) {
+    let kind = ValueClass(type)
+    if let other = value.type, ValueClass(other) != kind {
+      throw mismatch(path.description, type.rawValue, other.rawValue)
+    }
+    guard kind.allows(comparator) else { throw badOperator(comparator, path.description, type.rawValue) }
+  }
+
+  private func mismatch(_ path: String, _ left: String, _ right: String) -> QueryError {
+    QueryError(
+      .typeMismatch, "'\(path)' is \(left) and cannot be compared with \(right).", remedy: "Compare it with \(left).",
+      path: path)
+  }
+
+  private func badOperator(_ comparator: ComparisonOperator, _ path: String, _ type: String) -> QueryError {
+    QueryError(
+      .badOperator, "\(comparator.rawValue) does not go with '\(path)', which is \(type).",
+      remedy: "Use an operator for \(type).", path: path)
+  }
+
+  private func needsList(_ comparator: ComparisonOperator, _ path: String) -> QueryError {
+    QueryError(
+      .badArgument, "\(comparator.rawValue) needs a list of values on its right.",
+      remedy: comparator == .between ? "Give two bounds." : "Give the values in braces.", path: path)
+  }
+}

@@ -1,0 +1,83 @@
+import QueryModel
+import Storage
+import Values
+
+extension BoundQuery {
+  /// The sum of a numeric property over the objects that pass: `.int` for integers, `.double` for the others, 0 over
+  /// nothing and over nulls. Throws `.overflow` when a sum of integers leaves Int64, whatever the order of adding.
+  /// The same on every engine, to the last bit.
+  public func sum(_ property: PropertyPath, in storage: any StorageReading) throws(QueryError) -> Value {
+    let total = try total(property, in: storage, onlyNumbers: true)
+    switch total.kind {
+    case .integer:
+      guard let sum = Int64(exactly: total.integers) else {
+        throw QueryError(
+          .overflow, "The sum of '\(property)' is outside the range of Int64.", remedy: "Sum fewer objects, or a Double property.",
+          path: property.description)
+      }
+      return .int(sum)
+    default: return .double(total.reals.value)
+    }
+  }
+
+  /// The mean of a numeric property over the objects that pass and are not null; nil when there is none.
+  public func average(_ property: PropertyPath, in storage: any StorageReading) throws(QueryError) -> Double? {
+    let total = try total(property, in: storage, onlyNumbers: true)
+    if total.count == 0 { return nil }
+    return (total.kind == .integer ? Double(total.integers) : total.reals.value) / Double(total.count)
+  }
+
+  /// The least value of a number or date over the objects that pass; null when there is none. Null and NaN are
+  /// passed over.
+  public func min(_ property: PropertyPath, in storage: any StorageReading) throws(QueryError) -> Value {
+    try total(property, in: storage, onlyNumbers: false).least
+  }
+
+  /// The greatest value; see `min`.
+  public func max(_ property: PropertyPath, in storage: any StorageReading) throws(QueryError) -> Value {
+    try total(property, in: storage, onlyNumbers: false).greatest
+  }
+
+  private func total(
+    _ property: PropertyPath, in storage: any StorageReading, onlyNumbers: Bool
+  ) throws(QueryError) -> Total {
+    var binder = try Binder(query.type, in: plan.catalog)
+    let path = try binder.bind(property)
+    guard path.type.isNumber || (!onlyNumbers && path.type == .date) else {
+      throw QueryError(
+        .typeMismatch, "'\(property)' is \(path.type.rawValue), which cannot be \(onlyNumbers ? "added up" : "ranked").",
+        remedy: "Use a number\(onlyNumbers ? "" : " or a date").", path: property.description)
+    }
+    do throws(StorageError) {
+      var run = Run(plan, storage, query)
+      return try run.total(path)
+    } catch {
+      throw QueryError(error)
+    }
+  }
+}
+
+extension Run {
+  mutating func total(_ path: BoundPath) throws(StorageError) -> Total {
+    var total = Total(path.type)
+    let evaluator = Evaluator(storage: storage)
+    var isScan = false
+    if case .scan = try source() { isScan = true }
+    guard isScan, path.isOwn, plan.limit == nil else {
+      // Keys first; the sum of reals goes by ascending key on every way.
+      for key in try keys(limit: plan.limit).sorted() {
+        statistics.rowsRead += 1
+        if let word = try evaluator.word(path, ObjectKey(key)) { total.add(word) }
+      }
+      return total
+    }
+    var columns = Array(plan.columns.prefix(plan.conditionColumns))
+    let slot = columns.firstIndex(of: path.end.property) ?? columns.count
+    if slot == columns.count { columns.append(path.end.property) }
+    try scan(columns) { batch, mask, scratch in
+      total.add(batch.columns[slot], mask, batch.count, scratch)
+      return .proceed
+    }
+    return total
+  }
+}

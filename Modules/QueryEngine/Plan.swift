@@ -1,0 +1,69 @@
+import QueryModel
+import Storage
+import Values
+
+/// One key of the order, resolved.
+struct SortField: Sendable {
+  let path: BoundPath
+  let isAscending: Bool
+  /// The position of an own property in the columns of a scan.
+  var slot = 0
+}
+
+/// What can be decided about a query from the catalog alone. Immutable and shared by the copies of a bound query.
+final class Plan: Sendable {
+  let catalog: Catalog
+  let table: TableEntry
+  /// With slots for `columns`.
+  let condition: Condition
+  let order: [SortField]
+  let limit: Int?
+  let reads: Set<ColumnID>
+  /// What a scan asks for: the own columns of the condition and of the order.
+  let columns: [PropertyID]
+  /// How many of `columns` the condition alone needs: they come first.
+  let conditionColumns: Int
+  let hints: [ZoneHint]
+  let accesses: [IndexAccess]
+  /// Masks that evaluating a batch needs.
+  let depth: Int
+  let hasLinks: Bool
+
+  init(_ condition: Condition, order: [SortField], limit: Int?, binder: Binder) {
+    catalog = binder.catalog
+    table = binder.table
+    reads = binder.columns
+    self.limit = limit
+    var columns: [PropertyID] = []
+    func need(_ property: PropertyID) { if !columns.contains(property) { columns.append(property) } }
+    condition.forEachScanColumn(need)
+    conditionColumns = columns.count
+    for field in order where field.path.isOwn { need(field.path.end.property) }
+    self.columns = columns
+    self.condition = condition.withSlots(in: columns)
+    self.order = order.map { field in
+      var field = field
+      if field.path.isOwn { field.slot = columns.firstIndex(of: field.path.end.property) ?? 0 }
+      return field
+    }
+    hints = Plan.hints(self.condition)
+    accesses = IndexAccess.candidates(for: self.condition, in: binder.table)
+    depth = Evaluator.depth(of: self.condition) + 2
+    hasLinks = order.contains { !$0.path.isOwn } || reads.contains { $0.table != binder.table.id }
+  }
+
+  /// Bounds that every result has, for engines that skip runs of rows by them.
+  private static func hints(_ condition: Condition) -> [ZoneHint] {
+    condition.conjuncts.compactMap { part in
+      guard case .own(let own) = part, !own.test.matchesNull else { return nil }
+      switch own.test.kind {
+      case .words(let low, let high): return ZoneHint(column: own.slot, min: low, max: high)
+      case .wordSet(let set):
+        return ZoneHint(column: own.slot, min: set.sorted[0], max: set.sorted[set.sorted.count - 1])  // never empty
+      case .doubles(let low, let high):
+        return ZoneHint(column: own.slot, min: ZoneHint.ordinal(of: low), max: ZoneHint.ordinal(of: high))
+      default: return nil
+      }
+    }
+  }
+}

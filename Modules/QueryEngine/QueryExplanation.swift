@@ -1,0 +1,42 @@
+import QueryModel
+import Values
+
+/// How a query would be answered on one version of one store.
+public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
+  public enum Access: Sendable, Hashable {
+    /// The condition never holds: nothing is read.
+    case nothing
+    /// Every object in the order of keys, columns at a time.
+    case scan
+    /// Some runs of the index over these properties.
+    case index(properties: [String], runs: Int)
+    /// The engine's own query.
+    case engine(statement: String)
+  }
+
+  public var access: Access
+  /// How many objects the access delivers, before the rest of the condition.
+  public var estimatedRows: Int
+  /// Whether something is left to test for each of them.
+  public var testsEachRow: Bool
+  /// The columns a scan reads.
+  public var columns: [String]
+  /// Whether the results have to be put in order.
+  public var sorts: Bool
+  /// At most so many are kept while ordering.
+  public var limit: Int?
+
+  public var description: String {
+    let way =
+      switch access {
+      case .nothing: "nothing to read"
+      case .scan: "scan of \(columns.isEmpty ? "keys" : columns.joined(separator: ", "))"
+      case .index(let properties, let runs): "index on \(properties.joined(separator: ", ")), \(runs) run\(runs == 1 ? "" : "s")"
+      case .engine(let statement): "engine: \(statement)"
+      }
+    var text = "\(way); about \(estimatedRows) rows"
+    if testsEachRow { text += "; tests each row" }
+    if sorts { text += limit.map { "; keeps the first \($0) in order" } ?? "; sorts" }
+    return text
+  }
+}

@@ -1,0 +1,113 @@
+/// A row with the number it is sorted by.
+struct SortEntry {
+  var number: UInt64
+  var row: Int32
+}
+
+/// The numbers of several lanes packed into one, as far as 64 bits go.
+struct PackedLanes {
+  var entries: ContiguousArray<SortEntry>
+  /// The width of the widest number.
+  let bits: Int
+  /// Whether rows with the same number are equal in every lane.
+  let isExact: Bool
+
+  /// Each lane takes the bits its range needs, the first lane the highest ones.
+  init(_ lanes: [SortLane], count: Int) {
+    var fields: [(lane: SortLane, least: UInt64, width: Int, dropped: Int)] = []
+    var left = 64
+    var isExact = true
+    for lane in lanes {
+      var (least, greatest) = (UInt64.max, UInt64.min)
+      lane.numbers.withUnsafeBufferPointer { numbers in
+        for number in numbers {
+          least = min(least, number)
+          greatest = max(greatest, number)
+        }
+      }
+      let width = greatest > least ? 64 - (greatest - least).leadingZeroBitCount : 0
+      let taken = min(width, left)
+      fields.append((lane, least, taken, width - taken))
+      left -= taken
+      if taken < width || lane.isInexact {
+        isExact = false
+        break
+      }
+    }
+    bits = 64 - left
+    self.isExact = isExact
+    entries = ContiguousArray(unsafeUninitializedCapacity: count) { buffer, initialized in
+      for row in 0..<count { buffer[row] = SortEntry(number: 0, row: Int32(truncatingIfNeeded: row)) }
+      initialized = count
+    }
+    entries.withUnsafeMutableBufferPointer { entries in
+      for field in fields {
+        field.lane.numbers.withUnsafeBufferPointer { numbers in
+          let (width, dropped) = (UInt64(field.width), UInt64(field.dropped))
+          if width == 64 {
+            for row in 0..<count { entries[row].number = numbers[row] &- field.least }
+          } else {
+            for row in 0..<count {
+              entries[row].number = entries[row].number &<< width | (numbers[row] &- field.least) &>> dropped
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Sorting by 64-bit numbers, least digit first. Stable: equal numbers keep their order.
+enum RadixSort {
+  private static let digitBits = 11
+
+  /// O(n · digits that differ); small inputs are sorted by insertion and merging.
+  static func sort(_ entries: inout ContiguousArray<SortEntry>, bits: Int) {
+    let count = entries.count
+    if count < 2 || bits == 0 { return }
+    let digits = (bits + digitBits - 1) / digitBits
+    if count < 1024 {
+      entries.sort { ($0.number, $0.row) < ($1.number, $1.row) }
+      return
+    }
+    let size = 1 << digitBits
+    let histogram = UnsafeMutablePointer<Int32>.allocate(capacity: size * digits)
+    histogram.initialize(repeating: 0, count: size * digits)
+    let other = UnsafeMutablePointer<SortEntry>.allocate(capacity: count)
+    defer {
+      histogram.deallocate()
+      other.deallocate()
+    }
+    entries.withUnsafeMutableBufferPointer { entries in
+      guard let first = entries.baseAddress else { return }
+      for i in 0..<count {
+        var number = first[i].number
+        for digit in 0..<digits {
+          histogram[digit &* size &+ Int(truncatingIfNeeded: number) & (size &- 1)] &+= 1
+          number &>>= UInt64(digitBits)
+        }
+      }
+      var (source, target) = (first, other)
+      for digit in 0..<digits {
+        let counts = histogram + digit * size
+        let shift = UInt64(digit * digitBits)
+        let sample = Int(truncatingIfNeeded: source[0].number &>> shift) & (size &- 1)
+        if Int(counts[sample]) == count { continue }  // all rows agree in this digit
+        var sum: Int32 = 0
+        for i in 0..<size {
+          let next = sum &+ counts[i]
+          counts[i] = sum
+          sum = next
+        }
+        for i in 0..<count {
+          let entry = source[i]
+          let slot = Int(truncatingIfNeeded: entry.number &>> shift) & (size &- 1)
+          target[Int(counts[slot])] = entry
+          counts[slot] &+= 1
+        }
+        swap(&source, &target)
+      }
+      if source != first { first.update(from: source, count: count) }
+    }
+  }
+}

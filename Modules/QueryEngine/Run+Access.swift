@@ -1,0 +1,129 @@
+import QueryModel
+import Storage
+import Values
+
+extension Run {
+  /// Keys of the runs of an index, ascending.
+  mutating func keys(of access: IndexAccess) throws(StorageError) -> [Int64] {
+    var keys: [Int64] = []
+    for range in access.ranges {
+      try storage.keys(in: access.index.id, range, descending: false) { block in
+        keys.append(contentsOf: block)
+        return .proceed
+      }
+    }
+    statistics.entriesRead += keys.count
+    if !access.isAscending { keys.sort() }
+    return keys
+  }
+
+  /// The keys of `keys` whose objects pass, read one by one.
+  mutating func filtered(
+    _ keys: [Int64], _ condition: Condition, limit: Int? = nil
+  ) throws(StorageError) -> [Int64] {
+    if case .constant(true) = condition { return limit.map { Array(keys.prefix($0)) } ?? keys }
+    let evaluator = Evaluator(storage: storage)
+    var result: [Int64] = []
+    for key in keys {
+      statistics.rowsRead += 1
+      if try evaluator.matches(condition, ObjectKey(key)) {
+        result.append(key)
+        if result.count == limit { break }
+      }
+    }
+    return result
+  }
+
+  mutating func pushedKeys(
+    _ engine: any QueryPushdown, _ pushed: PushedQuery, limit: Int? = nil
+  ) throws(StorageError) -> [Int64] {
+    var keys: [Int64] = []
+    var stopAt = Int.max
+    if case .constant(true) = pushed.residual, plan.order.isEmpty || pushed.ordersResult { stopAt = limit ?? .max }
+    try engine.keys(pushed) { block in
+      keys.append(contentsOf: block)
+      return keys.count >= stopAt ? .stop : .proceed
+    }
+    statistics.entriesRead += keys.count
+    return keys
+  }
+
+  /// The rest that an engine left over, bound. It is a part of the query, which was bound before.
+  func bind(_ residual: PredicateNode) throws(StorageError) -> Condition {
+    do throws(QueryError) {
+      var binder = try Binder(query.type, in: plan.catalog)
+      return try binder.bind(residual).simplified()
+    } catch {
+      throw StorageError(.misuse, .statement, "The engine left over a condition that is no part of the query: \(error.message)")
+    }
+  }
+
+  /// Visits the table a batch at a time with the rows that pass.
+  mutating func scan(
+    _ columns: [PropertyID], _ body: (BatchView, Mask, Scratch) throws(StorageError) -> Step
+  ) throws(StorageError) {
+    let evaluator = Evaluator(storage: storage)
+    let scratch = Scratch(depth: plan.depth)
+    let condition = plan.condition
+    var statistics = QueryStatistics()
+    var failure: StorageError?
+    try storage.scan(plan.table.id, columns, from: ObjectKey(1), hints: plan.hints) { batch in
+      statistics.batches += 1
+      statistics.rowsScanned += batch.count
+      scratch.reserve(batch.count)
+      let view = BatchView(batch)
+      let (live, mask) = (scratch.mask(0), scratch.mask(1))
+      if let holes = view.live {
+        Masks.copy(holes, to: live, view.words)
+        Masks.trim(live, rows: view.count)
+      } else {
+        Masks.fill(live, rows: view.count)
+      }
+      do throws(StorageError) {
+        try evaluator.evaluate(
+          condition, view, among: live, into: mask, scratch, level: 2, reads: &statistics.rowsRead)
+        return try body(view, mask, scratch)
+      } catch {
+        failure = error
+        return .stop
+      }
+    }
+    self.statistics.add(statistics)
+    if let failure { throw failure }
+  }
+
+  /// The keys that pass, ascending.
+  mutating func scannedKeys(_ limit: Int?) throws(StorageError) -> [Int64] {
+    var keys: [Int64] = []
+    if case .constant(true) = plan.condition { keys.reserveCapacity(min(limit ?? .max, try storage.count(plan.table.id))) }
+    let columns = Array(plan.columns.prefix(plan.conditionColumns))
+    try scan(columns) { batch, mask, _ in
+      Masks.forEach(mask, batch.words) { row in keys.append(batch.key(row)) }
+      return keys.count >= limit ?? .max ? .stop : .proceed
+    }
+    if let limit, keys.count > limit { keys.removeLast(keys.count - limit) }
+    return keys
+  }
+
+  /// Puts keys, ascending, into the query's order.
+  mutating func ordered(_ keys: [Int64], limit: Int?) throws(StorageError) -> [Int64] {
+    let sorter = Sorter(plan.order, limit: limit, expected: keys.count)
+    let evaluator = Evaluator(storage: storage)
+    statistics.rowsRead += keys.count
+    for key in keys { try sorter.append(key, evaluator) }
+    return sorter.finish()
+  }
+
+  /// Scans and orders.
+  mutating func orderedScan(_ limit: Int?) throws(StorageError) -> [Int64] {
+    let evaluator = Evaluator(storage: storage)
+    var expected = 0
+    if case .constant(true) = plan.condition { expected = try storage.count(plan.table.id) }
+    let sorter = Sorter(plan.order, limit: limit, expected: expected)
+    try scan(plan.columns) { (batch, mask, scratch) throws(StorageError) in
+      try sorter.append(batch, mask, scratch, evaluator)
+      return .proceed
+    }
+    return sorter.finish()
+  }
+}

@@ -1,0 +1,165 @@
+import Storage
+import Values
+
+/// One key of an order for the rows gathered so far: a 64-bit number a row that orders as the values do, and
+/// for strings, data and UUIDs the bytes as well, because eight of them may not decide.
+///
+/// Null is 0 and NaN 1, below every other number; descending lanes hold the complement. So the smaller number
+/// comes first, always.
+final class SortLane {
+  /// An optional Int64 takes two lanes, because its values leave no number free for null.
+  enum Part { case value, presence }
+
+  let type: ValueType
+  let isAscending: Bool
+  private let part: Part
+  private(set) var numbers: ContiguousArray<UInt64> = []
+  /// Two rows with the same number may still differ: their bytes decide.
+  let isInexact: Bool
+
+  private var text: ContiguousArray<UInt8> = []
+  /// Where a row's bytes begin in `text`; they end where the next row's begin.
+  private var starts: ContiguousArray<Int> = [0]
+  private var nulls: ContiguousArray<Bool> = []
+
+  init(_ field: SortField, _ part: Part, expected: Int) {
+    type = field.path.type
+    isAscending = field.isAscending
+    self.part = part
+    isInexact = !field.path.type.isWord
+    numbers.reserveCapacity(expected)
+  }
+
+  static func parts(_ field: SortField) -> [Part] {
+    field.path.isOptional && field.path.type == .int64 ? [.presence, .value] : [.value]
+  }
+
+  private var flip: UInt64 { isAscending ? 0 : ~0 }
+
+  /// Adds the rows of a batch that are listed.
+  func append(_ vector: ColumnVector, _ rows: UnsafeBufferPointer<Int32>) {
+    guard type.isWord else {
+      for row in rows { append(bytes: vector.isNull(at: Int(row)) ? nil : vector.bytes(at: Int(row))) }
+      return
+    }
+    if part == .presence {
+      for row in rows { numbers.append((vector.isNull(at: Int(row)) ? 0 : 1) ^ flip) }
+      return
+    }
+    let from = numbers.count
+    let flip = flip
+    switch (type.physical, vector.layout) {
+    case (.integer, .int8):
+      let base = UInt64(bitPattern: vector.base) ^ 1 &<< 63
+      for row in rows { numbers.append((base &+ UInt64(vector.values.load(fromByteOffset: Int(row), as: UInt8.self))) ^ flip) }
+    case (.integer, .int64):
+      for row in rows {
+        let word = vector.base &+ vector.values.loadUnaligned(fromByteOffset: Int(row) &* 8, as: Int64.self)
+        numbers.append((UInt64(bitPattern: word) ^ 1 &<< 63) ^ flip)
+      }
+    case (.integer, _):
+      for row in rows { numbers.append((UInt64(bitPattern: vector.word(at: Int(row))) ^ 1 &<< 63) ^ flip) }
+    case (.double, .float64):
+      for row in rows {
+        numbers.append(SortLane.number(vector.values.loadUnaligned(fromByteOffset: Int(row) &* 8, as: Double.self)) ^ flip)
+      }
+    default:
+      for row in rows { numbers.append(SortLane.number(Kernels.real(vector.word(at: Int(row)), type)) ^ flip) }
+    }
+    guard let nulls = vector.nulls else { return }
+    for (i, row) in rows.enumerated() where nulls[Int(row) &>> 6] &>> UInt64(row & 63) & 1 == 1 {
+      numbers[from &+ i] = flip
+    }
+  }
+
+  /// Adds one row; nil is null.
+  func append(word: Int64?) {
+    var number: UInt64 = 0
+    if let word {
+      if part == .presence { number = 1 } else {
+        number = type.physical == .integer ? UInt64(bitPattern: word) ^ 1 &<< 63 : SortLane.number(Kernels.real(word, type))
+      }
+    }
+    numbers.append(number ^ flip)
+  }
+
+  /// Adds one row; nil is null.
+  func append(bytes: UnsafeRawBufferPointer?) {
+    nulls.append(bytes == nil)
+    var head: UInt64 = 0
+    if let bytes {
+      text.append(contentsOf: bytes)
+      if bytes.count >= 8 { head = bytes.loadUnaligned(as: UInt64.self).bigEndian } else {
+        for i in 0..<bytes.count { head |= UInt64(bytes[i]) &<< UInt64(56 &- 8 &* i) }
+      }
+    }
+    starts.append(text.count)
+    numbers.append(head ^ flip)
+  }
+
+  /// The order of two rows: negative, 0 or positive. O(1), or the length of the strings.
+  func compare(_ a: Int, _ b: Int) -> Int {
+    let (x, y) = (numbers[a], numbers[b])
+    if x != y { return x < y ? -1 : 1 }
+    if !isInexact { return 0 }
+    if nulls[a] != nulls[b] { return nulls[a] == isAscending ? -1 : 1 }
+    if nulls[a] { return 0 }
+    let order = text.withUnsafeBytes { text in
+      Bytes.compare(
+        UnsafeRawBufferPointer(rebasing: text[starts[a]..<starts[a + 1]]),
+        UnsafeRawBufferPointer(rebasing: text[starts[b]..<starts[b + 1]]))
+    }
+    return isAscending ? order : -order
+  }
+
+  func removeLast() {
+    numbers.removeLast()
+    if type.isWord { return }
+    nulls.removeLast()
+    starts.removeLast()
+    text.removeLast(text.count - starts[starts.count - 1])
+  }
+
+  /// Keeps the listed rows, in that order.
+  func keep(_ rows: ArraySlice<Int32>) {
+    numbers = ContiguousArray(rows.map { numbers[Int($0)] })
+    if type.isWord { return }
+    nulls = ContiguousArray(rows.map { nulls[Int($0)] })
+    var (kept, ends): (ContiguousArray<UInt8>, ContiguousArray<Int>) = ([], [0])
+    for row in rows {
+      kept.append(contentsOf: text[starts[Int(row)]..<starts[Int(row) + 1]])
+      ends.append(kept.count)
+    }
+    (text, starts) = (kept, ends)
+  }
+
+  /// Makes the numbers of strings say more: the bytes that all of them begin with are left out. The order of
+  /// numbers stays that of the values.
+  func sharpen() {
+    guard !type.isWord, numbers.count > 1 else { return }
+    text.withUnsafeBytes { text in
+      guard let first = nulls.firstIndex(of: false) else { return }
+      let model = UnsafeRawBufferPointer(rebasing: text[starts[first]..<starts[first + 1]])
+      var shared = model.count
+      for row in nulls.indices where !nulls[row] && shared > 0 {
+        let bytes = UnsafeRawBufferPointer(rebasing: text[starts[row]..<starts[row + 1]])
+        shared = min(shared, bytes.count)
+        var i = 0
+        while i < shared, bytes[i] == model[i] { i &+= 1 }
+        shared = i
+      }
+      if shared == 0 { return }
+      for row in nulls.indices where !nulls[row] {
+        var head: UInt64 = 0
+        let (start, end) = (starts[row] + shared, starts[row + 1])
+        for i in 0..<min(8, end - start) { head |= UInt64(text[start + i]) &<< UInt64(56 &- 8 &* i) }
+        numbers[row] = head ^ flip
+      }
+    }
+  }
+
+  @inline(__always) private static func number(_ value: Double) -> UInt64 {
+    if value.isNaN { return 1 }
+    return UInt64(bitPattern: ZoneHint.ordinal(of: value)) ^ 1 &<< 63
+  }
+}

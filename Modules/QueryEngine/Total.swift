@@ -1,0 +1,156 @@
+import Storage
+import Values
+
+/// What aggregates gather in one pass: count, sum, least and greatest of the values that are not null.
+struct Total {
+  enum Kind { case integer, real }
+
+  let type: ValueType
+  let kind: Kind
+  private(set) var count = 0
+  /// Wide enough for every Int64 there can be: overflow shows at the end, not on the way.
+  private(set) var integers: Int128 = 0
+  private(set) var reals = RealSum()
+  private var leastInteger = Int64.max
+  private var greatestInteger = Int64.min
+  private var leastReal = Double.infinity
+  private var greatestReal = -Double.infinity
+  private var hasReal = false
+
+  init(_ type: ValueType) {
+    self.type = type
+    kind = type.physical == .integer ? .integer : .real
+  }
+
+  mutating func add(_ word: Int64) {
+    count += 1
+    if kind == .integer {
+      integers += Int128(word)
+      leastInteger = min(leastInteger, word)
+      greatestInteger = max(greatestInteger, word)
+      return
+    }
+    let value = Kernels.real(word, type)
+    reals.add(value)
+    if value.isNaN { return }
+    hasReal = true
+    leastReal = min(leastReal, value)
+    greatestReal = max(greatestReal, value)
+  }
+
+  var least: Value { value(leastInteger, leastReal) }
+  var greatest: Value { value(greatestInteger, greatestReal) }
+
+  private func value(_ integer: Int64, _ real: Double) -> Value {
+    if kind == .integer { return count == 0 ? .null : .int(integer) }
+    if !hasReal { return .null }
+    switch type {
+    case .float: return .float(Float(real))
+    case .date: return Value(word: Int64(bitPattern: real.bitPattern), type: .date) ?? .null
+    default: return .double(real)
+    }
+  }
+}
+
+/// A sum of doubles in eight lanes by turns, so that it can be computed eight at a time. Which value goes into
+/// which lane depends on its number among the values alone, not on how they were delivered: every engine gets
+/// the same bits.
+struct RealSum {
+  private(set) var lanes: SIMD8<Double> = .zero
+  private var turn = 0
+
+  var value: Double { lanes.sum() }
+
+  mutating func add(_ value: Double) {
+    lanes[turn] += value
+    turn = (turn + 1) & 7
+  }
+
+  mutating func add(_ values: UnsafePointer<Double>, _ count: Int) {
+    var i = 0
+    while i < count, turn != 0 {
+      add(values[i])
+      i &+= 1
+    }
+    let raw = UnsafeRawPointer(values)
+    while i &+ 8 <= count {
+      lanes += raw.loadUnaligned(fromByteOffset: i &* 8, as: SIMD8<Double>.self)
+      i &+= 8
+    }
+    while i < count {
+      add(values[i])
+      i &+= 1
+    }
+  }
+}
+
+extension Total {
+  /// Adds the rows of a column that are in the mask.
+  mutating func add(_ vector: ColumnVector, _ mask: Mask, _ rows: Int, _ scratch: Scratch) {
+    let words = Masks.words(for: rows)
+    if let nulls = vector.nulls { Masks.subtract(mask, nulls, words) }
+    let selected = Masks.count(mask, words)
+    if selected == 0 { return }
+    let isWhole = selected == rows
+    switch (kind, vector.layout) {
+    case (.integer, .int8) where isWhole: addNarrow(UInt8.self, vector, rows)
+    case (.integer, .int16) where isWhole: addNarrow(UInt16.self, vector, rows)
+    case (.integer, .int32) where isWhole: addNarrow(UInt32.self, vector, rows)
+    case (.integer, .constantWord):
+      integers += Int128(vector.base) * Int128(selected)
+      leastInteger = min(leastInteger, vector.base)
+      greatestInteger = max(greatestInteger, vector.base)
+    case (.real, _):
+      count += selected
+      return addReals(vector, mask, words, selected, isWhole: isWhole, scratch)
+    default:
+      Masks.forEach(mask, words) { row in
+        let word = vector.word(at: row)
+        integers &+= Int128(word)
+        leastInteger = min(leastInteger, word)
+        greatestInteger = max(greatestInteger, word)
+      }
+    }
+    count += selected
+  }
+
+  @inline(__always)
+  private mutating func addNarrow<T: FixedWidthInteger & UnsignedInteger>(_: T.Type, _ vector: ColumnVector, _ rows: Int) {
+    var (sum, least, greatest): (UInt64, T, T) = (0, .max, .min)
+    for row in 0..<rows {
+      let value = vector.values.loadUnaligned(fromByteOffset: row &* MemoryLayout<T>.size, as: T.self)
+      sum &+= UInt64(truncatingIfNeeded: value)
+      least = min(least, value)
+      greatest = max(greatest, value)
+    }
+    integers += Int128(vector.base) * Int128(rows) + Int128(sum)
+    leastInteger = min(leastInteger, vector.base &+ Int64(truncatingIfNeeded: least))
+    greatestInteger = max(greatestInteger, vector.base &+ Int64(truncatingIfNeeded: greatest))
+  }
+
+  private mutating func addReals(
+    _ vector: ColumnVector, _ mask: Mask, _ words: Int, _ selected: Int, isWhole: Bool, _ scratch: Scratch
+  ) {
+    // The values that count, one after the other, in the scratch's first column.
+    let values = UnsafeMutableRawPointer(scratch.left).assumingMemoryBound(to: Double.self)
+    if isWhole, vector.layout == .float64 {
+      UnsafeMutableRawPointer(values).copyMemory(from: vector.values, byteCount: selected &* 8)
+    } else {
+      var next = 0
+      Masks.forEach(mask, words) { row in
+        values[next] = Kernels.real(vector.word(at: row), type)
+        next &+= 1
+      }
+    }
+    reals.add(values, selected)
+    var (least, greatest, numbers) = (leastReal, greatestReal, 0)
+    for i in 0..<selected {
+      let value = values[i]
+      least = value < least ? value : least
+      greatest = value > greatest ? value : greatest
+      numbers &+= value == value ? 1 : 0
+    }
+    (leastReal, greatestReal) = (least, greatest)
+    if numbers > 0 { hasReal = true }
+  }
+}

@@ -1,0 +1,43 @@
+import QueryModel
+import Values
+
+/// What may be compared with what: the types of one class, and null with every one.
+enum ValueClass: Sendable {
+  case bool, number, string, data, date, uuid, link
+
+  init(_ type: ValueType) {
+    self =
+      switch type {
+      case .bool: .bool
+      case .int8, .int16, .int32, .int64, .float, .double: .number
+      case .string: .string
+      case .data: .data
+      case .date: .date
+      case .uuid: .uuid
+      case .link: .link
+      }
+  }
+
+  /// Whether operands of the class can stand round the operator.
+  func allows(_ comparator: ComparisonOperator) -> Bool {
+    switch comparator {
+    case .equal, .notEqual, .in: true
+    case .less, .lessOrEqual, .greater, .greaterOrEqual, .between: self != .link
+    case .contains, .beginsWith, .endsWith: self == .string || self == .data
+    }
+  }
+}
+
+extension ComparisonOperator {
+  /// The operator with its sides exchanged; nil where there is none.
+  var mirrored: ComparisonOperator? {
+    switch self {
+    case .equal, .notEqual: self
+    case .less: .greater
+    case .lessOrEqual: .greaterOrEqual
+    case .greater: .less
+    case .greaterOrEqual: .lessOrEqual
+    case .in, .between, .contains, .beginsWith, .endsWith: nil
+    }
+  }
+}
