@@ -76,13 +76,13 @@ extension BoundQuery {
     var run = Run(plan, storage, query)
     defer { statistics.add(run.statistics) }
     let count = try run.count()
-    return plan.limit.map { min($0, count) } ?? count
+    return plan.limit.map { Swift.min($0, count) } ?? count
   }
 
   /// The first object in the query's order; nil when none passes.
   public func first(in storage: any StorageReading) throws(StorageError) -> ObjectKey? {
     var run = Run(plan, storage, query)
-    return try run.keys(limit: min(1, plan.limit ?? 1)).first.map { ObjectKey($0) }
+    return try run.keys(limit: Swift.min(1, plan.limit ?? 1)).first.map { ObjectKey($0) }
   }
 
   /// Whether the object lives and passes the condition. The limit does not matter. O(1) in the number of objects.

@@ -35,7 +35,7 @@ struct IndexAccess: Sendable {
         guard case .own(let own) = parts[i], own.column.property == property else { return nil }
         return IndexTest(own).map { (i, $0) }
       }
-      if let (i, .equal(let values)) = tests.first(where: { $0.1.isEqual }),
+      if case (let i, .equal(let values))? = tests.first(where: { $0.1.isEqual }),
         prefixes.count * values.count <= IndexAccess.rangesLimit
       {
         prefixes = prefixes.flatMap { prefix in values.map { prefix + [$0] } }
@@ -43,7 +43,7 @@ struct IndexAccess: Sendable {
         depth += 1
         continue
       }
-      if let (i, .range(let lower, let upper)) = tests.first(where: { !$0.1.isEqual }) {
+      if case (let i, .range(let lower, let upper))? = tests.first(where: { !$0.1.isEqual }) {
         bounds = (lower, upper)
         used.insert(i)
         depth += 1
@@ -76,7 +76,7 @@ enum IndexTest {
     switch test.kind {
     case .none: self = .equal(null)
     case .words(let low, let high):
-      if low == high || (test.matchesNull && high.subtractingReportingOverflow(low) < (64, false)) {
+      if low == high || (test.matchesNull && UInt64(bitPattern: high &- low) < 64) {
         self = .equal(null + (low...high).map(word))
         return
       }

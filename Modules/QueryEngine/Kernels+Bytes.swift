@@ -116,7 +116,8 @@ extension Kernels {
         let raw = UnsafeRawPointer(hits.baseAddress.unsafelyUnwrapped)  // 64 bytes always have an address
         let bytes = hits.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self)
         while position &+ 63 <= stop {
-          let (heads, tails) = (area.values + position, area.values + position &+ length &- 1)
+          let heads = area.values + position
+          let tails = heads + (length &- 1)
           for i in 0..<64 {
             let head = heads.load(fromByteOffset: i, as: UInt8.self) ^ first
             let tail = tails.load(fromByteOffset: i, as: UInt8.self) ^ last

@@ -1,0 +1,90 @@
+import QueryModel
+import Values
+
+/// The meaning of queries once more, written as plainly as it can be: no plan, no encoding, one object at a time.
+struct PlainEvaluator {
+  let world: World
+
+  func keys(_ query: Query) -> [Int64] {
+    let passing = world.keys.filter { holds(query.condition, $0) }
+    let ordered = passing.sorted { a, b in
+      for key in query.sort {
+        let order = world.value(key.path, of: a).order(to: world.value(key.path, of: b))
+        if order != .same { return (order == .before) == key.ascending }
+      }
+      return a < b
+    }
+    return query.limit.map { Array(ordered.prefix($0)) } ?? ordered
+  }
+
+  func holds(_ node: PredicateNode, _ key: Int64) -> Bool {
+    switch node {
+    case .constant(let value): value
+    case .not(let inner): !holds(inner, key)
+    case .and(let parts): parts.allSatisfy { holds($0, key) }
+    case .or(let parts): parts.contains { holds($0, key) }
+    case .comparison(let comparison): holds(comparison, key)
+    }
+  }
+
+  private func holds(_ comparison: Comparison, _ key: Int64) -> Bool {
+    let left = value(comparison.left, key)
+    switch comparison.right {
+    case .constants(let values) where comparison.comparator == .between:
+      return compare(left, .greaterOrEqual, values[0], isWritten: true) && compare(left, .lessOrEqual, values[1], isWritten: true)
+    case .constants(let values): return values.contains { compare(left, .equal, $0, isWritten: true) }
+    case let right:
+      var isWritten = false
+      if case .constant = right { isWritten = true }
+      if case .constant = comparison.left { isWritten = true }
+      return compare(left, comparison.comparator, value(right, key), isWritten: isWritten)
+    }
+  }
+
+  private func value(_ node: ExpressionNode, _ key: Int64) -> Value {
+    switch node {
+    case .constant(let value): value
+    case .constants: .null
+    case .path(let path): world.value(path, of: key)
+    }
+  }
+
+  private func compare(_ a: Value, _ comparator: ComparisonOperator, _ b: Value, isWritten: Bool) -> Bool {
+    switch comparator {
+    case .notEqual: return !compare(a, .equal, b, isWritten: isWritten)
+    case .greater: return compare(b, .less, a, isWritten: isWritten)
+    case .greaterOrEqual: return compare(b, .lessOrEqual, a, isWritten: isWritten)
+    case .lessOrEqual: return compare(a, .less, b, isWritten: isWritten) || compare(a, .equal, b, isWritten: isWritten)
+    case .equal, .in:
+      if a.isNull || b.isNull { return a.isNull && b.isNull }
+      return !isNaN(a) && !isNaN(b) && a.order(to: b) == .same
+    case .less:
+      if a.isNull, case .string = b { return true }
+      if a.isNull || b.isNull || isNaN(a) || isNaN(b) { return false }
+      return a.order(to: b) == .before
+    case .between: return false
+    case .contains, .beginsWith, .endsWith:
+      guard let text = bytes(a), let needle = bytes(b) else { return false }
+      if needle.isEmpty { return true }
+      if needle.count > text.count { return false }
+      let starts =
+        switch comparator {
+        case .beginsWith: 0...0
+        case .endsWith: (text.count - needle.count)...(text.count - needle.count)
+        default: 0...(text.count - needle.count)
+        }
+      return starts.contains { Array(text[$0..<$0 + needle.count]) == needle }
+    }
+  }
+
+  private func bytes(_ value: Value) -> [UInt8]? { value.withBytes { $0.map { Array($0) } } }
+
+  private func isNaN(_ value: Value) -> Bool {
+    switch value {
+    case .float(let x): x.isNaN
+    case .double(let x): x.isNaN
+    case .date: value.word.map { Double(bitPattern: UInt64(bitPattern: $0)).isNaN } ?? false
+    default: false
+    }
+  }
+}
