@@ -121,7 +121,8 @@ enum IndexTest {
         self = .range(.unbounded, high)  // null is the first entry of an index
       } else {
         let low = value(range.lower)
-        self = .range(range.includesLower ? .including(low) : .excluding(low), high)
+        let isOpen = range.lower.isEmpty && range.includesLower
+        self = .range(isOpen ? .excluding(.null) : range.includesLower ? .including(low) : .excluding(low), high)
       }
     }
   }

@@ -14,22 +14,14 @@ struct PackedLanes {
 
   /// Each lane takes the bits its range needs, the first lane the highest ones.
   init(_ lanes: [SortLane], count: Int) {
-    var fields: [(lane: SortLane, least: UInt64, width: Int, dropped: Int)] = []
+    var fields: [PackedField] = []
     var left = 64
     var isExact = true
     for lane in lanes {
-      var (least, greatest) = (UInt64.max, UInt64.min)
-      lane.numbers.withUnsafeBufferPointer { numbers in
-        for number in numbers {
-          least = min(least, number)
-          greatest = max(greatest, number)
-        }
-      }
-      let width = greatest > least ? 64 - (greatest - least).leadingZeroBitCount : 0
-      let taken = min(width, left)
-      fields.append((lane, least, taken, width - taken))
-      left -= taken
-      if taken < width || lane.isInexact {
+      let field = PackedField(lane, bits: left)
+      if field.width > 0 { fields.append(field) }
+      left -= field.width
+      if field.dropped > 0 || lane.isInexact {
         isExact = false
         break
       }
@@ -40,18 +32,54 @@ struct PackedLanes {
       for row in 0..<count { buffer[row] = SortEntry(number: 0, row: Int32(truncatingIfNeeded: row)) }
       initialized = count
     }
-    entries.withUnsafeMutableBufferPointer { entries in
-      for field in fields {
-        field.lane.numbers.withUnsafeBufferPointer { numbers in
-          let (width, dropped) = (UInt64(field.width), UInt64(field.dropped))
-          if width == 64 {
-            for row in 0..<count { entries[row].number = numbers[row] &- field.least }
-          } else {
-            for row in 0..<count {
-              entries[row].number = entries[row].number &<< width | (numbers[row] &- field.least) &>> dropped
-            }
-          }
+    entries.withUnsafeMutableBufferPointer { entries in for field in fields { field.add(to: entries) } }
+  }
+}
+
+/// How one lane's numbers become a few bits of the packed number: counted from the least of them, null next to
+/// the others instead of far below.
+struct PackedField {
+  let lane: SortLane
+  private let null: UInt64
+  private let least: UInt64
+  /// What null becomes, and what the least other number does.
+  private let nullCode: UInt64
+  private let leastCode: UInt64
+  let width: Int
+  /// Low bits that found no room.
+  let dropped: Int
+
+  init(_ lane: SortLane, bits: Int) {
+    self.lane = lane
+    let null = lane.nullNumber
+    self.null = null
+    var (least, greatest, hasNull) = (UInt64.max, UInt64.min, false)
+    lane.numbers.withUnsafeBufferPointer { numbers in
+      for number in numbers {
+        if number == null { hasNull = true } else {
+          least = min(least, number)
+          greatest = max(greatest, number)
         }
+      }
+    }
+    self.least = least
+    let range = greatest >= least ? greatest - least : 0
+    // With a null there is one number more: there is room, because null itself is outside least...greatest.
+    leastCode = hasNull && lane.isAscending ? 1 : 0
+    nullCode = lane.isAscending ? 0 : range + 1 - (hasNull ? 0 : 1)
+    let top = hasNull && greatest >= least ? range + 1 : range
+    let needed = 64 - top.leadingZeroBitCount
+    width = min(needed, bits)
+    dropped = needed - width
+  }
+
+  func add(to entries: UnsafeMutableBufferPointer<SortEntry>) {
+    let (width, dropped) = (UInt64(width), UInt64(dropped))
+    let (null, nullCode, least) = (null, nullCode, least &- leastCode)
+    lane.numbers.withUnsafeBufferPointer { numbers in
+      for row in 0..<entries.count {
+        let code = (numbers[row] == null ? nullCode : numbers[row] &- least) &>> dropped
+        entries[row].number = width == 64 ? code : entries[row].number &<< width | code
       }
     }
   }

@@ -25,7 +25,7 @@ extension ScalarTest {
     switch type.physical {
     case .integer:
       guard let word = word(constant) else { return .never }
-      return .words(word, word)
+      return words(word, word, of: type)
     case .double, .float:
       guard let double = double(constant) else { return .never }
       return type.physical == .float
@@ -34,12 +34,19 @@ extension ScalarTest {
     }
   }
 
+  /// No further than the type goes: no bound ever stands for a value that the type does not have.
+  private static func words(_ low: Int64, _ high: Int64, of type: ValueType) -> ScalarTest {
+    let range = type == .bool ? 0...1 : type.integerRange ?? Int64.min...Int64.max
+    let (low, high) = (max(low, range.lowerBound), min(high, range.upperBound))
+    return .words(low, high)
+  }
+
   private static func below(_ type: ValueType, _ constant: Value, orEqual: Bool) -> ScalarTest {
     if constant.isNull { return orEqual ? .isNull : .never }
     switch type.physical {
     case .integer:
       let high = type.isNumber ? NumberBounds.highest(below: constant, orEqual: orEqual) : before(constant, orEqual)
-      return high.map { .words(.min, $0) } ?? .never
+      return high.map { words(.min, $0, of: type) } ?? .never
     case .double, .float:
       guard let high = NumberBounds.highestDouble(below: number(constant), orEqual: orEqual) else { return .never }
       return type.physical == .float
@@ -55,7 +62,7 @@ extension ScalarTest {
     switch type.physical {
     case .integer:
       let low = type.isNumber ? NumberBounds.lowest(above: constant, orEqual: orEqual) : after(constant, orEqual)
-      return low.map { .words($0, .max) } ?? .never
+      return low.map { words($0, .max, of: type) } ?? .never
     case .double, .float:
       guard let low = NumberBounds.lowestDouble(above: number(constant), orEqual: orEqual) else { return .never }
       return type.physical == .float
@@ -88,7 +95,8 @@ extension ScalarTest {
       return isRun
         ? .words(set.sorted[0], last, matchesNull: matchesNull) : ScalarTest(.wordSet(set), matchesNull: matchesNull)
     case .double, .float:
-      let set = constants.compactMap(double).sorted()
+      var set: [Double] = []
+      for number in constants.compactMap(double).sorted() where number != set.last { set.append(number) }
       return ScalarTest(set.isEmpty ? .none : .doubleSet(set), matchesNull: matchesNull)
     case .bytes, .bytes16:
       var set: [[UInt8]] = []

@@ -35,6 +35,8 @@ final class SortLane {
   }
 
   private var flip: UInt64 { isAscending ? 0 : ~0 }
+  /// The number of null: 0, or its complement.
+  var nullNumber: UInt64 { flip }
 
   /// Adds the rows of a batch that are listed.
   func append(_ vector: ColumnVector, _ rows: UnsafeBufferPointer<Int32>) {

@@ -31,13 +31,14 @@ struct PlainEvaluator {
     let left = value(comparison.left, key)
     switch comparison.right {
     case .constants(let values) where comparison.comparator == .between:
-      return compare(left, .greaterOrEqual, values[0], isWritten: true) && compare(left, .lessOrEqual, values[1], isWritten: true)
-    case .constants(let values): return values.contains { compare(left, .equal, $0, isWritten: true) }
+      return compare(left, .greaterOrEqual, values[0], isWrittenNull: values[0].isNull)
+        && compare(left, .lessOrEqual, values[1], isWrittenNull: values[1].isNull)
+    case .constants(let values): return values.contains { compare(left, .equal, $0, isWrittenNull: false) }
     case let right:
-      var isWritten = false
-      if case .constant = right { isWritten = true }
-      if case .constant = comparison.left { isWritten = true }
-      return compare(left, comparison.comparator, value(right, key), isWritten: isWritten)
+      var isWrittenNull = false
+      if case .constant(.null) = right { isWrittenNull = true }
+      if case .constant(.null) = comparison.left { isWrittenNull = true }
+      return compare(left, comparison.comparator, value(right, key), isWrittenNull: isWrittenNull)
     }
   }
 
@@ -49,16 +50,17 @@ struct PlainEvaluator {
     }
   }
 
-  private func compare(_ a: Value, _ comparator: ComparisonOperator, _ b: Value, isWritten: Bool) -> Bool {
+  private func compare(_ a: Value, _ comparator: ComparisonOperator, _ b: Value, isWrittenNull: Bool) -> Bool {
     switch comparator {
-    case .notEqual: return !compare(a, .equal, b, isWritten: isWritten)
-    case .greater: return compare(b, .less, a, isWritten: isWritten)
-    case .greaterOrEqual: return compare(b, .lessOrEqual, a, isWritten: isWritten)
-    case .lessOrEqual: return compare(a, .less, b, isWritten: isWritten) || compare(a, .equal, b, isWritten: isWritten)
+    case .notEqual: return !compare(a, .equal, b, isWrittenNull: isWrittenNull)
+    case .greater: return compare(b, .less, a, isWrittenNull: isWrittenNull)
+    case .greaterOrEqual: return compare(b, .lessOrEqual, a, isWrittenNull: isWrittenNull)
+    case .lessOrEqual: return compare(a, .less, b, isWrittenNull: isWrittenNull) || compare(a, .equal, b, isWrittenNull: isWrittenNull)
     case .equal, .in:
       if a.isNull || b.isNull { return a.isNull && b.isNull }
       return !isNaN(a) && !isNaN(b) && a.order(to: b) == .same
     case .less:
+      if isWrittenNull { return false }
       if a.isNull, case .string = b { return true }
       if a.isNull || b.isNull || isNaN(a) || isNaN(b) { return false }
       return a.order(to: b) == .before
