@@ -14,14 +14,27 @@ import Storage
 /// A shared byte-range lock on the coordination file, far above the tickets of the writer's lock. Taken before
 /// any other file of the store is opened.
 public final class StorePresence: Sendable {
+  public enum Role: Sendable {
+    /// Makes the coordination file when missing.
+    case writer
+    case reader
+    /// A reader whose snapshots nothing protects from writers: it and writers exclude each other.
+    case unprotectedReader
+  }
+
   private static let byte: Int64 = 1 << 61
+  private static let writerByte = byte + 1
+  private static let unprotectedByte = byte + 2
+  /// Never locked.
+  private static let end = byte + 3
   private let descriptor: Int32
 
-  /// Announces the store whose coordination file is at `path`. Makes the file when missing, unless read-only.
+  /// Announces the store whose coordination file is at `path`.
   ///
-  /// Throws `.alreadyOpen` while somebody removes the store, `.fileNotFound` when read-only and there is no
-  /// file, and what opening a file can cause.
-  public init(path: String, isReadOnly: Bool, mode: UInt32 = 0o664) throws(StorageError) {
+  /// Throws `.alreadyOpen` while somebody removes the store or the roles exclude each other, `.fileNotFound`
+  /// for a reader when there is no file, and what opening a file can cause.
+  public init(path: String, as role: Role, mode: UInt32 = 0o664) throws(StorageError) {
+    let isReadOnly = role != .writer
     var file: Int32 = -1
     repeat {
       if file >= 0 { close(file) }
@@ -36,6 +49,16 @@ public final class StorePresence: Sendable {
       }
       // Removed between our open and our lock: then what we hold is nobody's any more.
     } while FileIdentity(descriptor: file) != FileIdentity(path: path)
+    // Each says first what it is and then looks for the other: of two that meet, at least one sees it.
+    let (own, other) = switch role {
+    case .writer: (StorePresence.writerByte, StorePresence.unprotectedByte)
+    case .unprotectedReader: (StorePresence.unprotectedByte, StorePresence.writerByte)
+    case .reader: (StorePresence.byte, StorePresence.end)
+    }
+    guard cs_lock_shared(file, own, 1) == 0, cs_locked_at(file, other, 1) < 0 else {
+      close(file)
+      throw StorePresence.excluded(path, role)
+    }
     descriptor = file
   }
 
@@ -55,6 +78,17 @@ public final class StorePresence: Sendable {
     defer { close(file) }
     guard cs_lock_exclusive(file, StorePresence.byte, 1) == 0 else { throw busy(path) }
     try body()
+  }
+
+  private static func excluded(_ path: String, _ role: Role) -> StorageError {
+    if role == .writer {
+      return StorageError(
+        .alreadyOpen, .engine, "The store of '\(path)' is read by a process that may not write its lock file.",
+        remedy: "Let that process close it, or let its user write the lock file.")
+    }
+    return StorageError(
+      .permissionDenied, .engine, "The store of '\(path)' is being written, and this user may not write its lock file.",
+      remedy: "Let this user write the lock file; a reader is protected by its entry in it.")
   }
 
   private static func busy(_ path: String) -> StorageError {

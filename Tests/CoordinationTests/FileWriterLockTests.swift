@@ -110,8 +110,8 @@ struct StorePresenceTests {
 
   @Test func removalIsRefusedWhileAnybodyIsPresent() throws {
     let path = scratch.file("a.coord")
-    var presence: StorePresence? = try StorePresence(path: path, isReadOnly: false)
-    let reader = try StorePresence(path: path, isReadOnly: true)
+    var presence: StorePresence? = try StorePresence(path: path, as: .writer)
+    let reader = try StorePresence(path: path, as: .reader)
     #expect(throws: StorageError.self) { try StorePresence.whileAbsent(path: path) {} }
     presence = nil
     #expect(throws: StorageError.self) { try StorePresence.whileAbsent(path: path) {} }
@@ -121,11 +121,11 @@ struct StorePresenceTests {
 
   @Test func removalRunsWhenNobodyIsPresentAndKeepsOthersOut() throws {
     let path = scratch.file("a.coord")
-    do { _ = try StorePresence(path: path, isReadOnly: false) }
+    do { _ = try StorePresence(path: path, as: .writer) }
     var inside: StorageError?
     try StorePresence.whileAbsent(path: path) {
       do throws(StorageError) {
-        _ = try StorePresence(path: path, isReadOnly: false)
+        _ = try StorePresence(path: path, as: .writer)
       } catch {
         inside = error
       }
@@ -133,10 +133,24 @@ struct StorePresenceTests {
     #expect(inside?.code == .alreadyOpen)
   }
 
+  @Test func unprotectedReadersAndWritersExcludeEachOther() throws {
+    let path = scratch.file("a.coord")
+    var writer: StorePresence? = try StorePresence(path: path, as: .writer)
+    let refused = #expect(throws: StorageError.self) { _ = try StorePresence(path: path, as: .unprotectedReader) }
+    #expect(refused?.code == .permissionDenied)
+    _ = writer
+    writer = nil
+    let reader = try StorePresence(path: path, as: .unprotectedReader)
+    let second = try StorePresence(path: path, as: .reader)
+    let error = #expect(throws: StorageError.self) { _ = try StorePresence(path: path, as: .writer) }
+    #expect(error?.code == .alreadyOpen)
+    withExtendedLifetime((reader, second)) {}
+  }
+
   @Test func presenceEndsWithTheProcess() async throws {
     let path = scratch.file("a.coord")
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-      let presence = try StorePresence(path: path, isReadOnly: false)
+      let presence = try StorePresence(path: path, as: .writer)
       kill(getpid(), SIGKILL)
       withExtendedLifetime(presence) {}
     }

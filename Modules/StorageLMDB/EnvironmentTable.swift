@@ -1,0 +1,58 @@
+import Coordination
+import Storage
+import Synchronization
+
+/// The environments that are open in this process, by file.
+///
+/// The handle of an environment that nobody refers to any more stays in the table until it is really closed,
+/// so that whoever opens the file in this moment takes it over and never opens it a second time.
+final class EnvironmentTable: Sendable {
+  private struct Entry: Sendable {
+    let raw: RawEnvironment
+    weak let environment: LMDBEnvironment?
+    /// Of the environment that last took the handle; only it closes the handle.
+    let token: UInt64
+    let mark: ForkMark
+  }
+
+  private struct State {
+    var entries: [FileIdentity: Entry] = [:]
+    var nextToken: UInt64 = 1
+  }
+
+  private let state = Mutex(State())
+
+  /// The environment of the file at `files.data`, which exists. `make` gets the handle that is still open, if there
+  /// is one, and the token for `letGo`; when it throws it has opened nothing.
+  func environment(
+    _ files: LMDBFiles,
+    make: (_ open: RawEnvironment?, _ token: UInt64) throws(StorageError) -> (RawEnvironment, LMDBEnvironment)
+  ) throws(StorageError) -> LMDBEnvironment {
+    try state.withLock { state throws(StorageError) in
+      guard let identity = FileIdentity(path: files.data) else {
+        throw StorageError(.fileNotFound, .engine, "There is no store at '\(files.data)'.")
+      }
+      let entry = state.entries[identity].flatMap { $0.mark.isStale ? nil : $0 }
+      if let environment = entry?.environment { return environment }
+      let token = state.nextToken
+      let (raw, environment) = try make(entry?.raw, token)
+      state.nextToken += 1
+      state.entries[identity] = Entry(raw: raw, environment: environment, token: token, mark: ForkMark())
+      return environment
+    }
+  }
+
+  /// Closes the handle, unless somebody took it over meanwhile.
+  func letGo(of raw: RawEnvironment, _ token: UInt64) {
+    state.withLock { state in
+      guard let (identity, _) = state.entries.first(where: { $0.value.token == token }) else { return }
+      state.entries[identity] = nil
+      raw.close()
+    }
+  }
+
+  /// Whether this process has the file open.
+  func isOpen(_ identity: FileIdentity) -> Bool {
+    state.withLock { state in state.entries[identity].map { !$0.mark.isStale } ?? false }
+  }
+}

@@ -1,0 +1,150 @@
+import CLMDB
+import Coordination
+import CSystem
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import Storage
+
+extension LMDBEnvironment {
+  static let table = EnvironmentTable()
+  /// Permissions of new files, before the user's mask: readers of the same group need to write the lock file.
+  static let mode: UInt32 = 0o664
+
+  /// Opens the store at `path`, or gives the environment that is open already.
+  ///
+  /// - Parameter mapSize: bytes of address space, tried first; half of it and so on where there is less.
+  static func open(
+    _ path: String, isReadOnly: Bool, createsIfMissing: Bool, mapSize: Int = RawEnvironment.mapSize
+  ) throws(StorageError) -> LMDBEnvironment {
+    if let files = LMDBFiles(existing: path) { return try open(files, isReadOnly: isReadOnly, mapSize: mapSize) }
+    let number = errno
+    guard !isReadOnly, createsIfMissing, number == ENOENT else { throw LMDBFiles.openError(number, path) }
+    let files = try LMDBFiles.creating(path, mode: mode)
+    do {
+      return try open(files, isReadOnly: false, mapSize: mapSize)
+    } catch {
+      // Nothing may be left of an open that failed; a file with a byte in it is somebody's by now.
+      if (try? LMDBHeader(path: files.data))?.kind == .empty { unlink(files.data) }
+      throw error
+    }
+  }
+
+  private static func open(
+    _ files: LMDBFiles, isReadOnly: Bool, mapSize: Int
+  ) throws(StorageError) -> LMDBEnvironment {
+    let header = try LMDBHeader(path: files.data)
+    try header.check(path: files.data)
+    if header.kind == .empty, isReadOnly {
+      throw StorageError(.fileNotFound, .engine, "'\(files.data)' holds no store yet.", remedy: "Open it for writing once.")
+    }
+    if header.kind == .database { try refuseForeignDatabase(files) }
+    let environment = try table.environment(files) { open, token throws(StorageError) in
+      try isReadOnly && open?.isReadOnly != false
+        ? reader(files, open, token, mapSize) : writer(files, open, token, mapSize)
+    }
+    if environment.isReadOnly, !isReadOnly {
+      throw StorageError(
+        .alreadyOpen, .engine, "'\(files.data)' is open read-only in this process.",
+        remedy: "Close it first, or open it for writing from the start.")
+    }
+    try environment.checkRecord()
+    if !environment.isReadOnly { environment.clearDeadReaders() }
+    return environment
+  }
+
+  // MARK: Steps
+
+  private static func writer(
+    _ files: LMDBFiles, _ open: RawEnvironment?, _ token: UInt64, _ mapSize: Int
+  ) throws(StorageError) -> (RawEnvironment, LMDBEnvironment) {
+    let presence = try StorePresence(path: files.coordination, as: .writer, mode: mode)
+    let lock = try FileWriterLock(path: files.coordination, mode: mode)
+    let bell = try FileDoorbell(path: files.bell, isReadOnly: false, mode: mode)
+    guard access(files.data, W_OK) == 0 else { throw LMDBFiles.openError(errno, files.data) }
+    let raw: RawEnvironment
+    if let open {
+      raw = open
+    } else {
+      raw = try RawEnvironment(files: files, isReadOnly: false, isLockless: false, mapSize: mapSize, mode: mode)
+    }
+    return (
+      raw,
+      LMDBEnvironment(raw: raw, token: token, files: files, presence: presence, writerLock: lock, bell: bell)
+    )
+  }
+
+  /// Opens without the right to write. LMDB protects a reader through its lock file; where that cannot be written, the
+  /// store is opened unprotected, and the coordination file keeps writers out meanwhile.
+  private static func reader(
+    _ files: LMDBFiles, _ open: RawEnvironment?, _ token: UInt64, _ mapSize: Int
+  ) throws(StorageError) -> (RawEnvironment, LMDBEnvironment) {
+    let bell = try FileDoorbell(path: files.bell, isReadOnly: true)
+    func wrapped(_ raw: RawEnvironment, _ presence: StorePresence?) -> (RawEnvironment, LMDBEnvironment) {
+      (raw, LMDBEnvironment(raw: raw, token: token, files: files, presence: presence, writerLock: nil, bell: bell))
+    }
+    let presence = try optionalPresence(files, as: .reader)
+    if let open { return wrapped(open, presence) }
+    do {
+      let raw = try RawEnvironment(files: files, isReadOnly: true, isLockless: false, mapSize: mapSize, mode: mode)
+      return wrapped(raw, presence)
+    } catch where error.code == .permissionDenied {
+      let guardian = try optionalPresence(files, as: .unprotectedReader)
+      let raw = try RawEnvironment(files: files, isReadOnly: true, isLockless: true, mapSize: mapSize, mode: mode)
+      return wrapped(raw, guardian)
+    }
+  }
+
+  /// Nil where no writer ever was: a store copied to where nobody can write has only its data file.
+  private static func optionalPresence(
+    _ files: LMDBFiles, as role: StorePresence.Role
+  ) throws(StorageError) -> StorePresence? {
+    do {
+      return try StorePresence(path: files.coordination, as: role)
+    } catch where error.code == .fileNotFound {
+      return nil
+    }
+  }
+
+  /// An LMDB file that no store has used yet may be another program's. Looked at without LMDB's lock file, so that
+  /// nothing is made beside it.
+  private static func refuseForeignDatabase(_ files: LMDBFiles) throws(StorageError) {
+    guard FileIdentity(path: files.coordination) == nil, let identity = FileIdentity(path: files.data),
+      !table.isOpen(identity)
+    else { return }
+    let raw = try RawEnvironment(files: files, isReadOnly: true, isLockless: true, mapSize: RawEnvironment.mapSizeMin, mode: 0)
+    defer { raw.close() }
+    var transaction: OpaquePointer?
+    guard mdb_txn_begin(raw.pointer, nil, UInt32(MDB_RDONLY), &transaction) == 0, let transaction else { return }
+    defer { mdb_txn_abort(transaction) }
+    if StoreRecord.find(in: transaction) == .foreign { throw foreign(files) }
+  }
+
+  /// Refuses what is no store, and stores of a newer build.
+  private func checkRecord() throws(StorageError) {
+    let transaction = try beginRead()
+    defer { endRead(transaction) }
+    switch StoreRecord.find(in: transaction) {
+    case .none: break
+    case .foreign: throw LMDBEnvironment.foreign(files)
+    case .failed(let code): throw .lmdb(code, .engine, doing: "read the store", path: files.data)
+    case .found(let record):
+      guard record.format <= StoreRecord.currentFormat else {
+        throw StorageError(
+          .unsupportedVersion, .engine,
+          "'\(files.data)' has format \(record.format); this build reads up to \(StoreRecord.currentFormat).",
+          remedy: "Open it with a newer build.")
+      }
+    }
+  }
+
+  private static func foreign(_ files: LMDBFiles) -> StorageError {
+    StorageError(
+      .foreignFile, .engine, "'\(files.data)' is an LMDB file of another program.",
+      remedy: "Give the path of a store, or of a file that does not exist yet.")
+  }
+}

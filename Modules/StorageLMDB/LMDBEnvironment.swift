@@ -1,0 +1,141 @@
+import CLMDB
+import Coordination
+import Storage
+import Synchronization
+import Values
+
+/// The one open LMDB environment of a file in this process, with the files beside it.
+///
+/// Opening one file twice in a process breaks LMDB's protection of readers, so environments come from
+/// `LMDBEnvironment.open`, which keeps a table of them, and an environment stays open until the last store,
+/// snapshot and writer on it is gone: memory lent by a snapshot is never unmapped under its reader.
+final class LMDBEnvironment: Sendable {
+  /// The key-value pairs lie in LMDB's unnamed database, which always has this number.
+  static let database: MDB_dbi = 1
+  private static let idleSnapshotsMax = 16
+  /// A check costs about as much as a commit that is not synced.
+  static let commitsBetweenChecks = 64
+
+  let files: LMDBFiles
+  let isReadOnly: Bool
+  let writerLock: FileWriterLock?
+  let bell: FileDoorbell
+  let mark = ForkMark()
+  /// Whatever is written in the background holds the environment open until it is done.
+  let flusher = Flusher()
+  private let presence: StorePresence?
+  private let raw: RawEnvironment
+  private let token: UInt64
+  /// Read transactions that were reset and can be renewed in a few nanoseconds. They pin nothing.
+  private let idle = Mutex<[IdleTransaction]>([])
+  private let known = VersionCache()
+  private let commits = Atomic<Int>(0)
+
+  init(
+    raw: RawEnvironment, token: UInt64, files: LMDBFiles, presence: StorePresence?, writerLock: FileWriterLock?,
+    bell: FileDoorbell
+  ) {
+    self.raw = raw
+    self.token = token
+    self.files = files
+    isReadOnly = raw.isReadOnly
+    self.presence = presence
+    self.writerLock = writerLock
+    self.bell = bell
+  }
+
+  deinit {
+    if mark.isStale { return }
+    for transaction in idle.withLock({ $0 }) { mdb_txn_abort(transaction.pointer) }
+    LMDBEnvironment.table.letGo(of: raw, token)
+  }
+
+  /// LMDB's handle. Valid while this object lives.
+  var pointer: OpaquePointer { raw.pointer }
+
+  // MARK: Reading
+
+  /// The version of the newest commit: one look into the map when it is known already.
+  func latestVersion() throws(StorageError) -> Version {
+    try mark.check()
+    var info = MDB_envinfo()
+    mdb_env_info(pointer, &info)
+    if let version = known.version(of: UInt(info.me_last_txnid)) { return version }
+    let transaction = try beginRead()
+    defer { endRead(transaction) }
+    return try version(of: transaction)
+  }
+
+  /// The version that a read transaction sees.
+  func version(of transaction: OpaquePointer) throws(StorageError) -> Version {
+    let number = UInt(mdb_txn_id(transaction))
+    if let version = known.version(of: number) { return version }
+    switch StoreRecord.find(in: transaction) {
+    case .none: return Version(0)
+    case .failed(let code): throw .lmdb(code, .engine, doing: "read the store", path: files.data)
+    case .foreign:
+      throw StorageError(
+        .corrupt, .engine, "The record of the store '\(files.data)' is damaged.", remedy: "Restore the store from a copy.")
+    case .found(let record):
+      known.remember(number, record.version)
+      return record.version
+    }
+  }
+
+  func remember(transaction: UInt, version: Version) { known.remember(transaction, version) }
+
+  /// A read transaction of the newest version. The caller passes it to `endRead`.
+  func beginRead() throws(StorageError) -> OpaquePointer {
+    try mark.check()
+    if let transaction = idle.withLock({ $0.popLast() })?.pointer {
+      let code = mdb_txn_renew(transaction)
+      if code == 0 { return transaction }
+      mdb_txn_abort(transaction)
+      throw .lmdb(code, .statement, doing: "begin a snapshot of", path: files.data)
+    }
+    var transaction: OpaquePointer?
+    var code = mdb_txn_begin(pointer, nil, UInt32(MDB_RDONLY), &transaction)
+    if code == MDB_READERS_FULL, clearDeadReaders() > 0 {
+      code = mdb_txn_begin(pointer, nil, UInt32(MDB_RDONLY), &transaction)
+    }
+    guard code == 0, let transaction else {
+      throw .lmdb(code, .statement, doing: "begin a snapshot of", path: files.data)
+    }
+    return transaction
+  }
+
+  /// Gives the version back. In a forked child nothing happens: the place in the table of readers is the
+  /// parent's.
+  func endRead(_ transaction: OpaquePointer) {
+    if mark.isStale { return }
+    mdb_txn_reset(transaction)
+    let isKept = idle.withLock { idle in
+      guard idle.count < LMDBEnvironment.idleSnapshotsMax else { return false }
+      idle.append(IdleTransaction(pointer: transaction))
+      return true
+    }
+    if !isKept { mdb_txn_abort(transaction) }
+  }
+
+  /// Call after each commit of this process. Now and then it looks for dead readers, who would keep the file
+  /// growing.
+  func didCommit() {
+    if commits.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: LMDBEnvironment.commitsBetweenChecks) {
+      clearDeadReaders()
+    }
+  }
+
+  /// Frees the places, and so the versions, of readers whose process is gone. Gives their number.
+  @discardableResult func clearDeadReaders() -> Int {
+    var count: Int32 = 0
+    mdb_reader_check(pointer, &count)
+    return Int(count)
+  }
+}
+
+/// A reset read transaction on its way to the next reader.
+private struct IdleTransaction: Sendable {
+  /// Safe to hand over: without thread-local readers LMDB lets any one thread use it, and the list that holds
+  /// it gives it to one.
+  nonisolated(unsafe) let pointer: OpaquePointer
+}

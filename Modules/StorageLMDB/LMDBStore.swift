@@ -1,0 +1,85 @@
+import CLMDB
+import ColumnStore
+import Coordination
+import Storage
+import Synchronization
+import Values
+
+/// LMDB as the key-value store under the column store.
+///
+/// Stores on the same file share one environment. Closing a store lets go of the environment; it is closed
+/// when the last snapshot and writer on it is gone as well.
+package final class LMDBStore: KeyValueStore {
+  package let kind = "lmdb"
+  package let pageSize: Int
+  /// LMDB puts a header of 16 bytes on the pages of a large value.
+  package let pageOverhead = 16
+  package let isReadOnly: Bool
+  private let path: String
+  private let current: Mutex<LMDBEnvironment?>
+  private let state = StoreState()
+
+  /// Opens the file at `path`. Throws what `StorageBackend.open` does. `mapSize`: bytes of address space, halved
+  /// until there is room.
+  package init(
+    path: String, isReadOnly: Bool = false, createsIfMissing: Bool = true, mapSize: Int = 1 << 40
+  ) throws(StorageError) {
+    let environment = try LMDBEnvironment.open(
+      path, isReadOnly: isReadOnly, createsIfMissing: createsIfMissing, mapSize: mapSize)
+    var statistics = MDB_stat()
+    mdb_env_stat(environment.pointer, &statistics)
+    pageSize = Int(statistics.ms_psize)
+    self.path = environment.files.data
+    self.isReadOnly = isReadOnly
+    current = Mutex(environment)
+  }
+
+  package var isClosed: Bool { state.isClosed }
+
+  package func latestVersion() throws(StorageError) -> Version { try environment().latestVersion() }
+
+  package func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot { try LMDBSnapshot(environment(), state) }
+
+  package func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
+    let environment = try environment()
+    guard !isReadOnly, let lock = environment.writerLock else {
+      throw StorageError(
+        .readOnly, .statement, "'\(path)' was opened for reading alone.", remedy: "Open it for writing.")
+    }
+    let hold = try lock.acquire(deadline)
+    if hold.followsDeath {
+      // The dead writer may have committed without ringing, and its snapshots still hold their versions.
+      environment.clearDeadReaders()
+      environment.bell.ring()
+    }
+    return LMDBWriter(environment, state, hold)
+  }
+
+  package func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
+    let environment = try environment()
+    return environment.bell.listen(version: { [weak self] in try? self?.latestVersion() }, body)
+  }
+
+  package func close() {
+    state.close()
+    // Dropped outside the lock: it may be the last reference, and closing takes time.
+    let environment = current.withLock { current in
+      defer { current = nil }
+      return current
+    }
+    withExtendedLifetime(environment) {}
+  }
+
+  func environment() throws(StorageError) -> LMDBEnvironment {
+    guard let environment = current.withLock({ $0 }) else { throw .closed(path) }
+    return environment
+  }
+}
+
+/// What a store shares with its snapshots and writers.
+final class StoreState: Sendable {
+  private let closed = Atomic<Bool>(false)
+
+  var isClosed: Bool { closed.load(ordering: .relaxed) }
+  func close() { closed.store(true, ordering: .releasing) }
+}

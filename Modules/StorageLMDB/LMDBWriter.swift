@@ -1,0 +1,118 @@
+import CLMDB
+import ColumnStore
+import Coordination
+import Storage
+import Values
+
+/// The held right to write. LMDB's own transaction lives within one call of `apply`, on one thread: committed on another
+/// thread it would return success and block every later writer for ever.
+final class LMDBWriter: KeyValueWriter {
+  private let environment: LMDBEnvironment
+  private let store: StoreState
+  private let hold: WriterHold
+  /// Written by `end` alone, on the one thread that has the writer; that is the protocol's contract.
+  nonisolated(unsafe) private var hasEnded = false
+
+  init(_ environment: LMDBEnvironment, _ store: StoreState, _ hold: WriterHold) {
+    self.environment = environment
+    self.store = store
+    self.hold = hold
+  }
+
+  deinit { hold.release() }
+
+  func end() {
+    hasEnded = true
+    hold.release()
+  }
+
+  func apply(_ batch: KeyValueBatch, _ durability: Durability) throws(StorageError) {
+    try environment.mark.check()
+    if hasEnded { throw .ended(environment.files.data) }
+    if store.isClosed { throw .closed(environment.files.data) }
+    // Only the holder of the writer's lock commits, so nobody else reads or sets the flag now.
+    mdb_env_set_flags(environment.pointer, UInt32(MDB_NOSYNC), durability == .full ? 0 : 1)
+    let transaction = try begin()
+    let number = UInt(mdb_txn_id(transaction))
+    do throws(StorageError) {
+      try checkBase(transaction, batch.version)
+      try put(batch, transaction)
+    } catch {
+      mdb_txn_abort(transaction)
+      throw error
+    }
+    // Ends the transaction whether it succeeds or not.
+    let code = mdb_txn_commit(transaction)
+    guard code == 0 else { throw failure(code, "commit to") }
+    environment.remember(transaction: number, version: batch.version)
+    environment.bell.ring()
+    if case .grouped(let bound) = durability { environment.flusher.flush(environment, within: bound) }
+    environment.didCommit()
+  }
+
+  // MARK: Private
+
+  private func begin() throws(StorageError) -> OpaquePointer {
+    var transaction: OpaquePointer?
+    let code = mdb_txn_begin(environment.pointer, nil, 0, &transaction)
+    guard code == 0, let transaction else { throw failure(code, "begin a write to") }
+    return transaction
+  }
+
+  private func checkBase(_ transaction: OpaquePointer, _ version: Version) throws(StorageError) {
+    let base = switch StoreRecord.find(in: transaction) {
+    case .found(let record): record.version
+    default: Version(0)
+    }
+    guard version > base else {
+      throw StorageError(.misuse, .transaction, "A batch of \(version) cannot follow \(base).")
+    }
+  }
+
+  /// Puts all entries. They come in key order, so once past the last key of the file the rest is appended, which
+  /// fills pages instead of splitting them.
+  private func put(_ batch: KeyValueBatch, _ transaction: OpaquePointer) throws(StorageError) {
+    var cursor: OpaquePointer?
+    let code = mdb_cursor_open(transaction, LMDBEnvironment.database, &cursor)
+    guard code == 0, let cursor else { throw failure(code, "write to") }
+    defer { mdb_cursor_close(cursor) }
+    let last = LMDBWriter.lastKey(cursor)
+    try putRecord(batch.version, cursor)
+    var isPast = last.isEmpty
+    try batch.forEach { bytes, value throws(StorageError) in
+      isPast = isPast || last.withUnsafeBytes { compareBytes(bytes, $0) > 0 }
+      var key = MDB_val(bytes)
+      var code: Int32 = 0
+      if let value {
+        var data = MDB_val(value.bytes)
+        code = mdb_cursor_put(cursor, &key, &data, isPast ? UInt32(MDB_APPEND) : 0)
+      } else if !isPast {
+        code = mdb_del(transaction, LMDBEnvironment.database, &key, nil)
+        if code == MDB_NOTFOUND { code = 0 }
+      }
+      guard code == 0 else { throw failure(code, "write to") }
+    }
+  }
+
+  private func putRecord(_ version: Version, _ cursor: OpaquePointer) throws(StorageError) {
+    let code = StoreRecord(version: version).withBytes { record in
+      withRecordKey { key in
+        var key = MDB_val(key)
+        var value = MDB_val(record)
+        return mdb_cursor_put(cursor, &key, &value, 0)
+      }
+    }
+    guard code == 0 else { throw failure(code, "write to") }
+  }
+
+  /// A copy of the greatest key in the file; empty when there is none.
+  private static func lastKey(_ cursor: OpaquePointer) -> [UInt8] {
+    var key = MDB_val()
+    var value = MDB_val()
+    return mdb_cursor_get(cursor, &key, &value, MDB_LAST) == 0 ? Array(key.bytes) : []
+  }
+
+  private func failure(_ code: Int32, _ doing: String) -> StorageError {
+    .lmdb(code, code == MDB_PANIC ? .engine : .transaction, doing: doing, path: environment.files.data)
+  }
+}

@@ -1,0 +1,23 @@
+import Foundation
+
+/// A directory of its own for a test, removed with the last reference.
+final class Scratch: Sendable {
+  let path: String
+
+  init() throws {
+    path = FileManager.default.temporaryDirectory.path + "/vivarium-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { path + "/" + name }
+}
+
+extension Scratch {
+  /// Makes an empty file and gives its path.
+  @discardableResult func touch(_ name: String) -> String {
+    _ = FileManager.default.createFile(atPath: file(name), contents: nil)
+    return file(name)
+  }
+}
