@@ -1,6 +1,5 @@
 import CLMDB
 import Coordination
-import CSystem
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

@@ -6,7 +6,6 @@ import Musl
 import Darwin
 #endif
 import Coordination
-import CSystem
 import Storage
 
 /// The files of one store, all beside each other.
@@ -34,13 +33,30 @@ struct LMDBFiles: Sendable, Hashable {
 
   /// Makes an empty data file when none is there.
   static func creating(_ path: String, mode: UInt32) throws(StorageError) -> LMDBFiles {
-    var number: Int32 = 0
-    let file = cs_open(path, true, true, mode, &number)
-    guard file >= 0 else { throw openError(number, path) }
+    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(mode))
+    guard file >= 0 else { throw openError(errno, path) }
     close(file)
     guard let files = LMDBFiles(existing: path) else { throw openError(errno, path) }
     return files
   }
+
+  /// By how much the data file can grow: the room on its volume, or what the process may write.
+  func bytesLeft() -> Int {
+    var volume = statvfs()
+    var info = stat()
+    var limit = rlimit()
+    guard statvfs(data, &volume) == 0, stat(data, &info) == 0 else { return .max }
+    let room = UInt64(volume.f_bavail).multipliedReportingOverflow(by: UInt64(volume.f_frsize))
+    let free = room.overflow ? Int.max : Int(clamping: room.partialValue)
+    guard getrlimit(LMDBFiles.fileSizeLimit, &limit) == 0 else { return free }
+    return min(free, Int(clamping: limit.rlim_cur) - Int(info.st_size))
+  }
+
+  #if canImport(Glibc)
+  private static let fileSizeLimit = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+  #else
+  private static let fileSizeLimit = RLIMIT_FSIZE
+  #endif
 
   static func openError(_ number: Int32, _ path: String) -> StorageError {
     if number == EISDIR {

@@ -5,15 +5,11 @@ import Musl
 #else
 import Darwin
 #endif
-import CSystem
 import Storage
 
-/// What the first bytes of a file say, read before LMDB maps it: LMDB trusts them.
+/// What the first pages of a file say, read before LMDB maps it: LMDB trusts them, and a map that is longer than
+/// its file ends in a signal.
 struct LMDBHeader {
-  private static let magic: UInt32 = 0xBEEF_C0DE
-  /// Of LMDB's own layout; 0.9 writes 1.
-  private static let layout: UInt32 = 1
-
   enum Kind: Equatable {
     /// No byte at all: a file that was made and not used yet.
     case empty
@@ -21,27 +17,55 @@ struct LMDBHeader {
     /// An LMDB file of a layout that this build does not know.
     case otherLayout(UInt32)
     case foreign
+    /// An LMDB file that lacks pages which it needs.
+    case damaged
   }
 
   let kind: Kind
 
   /// Reads the header of the file. Throws what opening it can cause.
   init(path: String) throws(StorageError) {
-    var number: Int32 = 0
-    let file = cs_open(path, false, false, 0, &number)
-    guard file >= 0 else { throw LMDBFiles.openError(number, path) }
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw LMDBFiles.openError(errno, path) }
     defer { close(file) }
-    var words: (UInt64, UInt64, UInt32, UInt32) = (0, 0, 0, 0)
-    let count = withUnsafeMutableBytes(of: &words) { pread(file, $0.baseAddress, 24, 0) }
-    if count < 0 { throw LMDBFiles.openError(errno, path) }
-    // A page header of 16 bytes, then the magic number and the number of the layout.
-    if count == 0 {
+    var info = stat()
+    guard fstat(file, &info) == 0 else { throw LMDBFiles.openError(errno, path) }
+    if info.st_mode & S_IFMT == S_IFDIR { throw LMDBFiles.openError(EISDIR, path) }
+    if info.st_size == 0 {
       kind = .empty
-    } else if count < 24 || words.2 != LMDBHeader.magic {
-      kind = .foreign
-    } else {
-      kind = words.3 == LMDBHeader.layout ? .database : .otherLayout(words.3)
+      return
     }
+    guard let first = LMDBMeta(file, offset: 0) else {
+      kind = .foreign
+      return
+    }
+    guard first.layout == LMDBMeta.layout else {
+      kind = .otherLayout(first.layout)
+      return
+    }
+    kind = LMDBHeader.isWhole(file, first) ? .database : .damaged
+  }
+
+  /// Whether the pages that LMDB would look at are in the file. Costs two reads, or, where the file ends before the last
+  /// page that was ever given out (which is usual for pages that were free again at once), a walk over the
+  /// trees' inner pages and leaves.
+  private static func isWhole(_ file: Int32, _ first: LMDBMeta) -> Bool {
+    // A writer may work on the file meanwhile; then the walk is worth nothing and begins again.
+    for _ in 0..<8 {
+      guard let one = LMDBMeta(file, offset: 0), one.pageSize == first.pageSize,
+        let two = LMDBMeta(file, offset: one.pageSize)
+      else { return false }
+      let newest = one.transaction >= two.transaction ? one : two
+      var info = stat()
+      guard fstat(file, &info) == 0 else { return false }
+      let pageCount = UInt64(info.st_size) / UInt64(newest.pageSize)
+      if newest.lastPage < pageCount { return true }
+      var walk = LMDBPageWalk(file: file, pageSize: newest.pageSize, pageCount: pageCount)
+      if newest.roots.allSatisfy({ walk.isWhole($0, depth: 0) }) { return true }
+      let now = [LMDBMeta(file, offset: 0), LMDBMeta(file, offset: one.pageSize)].compactMap { $0?.transaction }.max()
+      if now == newest.transaction { return false }
+    }
+    return true
   }
 
   /// Throws when the file is no database that can be opened.
@@ -56,6 +80,42 @@ struct LMDBHeader {
       throw StorageError(
         .foreignFile, .engine, "'\(path)' is not an LMDB file.",
         remedy: "Give the path of a store, or of a file that does not exist yet.")
+    case .damaged:
+      throw StorageError(
+        .corrupt, .engine, "'\(path)' is cut off: pages that it needs lie beyond its end.",
+        remedy: "Restore the store from a copy.")
     }
+  }
+}
+
+/// One of the two meta pages, on 64-bit systems: a page header of 16 bytes, magic and layout, address and size
+/// of the map, two tree records of 48 bytes (free pages, data), the last page given out, the transaction.
+struct LMDBMeta {
+  static let layout: UInt32 = 1
+  private static let magic: UInt32 = 0xBEEF_C0DE
+  private static let size = 152
+
+  let layout: UInt32
+  let pageSize: Int
+  let lastPage: UInt64
+  let transaction: UInt64
+  /// Of the trees that have a page.
+  let roots: [UInt64]
+
+  /// Nil when no meta page is there.
+  init?(_ file: Int32, offset: Int) {
+    var bytes = [UInt8](repeating: 0, count: LMDBMeta.size)
+    let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, LMDBMeta.size, off_t(offset)) }
+    guard count == LMDBMeta.size else { return nil }
+    func word<T: FixedWidthInteger>(_ at: Int, as type: T.Type) -> T {
+      bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: at, as: type) }
+    }
+    guard word(16, as: UInt32.self) == LMDBMeta.magic else { return nil }
+    layout = word(20, as: UInt32.self)
+    pageSize = Int(word(40, as: UInt32.self))
+    roots = [word(80, as: UInt64.self), word(128, as: UInt64.self)].filter { $0 != .max }
+    lastPage = word(136, as: UInt64.self)
+    transaction = word(144, as: UInt64.self)
+    guard (512...65536).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
   }
 }

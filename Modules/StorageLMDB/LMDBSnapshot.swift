@@ -9,14 +9,13 @@ import Values
 final class LMDBSnapshot: KeyValueSnapshot {
   let version: Version
   private let environment: LMDBEnvironment
-  private let store: StoreState
   /// Nil once ended. Safe without a lock: a snapshot is used by one thread at a time, which is the protocol's
   /// contract; the cursor likewise.
   nonisolated(unsafe) private var transaction: OpaquePointer?
   /// An open cursor that nobody uses now.
   nonisolated(unsafe) private var idleCursor: OpaquePointer?
 
-  init(_ environment: LMDBEnvironment, _ store: StoreState) throws(StorageError) {
+  init(_ environment: LMDBEnvironment) throws(StorageError) {
     let transaction = try environment.beginRead()
     do throws(StorageError) {
       version = try environment.version(of: transaction)
@@ -25,7 +24,6 @@ final class LMDBSnapshot: KeyValueSnapshot {
       throw error
     }
     self.environment = environment
-    self.store = store
     self.transaction = transaction
   }
 
@@ -56,7 +54,7 @@ final class LMDBSnapshot: KeyValueSnapshot {
       let isOwn = key.mv_size > 0 && key.bytes[0] == 0
       if isOwn, reverse { return }
       if !isOwn, body(key.bytes, value.bytes) == .stop { return }
-      // `body` may have ended the snapshot, or the store.
+      // `body` may have ended the snapshot.
       _ = try running()
       code = mdb_cursor_get(cursor, &key, &value, next)
     }
@@ -75,7 +73,6 @@ final class LMDBSnapshot: KeyValueSnapshot {
 
   private func running() throws(StorageError) -> OpaquePointer {
     guard let transaction else { throw .ended(environment.files.data) }
-    if store.isClosed { throw .closed(environment.files.data) }
     return transaction
   }
 
@@ -88,7 +85,7 @@ final class LMDBSnapshot: KeyValueSnapshot {
     _ cursor: OpaquePointer, at start: UnsafeRawBufferPointer, reverse: Bool, _ key: inout MDB_val,
     _ value: inout MDB_val
   ) -> Int32 {
-    guard !start.isEmpty else { return mdb_cursor_get(cursor, &key, &value, reverse ? MDB_LAST : MDB_FIRST) }
+    guard !start.isEmpty else { return reverse ? MDB_NOTFOUND : mdb_cursor_get(cursor, &key, &value, MDB_FIRST) }
     key = MDB_val(start)
     let code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
     guard reverse else { return code }

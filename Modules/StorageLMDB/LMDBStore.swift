@@ -17,7 +17,6 @@ package final class LMDBStore: KeyValueStore {
   package let isReadOnly: Bool
   private let path: String
   private let current: Mutex<LMDBEnvironment?>
-  private let state = StoreState()
 
   /// Opens the file at `path`. Throws what `StorageBackend.open` does. `mapSize`: bytes of address space, halved
   /// until there is room.
@@ -34,11 +33,11 @@ package final class LMDBStore: KeyValueStore {
     current = Mutex(environment)
   }
 
-  package var isClosed: Bool { state.isClosed }
+  package var isClosed: Bool { current.withLock { $0 == nil } }
 
   package func latestVersion() throws(StorageError) -> Version { try environment().latestVersion() }
 
-  package func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot { try LMDBSnapshot(environment(), state) }
+  package func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot { try LMDBSnapshot(environment()) }
 
   package func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
     let environment = try environment()
@@ -52,7 +51,7 @@ package final class LMDBStore: KeyValueStore {
       environment.clearDeadReaders()
       environment.bell.ring()
     }
-    return LMDBWriter(environment, state, hold)
+    return LMDBWriter(environment, hold)
   }
 
   package func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
@@ -61,7 +60,6 @@ package final class LMDBStore: KeyValueStore {
   }
 
   package func close() {
-    state.close()
     // Dropped outside the lock: it may be the last reference, and closing takes time.
     let environment = current.withLock { current in
       defer { current = nil }
@@ -74,12 +72,4 @@ package final class LMDBStore: KeyValueStore {
     guard let environment = current.withLock({ $0 }) else { throw .closed(path) }
     return environment
   }
-}
-
-/// What a store shares with its snapshots and writers.
-final class StoreState: Sendable {
-  private let closed = Atomic<Bool>(false)
-
-  var isClosed: Bool { closed.load(ordering: .relaxed) }
-  func close() { closed.store(true, ordering: .releasing) }
 }

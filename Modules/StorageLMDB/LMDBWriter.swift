@@ -1,6 +1,13 @@
 import CLMDB
 import ColumnStore
 import Coordination
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 import Storage
 import Values
 
@@ -8,14 +15,12 @@ import Values
 /// thread it would return success and block every later writer for ever.
 final class LMDBWriter: KeyValueWriter {
   private let environment: LMDBEnvironment
-  private let store: StoreState
   private let hold: WriterHold
   /// Written by `end` alone, on the one thread that has the writer; that is the protocol's contract.
   nonisolated(unsafe) private var hasEnded = false
 
-  init(_ environment: LMDBEnvironment, _ store: StoreState, _ hold: WriterHold) {
+  init(_ environment: LMDBEnvironment, _ hold: WriterHold) {
     self.environment = environment
-    self.store = store
     self.hold = hold
   }
 
@@ -29,7 +34,6 @@ final class LMDBWriter: KeyValueWriter {
   func apply(_ batch: KeyValueBatch, _ durability: Durability) throws(StorageError) {
     try environment.mark.check()
     if hasEnded { throw .ended(environment.files.data) }
-    if store.isClosed { throw .closed(environment.files.data) }
     // Only the holder of the writer's lock commits, so nobody else reads or sets the flag now.
     mdb_env_set_flags(environment.pointer, UInt32(MDB_NOSYNC), durability == .full ? 0 : 1)
     let transaction = try begin()
@@ -43,7 +47,7 @@ final class LMDBWriter: KeyValueWriter {
     }
     // Ends the transaction whether it succeeds or not.
     let code = mdb_txn_commit(transaction)
-    guard code == 0 else { throw failure(code, "commit to") }
+    guard code == 0 else { throw commitFailure(code, batch) }
     environment.remember(transaction: number, version: batch.version)
     environment.bell.ring()
     if case .grouped(let bound) = durability { environment.flusher.flush(environment, within: bound) }
@@ -110,6 +114,12 @@ final class LMDBWriter: KeyValueWriter {
     var key = MDB_val()
     var value = MDB_val()
     return mdb_cursor_get(cursor, &key, &value, MDB_LAST) == 0 ? Array(key.bytes) : []
+  }
+
+  /// LMDB reports a write that was cut short as EIO; mostly the disk is full then.
+  private func commitFailure(_ code: Int32, _ batch: KeyValueBatch) -> StorageError {
+    let isFull = code == EIO && environment.files.bytesLeft() < batch.byteCount
+    return failure(isFull ? ENOSPC : code, "commit to")
   }
 
   private func failure(_ code: Int32, _ doing: String) -> StorageError {

@@ -36,6 +36,7 @@ final class RawEnvironment: Sendable {
         if isLockless { flags |= UInt32(MDB_NOLOCK) }
         code = mdb_env_open(handle, files.data, flags, mode_t(mode))
       }
+      if code == 0 { code = RawEnvironment.openDatabase(handle) }
       if code == 0 {
         pointer = handle
         return
@@ -46,6 +47,22 @@ final class RawEnvironment: Sendable {
       }
       size /= 2
     }
+  }
+
+  /// Makes the unnamed database usable in all transactions to come: LMDB settles its key order here.
+  private static func openDatabase(_ handle: OpaquePointer) -> Int32 {
+    var transaction: OpaquePointer?
+    var code = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+    if code == MDB_READERS_FULL {
+      var count: Int32 = 0
+      mdb_reader_check(handle, &count)
+      code = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+    }
+    guard code == 0 else { return code }
+    var database: MDB_dbi = 0
+    code = mdb_dbi_open(transaction, nil, 0, &database)
+    mdb_txn_abort(transaction)
+    return code
   }
 
   private static let noAddressSpace: Int32 = 12  // ENOMEM, on all systems

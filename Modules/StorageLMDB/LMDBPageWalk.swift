@@ -1,0 +1,77 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Follows a tree of an LMDB file from its root and looks whether every page it leads to lies in the file. Reads with
+/// `pread`: nothing in the file can make it fail but by answering no.
+struct LMDBPageWalk {
+  private static let depthMax = 64
+  private static let header = 16
+  private static let branchFlag: UInt16 = 1
+  private static let leafFlag: UInt16 = 2
+  /// The value lies on pages of its own.
+  private static let largeFlag: UInt16 = 1
+
+  let file: Int32
+  let pageSize: Int
+  let pageCount: UInt64
+  /// A whole tree has fewer pages than the file; more means that it goes in circles.
+  private var visited: UInt64 = 0
+
+  init(file: Int32, pageSize: Int, pageCount: UInt64) {
+    self.file = file
+    self.pageSize = pageSize
+    self.pageCount = pageCount
+  }
+
+  mutating func isWhole(_ page: UInt64, depth: Int) -> Bool {
+    visited += 1
+    guard page < pageCount, visited <= pageCount, depth < LMDBPageWalk.depthMax, let bytes = read(page) else {
+      return false
+    }
+    let flags = word(bytes, 10, as: UInt16.self)
+    let nodes = (Int(word(bytes, 12, as: UInt16.self)) - LMDBPageWalk.header) / 2
+    guard nodes >= 0, LMDBPageWalk.header + nodes * 2 <= pageSize else { return false }
+    for position in 0..<nodes {
+      let node = Int(word(bytes, LMDBPageWalk.header + position * 2, as: UInt16.self))
+      guard node + 8 <= pageSize else { return false }
+      if flags & LMDBPageWalk.branchFlag != 0 {
+        if !isWhole(child(bytes, node), depth: depth + 1) { return false }
+      } else if flags & LMDBPageWalk.leafFlag != 0 {
+        if !isLargeValueWhole(bytes, node) { return false }
+      } else {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// The page number of a branch's node: 48 bits over its first three words.
+  private func child(_ bytes: [UInt8], _ node: Int) -> UInt64 {
+    UInt64(word(bytes, node, as: UInt32.self)) | UInt64(word(bytes, node + 4, as: UInt16.self)) << 32
+  }
+
+  private func isLargeValueWhole(_ bytes: [UInt8], _ node: Int) -> Bool {
+    guard word(bytes, node + 4, as: UInt16.self) & LMDBPageWalk.largeFlag != 0 else { return true }
+    let size = UInt64(word(bytes, node, as: UInt32.self))
+    let at = node + 8 + Int(word(bytes, node + 6, as: UInt16.self))
+    guard at + 8 <= pageSize else { return false }
+    let first = word(bytes, at, as: UInt64.self)
+    let count = (UInt64(LMDBPageWalk.header) - 1 + size) / UInt64(pageSize) + 1
+    return first < pageCount && first + count <= pageCount
+  }
+
+  private func read(_ page: UInt64) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: pageSize)
+    let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, pageSize, off_t(page) * off_t(pageSize)) }
+    return count == pageSize ? bytes : nil
+  }
+
+  private func word<T: FixedWidthInteger>(_ bytes: [UInt8], _ at: Int, as type: T.Type) -> T {
+    bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: at, as: type) }
+  }
+}
