@@ -79,7 +79,7 @@ let targets: [Target?] = [
     "Vivarium",
     ["ChangeTracker", "Notifications", "QueryEngine", "QueryModel", "Storage", "Values", "VivariumMacros", logging]),
   // Programs.
-  Room.module("Inspection", ["Storage", "Values"]),
+  Room.module("Inspection", ["QueryEngine", "QueryModel", "Storage", "Values"]),
   Room.program(
     "inspect", ["Inspection", "Storage", "StorageLMDB", "StorageSQLite", argumentParser], path: "Tools/inspect"),
   Room.program(
@@ -116,7 +116,10 @@ let targets: [Target?] = [
   Room.tests(
     "IntegrationTests",
     ["Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values", "Vivarium"]),
-  Room.tests("InspectionTests", ["Inspection", "Storage", "TestSupport", "Values"]),
+  Room.tests("InspectionTests", ["Inspection", "QueryModel", "Storage", "TestSupport", "Values"]),
+  Room.tests(
+    "InspectProgramTests",
+    ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values", "inspect"]),
   Room.tests(
     "ModelTests",
     ["Storage", "StorageConformance", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values"]),

@@ -57,17 +57,21 @@ extension Inspector {
       for table in try tables(type.map { [$0] } ?? [], in: read.catalog) {
         counts.append((table.name, try count(table, read)))
       }
-      switch format {
-      case .table where type != nil: try print(counts.flatMap { Array("\($0.1)\n".utf8) })
-      case .table:
-        let table = TextTable(["type", "objects"], [.leading, .trailing], output: output)
-        for (name, count) in counts { try table.add([name, String(count)]) }
-        try table.finish()
-      case .json: try print(.object(counts.map { ($0.0, .number($0.1)) }))
-      case .ndjson:
-        try printLines(counts.map { .object([("type", .text($0.0)), ("count", .number($0.1))]) })
-      case .csv: try printCSV(["type", "count"], counts.map { [.text($0.0), .number($0.1)] })
-      }
+      try printCounts(counts, isOne: type != nil)
+    }
+  }
+
+  /// Prints counts by type; of one type that was asked for, in a table the number alone.
+  func printCounts(_ counts: [(String, Int)], isOne: Bool) throws(InspectionError) {
+    switch format {
+    case .table where isOne: try print(counts.flatMap { Array("\($0.1)\n".utf8) })
+    case .table:
+      let table = TextTable(["type", "objects"], [.leading, .trailing], output: output)
+      for (name, count) in counts { try table.add([name, String(count)]) }
+      try table.finish()
+    case .json: try print(.object(counts.map { ($0.0, .number($0.1)) }))
+    case .ndjson: try printLines(counts.map { .object([("type", .text($0.0)), ("count", .number($0.1))]) })
+    case .csv: try printCSV(["type", "count"], counts.map { [.text($0.0), .number($0.1)] })
     }
   }
 
@@ -76,7 +80,7 @@ extension Inspector {
   }
 
   /// A table of the terminal shows the beginning of a list; the other formats have it whole.
-  private var elementLimit: Int? { format == .table ? Field.displayedElementCount : nil }
+  var elementLimit: Int? { format == .table ? Field.displayedElementCount : nil }
 
   private func tables(_ types: [String], in catalog: Catalog) throws(InspectionError) -> [TableEntry] {
     if types.isEmpty { return catalog.tables }
