@@ -50,7 +50,7 @@ extension BoundQuery {
     }
     do throws(StorageError) {
       var run = Run(plan, storage, query)
-      return try run.total(path)
+      return try run.total(path, sums: onlyNumbers)
     } catch {
       throw QueryError(error)
     }
@@ -58,8 +58,8 @@ extension BoundQuery {
 }
 
 extension Run {
-  mutating func total(_ path: BoundPath) throws(StorageError) -> Total {
-    var total = Total(path.type)
+  mutating func total(_ path: BoundPath, sums: Bool) throws(StorageError) -> Total {
+    var total = Total(path.type, sums: sums)
     let evaluator = Evaluator(storage: storage)
     var isScan = false
     if case .scan = try source() { isScan = true }

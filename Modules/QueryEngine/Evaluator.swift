@@ -34,14 +34,15 @@ struct Evaluator {
       try evaluate(inner, batch, among: among, into: mask, scratch, level: level, reads: &reads)
       for i in 0..<words { mask[i] = among[i] & ~mask[i] }
     case .and(let parts):
-      let (rest, part) = (scratch.mask(level), mask)
-      Masks.copy(among, to: rest, words)
-      for condition in parts {
-        try evaluate(condition, batch, among: rest, into: part, scratch, level: level + 2, reads: &reads)
-        Masks.copy(part, to: rest, words)
-        if Masks.isEmpty(rest, words) { break }
+      // Each part sees what the one before left; two masks take turns, the last part fills the caller's.
+      var rest = among
+      for (i, part) in parts.enumerated() {
+        let target = i == parts.count - 1 ? mask : scratch.mask(level + (i & 1))
+        try evaluate(part, batch, among: rest, into: target, scratch, level: level + 2, reads: &reads)
+        if Masks.isEmpty(target, words) { return Masks.clear(mask, words) }
+        rest = UnsafePointer(target)
       }
-      Masks.copy(rest, to: mask, words)
+      if parts.isEmpty { Masks.copy(among, to: mask, words) }
     case .or(let parts):
       let (rest, part) = (scratch.mask(level), scratch.mask(level + 1))
       Masks.copy(among, to: rest, words)

@@ -100,7 +100,9 @@ enum Kernels {
     let values = vector.values
     for row in 0..<rows {
       let value = values.loadUnaligned(fromByteOffset: row &* 8, as: Double.self)
-      flags[row] = (value >= low ? 1 : 0) & (value <= high ? 1 : 0)
+      // Inside the interval is what clamping leaves alone: one comparison, no branch.
+      let raised = value < low ? low : value
+      flags[row] = (raised > high ? high : raised) == value ? 1 : 0
     }
     pack(flags, rows, into: mask)
   }
@@ -114,7 +116,8 @@ enum Kernels {
     let values = vector.values
     for row in 0..<rows {
       let value = values.loadUnaligned(fromByteOffset: row &* 4, as: Float.self)
-      flags[row] = (value >= low ? 1 : 0) & (value <= high ? 1 : 0)
+      let raised = value < low ? low : value  // as above
+      flags[row] = (raised > high ? high : raised) == value ? 1 : 0
     }
     pack(flags, rows, into: mask)
   }

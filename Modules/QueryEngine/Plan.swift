@@ -62,6 +62,9 @@ final class Plan: Sendable {
         return ZoneHint(column: own.slot, min: set.sorted[0], max: set.sorted[set.sorted.count - 1])  // never empty
       case .doubles(let low, let high):
         return ZoneHint(column: own.slot, min: ZoneHint.ordinal(of: low), max: ZoneHint.ordinal(of: high))
+      case .floats(let low, let high):
+        return ZoneHint(
+          column: own.slot, min: ZoneHint.ordinal(of: Double(low)), max: ZoneHint.ordinal(of: Double(high)))
       default: return nil
       }
     }

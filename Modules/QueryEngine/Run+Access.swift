@@ -98,7 +98,14 @@ extension Run {
     if case .constant(true) = plan.condition { keys.reserveCapacity(min(limit ?? .max, try storage.count(plan.table.id))) }
     let columns = Array(plan.columns.prefix(plan.conditionColumns))
     try scan(columns) { batch, mask, _ in
-      Masks.forEach(mask, batch.words) { row in keys.append(batch.key(row)) }
+      for word in 0..<batch.words {
+        if mask[word] == ~0, batch.keys == nil {
+          let first = batch.key(word &* 64)
+          keys.append(contentsOf: first..<first &+ 64)
+        } else {
+          Masks.forEach(mask + word, 1) { row in keys.append(batch.key(word &* 64 &+ row)) }
+        }
+      }
       return keys.count >= limit ?? .max ? .stop : .proceed
     }
     if let limit, keys.count > limit { keys.removeLast(keys.count - limit) }
@@ -117,7 +124,7 @@ extension Run {
   /// Scans and orders.
   mutating func orderedScan(_ limit: Int?) throws(StorageError) -> [Int64] {
     let evaluator = Evaluator(storage: storage)
-    var expected = 0
+    var expected: Int?
     if case .constant(true) = plan.condition { expected = try storage.count(plan.table.id) }
     let sorter = Sorter(plan.order, limit: limit, expected: expected)
     try scan(plan.columns) { (batch, mask, scratch) throws(StorageError) in

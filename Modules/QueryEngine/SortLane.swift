@@ -38,40 +38,46 @@ final class SortLane {
   /// The number of null: 0, or its complement.
   var nullNumber: UInt64 { flip }
 
-  /// Adds the rows of a batch that are listed.
-  func append(_ vector: ColumnVector, _ rows: UnsafeBufferPointer<Int32>) {
-    guard type.isWord else {
+  /// Adds the rows of a batch that are listed. `space` holds as many numbers.
+  func append(_ vector: ColumnVector, _ rows: UnsafeBufferPointer<Int32>, _ space: UnsafeMutablePointer<UInt64>) {
+    if type.isWord {
+      fill(space, vector, rows)
+      numbers.append(contentsOf: UnsafeBufferPointer(start: space, count: rows.count))
+    } else {
       for row in rows { append(bytes: vector.isNull(at: Int(row)) ? nil : vector.bytes(at: Int(row))) }
-      return
     }
+  }
+
+  /// The numbers of the listed rows, without adding them.
+  func fill(_ space: UnsafeMutablePointer<UInt64>, _ vector: ColumnVector, _ rows: UnsafeBufferPointer<Int32>) {
+    let (flip, values, count) = (flip, vector.values, rows.count)
     if part == .presence {
-      for row in rows { numbers.append((vector.isNull(at: Int(row)) ? 0 : 1) ^ flip) }
+      for i in 0..<count { space[i] = (vector.isNull(at: Int(rows[i])) ? 0 : 1) ^ flip }
       return
     }
-    let from = numbers.count
-    let flip = flip
     switch (type.physical, vector.layout) {
     case (.integer, .int8):
-      let base = UInt64(bitPattern: vector.base) ^ 1 &<< 63
-      for row in rows { numbers.append((base &+ UInt64(vector.values.load(fromByteOffset: Int(row), as: UInt8.self))) ^ flip) }
+      let base = UInt64(bitPattern: vector.base) &+ 1 &<< 63
+      for i in 0..<count { space[i] = (base &+ UInt64(values.load(fromByteOffset: Int(rows[i]), as: UInt8.self))) ^ flip }
     case (.integer, .int64):
-      for row in rows {
-        let word = vector.base &+ vector.values.loadUnaligned(fromByteOffset: Int(row) &* 8, as: Int64.self)
-        numbers.append((UInt64(bitPattern: word) ^ 1 &<< 63) ^ flip)
+      let base = vector.base
+      for i in 0..<count {
+        let word = base &+ values.loadUnaligned(fromByteOffset: Int(rows[i]) &* 8, as: Int64.self)
+        space[i] = (UInt64(bitPattern: word) ^ 1 &<< 63) ^ flip
       }
     case (.integer, _):
-      for row in rows { numbers.append((UInt64(bitPattern: vector.word(at: Int(row))) ^ 1 &<< 63) ^ flip) }
+      for i in 0..<count { space[i] = (UInt64(bitPattern: vector.word(at: Int(rows[i]))) ^ 1 &<< 63) ^ flip }
     case (.double, .float64):
-      for row in rows {
-        numbers.append(SortLane.number(vector.values.loadUnaligned(fromByteOffset: Int(row) &* 8, as: Double.self)) ^ flip)
+      for i in 0..<count {
+        space[i] = SortLane.number(values.loadUnaligned(fromByteOffset: Int(rows[i]) &* 8, as: Double.self)) ^ flip
       }
+    case (.bytes, _), (.bytes16, _):
+      for i in 0..<count { space[i] = SortLane.head(vector.bytes(at: Int(rows[i]))) ^ flip }
     default:
-      for row in rows { numbers.append(SortLane.number(Kernels.real(vector.word(at: Int(row)), type)) ^ flip) }
+      for i in 0..<count { space[i] = SortLane.number(Kernels.real(vector.word(at: Int(rows[i])), type)) ^ flip }
     }
     guard let nulls = vector.nulls else { return }
-    for (i, row) in rows.enumerated() where nulls[Int(row) &>> 6] &>> UInt64(row & 63) & 1 == 1 {
-      numbers[from &+ i] = flip
-    }
+    for i in 0..<count where nulls[Int(rows[i]) &>> 6] &>> UInt64(rows[i] & 63) & 1 == 1 { space[i] = flip }
   }
 
   /// Adds one row; nil is null.
@@ -88,13 +94,8 @@ final class SortLane {
   /// Adds one row; nil is null.
   func append(bytes: UnsafeRawBufferPointer?) {
     nulls.append(bytes == nil)
-    var head: UInt64 = 0
-    if let bytes {
-      text.append(contentsOf: bytes)
-      if bytes.count >= 8 { head = bytes.loadUnaligned(as: UInt64.self).bigEndian } else {
-        for i in 0..<bytes.count { head |= UInt64(bytes[i]) &<< UInt64(56 &- 8 &* i) }
-      }
-    }
+    if let bytes { text.append(contentsOf: bytes) }
+    let head = bytes.map(SortLane.head) ?? 0
     starts.append(text.count)
     numbers.append(head ^ flip)
   }
@@ -152,12 +153,17 @@ final class SortLane {
       }
       if shared == 0 { return }
       for row in nulls.indices where !nulls[row] {
-        var head: UInt64 = 0
-        let (start, end) = (starts[row] + shared, starts[row + 1])
-        for i in 0..<min(8, end - start) { head |= UInt64(text[start + i]) &<< UInt64(56 &- 8 &* i) }
-        numbers[row] = head ^ flip
+        numbers[row] = SortLane.head(UnsafeRawBufferPointer(rebasing: text[starts[row] + shared..<starts[row + 1]])) ^ flip
       }
     }
+  }
+
+  /// The first eight bytes as a number that orders as they do; zeroes where there are fewer.
+  @inline(__always) private static func head(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    if bytes.count >= 8 { return bytes.loadUnaligned(as: UInt64.self).bigEndian }
+    var head: UInt64 = 0
+    for i in 0..<bytes.count { head |= UInt64(bytes[i]) &<< UInt64(56 &- 8 &* i) }
+    return head
   }
 
   @inline(__always) private static func number(_ value: Double) -> UInt64 {

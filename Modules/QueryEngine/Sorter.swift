@@ -19,11 +19,15 @@ final class Sorter {
   /// Beyond this a limit saves nothing: everything is sorted and cut.
   private static let selectionMax = 50_000
 
-  init(_ fields: [SortField], limit: Int?, expected: Int) {
-    let selects = limit.map { $0 <= Sorter.selectionMax } ?? false
+  /// As many rows are sorted as fast as they are selected from.
+  private static let selectionMin = 4096
+
+  /// `expected` rows at most, where that is known.
+  init(_ fields: [SortField], limit: Int?, expected: Int?) {
+    let selects = limit.map { $0 <= Sorter.selectionMax } ?? false && expected ?? .max > Sorter.selectionMin
     self.limit = limit
     capacity = selects ? max((limit ?? 0) * 2, 512) : .max
-    let expected = min(expected, capacity)
+    let expected = min(expected ?? 0, capacity)
     let parts = fields.flatMap { field in SortLane.parts(field).map { (field, $0) } }
     lanes = parts.map { SortLane($0, $1, expected: expected) }
     self.fields = parts.map(\.0)
@@ -45,13 +49,13 @@ final class Sorter {
     if capacity == .max {
       let rows = UnsafeBufferPointer(start: space, count: count)
       for row in rows { keys.append(batch.key(Int(row))) }
-      return try appendLanes(batch, rows, evaluator)
+      return try appendLanes(batch, rows, scratch, evaluator)
     }
-    if worst != nil { count = keepPromising(batch, space, count) }
+    if worst != nil { count = keepPromising(batch, space, count, scratch) }
     // One at a time only where it is rare: what gets here mostly belongs to the best.
     for i in 0..<count {
       keys.append(batch.key(Int(space[i])))
-      try appendLanes(batch, UnsafeBufferPointer(start: space + i, count: 1), evaluator)
+      try appendLanes(batch, UnsafeBufferPointer(start: space + i, count: 1), scratch, evaluator)
       settleLast()
     }
   }
@@ -74,11 +78,12 @@ final class Sorter {
   }
 
   private func appendLanes(
-    _ batch: BatchView, _ rows: UnsafeBufferPointer<Int32>, _ evaluator: Evaluator
+    _ batch: BatchView, _ rows: UnsafeBufferPointer<Int32>, _ scratch: Scratch, _ evaluator: Evaluator
   ) throws(StorageError) {
+    let space = UnsafeMutableRawPointer(scratch.right).assumingMemoryBound(to: UInt64.self)
     for (lane, field) in zip(lanes, fields) {
       if field.path.isOwn {
-        lane.append(batch.columns[field.slot], rows)
+        lane.append(batch.columns[field.slot], rows, space)
       } else {
         for row in rows { try read(field, lane, batch.key(Int(row)), evaluator) }
       }
@@ -94,18 +99,35 @@ final class Sorter {
 }
 
 extension Sorter {
-  /// Drops rows whose first number is already behind the worst's, without adding them.
-  private func keepPromising(_ batch: BatchView, _ rows: UnsafeMutablePointer<Int32>, _ count: Int) -> Int {
-    guard let worst, let field = fields.first, field.path.isOwn, field.path.type.isWord else { return count }
-    let probe = SortLane(field, SortLane.parts(field)[0], expected: count)  // every field has a part
-    probe.append(batch.columns[field.slot], UnsafeBufferPointer(start: rows, count: count))
-    let bound = lanes[0].numbers[worst]
-    var kept = 0
-    probe.numbers.withUnsafeBufferPointer { numbers in
+  /// Drops rows that are behind the worst, lane by lane, without adding them; returns how many are left.
+  private func keepPromising(
+    _ batch: BatchView, _ rows: UnsafeMutablePointer<Int32>, _ count: Int, _ scratch: Scratch
+  ) -> Int {
+    guard let worst else { return count }
+    let numbers = UnsafeMutableRawPointer(scratch.right).assumingMemoryBound(to: UInt64.self)
+    // 1: better already by an earlier lane; 0: equal to the worst so far.
+    let better = scratch.flags
+    better.update(repeating: 0, count: count)
+    var count = count
+    for (lane, field) in zip(lanes, fields) {
+      guard field.path.isOwn, count > 0 else { return count }
+      lane.fill(numbers, batch.columns[field.slot], UnsafeBufferPointer(start: rows, count: count))
+      let bound = lane.numbers[worst]
+      var kept = 0
       for i in 0..<count {
+        let isBetter = better[i] | (numbers[i] < bound ? 1 : 0)
         rows[kept] = rows[i]
-        kept &+= numbers[i] <= bound ? 1 : 0
+        better[kept] = isBetter
+        kept &+= isBetter | (numbers[i] == bound ? 1 : 0) == 1 ? 1 : 0
       }
+      count = kept
+      if lane.isInexact { return count }
+    }
+    // Equal in every lane: the key decides, and these come later.
+    var kept = 0
+    for i in 0..<count where better[i] == 1 {
+      rows[kept] = rows[i]
+      kept &+= 1
     }
     return kept
   }
@@ -141,7 +163,7 @@ extension Sorter {
   }
 
   private func rowsInOrder() -> ContiguousArray<Int32> {
-    if capacity != .max || keys.count < 64 { return ContiguousArray(rowsByComparing()) }
+    if capacity != .max || keys.count < 16 { return ContiguousArray(rowsByComparing()) }
     for lane in lanes { lane.sharpen() }
     let packed = PackedLanes(lanes, count: keys.count)
     var entries = packed.entries

@@ -7,6 +7,8 @@ struct Total {
 
   let type: ValueType
   let kind: Kind
+  /// Whether sums are wanted, or the least and the greatest.
+  let sums: Bool
   private(set) var count = 0
   /// Wide enough for every Int64 there can be: overflow shows at the end, not on the way.
   private(set) var integers: Int128 = 0
@@ -15,10 +17,10 @@ struct Total {
   private var greatestInteger = Int64.min
   private var leastReal = Double.infinity
   private var greatestReal = -Double.infinity
-  private var hasReal = false
 
-  init(_ type: ValueType) {
+  init(_ type: ValueType, sums: Bool) {
     self.type = type
+    self.sums = sums
     kind = type.physical == .integer ? .integer : .real
   }
 
@@ -33,7 +35,6 @@ struct Total {
     let value = Kernels.real(word, type)
     reals.add(value)
     if value.isNaN { return }
-    hasReal = true
     leastReal = min(leastReal, value)
     greatestReal = max(greatestReal, value)
   }
@@ -43,7 +44,8 @@ struct Total {
 
   private func value(_ integer: Int64, _ real: Double) -> Value {
     if kind == .integer { return count == 0 ? .null : .int(integer) }
-    if !hasReal { return .null }
+    // Nothing was below infinity and above its opposite but NaN.
+    if leastReal > greatestReal { return .null }
     switch type {
     case .float: return .float(Float(real))
     case .date: return Value(word: Int64(bitPattern: real.bitPattern), type: .date) ?? .null
@@ -66,19 +68,22 @@ struct RealSum {
     turn = (turn + 1) & 7
   }
 
-  mutating func add(_ values: UnsafePointer<Double>, _ count: Int) {
+  /// Adds doubles that lie one after the other.
+  mutating func add(_ values: UnsafeRawPointer, _ count: Int) {
+    func value(_ i: Int) -> Double { values.loadUnaligned(fromByteOffset: i &* 8, as: Double.self) }
     var i = 0
     while i < count, turn != 0 {
-      add(values[i])
+      add(value(i))
       i &+= 1
     }
-    let raw = UnsafeRawPointer(values)
+    var lanes = lanes
     while i &+ 8 <= count {
-      lanes += raw.loadUnaligned(fromByteOffset: i &* 8, as: SIMD8<Double>.self)
+      lanes += values.loadUnaligned(fromByteOffset: i &* 8, as: SIMD8<Double>.self)
       i &+= 8
     }
+    self.lanes = lanes
     while i < count {
-      add(values[i])
+      add(value(i))
       i &+= 1
     }
   }
@@ -116,14 +121,21 @@ extension Total {
 
   @inline(__always)
   private mutating func addNarrow<T: FixedWidthInteger & UnsignedInteger>(_: T.Type, _ vector: ColumnVector, _ rows: Int) {
-    var (sum, least, greatest): (UInt64, T, T) = (0, .max, .min)
+    let values = vector.values
+    if sums {
+      var sum: UInt64 = 0
+      for row in 0..<rows {
+        sum &+= UInt64(truncatingIfNeeded: values.loadUnaligned(fromByteOffset: row &* MemoryLayout<T>.size, as: T.self))
+      }
+      integers += Int128(vector.base) * Int128(rows) + Int128(sum)
+      return
+    }
+    var (least, greatest): (T, T) = (.max, .min)
     for row in 0..<rows {
-      let value = vector.values.loadUnaligned(fromByteOffset: row &* MemoryLayout<T>.size, as: T.self)
-      sum &+= UInt64(truncatingIfNeeded: value)
+      let value = values.loadUnaligned(fromByteOffset: row &* MemoryLayout<T>.size, as: T.self)
       least = min(least, value)
       greatest = max(greatest, value)
     }
-    integers += Int128(vector.base) * Int128(rows) + Int128(sum)
     leastInteger = min(leastInteger, vector.base &+ Int64(truncatingIfNeeded: least))
     greatestInteger = max(greatestInteger, vector.base &+ Int64(truncatingIfNeeded: greatest))
   }
@@ -131,26 +143,46 @@ extension Total {
   private mutating func addReals(
     _ vector: ColumnVector, _ mask: Mask, _ words: Int, _ selected: Int, isWhole: Bool, _ scratch: Scratch
   ) {
-    // The values that count, one after the other, in the scratch's first column.
-    let values = UnsafeMutableRawPointer(scratch.left).assumingMemoryBound(to: Double.self)
-    if isWhole, vector.layout == .float64 {
-      UnsafeMutableRawPointer(values).copyMemory(from: vector.values, byteCount: selected &* 8)
-    } else {
+    var values = vector.values
+    if !isWhole || vector.layout != .float64 {
+      // The values that count, one after the other, in the scratch's first column.
+      let gathered = UnsafeMutableRawPointer(scratch.left).assumingMemoryBound(to: Double.self)
       var next = 0
       Masks.forEach(mask, words) { row in
-        values[next] = Kernels.real(vector.word(at: row), type)
+        gathered[next] = Kernels.real(vector.word(at: row), type)
         next &+= 1
       }
+      values = UnsafeRawPointer(gathered)
     }
-    reals.add(values, selected)
-    var (least, greatest, numbers) = (leastReal, greatestReal, 0)
-    for i in 0..<selected {
-      let value = values[i]
-      least = value < least ? value : least
-      greatest = value > greatest ? value : greatest
-      numbers &+= value == value ? 1 : 0
+    if sums { reals.add(values, selected) } else { addExtremes(values, selected) }
+  }
+
+  /// Eight at a time, each lane for itself; NaN fails both comparisons.
+  private mutating func addExtremes(_ values: UnsafeRawPointer, _ count: Int) {
+    withUnsafeTemporaryAllocation(of: Double.self, capacity: 16) { lanes in
+      for i in 0..<8 {
+        lanes[i] = leastReal
+        lanes[8 &+ i] = greatestReal
+      }
+      var row = 0
+      while row &+ 8 <= count {
+        for i in 0..<8 {
+          let value = values.loadUnaligned(fromByteOffset: (row &+ i) &* 8, as: Double.self)
+          lanes[i] = value < lanes[i] ? value : lanes[i]
+          lanes[8 &+ i] = value > lanes[8 &+ i] ? value : lanes[8 &+ i]
+        }
+        row &+= 8
+      }
+      while row < count {
+        let value = values.loadUnaligned(fromByteOffset: row &* 8, as: Double.self)
+        lanes[0] = value < lanes[0] ? value : lanes[0]
+        lanes[8] = value > lanes[8] ? value : lanes[8]
+        row &+= 1
+      }
+      for i in 0..<8 {
+        leastReal = min(leastReal, lanes[i])
+        greatestReal = max(greatestReal, lanes[8 &+ i])
+      }
     }
-    (leastReal, greatestReal) = (least, greatest)
-    if numbers > 0 { hasReal = true }
   }
 }

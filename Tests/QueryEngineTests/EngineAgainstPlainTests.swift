@@ -34,6 +34,26 @@ import Values
     }
   }
 
+  @Test func selectingTheFirstGivesWhatSortingAllGives() throws {
+    var random = SeededGenerator.forTest()
+    let world = try World(&random, count: 1500)
+    let reading = try world.engine.beginRead()
+    var queries = RandomQueries(random.fork())
+    // Holds for every object, and the planner does not see it: the number of rows is unknown to the sorter.
+    let always = PredicateNode.or([
+      .comparison(Comparison(.path(PropertyPath("n")), .greater, .constant(.int(0)))),
+      .comparison(Comparison(.path(PropertyPath("n")), .lessOrEqual, .constant(.int(0)))),
+    ])
+    for _ in 0..<40 {
+      var query = Query(type: "Thing", condition: always, sort: queries.query().sort)
+      let all = try BoundQuery(query, in: world.catalog).keys(in: reading)
+      let limit = random.below(400)
+      query.limit = limit
+      let first = try BoundQuery(query, in: world.catalog).keys(in: reading)
+      try #require(first == Array(all.prefix(limit)), "\(query.sort) limit \(limit) seed \(random.seed)")
+    }
+  }
+
   @Test func aBoundQueryAnswersEveryVersion() throws {
     var random = SeededGenerator.forTest()
     let world = try World(&random, count: 50)
