@@ -52,3 +52,11 @@ import Values
     listener.stop()
   }
 }
+
+@Suite struct ReferenceConformanceTests {
+  private static let subject = ConformanceSubject({ ReferenceBackend() }, persists: true)
+
+  @Test(arguments: StorageConformance.allChecks) func check(_ check: ConformanceCheck) async throws {
+    try await check.run(Self.subject)
+  }
+}

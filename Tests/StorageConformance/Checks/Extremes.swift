@@ -1,0 +1,59 @@
+import Foundation
+import Values
+
+/// Values at the edges of their types.
+enum Extremes {
+  static func of(_ type: ValueType) -> [Value] {
+    switch type {
+    case .bool: [.bool(false), .bool(true)]
+    case .int8: integers(Int8.self)
+    case .int16: integers(Int16.self)
+    case .int32: integers(Int32.self)
+    case .int64: integers(Int64.self)
+    case .float:
+      [0, -0.0, 1, -1, .infinity, -.infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude, .nan, .signalingNaN,
+        Float(bitPattern: 0xFFC1_2345)].map { .float($0) }
+    case .double: doubles.map { .double($0) }
+    case .date: dates.map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    case .string: strings.map { .string($0) }
+    case .data: datas.map { .data($0) }
+    case .uuid: uuids
+    case .link: [.link(ObjectKey(1)), .link(ObjectKey(2))]
+    }
+  }
+
+  private static func integers<T: FixedWidthInteger>(_: T.Type) -> [Value] {
+    [0, 1, -1, T.min, T.max, T.min + 1, T.max - 1].map { .int(Int64($0)) }
+  }
+
+  static let doubles: [Double] = [
+    0, -0.0, 1, -1, 0.1, .infinity, -.infinity, .leastNonzeroMagnitude, -.leastNonzeroMagnitude,
+    .greatestFiniteMagnitude, .nan, .signalingNaN, Double(bitPattern: 0xFFF8_0000_0000_1234),
+    Double(bitPattern: 0x7FF8_DEAD_BEEF_0001), 0x1p53 + 2, .pi,
+  ]
+
+  /// Seconds from 2001: long before 1970, at 1970, with fractions, far ahead, and no date at all.
+  static let dates: [Double] = [
+    0, -0.0, -978_307_200, -978_307_200.5, -63_114_076_800, 0.1, 1e-9, 252_423_993_600, 1e300, .infinity, .nan,
+  ]
+
+  static let strings: [String] = [
+    "", " ", "a", "\0", "a\0b", "\0\0", "é", "e\u{301}", "\u{212B}", "👩‍👩‍👧‍👦", "🇩🇪", "\u{FEFF}x", "\u{10FFFF}",
+    "line\nbreak\r\n", "'quoted' \"twice\" ; --", "%_*?[", "NULL", "12", "1.0", "١٢", String(repeating: "ß", count: 3000),
+  ]
+
+  static let datas: [Data] = [
+    Data(), Data([0]), Data([0, 0, 0]), Data([0xFF]), Data(0...255), Data("text".utf8),
+    Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 31) }),
+  ]
+
+  static let uuids: [Value] = [
+    .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),
+    .uuid(UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))),
+    .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))),
+    .uuid(UUID(uuid: (0x80, 0, 0x7F, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))),
+  ]
+
+  /// A megabyte that does not repeat in short runs.
+  static let megabyte = Data((0..<1_000_003).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 11) })
+}

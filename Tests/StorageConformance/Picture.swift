@@ -1,0 +1,55 @@
+import Storage
+import TestSupport
+import Values
+
+/// Everything a transaction shows, as plain values: to compare two versions, or two engines.
+public struct Picture: Hashable, Sendable {
+  /// Objects by table name and key: scalars by name, lists by name.
+  public var rows: [String: [Int64: Row]] = [:]
+  /// Keys in order of each index.
+  public var indexes: [IndexID: [Int64]] = [:]
+  /// Owners by relationship and target.
+  public var backlinks: [ColumnID: [Int64: [Int64]]] = [:]
+
+  public struct Row: Hashable, Sendable {
+    public var scalars: [String: Value] = [:]
+    public var lists: [String: [Value]] = [:]
+  }
+
+  /// Reads every table of the catalog.
+  public init(_ tx: any StorageReading) throws {
+    for table in tx.catalog.tables { try add(table, tx) }
+  }
+
+  init(_ tx: any StorageReading, _ store: ConformanceStore) throws { try self.init(tx) }
+
+  private mutating func add(_ table: TableEntry, _ tx: any StorageReading) throws {
+    let scalars = table.columns.filter { $0.schema.isScalar }.map(\.schema.name)
+    let scanned = try tx.allRows(table, scalars)
+    try expectEqual(try tx.count(table.id), scanned.count, "count of \(table.name)")
+    var rows: [Int64: Row] = [:]
+    for (key, values) in scanned {
+      var row = Row(scalars: Dictionary(uniqueKeysWithValues: zip(scalars, values)))
+      for column in table.columns where column.schema.isList {
+        let list = try tx.allValues(table, column.schema.name, ObjectKey(key))
+        if !list.isEmpty { row.lists[column.schema.name] = list }
+      }
+      rows[key] = row
+    }
+    self.rows[table.name] = rows
+    for index in table.indexes {
+      let keys = try tx.allKeys(in: index.id)
+      try expectEqual(try tx.count(in: index.id, .all), keys.count, "count in index \(index.id.rawValue)")
+      indexes[index.id] = keys
+    }
+    for column in table.columns where column.schema.isRelationship { try addBacklinks(table, column, tx) }
+  }
+
+  private mutating func addBacklinks(_ table: TableEntry, _ column: ColumnEntry, _ tx: any StorageReading) throws {
+    guard let target = column.schema.target.flatMap({ tx.catalog[$0] }) else { return }
+    for (key, _) in try tx.allRows(target, []) {
+      let sources = try tx.allSources(of: ObjectKey(key), through: table.column(column.id))
+      if !sources.isEmpty { backlinks[table.column(column.id), default: [:]][key] = sources }
+    }
+  }
+}
