@@ -7,7 +7,7 @@ extension StorageConformance {
   static let rangeChecks: [ConformanceCheck] = [
     ConformanceCheck("rangesOverOneColumnAgreeWithAFilter") { subject in
       let store = try ConformanceStore(subject)
-      try store.write { try addVaried(500, store, $0) }
+      try store.write { try addVaried(180, store, $0) }
       let probes: [(String, [Value])] = [
         ("id", [.int(.min), .int(0), .int(5_000), .int(7_919), .int(.max)]),
         ("name", [.string(""), .string("a"), .string("ab1"), .string("zz"), .string("é0"), .string("a\0")]),
@@ -29,7 +29,7 @@ extension StorageConformance {
     },
     ConformanceCheck("rangesOverCompoundIndexesAgreeWithAFilter") { subject in
       let store = try ConformanceStore(subject)
-      try store.write { try addVaried(500, store, $0) }
+      try store.write { try addVaried(180, store, $0) }
       let ages: [Value] = [.null, .int(-20), .int(0), .int(3)]
       let scores: [Value] = [.null, .double(.nan), .double(0), .double(2.25)]
       try store.read { read in

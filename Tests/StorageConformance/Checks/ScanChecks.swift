@@ -42,7 +42,7 @@ extension StorageConformance {
     },
     ConformanceCheck("aScanStopsWhenToldTo") { subject in
       let store = try ConformanceStore(subject)
-      try store.write { try store.addPeople(0..<10_000, $0) }
+      try store.write { try store.addPeople(0..<4_500, $0) }
       try store.read { read in
         var batches = 0
         try read.scan(store.person.id, [store.person.id("id")], from: ObjectKey(0), hints: []) { _ in
