@@ -1,0 +1,17 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `@PrimaryKey`, `@Indexed`, `@Unique`, `@Inverse`, `@Transient`: write nothing; `@Model` reads them.
+struct MarkerMacro: PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) -> [DeclSyntax] { [] }
+}
+
+/// `#Index` and `#Unique`: write nothing; `@Model` reads them.
+struct IndexListMacro: DeclarationMacro {
+  static func expansion(
+    of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
+  ) -> [DeclSyntax] { [] }
+}

@@ -1,0 +1,160 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+extension ModelMacro {
+  /// Everything the macro adds inside the class.
+  var members: [DeclSyntax] {
+    [valuesBox] + storage + initialisers + [
+      "\(raw: access)static var _$name: String { \"\(raw: name)\" }",
+      schema,
+      keyPaths,
+      adoption,
+    ]
+  }
+
+  /// The values of an object that is in no store: a box that live objects do not have.
+  private var valuesBox: DeclSyntax {
+    let fields = stored.map { "var \($0.identifier): \($0.boxedType)" }
+    let defaults = stored.map { "self.\($0.identifier) = \($0.initialValue)" }
+    let given = memberwise.map { "self.\($0.identifier) = \($0.identifier)" }
+    let others = stored.filter { p in !memberwise.contains { $0.identifier == p.identifier } }
+      .map { "self.\($0.identifier) = \($0.initialValue)" }
+    var lines = fields + ["init() {"] + defaults + ["}"]
+    if !memberwise.isEmpty {
+      let parameters = memberwise.map { "\($0.identifier): \($0.type)" }.joined(separator: ", ")
+      lines += ["init(\(parameters)) {"] + given + others + ["}"]
+    }
+    return "final class _$Values {\n\(raw: lines.joined(separator: "\n"))\n}"
+  }
+
+  /// Three words. Without `_$raw` the object is in no store and `_$owner` is its box, or nil until somebody needs
+  /// it; with it, `_$owner` is the store.
+  private var storage: [DeclSyntax] {
+    [
+      "@exclusivity(unchecked) \(raw: access)var _$raw: UnsafeMutablePointer<Vivarium.RawContext>?",
+      "@exclusivity(unchecked) \(raw: access)var _$key: Int64 = 0",
+      "@exclusivity(unchecked) \(raw: access)var _$owner: AnyObject?",
+      """
+      var _$values: _$Values {
+        if let owner = _$owner { return unsafeDowncast(owner, to: _$Values.self) }
+        let values = _$Values()
+        _$owner = values
+        return values
+      }
+      """,
+    ]
+  }
+
+  private var initialisers: [DeclSyntax] {
+    var result: [DeclSyntax] = [
+      """
+      \(raw: access)init(_$handle: Vivarium.ModelHandle) {
+        _$raw = _$handle.raw
+        _$key = _$handle.key
+        _$owner = _$handle.owner
+      }
+      """,
+      "\(raw: access)init(_$blank: Void) {\n}",
+    ]
+    let hasOwn = declaration.memberBlock.members.contains { $0.decl.is(InitializerDeclSyntax.self) }
+    let isComplete = stored.allSatisfy { p in
+      !p.isRequired || memberwise.contains { $0.identifier == p.identifier }
+    }
+    if !hasOwn, isComplete { result.append(memberwiseInitialiser) }
+    return result
+  }
+
+  /// What a memberwise initialiser takes.
+  private var memberwise: [Property] { stored.filter { !$0.isList && !$0.isPrivate } }
+
+  private var memberwiseInitialiser: DeclSyntax {
+    let isVisible = memberwise.allSatisfy { property in
+      access.isEmpty || property.declaration.modifiers.contains { $0.name.text + " " == access }
+    }
+    let parameters = memberwise.map { property -> String in
+      let value = property.defaultValue.map { " = \($0)" } ?? (property.isOptional ? " = nil" : "")
+      return "\(property.identifier): \(property.type)\(value)"
+    }
+    let arguments = memberwise.map { "\($0.identifier): \($0.identifier)" }.joined(separator: ", ")
+    return """
+      \(raw: isVisible ? access : "")init(\(raw: parameters.joined(separator: ", "))) {
+        _$owner = _$Values(\(raw: arguments))
+      }
+      """
+  }
+
+  private var schema: DeclSyntax {
+    let rows = properties.map { property -> String in
+      let path = "\\\(name).\(property.identifier)"
+      if let inverse = property.inverse {
+        return "._inverse(\"\(property.name)\", \(path), of: \(inverse.path), named: \"\(inverse.property)\")"
+      }
+      return "._property(\"\(property.name)\", \(path)\(property.marks))"
+    }
+    return """
+      \(raw: access)static let _$schema = Vivarium.ObjectSchema(
+        name: \(literal: name),
+        properties: [
+      \(raw: rows.map { "    " + $0 }.joined(separator: ",\n"))
+        ],
+        indexes: [\(raw: compoundIndexes.joined(separator: ", "))])
+      """
+  }
+
+  private var compoundIndexes: [String] {
+    declaration.memberBlock.members
+      .compactMap { $0.decl.as(MacroExpansionDeclSyntax.self) }
+      .filter { ["Index", "Unique"].contains($0.macroName.text) }
+      .flatMap { list in
+        list.arguments.compactMap { $0.expression.as(ArrayExprSyntax.self) }.map { array in
+          let names = array.elements.compactMap { element -> String? in
+            guard let path = element.expression.as(KeyPathExprSyntax.self), let last = path.components.last else {
+              return nil
+            }
+            return "\"\(last.component.trimmedDescription)\""
+          }
+          let properties = names.joined(separator: ", ")
+          return "Vivarium.IndexSchema(properties: [\(properties)], isUnique: \(list.macroName.text == "Unique"))"
+        }
+      }
+  }
+
+  private var keyPaths: DeclSyntax {
+    let paths = properties.map { "\\\(name).\($0.identifier)" }.joined(separator: ", ")
+    return "\(raw: access)static let _$keyPaths: [any PartialKeyPath<\(raw: name)> & Sendable] = [\(raw: paths)]"
+  }
+
+  /// Moves an unmanaged object's values into a row.
+  private var adoption: DeclSyntax {
+    let lines = properties.enumerated().compactMap { ordinal, property -> String? in
+      if property.isInverse { return nil }
+      let call = property.isRequired ? "try adoption.put(required: " : "adoption.put("
+      return "  \(call)values.\(property.identifier), \(ordinal))"
+    }
+    let body = lines.isEmpty ? "" : "\n  let values = _$values\n" + lines.joined(separator: "\n")
+    return """
+      \(raw: access)func _$fill(_ adoption: Vivarium.Adoption) throws(Vivarium.StoreError) {\(raw: body)
+      }
+      """
+  }
+}
+
+extension Property {
+  /// Required values are absent until somebody sets them.
+  fileprivate var boxedType: String { isRequired ? "\(type)?" : type }
+
+  fileprivate var initialValue: String {
+    if let defaultValue { return "\(defaultValue)" }
+    return isList ? "\(type)()" : "nil"
+  }
+
+  /// The further arguments of `_property`.
+  fileprivate var marks: String {
+    var result = ""
+    if isPrimaryKey { result += ", isPrimaryKey: true" }
+    if declaration.attribute("Indexed") != nil { result += ", isIndexed: true" }
+    if declaration.attribute("Unique") != nil { result += ", isUnique: true" }
+    if let constantDefault { result += ", default: \(constantDefault)" }
+    return result
+  }
+}

@@ -1,0 +1,101 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// Turns a plain final class into a live object: schema, accessors, initialisers, conformances.
+struct ModelMacro {
+  let declaration: ClassDeclSyntax
+  let properties: [Property]
+
+  var name: String { declaration.name.text.filter { $0 != "`" } }
+  /// Properties that have a value of their own; inverses have none.
+  var stored: [Property] { properties.filter { !$0.isInverse } }
+
+  /// nil when the declaration cannot be a model; then it is complained about if `context` is given.
+  init?(_ group: some DeclGroupSyntax, _ context: (any MacroExpansionContext)?) {
+    guard let declaration = group.as(ClassDeclSyntax.self) else {
+      context?.complain("'@Model' needs a final class", id: "class", at: group.introducer)
+      return nil
+    }
+    guard ModelMacro.isAllowed(declaration, context) else { return nil }
+    self.declaration = declaration
+    properties = declaration.persistedProperties(context)
+    for second in properties.filter(\.isPrimaryKey).dropFirst() {
+      context?.complain("a model has one primary key", id: "key", at: second.binding)
+    }
+  }
+
+  private static func isAllowed(_ declaration: ClassDeclSyntax, _ context: (any MacroExpansionContext)?) -> Bool {
+    var isAllowed = true
+    if !declaration.modifiers.contains(where: { $0.name.tokenKind == .keyword(.final) }) {
+      context?.complain(
+        "a model class must be 'final'", id: "final", at: declaration.classKeyword,
+        remedy: Remedy("add 'final'", id: "final", replace: declaration, with: declaration.madeFinal()))
+      isAllowed = false
+    }
+    if let generics = declaration.genericParameterClause {
+      context?.complain("a model class cannot be generic: its schema is one value", id: "generic", at: generics)
+      isAllowed = false
+    }
+    return isAllowed
+  }
+
+  /// "public " or "package " or nothing: what the class's witnesses need.
+  var access: String {
+    for modifier in declaration.modifiers {
+      switch modifier.name.tokenKind {
+      case .keyword(.public), .keyword(.open): return "public "
+      case .keyword(.package): return "package "
+      default: continue
+      }
+    }
+    return ""
+  }
+}
+
+extension ClassDeclSyntax {
+  fileprivate func madeFinal() -> ClassDeclSyntax {
+    var fixed = self
+    var word = DeclModifierSyntax(name: .keyword(.final, trailingTrivia: .space))
+    if modifiers.isEmpty {
+      word.leadingTrivia = classKeyword.leadingTrivia
+      fixed.classKeyword.leadingTrivia = []
+    }
+    fixed.modifiers = modifiers + [word]
+    return fixed
+  }
+}
+
+extension ModelMacro: MemberMacro {
+  static func expansion(
+    of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
+    conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+  ) -> [DeclSyntax] {
+    ModelMacro(declaration, context)?.members ?? []
+  }
+}
+
+extension ModelMacro: MemberAttributeMacro {
+  static func expansion(
+    of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+    providingAttributesFor member: some DeclSyntaxProtocol, in context: some MacroExpansionContext
+  ) -> [AttributeSyntax] {
+    guard let model = ModelMacro(declaration, nil),
+      let name = member.as(VariableDeclSyntax.self)?.bindings.first?.pattern.as(IdentifierPatternSyntax.self),
+      let ordinal = model.properties.firstIndex(where: { $0.identifier == name.identifier.text })
+    else { return [] }
+    return ["@_Persisted(\(raw: ordinal))"]
+  }
+}
+
+extension ModelMacro: ExtensionMacro {
+  static func expansion(
+    of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+    providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
+    in context: some MacroExpansionContext
+  ) throws -> [ExtensionDeclSyntax] {
+    guard ModelMacro(declaration, nil) != nil, !protocols.isEmpty else { return [] }
+    let conformances = protocols.map { "nonisolated \($0.trimmedDescription)" }.joined(separator: ", ")
+    return [try ExtensionDeclSyntax("extension \(type.trimmed): \(raw: conformances) {}")]
+  }
+}

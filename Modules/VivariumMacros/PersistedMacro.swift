@@ -1,0 +1,49 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// The accessors of one persisted property, given its ordinal in the model.
+///
+/// The getter touches no class but the object: a raw pointer, one byte that says whether reads are tracked, and
+/// the load. The object's lifetime is extended over the load because the pointer is only good while it lives.
+struct PersistedMacro: AccessorMacro {
+  static func expansion(
+    of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) -> [AccessorDeclSyntax] {
+    guard let variable = declaration.as(VariableDeclSyntax.self), let property = Property.read(variable, nil),
+      let ordinal = node.firstArgument?.trimmedDescription
+    else { return [] }
+    let name = property.identifier
+    if property.isInverse {
+      return [
+        """
+        get {
+          guard let raw = _$raw else { return Vivarium.unmanagedInverse() }
+          if raw.pointee.tracksReads { _$access(\\.\(raw: name)) }
+          return withExtendedLifetime(self) { raw.pointee.inverse(_$key, \(raw: ordinal)) }
+        }
+        """
+      ]
+    }
+    let unmanaged = property.isRequired ? "Vivarium.required(_$values.\(name))" : "_$values.\(name)"
+    return [
+      """
+      get {
+        guard let raw = _$raw else { return \(raw: unmanaged) }
+        if raw.pointee.tracksReads { _$access(\\.\(raw: name)) }
+        return withExtendedLifetime(self) { raw.pointee.load(_$key, \(raw: ordinal)) }
+      }
+      """,
+      """
+      set {
+        guard let raw = _$raw else {
+          _$values.\(raw: name) = newValue
+          return
+        }
+        withExtendedLifetime(self) { raw.pointee.store(_$key, \(raw: ordinal), newValue) }
+      }
+      """,
+    ]
+  }
+}

@@ -1,0 +1,186 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+extension DeclGroupSyntax {
+  /// The persisted properties in order of declaration. What cannot be one is left out, and complained about
+  /// when `context` is given.
+  func persistedProperties(_ context: (any MacroExpansionContext)? = nil) -> [Property] {
+    memberBlock.members.compactMap { member in
+      member.decl.as(VariableDeclSyntax.self).flatMap { Property.read($0, context) }
+    }
+  }
+}
+
+extension Property {
+  /// nil for what is not persisted: static, computed, `@Transient`, and what is refused.
+  static func read(_ declaration: VariableDeclSyntax, _ context: (any MacroExpansionContext)?) -> Property? {
+    if declaration.has(.static) || declaration.has(.class) || declaration.attribute("Transient") != nil { return nil }
+    guard let binding = declaration.bindings.first else { return nil }
+    if let accessors = binding.accessorBlock {
+      refuseObservers(in: accessors, binding, context)
+      return nil
+    }
+    guard let identifier = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.text,
+      isAllowed(declaration, context)
+    else {
+      if !binding.pattern.is(IdentifierPatternSyntax.self) {
+        context?.complain("a persisted property cannot be part of a tuple", id: "tuple", at: binding)
+      }
+      return nil
+    }
+    let annotation = binding.typeAnnotation?.type
+    guard let type = annotation?.trimmedDescription ?? binding.initializer?.value.evidentType else {
+      refuseUnknownType(of: identifier, binding, context)
+      return nil
+    }
+    if let annotation, refuses(annotation, of: declaration, context) { return nil }
+    let property = Property(declaration: declaration, binding: binding, identifier: identifier, type: type)
+    property.checkMarks(context)
+    return property
+  }
+
+  private static func isAllowed(_ declaration: VariableDeclSyntax, _ context: (any MacroExpansionContext)?) -> Bool {
+    if declaration.has(.lazy) {
+      context?.complain(
+        "a 'lazy' property cannot be persisted", id: "lazy", at: declaration, remedy: .transient(declaration))
+      return false
+    }
+    if declaration.has(.weak) || declaration.has(.unowned) {
+      context?.complain(
+        "a persisted link is neither 'weak' nor 'unowned': it never keeps its target alive", id: "weak",
+        at: declaration, remedy: .transient(declaration))
+      return false
+    }
+    if declaration.bindingSpecifier.tokenKind == .keyword(.let) {
+      var fixed = declaration
+      fixed.bindingSpecifier = .keyword(
+        .var, leadingTrivia: declaration.bindingSpecifier.leadingTrivia, trailingTrivia: .space)
+      context?.complain(
+        "a persisted property must be a 'var'", id: "let", at: declaration,
+        remedy: Remedy("make it a 'var'", id: "let", replace: declaration, with: fixed))
+      return false
+    }
+    if declaration.bindings.count > 1 {
+      context?.complain("declare one persisted property a line", id: "bindings", at: declaration)
+      return false
+    }
+    return true
+  }
+
+  private static func refuseObservers(
+    in accessors: AccessorBlockSyntax, _ binding: PatternBindingSyntax, _ context: (any MacroExpansionContext)?
+  ) {
+    guard case .accessors(let list) = accessors.accessors,
+      list.contains(where: { ["didSet", "willSet"].contains($0.accessorSpecifier.text) })
+    else { return }
+    context?.complain(
+      "'didSet' and 'willSet' do not run for changes made elsewhere, so a persisted property cannot have them",
+      id: "observer", at: accessors,
+      remedy: Remedy(
+        "remove the observer", id: "observer", replace: binding,
+        with: binding.with(\.accessorBlock, nil).with(\.trailingTrivia, [])))
+  }
+
+  private static func refuseUnknownType(
+    of identifier: String, _ binding: PatternBindingSyntax, _ context: (any MacroExpansionContext)?
+  ) {
+    let annotation = TypeAnnotationSyntax(
+      colon: .colonToken(trailingTrivia: .space), type: TypeSyntax("<#Type#>"), trailingTrivia: .space)
+    context?.complain(
+      "the type of '\(identifier)' cannot be read from its default: write it", id: "type", at: binding,
+      remedy: Remedy(
+        "add the type", id: "type", replace: binding,
+        with: binding.with(\.pattern, binding.pattern.trimmed).with(\.typeAnnotation, annotation)))
+  }
+
+  /// Complains about types that can be seen to be wrong. The rest the compiler judges, by overloads.
+  private static func refuses(
+    _ type: TypeSyntax, of declaration: VariableDeclSyntax, _ context: (any MacroExpansionContext)?
+  ) -> Bool {
+    let text = type.trimmedDescription
+    if let unwrapped = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
+      let optional = "\(unwrapped.wrappedType.trimmedDescription)?"
+      context?.complain(
+        "'\(text)' cannot be persisted; use '\(optional)'", id: "unwrapped", at: type,
+        remedy: .type(type, optional))
+      return true
+    }
+    if let replacement = replacement(for: type) {
+      context?.complain(
+        "'\(text)' cannot be persisted; use '\(replacement)'", id: "unsupported", at: type,
+        remedy: .type(type, replacement))
+      return true
+    }
+    if type.is(DictionaryTypeSyntax.self) || type.isGeneric("Dictionary") {
+      context?.complain(
+        "'\(text)' cannot be persisted", id: "unsupported", at: type, remedy: .transient(declaration))
+      return true
+    }
+    return false
+  }
+
+  /// The type of ours that somebody means who writes one of Swift's.
+  private static func replacement(for type: TypeSyntax) -> String? {
+    if let optional = type.as(OptionalTypeSyntax.self) { return replacement(for: optional.wrappedType) }
+    if let array = type.as(ArrayTypeSyntax.self) {
+      let element = array.element.trimmedDescription
+      return element == "UInt8" ? "Data" : "LiveList<\(element)>"
+    }
+    if type.isGeneric("Array") || type.isGeneric("Set"), let name = type.as(IdentifierTypeSyntax.self) {
+      return "LiveList\(name.genericArgumentClause?.trimmedDescription ?? "")"
+    }
+    switch type.trimmedDescription {
+    case "UInt", "UInt8", "UInt16", "UInt32", "UInt64": return "Int"
+    case "Character", "Substring", "Unicode.Scalar": return "String"
+    case "CGFloat", "Float16", "Float80": return "Double"
+    default: return nil
+    }
+  }
+
+  private func checkMarks(_ context: (any MacroExpansionContext)?) {
+    if declaration.attribute("Inverse") != nil, !type.hasPrefix("LinkingObjects<"), !isOptional {
+      context?.complain(
+        "an inverse is a 'LinkingObjects<…>' or, to one, optional", id: "inverse", at: binding)
+    }
+    if declaration.attribute("Inverse") == nil, type.hasPrefix("LinkingObjects<") {
+      context?.complain(
+        "say which property this is the inverse of: '@Inverse(\\Type.property)'", id: "inverse", at: binding)
+    }
+    if declaration.attribute("Inverse") != nil, inverse == nil {
+      context?.complain("'@Inverse' takes a key path: '@Inverse(\\Type.property)'", id: "inverse", at: binding)
+    }
+    if isPrimaryKey, isOptional {
+      context?.complain("a primary key cannot be optional", id: "key", at: binding)
+    }
+    for mark in ["PrimaryKey", "Indexed", "Unique"] where isList || isInverse {
+      if let attribute = declaration.attribute(mark) {
+        context?.complain("a collection cannot be indexed", id: "indexed", at: attribute)
+      }
+    }
+  }
+}
+
+extension TypeSyntax {
+  fileprivate func isGeneric(_ name: String) -> Bool {
+    guard let type = `as`(IdentifierTypeSyntax.self) else { return false }
+    return type.name.text == name && type.genericArgumentClause != nil
+  }
+}
+
+extension Remedy {
+  fileprivate static func type(_ old: TypeSyntax, _ new: String) -> Remedy {
+    Remedy(
+      "replace '\(old.trimmedDescription)' with '\(new)'", id: "unsupported", replace: old,
+      with: TypeSyntax(stringLiteral: new).with(\.trailingTrivia, old.trailingTrivia))
+  }
+
+  fileprivate static func transient(_ declaration: VariableDeclSyntax) -> Remedy {
+    var fixed = declaration.with(\.leadingTrivia, [])
+    fixed.attributes.insert(
+      .attribute(AttributeSyntax("@Transient").with(\.trailingTrivia, .space)), at: fixed.attributes.startIndex)
+    return Remedy(
+      "keep it out of the store with '@Transient'", id: "transient", replace: declaration,
+      with: fixed.with(\.leadingTrivia, declaration.leadingTrivia))
+  }
+}

@@ -1,0 +1,86 @@
+import SwiftSyntax
+
+/// One persisted property, read from syntax alone: a macro sees no types.
+struct Property {
+  let declaration: VariableDeclSyntax
+  let binding: PatternBindingSyntax
+  /// As written, with backticks if it has them.
+  let identifier: String
+  let type: String
+
+  /// Without backticks: how the schema calls it.
+  var name: String { identifier.filter { $0 != "`" } }
+  var defaultValue: ExprSyntax? { binding.initializer?.value.trimmed }
+
+  var isList: Bool { type.hasPrefix("LiveList<") }
+  var isInverse: Bool { type.hasPrefix("LinkingObjects<") || declaration.attribute("Inverse") != nil }
+  var isOptional: Bool { type.hasSuffix("?") || type.hasPrefix("Optional<") }
+  /// Must be given a value before the object is added.
+  var isRequired: Bool { defaultValue == nil && !isList && !isOptional && !isInverse }
+  var isPrimaryKey: Bool { declaration.attribute("PrimaryKey") != nil }
+  var isPrivate: Bool {
+    declaration.modifiers.contains { ["private", "fileprivate"].contains($0.name.text) && $0.detail == nil }
+  }
+
+  /// The property an inverse follows back: the last component of `@Inverse(\Person.dogs)`.
+  var inverse: (path: KeyPathExprSyntax, property: String)? {
+    guard let path = declaration.attribute("Inverse")?.firstArgument?.as(KeyPathExprSyntax.self),
+      let last = path.components.last
+    else { return nil }
+    return (path.trimmed, last.component.trimmedDescription)
+  }
+
+  /// The default, when its text alone says what it is: then objects stored before the property existed can have
+  /// it too.
+  var constantDefault: ExprSyntax? {
+    guard let value = defaultValue, !isInverse, !isList, !value.is(NilLiteralExprSyntax.self) else { return nil }
+    return value.isConstant ? value : nil
+  }
+}
+
+extension ExprSyntax {
+  fileprivate var isConstant: Bool {
+    if `is`(IntegerLiteralExprSyntax.self) || `is`(FloatLiteralExprSyntax.self) || `is`(BooleanLiteralExprSyntax.self) {
+      return true
+    }
+    if let text = `as`(StringLiteralExprSyntax.self) {
+      return text.segments.allSatisfy { $0.is(StringSegmentSyntax.self) }
+    }
+    if let prefixed = `as`(PrefixOperatorExprSyntax.self) { return prefixed.expression.isConstant }
+    if let member = `as`(MemberAccessExprSyntax.self) { return member.base == nil }
+    return false
+  }
+
+  /// The type that a literal, `Type(…)` or `Type.member` gives away.
+  var evidentType: String? {
+    if `is`(StringLiteralExprSyntax.self) { return "String" }
+    if `is`(IntegerLiteralExprSyntax.self) { return "Int" }
+    if `is`(FloatLiteralExprSyntax.self) { return "Double" }
+    if `is`(BooleanLiteralExprSyntax.self) { return "Bool" }
+    if let prefixed = `as`(PrefixOperatorExprSyntax.self) { return prefixed.expression.evidentType }
+    let named = `as`(FunctionCallExprSyntax.self)?.calledExpression ?? `as`(MemberAccessExprSyntax.self)?.base
+    guard let named, named.isTypeName else { return nil }
+    return named.trimmedDescription
+  }
+
+  private var isTypeName: Bool {
+    if let reference = `as`(DeclReferenceExprSyntax.self) { return reference.baseName.text.first?.isUppercase ?? false }
+    if let member = `as`(MemberAccessExprSyntax.self) {
+      return (member.base?.isTypeName ?? false) && (member.declName.baseName.text.first?.isUppercase ?? false)
+    }
+    if let generic = `as`(GenericSpecializationExprSyntax.self) { return generic.expression.isTypeName }
+    return false
+  }
+}
+
+extension VariableDeclSyntax {
+  func attribute(_ name: String) -> AttributeSyntax? {
+    attributes.lazy.compactMap { $0.as(AttributeSyntax.self) }.first { $0.attributeName.trimmedDescription == name }
+  }
+
+  func has(_ keyword: Keyword) -> Bool { modifiers.contains { $0.name.tokenKind == .keyword(keyword) } }
+}
+
+extension AttributeSyntax {
+  var firstArgument: ExprSyntax? { arguments?.as(LabeledExprListSyntax.self)?.first?.expression }
+}
