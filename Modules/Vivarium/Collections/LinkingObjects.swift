@@ -1,0 +1,51 @@
+import QueryModel
+import Storage
+import Values
+
+/// The objects whose relationship points to this one: the other end of a to-one link or a list. Live, computed
+/// from the links, in the order of insertion; an object whose list holds this one twice comes twice.
+public struct LinkingObjects<Element: Model>: RandomAccessCollection {
+  /// nil: an unmanaged object, which nothing links to.
+  private let state: ResultsState?
+
+  init(_ state: ResultsState?) { self.state = state }
+
+  /// The same as results, to be filtered and sorted further; nil for an unmanaged object.
+  public var results: Results<Element>? { state.map { Results($0) } }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { state?.keys().count ?? 0 }
+
+  public subscript(position: Int) -> Element {
+    // Without a state there is no valid position: a mistake of the program, as with an empty Array.
+    guard let state else { return [Element]()[position] }
+    return Results(state)[position]
+  }
+
+  public func makeIterator() -> AnyIterator<Element> {
+    guard let state else { return AnyIterator { nil } }
+    return AnyIterator(Results<Element>(state).makeIterator())
+  }
+
+  public func `where`(_ condition: (Field<Element>) -> Condition) -> Results<Element>? { results?.where(condition) }
+
+  public func sorted<V: Scalar>(by path: KeyPath<Element, V>, ascending: Bool = true) -> Results<Element>? {
+    results?.sorted(by: path, ascending: ascending)
+  }
+
+  public func toArray() -> [Element] { Array(self) }
+}
+
+extension LinkingObjects: InverseProperty {
+  public typealias Origin = Element
+
+  public static func _$inverse(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self {
+    let context = raw.context
+    let store = context.store
+    let source: ResultsState.Source =
+      context.properties[ordinal].origin.map { .sources(of: ObjectKey(key), through: $0) } ?? .nothing
+    return Self(ResultsState(store, store.context(Element.self), Query(type: Element._$name), source))
+  }
+
+  public static var _$unmanaged: Self { Self(nil) }
+}

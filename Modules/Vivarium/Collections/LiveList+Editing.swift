@@ -1,0 +1,143 @@
+import Storage
+import Values
+
+extension LiveList: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+
+  public var count: Int {
+    switch place {
+    case .memory(let box): box.elements.count
+    case .store(let handle): handle.count
+    }
+  }
+
+  /// An element. A position outside is an error by `MisusePolicy` in a store: an object that is not there, or the type's zero.
+  public subscript(position: Int) -> Element {
+    get {
+      switch place {
+      case .memory(let box): return box.elements[position]
+      case .store(let handle):
+        if position >= 0, let element: Element = handle.elements(position..<position &+ 1).first { return element }
+        handle.store.misuse(.indexOutOfRange(position, count: handle.count))
+        return Element._$placeholder(handle.store)
+      }
+    }
+    nonmutating set {
+      switch place {
+      case .memory(let box): box.elements[position] = newValue
+      case .store(let handle):
+        if let value = handle.values(CollectionOfOne(newValue))?.first { handle.edit(.set(at: position, value)) }
+      }
+    }
+  }
+
+  /// Walks the elements as they are when it is made.
+  public func makeIterator() -> IndexingIterator<[Element]> { toArray().makeIterator() }
+
+  public nonmutating func replaceSubrange<C: Collection>(
+    _ range: Range<Int>, with elements: C
+  ) where C.Element == Element {
+    replaceSubrange(Optional(range), with: elements)
+  }
+
+  /// nil: all of them.
+  nonmutating func replaceSubrange<C: Collection>(_ range: Range<Int>?, with elements: C) where C.Element == Element {
+    switch place {
+    case .memory(let box): box.elements.replaceSubrange(range ?? 0..<box.elements.count, with: elements)
+    case .store(let handle):
+      guard let values = handle.values(elements) else { return }
+      let range = range ?? 0..<handle.count
+      if !range.isEmpty { handle.edit(.remove(range)) }
+      if !values.isEmpty { handle.edit(.insert(at: range.lowerBound, values)) }
+    }
+  }
+
+  public nonmutating func append(_ element: Element) { insert(contentsOf: CollectionOfOne(element), at: nil) }
+
+  public nonmutating func append<S: Sequence>(contentsOf elements: S) where S.Element == Element {
+    insert(contentsOf: Array(elements), at: nil)
+  }
+
+  public nonmutating func insert(_ element: Element, at position: Int) {
+    insert(contentsOf: CollectionOfOne(element), at: position)
+  }
+
+  public nonmutating func insert<C: Collection>(contentsOf elements: C, at position: Int) where C.Element == Element {
+    insert(contentsOf: elements, at: Optional(position))
+  }
+
+  /// nil: at the end.
+  private nonmutating func insert<C: Collection>(
+    contentsOf elements: C, at position: Int?
+  ) where C.Element == Element {
+    switch place {
+    case .memory(let box): box.elements.insert(contentsOf: elements, at: position ?? box.elements.count)
+    case .store(let handle):
+      guard let values = handle.values(elements) else { return }
+      handle.edit(.insert(at: position ?? handle.count, values))
+    }
+  }
+
+  @discardableResult
+  public nonmutating func remove(at position: Int) -> Element {
+    let element = self[position]
+    removeSubrange(position..<position + 1)
+    return element
+  }
+
+  public nonmutating func removeSubrange(_ range: Range<Int>) {
+    switch place {
+    case .memory(let box): box.elements.removeSubrange(range)
+    case .store(let handle): handle.edit(.remove(range))
+    }
+  }
+
+  public nonmutating func removeAll(keepingCapacity: Bool = false) {
+    switch place {
+    case .memory(let box): box.elements.removeAll(keepingCapacity: keepingCapacity)
+    case .store(let handle): handle.edit(.clear)
+    }
+  }
+
+  /// Takes an element out and puts it back so that it stands at `target`.
+  public nonmutating func move(from source: Int, to target: Int) {
+    switch place {
+    case .memory(let box): box.elements.insert(box.elements.remove(at: source), at: target)
+    case .store(let handle): handle.edit(.move(from: source, to: target))
+    }
+  }
+
+  public nonmutating func swapAt(_ i: Int, _ j: Int) {
+    if i == j { return }
+    switch place {
+    case .memory(let box): box.elements.swapAt(i, j)
+    case .store:
+      let (low, high) = (Swift.min(i, j), Swift.max(i, j))
+      move(from: high, to: low)
+      move(from: low + 1, to: high)
+    }
+  }
+}
+
+extension LiveList where Element: Model {
+  /// The list as results, in its order, to be filtered and sorted further. Live. Empty for a list in memory.
+  public func results(in store: Store) -> Results<Element> {
+    guard case .store(let handle) = place else {
+      return Results(.init(store, store.context(Element.self), Query(type: Element._$name), .nothing))
+    }
+    return Results(
+      .init(handle.store, handle.store.context(Element.self), Query(type: Element._$name), .list(handle)))
+  }
+
+  /// The elements that pass a condition, in the list's order. A list in memory gives no live results: nil.
+  public func `where`(_ condition: (Field<Element>) -> Condition) -> Results<Element>? {
+    guard case .store(let handle) = place else { return nil }
+    return results(in: handle.store).where(condition)
+  }
+
+  public func sorted<V: Scalar>(by path: KeyPath<Element, V>, ascending: Bool = true) -> Results<Element>? {
+    guard case .store(let handle) = place else { return nil }
+    return results(in: handle.store).sorted(by: path, ascending: ascending)
+  }
+}

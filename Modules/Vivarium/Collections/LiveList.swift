@@ -1,0 +1,76 @@
+import Storage
+import Values
+
+/// An ordered list of scalars or objects that belongs to one object; duplicates are allowed.
+///
+/// In a store it is live: it holds nothing, reads what the store's version says, and changes only inside a write. A list of an
+/// unmanaged object, or one of its own, is kept in memory. Edits do not assign the property: `person.dogs.append(dog)`
+/// calls no setter. The list of an object that is gone is empty.
+public struct LiveList<Element: PersistableElement> {
+  final class Box {
+    var elements: [Element]
+    init(_ elements: [Element]) { self.elements = elements }
+  }
+
+  enum Place {
+    case memory(Box)
+    case store(ListHandle)
+  }
+
+  let place: Place
+
+  init(_ handle: ListHandle) { place = .store(handle) }
+
+  /// An empty list in memory.
+  public init() { place = .memory(Box([])) }
+
+  public init<S: Sequence>(_ elements: S) where S.Element == Element { place = .memory(Box(Array(elements))) }
+
+  /// The elements as they are now.
+  public func toArray() -> [Element] {
+    switch place {
+    case .memory(let box): box.elements
+    case .store(let handle): handle.elements(0..<Int.max)
+    }
+  }
+}
+
+extension LiveList: ExpressibleByArrayLiteral {
+  public init(arrayLiteral elements: Element...) { self.init(elements) }
+}
+
+extension LiveList: CustomStringConvertible {
+  public var description: String { toArray().description }
+}
+
+extension LiveList: RelationshipProperty where Element: Model {
+  public typealias Target = Element
+}
+
+extension LiveList: Persistable {
+  public static var _$kind: PropertyKind { .list(Element._$elementType) }
+  public static var _$isOptional: Bool { false }
+  public static var _$target: String? { Element._$elementTarget }
+
+  public static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self {
+    let context = raw.context
+    return Self(ListHandle(store: context.store, context: context, key: key, ordinal: ordinal))
+  }
+
+  /// Assigning a list replaces all elements; assigning a list to itself, as `list[0] = x` may do, nothing.
+  public static func _$store(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self) {
+    let context = raw.context
+    if case .store(let handle) = value.place, handle.context === context, handle.key == key, handle.ordinal == ordinal {
+      return
+    }
+    Self(ListHandle(store: context.store, context: context, key: key, ordinal: ordinal))
+      .replaceSubrange(nil, with: value.toArray())
+  }
+
+  public static func _$put(_ adoption: Adoption, _ ordinal: Int, _ value: Self) {
+    let elements = value.toArray()
+    if elements.isEmpty && !adoption.keepsEmptyLists { return }
+    adoption.pending.append(
+      Adoption.Pending(ordinal: ordinal, elements: Element._$pending(elements), isList: true))
+  }
+}

@@ -1,0 +1,6 @@
+// What an `import Vivarium` needs from the layers below: values, the configuration and the token.
+@_exported import Notifications
+@_exported import Observation
+@_exported import QueryModel
+@_exported import Storage
+@_exported import Values

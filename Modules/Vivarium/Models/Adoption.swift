@@ -1,0 +1,62 @@
+import Storage
+import Values
+
+/// Carries the values of one unmanaged object after another into a store: a row that is used again and again, no
+/// box, no dictionary.
+public final class Adoption {
+  /// A link or list that is set once the object and its targets are in the store: so cycles work.
+  struct Pending {
+    var ordinal: Int
+    var elements: PendingElements
+    var isList: Bool
+  }
+
+  @usableFromInline let row: RowBuffer
+  /// The row's slot of each property.
+  @usableFromInline let slots: UnsafeMutablePointer<Int>
+  private let schema: ObjectSchema
+  var pending: [Pending] = []
+  /// Ordinals of required properties without a value; collected only while `collectsMissing`.
+  var missing: [Int] = []
+  var collectsMissing = false
+  /// Whether an empty list is a value to write: when the row may overwrite a stored object.
+  var keepsEmptyLists = false
+
+  init(_ entry: TableEntry, _ context: ModelContext) {
+    row = RowBuffer(entry)
+    schema = context.schema
+    slots = .allocate(capacity: max(context.properties.count, 1))
+    slots.initialize(repeating: 0, count: max(context.properties.count, 1))
+    for (ordinal, property) in context.properties.enumerated() {
+      slots[ordinal] = entry.slot(of: property.column.property) ?? 0
+    }
+  }
+
+  deinit { slots.deallocate() }
+
+  func reset() {
+    row.reset()
+    if !pending.isEmpty { pending = [] }
+    if !missing.isEmpty { missing = [] }
+  }
+
+  @inlinable public func put<T: Persistable>(_ value: T, _ ordinal: Int) { T._$put(self, ordinal, value) }
+
+  @inlinable public func put<T: Scalar>(required value: T?, _ ordinal: Int) throws(StoreError) {
+    guard let value else { return try miss(ordinal) }
+    value._$put(row, slots[ordinal])
+  }
+
+  @usableFromInline func miss(_ ordinal: Int) throws(StoreError) {
+    guard collectsMissing else {
+      throw .missingValue(type: schema.name, property: schema.properties[ordinal].name)
+    }
+    missing.append(ordinal)
+  }
+}
+
+/// What goes into a link or list: values as they are, or objects that may have to be added first.
+public enum PendingElements {
+  case values([Value])
+  case objects([any Model])
+}

@@ -1,0 +1,58 @@
+/// Makes a plain final class a live object: every stored `var` is kept in the store.
+///
+/// ```swift
+/// @Model final class Person {
+///   @PrimaryKey var id: UUID = UUID()
+///   var name = ""
+///   @Indexed var age = 0
+///   var best: Dog?
+///   var dogs: LiveList<Dog>
+/// }
+/// ```
+///
+/// Writes the schema, the accessors, the conformance to `Model` and, in a class without initialisers, a memberwise
+/// one. What cannot be stored is an error at the property. Computed and static properties are left alone.
+@attached(
+  member,
+  names: named(_$Values), named(_$raw), named(_$owner), named(_$key), named(_$values), named(init), named(_$name),
+  named(_$schema), named(_$keyPaths), named(_$fill))
+@attached(memberAttribute)
+@attached(extension, conformances: Model, Observable)
+public macro Model() = #externalMacro(module: "VivariumMacros", type: "ModelMacro")
+
+/// The accessors of one property; `@Model` puts it there.
+@attached(accessor)
+public macro _Persisted(_ ordinal: Int) = #externalMacro(module: "VivariumMacros", type: "PersistedMacro")
+
+/// The property that identifies an object among its type: a String, a UUID or an integer, unique, fixed once the
+/// object is added.
+@attached(peer)
+public macro PrimaryKey() = #externalMacro(module: "VivariumMacros", type: "MarkerMacro")
+
+/// Keeps an index over the property, so that conditions on it do not read every object.
+@attached(peer)
+public macro Indexed() = #externalMacro(module: "VivariumMacros", type: "MarkerMacro")
+
+/// Keeps an index over the property and refuses a second object with the same value.
+@attached(peer)
+public macro Unique() = #externalMacro(module: "VivariumMacros", type: "MarkerMacro")
+
+/// The other end of a relationship: `@Inverse(\Person.dogs) var owners: LinkingObjects<Person>`, or to one,
+/// `@Inverse(\Person.best) var bestOf: Person?`.
+@attached(peer)
+public macro Inverse<Origin: AnyObject, Value>(_ origin: KeyPath<Origin, Value>) =
+  #externalMacro(module: "VivariumMacros", type: "MarkerMacro")
+
+/// Keeps a property out of the store: a plain stored property of the instance.
+@attached(peer)
+public macro Transient() = #externalMacro(module: "VivariumMacros", type: "MarkerMacro")
+
+/// Indexes over several properties in that order: `#Index<Person>([\.name, \.age])`, inside the class.
+@freestanding(declaration)
+public macro Index<T: AnyObject>(_ lists: [PartialKeyPath<T>]...) =
+  #externalMacro(module: "VivariumMacros", type: "IndexListMacro")
+
+/// Unique indexes over several properties: no two objects agree in all of them.
+@freestanding(declaration)
+public macro Unique<T: AnyObject>(_ lists: [PartialKeyPath<T>]...) =
+  #externalMacro(module: "VivariumMacros", type: "IndexListMacro")

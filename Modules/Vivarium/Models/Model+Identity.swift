@@ -1,0 +1,89 @@
+import Storage
+import Values
+
+extension Model {
+  /// The object's context; nil for an unmanaged object. The object keeps its store alive, and that the context.
+  var context: ModelContext? { _$raw.map { $0.pointee.context } }
+
+  /// The store the object belongs to; nil for an unmanaged object.
+  public var store: Store? { context?.store }
+
+  /// Whether the object belongs to a store.
+  public var isManaged: Bool { _$raw != nil }
+
+  /// Whether the object was in a store and is there no longer: deleted, or created in a write that was
+  /// cancelled. Reading it gives zeroes, by `MisusePolicy`. False for unmanaged objects.
+  public var isInvalidated: Bool {
+    guard let context else { return false }
+    return !context.lives(_$key)
+  }
+
+  /// The object's identity in its store, unless the model has an `id` of its own. The key is 0 in an unmanaged object.
+  public var id: ObjectID { ObjectID(type: Self._$name, key: ObjectKey(_$key)) }
+
+  /// `Type-primaryKey`, or `Type-key` for types without a primary key.
+  public var objectIdentifier: String {
+    guard let context, let ordinal = context.primaryKey else { return "\(Self._$name)-\(_$key)" }
+    return "\(Self._$name)-\(context.value(_$key, ordinal))"
+  }
+
+  /// Whether both are the same object of the same store, or the same instance.
+  public func isSameObject(as other: Self) -> Bool { self == other }
+
+  public static func == (a: Self, b: Self) -> Bool {
+    if a === b { return true }
+    guard let first = a.context, let second = b.context else { return false }
+    return a._$key == b._$key && (first === second || first.store.shared === second.store.shared)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    if _$raw == nil { hasher.combine(ObjectIdentifier(self)) } else { hasher.combine(_$key) }
+  }
+
+  /// For people: the type and its scalar values.
+  public var description: String {
+    guard let context else { return "\(Self._$name)(unmanaged)" }
+    guard context.lives(_$key) else { return "\(Self._$name)(deleted)" }
+    let values = context.properties.indices.compactMap { ordinal -> String? in
+      guard context.properties[ordinal].schema.isScalar else { return nil }
+      return "\(context.properties[ordinal].schema.name): \(context.value(_$key, ordinal))"
+    }
+    return "\(Self._$name)(\(values.joined(separator: ", ")))"
+  }
+}
+
+extension Model {
+  /// A property's value, or the reason why there is none: `.objectDeleted`, or what the engine said. Reading the
+  /// property itself cannot throw.
+  public func value<V>(of path: KeyPath<Self, V>) throws(StoreError) -> V {
+    if let context { try context.check(_$key) }
+    return self[keyPath: path]
+  }
+
+  /// A scalar by its name: for code that does not know the Swift type. nil for unknown names and collections, null
+  /// where there is no value or no object. Setting works in a write, like setting the property.
+  public subscript(name: String) -> Value? {
+    get {
+      guard let context, let ordinal = context.ordinal(named: name), context.properties[ordinal].schema.isScalar
+      else { return nil }
+      return context.value(_$key, ordinal)
+    }
+    set {
+      guard let context, let ordinal = context.ordinal(named: name) else { return }
+      context.set(_$key, ordinal, newValue ?? .null)
+    }
+  }
+
+  /// Reports a read to Observation. Reserved: `tracksReads` is off until a store observes.
+  public func _$access<V>(_ path: KeyPath<Self, V>) {}
+
+  /// The position of a property in the model; nil for what is no persisted property. O(properties).
+  static func ordinal(of path: AnyKeyPath) -> Int? {
+    _$keyPaths.firstIndex { ($0 as AnyKeyPath) == path }
+  }
+
+  /// The stored name of a property.
+  static func propertyName(of path: AnyKeyPath) -> String? {
+    ordinal(of: path).map { _$schema.properties[$0].name }
+  }
+}

@@ -1,0 +1,45 @@
+import Storage
+import Values
+
+/// To-one links and elements of lists.
+extension Model {
+  public static var _$elementType: ValueType { .link }
+  public static var _$elementTarget: String? { _$name }
+
+  public static func _$loadOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self? {
+    guard let target = Int64._$loadOptional(raw, key, ordinal) else { return nil }
+    return raw.context.store.live(target)
+  }
+
+  public static func _$storeOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self?) {
+    let context = raw.context
+    do throws(StoreError) {
+      context.set(key, ordinal, word: try value.map { value throws(StoreError) in try context.store.keyOfAdded(value) })
+    } catch {
+      context.store.misuse(error)
+    }
+  }
+
+  public static func _$putOptional(_ adoption: Adoption, _ ordinal: Int, _ value: Self?) {
+    guard let value else { return adoption.row.setNull(adoption.slots[ordinal]) }
+    adoption.pending.append(Adoption.Pending(ordinal: ordinal, elements: .objects([value]), isList: false))
+  }
+
+  public static func _$element(_ vector: ColumnVector, _ row: Int, _ store: Store) -> Self? {
+    vector.isNull(at: row) ? nil : store.live(vector.word(at: row))
+  }
+  public static func _$placeholder(_ store: Store) -> Self { store.live(0) }
+  public func _$elementValue(_ store: Store) throws(StoreError) -> Value {
+    .link(ObjectKey(try store.keyOfAdded(self)))
+  }
+  public static func _$pending(_ elements: [Self]) -> PendingElements { .objects(elements) }
+}
+
+/// The other end of a to-one link or a list, where there is at most one: `@Inverse(\Person.best) var bestOf: Person?`.
+extension Optional: InverseProperty where Wrapped: Model {
+  public typealias Origin = Wrapped
+  public static func _$inverse(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self {
+    LinkingObjects<Wrapped>._$inverse(raw, key, ordinal).first
+  }
+  public static var _$unmanaged: Self { nil }
+}

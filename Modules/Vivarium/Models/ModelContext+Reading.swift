@@ -1,0 +1,59 @@
+import Storage
+import Values
+
+extension ModelContext {
+  /// Where a value can be read.
+  enum Location {
+    /// The property's window is open and has this row.
+    case window(row: Int)
+    /// The engine has no windows; the object lives.
+    case point
+    /// There is no such object; reported by policy.
+    case nothing
+  }
+
+  /// Opens the window of a property round a key, where the engine lends windows.
+  func locate(_ key: Int64, _ ordinal: Int) -> Location {
+    do throws(StorageError) {
+      let column = properties[ordinal].column
+      guard let windowed = store.windowed else {
+        if try store.reading.contains(table, ObjectKey(key)) { return .point }
+        store.misuse(.objectDeleted(type: schema.name, key: key))
+        return .nothing
+      }
+      guard let window = try windowed.window(column, containing: ObjectKey(key)) else {
+        store.misuse(.objectDeleted(type: schema.name, key: key))
+        return .nothing
+      }
+      open(window, ordinal)
+      store.hasWindows = true
+      return .window(row: Int(key - window.firstKey))
+    } catch {
+      store.misuse(StoreError(error))
+      return .nothing
+    }
+  }
+
+  /// Whether the object is in the store's version. What cannot be read does not live.
+  func lives(_ key: Int64) -> Bool { (try? store.reading.contains(table, ObjectKey(key))) ?? false }
+
+  /// Throws `.objectDeleted` when the object is gone.
+  func check(_ key: Int64) throws(StoreError) {
+    do throws(StorageError) {
+      if try store.reading.contains(table, ObjectKey(key)) { return }
+    } catch {
+      throw StoreError(error)
+    }
+    throw .objectDeleted(type: schema.name, key: key)
+  }
+
+  /// A scalar in a box; null where there is no object.
+  func value(_ key: Int64, _ ordinal: Int) -> Value {
+    do throws(StorageError) {
+      return try store.reading.value(properties[ordinal].column, ObjectKey(key))
+    } catch {
+      store.misuse(StoreError(error, type: schema.name, key: key))
+      return .null
+    }
+  }
+}

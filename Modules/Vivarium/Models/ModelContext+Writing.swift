@@ -1,0 +1,47 @@
+import ChangeTracker
+import Storage
+import Values
+
+extension ModelContext {
+  func set(_ key: Int64, _ ordinal: Int, word: Int64?) {
+    change(key, ordinal) { (write, column, key) throws(StorageError) in
+      try write.set(column, key, word: word)
+    }
+  }
+
+  func set(_ key: Int64, _ ordinal: Int, bytes: UnsafeRawBufferPointer?) {
+    change(key, ordinal) { (write, column, key) throws(StorageError) in
+      try write.set(column, key, bytes: bytes)
+    }
+  }
+
+  func set(_ key: Int64, _ ordinal: Int, _ value: Value) {
+    change(key, ordinal) { (write, column, key) throws(StorageError) in
+      try write.set(column, key, value)
+    }
+  }
+
+  /// A setter's work. What is wrong is reported by policy: a setter cannot throw.
+  private func change(
+    _ key: Int64, _ ordinal: Int,
+    _ body: (RecordedTransaction, ColumnID, ObjectKey) throws(StorageError) -> Bool
+  ) {
+    let property = properties[ordinal]
+    guard let write = store.writing else {
+      return store.misuse(.notInWrite("Setting '\(schema.name).\(property.schema.name)'"))
+    }
+    do throws(StorageError) {
+      if ordinal == primaryKey {
+        try write.beginSavepoint()
+        let differs = try body(write, property.column, ObjectKey(key))
+        if differs { try write.rollbackToSavepoint() } else { try write.releaseSavepoint() }
+        store.dropWindows()
+        if differs { store.misuse(.primaryKeyIsFixed(type: schema.name, property: property.schema.name)) }
+        return
+      }
+      if try body(write, property.column, ObjectKey(key)) { store.didChange(self) }
+    } catch {
+      store.misuse(StoreError(error, in: write.transaction.catalog, type: schema.name, key: key))
+    }
+  }
+}

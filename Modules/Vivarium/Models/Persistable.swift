@@ -1,0 +1,67 @@
+import Storage
+import Values
+
+/// Anything a property may be declared as: a scalar, an optional, a `LiveList`.
+public protocol Persistable {
+  static var _$kind: PropertyKind { get }
+  static var _$isOptional: Bool { get }
+  static var _$target: String? { get }
+  static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self
+  static func _$store(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self)
+  static func _$put(_ adoption: Adoption, _ ordinal: Int, _ value: Self)
+}
+
+/// Anything an optional or a collection may hold: a scalar or a model.
+public protocol PersistableElement {
+  static var _$elementType: ValueType { get }
+  static var _$elementTarget: String? { get }
+  static func _$loadOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self?
+  static func _$storeOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self?)
+  static func _$putOptional(_ adoption: Adoption, _ ordinal: Int, _ value: Self?)
+  /// An element of a list; nil when it cannot be read as one.
+  static func _$element(_ vector: ColumnVector, _ row: Int, _ store: Store) -> Self?
+  /// What stands for an element that is not there.
+  static func _$placeholder(_ store: Store) -> Self
+  /// The element as the store keeps it; an unmanaged object is added first.
+  func _$elementValue(_ store: Store) throws(StoreError) -> Value
+  static func _$pending(_ elements: [Self]) -> PendingElements
+}
+
+/// A property that is computed from the other end of a relationship.
+public protocol InverseProperty {
+  associatedtype Origin: Model
+  static func _$inverse(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self
+  static var _$unmanaged: Self { get }
+}
+
+/// A property that points to objects of one type: the other end of an inverse.
+public protocol RelationshipProperty {
+  associatedtype Target: Model
+}
+
+/// What an inverse of an unmanaged object is: nothing.
+public func unmanagedInverse<T: InverseProperty>() -> T { T._$unmanaged }
+
+/// The value of a required property of an unmanaged object; the type's zero until somebody sets it. `Store.add`
+/// refuses an object without it.
+@inlinable public func required<T: Scalar>(_ value: T?) -> T { value ?? T._$zero }
+
+extension Optional: RelationshipProperty where Wrapped: Model {
+  public typealias Target = Wrapped
+}
+
+extension Optional: Persistable where Wrapped: PersistableElement {
+  public static var _$kind: PropertyKind { .scalar(Wrapped._$elementType) }
+  public static var _$isOptional: Bool { true }
+  public static var _$target: String? { Wrapped._$elementTarget }
+  @inlinable @inline(__always)
+  public static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self {
+    Wrapped._$loadOptional(raw, key, ordinal)
+  }
+  public static func _$store(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self) {
+    Wrapped._$storeOptional(raw, key, ordinal, value)
+  }
+  public static func _$put(_ adoption: Adoption, _ ordinal: Int, _ value: Self) {
+    Wrapped._$putOptional(adoption, ordinal, value)
+  }
+}

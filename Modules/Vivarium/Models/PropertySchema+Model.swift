@@ -1,0 +1,38 @@
+import Storage
+import Values
+
+/// How the macro describes a property. The Swift type decides kind and optionality.
+extension PropertySchema {
+  public static func _property<Root, Property: Persistable>(
+    _ name: String, _ path: KeyPath<Root, Property>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
+    isUnique: Bool = false
+  ) -> PropertySchema {
+    PropertySchema(
+      name: name, kind: Property._$kind, isOptional: Property._$isOptional, target: Property._$target,
+      isPrimaryKey: isPrimaryKey, isIndexed: isIndexed, isUnique: isUnique)
+  }
+
+  public static func _property<Root, Property: Scalar>(
+    _ name: String, _ path: KeyPath<Root, Property>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
+    isUnique: Bool = false, default value: Property
+  ) -> PropertySchema {
+    PropertySchema(
+      name: name, kind: Property._$kind, isPrimaryKey: isPrimaryKey, isIndexed: isIndexed, isUnique: isUnique,
+      defaultValue: DefaultValue(value.persistedValue))
+  }
+
+  /// Objects stored before an optional property existed have nil in it, whatever its default.
+  public static func _property<Root, Wrapped: Scalar>(
+    _ name: String, _ path: KeyPath<Root, Wrapped?>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
+    isUnique: Bool = false, default value: Wrapped
+  ) -> PropertySchema {
+    _property(name, path, isPrimaryKey: isPrimaryKey, isIndexed: isIndexed, isUnique: isUnique)
+  }
+
+  /// An inverse; the compiler checks that the property it follows points here.
+  public static func _inverse<Root: Model, Property: InverseProperty, Origin: Model, Link: RelationshipProperty>(
+    _ name: String, _ path: KeyPath<Root, Property>, of origin: KeyPath<Origin, Link>, named property: String
+  ) -> PropertySchema where Property.Origin == Origin, Link.Target == Root {
+    PropertySchema(name: name, kind: .linkingObjects(origin: Origin._$name, property: property))
+  }
+}

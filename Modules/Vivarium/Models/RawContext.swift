@@ -1,0 +1,58 @@
+import Storage
+import Values
+
+/// What reading a live object needs, behind one raw pointer: no class is touched and no reference counted on
+/// the way to a value.
+///
+/// One for each type and store; its memory is the store's `ModelContext`'s.
+public struct RawContext {
+  @usableFromInline let windows: UnsafeMutablePointer<PropertyWindow>
+  @usableFromInline let owner: Unmanaged<ModelContext>
+  /// Grows when an object may have come or gone.
+  @usableFromInline var membershipTick: UInt64 = 0
+  /// Whether reads are reported to Observation. One byte, asked by every accessor.
+  public var tracksReads = false
+
+  init(_ windows: UnsafeMutablePointer<PropertyWindow>, _ owner: ModelContext) {
+    self.windows = windows
+    self.owner = .passUnretained(owner)
+  }
+
+  /// The context lives as long as its store, and whoever has a pointer to here keeps the store.
+  var context: ModelContext { owner.takeUnretainedValue() }
+}
+
+extension RawContext {
+  /// The value of a property of an object. About a nanosecond where the engine lends windows.
+  @inlinable @inline(__always)
+  public func load<T: Persistable>(_ key: Int64, _ ordinal: Int) -> T { T._$load(self, key, ordinal) }
+
+  @inlinable
+  public func store<T: Persistable>(_ key: Int64, _ ordinal: Int, _ value: T) {
+    T._$store(self, key, ordinal, value)
+  }
+
+  public func inverse<T: InverseProperty>(_ key: Int64, _ ordinal: Int) -> T { T._$inverse(self, key, ordinal) }
+}
+
+/// The last run of a property's column that was read: rows `firstKey ..< firstKey + count`.
+@usableFromInline struct PropertyWindow {
+  @usableFromInline var firstKey: Int64 = 0
+  /// 0: no window.
+  @usableFromInline var count: UInt64 = 0
+  @usableFromInline var live: UnsafePointer<UInt64>?
+  @usableFromInline var vector: ColumnVector
+
+  init(empty placeholder: UnsafeRawPointer) {
+    vector = ColumnVector(layout: .constantWord, count: 0, values: placeholder)
+  }
+
+  /// The row of a key that lives in the window.
+  @inlinable @inline(__always)
+  func row(of key: Int64) -> Int? {
+    let row = key &- firstKey
+    guard UInt64(bitPattern: row) < count else { return nil }
+    if let live, live[Int(row) &>> 6] &>> UInt64(row & 63) & 1 == 0 { return nil }
+    return Int(row)
+  }
+}

@@ -1,0 +1,57 @@
+import Values
+
+extension Results {
+  /// The sum of a property, 0 over nothing; null is passed over. `.overflow` when it leaves the property's type:
+  /// nothing wraps. Makes no objects.
+  public func sum<V: Scalar & Numeric>(of path: KeyPath<Element, V>) throws(StoreError) -> V {
+    let total = try compute(.sum, path)
+    if let exact = V(persisted: total) { return exact }
+    switch total {
+    case .double(let real): if let real = V(persisted: .float(Float(real))) { return real }
+    case .int(0): return 0
+    default: break
+    }
+    throw StoreError(
+      .overflow, "The sum \(total) of '\(Element._$name).\(Element.propertyName(of: path) ?? "")' does not fit \(V.self).",
+      remedy: "Use a wider type for the property.")
+  }
+
+  /// The mean of a property; nil over nothing.
+  public func average<V: Scalar & Numeric>(of path: KeyPath<Element, V>) throws(StoreError) -> Double? {
+    try mean(path)
+  }
+
+  public func average<V: Scalar & Numeric>(of path: KeyPath<Element, V?>) throws(StoreError) -> Double? {
+    try mean(path)
+  }
+
+  /// The least value of a number or date; nil over nothing. Null and NaN are passed over.
+  public func min<V: Scalar & Comparable>(of path: KeyPath<Element, V>) throws(StoreError) -> V? {
+    V(persisted: try compute(.least, path))
+  }
+
+  public func min<V: Scalar & Comparable>(of path: KeyPath<Element, V?>) throws(StoreError) -> V? {
+    V(persisted: try compute(.least, path))
+  }
+
+  /// The greatest value of a number or date; nil over nothing. Null and NaN are passed over.
+  public func max<V: Scalar & Comparable>(of path: KeyPath<Element, V>) throws(StoreError) -> V? {
+    V(persisted: try compute(.greatest, path))
+  }
+
+  public func max<V: Scalar & Comparable>(of path: KeyPath<Element, V?>) throws(StoreError) -> V? {
+    V(persisted: try compute(.greatest, path))
+  }
+}
+
+extension Results {
+  private func compute(_ aggregate: Aggregate, _ path: AnyKeyPath) throws(StoreError) -> Value {
+    guard let ordinal = Element.ordinal(of: path) else { throw .notAProperty(path, Element._$name) }
+    return try state.compute(aggregate, of: ordinal)
+  }
+
+  private func mean(_ path: AnyKeyPath) throws(StoreError) -> Double? {
+    guard case .double(let mean) = try compute(.average, path) else { return nil }
+    return mean
+  }
+}

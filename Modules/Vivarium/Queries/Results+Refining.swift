@@ -1,0 +1,70 @@
+import QueryModel
+import Values
+
+extension Results {
+  /// The objects that also pass a condition: `where { $0.age >= 18 && !$0.name.contains("x") }`. Reads nothing.
+  public func `where`(_ condition: (Field<Element>) -> Condition) -> Results {
+    let condition = condition(Field(path: [])).node
+    return refined { $0.condition = .both($0.condition, condition) }
+  }
+
+  /// In ascending or descending order of a property. After an earlier `sorted`, the ties of that one are ordered.
+  public func sorted<V: Scalar>(by path: KeyPath<Element, V>, ascending: Bool = true) -> Results {
+    sorted(byPath: path, ascending)
+  }
+
+  /// The same for an optional property: nil comes first ascending.
+  public func sorted<V: Scalar>(by path: KeyPath<Element, V?>, ascending: Bool = true) -> Results {
+    sorted(byPath: path, ascending)
+  }
+
+  /// In the order of several keys, each deciding the ties of those before it.
+  public func sorted(by keys: [SortKey]) -> Results { refined { $0.sort += keys } }
+
+  /// In the order of a path of names: `sorted(byKeyPath: "best.name")`. A wrong name is in `error`.
+  public func sorted(byKeyPath path: String, ascending: Bool = true) -> Results {
+    sorted(by: [SortKey(PropertyPath(path), ascending: ascending)])
+  }
+
+  /// At most the first so many, kept right like any result.
+  public func limited(to count: Int) -> Results {
+    refined { $0.limit = $0.limit.map { Swift.min($0, count) } ?? count }
+  }
+
+  private func sorted(byPath path: AnyKeyPath, _ ascending: Bool) -> Results {
+    guard let name = Element.propertyName(of: path) else {
+      return Results(
+        ResultsState(state.store, state.context, state.query, state.source, fault: .notAProperty(path, Element._$name)))
+    }
+    return sorted(by: [SortKey(PropertyPath([name]), ascending: ascending)])
+  }
+
+  /// A further clause. Clauses apply in the order condition, sort, limit; after a limit the next ones are asked of the
+  /// limited result.
+  private func refined(_ change: (inout Query) -> Void) -> Results {
+    if state.query.limit == nil {
+      var query = state.query
+      change(&query)
+      return Results(ResultsState(state.store, state.context, query, state.source, fault: state.fault))
+    }
+    var query = Query(type: state.query.type)
+    change(&query)
+    return Results(ResultsState(state.store, state.context, query, .results(state)))
+  }
+}
+
+extension SortKey {
+  /// An order by a property: `SortKey(\Person.age, ascending: false)`. A path that is no persisted property is
+  /// reported by the results that use it.
+  public init<T: Model>(_ path: PartialKeyPath<T>, ascending: Bool = true) {
+    self.init(PropertyPath([T.propertyName(of: path) ?? "\(path)"]), ascending: ascending)
+  }
+}
+
+extension StoreError {
+  static func notAProperty(_ path: AnyKeyPath, _ type: String) -> StoreError {
+    StoreError(
+      .unknownProperty, "'\(path)' is no persisted property of '\(type)'.",
+      remedy: "Use a stored property that is not @Transient.", details: ["type": type])
+  }
+}

@@ -1,0 +1,129 @@
+import QueryModel
+import Storage
+import Values
+
+/// Live objects of one type that pass a condition, in an order: a description until it is first read, and always
+/// what the store's version says.
+///
+/// ```swift
+/// let adults = store.objects(Person.self).where { $0.age >= 18 }.sorted(by: \.name)
+/// ```
+///
+/// Cheap to make and to copy. Evaluated at most once for each version, on the caller; inside a write it sees
+/// the write. Iteration walks the result as it was when it began: objects deleted meanwhile are passed over.
+public struct Results<Element: Model>: RandomAccessCollection {
+  @usableFromInline let state: ResultsState
+
+  init(_ state: ResultsState) { self.state = state }
+
+  init(_ store: Store) {
+    self.init(ResultsState(store, store.context(Element.self), Query(type: Element._$name), .all))
+  }
+
+  /// The store that is read.
+  public var store: Store { state.store }
+
+  /// Why these results are empty, when what was asked cannot be asked.
+  public var error: StoreError? { state.error }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+  /// O(1) for all objects of a type; otherwise evaluates the query, if that was not done for this version.
+  public var count: Int { state.count }
+  public var isEmpty: Bool { state.firstKey == nil }
+  public var first: Element? { state.firstKey.map { state.store.live($0) } }
+  public var last: Element? {
+    let keys = state.keys()
+    return keys.count == 0 ? nil : state.store.live(keys[keys.count - 1])
+  }
+
+  /// The object at a position. Outside the bounds it is an object that is not in the store: an error by
+  /// `MisusePolicy`, not the end of the process.
+  public subscript(position: Int) -> Element {
+    let keys = state.keys()
+    guard position >= 0, position < keys.count else {
+      state.store.misuse(.indexOutOfRange(position, count: keys.count))
+      return state.store.live(0)
+    }
+    return state.store.live(keys[position])
+  }
+
+  /// The objects at these positions; positions outside are passed over.
+  public func objects(at positions: some Sequence<Int>) -> [Element] {
+    let keys = state.keys()
+    return positions.compactMap { $0 >= 0 && $0 < keys.count ? state.store.live(keys[$0]) : nil }
+  }
+
+  public func contains(_ object: Element) -> Bool {
+    object.context?.store.shared === state.store.shared && state.contains(object._$key)
+  }
+
+  /// O(count), or O(1) for all objects of a type.
+  public func firstIndex(of object: Element) -> Int? {
+    guard object.context?.store.shared === state.store.shared else { return nil }
+    return state.keys().index(of: object._$key)
+  }
+
+  public func index(of object: Element) -> Int? { firstIndex(of: object) }
+
+  /// The objects as they are now, each one in memory.
+  public func toArray() -> [Element] { Array(self) }
+}
+
+extension Results: CustomStringConvertible {
+  public var description: String {
+    let shown = prefix(10).map { "  \($0)" }.joined(separator: "\n")
+    return "Results<\(Element._$name)> (\(count)) [\n\(shown)\(count > 10 ? "\n  …" : "")\n]"
+  }
+}
+
+extension Results {
+  @inlinable public func makeIterator() -> Iterator { Iterator(state) }
+
+  /// Walks the result of one moment, making one object after another.
+  public struct Iterator: IteratorProtocol {
+    @usableFromInline let owner: Store
+    @usableFromInline let raw: UnsafeMutablePointer<RawContext>
+    @usableFromInline let keys: KeySnapshot
+    @usableFromInline let membershipTick: UInt64
+    /// Keys of the current run that are still to come.
+    @usableFromInline var key: Int64 = 0
+    @usableFromInline var end: Int64 = 0
+    @usableFromInline var position = 0
+
+    @usableFromInline init(_ state: ResultsState) {
+      owner = state.store
+      raw = state.context.raw
+      keys = state.keys()
+      membershipTick = raw.pointee.membershipTick
+    }
+
+    @inlinable public mutating func next() -> Element? {
+      while key < end || advance() {
+        let next = key
+        key &+= 1
+        // Nothing came or went since: every key lives.
+        if raw.pointee.membershipTick == membershipTick || lives(next) {
+          return Element(_$handle: ModelHandle(raw, next, owner))
+        }
+      }
+      return nil
+    }
+
+    @usableFromInline mutating func advance() -> Bool {
+      if position < keys.runs.count {
+        key = keys.runs[position].lowerBound
+        end = keys.runs[position].upperBound + 1
+      } else if position < keys.keys.count {
+        key = keys.keys[position]
+        end = key + 1
+      } else {
+        return false
+      }
+      position += 1
+      return true
+    }
+
+    @usableFromInline func lives(_ key: Int64) -> Bool { raw.pointee.context.lives(key) }
+  }
+}

@@ -1,0 +1,184 @@
+import QueryEngine
+import QueryModel
+import Storage
+import Values
+
+/// A result as a description, with what it was last evaluated to.
+@usableFromInline final class ResultsState {
+  /// What the query is asked of.
+  enum Source {
+    case all
+    case list(ListHandle)
+    /// The objects whose relationship points to a key.
+    case sources(of: ObjectKey, through: ColumnID)
+    /// Other results, whose order or limit comes first.
+    case results(ResultsState)
+    case nothing
+  }
+
+  let store: Store
+  @usableFromInline let context: ModelContext
+  let query: Query
+  let source: Source
+  /// The query was wrong before it could be bound: a key path that is no property.
+  let fault: StoreError?
+  private var snapshot: KeySnapshot?
+  private var stamp: UInt64 = 0
+  private var binding: Result<BoundQuery, StoreError>?
+
+  init(_ store: Store, _ context: ModelContext, _ query: Query, _ source: Source, fault: StoreError? = nil) {
+    self.store = store
+    self.context = context
+    self.query = query
+    self.source = source
+    self.fault = fault
+  }
+
+  /// Whether this is simply every object of a type.
+  private var isEverything: Bool {
+    guard case .all = source else { return false }
+    return query.condition == .constant(true) && query.sort.isEmpty
+  }
+
+  var error: StoreError? {
+    if let fault { return fault }
+    if case .results(let outer) = source, let error = outer.error { return error }
+    if case .failure(let error) = bound() { return error }
+    return nil
+  }
+
+  func bound() -> Result<BoundQuery, StoreError> {
+    if let binding { return binding }
+    let made: Result<BoundQuery, StoreError>
+    if context.table.rawValue == 0 {
+      made = .failure(.unknownType(context.schema.name))
+    } else {
+      do throws(QueryError) {
+        made = .success(try BoundQuery(query, in: store.reading.catalog))
+      } catch {
+        made = .failure(StoreError(error))
+      }
+    }
+    binding = made
+    return made
+  }
+}
+
+extension ResultsState {
+  /// What has to stay the same for the snapshot to be right.
+  private var currentStamp: UInt64 {
+    guard case .all = source, case .success(let bound) = bound(), !bound.followsLinks else { return store.tick }
+    return isEverything ? context.raw.pointee.membershipTick : context.tick
+  }
+
+  /// The keys, evaluated at most once for each version. What cannot be evaluated is empty; see `error`.
+  func keys() -> KeySnapshot {
+    let stamp = currentStamp
+    if let snapshot, self.stamp == stamp { return snapshot }
+    let made: KeySnapshot
+    do throws(StoreError) {
+      made = try evaluate()
+    } catch {
+      if self.error == nil { store.misuse(error) }
+      made = .empty
+    }
+    snapshot = made
+    self.stamp = stamp
+    return made
+  }
+
+  private var fresh: KeySnapshot? { snapshot.flatMap { stamp == currentStamp ? $0 : nil } }
+
+  private func evaluate() throws(StoreError) -> KeySnapshot {
+    if let error { throw error }
+    store.evaluationCount += 1
+    let bound = try bound().get()
+    let reading = store.reading
+    if isEverything {
+      let all = try storing { () throws(StorageError) in try KeySnapshot(of: context.table, in: reading) }
+      return query.limit.map { all.prefix($0) } ?? all
+    }
+    return try storing { () throws(StorageError) in
+      guard let given = try given(reading) else { return KeySnapshot(try bound.keys(in: reading)) }
+      return KeySnapshot(try select(given, bound, reading))
+    }
+  }
+
+  /// The keys that the query is asked of; nil: all.
+  private func given(_ reading: any StorageReading) throws(StorageError) -> [Int64]? {
+    switch source {
+    case .all: return nil
+    case .nothing: return []
+    case .results(let outer): return outer.keys().array
+    case .list(let list): return try list.contains(reading) ? list.words(reading) : []
+    case .sources(let target, let column):
+      var keys: [Int64] = []
+      try reading.sources(of: target, through: column) { block in
+        keys += block
+        return .proceed
+      }
+      return keys
+    }
+  }
+
+  /// Condition, order and limit over given keys. Without an order of its own the given one stays.
+  private func select(
+    _ given: [Int64], _ bound: BoundQuery, _ reading: any StorageReading
+  ) throws(StorageError) -> [Int64] {
+    var keys = given
+    if !query.sort.isEmpty {
+      // The order of the whole type, with each key as often as it was given.
+      var left: [Int64: Int] = [:]
+      for key in given { left[key, default: 0] += 1 }
+      var unlimited = query
+      unlimited.limit = nil
+      guard let ordered = try? BoundQuery(unlimited, in: reading.catalog) else { return [] }
+      keys = try ordered.keys(in: reading).flatMap { Array(repeating: $0, count: left[$0] ?? 0) }
+    } else if query.condition != .constant(true) {
+      keys = []
+      for key in given where try bound.matches(ObjectKey(key), in: reading) { keys.append(key) }
+    }
+    return query.limit.map { Array(keys.prefix($0)) } ?? keys
+  }
+}
+
+extension ResultsState {
+  /// Counts without making a list where nobody has one yet.
+  var count: Int {
+    if let fresh { return fresh.count }
+    guard case .all = source, error == nil, case .success(let bound) = bound() else { return keys().count }
+    do throws(StorageError) {
+      let count =
+        isEverything
+        ? try store.reading.count(context.table) : try bound.count(in: store.reading)
+      return query.limit.map { min($0, count) } ?? count
+    } catch {
+      store.misuse(StoreError(error))
+      return 0
+    }
+  }
+
+  var firstKey: Int64? {
+    if let fresh { return fresh.count == 0 ? nil : fresh[0] }
+    guard case .all = source, error == nil, case .success(let bound) = bound() else {
+      let keys = keys()
+      return keys.count == 0 ? nil : keys[0]
+    }
+    store.evaluationCount += 1
+    do throws(StorageError) {
+      return try bound.first(in: store.reading)?.rawValue
+    } catch {
+      store.misuse(StoreError(error))
+      return nil
+    }
+  }
+
+  /// Whether an object is in the result, without evaluating it where that can be avoided.
+  func contains(_ key: Int64) -> Bool {
+    if let fresh { return fresh.index(of: key) != nil }
+    guard case .all = source, query.limit == nil, case .success(let bound) = bound(), fault == nil else {
+      return keys().index(of: key) != nil
+    }
+    return (try? bound.matches(ObjectKey(key), in: store.reading)) ?? false
+  }
+}

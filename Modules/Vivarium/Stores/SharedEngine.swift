@@ -1,0 +1,31 @@
+import Dispatch
+import Notifications
+import Storage
+import Synchronization
+
+/// What all stores of one open file share in this process: the engine, who hears of its commits, and the
+/// queue on which asynchronous writes run in the order they were asked for.
+final class SharedEngine: Sendable {
+  let engine: any StorageEngine
+  let notifier: CommitNotifier
+  let worker = DispatchQueue(label: "vivarium.writer")
+
+  private struct Weak { weak var shared: SharedEngine? }
+  /// By engine: one that is in here is alive, because its `SharedEngine` holds it.
+  private static let open = Mutex<[ObjectIdentifier: Weak]>([:])
+
+  private init(_ engine: any StorageEngine) {
+    self.engine = engine
+    notifier = CommitNotifier(engine)
+  }
+
+  static func of(_ engine: any StorageEngine) -> SharedEngine {
+    open.withLock { open in
+      if let known = open[ObjectIdentifier(engine)]?.shared { return known }
+      open = open.filter { $0.value.shared != nil }
+      let made = SharedEngine(engine)
+      open[ObjectIdentifier(engine)] = Weak(shared: made)
+      return made
+    }
+  }
+}

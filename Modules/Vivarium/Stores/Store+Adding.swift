@@ -1,0 +1,196 @@
+import ChangeTracker
+import Storage
+import Values
+
+/// What `add` does with an object whose primary key is in the store already.
+public enum UpdatePolicy: Sendable, Hashable {
+  /// Throws `.primaryKeyExists`; the transaction goes on.
+  case error
+  /// Writes the properties that differ to the stored object.
+  case modified
+  /// Writes all properties to the stored object, lists anew. A scalar set to an equal value is still no change.
+  case all
+}
+
+extension Store {
+  /// Moves an unmanaged object into the store, with all unmanaged objects it links to, cycles included. From then on
+  /// the instance is live. An object of this store stays as it is.
+  ///
+  /// Gives nothing back: the object itself becomes the managed one. `.notInWrite`, `.primaryKeyExists`,
+  /// `.uniqueViolation`, `.missingValue`, `.wrongStore`, `.objectDeleted`, `.unknownType`. When it throws, nothing that this
+  /// call added stays.
+  public func add<T: Model>(_ object: T, update: UpdatePolicy = .error) throws(StoreError) {
+    let write = try openWrite(for: "Adding a \(T._$name)")
+    if object._$raw != nil { return try checkOwn(object) }
+    let context = context(T.self)
+    let added = try insert(object, context, update, write)
+    if added.pending.isEmpty { return }
+    try addLinked(object, added, update, write)
+  }
+
+  public func add<S: Sequence>(
+    _ objects: S, update: UpdatePolicy = .error
+  ) throws(StoreError) where S.Element: Model {
+    for object in objects { try add(object, update: update) }
+  }
+
+  /// The key of an object of this store; an unmanaged one is added.
+  func keyOfAdded<T: Model>(_ object: T) throws(StoreError) -> Int64 {
+    if object._$raw == nil { try add(object) } else { try checkOwn(object) }
+    return object._$key
+  }
+
+  private func checkOwn<T: Model>(_ object: T) throws(StoreError) {
+    guard let context = object.context else { return }
+    guard context.store.shared === shared else {
+      throw StoreError(
+        .wrongStore, "The \(T._$name) object belongs to another store.", remedy: "Copy its values into a new object.")
+    }
+    try self.context(T.self).check(object._$key)
+  }
+}
+
+// MARK: - One object
+
+/// An object that was just moved into the store.
+private struct Added {
+  let context: ModelContext
+  let key: Int64
+  let pending: [Adoption.Pending]
+  /// Its values, to give back should the rest fail; nil when it updated an object that was there.
+  let values: AnyObject?
+}
+
+extension Store {
+  private func insert<T: Model>(
+    _ object: T, _ context: ModelContext, _ update: UpdatePolicy, _ write: RecordedTransaction
+  ) throws(StoreError) -> Added {
+    let adoption = try context.adoption(in: write.transaction.catalog)
+    adoption.keepsEmptyLists = update != .error
+    try object._$fill(adoption)
+    let values = object._$owner
+    let (key, isNew) = try insert(adoption, context, update, write)
+    object._$raw = context.raw
+    object._$key = key
+    object._$owner = self
+    return Added(context: context, key: key, pending: adoption.pending, values: isNew ? values : nil)
+  }
+
+  /// Inserts a filled row, or writes it to the object that has its primary key.
+  func insert(
+    _ adoption: Adoption, _ context: ModelContext, _ update: UpdatePolicy, _ write: RecordedTransaction
+  ) throws(StoreError) -> (key: Int64, isNew: Bool) {
+    do throws(StorageError) {
+      let key = try write.insert(adoption.row)
+      didChange(context, membership: true)
+      return (key.rawValue, true)
+    } catch {
+      let primaryKey = context.primaryKey.map { adoption.value(at: $0, context) }
+      guard error.code == .uniqueViolation, error.index == context.primaryIndex, update != .error,
+        let existing = error.conflictingKey
+      else {
+        throw StoreError(error, in: write.transaction.catalog, type: context.schema.name, value: primaryKey)
+      }
+      try overwrite(existing, with: adoption, context, write)
+      return (existing.rawValue, false)
+    }
+  }
+
+  private func overwrite(
+    _ key: ObjectKey, with adoption: Adoption, _ context: ModelContext, _ write: RecordedTransaction
+  ) throws(StoreError) {
+    let linked = Set(adoption.pending.map(\.ordinal))
+    do throws(StorageError) {
+      for (ordinal, property) in context.properties.enumerated()
+      where property.schema.isScalar && ordinal != context.primaryKey && !linked.contains(ordinal) {
+        try write.set(property.column, key, adoption.value(at: ordinal, context))
+      }
+    } catch {
+      didChange(context)
+      throw StoreError(error, in: write.transaction.catalog, type: context.schema.name, key: key.rawValue)
+    }
+    didChange(context)
+  }
+}
+
+extension Adoption {
+  /// What the row holds for a scalar property.
+  func value(at ordinal: Int, _ context: ModelContext) -> Value {
+    let slot = slots[ordinal]
+    guard case .scalar(let type) = context.properties[ordinal].schema.kind, !row.isNull(slot) else { return .null }
+    return (type.isWord ? Value(word: row.word(slot), type: type) : Value(bytes: row.bytes(slot), type: type)) ?? .null
+  }
+}
+
+// MARK: - What it links to
+
+extension Store {
+  /// Adds what an added object links to and sets the links. A list of work, not recursion: a chain of a million
+  /// objects is legal.
+  private func addLinked<T: Model>(
+    _ root: T, _ first: Added, _ update: UpdatePolicy, _ write: RecordedTransaction
+  ) throws(StoreError) {
+    var done: [(object: any Model, added: Added)] = [(root, first)]
+    var next = 0
+    do throws(StoreError) {
+      while next < done.count {
+        let added = done[next].added
+        next += 1
+        for pending in added.pending {
+          var values: [Value]
+          switch pending.elements {
+          case .values(let scalars): values = scalars
+          case .objects(let objects):
+            values = []
+            for object in objects {
+              if object._$raw == nil { done.append((object, try insertAny(object, update, write))) } else { try checkOwn(object) }
+              values.append(.link(ObjectKey(object._$key)))
+            }
+          }
+          try link(added, pending, values, update, write)
+        }
+      }
+    } catch {
+      undo(done, write)
+      throw error
+    }
+  }
+
+  private func insertAny<T: Model>(
+    _ object: T, _ update: UpdatePolicy, _ write: RecordedTransaction
+  ) throws(StoreError) -> Added {
+    try insert(object, context(T.self), update, write)
+  }
+
+  private func link(
+    _ added: Added, _ pending: Adoption.Pending, _ values: [Value], _ update: UpdatePolicy,
+    _ write: RecordedTransaction
+  ) throws(StoreError) {
+    let column = added.context.properties[pending.ordinal].column
+    let key = ObjectKey(added.key)
+    try storing { () throws(StorageError) in
+      if !pending.isList {
+        try write.set(column, key, word: values.first?.word)
+      } else {
+        let count = added.values == nil ? try write.transaction.elementCount(column, key) : 0
+        if update == .modified, count == values.count, try write.transaction.values(column, key, 0..<count) == values {
+          return
+        }
+        if count > 0 { try write.edit(column, key, .clear) }
+        try write.edit(column, key, .insert(at: 0, values))
+      }
+    }
+    didChange(added.context)
+  }
+
+  /// Takes back what a failed `add` put in.
+  private func undo(_ done: [(object: any Model, added: Added)], _ write: RecordedTransaction) {
+    for (object, added) in done.reversed() where added.values != nil {
+      try? write.delete(added.context.table, ObjectKey(added.key))  // if it fails, so will the commit
+      object._$raw = nil
+      object._$key = 0
+      object._$owner = added.values
+    }
+    didChangeEverything()
+  }
+}

@@ -1,0 +1,88 @@
+import ChangeTracker
+import Storage
+import Values
+
+extension Store {
+  /// The object with a primary key; nil when there is none. O(log n).
+  public func object<T: Model, Key: Scalar>(_ type: T.Type, forPrimaryKey key: Key) -> T? {
+    let context = context(type)
+    guard let index = context.primaryIndex else { return nil }
+    do throws(StorageError) {
+      return try reading.key(in: index, equal: [key.persistedValue]).map { live($0.rawValue) }
+    } catch {
+      misuse(StoreError(error))
+      return nil
+    }
+  }
+
+  /// The objects with these primary keys, in that order; keys without an object are left out.
+  public func objects<T: Model>(_ type: T.Type, forPrimaryKeys keys: some Sequence<some Scalar>) -> [T] {
+    keys.compactMap { object(type, forPrimaryKey: $0) }
+  }
+
+  /// Every object of a type, in the order of insertion. Live, and a description until it is read.
+  public func objects<T: Model>(_ type: T.Type) -> Results<T> { Results(self) }
+
+  /// Takes an object out of the store and out of every link and list that points to it.
+  ///
+  /// `.notInWrite`, `.objectDeleted`, `.wrongStore`.
+  public func delete<T: Model>(_ object: T) throws(StoreError) {
+    let write = try openWrite(for: "Deleting a \(T._$name)")
+    guard let context = object.context, context.store.shared === shared else {
+      throw StoreError(.wrongStore, "The \(T._$name) object is not of this store.")
+    }
+    try delete(context.table, object._$key, type: T._$name, write)
+    didChangeEverything()
+  }
+
+  /// Deletes every object of a sequence; results, lists and inverses included. Objects that are gone already are
+  /// passed over.
+  public func delete<S: Sequence>(_ objects: S) throws(StoreError) where S.Element: Model {
+    let write = try openWrite(for: "Deleting \(S.Element._$name) objects")
+    let keys = objects.map(\._$key)
+    try deleteAll(keys, in: context(S.Element.self), write)
+  }
+
+  /// Deletes what the results are now, without making an object of each.
+  public func delete<T: Model>(_ results: Results<T>) throws(StoreError) {
+    let write = try openWrite(for: "Deleting \(T._$name) objects")
+    if let error = results.error { throw error }
+    try deleteAll(results.state.keys().array, in: context(T.self), write)
+  }
+
+  /// Empties the store: every object of its models.
+  public func deleteAll() throws(StoreError) {
+    let write = try openWrite(for: "Deleting everything")
+    for schema in configuration.schema.objects {
+      guard let table = write.transaction.catalog[schema.name]?.id else { continue }
+      let keys = try storing { () throws(StorageError) in try KeySnapshot(of: table, in: write.transaction).array }
+      for key in keys { try delete(table, key, type: schema.name, write) }
+    }
+    didChangeEverything()
+  }
+
+  private func deleteAll(
+    _ keys: [Int64], in context: ModelContext, _ write: RecordedTransaction
+  ) throws(StoreError) {
+    defer { didChangeEverything() }
+    for key in keys {
+      do throws(StoreError) {
+        try delete(context.table, key, type: context.schema.name, write)
+      } catch {
+        if error.code != .objectDeleted { throw error }
+      }
+    }
+  }
+
+  private func delete(
+    _ table: TableID, _ key: Int64, type: String, _ write: RecordedTransaction
+  ) throws(StoreError) {
+    // What is lent ends with the call that changes it.
+    dropWindows()
+    do throws(StorageError) {
+      try write.delete(table, ObjectKey(key))
+    } catch {
+      throw StoreError(error, type: type, key: key)
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import Notifications
+import Storage
+
+/// What a store-level observer hears.
+public enum StoreNotification: Sendable, Hashable {
+  /// The store is at a newer version, by a commit of anybody.
+  case didChange
+  /// There is a newer version, and the store stays where it is until `refresh()`: `autorefresh` is off.
+  case refreshRequired
+}
+
+/// One observation of a store. The token's `stop` may come from any thread; the block is let go on the store's context.
+final class StoreObserver {
+  let flag: ObserverFlag
+  let block: (StoreNotification, Store) -> Void
+
+  init(_ flag: ObserverFlag, _ block: @escaping (StoreNotification, Store) -> Void) {
+    self.flag = flag
+    self.block = block
+  }
+}
+
+extension Store {
+  /// Moves to the newest version, tells observers, and returns whether there was a newer one. Nothing inside a write: a
+  /// write reads its own version.
+  @discardableResult
+  public func refresh() -> Bool {
+    guard writing == nil else { return false }
+    var moved = false
+    do throws(StoreError) {
+      if try storing({ () throws(StorageError) in try shared.engine.latestVersion() }) != snapshot.version {
+        try advance()
+        moved = true
+      }
+    } catch {
+      misuse(error)
+    }
+    deliver()
+    return moved
+  }
+
+  /// Takes a new snapshot. Tells nobody.
+  func advance() throws(StoreError) {
+    let next = try storing { () throws(StorageError) in try shared.engine.beginRead() }
+    let old = snapshot
+    snapshot = next
+    read(from: next)
+    old.end()
+  }
+
+  /// Runs `block` on the store's context after every commit that changed the store, whoever made it; several commits
+  /// may come as one call. It says that something changed, not what.
+  ///
+  /// Keep the token, and stop it in the end.
+  public func observe(
+    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    _ block: @escaping (StoreNotification, Store) -> Void
+  ) -> NotificationToken {
+    if case .manual = home, let isolation {
+      // Opened in an actor's `init`, where there was no isolation yet.
+      home = .actor(isolation)
+      do throws(StoreError) { try subscribeIfNeeded() } catch { misuse(error) }
+    }
+    if observers.isEmpty, writing == nil { notifiedVersion = snapshot.version }
+    let flag = ObserverFlag()
+    observers.append(StoreObserver(flag, block))
+    return NotificationToken(fileID: fileID, line: line) { flag.stop() }
+  }
+
+  /// One turn of the context after a commit.
+  func turn() {
+    guard writing == nil else { return }
+    if configuration.autorefresh {
+      refresh()
+    } else if !observers.isEmpty, let newest = try? shared.engine.latestVersion(), newest > snapshot.version,
+      newest != announcedVersion
+    {
+      announcedVersion = newest
+      tell(.refreshRequired)
+    } else {
+      deliver()
+    }
+  }
+
+  /// Tells observers of the version the store is at, once.
+  func deliver() {
+    guard notifiedVersion != snapshot.version, !isDelivering else { return }
+    notifiedVersion = snapshot.version
+    tell(.didChange)
+  }
+
+  private func tell(_ notification: StoreNotification) {
+    isDelivering = true
+    defer { isDelivering = false }
+    observers.removeAll { !$0.flag.isActive }
+    // A copy: blocks may register and stop observers. One that an earlier block stopped does not run.
+    for observer in observers where observer.flag.isActive { observer.block(notification, self) }
+  }
+
+  func subscribeIfNeeded() throws(StoreError) {
+    if case .manual = home { return }
+    guard subscription == nil else { return }
+    let weak = ConfinedStore(self)
+    let home = home
+    subscription = try storing { () throws(StorageError) in
+      try shared.notifier.subscribe(home) { weak.store?.turn() }
+    }
+  }
+
+  /// A turn for what came while a write was open.
+  func scheduleTurnIfBehind() {
+    guard subscription != nil, let newest = try? shared.engine.latestVersion(), newest != notifiedVersion else { return }
+    let weak = ConfinedStore(self)
+    home.schedule { weak.store?.turn() }
+  }
+}
+
+/// Carries a store to a turn of its own context.
+private struct ConfinedStore: @unchecked Sendable {
+  // Sound because the closures that hold one are given to `DeliveryContext.schedule` alone, which runs them on the
+  // store's own context, and only there is the store touched.
+  weak let store: Store?
+
+  init(_ store: Store) { self.store = store }
+}

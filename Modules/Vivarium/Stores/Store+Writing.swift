@@ -1,0 +1,139 @@
+import ChangeTracker
+import Dispatch
+import Notifications
+import Storage
+
+extension Store {
+  /// Whether a write of this store is open.
+  public var isInWriteTransaction: Bool { writing != nil }
+
+  /// Opens a write from the newest version. Observers first hear of what that brings. Waits for other writers, of
+  /// other processes too, for at most `Configuration.writeTimeout`.
+  ///
+  /// `.alreadyInWrite` when one is open, `.writeTimeout`, `.readOnly`, `.wrongContext`.
+  public func beginWrite() throws(StoreError) {
+    try checkContext("beginWrite")
+    guard writing == nil else {
+      throw StoreError(
+        .alreadyInWrite, "A write of this store is open already.",
+        remedy: "Write within it; transactions do not nest.")
+    }
+    refresh()
+    let deadline = configuration.writeTimeout.map { Deadline.after($0) } ?? .never
+    let transaction = try storing { () throws(StorageError) in try shared.engine.beginWrite(deadline) }
+    if transaction.version != snapshot.version {
+      // Somebody committed while this store waited: a cancel must come back to that version.
+      do throws(StoreError) { try advance() } catch {
+        transaction.end()
+        throw error
+      }
+    }
+    writing = RecordedTransaction(transaction, origin: origin)
+    read(from: transaction)
+  }
+
+  /// Commits the open write. Afterwards the store is at the new version, and every observer will hear of it.
+  ///
+  /// When it throws, the write is over and nothing of it is visible.
+  public func commitWrite(author: String? = nil, durability: Durability? = nil) throws(StoreError) {
+    guard let write = writing else { throw .notInWrite("'commitWrite'") }
+    dropWindows()
+    writing = nil
+    let result = Result { () throws(StorageError) in
+      try write.isEmpty
+        ? nil
+        : write.commit(
+          author: author ?? configuration.author, timeMilliseconds: Store.now,
+          durability ?? configuration.durability)
+    }
+    write.end()
+    read(from: snapshot)
+    switch result {
+    case .success(nil): scheduleTurnIfBehind()
+    case .success: try? advance()  // a snapshot that cannot be had now is had at the next refresh
+    case .failure(let error): throw StoreError(error)
+    }
+  }
+
+  /// Undoes the open write: every object is as it was, objects created in it are invalid. Nothing without one.
+  public func cancelWrite() {
+    guard let write = writing else { return }
+    dropWindows()
+    writing = nil
+    write.end()
+    read(from: snapshot)
+    scheduleTurnIfBehind()
+  }
+
+  /// Runs `body` in a write, here and now, and returns what it returns. When `body` throws, everything is undone and
+  /// the same error is thrown on. A body may commit or cancel by itself.
+  @discardableResult
+  public func write<R>(
+    author: String? = nil, durability: Durability? = nil, _ body: () throws -> R
+  ) throws -> R {
+    try beginWrite()
+    do {
+      let result = try body()
+      if writing != nil { try commitWrite(author: author, durability: durability) }
+      return result
+    } catch {
+      cancelWrite()
+      throw error
+    }
+  }
+
+  /// Runs `body` in a write on another thread, with a store of its own; the caller is suspended, not blocked. Writes run in
+  /// the order in which they were asked for. When this returns, the calling store sees what was written.
+  ///
+  /// `.cancelled` when the task is cancelled before the write begins.
+  @discardableResult
+  public func write<R: Sendable>(
+    author: String? = nil, durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,
+    _ body: @escaping @Sendable (Store) throws -> R
+  ) async throws -> R {
+    if Task.isCancelled { throw StoreError(.cancelled, "The task was cancelled before the write began.") }
+    let (shared, configuration) = (shared, configuration)
+    let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<R, any Error>, Never>) in
+      shared.worker.async {
+        continuation.resume(
+          returning: Result {
+            let store = try Store(configuration, shared, home: .manual)
+            return try store.write(author: author, durability: durability) { try body(store) }
+          })
+      }
+    }
+    if writing == nil { refresh() }
+    return try result.get()
+  }
+
+  /// The open write, for a call that needs one.
+  func openWrite(for what: @autoclosure () -> String) throws(StoreError) -> RecordedTransaction {
+    if let writing { return writing }
+    try checkContext(what())
+    throw .notInWrite(what())
+  }
+
+  /// Throws when the calling code runs elsewhere than the store's context, as far as that can be told: actors check
+  /// at compile time.
+  func checkContext(_ what: String) throws(StoreError) {
+    switch home {
+    case .queue(let queue):
+      let current = DispatchQueue.getSpecific(key: Store.currentQueue)
+      if current == ObjectIdentifier(queue) { return }
+      throw .wrongContext(what, expected: "queue '\(queue.label)'", actual: current == nil ? "no queue of a store" : "another queue")
+    case .runLoop(let loop):
+      if loop.isCurrent { return }
+      throw .wrongContext(what, expected: "the thread of the store's run loop", actual: "another thread")
+    case .actor, .manual: return
+    }
+  }
+}
+
+extension StoreError {
+  fileprivate static func wrongContext(_ what: String, expected: String, actual: String) -> StoreError {
+    StoreError(
+      .wrongContext, "'\(what)' was called on \(actual), and the store belongs to \(expected).",
+      remedy: "Open a store in each context, and pass an ObjectReference between them.",
+      details: ["expected": expected, "actual": actual])
+  }
+}

@@ -1,0 +1,145 @@
+import ChangeTracker
+import Dispatch
+import Foundation
+import Notifications
+import Storage
+import Values
+
+/// An open store: where objects are found, written and observed.
+///
+/// A store belongs to one context (an actor, a serial queue, a thread with a run loop) and is used nowhere else; it
+/// and its objects are not `Sendable`. Its configuration and `ObjectReference`s travel. All stores of a
+/// file share one engine, so opening one for each context is cheap. It shows one version of the data until it is
+/// refreshed: at the context's next turn after a commit by anybody, at `refresh()`, and at each write.
+public final class Store {
+  public typealias Configuration = StoreConfiguration
+
+  public let configuration: Configuration
+  let shared: SharedEngine
+  /// Where observers run. An actor's `init` has no isolation yet, so `.manual` may become an actor later.
+  var home: DeliveryContext
+  /// Tells this store's commits from others'.
+  let origin = UInt64.random(in: 1...UInt64.max)
+
+  // One version to read, and the write that is open on top of it.
+  var snapshot: any ReadTransaction
+  var writing: RecordedTransaction?
+  /// The write while there is one, else the snapshot; and its windows, if its engine has them.
+  var reading: any StorageReading
+  var windowed: (any WindowedReading)?
+
+  private var contexts: [ObjectIdentifier: ModelContext] = [:]
+  private var lastContext: (type: ObjectIdentifier, context: ModelContext)?
+  /// Whether any window is open; spares a bulk load the closing of none.
+  var hasWindows = false
+  /// Grows whenever anything that is read may have changed.
+  private(set) var tick: UInt64 = 0
+  /// How many queries this store ran; for tests.
+  package var evaluationCount = 0
+
+  var observers: [StoreObserver] = []
+  /// The version that observers were told of last.
+  var notifiedVersion: Version
+  /// The newer version that observers were told to refresh for.
+  var announcedVersion: Version?
+  var isDelivering = false
+  var subscription: CommitSubscription?
+
+  init(_ configuration: Configuration, _ shared: SharedEngine, home: DeliveryContext) throws(StoreError) {
+    self.configuration = configuration
+    self.shared = shared
+    self.home = home
+    do throws(StorageError) {
+      snapshot = try shared.engine.beginRead()
+    } catch {
+      throw StoreError(error)
+    }
+    reading = snapshot
+    windowed = snapshot as? any WindowedReading
+    notifiedVersion = snapshot.version
+    try subscribeIfNeeded()
+  }
+
+  deinit {
+    subscription?.stop()
+    writing?.end()
+    snapshot.end()
+  }
+
+  /// The version that is read; in a write, the one it began from.
+  public var version: Version { reading.version }
+}
+
+// MARK: - Types
+
+extension Store {
+  /// The context of a type. Types that are not in the store have one without a table.
+  func context<T: Model>(_ type: T.Type) -> ModelContext {
+    let id = ObjectIdentifier(type)
+    if let last = lastContext, last.type == id { return last.context }
+    let context = contexts[id] ?? makeContext(id, T._$schema)
+    lastContext = (id, context)
+    return context
+  }
+
+  private func makeContext(_ id: ObjectIdentifier, _ schema: ObjectSchema) -> ModelContext {
+    let isListed = configuration.models.contains { ObjectIdentifier($0) == id }
+    let context = ModelContext(self, schema, in: isListed ? reading.catalog : Catalog())
+    contexts[id] = context
+    return context
+  }
+
+  /// The object with a key, not looked up.
+  func live<T: Model>(_ key: Int64) -> T { T(_$handle: ModelHandle(context(T.self).raw, key, self)) }
+}
+
+// MARK: - Moving
+
+extension Store {
+  /// Reads from another transaction from now on: everything that was read before may differ.
+  func read(from transaction: any StorageReading) {
+    dropWindows()
+    reading = transaction
+    windowed = transaction as? any WindowedReading
+    everythingChanged()
+  }
+
+  func dropWindows() {
+    guard hasWindows else { return }
+    for context in contexts.values { context.dropWindows() }
+    hasWindows = false
+  }
+
+  func everythingChanged() {
+    tick &+= 1
+    for context in contexts.values {
+      context.tick &+= 1
+      context.raw.pointee.membershipTick &+= 1
+    }
+  }
+
+  /// After a call that changed a value of the type, or with `membership` which objects there are.
+  func didChange(_ context: ModelContext, membership: Bool = false) {
+    dropWindows()
+    tick &+= 1
+    context.tick &+= 1
+    if membership { context.raw.pointee.membershipTick &+= 1 }
+  }
+
+  /// After a call that may have changed other types too: a delete takes its object out of links.
+  func didChangeEverything() {
+    dropWindows()
+    everythingChanged()
+  }
+
+  /// A mistake that cannot be thrown where it happened.
+  func misuse(_ error: StoreError) {
+    switch configuration.misuse {
+    case .trapInDebug:
+      assertionFailure("\(error)")
+      StoreLog.warning("\(error)")
+    case .log: StoreLog.warning("\(error)")
+    case .ignore: break
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+
+/// Everything a store refuses or fails at.
+///
+/// ```swift
+/// do { try store.write { try store.add(message) } } catch StoreError.Code.primaryKeyExists { … }
+/// ```
+public struct StoreError: Error, Sendable {
+  /// What happened. Stable, and open: code that switches over codes needs a default.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Lets `catch StoreError.Code.primaryKeyExists` be written.
+    public static func ~= (code: Code, error: any Error) -> Bool { (error as? StoreError)?.code == code }
+  }
+
+  public var code: Code
+  /// One sentence: what happened, with the names that matter.
+  public var message: String
+  /// One sentence: what helps; nil when nothing does.
+  public var remedy: String?
+  /// The names and values in the message, for code: "type", "property", "key", …
+  public var details: [String: String]
+  /// The error below, if there was one.
+  public var underlying: (any Error)?
+
+  public init(
+    _ code: Code, _ message: String, remedy: String? = nil, details: [String: String] = [:],
+    underlying: (any Error)? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.remedy = remedy
+    self.details = details
+    self.underlying = underlying
+  }
+}
+
+extension StoreError: CustomStringConvertible {
+  public var description: String { "\(code.rawValue): \(message)\(remedy.map { " " + $0 } ?? "")" }
+}
+
+extension StoreError: LocalizedError {
+  public var errorDescription: String? { message }
+  public var recoverySuggestion: String? { remedy }
+}
+
+extension StoreError.Code {
+  // Opening.
+  public static let fileNotFound = Self(rawValue: "fileNotFound")
+  public static let permissionDenied = Self(rawValue: "permissionDenied")
+  /// The file is no store of this engine.
+  public static let foreignFile = Self(rawValue: "foreignFile")
+  public static let corrupt = Self(rawValue: "corrupt")
+  /// Written by a newer build than this one.
+  public static let unsupportedVersion = Self(rawValue: "unsupportedVersion")
+  public static let alreadyOpen = Self(rawValue: "alreadyOpen")
+  public static let addressSpace = Self(rawValue: "addressSpace")
+  /// The models do not go with each other or with the file; the detail "faults" lists every reason.
+  public static let schemaMismatch = Self(rawValue: "schemaMismatch")
+  // Running.
+  public static let io = Self(rawValue: "io")
+  public static let outOfDiskSpace = Self(rawValue: "outOfDiskSpace")
+  public static let readOnly = Self(rawValue: "readOnly")
+  public static let writeTimeout = Self(rawValue: "writeTimeout")
+  public static let tooManyReaders = Self(rawValue: "tooManyReaders")
+  public static let closed = Self(rawValue: "closed")
+  // Transactions and contexts.
+  public static let alreadyInWrite = Self(rawValue: "alreadyInWrite")
+  public static let notInWrite = Self(rawValue: "notInWrite")
+  public static let wrongContext = Self(rawValue: "wrongContext")
+  /// An object of one store was given to another.
+  public static let wrongStore = Self(rawValue: "wrongStore")
+  public static let cancelled = Self(rawValue: "cancelled")
+  // Objects.
+  public static let primaryKeyExists = Self(rawValue: "primaryKeyExists")
+  public static let primaryKeyIsFixed = Self(rawValue: "primaryKeyIsFixed")
+  public static let uniqueViolation = Self(rawValue: "uniqueViolation")
+  public static let objectDeleted = Self(rawValue: "objectDeleted")
+  public static let missingValue = Self(rawValue: "missingValue")
+  public static let typeMismatch = Self(rawValue: "typeMismatch")
+  public static let tooLarge = Self(rawValue: "tooLarge")
+  public static let indexOutOfRange = Self(rawValue: "indexOutOfRange")
+  /// A type that is not among the store's models.
+  public static let unknownType = Self(rawValue: "unknownType")
+  public static let unknownProperty = Self(rawValue: "unknownProperty")
+  // Queries.
+  /// The condition, order or aggregate cannot be asked.
+  public static let invalidQuery = Self(rawValue: "invalidQuery")
+  /// A sum of integers left Int64.
+  public static let overflow = Self(rawValue: "overflow")
+}
