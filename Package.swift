@@ -109,7 +109,7 @@ let targets: [Target?] = [
   Room.tests("ChangeTrackerTests", ["ChangeTracker", "Storage", "TestSupport", "Values"]),
   Room.tests("NotificationsTests", ["ChangeTracker", "Notifications", "Storage", "TestSupport", "Values", logging]),
   Room.tests(
-    "VivariumTests", ["QueryModel", "Storage", "StorageMemory", "TestSupport", "Values", "Vivarium"]),
+    "VivariumTests", ["QueryModel", "Storage", "TestSupport", "Values", "Vivarium"]),
   Room.tests(
     "VivariumMacrosTests",
     ["VivariumMacros", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")]),

@@ -1,3 +1,4 @@
+import ChangeTracker
 import Storage
 import Values
 

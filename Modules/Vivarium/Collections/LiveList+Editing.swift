@@ -18,7 +18,8 @@ extension LiveList: RandomAccessCollection, MutableCollection, RangeReplaceableC
       switch place {
       case .memory(let box): return box.elements[position]
       case .store(let handle):
-        if position >= 0, let element: Element = handle.elements(position..<position &+ 1).first { return element }
+        let found: [Element] = position < 0 ? [] : handle.elements(position..<position &+ 1)
+        if let element = found.first { return element }
         handle.store.misuse(.indexOutOfRange(position, count: handle.count))
         return Element._$placeholder(handle.store)
       }

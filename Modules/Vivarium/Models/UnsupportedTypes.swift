@@ -1,7 +1,11 @@
 import Values
 
-// Syntax cannot judge every type. These overloads give the compiler a sentence to say at the property. They
-// are unavailable: no program that builds can reach one, so their bodies never run.
+// Syntax cannot judge every type. These overloads give the compiler a sentence to say at the property.
+
+private func unbuildable<T>() -> T {
+  // Called by unavailable declarations alone: no program that builds can reach it.
+  fatalError("an unavailable declaration was called")
+}
 
 extension RawContext {
   @available(
@@ -9,13 +13,13 @@ extension RawContext {
     message:
       "this type cannot be persisted: use a scalar, a PersistableEnum, an optional of these, LiveList, an optional model, or mark the property @Transient"
   )
-  public func load<T>(_ key: Int64, _ ordinal: Int) -> T { fatalError("unreachable") }
+  public func load<T>(_ key: Int64, _ ordinal: Int) -> T { unbuildable() }
 
   @available(*, unavailable, message: "a to-one link must be optional: write 'Type?'")
-  public func load<T: Model>(_ key: Int64, _ ordinal: Int) -> T { fatalError("unreachable") }
+  public func load<T: Model>(_ key: Int64, _ ordinal: Int) -> T { unbuildable() }
 
   @available(*, unavailable, message: "not a persistable type")
-  public func store<T>(_ key: Int64, _ ordinal: Int, _ value: T) { fatalError("unreachable") }
+  public func store<T>(_ key: Int64, _ ordinal: Int, _ value: T) { unbuildable() }
 }
 
 extension PropertySchema {
@@ -23,16 +27,16 @@ extension PropertySchema {
   public static func _property<Root, Property>(
     _ name: String, _ path: KeyPath<Root, Property>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
     isUnique: Bool = false
-  ) -> PropertySchema { fatalError("unreachable") }
+  ) -> PropertySchema { unbuildable() }
 }
 
 extension Adoption {
   @available(*, unavailable, message: "not a persistable type")
-  public func put<T>(_ value: T, _ ordinal: Int) { fatalError("unreachable") }
+  public func put<T>(_ value: T, _ ordinal: Int) { unbuildable() }
 
   @available(*, unavailable, message: "not a persistable type")
-  public func put<T>(required value: T?, _ ordinal: Int) throws(StoreError) { fatalError("unreachable") }
+  public func put<T>(required value: T?, _ ordinal: Int) throws(StoreError) { unbuildable() }
 }
 
 @available(*, unavailable, message: "not a persistable type")
-public func required<T>(_ value: T?) -> T { fatalError("unreachable") }
+public func required<T>(_ value: T?) -> T { unbuildable() }

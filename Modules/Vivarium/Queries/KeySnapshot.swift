@@ -3,7 +3,7 @@ import Values
 
 /// The keys of a result at one moment, in order: as runs where they ascend without gaps (a million objects are one
 /// run), else one by one.
-@usableFromInline final class KeySnapshot {
+@usableFromInline final class KeySnapshot: Sendable {
   @usableFromInline let runs: [ClosedRange<Int64>]
   /// The position of each run's first key.
   private let starts: [Int]
