@@ -2,7 +2,7 @@ import Values
 
 // Syntax cannot judge every type. These overloads give the compiler a sentence to say at the property.
 
-private func unbuildable<T>() -> T {
+private func unbuildable() -> Never {
   // Called by unavailable declarations alone: no program that builds can reach it.
   fatalError("an unavailable declaration was called")
 }
