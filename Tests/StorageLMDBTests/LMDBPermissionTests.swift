@@ -1,0 +1,92 @@
+import ColumnStore
+import Foundation
+import Storage
+import StorageLMDB
+import Testing
+import Values
+
+/// What a user may do with files of another. The children give up what rights the test was started with.
+struct LMDBPermissionTests {
+  private let scratch: Scratch
+  private let path: String
+
+  init() throws {
+    scratch = try Scratch()
+    path = scratch.file("a")
+    try LMDBStore(path: path).put([("a", "1")], 1)
+  }
+
+  private func setMode(_ mode: Int, _ paths: String...) throws {
+    for path in paths { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path) }
+  }
+
+  /// Becomes nobody, if the process is root's.
+  private static func dropRights() -> Bool { getuid() != 0 || setuid(65534) == 0 }
+
+  @Test func aStoreInADirectoryNobodyMayWriteIsReadable() async throws {
+    try setMode(0o444, path, path + "-lock", path + ".coord", path + ".bell")
+    try setMode(0o555, scratch.path)
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      #expect(LMDBPermissionTests.dropRights())
+      let store = try LMDBStore(path: path, isReadOnly: true)
+      #expect(try store.text("a") == "1")
+      #expect(try store.latestVersion() == Version(1))
+      store.close()
+      let error = #expect(throws: StorageError.self) { _ = try LMDBStore(path: path) }
+      #expect(error?.code == .permissionDenied)
+    }
+    try setMode(0o755, scratch.path)
+  }
+
+  @Test func aLoneDataFileNobodyMayWriteIsReadable() async throws {
+    for side in ["-lock", ".coord", ".bell"] { try FileManager.default.removeItem(atPath: path + side) }
+    try setMode(0o444, path)
+    try setMode(0o555, scratch.path)
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      #expect(LMDBPermissionTests.dropRights())
+      let store = try LMDBStore(path: path, isReadOnly: true)
+      #expect(try store.text("a") == "1")
+    }
+    try setMode(0o755, scratch.path)
+    let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path)
+    #expect(names == ["a"])
+  }
+
+  @Test func aReaderThatCannotBeProtectedIsKeptFromAStoreInUse() async throws {
+    try setMode(0o644, path, path + "-lock", path + ".coord")
+    let writer = try LMDBStore(path: path)
+    try setMode(0o444, path + "-lock")
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      #expect(LMDBPermissionTests.dropRights())
+      // Its own files stay writable to their owner, whatever the mode says to others.
+      if getuid() == 65534 {
+        let error = #expect(throws: StorageError.self) { _ = try LMDBStore(path: path, isReadOnly: true) }
+        #expect(error?.code == .permissionDenied)
+      }
+    }
+    #expect(try writer.text("a") == "1")
+  }
+
+  @Test func readersOfAWritableLockFileAreProtectedBesideAWriter() async throws {
+    try setMode(0o666, path + "-lock")
+    try setMode(0o644, path, path + ".coord", path + ".bell")
+    let writer = try LMDBStore(path: path)
+    try writer.put([("a", "2")], 2)
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      #expect(LMDBPermissionTests.dropRights())
+      let store = try LMDBStore(path: path, isReadOnly: true)
+      #expect(try store.text("a") == "2")
+    }
+  }
+
+  @Test func anUnreadableFileIsATypedError() async throws {
+    try setMode(0o000, path)
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      #expect(LMDBPermissionTests.dropRights())
+      for isReadOnly in [false, true] {
+        let error = #expect(throws: StorageError.self) { _ = try LMDBStore(path: path, isReadOnly: isReadOnly) }
+        #expect(error?.code == .permissionDenied)
+      }
+    }
+  }
+}
