@@ -36,6 +36,11 @@ extension LMDBEnvironment {
   private static func open(
     _ files: LMDBFiles, isReadOnly: Bool, mapSize: Int
   ) throws(StorageError) -> LMDBEnvironment {
+    if isReadOnly {
+      try refuseTornStore(files)
+    } else {
+      try SafePointFile.restore(files, mode: mode)
+    }
     let header = try LMDBHeader(path: files.data)
     try header.check(path: files.data)
     if header.kind == .empty, isReadOnly {
@@ -96,6 +101,13 @@ extension LMDBEnvironment {
       let raw = try RawEnvironment(files: files, isReadOnly: true, isLockless: true, mapSize: mapSize, mode: mode)
       return wrapped(raw, guardian)
     }
+  }
+
+  private static func refuseTornStore(_ files: LMDBFiles) throws(StorageError) {
+    guard SafePointFile.isRestoreDue(files) else { return }
+    throw StorageError(
+      .corrupt, .engine, "The system went down while '\(files.data)' had commits that were not synced.",
+      remedy: "Open it for writing once; that puts it back to its last safe version.")
   }
 
   /// Nil where no writer ever was: a store copied to where nobody can write has only its data file.

@@ -21,8 +21,7 @@ final class LMDBEnvironment: Sendable {
   let writerLock: FileWriterLock?
   let bell: FileDoorbell
   let mark = ForkMark()
-  /// Whatever is written in the background holds the environment open until it is done.
-  let flusher = Flusher()
+  let safePoints = SafePoints()
   private let presence: StorePresence?
   private let raw: RawEnvironment
   private let token: UInt64
@@ -46,6 +45,8 @@ final class LMDBEnvironment: Sendable {
 
   deinit {
     if mark.isStale { return }
+    safePoints.refresh(self)
+    safePoints.release()
     for transaction in idle.withLock({ $0 }) { mdb_txn_abort(transaction.pointer) }
     LMDBEnvironment.table.letGo(of: raw, token)
   }

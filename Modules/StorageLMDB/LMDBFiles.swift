@@ -22,7 +22,10 @@ struct LMDBFiles: Sendable, Hashable {
   /// Rings after each commit.
   var bell: String { data + ".bell" }
 
-  var all: [String] { [data, lock, bell, coordination] }
+  /// Where the data goes back to after a crash of the system; made by the first commit that is not synced.
+  var safePoint: String { data + ".safe" }
+
+  var all: [String] { [data, lock, bell, safePoint, coordination] }
 
   /// The files of the store that `path` leads to; nil when there is no file there.
   init?(existing path: String) {

@@ -92,6 +92,7 @@ struct LMDBHeader {
 /// of the map, two tree records of 48 bytes (free pages, data), the last page given out, the transaction.
 struct LMDBMeta {
   static let layout: UInt32 = 1
+  static let pageSizeOffset = 40
   private static let magic: UInt32 = 0xBEEF_C0DE
   private static let size = 152
 
@@ -101,6 +102,14 @@ struct LMDBMeta {
   let transaction: UInt64
   /// Of the trees that have a page.
   let roots: [UInt64]
+  /// The part of the page that LMDB reads.
+  let bytes: [UInt8]
+
+  /// The meta pages that are there, also when the first is not.
+  static func both(_ file: Int32) -> [LMDBMeta] {
+    if let first = LMDBMeta(file, offset: 0) { return [first, LMDBMeta(file, offset: first.pageSize)].compactMap { $0 } }
+    return [4096, 8192, 16384, 32768, 65536].compactMap { LMDBMeta(file, offset: $0) }
+  }
 
   /// Nil when no meta page is there.
   init?(_ file: Int32, offset: Int) {
@@ -112,10 +121,11 @@ struct LMDBMeta {
     }
     guard word(16, as: UInt32.self) == LMDBMeta.magic else { return nil }
     layout = word(20, as: UInt32.self)
-    pageSize = Int(word(40, as: UInt32.self))
+    pageSize = Int(word(LMDBMeta.pageSizeOffset, as: UInt32.self))
     roots = [word(80, as: UInt64.self), word(128, as: UInt64.self)].filter { $0 != .max }
     lastPage = word(136, as: UInt64.self)
     transaction = word(144, as: UInt64.self)
+    self.bytes = bytes
     guard (512...65536).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
   }
 }

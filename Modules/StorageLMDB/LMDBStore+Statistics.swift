@@ -20,8 +20,12 @@ extension LMDBStore {
     result.fileBytes = environment.files.all.reduce(0) { $0 + LMDBStore.allocatedBytes($1) }
     result.freeBytes = LMDBStore.freePages(transaction) * pageSize
     var readers = LMDBStore.readers(environment)
-    // Our own look at the table is no pin.
+    // Our own look at the table is no pin, nor what the safe point holds.
     if let own = readers.firstIndex(of: Reader(process: getpid(), transaction: number)) { readers.remove(at: own) }
+    if let held = environment.safePoints.pinned,
+      let own = readers.firstIndex(of: Reader(process: getpid(), transaction: held)) {
+      readers.remove(at: own)
+    }
     result.pins = readers.compactMap { reader in
       guard let read = reader.transaction else { return nil }
       // Each transaction made one version.

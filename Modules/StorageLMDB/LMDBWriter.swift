@@ -34,6 +34,7 @@ final class LMDBWriter: KeyValueWriter {
   func apply(_ batch: KeyValueBatch, _ durability: Durability) throws(StorageError) {
     try environment.mark.check()
     if hasEnded { throw .ended(environment.files.data) }
+    try environment.safePoints.prepare(environment, durability, bytes: batch.byteCount)
     // Only the holder of the writer's lock commits, so nobody else reads or sets the flag now.
     mdb_env_set_flags(environment.pointer, UInt32(MDB_NOSYNC), durability == .full ? 0 : 1)
     let transaction = try begin()
@@ -50,7 +51,7 @@ final class LMDBWriter: KeyValueWriter {
     guard code == 0 else { throw commitFailure(code, batch) }
     environment.remember(transaction: number, version: batch.version)
     environment.bell.ring()
-    if case .grouped(let bound) = durability { environment.flusher.flush(environment, within: bound) }
+    if durability != .full { environment.safePoints.follow(environment, durability) }
     environment.didCommit()
   }
 

@@ -1,0 +1,66 @@
+/// A version of the file to which it can be put back after the system went down: LMDB's meta page of a time when
+/// everything was on the disk. 256 bytes in the file; integers little endian.
+struct SafePoint: Equatable {
+  static let size = 256
+  /// The part of a meta page that LMDB reads.
+  static let metaSize = 152
+  private static let name: UInt64 = 0x3145_4641_5356_4956  // "VIVSAFE1" in the file
+
+  /// Grows by one with each point written.
+  var sequence: UInt64
+  /// Commits after the point may not be on the disk. False: all commits are, and nothing is to be put back.
+  var isArmed: Bool
+  /// The start of the system that the point was written in; while it runs, its caches have what the disk lacks.
+  var system: SystemStart
+  /// The data file: a file that was put in its place has nothing to do with the point.
+  var inode: UInt64
+  /// LMDB's number of the transaction that the point keeps.
+  var transaction: UInt64
+  var meta: [UInt8]
+
+  /// Nil when the bytes are not a whole point.
+  init?(_ bytes: ArraySlice<UInt8>) {
+    let bytes = Array(bytes)
+    guard bytes.count == SafePoint.size else { return nil }
+    func word(_ at: Int) -> UInt64 {
+      UInt64(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: at, as: UInt64.self) })
+    }
+    guard word(0) == SafePoint.name, word(248) == SafePoint.checksum(bytes[..<248]) else { return nil }
+    sequence = word(8)
+    isArmed = word(16) != 0
+    system = SystemStart(high: word(24), low: word(32))
+    inode = word(40)
+    transaction = word(48)
+    meta = Array(bytes[56..<56 + SafePoint.metaSize])
+  }
+
+  init(sequence: UInt64, isArmed: Bool, system: SystemStart, inode: UInt64, transaction: UInt64, meta: [UInt8]) {
+    self.sequence = sequence
+    self.isArmed = isArmed
+    self.system = system
+    self.inode = inode
+    self.transaction = transaction
+    self.meta = meta
+  }
+
+  var bytes: [UInt8] {
+    var result: [UInt8] = []
+    func put(_ word: UInt64) { withUnsafeBytes(of: word.littleEndian) { result.append(contentsOf: $0) } }
+    for word in [SafePoint.name, sequence, isArmed ? 1 : 0, system.high, system.low, inode, transaction] { put(word) }
+    result += meta
+    result += [UInt8](repeating: 0, count: 248 - result.count)
+    put(SafePoint.checksum(result[...]))
+    return result
+  }
+
+  /// FNV-1a.
+  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
+}
+
+/// Tells one run of the operating system from the next.
+struct SystemStart: Equatable, Sendable {
+  var high: UInt64
+  var low: UInt64
+}

@@ -1,0 +1,148 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import Coordination
+import Storage
+
+/// The side file `<store>.safe`: two places of 512 bytes, written in turn, so that one is whole whatever
+/// happens. Made with the first commit that is not synced.
+final class SafePointFile: Sendable {
+  private static let place = 512
+
+  private let path: String
+  private let descriptor: Int32
+
+  /// Opens the file. Nil when it is missing and not to be made.
+  init?(files: LMDBFiles, creates: Bool, mode: UInt32) throws(StorageError) {
+    path = files.safePoint
+    descriptor = open(path, O_RDWR | O_CLOEXEC | (creates ? O_CREAT : 0), mode_t(mode))
+    if descriptor >= 0 {
+      if creates { SafePointFile.syncDirectory(of: path) }
+      return
+    }
+    if errno == ENOENT, !creates { return nil }
+    throw .system(errno, doing: "open the file of safe points", path: path)
+  }
+
+  deinit { close(descriptor) }
+
+  /// The newest whole point; nil when none was written.
+  func newest() -> SafePoint? { SafePointFile.newest(descriptor) }
+
+  private static func newest(_ descriptor: Int32) -> SafePoint? {
+    var bytes = [UInt8](repeating: 0, count: SafePointFile.place * 2)
+    guard pread(descriptor, &bytes, bytes.count, 0) > 0 else { return nil }
+    return [0, SafePointFile.place].compactMap { SafePoint(bytes[$0..<$0 + SafePoint.size]) }
+      .max { $0.sequence < $1.sequence }
+  }
+
+  /// Writes and syncs what `next` makes of the newest point; nil: leaves it. One process and thread at a time.
+  func update(_ next: (SafePoint?) -> SafePoint?) throws(StorageError) {
+    // Locks belong to the open file, so threads need one each.
+    let own = open(path, O_RDWR | O_CLOEXEC)
+    guard own >= 0 else { throw failure() }
+    defer { close(own) }
+    while flock(own, LOCK_EX) != 0 { if errno != EINTR { throw failure() } }
+    let newest = newest()
+    guard var point = next(newest) else { return }
+    point.sequence = (newest?.sequence ?? 0) &+ 1
+    let bytes = point.bytes
+    let offset = off_t(point.sequence & 1) * off_t(SafePointFile.place)
+    guard pwrite(descriptor, bytes, bytes.count, offset) == bytes.count, fsync(descriptor) == 0 else {
+      throw failure()
+    }
+  }
+
+  /// After the system went down with commits that were not synced: puts the file back to its safe point, so that
+  /// it is whole. To be called before LMDB opens the file; does nothing in every other case.
+  static func restore(_ files: LMDBFiles, mode: UInt32) throws(StorageError) {
+    guard let file = try SafePointFile(files: files, creates: false, mode: mode), file.newest()?.isLeftOver == true
+    else { return }
+    var failure: StorageError?
+    try file.update { newest in
+      // Another process may have done it meanwhile.
+      guard var point = newest, point.isLeftOver else { return nil }
+      if point.belongs(to: files) {
+        do throws(StorageError) { try point.write(to: files) } catch {
+          failure = error
+          return nil
+        }
+      }
+      point.isArmed = false
+      return point
+    }
+    if let failure { throw failure }
+  }
+
+  /// For who may only read: whether the file has to be put back first.
+  static func isRestoreDue(_ files: LMDBFiles) -> Bool {
+    let file = open(files.safePoint, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    guard let newest = newest(file) else { return false }
+    return newest.isLeftOver && newest.belongs(to: files)
+  }
+
+  private func failure() -> StorageError { .system(errno, doing: "write the safe point", path: path) }
+
+  private static func syncDirectory(of path: String) {
+    let end = path.lastIndex(of: "/") ?? path.startIndex
+    let directory = open(String(path[...end]), O_RDONLY | O_CLOEXEC)
+    guard directory >= 0 else { return }
+    fsync(directory)
+    close(directory)
+  }
+}
+
+extension SafePoint {
+  /// Whether the system went down since with commits that were not synced.
+  var isLeftOver: Bool {
+    isArmed && system.isKnown && SystemStart.current.isKnown && system != SystemStart.current
+  }
+
+  /// Whether the data file is the one that the point was taken of.
+  func belongs(to files: LMDBFiles) -> Bool {
+    guard FileIdentity(path: files.data)?.inode == inode else { return false }
+    let file = open(files.data, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    // Numbers of transactions only grow; a smaller one is another file's.
+    let found = LMDBMeta.both(file).map(\.transaction).max()
+    return found.map { $0 >= transaction } ?? true
+  }
+
+  /// The point for the newest transaction of the file, while nobody writes and all is synced or about to be.
+  init(newestOf files: LMDBFiles) throws(StorageError) {
+    let file = open(files.data, O_RDONLY | O_CLOEXEC)
+    guard file >= 0, let identity = FileIdentity(path: files.data) else { throw LMDBFiles.openError(errno, files.data) }
+    defer { close(file) }
+    let metas = LMDBMeta.both(file)
+    guard let newest = metas.max(by: { $0.transaction < $1.transaction }) else {
+      throw StorageError(.corrupt, .engine, "'\(files.data)' has lost its first pages.", remedy: "Restore the store from a copy.")
+    }
+    self.init(
+      sequence: 0, isArmed: true, system: .current, inode: identity.inode, transaction: newest.transaction,
+      meta: newest.bytes)
+  }
+
+  /// Makes both meta pages the point's.
+  func write(to files: LMDBFiles) throws(StorageError) {
+    let file = open(files.data, O_RDWR | O_CLOEXEC)
+    guard file >= 0 else { throw LMDBFiles.openError(errno, files.data) }
+    defer { close(file) }
+    let pageSize = meta.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: LMDBMeta.pageSizeOffset, as: UInt32.self)) }
+    for page in 0..<2 {
+      var bytes = meta
+      // A page begins with its own number.
+      withUnsafeBytes(of: UInt64(page)) { bytes.replaceSubrange(0..<8, with: $0) }
+      guard pwrite(file, bytes, bytes.count, off_t(page * pageSize)) == bytes.count else {
+        throw .system(errno, doing: "put back the safe point of", path: files.data)
+      }
+    }
+    if fsync(file) != 0 { throw .system(errno, doing: "put back the safe point of", path: files.data) }
+  }
+}

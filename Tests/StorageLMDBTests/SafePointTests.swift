@@ -1,0 +1,157 @@
+import ColumnStore
+import Foundation
+import Storage
+import Testing
+import Values
+
+@testable import StorageLMDB
+
+/// A crash of the system is played: the process is killed, the pages it wrote since the last sync reach the disk or not,
+/// each by a coin, and the side file says that another run of the system wrote it.
+struct SafePointTests {
+  private let scratch: Scratch
+  private let path: String
+
+  init() throws {
+    scratch = try Scratch()
+    path = scratch.file("a")
+  }
+
+  private func point() throws -> SafePoint? {
+    let files = try #require(LMDBFiles(existing: path))
+    return try SafePointFile(files: files, creates: false, mode: 0)?.newest()
+  }
+
+  /// Makes the newest point one of an earlier run of the system.
+  private func restartSystem() throws {
+    let files = try #require(LMDBFiles(existing: path))
+    let file = try #require(try SafePointFile(files: files, creates: false, mode: 0))
+    try file.update { newest in
+      var point = newest
+      point?.system.low ^= 1
+      return point
+    }
+  }
+
+  /// Every page that differs from `before` becomes, by a coin, what it was.
+  private func loseWrites(since before: Data, seed: UInt64) throws {
+    let url = URL(fileURLWithPath: path)
+    var data = try Data(contentsOf: url)
+    var state = seed
+    for page in 0..<data.count / 4096 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      guard state >> 63 == 0 else { continue }
+      let range = page * 4096..<(page + 1) * 4096
+      data.replaceSubrange(range, with: range.upperBound <= before.count ? before[range] : Data(count: 4096))
+    }
+    // In place: another file has nothing to do with the point.
+    let file = try FileHandle(forWritingTo: url)
+    try file.write(contentsOf: data)
+    try file.close()
+  }
+
+  private static func value(_ version: Int, _ key: Int) -> String {
+    String(repeating: "\(version).\(key) ", count: 20 + (version &* 31 &+ key) % 900)
+  }
+
+  @Test(arguments: 0..<6) func aCrashOfTheSystemGoesBackToAWholeVersion(_ round: Int) async throws {
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      let store = try LMDBStore(path: path)
+      for version in 1...20 {
+        try store.put((0..<20).map { ("k\($0)", SafePointTests.value(version, $0)) }, UInt64(version), .full)
+      }
+      try Data(contentsOf: URL(fileURLWithPath: path)).write(to: URL(fileURLWithPath: path + ".before"))
+      for version in 21...60 {
+        try store.put((0..<20).map { ("k\($0)", SafePointTests.value(version, $0)) }, UInt64(version), .relaxed)
+      }
+      kill(getpid(), SIGKILL)
+    }
+    let seed = UInt64.random(in: 0 ... .max)
+    try loseWrites(since: Data(contentsOf: URL(fileURLWithPath: path + ".before")), seed: seed)
+    try restartSystem()
+    let refused = #expect(throws: StorageError.self) { _ = try LMDBStore(path: path, isReadOnly: true) }
+    #expect(refused?.code == .corrupt)
+    let store = try LMDBStore(path: path)
+    let version = try Int(store.latestVersion().rawValue)
+    #expect((20..<60).contains(version), "seed \(seed)")
+    for key in 0..<20 { #expect(try store.text("k\(key)") == SafePointTests.value(version, key), "seed \(seed)") }
+    try store.put([("k0", "on")], UInt64(version + 1), .full)
+    #expect(try store.text("k0") == "on")
+  }
+
+  @Test func aKilledProcessLosesNothing() async throws {
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      let store = try LMDBStore(path: path)
+      for version in 1...30 { try store.put([("a", "\(version)")], UInt64(version), .relaxed) }
+      kill(getpid(), SIGKILL)
+    }
+    #expect(try LMDBStore(path: path).text("a") == "30")
+  }
+
+  @Test func syncedCommitsAreNeverPutBack() throws {
+    do {
+      let store = try LMDBStore(path: path)
+      try store.put([("a", "1")], 1, .relaxed)
+      #expect(try point()?.isArmed == true)
+      try store.put([("a", "2")], 2, .full)
+      #expect(try point()?.isArmed == false)
+      #expect(try store.statistics().pins.isEmpty)
+    }
+    try restartSystem()
+    #expect(try LMDBStore(path: path).text("a") == "2")
+  }
+
+  @Test func closingMakesEverythingSafe() throws {
+    do {
+      let store = try LMDBStore(path: path)
+      for version in 1...5 { try store.put([("a", "\(version)")], UInt64(version), .relaxed) }
+    }
+    try restartSystem()
+    #expect(try LMDBStore(path: path).text("a") == "5")
+  }
+
+  @Test func storesThatAlwaysSyncHaveNoSafePoint() throws {
+    let store = try LMDBStore(path: path)
+    for version in 1...3 { try store.put([("a", "\(version)")], UInt64(version), .full) }
+    #expect(!FileManager.default.fileExists(atPath: path + ".safe"))
+  }
+
+  @Test func theBackgroundMovesThePointAndLetsGoOfSpace() throws {
+    let store = try LMDBStore(path: path)
+    try store.put([("a", "1")], 1, .relaxed)
+    let environment = try store.environment()
+    for version in 2...5 { try store.put([("a", "\(version)")], UInt64(version), .relaxed) }
+    let before = try #require(try point())
+    #expect(environment.safePoints.pinned == before.transaction)
+    environment.safePoints.refresh(environment)
+    let after = try #require(try point())
+    #expect(after.transaction == before.transaction + 5)
+    #expect(environment.safePoints.pinned == nil)
+    try store.put([("a", "6")], 6, .relaxed)
+    #expect(environment.safePoints.pinned == after.transaction)
+  }
+
+  @Test func aPointOfAnotherFileIsIgnored() throws {
+    do { try LMDBStore(path: path).put([("a", "old")], 1, .relaxed) }
+    let other = scratch.file("b")
+    do { try LMDBStore(path: other).put([("a", "new")], 1, .full) }
+    try restartSystem()
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.copyItem(atPath: other, toPath: path)
+    #expect(try LMDBStore(path: path).text("a") == "new")
+    #expect(try point()?.isArmed == false)
+  }
+
+  @Test func damagedPointsAreNoPoints() throws {
+    var bytes = SafePoint(
+      sequence: 7, isArmed: true, system: .current, inode: 3, transaction: 9,
+      meta: [UInt8](repeating: 5, count: SafePoint.metaSize)
+    ).bytes
+    #expect(SafePoint(bytes[...])?.sequence == 7)
+    for position in bytes.indices {
+      bytes[position] ^= 1
+      #expect(SafePoint(bytes[...]) == nil)
+      bytes[position] ^= 1
+    }
+  }
+}
