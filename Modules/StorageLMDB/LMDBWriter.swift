@@ -69,7 +69,8 @@ final class LMDBWriter: KeyValueWriter {
     case .found(let record): record.version
     default: Version(0)
     }
-    guard version > base else {
+    // Version 0 is what a store without any commit is at; its first entries may come with it.
+    guard version > base || version == Version(0) else {
       throw StorageError(.misuse, .transaction, "A batch of \(version) cannot follow \(base).")
     }
   }

@@ -1,4 +1,3 @@
-import CLMDB
 import ColumnStore
 import Foundation
 import Storage
@@ -28,29 +27,6 @@ struct LMDBOpeningTests {
     return scratch.file(name)
   }
 
-  /// Puts one entry into an LMDB file without the store's help.
-  private func putRaw(_ path: String, _ key: [UInt8], _ value: [UInt8]) throws {
-    var environment: OpaquePointer?
-    mdb_env_create(&environment)
-    let handle = try #require(environment)
-    defer { mdb_env_close(handle) }
-    try #require(mdb_env_open(handle, path, UInt32(MDB_NOSUBDIR | MDB_NOLOCK), 0o600) == 0)
-    var transaction: OpaquePointer?
-    try #require(mdb_txn_begin(handle, nil, 0, &transaction) == 0)
-    var database: MDB_dbi = 0
-    mdb_dbi_open(transaction, nil, 0, &database)
-    var (key, value) = (key, value)
-    let code = key.withUnsafeMutableBytes { key in
-      value.withUnsafeMutableBytes { value in
-        var k = MDB_val(mv_size: key.count, mv_data: key.baseAddress)
-        var v = MDB_val(mv_size: value.count, mv_data: value.baseAddress)
-        return mdb_put(transaction, database, &k, &v, 0)
-      }
-    }
-    try #require(code == 0)
-    try #require(mdb_txn_commit(transaction) == 0)
-  }
-
   @Test func aMissingFileIsMadeOnlyWhenAllowed() throws {
     #expect(code(scratch.file("a"), createsIfMissing: false) == .fileNotFound)
     #expect(code(scratch.file("a"), isReadOnly: true) == .fileNotFound)
@@ -74,13 +50,13 @@ struct LMDBOpeningTests {
   }
 
   @Test func anotherProgramsDatabaseIsRefusedAndLeftAlone() throws {
-    try putRaw(scratch.file("a"), Array("theirs".utf8), [1])
+    try putEntry(scratch.file("a"), Array("theirs".utf8), [1])
     #expect(code(scratch.file("a")) == .foreignFile)
     #expect(try names() == ["a"])
   }
 
   @Test func aNewerFormatIsRefused() throws {
-    try putRaw(scratch.file("a"), [0], Array("VIVARIUM".utf8) + [2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0])
+    try putEntry(scratch.file("a"), [0], Array("VIVARIUM".utf8) + [2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0])
     #expect(code(scratch.file("a")) == .unsupportedVersion)
     #expect(code(scratch.file("a"), isReadOnly: true) == .unsupportedVersion)
   }
@@ -115,7 +91,7 @@ struct LMDBOpeningTests {
   @Test func aSymbolicLinkToNothingIsFollowed() throws {
     try FileManager.default.createSymbolicLink(atPath: scratch.file("link"), withDestinationPath: scratch.file("a"))
     let store = try LMDBStore(path: scratch.file("link"))
-    try store.put([("a", "1")], 1)
+    try store.put([("a", "1")], 1, .full)
     #expect(try names() == ["a", "a-lock", "a.bell", "a.coord", "link"])
   }
 

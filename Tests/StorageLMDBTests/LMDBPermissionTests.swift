@@ -13,7 +13,7 @@ struct LMDBPermissionTests {
   init() throws {
     scratch = try Scratch()
     path = scratch.file("a")
-    try LMDBStore(path: path).put([("a", "1")], 1)
+    try LMDBStore(path: path).put([("a", "1")], 1, .full)
   }
 
   private func setMode(_ mode: Int, _ paths: String...) throws {
@@ -71,7 +71,7 @@ struct LMDBPermissionTests {
     try setMode(0o666, path + "-lock")
     try setMode(0o644, path, path + ".coord", path + ".bell")
     let writer = try LMDBStore(path: path)
-    try writer.put([("a", "2")], 2)
+    try writer.put([("a", "2")], 2, .full)
     await #expect(processExitsWith: .success) { [path = path as String] in
       #expect(LMDBPermissionTests.dropRights())
       let store = try LMDBStore(path: path, isReadOnly: true)
