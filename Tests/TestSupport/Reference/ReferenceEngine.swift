@@ -114,6 +114,11 @@ extension ReferenceEngine {
     }
   }
 
+  /// Makes `key` the next one of a table, as if those before it were given out: what another engine may do.
+  public func skipKeys(of table: TableID, before key: ObjectKey) {
+    shared.withLock { $0.issued[table] = max($0.issued[table, default: 0], key.rawValue - 1) }
+  }
+
   func issuedKeys() -> [TableID: Int64] { shared.withLock { $0.issued } }
 
   /// A seed for the layout of one call's batches: another one each time, the same in each run.
