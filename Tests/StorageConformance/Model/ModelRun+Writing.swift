@@ -11,7 +11,7 @@ extension ModelRun {
       pair.plain.end()
     }
     try expectEqual(pair.real.version, pair.plain.version, "the version a write begins from")
-    let isBig = random.oneIn(40)
+    let isBig = random.oneIn(100)
     guard try edit(pair, 1 + random.below(30), isBig: isBig, depth: 0) else { return }
     if random.oneIn(4) { try compare(pair.real, pair.plain, "in the write") }
     if random.oneIn(4) {
