@@ -16,8 +16,10 @@ extension StorageConformance {
       try expectError(.fileNotFound, nil, "open without creating") { try backend.open(OpenOptions(createsIfMissing: false)) }
       try expectError(.fileNotFound, nil, "open for reading alone") { try backend.open(OpenOptions(isReadOnly: true)) }
       try expect(!backend.isPresent(), "a refused open made a store")
-      _ = try backend.open(OpenOptions())
+      // Held: a store in memory is gone with its last reference.
+      let engine = try backend.open(OpenOptions())
       try expect(backend.isPresent(), "an open store is not present")
+      engine.close()
     },
     ConformanceCheck("openingTwiceGivesOneEngine") { subject in
       let backend = try subject.makeBackend()
