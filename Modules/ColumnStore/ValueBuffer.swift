@@ -46,3 +46,11 @@ package func compareBytes(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPoint
   }
   return a.count - b.count
 }
+
+extension Array where Element == UInt8 {
+  /// Lends the bytes to a closure with typed errors.
+  @inline(__always)
+  func lend<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try withUnsafeBufferPointer { bytes throws(E) in try body(UnsafeRawBufferPointer(bytes)) }
+  }
+}

@@ -1,0 +1,51 @@
+/// Memory for the byte strings of an open write: handed out piece by piece, freed all at once.
+final class ByteArena {
+  private var blocks: [UnsafeMutableRawPointer] = []
+  private var free = 0
+  private var position = UnsafeMutableRawPointer(bitPattern: 16)
+  private var blockSize = 256
+
+  deinit { for block in blocks { block.deallocate() } }
+
+  /// A copy that lives as long as the arena, or until `reset`.
+  func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    // Also for no bytes there is an address: null is told by the null bitmap, not by the pointer.
+    fill(bytes.count) { out in
+      if let start = bytes.baseAddress { out.copyMemory(from: start, byteCount: bytes.count) }
+    }
+  }
+
+  /// New memory, filled by `body`.
+  @inline(__always) func fill(_ count: Int, _ body: (UnsafeMutableRawPointer) -> Void) -> UnsafeRawBufferPointer {
+    let target = allocate(count)
+    body(target)
+    return UnsafeRawBufferPointer(start: target, count: count)
+  }
+
+  private func allocate(_ count: Int) -> UnsafeMutableRawPointer {
+    if let position, count <= free {
+      self.position = position + count
+      free -= count
+      return position
+    }
+    if count > 4_096 {
+      let block = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 8)
+      blocks.append(block)
+      return block
+    }
+    blockSize = min(blockSize * 2, 32_768)
+    let size = max(blockSize, count)
+    let block = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
+    blocks.append(block)
+    position = block + count
+    free = size - count
+    return block
+  }
+
+  /// Forgets everything that was handed out.
+  func reset() {
+    for block in blocks { block.deallocate() }
+    blocks.removeAll(keepingCapacity: true)
+    free = 0
+  }
+}

@@ -1,0 +1,26 @@
+import Storage
+import Values
+
+/// A snapshot.
+///
+/// `@unchecked`: the caches of `ColumnReading` are plain memory. `StorageReading` allows one thread at a time, and
+/// whoever passes the transaction on orders the two threads by that; the engine itself never touches one.
+final class ColumnRead: ColumnReading, ReadTransaction, WindowedReading, @unchecked Sendable {
+  override init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot) throws(StorageError) {
+    do throws(StorageError) {
+      try super.init(engine, snapshot)
+    } catch {
+      snapshot.end()
+      throw error
+    }
+  }
+
+  deinit { end() }
+
+  func end() {
+    guard !isEnded else { return }
+    isEnded = true
+    forgetTables()
+    snapshot.end()
+  }
+}

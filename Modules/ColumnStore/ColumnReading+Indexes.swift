@@ -1,0 +1,93 @@
+import Storage
+import Values
+
+extension ColumnReading {
+  final func keys(
+    in index: IndexID, _ range: IndexRange, descending: Bool, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
+    try checkOpen()
+    let (table, position) = try find(index)
+    guard let (lower, upper) = try IndexCut.bounds(range, table.indexes[position], table.shapes) else { return }
+    try objects(table, position, lower, upper, descending: descending, body)
+  }
+
+  final func count(in index: IndexID, _ range: IndexRange) throws(StorageError) -> Int {
+    try checkOpen()
+    let (table, position) = try find(index)
+    guard let (lower, upper) = try IndexCut.bounds(range, table.indexes[position], table.shapes) else { return 0 }
+    let reader = try reader(table, position)
+    if range == .all { return reader.entryCount + (table.edits[position]?.countChange ?? 0) }
+    if let edits = table.edits[position] { return try edits.count(reader, lower, upper) }
+    return try reader.count(lower, upper)
+  }
+
+  final func sources(
+    of target: ObjectKey, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
+    try checkOpen()
+    let table = try table(column.table)
+    guard let position = table.indexes.firstIndex(where: { $0.reference == .backlinks(column) }) else {
+      throw .misuse("Column \(column.property.rawValue) of '\(table.entry.name)' is no relationship.")
+    }
+    var bytes: [UInt8] = []
+    IndexKeyCoding.append(ordinal: UInt64(bitPattern: target.rawValue) ^ (1 << 63), to: &bytes)
+    try objects(
+      table, position, IndexCut(bytes: bytes, isAfter: false), IndexCut(bytes: bytes, isAfter: true),
+      descending: false, body)
+  }
+
+  final func find(_ index: IndexID) throws(StorageError) -> (TableState, Int) {
+    guard let id = map.table(of: index) else { throw .misuse("The catalog has no index \(index.rawValue).") }
+    let table = try table(id)
+    guard let position = table.indexes.firstIndex(where: { $0.reference == .index(index) }) else {
+      throw .misuse("The catalog has no index \(index.rawValue).")
+    }
+    return (table, position)
+  }
+
+  @inline(__always) final func reader(_ table: TableState, _ position: Int) throws(StorageError) -> IndexReader {
+    if let reader = table.readers[position] { return reader }
+    let reader = try IndexReader(table.indexes[position], snapshot, engine.structures)
+    table.readers[position] = reader
+    return reader
+  }
+
+  final func objects(
+    _ table: TableState, _ position: Int, _ lower: IndexCut, _ upper: IndexCut, descending: Bool,
+    _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
+    let reader = try reader(table, position)
+    if let edits = table.edits[position] {
+      try edits.objects(reader, lower, upper, descending: descending, body)
+    } else {
+      try reader.objects(lower, upper, descending: descending, body)
+    }
+  }
+
+  final func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError) {
+    try checkOpen()
+    guard version < self.version else { return }
+    var expected = version.next.rawValue
+    var failure: StorageError?
+    let current = self.version.rawValue
+    try EntryKey.history(expected).withBytes { from throws(StorageError) in
+      try snapshot.visit(from: from, reverse: false) { key, value in
+        guard key.count == 9, key[0] == EntryKey.Space.history.rawValue else { return .stop }
+        let number = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+        guard number == expected, number <= current else { return .stop }
+        do throws(StorageError) {
+          expected += 1
+          return body(try CommitRecord(version: Version(number), encoded: value)) == .stop ? .stop : .proceed
+        } catch {
+          failure = error
+          return .stop
+        }
+      }
+    }
+    if let failure { throw failure }
+    if expected == version.next.rawValue {
+      throw StorageError(
+        .historyTrimmed, .statement, "The history after \(version) is gone.", remedy: "Treat everything as changed.")
+    }
+  }
+}

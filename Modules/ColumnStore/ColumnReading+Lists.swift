@@ -1,0 +1,118 @@
+import Storage
+import Values
+
+extension ColumnReading {
+  final func elementCount(_ column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int {
+    try checkOpen()
+    let table = try table(column.table)
+    let slot = try listSlot(table, column.property)
+    let (chunk, position) = try place(table, owner)
+    if let list = table.lists[ListOwner(slot: slot, owner: owner.rawValue)] { return list.count }
+    return try ListValue.count(bytes(table, chunk, position, slot))
+  }
+
+  final func elements(
+    _ column: ColumnID, _ owner: ObjectKey, _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError) {
+    try checkOpen()
+    let table = try table(column.table)
+    let slot = try listSlot(table, column.property)
+    let (chunk, position) = try place(table, owner)
+    let form = ColumnShape.Form(table.shapes[slot].type)
+    if let list = table.lists[ListOwner(slot: slot, owner: owner.rawValue)] {
+      return try segments(table, slot, owner.rawValue, list.segments, form, range, body)
+    }
+    switch try ListValue(bytes(table, chunk, position, slot), form: form) {
+    case .empty: return
+    case .short(let run):
+      let segment = EditedList.Segment(id: 0, count: run.count, run: run)
+      try segments(table, slot, owner.rawValue, [segment], form, range, body)
+    case .segmented(let count, _):
+      let segments = try storedSegments(table, slot, owner.rawValue, count: count)
+      try self.segments(table, slot, owner.rawValue, segments, form, range, body)
+    }
+  }
+
+  final func storedSegments(
+    _ table: TableState, _ slot: Int, _ owner: Int64, count: Int
+  ) throws(StorageError) -> [EditedList.Segment] {
+    guard let bytes = try value(.listSegment(table.id, table.shapes[slot].property, owner, 0)) else {
+      throw .corrupt("the directory of a list is missing")
+    }
+    return try ListDirectory.decode(bytes, count: count)
+  }
+
+  /// A stored segment, decoded in place.
+  final func segment(
+    _ table: TableState, _ slot: Int, _ owner: Int64, _ segment: EditedList.Segment
+  ) throws(StorageError) -> DecodedColumn {
+    guard let bytes = try value(.listSegment(table.id, table.shapes[slot].property, owner, segment.id)) else {
+      throw .corrupt("a segment of a list is missing")
+    }
+    return try DecodedColumn(bytes, form: ColumnShape.Form(table.shapes[slot].type), count: segment.count)
+  }
+
+  private final func segments(
+    _ table: TableState, _ slot: Int, _ owner: Int64, _ segments: [EditedList.Segment], _ form: ColumnShape.Form,
+    _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError) {
+    // Clamped first: a range may reach as far as numbers go.
+    let range = range.clamped(to: 0..<segments.reduce(0) { $0 + $1.count })
+    var start = 0
+    for segment in segments {
+      let (from, to) = (max(range.lowerBound - start, 0), min(range.upperBound - start, segment.count))
+      start += segment.count
+      if to <= 0 { return }
+      if from >= to { continue }
+      // Kept until the closure has run: the vector lies over them.
+      var owned: ValueBuffer?
+      var decoded: DecodedColumn
+      if let run = segment.run {
+        let encoded = (from == 0 && to == run.count ? run : run.part(from..<to)).encoded()
+        owned = encoded
+        decoded = try DecodedColumn(encoded.bytes, form: form, count: to - from)
+      } else {
+        decoded = try self.segment(table, slot, owner, segment)
+        if let part = decoded.vector.part(from..<to) {
+          decoded.vector = part
+        } else {
+          let encoded = ElementRun(decoded.vector, form: form).part(from..<to).encoded()
+          owned = encoded
+          decoded = try DecodedColumn(encoded.bytes, form: form, count: to - from)
+        }
+      }
+      let step = withExtendedLifetime((owned, decoded.scratch)) {
+        withUnsafePointer(to: decoded.vector) { vector in
+          body(
+            ColumnBatch(
+              firstKey: ObjectKey(0), count: to - from, columns: UnsafeBufferPointer(start: vector, count: 1)))
+        }
+      }
+      if step == .stop { return }
+    }
+  }
+}
+
+extension ColumnVector {
+  /// Some rows of the vector over the same memory; nil when bits would have to be moved.
+  fileprivate func part(_ range: Range<Int>) -> ColumnVector? {
+    if range == 0..<count { return self }
+    guard nulls == nil else { return nil }
+    let width: Int
+    switch layout {
+    case .bits: return nil
+    case .int8: width = 1
+    case .int16: width = 2
+    case .int32, .float32: width = 4
+    case .int64, .float64: width = 8
+    case .fixed16: width = 16
+    case .constantWord, .constantBytes: width = 0
+    case .bytes16, .bytes32:
+      return ColumnVector(
+        layout: layout, count: range.count, base: base, values: values,
+        offsets: offsets.map { $0 + range.lowerBound * (layout == .bytes16 ? 2 : 4) }, min: min, max: max)
+    }
+    return ColumnVector(
+      layout: layout, count: range.count, base: base, values: values + range.lowerBound * width, min: min, max: max)
+  }
+}

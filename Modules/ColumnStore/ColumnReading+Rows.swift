@@ -1,0 +1,148 @@
+import Storage
+import Values
+
+extension ColumnReading {
+  final func count(_ table: TableID) throws(StorageError) -> Int {
+    try checkOpen()
+    return try self.table(table).liveCount
+  }
+
+  final func contains(_ table: TableID, _ key: ObjectKey) throws(StorageError) -> Bool {
+    try checkOpen()
+    return try chunk(self.table(table), key.rawValue)?.position(of: key.rawValue) != nil
+  }
+
+  final func word(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
+    try checkOpen()
+    let table = try table(column.table)
+    let slot = try slot(table, column.property, isWord: true)
+    let (chunk, position) = try place(table, key)
+    return try word(table, chunk, position, slot)
+  }
+
+  final func bytes(
+    _ column: ColumnID, _ key: ObjectKey, _ body: (UnsafeRawBufferPointer?) -> Void
+  ) throws(StorageError) {
+    try checkOpen()
+    let table = try table(column.table)
+    let slot = try slot(table, column.property, isWord: false)
+    let (chunk, position) = try place(table, key)
+    body(try bytes(table, chunk, position, slot))
+  }
+
+  final func window(_ column: ColumnID, containing key: ObjectKey) throws(StorageError) -> ColumnWindow? {
+    try checkOpen()
+    let table = try table(column.table)
+    guard let slot = table.slot(column.property), table.shapes[slot].isScalar else {
+      throw .misuse("Table '\(table.entry.name)' has no scalar column \(column.property.rawValue).")
+    }
+    guard let chunk = try chunk(table, key.rawValue), let position = chunk.position(of: key.rawValue) else { return nil }
+    let vector = try vector(table, chunk, slot)
+    if !chunk.isSparse {
+      return ColumnWindow(firstKey: chunk.firstKey, live: chunk.isFull ? nil : UnsafePointer(chunk.live), vector: vector)
+    }
+    let nulls = vector.isNull(at: position) ? Bits.allSet : nil
+    let row: ColumnVector
+    if table.shapes[slot].form.isWord {
+      row = ColumnVector(
+        layout: .constantWord, count: 1, base: vector.word(at: position), values: vector.values, nulls: nulls)
+    } else {
+      let bytes = vector.bytes(at: position)
+      row = ColumnVector(
+        layout: .constantBytes, count: 1, base: Int64(bytes.count), values: bytes.baseAddress ?? vector.values,
+        nulls: nulls)
+    }
+    return ColumnWindow(firstKey: key.rawValue, live: nil, vector: row)
+  }
+
+  final func scan(
+    _ table: TableID, _ columns: [PropertyID], from start: ObjectKey, hints: [ZoneHint],
+    _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError) {
+    try checkOpen()
+    let table = try self.table(table)
+    var slots: [Int] = []
+    for property in columns {
+      guard let slot = table.slot(property), table.shapes[slot].isScalar else {
+        throw .misuse("Table '\(table.entry.name)' has no scalar column \(property.rawValue).")
+      }
+      slots.append(slot)
+    }
+    let hints = hints.filter { slots.indices.contains($0.column) }
+    let numbers = try chunkNumbers(table)
+    let first = table.chunkNumber(of: max(start.rawValue, 1))
+    var i = numbers.partitionPoint { $0 < first }
+    while i < numbers.count {
+      if let chunk = try chunk(table, number: numbers[i]),
+        try visit(table, chunk, slots, start.rawValue, hints, body) == .stop
+      {
+        return
+      }
+      i += 1
+    }
+    if let fresh = table.fresh { _ = try visit(table, fresh, slots, start.rawValue, hints, body) }
+  }
+
+  /// Numbers of all chunks but the fresh one, ascending.
+  final func chunkNumbers(_ table: TableState) throws(StorageError) -> [Int64] {
+    if table.directory == nil {
+      table.directory = try engine.structures.directory(table.id, version: table.directoryVersion, snapshot)
+    }
+    let stored = table.directory?.numbers ?? []
+    return table.addedNumbers.isEmpty ? stored : stored + table.addedNumbers
+  }
+
+  private final func visit(
+    _ table: TableState, _ chunk: Chunk, _ slots: [Int], _ start: Int64, _ hints: [ZoneHint],
+    _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError) -> Step {
+    guard chunk.liveCount > 0 else { return .proceed }
+    let from = chunk.firstPosition(from: start)
+    guard from < chunk.count else { return .proceed }
+    for hint in hints {
+      let slot = slots[hint.column]
+      try load(table, chunk, slot)
+      guard chunk.cells[slot].state == .encoded, table.shapes[slot].form.isWord else { continue }
+      let vector = chunk.cells[slot].vector
+      if vector.min > hint.max || vector.max < hint.min { return .proceed }
+    }
+    var vectors: [ColumnVector] = []
+    vectors.reserveCapacity(slots.count)
+    for slot in slots { vectors.append(try vector(table, chunk, slot)) }
+    var live: UnsafePointer<UInt64>? = chunk.isFull ? nil : UnsafePointer(chunk.live)
+    if from > 0 {
+      // Rows before the start are given as holes: it happens once in a scan.
+      let words = Bits.wordCount(chunk.count)
+      return vectors.withUnsafeBufferPointer { vectors in
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: words) { masked in
+          for i in 0..<words {
+            let first = i * 64
+            let word = chunk.live[i]
+            masked[i] = from >= first + 64 ? 0 : from <= first ? word : word & (UInt64.max << UInt64(from - first))
+          }
+          live = UnsafePointer(masked.baseAddress)
+          return body(
+            ColumnBatch(
+              firstKey: ObjectKey(chunk.firstKey), keys: chunk.keys(), count: chunk.count, live: live, columns: vectors))
+        }
+      }
+    }
+    return vectors.withUnsafeBufferPointer { vectors in
+      body(
+        ColumnBatch(
+          firstKey: ObjectKey(chunk.firstKey), keys: chunk.keys(), count: chunk.count, live: live, columns: vectors))
+    }
+  }
+}
+
+extension Array {
+  /// The first position whose element does not pass, in an array where all that pass come first.
+  func partitionPoint(_ passes: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if passes(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,217 @@
+import Storage
+import Values
+
+/// What snapshots and open writes have in common: the tables, chunks and indexes of one version, found on demand
+/// and kept until the end.
+class ColumnReading {
+  let engine: ColumnEngine
+  let snapshot: any KeyValueSnapshot
+  final let version: Version
+  final var map: CatalogMap
+  final var isEnded = false
+  private final var tables: [TableState?] = []
+
+  init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot) throws(StorageError) {
+    self.engine = engine
+    self.snapshot = snapshot
+    version = snapshot.version
+    map = try ColumnReading.catalog(snapshot, engine.structures)
+  }
+
+  final var catalog: Catalog { map.catalog }
+
+  /// Every table touched so far.
+  final var openTables: [TableState] { tables.compactMap { $0 } }
+
+  final func checkOpen() throws(StorageError) { if isEnded { throw .ended } }
+
+  final func forgetTables() { tables = [] }
+
+  @inline(__always) final func table(_ id: TableID) throws(StorageError) -> TableState {
+    let raw = Int(id.rawValue)
+    if raw < tables.count, let table = tables[raw] { return table }
+    return try openTable(id)
+  }
+
+  private final func openTable(_ id: TableID) throws(StorageError) -> TableState {
+    try checkOpen()
+    guard let entry = map.table(id) else { throw .misuse("The catalog has no table \(id.rawValue).") }
+    let table = TableState(entry, rowsPerChunk: engine.header.rowsPerChunk)
+    if let record = try value(.table(.tableRecord, id)) { try table.read(record: record) }
+    if let rows = try value(.table(.freshRows, id)) {
+      table.fresh = try FreshRows.decode(rows, table.shapes, rowsPerChunk: table.rowsPerChunk)
+      table.isFreshStored = true
+    }
+    let raw = Int(id.rawValue)
+    while tables.count <= raw { tables.append(nil) }
+    tables[raw] = table
+    return table
+  }
+
+  @inline(__always) final func value(_ key: EntryKey) throws(StorageError) -> UnsafeRawBufferPointer? {
+    try key.withBytes { bytes throws(StorageError) in try snapshot.value(for: bytes) }
+  }
+}
+
+extension ColumnReading {
+  /// The chunk that a key lies in, or would; nil when there is none.
+  @inline(__always) final func chunk(_ table: TableState, _ key: Int64) throws(StorageError) -> Chunk? {
+    if let fresh = table.fresh, key >= fresh.firstKey { return fresh }
+    guard key > 0 else { return nil }
+    let number = table.chunkNumber(of: key)
+    if let last = table.lastChunk, last.number == number { return last }
+    return try chunk(table, number: number)
+  }
+
+  final func chunk(_ table: TableState, number: Int64) throws(StorageError) -> Chunk? {
+    if let chunk = table.chunks[number] {
+      table.lastChunk = chunk
+      return chunk
+    }
+    guard let bytes = try value(.chunkMap(table.id, number)) else { return nil }
+    let chunk = try ChunkMap.decode(
+      bytes, number: number, rowsPerChunk: table.rowsPerChunk, cellCount: table.shapes.count)
+    table.chunks[number] = chunk
+    table.lastChunk = chunk
+    return chunk
+  }
+
+  /// Where an object lies; throws `.objectDeleted` when it does not live.
+  @inline(__always) final func place(
+    _ table: TableState, _ key: ObjectKey
+  ) throws(StorageError) -> (chunk: Chunk, position: Int) {
+    guard let chunk = try chunk(table, key.rawValue), let position = chunk.position(of: key.rawValue) else {
+      throw .deleted(table.entry, key)
+    }
+    return (chunk, position)
+  }
+
+  /// The slot of a scalar column of words or of bytes.
+  @inline(__always) final func slot(
+    _ table: TableState, _ property: PropertyID, isWord: Bool
+  ) throws(StorageError) -> Int {
+    guard let slot = table.slot(property), table.shapes[slot].isScalar, table.shapes[slot].form.isWord == isWord else {
+      throw .misuse(
+        "Table '\(table.entry.name)' has no scalar column \(property.rawValue) of \(isWord ? "words" : "bytes").")
+    }
+    return slot
+  }
+
+  final func listSlot(_ table: TableState, _ property: PropertyID) throws(StorageError) -> Int {
+    guard let slot = table.slot(property), table.shapes[slot].isList else {
+      throw .misuse("Table '\(table.entry.name)' has no list column \(property.rawValue).")
+    }
+    return slot
+  }
+
+  /// Reads the cell of a column when it was not read yet.
+  @inline(__always) final func load(_ table: TableState, _ chunk: Chunk, _ slot: Int) throws(StorageError) {
+    if chunk.cells[slot].state == .unknown { try loadUnknown(table, chunk, slot) }
+  }
+
+  private final func loadUnknown(_ table: TableState, _ chunk: Chunk, _ slot: Int) throws(StorageError) {
+    let shape = table.shapes[slot]
+    let bytes = chunk.isStored ? try value(.column(table.id, shape.property, chunk.number)) : nil
+    let column: DecodedColumn
+    if let bytes {
+      column = try DecodedColumn(bytes, form: shape.form, count: chunk.count)
+    } else {
+      column = DecodedColumn(absent: shape, count: chunk.count)
+    }
+    chunk.cells[slot].vector = column.vector
+    chunk.cells[slot].external = column.external
+    chunk.cells[slot].scratch = column.scratch
+    chunk.cells[slot].state = .encoded
+  }
+
+  final func externalBytes(
+    _ table: TableState, _ slot: Int, _ key: Int64
+  ) throws(StorageError) -> UnsafeRawBufferPointer {
+    guard let bytes = try value(.externalValue(table.id, table.shapes[slot].property, key)) else {
+      throw .corrupt("a long value is missing")
+    }
+    return bytes
+  }
+
+  /// The word of a row; nil is null.
+  @inline(__always) final func word(
+    _ table: TableState, _ chunk: Chunk, _ position: Int, _ slot: Int
+  ) throws(StorageError) -> Int64? {
+    try load(table, chunk, slot)
+    if let column = chunk.cells[slot].edited { return column.isNull(position) ? nil : column.words[position] }
+    let vector = chunk.cells[slot].vector
+    return vector.isNull(at: position) ? nil : vector.word(at: position)
+  }
+
+  /// The bytes of a row, lent until the next change; nil is null.
+  final func bytes(
+    _ table: TableState, _ chunk: Chunk, _ position: Int, _ slot: Int
+  ) throws(StorageError) -> UnsafeRawBufferPointer? {
+    try load(table, chunk, slot)
+    if let column = chunk.cells[slot].edited {
+      if column.isNull(position) { return nil }
+      if column.form == .fixed16 { return column.fixedBytes(position) }
+      if column.isExternal(position) { return try externalBytes(table, slot, chunk.key(at: position)) }
+      return column.slices[position]
+    }
+    let vector = chunk.cells[slot].vector
+    if vector.isNull(at: position) { return nil }
+    if let external = chunk.cells[slot].external, Bits.test(external, position) {
+      return try externalBytes(table, slot, chunk.key(at: position))
+    }
+    return vector.bytes(at: position)
+  }
+
+  /// A vector over all rows of a chunk, every byte in place.
+  final func vector(_ table: TableState, _ chunk: Chunk, _ slot: Int) throws(StorageError) -> ColumnVector {
+    try load(table, chunk, slot)
+    let cell = chunk.cells + slot
+    guard let column = cell.pointee.edited else {
+      guard cell.pointee.external != nil else { return cell.pointee.vector }
+      if let presented = cell.pointee.presented { return presented }
+      let copy = EditedColumn(form: .bytes, capacity: chunk.count)
+      copy.load(
+        DecodedColumn(vector: cell.pointee.vector, external: cell.pointee.external, scratch: cell.pointee.scratch))
+      return try present(copy, table, chunk, slot)
+    }
+    switch column.form {
+    case .bit, .integer, .double:
+      return ColumnVector(
+        layout: column.form == .double ? .float64 : .int64, count: column.count, values: column.words,
+        nulls: column.nullCount > 0 ? UnsafePointer(column.nulls) : nil)
+    case .fixed16:
+      return ColumnVector(
+        layout: .fixed16, count: column.count, values: column.words,
+        nulls: column.nullCount > 0 ? UnsafePointer(column.nulls) : nil)
+    default:
+      if let presented = cell.pointee.presented, cell.pointee.presentedRevision == column.revision { return presented }
+      return try present(column, table, chunk, slot)
+    }
+  }
+
+  /// Encodes an edited column in memory, fetching what lies in entries of its own.
+  private final func present(
+    _ column: EditedColumn, _ table: TableState, _ chunk: Chunk, _ slot: Int
+  ) throws(StorageError) -> ColumnVector {
+    let encoded: ValueBuffer
+    if column.form == .bytes {
+      var slices = [UnsafeRawBufferPointer](
+        repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: max(column.count, 1))
+      for i in 0..<column.count where Bits.test(chunk.live, i) && !column.isNull(i) {
+        slices[i] =
+          column.isExternal(i) ? try externalBytes(table, slot, chunk.key(at: i)) : column.slices[i]
+      }
+      encoded = ColumnEncoder.encode(
+        slices: slices, nulls: column.nulls, nullCount: column.nullCount, external: column.nulls, externalCount: 0,
+        count: column.count)
+    } else {
+      encoded = ColumnEncoder.encode(
+        words: column.words, nulls: column.nulls, nullCount: column.nullCount, count: column.count, form: column.form)
+    }
+    let decoded = try DecodedColumn(encoded.bytes, form: column.form, count: column.count)
+    chunk.cells[slot].presented = decoded.vector
+    chunk.cells[slot].presentedBytes = encoded
+    chunk.cells[slot].presentedRevision = column.revision
+    return decoded.vector
+  }
+}

@@ -1,0 +1,135 @@
+import Storage
+
+/// A sorted run of index entries in one value (Docs/FileFormat.md, "Index blocks"), read in place.
+///
+/// Numbers: 1 u8, key width u8, object width u8, 0 u8, count u32, lowest key u64, lowest object u64; then keys and
+/// objects as differences from the lowest.
+/// Byte strings: 2 u8, offset width u8, object width u8, 0 u8, count u32, lowest object u64, prefix length u32,
+/// 0 u32; then the common prefix, objects, count + 1 offsets, and what follows the prefix in each key.
+struct IndexBlock {
+  static let headerSize = 24
+
+  let count: Int
+  let isWord: Bool
+  private let keyWidth: Int
+  private let objectWidth: Int
+  private let lowestKey: UInt64
+  private let lowestObject: UInt64
+  private let objects: UnsafeRawPointer
+  /// Numbers: the keys. Byte strings: the offsets.
+  private let keys: UnsafeRawPointer
+  private let prefix: UnsafeRawBufferPointer
+  private let suffixes: UnsafeRawPointer
+
+  init(_ bytes: UnsafeRawBufferPointer, isWord: Bool) throws(StorageError) {
+    guard let start = bytes.baseAddress, bytes.count >= IndexBlock.headerSize,
+      start.number(0, as: UInt8.self) == (isWord ? 1 : 2)
+    else { throw .corrupt("an index block has no header") }
+    self.isWord = isWord
+    keyWidth = Int(start.number(1, as: UInt8.self))
+    objectWidth = Int(start.number(2, as: UInt8.self))
+    count = Int(start.number(4, as: UInt32.self))
+    guard PackedNumbers.isWidth(keyWidth), PackedNumbers.isWidth(objectWidth), count > 0 else {
+      throw .corrupt("an index block has impossible widths")
+    }
+    let data = start + IndexBlock.headerSize
+    let size = bytes.count - IndexBlock.headerSize
+    // Counts are 32-bit, so none of the products below overflows.
+    if isWord {
+      guard count * (keyWidth + objectWidth) <= size else { throw .corrupt("an index block is cut off") }
+      lowestKey = start.number(8)
+      lowestObject = start.number(16)
+      keys = data
+      objects = data + count * keyWidth
+      prefix = UnsafeRawBufferPointer(start: data, count: 0)
+      suffixes = data
+    } else {
+      let prefixCount = Int(start.number(16, as: UInt32.self))
+      let fixed = prefixCount + count * objectWidth + (count + 1) * keyWidth
+      guard keyWidth == 2 || keyWidth == 4, fixed <= size else { throw .corrupt("an index block is cut off") }
+      lowestKey = 0
+      lowestObject = start.number(8)
+      prefix = UnsafeRawBufferPointer(start: data, count: prefixCount)
+      objects = data + prefixCount
+      keys = objects + count * objectWidth
+      suffixes = data + fixed
+      var last: UInt64 = 0
+      for i in 0...count {
+        let offset = PackedNumbers.load(keys, keyWidth, i)
+        guard offset >= last else { throw .corrupt("the offsets of an index block go back") }
+        last = offset
+      }
+      guard last <= UInt64(size - fixed) else { throw .corrupt("the offsets of an index block leave it") }
+    }
+  }
+
+  @inline(__always) func object(at i: Int) -> Int64 {
+    Int64(bitPattern: lowestObject &+ PackedNumbers.load(objects, objectWidth, i))
+  }
+
+  @inline(__always) func word(at i: Int) -> UInt64 { lowestKey &+ PackedNumbers.load(keys, keyWidth, i) }
+
+  /// What follows the prefix in a key of bytes.
+  @inline(__always) private func suffix(at i: Int) -> UnsafeRawBufferPointer {
+    let from = Int(PackedNumbers.load(keys, keyWidth, i))
+    let to = Int(PackedNumbers.load(keys, keyWidth, i + 1))
+    return UnsafeRawBufferPointer(start: suffixes + from, count: to - from)
+  }
+
+  /// A key of bytes, put together in an arena.
+  func key(at i: Int, in arena: ByteArena) -> UnsafeRawBufferPointer {
+    let rest = suffix(at: i)
+    if prefix.isEmpty { return rest }
+    return arena.join(prefix, rest)
+  }
+
+  /// Objects of some positions, decoded.
+  func copyObjects(_ range: Range<Int>, to out: UnsafeMutablePointer<Int64>) {
+    let base = Int64(bitPattern: lowestObject)
+    switch objectWidth {
+    case 2: for i in range { out[i &- range.lowerBound] = base &+ Int64(objects.number(i &* 2, as: UInt16.self)) }
+    case 4: for i in range { out[i &- range.lowerBound] = base &+ Int64(objects.number(i &* 4, as: UInt32.self)) }
+    default: for i in range { out[i &- range.lowerBound] = object(at: i) }
+    }
+  }
+
+  /// The first position that does not lie before the cut. O(log n).
+  func position(of cut: IndexCut) -> Int {
+    if isWord {
+      let bound = cut.wordBound
+      return position(ofWord: bound.word, object: bound.object)
+    }
+    var (low, high) = (0, count)
+    let arena = ByteArena()
+    while low < high {
+      let middle = (low + high) / 2
+      if cut.isAbove(key(at: middle, in: arena)) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The first position that is not below (word, object).
+  @inline(__always) func position(ofWord word: UInt64, object bound: Int64) -> Int {
+    if word < lowestKey { return 0 }
+    let offset = word &- lowestKey
+    // Compare differences, not sums: no addition per step.
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low &+ high) &>> 1
+      let key = PackedNumbers.load(keys, keyWidth, middle)
+      let isBelow = key < offset || (key == offset && (bound == .max || (bound != .min && object(at: middle) < bound)))
+      if isBelow { low = middle &+ 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+extension ByteArena {
+  /// One byte string after the other in new memory.
+  func join(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    fill(a.count + b.count) { out in
+      if let start = a.baseAddress { out.copyMemory(from: start, byteCount: a.count) }
+      if let start = b.baseAddress { (out + a.count).copyMemory(from: start, byteCount: b.count) }
+    }
+  }
+}

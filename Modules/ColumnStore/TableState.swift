@@ -1,0 +1,115 @@
+import Storage
+import Values
+
+/// One table as one transaction sees it: its record, the chunks read so far, and its fresh rows.
+final class TableState {
+  let id: TableID
+  private(set) var entry: TableEntry
+  private(set) var shapes: [ColumnShape]
+  /// Slot of each property number; -1: none.
+  private var slots: [Int16] = []
+  let rowsPerChunk: Int
+
+  /// The key that the next object gets.
+  var nextKey: Int64 = 1
+  /// `nextKey` counts the keys that this engine gave out to writes since rolled back.
+  var hasNextKey = false
+  var liveCount = 0
+  /// The commit that last added or removed a chunk.
+  var directoryVersion: UInt64 = 0
+
+  var chunks: [Int64: Chunk] = [:]
+  var lastChunk: Chunk?
+  /// The rows above all chunks. In a snapshot at most a page full, in a write up to the end of their chunk.
+  var fresh: Chunk?
+  /// The base version has an entry of fresh rows.
+  var isFreshStored = false
+  var isFreshChanged = false
+  /// Chunks that this write has made, ascending and above all stored ones.
+  var addedNumbers: [Int64] = []
+  var directory: ChunkDirectory?
+  /// The record has to be written.
+  var isChanged = false
+
+  /// Index structures: the declared ones, then the backlinks of each relationship.
+  private(set) var indexes: [IndexShape] = []
+  /// Positions in `indexes` of the structures that read a slot.
+  private(set) var indexesOfSlot: [[Int]] = []
+  /// Parallel to `indexes`: what was read, and what this write changes.
+  var readers: [IndexReader?] = []
+  var edits: [IndexEdits?] = []
+  /// Lists changed by this write.
+  var lists: [ListOwner: EditedList] = [:]
+  /// Objects deleted by this write whose values or lists have entries of their own.
+  var leavingEntries: Set<Int64> = []
+
+  init(_ entry: TableEntry, rowsPerChunk: Int) {
+    id = entry.id
+    self.entry = entry
+    self.rowsPerChunk = rowsPerChunk
+    shapes = []
+    adopt(entry)
+  }
+
+  /// Takes a changed description of the table. Columns are only ever added at the end.
+  func adopt(_ entry: TableEntry) {
+    self.entry = entry
+    shapes = entry.columns.map { ColumnShape($0) }
+    slots = [Int16](repeating: -1, count: (entry.columns.map { Int($0.id.rawValue) }.max() ?? 0) + 1)
+    for (slot, column) in entry.columns.enumerated() { slots[Int(column.id.rawValue)] = Int16(truncatingIfNeeded: slot) }
+    var found = entry.indexes.compactMap { index in
+      let parts = index.properties.compactMap { entry.slot(of: $0) }
+      return parts.count == index.properties.count && !parts.isEmpty ? IndexShape(index, shapes, slots: parts) : nil
+    }
+    for (slot, shape) in shapes.enumerated() where shape.isLink || shape.isLinkList {
+      found.append(IndexShape(backlinksOf: ColumnID(id, shape.property), slot: slot))
+    }
+    let before = Dictionary(uniqueKeysWithValues: zip(indexes.map(\.reference), zip(readers, edits)))
+    indexes = found
+    readers = found.map { before[$0.reference]?.0 ?? nil }
+    edits = found.map { before[$0.reference]?.1 ?? nil }
+    indexesOfSlot = shapes.indices.map { slot in indexes.indices.filter { indexes[$0].slots.contains(slot) } }
+    for chunk in chunks.values { chunk.addCells(upTo: shapes.count) }
+    if let fresh, fresh.cellCount < shapes.count {
+      let old = fresh.cellCount
+      fresh.addCells(upTo: shapes.count)
+      for slot in old..<shapes.count where shapes[slot].form != .none {
+        let column = EditedColumn(form: shapes[slot].form, capacity: fresh.count)
+        for _ in 0..<fresh.count { column.appendAbsent(shapes[slot]) }
+        fresh.cells[slot].edited = column
+        fresh.cells[slot].state = .edited
+      }
+    }
+  }
+
+  @inline(__always) func slot(_ property: PropertyID) -> Int? {
+    let raw = Int(property.rawValue)
+    guard raw < slots.count, slots[raw] >= 0 else { return nil }
+    return Int(slots[raw])
+  }
+
+  @inline(__always) func chunkNumber(of key: Int64) -> Int64 { (key &- 1) / Int64(rowsPerChunk) }
+  func firstKey(of number: Int64) -> Int64 { number * Int64(rowsPerChunk) + 1 }
+}
+
+/// The record of a table: next key u64, object count u64, version of the last change of chunks u64.
+extension TableState {
+  func read(record bytes: UnsafeRawBufferPointer) throws(StorageError) {
+    guard let start = bytes.baseAddress, bytes.count >= 24 else { throw .corrupt("the record of a table is cut off") }
+    nextKey = start.number(0)
+    guard nextKey > 0, nextKey < Int64.max >> 2, let count = Int(exactly: start.number(8, as: UInt64.self)) else {
+      throw .corrupt("the record of a table has impossible numbers")
+    }
+    liveCount = count
+    directoryVersion = start.number(16)
+  }
+
+  var encodedRecord: ValueBuffer {
+    ValueBuffer(count: 24) { out in
+      let out = out.baseAddress.unsafelyUnwrapped  // 24 bytes have an address
+      out.store(nextKey, at: 0)
+      out.store(UInt64(liveCount), at: 8)
+      out.store(directoryVersion, at: 16)
+    }
+  }
+}
