@@ -1,0 +1,132 @@
+import ColumnStore
+import Coordination
+import Storage
+import Synchronization
+import Values
+
+/// A key-value store in the memory of this process: a root that each batch replaces.
+final class MemoryStore: KeyValueStore {
+  private struct State {
+    var root = MemoryTree.empty
+    var version = Version(0)
+    /// How many snapshots of each version are open.
+    var readers: [Version: Int] = [:]
+  }
+
+  let kind = "memory"
+  let pageSize = 4_096
+  let pageOverhead = 16
+  private let state = Mutex(State())
+  private let lock = LocalWriterLock()
+  private let bell = LocalDoorbell()
+  private let isClosed = Atomic(false)
+
+  init() {}
+
+  func latestVersion() throws(StorageError) -> Version { state.withLock { $0.version } }
+
+  func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot {
+    try checkOpen()
+    let (root, version) = state.withLock { state in
+      state.readers[state.version, default: 0] += 1
+      return (state.root, state.version)
+    }
+    return MemorySnapshot(root, version, self)
+  }
+
+  fileprivate func endSnapshot(_ version: Version) {
+    state.withLock { state in
+      let left = (state.readers[version] ?? 1) - 1
+      state.readers[version] = left > 0 ? left : nil
+    }
+  }
+
+  func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
+    try checkOpen()
+    return MemoryWriter(self, try lock.acquire(deadline))
+  }
+
+  fileprivate func apply(_ batch: KeyValueBatch) {
+    var edits: [MemoryTree.Edit] = []
+    edits.reserveCapacity(batch.count)
+    batch.forEach { key, value in edits.append(MemoryTree.Edit(key: ValueBuffer(copying: key), value: value)) }
+    // The writer's lock is held: nobody else replaces the root meanwhile.
+    let root = state.withLock { $0.root }.applying(edits)
+    state.withLock { state in
+      state.root = root
+      state.version = batch.version
+    }
+    bell.ring()
+  }
+
+  func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
+    try checkOpen()
+    return bell.listen(version: { [weak self] in self?.state.withLock { $0.version } }, body)
+  }
+
+  func statistics() throws(StorageError) -> StorageStatistics {
+    var statistics = StorageStatistics()
+    statistics.pins = state.withLock { $0.readers }.sorted { $0.key < $1.key }.flatMap { version, count in
+      [VersionPin](repeating: VersionPin(version: version, processID: ProcessNumber.own), count: count)
+    }
+    return statistics
+  }
+
+  func close() { isClosed.store(true, ordering: .relaxed) }
+
+  private func checkOpen() throws(StorageError) {
+    if isClosed.load(ordering: .relaxed) { throw StorageError(.closed, .engine, "The store was closed.") }
+  }
+}
+
+/// One version: the root it had.
+final class MemorySnapshot: KeyValueSnapshot {
+  private let root: Mutex<MemoryTree?>
+  private let tree: MemoryTree
+  let version: Version
+  private let store: MemoryStore
+
+  fileprivate init(_ root: MemoryTree, _ version: Version, _ store: MemoryStore) {
+    self.root = Mutex(root)
+    tree = root
+    self.version = version
+    self.store = store
+  }
+
+  deinit { end() }
+
+  func value(for key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
+    // The tree keeps the value, and this object the tree.
+    tree.value(for: key)?.bytes
+  }
+
+  func visit(
+    from start: UnsafeRawBufferPointer, reverse: Bool,
+    _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step
+  ) throws(StorageError) {
+    func pass(_ key: ValueBuffer, _ value: ValueBuffer) -> Bool { body(key.bytes, value.bytes) == .proceed }
+    _ = reverse ? tree.descend(from: start, pass) : tree.ascend(from: start, pass)
+  }
+
+  func end() {
+    let wasOpen = root.withLock { root in
+      defer { root = nil }
+      return root != nil
+    }
+    if wasOpen { store.endSnapshot(version) }
+  }
+}
+
+final class MemoryWriter: KeyValueWriter {
+  private let store: MemoryStore
+  private let hold: WriterHold
+
+  fileprivate init(_ store: MemoryStore, _ hold: WriterHold) {
+    self.store = store
+    self.hold = hold
+  }
+
+  func apply(_ batch: KeyValueBatch, _ durability: Durability) throws(StorageError) { store.apply(batch) }
+
+  func end() { hold.release() }
+}
