@@ -1,0 +1,60 @@
+// SQLite's interface, and the few calls of it that Swift cannot spell: variadic ones, and those that go
+// through the table of functions behind an open file. Nothing here keeps state.
+#ifndef VIVARIUM_CSQLITE_H
+#define VIVARIUM_CSQLITE_H
+
+#include <sqlite3.h>
+#include <stdint.h>
+#include <string.h>
+
+// Imported as a constant: the macro is an expression.
+static const int CSQLITE_CONSTRAINT_UNIQUE = SQLITE_CONSTRAINT_UNIQUE;
+
+// Turns one of the boolean SQLITE_DBCONFIG_ options on or off.
+static inline int csqlite_configure(sqlite3 *db, int option, int on) {
+  return sqlite3_db_config(db, option, on, (int *)0);
+}
+
+// Binds a 64-bit word as a BLOB of eight bytes, most significant first.
+static inline int csqlite_bind_word_blob(sqlite3_stmt *statement, int parameter, uint64_t word) {
+  unsigned char bytes[8];
+  for (int i = 0; i < 8; i++) bytes[i] = (unsigned char)(word >> (56 - 8 * i));
+  return sqlite3_bind_blob(statement, parameter, bytes, 8, SQLITE_TRANSIENT);
+}
+
+// The first `count` bytes of the main file, read through SQLite's own descriptor: a descriptor of ours would,
+// when closed, take back the locks that other connections of this process hold on the file.
+static inline int csqlite_read_header(sqlite3 *db, void *bytes, int count) {
+  sqlite3_file *file = 0;
+  int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (code != SQLITE_OK) return code;
+  if (!file || !file->pMethods) return SQLITE_CANTOPEN;
+  return file->pMethods->xRead(file, bytes, count, 0);
+}
+
+// The first region of the WAL index, which every connection to the file shares; null when there is none.
+// Stays mapped while the connection is open.
+static inline const void *csqlite_wal_index(sqlite3 *db) {
+  sqlite3_file *file = 0;
+  void volatile *region = 0;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
+  if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
+  if (file->pMethods->xShmMap(file, 0, 32768, 0, &region) != SQLITE_OK) return 0;
+  return (const void *)region;
+}
+
+// Copies the two headers of the WAL index, word by word. Other processes may write them meanwhile.
+static inline void csqlite_copy_wal_header(const void *index, uint64_t *copy) {
+  const volatile uint64_t *words = (const volatile uint64_t *)index;
+  for (int i = 0; i < 12; i++) copy[i] = words[i];
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+// How many frames the log holds, and how many of them are in the main file already.
+static inline void csqlite_wal_frames(const void *index, uint32_t *frames, uint32_t *backfilled) {
+  const volatile uint32_t *words = (const volatile uint32_t *)index;
+  *frames = words[4];
+  *backfilled = words[24];
+}
+
+#endif

@@ -1,0 +1,88 @@
+import Storage
+import Values
+
+/// Where one property is in the file, and under which names.
+final class ColumnLayout: Sendable {
+  enum Kind: Sendable {
+    case scalar
+    case list
+    /// Nothing is stored: read from the other end.
+    case inverse
+  }
+
+  let id: ColumnID
+  let entry: ColumnEntry
+  let kind: Kind
+  /// Of the scalar or of the list's elements. Of no meaning for inverses.
+  let cell: CellType
+  let mayBeNull: Bool
+  /// The column's name, or the name of the list's table; quoted.
+  let name: String
+  /// `Person.age`, for messages.
+  let label: String
+  /// The index that gives backlinks; quoted, nil where nothing points anywhere.
+  let backlinkIndex: String?
+
+  init(
+    _ entry: ColumnEntry, in table: TableEntry, name: String, backlinkIndex: String?
+  ) {
+    id = table.column(entry.id)
+    self.entry = entry
+    cell = CellType(entry.schema.valueType ?? .link)
+    kind = entry.schema.isScalar ? .scalar : entry.schema.isList ? .list : .inverse
+    mayBeNull = entry.schema.isOptional || (entry.schema.isScalar && entry.schema.valueType == .link)
+    self.name = name.quoted
+    self.backlinkIndex = backlinkIndex?.quoted
+    label = "'\(table.name).\(entry.schema.name)'"
+  }
+
+  var isRelationship: Bool { kind != .inverse && cell.type == .link }
+
+  /// The terms that order the column's values as `Value.order` does: null, NaN, numbers. Floating columns need
+  /// two, because what rests as a BLOB sorts behind the numbers.
+  var orderTerms: [String] {
+    guard cell.isFloating else { return [name] }
+    return [
+      "CASE typeof(\(name)) WHEN 'null' THEN NULL WHEN 'blob' THEN \(name) = \(cell.negativeZero) ELSE 1 END",
+      "CASE typeof(\(name)) WHEN 'blob' THEN 0 ELSE \(name) END",
+    ]
+  }
+}
+
+extension ColumnLayout {
+  /// Throws `.typeMismatch` when the column, or an element of the list, cannot hold the word.
+  @inline(__always) func check(word: Int64?) throws(StorageError) {
+    guard let word else {
+      if mayBeNull { return }
+      throw mismatch("null")
+    }
+    switch cell.type {
+    case .int64, .double, .date, .link: return
+    case .bool: if word & 1 == word { return }
+    case .float: if word >= 0 && word <= Int64(UInt32.max) { return }
+    case .int8: if Int64(Int8(truncatingIfNeeded: word)) == word { return }
+    case .int16: if Int64(Int16(truncatingIfNeeded: word)) == word { return }
+    case .int32: if Int64(Int32(truncatingIfNeeded: word)) == word { return }
+    case .string, .data, .uuid: break
+    }
+    throw mismatch("\(word)")
+  }
+
+  /// Throws `.typeMismatch` when the column, or an element of the list, cannot hold the bytes.
+  @inline(__always) func check(bytes: UnsafeRawBufferPointer?) throws(StorageError) {
+    guard let bytes else {
+      if mayBeNull { return }
+      throw mismatch("null")
+    }
+    if cell.type == .uuid, bytes.count != 16 { throw mismatch("\(bytes.count) bytes") }
+  }
+
+  func check(_ value: Value) throws(StorageError) {
+    if value.isNull ? mayBeNull : value.fits(cell.type) { return }
+    throw mismatch("\(value)")
+  }
+
+  func mismatch(_ what: String) -> StorageError {
+    StorageError(.typeMismatch, .statement, "\(label) holds \(cell.type.rawValue)\(mayBeNull ? " or null" : ""), not \(what).")
+  }
+}

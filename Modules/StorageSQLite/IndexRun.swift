@@ -1,0 +1,183 @@
+import Storage
+import Values
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A run of an index's entries as SQL: one statement or a few, whose rows follow each other.
+///
+/// SQLite would give the entries of one column as null, numbers, NaN (a BLOB), so a bounded run is asked for in
+/// parts, each of which SQLite orders as we do: nulls, NaNs, values. Unbounded runs are one part: the terms of the
+/// index itself are in our order.
+struct IndexRun {
+  /// What a part selects by the column after the equal ones.
+  enum Selection: UInt32 {
+    case everything, nulls, nans, values
+  }
+
+  enum Comparison: UInt32 {
+    case none, inclusive, exclusive
+  }
+
+  struct Part {
+    var selection: Selection
+    var lower: (comparison: Comparison, value: Value) = (.none, .null)
+    var upper: (comparison: Comparison, value: Value) = (.none, .null)
+  }
+
+  let index: IndexLayout
+  /// As the equal columns' terms are compared: values of the columns' own classes.
+  private(set) var equal: [Value] = []
+  /// In ascending order; empty when nothing can be in the run.
+  private(set) var parts: [Part] = []
+
+  /// Throws `.misuse` for more values than the index has columns.
+  init(_ index: IndexLayout, _ range: IndexRange) throws(StorageError) {
+    self.index = index
+    let isBounded = range.lower != .unbounded || range.upper != .unbounded
+    guard range.equal.count + (isBounded ? 1 : 0) <= index.columns.count else {
+      throw .misuse("The range has more values than index \(index.entry.id.rawValue) has columns.")
+    }
+    for (column, value) in zip(index.columns, range.equal) {
+      switch column.cell.place(of: value) {
+      case .below, .above: return
+      case .null, .nan, .at: equal.append(value)
+      }
+    }
+    parts = isBounded ? IndexRun.parts(index.columns[equal.count].cell, range) : [Part(selection: .everything)]
+  }
+
+  private static func parts(_ cell: CellType, _ range: IndexRange) -> [Part] {
+    var (takesNull, takesNaN) = (true, cell.isFloating)
+    var values: Part? = Part(selection: .values)
+    switch range.lower {
+    case .unbounded: break
+    case .including(let value), .excluding(let value):
+      let includes = range.lower == .including(value)
+      switch cell.place(of: value) {
+      case .null: takesNull = includes
+      case .below: takesNull = false
+      case .nan: (takesNull, takesNaN) = (false, includes)
+      case .at:
+        (takesNull, takesNaN) = (false, false)
+        values?.lower = (includes ? .inclusive : .exclusive, value)
+      case .above: (takesNull, takesNaN, values) = (false, false, nil)
+      }
+    }
+    switch range.upper {
+    case .unbounded: break
+    case .including(let value), .excluding(let value):
+      let includes = range.upper == .including(value)
+      switch cell.place(of: value) {
+      case .null: (takesNull, takesNaN, values) = (takesNull && includes, false, nil)
+      case .below: (takesNaN, values) = (false, nil)
+      case .nan: (takesNaN, values) = (takesNaN && includes, nil)
+      case .at: values?.upper = (includes ? .inclusive : .exclusive, value)
+      case .above: break
+      }
+    }
+    return (takesNull ? [Part(selection: .nulls)] : []) + (takesNaN ? [Part(selection: .nans)] : [])
+      + (values.map { [$0] } ?? [])
+  }
+}
+
+extension IndexRun {
+  /// Different for every text that `text` can give for the index.
+  func shape(_ part: Part, descending: Bool) -> UInt32 {
+    var shape = UInt32(equal.count)
+    shape = shape << 2 | part.selection.rawValue
+    shape = shape << 2 | part.lower.comparison.rawValue
+    shape = shape << 2 | part.upper.comparison.rawValue
+    return shape << 1 | (descending ? 1 : 0)
+  }
+
+  /// The statement of a part: keys in order, or their number.
+  func text(_ part: Part, descending: Bool, counting: Bool) -> String {
+    var conditions = index.columns.prefix(equal.count).flatMap(\.orderTerms).map { "\($0) IS ?" }
+    if equal.count < index.columns.count {
+      let column = index.columns[equal.count]
+      let terms = column.orderTerms
+      let value = terms[terms.count - 1]
+      switch part.selection {
+      case .everything: break
+      case .nulls: conditions.append("\(terms[0]) IS NULL")
+      case .nans: conditions.append("\(terms[0]) = 0")
+      case .values:
+        if terms.count > 1 { conditions.append("\(terms[0]) = 1") }
+        switch part.lower.comparison {
+        // Without a lower bound, one that leaves out null and that the index can be searched by.
+        case .none: if terms.count == 1 { conditions.append("\(value) >= \(column.cell.least)") }
+        case .inclusive: conditions.append("\(value) >= ?")
+        case .exclusive: conditions.append("\(value) > ?")
+        }
+        switch part.upper.comparison {
+        case .none: break
+        case .inclusive: conditions.append("\(value) <= ?")
+        case .exclusive: conditions.append("\(value) < ?")
+        }
+      }
+    }
+    let source = "FROM \(index.tableName) INDEXED BY \(index.name)"
+    let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+    if counting { return "SELECT count(*) \(source)\(filter)" }
+    let direction = descending ? " DESC" : ""
+    let order = index.columns.dropFirst(equal.count).flatMap(\.orderTerms) + ["_key"]
+    return "SELECT _key \(source)\(filter) ORDER BY " + order.map { $0 + direction }.joined(separator: ", ")
+  }
+
+  /// Binds the values of a part and passes the statement on; what is bound is valid while `body` runs.
+  func bind<R>(
+    _ part: Part, to statement: Statement, _ body: () throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    var bounds: [(CellType, Value, isOrderTerm: Bool)] = zip(index.columns, equal).map { ($0.cell, $1, true) }
+    if equal.count < index.columns.count {
+      let cell = index.columns[equal.count].cell
+      for bound in [part.lower, part.upper] where bound.comparison != .none { bounds.append((cell, bound.value, false)) }
+    }
+    return try bind(bounds[...], to: statement, at: 1, body)
+  }
+
+  private func bind<R>(
+    _ bounds: ArraySlice<(CellType, Value, isOrderTerm: Bool)>, to statement: Statement, at parameter: Int32,
+    _ body: () throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    guard let (cell, value, isOrderTerm) = bounds.first else { return try body() }
+    var next = parameter
+    if isOrderTerm, cell.isFloating {
+      // The first of the two terms: null, 0 for NaN, 1 for a number.
+      if value.isNull { statement.bindNull(next) } else { statement.bind(next, cell.place(of: value) == .nan ? 0 : 1) }
+      next += 1
+    }
+    return try statement.bind(next, ordered: value) { () throws(StorageError) -> R in
+      try bind(bounds.dropFirst(), to: statement, at: next + 1, body)
+    }
+  }
+}
+
+extension Statement {
+  /// Binds a value as the terms of indexes and pushed conditions compare it: numbers as numbers (NaN as 0, −0.0 as
+  /// 0.0), text and bytes as they are. What is bound is valid while `body` runs.
+  func bind<R>(
+    _ parameter: Int32, ordered value: Value, _ body: () throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    switch value {
+    case .null: bindNull(parameter)
+    case .float(let x): bindNumber(parameter, Double(x))
+    case .double(let x): bindNumber(parameter, x)
+    case .date(let x): bindNumber(parameter, x.timeIntervalSinceReferenceDate)
+    case .string, .data, .uuid:
+      let isText = value.type == .string
+      return try value.withBytes { bytes throws(StorageError) -> R in
+        guard bind(parameter, bytes: bytes ?? .init(start: nil, count: 0), isText: isText) == 0 else {
+          throw StorageError(.tooLarge, .statement, "A value to compare with is too large.")
+        }
+        return try body()
+      }
+    case .bool, .int, .link: bind(parameter, value.word ?? 0)
+    }
+    return try body()
+  }
+}

@@ -1,0 +1,71 @@
+/// Where new elements of a list go: positions are 64-bit integers with gaps, so that most inserts touch no other
+/// element. A gap that is used up is widened by moving the elements round it, as few as do.
+enum ListSpacing {
+  /// Between neighbours of a list that was appended to.
+  static let gap: Int64 = 1 << 32
+  /// Between neighbours after a part was spread out again.
+  private static let roomy: UInt64 = 1 << 16
+
+  /// What an insert does to a list's positions.
+  struct Plan: Equatable {
+    /// Positions of the new elements.
+    var inserted: [Int64]
+    /// Elements to be moved, by their place in the list as it is, and where to.
+    var moved: Range<Int> = 0..<0
+    var movedTo: [Int64] = []
+  }
+
+  /// `count` ascending positions above `lower` and below `upper`; nil when there is no room. No bound on a side: the
+  /// list ends there.
+  static func slots(above lower: Int64?, below upper: Int64?, count: Int) -> [Int64]? {
+    guard count > 0 else { return [] }
+    // Far from the ends of Int64 whatever is added: 2^28 elements at 2^32 are 2^60.
+    guard count < 1 << 28 else { return nil }
+    let length = Int64(count)
+    switch (lower, upper) {
+    case (nil, nil): return (0..<length).map { $0 * gap }
+    case (let lower?, nil):
+      guard lower < Int64.max / 2 else { return nil }
+      return (1...length).map { lower + $0 * gap }
+    case (nil, let upper?):
+      guard upper > Int64.min / 2 else { return nil }
+      return (0..<length).map { upper - (length - $0) * gap }
+    case (let lower?, let upper?):
+      guard lower < upper else { return nil }
+      let step = UInt64(bitPattern: upper &- lower) / (UInt64(count) + 1)
+      guard step > 0 else { return nil }
+      return (1...length).map { lower &+ Int64(bitPattern: UInt64($0) &* step) }
+    }
+  }
+
+  /// Room for `count` elements before the element at `index`; nil: the list is too long for 64-bit positions.
+  static func plan(_ positions: [Int64], insert count: Int, at index: Int) -> Plan? {
+    let lower = index > 0 ? positions[index - 1] : nil
+    let upper = index < positions.count ? positions[index] : nil
+    if let slots = slots(above: lower, below: upper, count: count) { return Plan(inserted: slots) }
+    var reach = max(16, count)
+    while true {
+      let from = max(0, index - reach)
+      let to = min(positions.count, index + reach)
+      let lower = from > 0 ? positions[from - 1] : nil
+      let upper = to < positions.count ? positions[to] : nil
+      let isAll = from == 0 && to == positions.count
+      if isAll || hasRoom(above: lower, below: upper, count: to - from + count) {
+        guard let all = slots(above: isAll ? nil : lower, below: isAll ? nil : upper, count: to - from + count) else {
+          return nil
+        }
+        let before = index - from
+        return Plan(
+          inserted: Array(all[before..<before + count]), moved: from..<to,
+          movedTo: Array(all[..<before] + all[(before + count)...]))
+      }
+      reach *= 2
+    }
+  }
+
+  private static func hasRoom(above lower: Int64?, below upper: Int64?, count: Int) -> Bool {
+    guard let lower else { return upper.map { $0 > Int64.min / 2 } ?? true }
+    guard let upper else { return lower < Int64.max / 2 }
+    return UInt64(bitPattern: upper &- lower) / (UInt64(count) + 1) >= roomy
+  }
+}

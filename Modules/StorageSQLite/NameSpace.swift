@@ -1,0 +1,45 @@
+/// Gives out names that SQLite can hold and tell apart, as close to the wanted ones as it gets.
+///
+/// SQLite compares names without regard to ASCII case, keeps some for itself, and ends them at NUL. Names are given
+/// in the order of asking, so the same questions get the same answers.
+struct NameSpace {
+  private var taken: Set<String>
+  private let reservedPrefixes: [String]
+
+  /// - Parameters:
+  ///   - taken: names that are spoken for.
+  ///   - reservedPrefixes: in lower case; no name may begin so.
+  init(taken: [String] = [], reservedPrefixes: [String] = []) {
+    self.taken = Set(taken.map(NameSpace.folded))
+    self.reservedPrefixes = reservedPrefixes
+  }
+
+  /// The tables, indexes and triggers of a file: one name space for all.
+  static let file = NameSpace(reservedPrefixes: ["sqlite_", "_vivarium"])
+  /// The columns of a table with objects.
+  static let columns = NameSpace(taken: ["_key"])
+
+  /// The name itself where it can be had, else one with `number` after it.
+  mutating func name(_ wanted: String, number: UInt16) -> String {
+    var name = String(wanted.map { $0 == "\0" ? "\u{2400}" : $0 })
+    let folded = NameSpace.folded(name)
+    if reservedPrefixes.contains(where: folded.hasPrefix) || name.isEmpty { name = "type \(name)" }
+    var candidate = name
+    var count = 0
+    while !taken.insert(NameSpace.folded(candidate)).inserted {
+      candidate = count == 0 ? "\(name)_\(number)" : "\(name)_\(number)_\(count)"
+      count += 1
+    }
+    return candidate
+  }
+
+  /// As SQLite compares: A to Z alone.
+  private static func folded(_ name: String) -> String {
+    String(decoding: name.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+  }
+}
+
+extension String {
+  /// As an SQL name, whatever is in it.
+  var quoted: String { "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\"" }
+}

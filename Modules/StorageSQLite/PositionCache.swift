@@ -1,0 +1,37 @@
+import Values
+
+/// Positions of the elements of lists that were opened in one transaction, so that the n-th element is found by its
+/// position and not by counting.
+struct PositionCache {
+  private struct Owner: Hashable {
+    let column: ColumnID
+    let key: Int64
+  }
+
+  /// Positions kept before all are forgotten: 32 MB of them.
+  private static let positionsMax = 4 << 20
+  private static let listsMax = 1 << 16
+
+  private var lists: [Owner: [Int64]] = [:]
+  private var total = 0
+
+  subscript(column: ColumnID, owner: ObjectKey) -> [Int64]? { lists[Owner(column: column, key: owner.rawValue)] }
+
+  mutating func keep(_ positions: [Int64], _ column: ColumnID, _ owner: ObjectKey) {
+    if total + positions.count > PositionCache.positionsMax || lists.count >= PositionCache.listsMax { forgetAll() }
+    total += positions.count
+    lists[Owner(column: column, key: owner.rawValue)] = positions
+  }
+
+  /// Takes a list's positions out, to be edited and kept again without a copy.
+  mutating func take(_ column: ColumnID, _ owner: ObjectKey) -> [Int64]? {
+    let positions = lists.removeValue(forKey: Owner(column: column, key: owner.rawValue))
+    total -= positions?.count ?? 0
+    return positions
+  }
+
+  mutating func forgetAll() {
+    lists = [:]
+    total = 0
+  }
+}

@@ -1,0 +1,110 @@
+import CSQLite
+import Coordination
+import Storage
+import Synchronization
+import Values
+
+extension SQLiteEngine {
+  public func beginRead() throws(StorageError) -> any ReadTransaction {
+    try mark.check()
+    if options.isReadOnly { try followLog() }
+    let connection = try takeReader()
+    do throws(StorageError) {
+      try connection.run(StatementKey(.begin), "BEGIN")
+      let state = try state(of: connection)
+      let read = SQLiteReadTransaction(self, connection, state)
+      shared.withLock { $0.pins[ObjectIdentifier(read)] = state.version }
+      return read
+    } catch {
+      giveBack(connection)
+      throw error
+    }
+  }
+
+  /// What the snapshot of a connection in a transaction holds. Fixes the snapshot.
+  func state(of connection: Connection) throws(StorageError) -> SnapshotState {
+    let (version, catalogVersion) = try connection.readVersions()
+    let layout: SchemaLayout
+    if let known = shared.withLock({ $0.layout }), known.version == catalogVersion {
+      layout = known.layout
+    } else {
+      layout = SchemaLayout(try connection.readCatalog())
+      remember(layout, catalogVersion)
+    }
+    connection.use(layout)
+    return SnapshotState(version: version, layout: layout)
+  }
+
+  func remember(_ layout: SchemaLayout, _ version: Int64) {
+    shared.withLock { shared in
+      if version >= shared.layout?.version ?? 0 { shared.layout = (version, layout) }
+    }
+  }
+
+  private func takeReader() throws(StorageError) -> Connection {
+    let (isClosed, isImmutable, idle) = shared.withLock { shared in
+      if shared.isClosed { return (true, false, Connection?.none) }
+      shared.openCount += 1
+      return (false, shared.isImmutable, shared.idle.popLast())
+    }
+    if isClosed { throw .closedEngine }
+    if let idle { return idle }
+    do throws(StorageError) {
+      return try Connection.ours(path: file.path, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
+    } catch {
+      shared.withLock { $0.openCount -= 1 }
+      letGoIfUnused()
+      throw error
+    }
+  }
+
+  func endRead(_ connection: Connection, _ read: SQLiteReadTransaction) {
+    let id = ObjectIdentifier(read)
+    shared.withLock { _ = $0.pins.removeValue(forKey: id) }
+    giveBack(connection)
+  }
+
+  private func giveBack(_ connection: Connection) {
+    if mark.isStale { return connection.abandon() }
+    let isUsable = endTransaction(connection)
+    // Dropped outside the lock: closing a connection is work.
+    let surplus = shared.withLock { shared -> Connection? in
+      shared.openCount -= 1
+      guard isUsable, !shared.isClosed, shared.idle.count < SQLiteEngine.idleMax else { return connection }
+      shared.idle.append(connection)
+      return nil
+    }
+    if surplus != nil { letGoIfUnused() }
+  }
+
+  /// Rolls back whatever is open. False: the connection is of no use any more.
+  func endTransaction(_ connection: Connection) -> Bool {
+    guard connection.isInTransaction else { return true }
+    do throws(StorageError) {
+      try connection.run(StatementKey(.rollback), "ROLLBACK")
+      return true
+    } catch {
+      return !connection.isInTransaction
+    }
+  }
+
+  /// Read-only and no log at first: nobody wrote, and the file was read as one that never changes. Once a log
+  /// appears somebody does write, and it is read like any other.
+  func followLog() throws(StorageError) {
+    guard shared.withLock({ $0.isImmutable }), file.hasLog else { return }
+    let connection = try Connection.ours(path: file.path, isReadOnly: true)
+    let failure = watch.withLock { watch -> StorageError? in
+      guard watch != nil else { return nil }
+      do throws(StorageError) { watch = try VersionWatch(connection) } catch { return error }
+      return nil
+    }
+    if let failure { throw failure }
+    let old = shared.withLock { shared in
+      shared.isImmutable = false
+      defer { shared.idle = [] }
+      return shared.idle
+    }
+    // Closed here, outside the lock.
+    _ = consume old
+  }
+}

@@ -1,0 +1,43 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import Storage
+import Synchronization
+import Values
+
+extension SQLiteEngine {
+  /// Pins are this process's: SQLite does not say who else reads.
+  public func statistics() throws(StorageError) -> StorageStatistics {
+    try checkOpen()
+    var statistics = StorageStatistics()
+    for path in file.allPaths {
+      var info = stat()
+      if stat(path, &info) == 0 { statistics.fileBytes += Int(info.st_blocks) * 512 }
+    }
+    let process = getpid()
+    statistics.pins = shared.withLock { $0.pins.values.sorted() }.map { VersionPin(version: $0, processID: process) }
+    let read = try beginRead()
+    defer { read.end() }
+    guard let snapshot = read as? SQLiteReadTransaction else { return statistics }
+    let connection = snapshot.connection
+    statistics.freeBytes = Int(try connection.number(of: "freelist_count") * connection.number(of: "page_size"))
+    statistics.historyVersions = try connection.historyBounds()
+    return statistics
+  }
+}
+
+extension Connection {
+  fileprivate func historyBounds() throws(StorageError) -> ClosedRange<UInt64>? {
+    let statement = try take(StatementKey(.historyBounds)) {
+      "SELECT (SELECT min(version) FROM _vivarium_history), (SELECT max(version) FROM _vivarium_history)"
+    }
+    defer { finish(statement) }
+    guard try step(statement, "read the history"), !statement.isNull(0) else { return nil }
+    let (first, last) = (UInt64(max(0, statement.int64(0))), UInt64(max(0, statement.int64(1))))
+    return first <= last ? first...last : nil
+  }
+}

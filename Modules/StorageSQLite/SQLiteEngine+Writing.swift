@@ -1,0 +1,127 @@
+import CSQLite
+import Coordination
+import Storage
+import Synchronization
+import Values
+
+extension SQLiteEngine {
+  public func beginWrite(_ deadline: Deadline) throws(StorageError) -> any WriteTransaction {
+    try checkOpen()
+    guard let lock else {
+      throw StorageError(.readOnly, .transaction, "The store is open for reading alone.", remedy: "Open it for writing.")
+    }
+    // Ours first: it is fair, and keeps our processes from polling for SQLite's.
+    let hold = try lock.acquire(deadline)
+    let connection = try takeWriter()
+    do throws(StorageError) {
+      try begin(connection, deadline)
+      if try logForeignWrites(connection) {
+        bell.ring()
+        try begin(connection, deadline)
+      }
+      return SQLiteWriteTransaction(self, connection, try state(of: connection), hold)
+    } catch {
+      endWrite(connection, hold, [:])
+      throw error
+    }
+  }
+
+  private func takeWriter() throws(StorageError) -> Connection {
+    let (isClosed, writer) = shared.withLock { shared in
+      if shared.isClosed { return (true, Connection?.none) }
+      shared.openCount += 1
+      defer { shared.writer = nil }
+      return (false, shared.writer)
+    }
+    if isClosed { throw .closedEngine }
+    if let writer { return writer }
+    do throws(StorageError) {
+      let writer = try Connection.ours(path: file.path, isReadOnly: false)
+      if pagesMax > 0 { try writer.execute("PRAGMA max_page_count = \(pagesMax)") }
+      shared.withLock { $0.durability.connectionIsFull = nil }
+      return writer
+    } catch {
+      shared.withLock { $0.openCount -= 1 }
+      letGoIfUnused()
+      throw error
+    }
+  }
+
+  private func begin(_ connection: Connection, _ deadline: Deadline) throws(StorageError) {
+    let isFull = shared.withLock { shared -> Bool? in
+      guard shared.durability.connectionIsFull != shared.durability.isFull else { return nil }
+      shared.durability.connectionIsFull = shared.durability.isFull
+      return shared.durability.isFull
+    }
+    if let isFull { try connection.execute("PRAGMA synchronous = \(isFull ? "FULL" : "NORMAL")") }
+    // What is left of the deadline is for programs that hold SQLite's lock and know nothing of ours.
+    sqlite3_busy_timeout(connection.database, deadline.remaining?.milliseconds ?? .max)
+    defer { sqlite3_busy_timeout(connection.database, Connection.patienceMilliseconds) }
+    try connection.run(StatementKey(.beginWrite), "BEGIN IMMEDIATE")
+  }
+
+  func lastIssuedKey(_ table: TableID) -> Int64 { shared.withLock { $0.issued[table] ?? 0 } }
+
+  /// After the commit in the file: makes it as durable as was asked for, and tells everybody.
+  func committed(_ version: Version, _ layout: SchemaLayout, _ durability: Durability) throws(StorageError) {
+    let wasFull = shared.withLock { shared in
+      defer { shared.durability.note(durability) }
+      return shared.durability.connectionIsFull ?? false
+    }
+    bell.ring()
+    let frames = watch.withLock { $0?.frames ?? (logged: 0, moved: 0) }
+    checkpointer.committed(logged: frames.logged, moved: frames.moved)
+    switch durability {
+    case .full: if !wasFull { try LogFile.sync(database: file.path) }
+    case .grouped(let bound): if !wasFull { checkpointer.syncLog(within: bound) }
+    case .relaxed: break
+    }
+  }
+
+  /// Ends a write however it went: rolls back what is open and passes the lock on.
+  func endWrite(_ connection: Connection, _ hold: WriterHold, _ lastKeys: [TableID: Int64]) {
+    if mark.isStale { return connection.abandon() }
+    let isUsable = endTransaction(connection)
+    let surplus = shared.withLock { shared -> Connection? in
+      shared.openCount -= 1
+      for (table, key) in lastKeys { shared.issued[table] = max(shared.issued[table] ?? 0, key) }
+      guard isUsable, !shared.isClosed else { return connection }
+      shared.writer = connection
+      return nil
+    }
+    hold.release()
+    if surplus != nil { letGoIfUnused() }
+  }
+
+  /// Closes every connection once the engine is closed and no transaction is open.
+  func letGoIfUnused() {
+    let unused = shared.withLock { shared -> [Connection]? in
+      guard shared.isClosed, shared.openCount == 0 else { return nil }
+      let all = shared.idle + (shared.writer.map { [$0] } ?? [])
+      shared.idle = []
+      shared.writer = nil
+      if mark.isStale { for connection in all { connection.abandon() } }
+      return all
+    }
+    guard unused != nil else { return }
+    if mark.isStale {
+      watch.withLock { watch in
+        watch?.abandon()
+        watch = nil
+      }
+      return
+    }
+    checkpointer.close()
+    watch.withLock { $0 = nil }
+    presence.withLock { $0 = nil }
+  }
+}
+
+extension Duration {
+  /// Rounded up, within what SQLite takes.
+  fileprivate var milliseconds: Int32 {
+    let (seconds, attoseconds) = components
+    guard seconds < Int64(Int32.max / 1000) - 1 else { return .max }
+    return Int32(clamping: seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+  }
+}

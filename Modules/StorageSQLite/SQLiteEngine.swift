@@ -1,0 +1,122 @@
+import CSQLite
+import Coordination
+import Storage
+import Synchronization
+import Values
+
+/// One open SQLite file: a connection for each live read, one for the writer, one that watches for commits.
+///
+/// Safe from any thread. Reads never wait for the writer; the writer takes the store's own lock first, which is fair
+/// over threads and processes, and SQLite's second, which holds off foreign programs.
+public final class SQLiteEngine: StorageEngine {
+  struct Shared {
+    var idle: [Connection] = []
+    var writer: Connection?
+    /// The newest catalog seen, with the version that brought it.
+    var layout: (version: Int64, layout: SchemaLayout)?
+    /// The last key given out in each table, also by writes that were rolled back.
+    var issued: [TableID: Int64] = [:]
+    var pins: [ObjectIdentifier: Version] = [:]
+    var isClosed = false
+    var openCount = 0
+    var durability = DurabilityLevel()
+    /// Reads the file as one that nobody writes.
+    var isImmutable = false
+  }
+
+  public let kind = "sqlite"
+  let file: StoreFile
+  let options: OpenOptions
+  let mark = ForkMark()
+  let shared = Mutex(Shared())
+  let watch: Mutex<VersionWatch?>
+  let bell: FileDoorbell
+  let checkpointer: Checkpointer
+  /// nil when read-only.
+  let lock: FileWriterLock?
+  /// Released when the file is let go of.
+  let presence: Mutex<StorePresence?>
+  let pagesMax: Int
+  let forget: @Sendable (SQLiteEngine) -> Void
+  /// Idle connections kept for the next reads.
+  static let idleMax = 8
+
+  /// Opens a store that `StoreFile.prepare` has found in order.
+  init(
+    _ file: StoreFile, _ options: OpenOptions, pagesMax: Int, forget: @escaping @Sendable (SQLiteEngine) -> Void
+  ) throws(StorageError) {
+    self.file = file
+    self.options = options
+    self.pagesMax = pagesMax
+    self.forget = forget
+    presence = Mutex(try SQLiteEngine.announce(file, options))
+    lock = options.isReadOnly ? nil : try FileWriterLock(path: file.coordinationPath)
+    bell = try FileDoorbell(path: file.bellPath, isReadOnly: options.isReadOnly)
+    checkpointer = Checkpointer(path: file.path)
+    let isImmutable = options.isReadOnly && !file.hasLog
+    shared.withLock { $0.isImmutable = isImmutable }
+    watch = Mutex(try SQLiteEngine.verified(file, options, isImmutable: isImmutable))
+  }
+
+  private static func announce(_ file: StoreFile, _ options: OpenOptions) throws(StorageError) -> StorePresence? {
+    do throws(StorageError) {
+      return try StorePresence(path: file.coordinationPath, isReadOnly: options.isReadOnly)
+    } catch {
+      // A bundled file has no coordination file beside it, and whoever may only read cannot make one.
+      if options.isReadOnly && error.code != .alreadyOpen { return nil }
+      throw error
+    }
+  }
+
+  /// The watching connection, once it has read what every file of ours has.
+  private static func verified(
+    _ file: StoreFile, _ options: OpenOptions, isImmutable: Bool
+  ) throws(StorageError) -> VersionWatch {
+    do throws(StorageError) {
+      let connection = try Connection.ours(path: file.path, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
+      _ = try connection.readCatalog()
+      return try VersionWatch(connection)
+    } catch {
+      // The first bytes said that the file is ours: what SQLite cannot read in it is damage.
+      guard error.code == .sqlite || error.code == .foreignFile else { throw error }
+      var error = error
+      error.code = .corrupt
+      error.remedy = "Restore the file from a copy."
+      throw error
+    }
+  }
+
+  deinit { close() }
+
+  func checkOpen() throws(StorageError) {
+    try mark.check()
+    if shared.withLock({ $0.isClosed }) { throw .closedEngine }
+  }
+
+  public func latestVersion() throws(StorageError) -> Version {
+    try mark.check()
+    if options.isReadOnly { try followLog() }
+    let found = watch.withLock { watch -> Result<Version, StorageError>? in
+      guard watch != nil else { return nil }
+      do throws(StorageError) { return .success(try watch?.latest() ?? Version(0)) } catch { return .failure(error) }
+    }
+    guard let found, !shared.withLock({ $0.isClosed }) else { throw .closedEngine }
+    return try found.get()
+  }
+
+  public func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
+    try checkOpen()
+    return bell.listen(version: { [weak self] in try? self?.latestVersion() }, body)
+  }
+
+  public func close() {
+    let isFirst = shared.withLock { shared in
+      defer { shared.isClosed = true }
+      return !shared.isClosed
+    }
+    if isFirst {
+      forget(self)
+      letGoIfUnused()
+    }
+  }
+}

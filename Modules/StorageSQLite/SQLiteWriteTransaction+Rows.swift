@@ -1,0 +1,226 @@
+import CSQLite
+import Storage
+import Values
+
+/// Rows on their way into one table: looked up once, used for row after row.
+struct Insertion {
+  let table: TableLayout
+  let statement: Statement
+  var lastKey: Int64
+  var objects: Int
+}
+
+extension SQLiteWriteTransaction {
+  func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey {
+    try enter()
+    defer { leave() }
+    windows.reset()
+    do throws(StorageError) {
+      if insertion?.table.id != row.table { try beginInsertion(row.table) }
+      return try insertRow(row)
+    } catch {
+      // The statement must not stay open while the table may change or roll back.
+      settleInsertion()
+      throw spoil(error)
+    }
+  }
+
+  private func beginInsertion(_ id: TableID) throws(StorageError) {
+    settleInsertion()
+    let table = try layout.table(id)
+    let objects = try objectCount(table)
+    let lastKey = try self.lastKey(table)
+    let statement = try connection.take(StatementKey(.insert, table.number)) { table.insertText }
+    countedTables.insert(id)
+    insertion = Insertion(table: table, statement: statement, lastKey: lastKey, objects: objects)
+  }
+
+  private func lastKey(_ table: TableLayout) throws(StorageError) -> Int64 {
+    if let key = lastKeys[table.id] { return key }
+    let stored = try connection.counters(of: table).lastKey
+    // Another program may have added rows without running the triggers that count.
+    let used = try connection.largestKey(table)
+    return max(stored, used, engine.lastIssuedKey(table.id))
+  }
+
+  /// Writes back what an insertion in progress knows. Called before anything else looks at it.
+  func settleInsertion() {
+    guard let current = insertion else { return }
+    insertion = nil
+    connection.finish(current.statement)
+    lastKeys[current.table.id] = current.lastKey
+    objectCounts[current.table.id] = current.objects
+  }
+
+  private func insertRow(_ row: RowBuffer) throws(StorageError) -> ObjectKey {
+    guard let current = insertion else { throw .misuse("No insertion is under way.") }
+    let table = current.table
+    guard row.count == table.slots.count else { throw .misuse("The row was made for another version of \(table.name).") }
+    if row.isOverfull { throw StorageError(.tooLarge, .statement, "The row has more bytes than a row can hold.") }
+    let (key, overflow) = current.lastKey.addingReportingOverflow(1)
+    if overflow { throw StorageError(.tooLarge, .statement, "\(table.name) has used up its keys.") }
+    let statement = current.statement
+    statement.bind(1, key)
+    var parameter: Int32 = 2
+    for (slot, column) in table.scalars {
+      try bind(row, slot, column, to: statement, parameter)
+      parameter &+= 1
+    }
+    let code = sqlite3_step(statement.pointer)
+    sqlite3_reset(statement.pointer)
+    guard code == SQLITE_DONE else { throw insertFailure(code, row, table, key) }
+    insertion?.lastKey = key
+    insertion?.objects &+= 1
+    return ObjectKey(key)
+  }
+
+  @inline(__always) private func bind(
+    _ row: RowBuffer, _ slot: Int, _ column: ColumnLayout, to statement: Statement, _ parameter: Int32
+  ) throws(StorageError) {
+    if row.isNull(slot) {
+      try column.check(word: nil)
+      statement.bindNull(parameter)
+    } else if column.cell.isWord {
+      let word = row.word(slot)
+      try column.check(word: word)
+      statement.bind(parameter, word: word, column.cell.physical)
+    } else {
+      let bytes = row.bytes(slot)
+      try column.check(bytes: bytes)
+      let code = statement.bind(parameter, bytes: bytes, isText: column.cell.isText)
+      guard code == SQLITE_OK else { throw connection.failure(code, doing: "store \(column.label)") }
+    }
+  }
+
+  private func insertFailure(_ code: Int32, _ row: RowBuffer, _ table: TableLayout, _ key: Int64) -> StorageError {
+    let error = connection.failure(code, doing: "add to \(table.name)")
+    guard code == CSQLITE_CONSTRAINT_UNIQUE else { return error }
+    return conflict(error, in: table, except: key) { column in
+      guard let slot = table.slots.firstIndex(where: { $0 === column }), !row.isNull(slot) else { return .null }
+      let type = column.cell.type
+      return (type.isWord ? Value(word: row.word(slot), type: type) : Value(bytes: row.bytes(slot), type: type)) ?? .null
+    }
+  }
+
+  func delete(_ id: TableID, _ key: ObjectKey) throws(StorageError) {
+    settleInsertion()
+    try change { () throws(StorageError) in
+      let table = try layout.table(id)
+      let count = try objectCount(table)
+      let statement = try connection.take(StatementKey(.delete, table.number)) {
+        "DELETE FROM \(table.name) WHERE _key = ?"
+      }
+      defer { connection.finish(statement) }
+      statement.bind(1, key.rawValue)
+      _ = try connection.step(statement, "delete from \(table.name)")
+      guard sqlite3_changes(connection.database) > 0 else { throw table.objectDeleted(key) }
+      objectCounts[id] = count - 1
+      countedTables.insert(id)
+      for list in table.lists {
+        _ = positions.take(list.id, key)
+        try removeAll(of: key, from: list)
+      }
+    }
+  }
+}
+
+extension SQLiteWriteTransaction {
+  func set(_ id: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) {
+    settleInsertion()
+    try change { () throws(StorageError) in
+      let column = try layout.wordColumn(id)
+      let statement = try update(column)
+      defer { connection.finish(statement) }
+      if let word { statement.bind(1, word: word, column.cell.physical) } else { statement.bindNull(1) }
+      statement.bind(2, key.rawValue)
+      if let error = step(column, key, statement, { word.flatMap { Value(word: $0, type: column.cell.type) } ?? .null }) {
+        throw error
+      }
+      // Checked after the row is known to live, as the other engines do; SQLite has undone nothing yet.
+    } check: { () throws(StorageError) in
+      try layout.wordColumn(id).check(word: word)
+    } lives: { () throws(StorageError) in try requireObject(try layout.table(id.table), key) }
+  }
+
+  func set(_ id: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) {
+    settleInsertion()
+    try change { () throws(StorageError) in
+      let column = try layout.bytesColumn(id)
+      let statement = try update(column)
+      defer { connection.finish(statement) }
+      if let bytes {
+        let code = statement.bind(1, bytes: bytes, isText: column.cell.isText)
+        guard code == SQLITE_OK else { throw connection.failure(code, doing: "store \(column.label)") }
+      } else {
+        statement.bindNull(1)
+      }
+      statement.bind(2, key.rawValue)
+      if let error = step(column, key, statement, { bytes.flatMap { Value(bytes: $0, type: column.cell.type) } ?? .null }) {
+        throw error
+      }
+    } check: { () throws(StorageError) in
+      try layout.bytesColumn(id).check(bytes: bytes)
+    } lives: { () throws(StorageError) in try requireObject(try layout.table(id.table), key) }
+  }
+
+  /// Runs a change after its value was checked. A value that does not fit is only reported for an object that
+  /// lives.
+  @inline(__always) private func change(
+    _ body: () throws(StorageError) -> Void, check: () throws(StorageError) -> Void, lives: () throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try change { () throws(StorageError) in
+      do throws(StorageError) { try check() } catch {
+        if error.code == .typeMismatch { try lives() }
+        throw error
+      }
+      try body()
+    }
+  }
+
+  private func update(_ column: ColumnLayout) throws(StorageError) -> Statement {
+    try connection.take(StatementKey(.update, column.id.table.rawValue, column.id.property.rawValue)) {
+      "UPDATE \(layout.tableName(column)) SET \(column.name) = ? WHERE _key = ?"
+    }
+  }
+
+  private func step(
+    _ column: ColumnLayout, _ key: ObjectKey, _ statement: Statement, _ value: () -> Value
+  ) -> StorageError? {
+    let code = sqlite3_step(statement.pointer)
+    if code == SQLITE_DONE {
+      if sqlite3_changes(connection.database) > 0 { return nil }
+      return try? layout.table(column.id.table).objectDeleted(key)
+    }
+    let error = connection.failure(code, doing: "change \(column.label)")
+    sqlite3_reset(statement.pointer)
+    guard code == CSQLITE_CONSTRAINT_UNIQUE, let table = try? layout.table(column.id.table) else { return error }
+    let new = value()
+    return conflict(error, in: table, except: key.rawValue) { other in
+      other === column ? new : ((try? self.value(other.id, key)) ?? .null)
+    }
+  }
+
+  /// The error of a refused unique value: which index refused, and who has the value.
+  private func conflict(
+    _ error: StorageError, in table: TableLayout, except key: Int64, _ value: (ColumnLayout) -> Value
+  ) -> StorageError {
+    var result = error
+    result.code = .uniqueViolation
+    for index in table.indexes where index.entry.isUnique {
+      let values = index.columns.map(value)
+      if values.contains(where: \.isNull) { continue }
+      var holder: Int64?
+      try? keys(in: index.entry.id, IndexRange(equal: values), descending: false) { keys in
+        holder = keys.first { $0 != key }
+        return holder == nil ? .proceed : .stop
+      }
+      guard let holder else { continue }
+      result.index = index.entry.id
+      result.conflictingKey = ObjectKey(holder)
+      let parts = index.columns.map(\.label).joined(separator: ", ")
+      result.message = "Object \(ObjectKey(holder)) has the same \(parts) already."
+      return result
+    }
+    return result
+  }
+}

@@ -1,0 +1,132 @@
+import CSQLite
+import Coordination
+import Storage
+import Values
+
+/// The one writer: the engine's writing connection inside an immediate transaction.
+final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
+  /// What a savepoint brings back besides the rows.
+  struct Mark {
+    let layout: SchemaLayout
+    let objectCounts: [TableID: Int]
+  }
+
+  private let hold: WriterHold
+  var marks: [Mark] = []
+  /// The last key given out in each table that the transaction inserted into.
+  var lastKeys: [TableID: Int64] = [:]
+  /// Tables whose counters are to be written.
+  var countedTables: Set<TableID> = []
+  /// Why nothing but `end` is possible any more.
+  private var spoiled: StorageError?
+  /// Held while rows are added to one table: the counters that every insert needs.
+  var insertion: Insertion?
+
+  init(_ engine: SQLiteEngine, _ connection: Connection, _ state: SnapshotState, _ hold: WriterHold) {
+    self.hold = hold
+    super.init(engine, connection, state)
+  }
+
+  deinit { end() }
+
+  override func refuse() throws(StorageError) {
+    try super.refuse()
+    if let spoiled { throw spoiled }
+  }
+
+  override func settle() { settleInsertion() }
+
+  override func close() {
+    settleInsertion()
+    engine.endWrite(connection, hold, lastKeys)
+  }
+
+  /// Runs a change. What it throws with a wider scope than the statement, or after which SQLite has rolled back by
+  /// itself, spoils the transaction.
+  @inline(__always) func change<R>(_ body: () throws(StorageError) -> R) throws(StorageError) -> R {
+    try enter()
+    defer { leave() }
+    windows.reset()
+    do throws(StorageError) { return try body() } catch { throw spoil(error) }
+  }
+
+  @inline(never) func spoil(_ error: StorageError) -> StorageError {
+    var error = error
+    if !connection.isInTransaction, error.scope == .statement { error.scope = .transaction }
+    if error.scope != .statement {
+      spoiled = StorageError(
+        .misuse, error.scope, "The transaction failed before and can only be ended: \(error.message)",
+        underlyingCode: error.underlyingCode)
+    }
+    return error
+  }
+}
+
+extension SQLiteWriteTransaction {
+  func commit(_ record: CommitRecord, _ durability: Durability) throws(StorageError) -> Version {
+    try enter()
+    defer {
+      end()
+      leave()
+    }
+    guard marks.isEmpty else {
+      throw StorageError(.misuse, .transaction, "A savepoint is still open.")
+    }
+    settleInsertion()
+    do throws(StorageError) {
+      for id in countedTables.sorted() {
+        let table = try layout.table(id)
+        var counters = try connection.counters(of: table)
+        counters.objects = objectCounts[id] ?? counters.objects
+        counters.lastKey = max(counters.lastKey, lastKeys[id] ?? 0)
+        try connection.setCounters(counters, of: table)
+      }
+      try putRecord(record)
+      try trimHistory()
+      try connection.run(StatementKey(.commit), "COMMIT")
+    } catch {
+      throw spoil(StorageError(widening: error))
+    }
+    try engine.committed(version.next, layout, durability)
+    return version.next
+  }
+
+  private func putRecord(_ record: CommitRecord) throws(StorageError) {
+    let statement = try connection.take(StatementKey(.putRecord)) {
+      "INSERT INTO _vivarium_history (version, record) VALUES (?, ?)"
+    }
+    defer { connection.finish(statement) }
+    statement.bind(1, Int64(version.next.rawValue))
+    let bytes = record.encoded()
+    let stored = bytes.withUnsafeBytes { bytes -> Result<Bool, StorageError> in
+      do throws(StorageError) {
+        let code = statement.bind(2, bytes: bytes, isText: false)
+        guard code == SQLITE_OK else { throw connection.failure(code, doing: "store the commit record") }
+        return .success(try connection.step(statement, "store the commit record"))
+      } catch {
+        return .failure(error)
+      }
+    }
+    _ = try stored.get()
+  }
+
+  /// Drops records beyond the limit, some at a time, so that most commits do not touch the oldest page.
+  private func trimHistory() throws(StorageError) {
+    let limit = UInt64(max(1, engine.options.historyLimit))
+    let batch = min(64, max(1, limit / 8))
+    let newest = version.next.rawValue
+    guard newest > limit, newest % batch == 0 else { return }
+    let statement = try connection.take(StatementKey(.trimHistory)) { "DELETE FROM _vivarium_history WHERE version <= ?" }
+    defer { connection.finish(statement) }
+    statement.bind(1, Int64(newest - limit))
+    _ = try connection.step(statement, "trim the history")
+  }
+}
+
+extension StorageError {
+  /// The same, as the end of a transaction.
+  fileprivate init(widening error: StorageError) {
+    self = error
+    if scope == .statement { scope = .transaction }
+  }
+}

@@ -1,0 +1,157 @@
+import CSQLite
+import Storage
+import Values
+
+/// What a read and an open write have in common: a connection inside a transaction, read through the layout of
+/// its version.
+///
+/// One thread at a time, any, as the seam says of all transactions.
+class Snapshot: StorageReading {
+  let engine: SQLiteEngine
+  let connection: Connection
+  let version: Version
+  /// Changes in a write that changes the catalog.
+  final var layout: SchemaLayout
+  /// Positions of the lists that were opened, by owner.
+  final var positions = PositionCache()
+  final var windows = WindowArena()
+  final var objectCounts: [TableID: Int] = [:]
+  private final var isEnded = false
+  /// Calls under way: a call inside a lent closure is one more.
+  private final var depth = 0
+
+  init(_ engine: SQLiteEngine, _ connection: Connection, _ state: SnapshotState) {
+    self.engine = engine
+    self.connection = connection
+    version = state.version
+    layout = state.layout
+  }
+
+  deinit {
+    // Not `end`: a subclass's own `deinit` has run before and called it. Here nothing is open any more.
+  }
+
+  final var catalog: Catalog { layout.catalog }
+
+  /// Throws when the transaction cannot be used any more.
+  func refuse() throws(StorageError) {
+    if isEnded { throw .ended }
+  }
+
+  /// Call first in every call; `leave` last.
+  @inline(__always) final func enter() throws(StorageError) {
+    try refuse()
+    depth += 1
+  }
+
+  @inline(__always) final func leave() {
+    depth -= 1
+    if isEnded { finishEnd() }
+  }
+
+  final func end() {
+    if isEnded { return }
+    isEnded = true
+    finishEnd()
+  }
+
+  /// Ends once no call is under way any more: a lent closure may have ended the transaction it reads.
+  private final func finishEnd() {
+    if depth == 0 { close() }
+  }
+
+  /// Ends the transaction in the file and lets go of the connection. Called once.
+  func close() {}
+
+  /// Brings `objectCounts` up to date with rows that are being added.
+  func settle() {}
+}
+
+/// What a transaction finds when it begins.
+struct SnapshotState {
+  let version: Version
+  let layout: SchemaLayout
+}
+
+extension Snapshot {
+  final func count(_ id: TableID) throws(StorageError) -> Int {
+    try enter()
+    defer { leave() }
+    return try objectCount(try layout.table(id))
+  }
+
+  final func objectCount(_ table: TableLayout) throws(StorageError) -> Int {
+    settle()
+    if let count = objectCounts[table.id] { return count }
+    let count = try connection.counters(of: table).objects
+    objectCounts[table.id] = count
+    return count
+  }
+
+  final func contains(_ id: TableID, _ key: ObjectKey) throws(StorageError) -> Bool {
+    try enter()
+    defer { leave() }
+    return try contains(try layout.table(id), key)
+  }
+
+  final func contains(_ table: TableLayout, _ key: ObjectKey) throws(StorageError) -> Bool {
+    let statement = try connection.take(StatementKey(.contains, table.number)) {
+      "SELECT 1 FROM \(table.name) WHERE _key = ?"
+    }
+    defer { connection.finish(statement) }
+    statement.bind(1, key.rawValue)
+    return try connection.step(statement, "read \(table.name)")
+  }
+
+  final func requireObject(_ table: TableLayout, _ key: ObjectKey) throws(StorageError) {
+    guard try contains(table, key) else { throw table.objectDeleted(key) }
+  }
+
+  final func word(_ id: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
+    try enter()
+    defer { leave() }
+    let column = try layout.wordColumn(id)
+    let statement = try read(column, key)
+    defer { connection.finish(statement) }
+    switch statement.word(0, column.cell) {
+    case .word(let word): return word
+    case .null: return nil
+    case .foreign: throw .foreignValue(in: column.label)
+    }
+  }
+
+  final func bytes(
+    _ id: ColumnID, _ key: ObjectKey, _ body: (UnsafeRawBufferPointer?) -> Void
+  ) throws(StorageError) {
+    try enter()
+    defer { leave() }
+    let column = try layout.bytesColumn(id)
+    let statement = try read(column, key)
+    defer { connection.finish(statement) }
+    if statement.holdsBytes(0, column.cell) { return body(statement.bytes(0, isText: column.cell.isText)) }
+    guard statement.isNull(0) else { throw .foreignValue(in: column.label) }
+    body(nil)
+  }
+
+  /// The statement that stands on the row of an object, with the one column. `finish` it.
+  @inline(__always) private final func read(
+    _ column: ColumnLayout, _ key: ObjectKey
+  ) throws(StorageError) -> Statement {
+    let statement = try connection.take(StatementKey(.read, column.id.table.rawValue, column.id.property.rawValue)) {
+      "SELECT \(column.name) FROM \(layout.tableName(column)) WHERE _key = ?"
+    }
+    statement.bind(1, key.rawValue)
+    do throws(StorageError) {
+      if try connection.step(statement, "read \(column.label)") { return statement }
+      throw try layout.table(column.id.table).objectDeleted(key)
+    } catch {
+      connection.finish(statement)
+      throw error
+    }
+  }
+}
+
+extension SchemaLayout {
+  /// The quoted name of the table that a column belongs to.
+  func tableName(_ column: ColumnLayout) -> String { (try? table(column.id.table).name) ?? "" }
+}

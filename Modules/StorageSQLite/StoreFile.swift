@@ -1,0 +1,86 @@
+import CSQLite
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import Coordination
+import Storage
+import Synchronization
+
+/// The files of one store, before it is open: which they are, whether they can be opened, and how they are made.
+struct StoreFile {
+  let path: String
+  var coordinationPath: String { path + ".coord" }
+  var bellPath: String { path + ".bell" }
+  var logPath: String { path + "-wal" }
+  /// All of them, the main one first.
+  var allPaths: [String] { [path, logPath, path + "-shm", bellPath, coordinationPath] }
+
+  private static let numbers = Atomic(0)
+
+  /// Makes sure that there is a store that can be opened so; makes it where that is asked for.
+  func prepare(_ options: OpenOptions) throws(StorageError) {
+    switch try FileHeader.read(path) {
+    case .ours(let format): try check(format, options)
+    case .foreign(let reason): throw foreign(reason)
+    case .missing, .empty:
+      guard options.createsIfMissing, !options.isReadOnly else {
+        throw StorageError(
+          .fileNotFound, .engine, "There is no store at '\(path)'.", remedy: "Check the path, or let the store be made.")
+      }
+      try create()
+    }
+  }
+
+  private func check(_ format: Int32, _ options: OpenOptions) throws(StorageError) {
+    guard format >= 1 && format <= MetaTables.format else {
+      throw StorageError(
+        .unsupportedVersion, .engine,
+        "'\(path)' has format \(format); this build knows formats up to \(MetaTables.format).",
+        remedy: "Open the file with a newer build.")
+    }
+    if !options.isReadOnly, access(path, W_OK) != 0 { throw .system(errno, doing: "write", path: path) }
+  }
+
+  private func foreign(_ reason: String) -> StorageError {
+    StorageError(.foreignFile, .engine, "'\(path)' is not a store: \(reason).", remedy: "Check the path.")
+  }
+
+  /// Makes the store aside and moves it into place whole, so that nobody ever finds half of one.
+  private func create() throws(StorageError) {
+    let lock = try FileWriterLock(path: coordinationPath)
+    let hold = try lock.acquire(.never)
+    defer { hold.release() }
+    // Somebody else may have made it while we waited.
+    let found = try FileHeader.read(path)
+    guard found == .missing || found == .empty else { return }
+    let number = StoreFile.numbers.add(1, ordering: .relaxed).newValue
+    let aside = "\(path).new-\(getpid())-\(number)"
+    defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(aside + suffix) } }
+    try StoreFile.make(aside)
+    guard rename(aside, path) == 0 else { throw .system(errno, doing: "make", path: path) }
+    try LogFile.syncDirectory(of: path)
+  }
+
+  private static func make(_ path: String) throws(StorageError) {
+    let connection = try Connection(path: path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    // The marks are in the main file before it has a log, so its first bytes always tell what it is.
+    let marks = [
+      "PRAGMA synchronous = FULL", "BEGIN", "PRAGMA application_id = \(MetaTables.applicationID)",
+      "PRAGMA user_version = \(MetaTables.format)",
+    ]
+    for text in marks + MetaTables.definitions + ["COMMIT", "PRAGMA journal_mode = WAL"] { try connection.execute(text) }
+  }
+
+  /// Removes every file of the store; the caller has made sure that nobody has it open.
+  func removeAll() throws(StorageError) {
+    for path in allPaths where unlink(path) != 0 {
+      if errno != ENOENT { throw .system(errno, doing: "remove", path: path) }
+    }
+  }
+
+  var hasLog: Bool { access(logPath, F_OK) == 0 }
+}

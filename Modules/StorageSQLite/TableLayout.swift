@@ -1,0 +1,47 @@
+import Storage
+import Values
+
+/// Where one type is in the file: its table, its lists' tables, its indexes.
+final class TableLayout: Sendable {
+  let entry: TableEntry
+  /// Quoted.
+  let name: String
+  /// By slot of a `RowBuffer`.
+  let slots: [ColumnLayout]
+  /// By number of the property.
+  private let columns: [ColumnLayout?]
+  /// Scalars with their slots: what a row of the table holds, in order.
+  let scalars: [(slot: Int, column: ColumnLayout)]
+  let lists: [ColumnLayout]
+  let indexes: [IndexLayout]
+
+  init(_ entry: TableEntry, name: String, slots: [ColumnLayout], indexes: [IndexLayout]) {
+    self.entry = entry
+    self.name = name.quoted
+    self.slots = slots
+    self.indexes = indexes
+    var columns = [ColumnLayout?](repeating: nil, count: Int(entry.columns.map(\.id.rawValue).max() ?? 0) + 1)
+    for column in slots { columns[Int(column.id.property.rawValue)] = column }
+    self.columns = columns
+    scalars = slots.enumerated().filter { $0.element.kind == .scalar }.map { ($0.offset, $0.element) }
+    lists = slots.filter { $0.kind == .list }
+  }
+
+  var id: TableID { entry.id }
+  var number: UInt16 { entry.id.rawValue }
+
+  @inline(__always) subscript(property: PropertyID) -> ColumnLayout? {
+    let number = Int(property.rawValue)
+    return number < columns.count ? columns[number] : nil
+  }
+
+  var insertText: String {
+    let names = ["_key"] + scalars.map(\.column.name)
+    return "INSERT INTO \(name) (\(names.joined(separator: ", "))) "
+      + "VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))"
+  }
+
+  func objectDeleted(_ key: ObjectKey) -> StorageError {
+    StorageError(.objectDeleted, .statement, "There is no object \(key) in '\(entry.name)'.")
+  }
+}

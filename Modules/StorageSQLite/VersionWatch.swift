@@ -1,0 +1,56 @@
+import CSQLite
+import Storage
+import Values
+
+/// The newest version, asked for again and again without asking SQLite: its shared WAL index changes with every
+/// commit by anybody, and comparing it costs nanoseconds.
+///
+/// One thread at a time: the engine keeps it behind a lock.
+struct VersionWatch {
+  /// Only used for this, and outside transactions.
+  private let connection: Connection
+  /// Stays mapped while the connection lives; nil where the file has none.
+  private let index: UnsafeRawPointer?
+  private var seen = [UInt64](repeating: 0, count: 12)
+  private var version: Version?
+
+  init(_ connection: Connection) throws(StorageError) {
+    self.connection = connection
+    // The index is mapped by the first read.
+    _ = try connection.readVersions()
+    index = csqlite_wal_index(connection.database).map { UnsafeRawPointer($0) }
+  }
+
+  mutating func latest() throws(StorageError) -> Version {
+    guard let index else { return try connection.readVersions().version }
+    // Taken before the version is read: a commit in between only costs another read.
+    let isUnchanged = withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 12) { now in
+      guard let start = now.baseAddress else { return false }
+      csqlite_copy_wal_header(index, start)
+      var isSame = true
+      for word in 0..<12 where seen[word] != now[word] {
+        seen[word] = now[word]
+        isSame = false
+      }
+      return isSame
+    }
+    if isUnchanged, let version { return version }
+    version = nil
+    let found = try connection.readVersions().version
+    version = found
+    return found
+  }
+
+  /// How many frames the log holds, and how many are in the main file already.
+  var frames: (logged: UInt32, moved: UInt32) {
+    guard let index else { return (0, 0) }
+    var (logged, moved): (UInt32, UInt32) = (0, 0)
+    csqlite_wal_frames(index, &logged, &moved)
+    return (logged, moved)
+  }
+}
+
+extension VersionWatch {
+  /// In a forked child.
+  func abandon() { connection.abandon() }
+}
