@@ -49,22 +49,31 @@ public final class SQLiteEngine: StorageEngine {
     self.options = options
     self.pagesMax = pagesMax
     self.forget = forget
-    presence = Mutex(try SQLiteEngine.announce(file, options))
+    let (presence, isImmutable) = try SQLiteEngine.announce(file, options)
+    self.presence = Mutex(presence)
     lock = options.isReadOnly ? nil : try FileWriterLock(path: file.coordinationPath)
     bell = try FileDoorbell(path: file.bellPath, isReadOnly: options.isReadOnly)
     checkpointer = Checkpointer(path: file.path)
-    let isImmutable = options.isReadOnly && !file.hasLog
     shared.withLock { $0.isImmutable = isImmutable }
     watch = Mutex(try SQLiteEngine.verified(file, options, isImmutable: isImmutable))
   }
 
-  private static func announce(_ file: StoreFile, _ options: OpenOptions) throws(StorageError) -> StorePresence? {
+  /// Says that the store is open, and whether it is to be read as a file that nobody writes: SQLite would otherwise
+  /// make files beside it, which whoever may only read must not and often cannot.
+  private static func announce(
+    _ file: StoreFile, _ options: OpenOptions
+  ) throws(StorageError) -> (StorePresence?, isImmutable: Bool) {
+    guard options.isReadOnly else { return (try StorePresence(path: file.coordinationPath, as: .writer), false) }
+    let isImmutable = !file.hasLog
     do throws(StorageError) {
-      return try StorePresence(path: file.coordinationPath, isReadOnly: options.isReadOnly)
+      return (
+        try StorePresence(path: file.coordinationPath, as: isImmutable ? .unprotectedReader : .reader), isImmutable
+      )
     } catch {
-      // A bundled file has no coordination file beside it, and whoever may only read cannot make one.
-      if options.isReadOnly && error.code != .alreadyOpen { return nil }
-      throw error
+      // A bundled file has no coordination file beside it, or one that cannot be locked.
+      if error.code != .alreadyOpen { return (nil, isImmutable) }
+      // A writer is there: then its log is too, or is about to be.
+      return (try StorePresence(path: file.coordinationPath, as: .reader), false)
     }
   }
 

@@ -1,0 +1,99 @@
+import CSQLite
+import QueryModel
+import Storage
+import Values
+
+extension Snapshot: QueryPushdown {
+  final func pushdown(_ query: Query) throws(StorageError) -> PushedQuery? {
+    try enter()
+    defer { leave() }
+    guard let entry = catalog[query.type] else { return nil }
+    let table = try layout.table(entry.id)
+    var compiler = QueryCompiler(table)
+    let (pushed, residual) = split(query.condition, &compiler)
+    let order = order(query.sort, compiler)
+    let isWhole = residual == .constant(true)
+    let appliesLimit = isWhole && order != nil && query.limit != nil
+    // Neither a condition nor an order nor a limit: a scan is as good.
+    guard !pushed.isEmpty || (order != nil && !query.sort.isEmpty) || appliesLimit else { return nil }
+    var text = "SELECT _key FROM \(table.name)"
+    if !pushed.isEmpty { text += " WHERE " + pushed.joined(separator: " AND ") }
+    text += " ORDER BY " + ((order ?? []) + ["_key"]).joined(separator: ", ")
+    var arguments = compiler.arguments
+    if appliesLimit, let limit = query.limit {
+      text += " LIMIT ?"
+      arguments.append(.int(Int64(max(0, limit))))
+    }
+    return PushedQuery(
+      statement: text, arguments: arguments, residual: residual, ordersResult: order != nil && !query.sort.isEmpty,
+      appliesLimit: appliesLimit)
+  }
+
+  /// The conjuncts that can be pushed, and the rest.
+  private final func split(
+    _ condition: PredicateNode, _ compiler: inout QueryCompiler
+  ) -> (pushed: [String], residual: PredicateNode) {
+    var pushed: [String] = []
+    var rest: [PredicateNode] = []
+    let parts: [PredicateNode] = if case .and(let parts) = condition { parts } else { [condition] }
+    for part in parts where part != .constant(true) {
+      if let text = compiler.condition(part) { pushed.append(text) } else { rest.append(part) }
+    }
+    switch rest.count {
+    case 0: return (pushed, .constant(true))
+    case 1: return (pushed, rest[0])
+    default: return (pushed, .and(rest))
+    }
+  }
+
+  /// The terms of the order without the last tie-break; nil when SQLite cannot sort so. The terms of a column put
+  /// null first and NaN second, and the whole turned round for descending.
+  private final func order(_ keys: [SortKey], _ compiler: QueryCompiler) -> [String]? {
+    var terms: [String] = []
+    for key in keys {
+      guard let column = compiler.column(key.path), column.cell.type != .link else { return nil }
+      terms += column.orderTerms.map { "\($0) \(key.ascending ? "ASC NULLS FIRST" : "DESC NULLS LAST")" }
+    }
+    return terms
+  }
+
+  final func keys(_ pushed: PushedQuery, _ body: (UnsafeBufferPointer<Int64>) -> Step) throws(StorageError) {
+    try enter()
+    defer { leave() }
+    try run(pushed, pushed.statement) { statement throws(StorageError) in
+      _ = try KeyBlock.lend(statement, of: connection, body)
+    }
+  }
+
+  final func count(_ pushed: PushedQuery) throws(StorageError) -> Int {
+    try enter()
+    defer { leave() }
+    // SQLite drops the order of a subquery that is only counted.
+    let text = "SELECT count(*) FROM (\(pushed.statement))"
+    var count = 0
+    try run(pushed, text) { statement throws(StorageError) in
+      if try connection.step(statement, "count") { count = Int(statement.int64(0)) }
+    }
+    return count
+  }
+
+  private final func run(
+    _ pushed: PushedQuery, _ text: String, _ body: (Statement) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let statement = try connection.take(text: text)
+    defer { connection.finish(statement) }
+    guard sqlite3_stmt_readonly(statement.pointer) != 0,
+      sqlite3_bind_parameter_count(statement.pointer) == pushed.arguments.count
+    else { throw .misuse("The pushed query was not made by this engine.") }
+    try bind(pushed.arguments[...], to: statement, at: 1) { () throws(StorageError) in try body(statement) }
+  }
+
+  private final func bind(
+    _ arguments: ArraySlice<Value>, to statement: Statement, at parameter: Int32, _ body: () throws(StorageError) -> Void
+  ) throws(StorageError) {
+    guard let first = arguments.first else { return try body() }
+    try statement.bind(parameter, ordered: first) { () throws(StorageError) in
+      try bind(arguments.dropFirst(), to: statement, at: parameter + 1, body)
+    }
+  }
+}
