@@ -102,8 +102,10 @@ extension StorageConformance {
     }
   }
 
-  /// Two-valued: null equals null and nothing else and is below nothing; NaN equals nothing.
+  /// Two-valued: null equals null and nothing else and is below nothing, but a null string is below every string;
+  /// NaN equals nothing.
   private static func compare(_ a: Value, _ comparator: ComparisonOperator, _ b: Value) -> Bool {
+    if a.isNull, case .string = b, comparator == .less || comparator == .lessOrEqual { return true }
     let isOrdered = !a.isNull && !b.isNull && !a.isNotANumber && !b.isNotANumber
     let order = a.order(to: b)
     let isEqual = a.isNull || b.isNull ? a.isNull && b.isNull : isOrdered && order == .same
