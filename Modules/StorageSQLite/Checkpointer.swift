@@ -63,6 +63,9 @@ final class Checkpointer: Sendable {
     }
   }
 
+  /// Waits for what was asked for so far.
+  func wait() { queue.sync {} }
+
   /// Waits for work that is under way, and does no more.
   func close() {
     let isSyncDue = state.withLock { state in

@@ -1,23 +1,24 @@
 /// Where new elements of a list go: positions are 64-bit integers with gaps, so that most inserts touch no other
 /// element. A gap that is used up is widened by moving the elements round it, as few as do.
-enum ListSpacing {
+package enum ListSpacing {
   /// Between neighbours of a list that was appended to.
-  static let gap: Int64 = 1 << 32
+  package static let gap: Int64 = 1 << 32
   /// Between neighbours after a part was spread out again.
   private static let roomy: UInt64 = 1 << 16
 
   /// What an insert does to a list's positions.
-  struct Plan: Equatable {
+  package struct Plan: Equatable {
     /// Positions of the new elements.
-    var inserted: [Int64]
+    package var inserted: [Int64]
     /// Elements to be moved, by their place in the list as it is, and where to.
-    var moved: Range<Int> = 0..<0
-    var movedTo: [Int64] = []
+    package var moved: Range<Int> = 0..<0
+    /// Their new positions, in the same order.
+    package var movedTo: [Int64] = []
   }
 
   /// `count` ascending positions above `lower` and below `upper`; nil when there is no room. No bound on a side: the
   /// list ends there.
-  static func slots(above lower: Int64?, below upper: Int64?, count: Int) -> [Int64]? {
+  package static func slots(above lower: Int64?, below upper: Int64?, count: Int) -> [Int64]? {
     guard count > 0 else { return [] }
     // Far from the ends of Int64 whatever is added: 2^28 elements at 2^32 are 2^60.
     guard count < 1 << 28 else { return nil }
@@ -39,7 +40,7 @@ enum ListSpacing {
   }
 
   /// Room for `count` elements before the element at `index`; nil: the list is too long for 64-bit positions.
-  static func plan(_ positions: [Int64], insert count: Int, at index: Int) -> Plan? {
+  package static func plan(_ positions: [Int64], insert count: Int, at index: Int) -> Plan? {
     let lower = index > 0 ? positions[index - 1] : nil
     let upper = index < positions.count ? positions[index] : nil
     if let slots = slots(above: lower, below: upper, count: count) { return Plan(inserted: slots) }

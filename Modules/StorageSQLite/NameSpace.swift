@@ -2,25 +2,25 @@
 ///
 /// SQLite compares names without regard to ASCII case, keeps some for itself, and ends them at NUL. Names are given
 /// in the order of asking, so the same questions get the same answers.
-struct NameSpace {
+package struct NameSpace {
   private var taken: Set<String>
   private let reservedPrefixes: [String]
 
   /// - Parameters:
   ///   - taken: names that are spoken for.
   ///   - reservedPrefixes: in lower case; no name may begin so.
-  init(taken: [String] = [], reservedPrefixes: [String] = []) {
+  package init(taken: [String] = [], reservedPrefixes: [String] = []) {
     self.taken = Set(taken.map(NameSpace.folded))
     self.reservedPrefixes = reservedPrefixes
   }
 
   /// The tables, indexes and triggers of a file: one name space for all.
-  static let file = NameSpace(reservedPrefixes: ["sqlite_", "_vivarium"])
+  package static let file = NameSpace(reservedPrefixes: ["sqlite_", "_vivarium"])
   /// The columns of a table with objects.
-  static let columns = NameSpace(taken: ["_key"])
+  package static let columns = NameSpace(taken: ["_key"])
 
   /// The name itself where it can be had, else one with `number` after it.
-  mutating func name(_ wanted: String, number: UInt16) -> String {
+  package mutating func name(_ wanted: String, number: UInt16) -> String {
     var name = String(wanted.map { $0 == "\0" ? "\u{2400}" : $0 })
     let folded = NameSpace.folded(name)
     if reservedPrefixes.contains(where: folded.hasPrefix) || name.isEmpty { name = "type \(name)" }

@@ -95,7 +95,8 @@ public final class SQLiteEngine: StorageEngine {
     }
   }
 
-  deinit { close() }
+  // The registry holds the engine weakly and has lost it already; to call it from here could find its lock held.
+  deinit { stop() }
 
   func checkOpen() throws(StorageError) {
     try mark.check()
@@ -119,13 +120,15 @@ public final class SQLiteEngine: StorageEngine {
   }
 
   public func close() {
+    forget(self)
+    stop()
+  }
+
+  private func stop() {
     let isFirst = shared.withLock { shared in
       defer { shared.isClosed = true }
       return !shared.isClosed
     }
-    if isFirst {
-      forget(self)
-      letGoIfUnused()
-    }
+    if isFirst { letGoIfUnused() }
   }
 }

@@ -26,7 +26,7 @@ struct WindowArena: ~Copyable {
   /// How many rows from `key` on the next window of the column should have.
   mutating func length(_ column: ColumnID, at key: Int64) -> Int64 {
     var length: Int64 = 1
-    if let reader = readers[column], key >= reader.next, key - reader.next <= reader.length {
+    if let reader = readers[column], key >= reader.next, reader.next > 0, key - reader.next <= reader.length {
       length = min(reader.length * 4, Int64(WindowArena.runMax))
     }
     let (next, overflow) = key.addingReportingOverflow(length)

@@ -1,0 +1,43 @@
+import Storage
+import Synchronization
+import Values
+
+/// Counts of work, for tests.
+extension SQLiteEngine {
+  /// How many statements the transaction's connection has prepared in its life; 0 for another engine's.
+  package static func prepareCount(of transaction: any StorageReading) -> Int {
+    (transaction as? Snapshot)?.connection.prepareCount ?? 0
+  }
+
+  /// How the transaction's connection would run a statement, a line a step.
+  package static func plan(of text: String, in transaction: any StorageReading) throws(StorageError) -> [String] {
+    guard let connection = (transaction as? Snapshot)?.connection else { return [] }
+    let statement = try connection.take(text: "EXPLAIN QUERY PLAN " + text)
+    defer { connection.finish(statement) }
+    var lines: [String] = []
+    while try connection.step(statement, "explain") {
+      lines.append(String(decoding: statement.bytes(3, isText: true), as: UTF8.self))
+    }
+    return lines
+  }
+
+  /// The text by which a run of an index is read, one for each part.
+  package static func statements(
+    for range: IndexRange, in index: IndexID, descending: Bool, of transaction: any StorageReading
+  ) throws(StorageError) -> [String] {
+    guard let snapshot = transaction as? Snapshot else { return [] }
+    let run = try IndexRun(try snapshot.layout.index(index), range)
+    return run.parts.map { run.text($0, descending: descending, counting: false) }
+  }
+
+  /// How often a checkpoint was tried.
+  package var checkpointAttempts: Int { checkpointer.attempts }
+
+  /// Frames in the log, and those that are in the main file too.
+  package var logFrames: (logged: UInt32, moved: UInt32) {
+    watch.withLock { $0?.frames ?? (logged: 0, moved: 0) }
+  }
+
+  /// Waits until the checkpointer has nothing to do.
+  package func waitForCheckpoints() { checkpointer.wait() }
+}

@@ -1,0 +1,69 @@
+import Storage
+import StorageSQLite
+import TestSupport
+import Testing
+import Values
+
+/// Other SQLite programs may write the file: counted at once, and in the history with our next write.
+@Suite struct ForeignWriteTests {
+  @Test func foreignWritesAreCountedAndGetACommitRecord() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in for id in 0..<4 { try write.insert(table, ["id": .int(Int64(id))]) } }
+    let raw = try Raw(place.path)
+    try raw.execute(
+      """
+      INSERT INTO Thing (id, name) VALUES (100, 'foreign');
+      UPDATE Thing SET name = 'changed' WHERE _key = 1;
+      DELETE FROM Thing WHERE _key = 2;
+      INSERT INTO "Thing.words" (owner, position, value) VALUES (3, 0, 'word');
+      """)
+    let read = try engine.beginRead()
+    #expect(try read.count(table.id) == 4)
+    #expect(try read.value(table.column(named: "name"), ObjectKey(1)) == .string("changed"))
+    #expect(try read.values(table.column(named: "words"), ObjectKey(3), 0..<5) == [.string("word")])
+    read.end()
+    var key = ObjectKey(0)
+    let version = try engine.write { key = try $0.insert(table, ["id": .int(101)]) }
+    #expect(key == ObjectKey(6))
+    #expect(version == Version(4))
+    var records: [CommitRecord] = []
+    let after = try engine.beginRead()
+    try after.history(after: Version(2)) { records.append($0); return .proceed }
+    let change = try #require(records.first?.tables.first)
+    #expect(records.count == 2)
+    #expect(change.inserted.runs == [5...5] && change.deleted.runs == [2...2])
+    #expect(change.modified.map(\.key.rawValue) == [1, 3])
+    #expect(change.modified.last?.properties.contains(table.id("words")) == true)
+    #expect(try raw.rows("SELECT count(*) FROM _vivarium_foreign") == ["0"])
+  }
+
+  @Test func ourOwnWritesLogNothing() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in
+      let key = try write.insert(table)
+      try write.set(table.column(named: "name"), key, .string("x"))
+      try write.edit(table.column(named: "words"), key, .insert(at: 0, [.string("y")]))
+      try write.delete(table.id, key)
+    }
+    #expect(try Raw(place.path).rows("SELECT count(*) FROM _vivarium_foreign") == ["0"])
+  }
+
+  @Test func aKeyGivenOutIsNeverUsedAgainWhateverForeignersDo() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { try $0.insert(table, ["id": .int(1)]) }
+    let raw = try Raw(place.path)
+    try raw.execute("DELETE FROM Thing; DROP TRIGGER \"_vivarium 1 inserted\"; INSERT INTO Thing (_key, id) VALUES (50, 2)")
+    var keys: [ObjectKey] = []
+    let rolledBack = try engine.beginWrite(.never)
+    keys.append(try rolledBack.insert(table, ["id": .int(3)]))
+    rolledBack.end()
+    try engine.write { keys.append(try $0.insert(table, ["id": .int(3)])) }
+    #expect(keys.map(\.rawValue) == [51, 52])
+  }
+}

@@ -1,0 +1,101 @@
+import Storage
+import StorageSQLite
+import TestSupport
+import Testing
+import Values
+
+/// Statements are prepared once a connection, never in loops; and SQLite runs them by the indexes.
+@Suite struct PreparedStatementTests {
+  @Test func loopsOfCallsPrepareNothing() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    let write = try engine.beginWrite(.never)
+    var counts: [Int] = []
+    for id in 0..<50 {
+      let key = try write.insert(table, ["id": .int(Int64(id)), "name": .string("n\(id % 5)")])
+      try write.set(table.column(named: "ratio"), key, .double(Double(id)))
+      try write.set(table.column(named: "name"), key, .string("m\(id % 5)"))
+      try write.edit(table.column(named: "words"), key, .insert(at: 0, [.string("a"), .string("b")]))
+      try write.edit(table.column(named: "words"), key, .move(from: 0, to: 1))
+      try write.edit(table.column(named: "words"), key, .set(at: 0, .string("c")))
+      try write.beginSavepoint()
+      _ = try write.key(in: table.index("id"), equal: [.int(Int64(id))])
+      _ = try write.count(in: table.index("name"), IndexRange(equal: [.string("m1")]))
+      _ = try write.value(table.column(named: "ratio"), key)
+      try write.sources(of: key, through: table.column(named: "best")) { _ in .proceed }
+      try write.rollbackToSavepoint()
+      counts.append(SQLiteEngine.prepareCount(of: write))
+    }
+    #expect(counts[0] > 0)
+    #expect(counts[1] == counts[49])
+    _ = try write.commit(CommitRecord(), .relaxed)
+  }
+
+  @Test func transactionsAfterEachOtherShareStatements() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    var counts: [Int] = []
+    for id in 0..<10 {
+      let write = try engine.beginWrite(.never)
+      try write.insert(table, ["id": .int(Int64(id))])
+      _ = try write.commit(CommitRecord(), .relaxed)
+      let read = try engine.beginRead()
+      #expect(try read.count(table.id) == id + 1)
+      _ = try read.value(table.column(named: "name"), ObjectKey(1))
+      counts.append(SQLiteEngine.prepareCount(of: read) + SQLiteEngine.prepareCount(of: write))
+      read.end()
+    }
+    #expect(counts[1] == counts[9])
+  }
+
+  @Test func callsInsideLentRowsHaveStatementsOfTheirOwn() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in
+      for id in 0..<100 { try write.insert(table, ["id": .int(Int64(id)), "name": .string("n\(id)")]) }
+    }
+    let read = try engine.beginRead()
+    let name = table.column(named: "name")
+    var outer = 0
+    var inner = 0
+    try read.scan(table.id, [name.property], from: ObjectKey(0), hints: []) { batch in
+      outer += batch.count
+      try? read.scan(table.id, [name.property], from: ObjectKey(0), hints: []) { inner += $0.count; return .proceed }
+      return .proceed
+    }
+    #expect(outer == 100)
+    #expect(inner % 100 == 0 && inner >= 100)
+    try read.bytes(name, ObjectKey(1)) { first in
+      try? read.bytes(name, ObjectKey(2)) { second in
+        #expect(first.map { Array($0) } == Array("n0".utf8) && second.map { Array($0) } == Array("n1".utf8))
+      }
+    }
+  }
+
+  @Test func runsOfIndexesAreReadInOrderWithoutSorting() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    let read = try engine.beginRead()
+    let ranges = [
+      IndexRange.all, IndexRange(lower: .including(.double(1))), IndexRange(upper: .excluding(.double(1))),
+      IndexRange(equal: [.double(.nan)]), IndexRange(equal: [.null]), IndexRange(lower: .excluding(.null)),
+      IndexRange(lower: .including(.string("a")), upper: .excluding(.string("b"))), IndexRange(equal: [.string("a")]),
+      IndexRange(equal: [.string("a")], lower: .including(.double(2))),
+    ]
+    for index in table.indexes {
+      for range in ranges where range.equal.count < index.properties.count || range.lower == .unbounded {
+        for descending in [false, true] {
+          for text in try SQLiteEngine.statements(for: range, in: index.id, descending: descending, of: read) {
+            let plan = try SQLiteEngine.plan(of: text, in: read)
+            #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(text) \(plan)")
+            #expect(text.contains(" WHERE ") == plan.contains { $0.hasPrefix("SEARCH") }, "\(text) \(plan)")
+          }
+        }
+      }
+    }
+  }
+}
