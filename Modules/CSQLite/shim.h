@@ -22,6 +22,14 @@ static inline int csqlite_bind_word_blob(sqlite3_stmt *statement, int parameter,
   return sqlite3_bind_blob(statement, parameter, bytes, 8, SQLITE_TRANSIENT);
 }
 
+// Binds a copy of some text or bytes.
+static inline int csqlite_bind_copy(
+    sqlite3_stmt *statement, int parameter, const void *bytes, uint64_t count, int is_text) {
+  const void *start = bytes ? bytes : "";
+  return is_text ? sqlite3_bind_text64(statement, parameter, (const char *)start, count, SQLITE_TRANSIENT, SQLITE_UTF8)
+                 : sqlite3_bind_blob64(statement, parameter, start, count, SQLITE_TRANSIENT);
+}
+
 // The first `count` bytes of the main file, read through SQLite's own descriptor: a descriptor of ours would,
 // when closed, take back the locks that other connections of this process hold on the file.
 static inline int csqlite_read_header(sqlite3 *db, void *bytes, int count) {

@@ -78,7 +78,7 @@ struct StatementKey: Hashable {
     case version, catalog, objectCount, issued, largestKey, setCounters
     case putRecord, trimHistory, history, historyBounds, foreignLog
     case contains, read, window, insert, delete, update
-    case keys, countKeys, conflict, sources
+    case keys, keysOfWord, countKeys, conflict, sources
     case positions, elements, elementsFrom, putElement, setElement, moveElement, removeElements, deleteOwner
   }
 

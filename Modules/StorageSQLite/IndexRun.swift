@@ -1,3 +1,4 @@
+import CSQLite
 import Storage
 import Values
 
@@ -128,41 +129,31 @@ extension IndexRun {
     return "SELECT _key \(source)\(filter) ORDER BY " + order.map { $0 + direction }.joined(separator: ", ")
   }
 
-  /// Binds the values of a part and passes the statement on; what is bound is valid while `body` runs.
-  func bind<R>(
-    _ part: Part, to statement: Statement, _ body: () throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    var bounds: [(CellType, Value, isOrderTerm: Bool)] = zip(index.columns, equal).map { ($0.cell, $1, true) }
-    if equal.count < index.columns.count {
-      let cell = index.columns[equal.count].cell
-      for bound in [part.lower, part.upper] where bound.comparison != .none { bounds.append((cell, bound.value, false)) }
+  /// Binds the values of a part.
+  func bind(_ part: Part, to statement: Statement) throws(StorageError) {
+    var parameter: Int32 = 1
+    for at in equal.indices {
+      let (cell, value) = (index.columns[at].cell, equal[at])
+      if cell.isFloating {
+        // The first of the two terms: null, 0 for NaN, 1 for a number.
+        if value.isNull { statement.bindNull(parameter) } else { statement.bind(parameter, value.isNaN ? 0 : 1) }
+        parameter += 1
+      }
+      try statement.bind(parameter, ordered: value)
+      parameter += 1
     }
-    return try bind(bounds[...], to: statement, at: 1, body)
-  }
-
-  private func bind<R>(
-    _ bounds: ArraySlice<(CellType, Value, isOrderTerm: Bool)>, to statement: Statement, at parameter: Int32,
-    _ body: () throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    guard let (cell, value, isOrderTerm) = bounds.first else { return try body() }
-    var next = parameter
-    if isOrderTerm, cell.isFloating {
-      // The first of the two terms: null, 0 for NaN, 1 for a number.
-      if value.isNull { statement.bindNull(next) } else { statement.bind(next, cell.place(of: value) == .nan ? 0 : 1) }
-      next += 1
+    if part.lower.comparison != .none {
+      try statement.bind(parameter, ordered: part.lower.value)
+      parameter += 1
     }
-    return try statement.bind(next, ordered: value) { () throws(StorageError) -> R in
-      try bind(bounds.dropFirst(), to: statement, at: next + 1, body)
-    }
+    if part.upper.comparison != .none { try statement.bind(parameter, ordered: part.upper.value) }
   }
 }
 
 extension Statement {
   /// Binds a value as the terms of indexes and pushed conditions compare it: numbers as numbers (NaN as 0, −0.0 as
-  /// 0.0), text and bytes as they are. What is bound is valid while `body` runs.
-  func bind<R>(
-    _ parameter: Int32, ordered value: Value, _ body: () throws(StorageError) -> R
-  ) throws(StorageError) -> R {
+  /// 0.0), text and bytes as they are, copied.
+  func bind(_ parameter: Int32, ordered value: Value) throws(StorageError) {
     switch value {
     case .null: bindNull(parameter)
     case .float(let x): bindNumber(parameter, Double(x))
@@ -170,14 +161,9 @@ extension Statement {
     case .date(let x): bindNumber(parameter, x.timeIntervalSinceReferenceDate)
     case .string, .data, .uuid:
       let isText = value.type == .string
-      return try value.withBytes { bytes throws(StorageError) -> R in
-        guard bind(parameter, bytes: bytes ?? .init(start: nil, count: 0), isText: isText) == 0 else {
-          throw StorageError(.tooLarge, .statement, "A value to compare with is too large.")
-        }
-        return try body()
-      }
+      let code = value.withBytes { csqlite_bind_copy(pointer, parameter, $0?.baseAddress, UInt64($0?.count ?? 0), isText ? 1 : 0) }
+      if code != SQLITE_OK { throw StorageError(.tooLarge, .statement, "A value to compare with is too large.", underlyingCode: code) }
     case .bool, .int, .link: bind(parameter, value.word ?? 0)
     }
-    return try body()
   }
 }

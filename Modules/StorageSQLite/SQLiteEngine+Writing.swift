@@ -39,6 +39,8 @@ extension SQLiteEngine {
       let writer = try Connection.ours(path: file.path, isReadOnly: false)
       if pagesMax > 0 { try writer.execute("PRAGMA max_page_count = \(pagesMax)") }
       shared.withLock { $0.durability.connectionIsFull = nil }
+      // The log may be new, and our own syncs of it do not bring its name to the disk.
+      try LogFile.syncDirectory(of: file.path)
       return writer
     } catch {
       shared.withLock { $0.openCount -= 1 }

@@ -7,17 +7,31 @@ extension Snapshot {
   ) throws(StorageError) {
     try enter()
     defer { leave() }
-    let run = try IndexRun(try layout.index(id), range)
+    let index = try layout.index(id)
+    if let word = index.word(equalTo: range) { return try keys(in: index, word, descending: descending, body) }
+    let run = try IndexRun(index, range)
     for part in descending ? run.parts.reversed() : run.parts {
       let key = StatementKey(
         .keys, run.index.table.rawValue, id.rawValue, shape: run.shape(part, descending: descending))
       let statement = try connection.take(key) { run.text(part, descending: descending, counting: false) }
       defer { connection.finish(statement) }
-      let step = try run.bind(part, to: statement) { () throws(StorageError) -> Step in
-        try KeyBlock.lend(statement, of: connection, body)
-      }
-      if step == .stop { return }
+      try run.bind(part, to: statement)
+      if try KeyBlock.lend(statement, of: connection, body) == .stop { return }
     }
+  }
+
+  /// The shortest way for what is asked most: one column equal to one word.
+  private final func keys(
+    in index: IndexLayout, _ word: Int64, descending: Bool, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
+    let key = StatementKey(.keysOfWord, index.table.rawValue, index.entry.id.rawValue, shape: descending ? 1 : 0)
+    let statement = try connection.take(key) {
+      "SELECT _key FROM \(index.tableName) INDEXED BY \(index.name) WHERE \(index.columns[0].name) = ? ORDER BY _key"
+        + (descending ? " DESC" : "")
+    }
+    defer { connection.finish(statement) }
+    statement.bind(1, word)
+    _ = try KeyBlock.lend(statement, of: connection, body)
   }
 
   final func count(in id: IndexID, _ range: IndexRange) throws(StorageError) -> Int {
@@ -29,9 +43,8 @@ extension Snapshot {
       let key = StatementKey(.countKeys, run.index.table.rawValue, id.rawValue, shape: run.shape(part, descending: false))
       let statement = try connection.take(key) { run.text(part, descending: false, counting: true) }
       defer { connection.finish(statement) }
-      count += try run.bind(part, to: statement) { () throws(StorageError) -> Int in
-        try connection.step(statement, "count an index") ? Int(statement.int64(0)) : 0
-      }
+      try run.bind(part, to: statement)
+      if try connection.step(statement, "count an index") { count += Int(statement.int64(0)) }
     }
     return count
   }
@@ -53,5 +66,19 @@ extension Snapshot {
     defer { connection.finish(statement) }
     statement.bind(1, target.rawValue)
     _ = try KeyBlock.lend(statement, of: connection, body)
+  }
+}
+
+extension IndexLayout {
+  /// The word, where the range is one column equal to one word that the column can hold.
+  fileprivate func word(equalTo range: IndexRange) -> Int64? {
+    guard columns.count == 1, range.equal.count == 1, range.lower == .unbounded, range.upper == .unbounded,
+      columns[0].cell.physical == .integer
+    else { return nil }
+    switch (range.equal[0], columns[0].cell.type) {
+    case (.int(let word), .int64), (.int(let word), .int32), (.int(let word), .int16), (.int(let word), .int8): return word
+    case (.link(let key), .link): return key.rawValue
+    default: return nil
+    }
   }
 }

@@ -85,15 +85,7 @@ extension Snapshot: QueryPushdown {
     guard sqlite3_stmt_readonly(statement.pointer) != 0,
       sqlite3_bind_parameter_count(statement.pointer) == pushed.arguments.count
     else { throw .misuse("The pushed query was not made by this engine.") }
-    try bind(pushed.arguments[...], to: statement, at: 1) { () throws(StorageError) in try body(statement) }
-  }
-
-  private final func bind(
-    _ arguments: ArraySlice<Value>, to statement: Statement, at parameter: Int32, _ body: () throws(StorageError) -> Void
-  ) throws(StorageError) {
-    guard let first = arguments.first else { return try body() }
-    try statement.bind(parameter, ordered: first) { () throws(StorageError) in
-      try bind(arguments.dropFirst(), to: statement, at: parameter + 1, body)
-    }
+    for (at, argument) in pushed.arguments.enumerated() { try statement.bind(Int32(at) + 1, ordered: argument) }
+    try body(statement)
   }
 }
