@@ -1,6 +1,8 @@
 import Foundation
 import Testing
-import Vivarium
+import Values
+
+@testable import Vivarium
 
 @Suite struct ResultsTests {
   private func people() throws -> Store {
@@ -25,6 +27,19 @@ import Vivarium
     #expect(all.where { $0.nick == "x" }.first == nil)
   }
 
+  @Test func conditionsFollowLinks() throws {
+    let store = try people()
+    let rex = Dog(name: "Rex", age: 3)
+    try store.write { store.objects(Person.self)[1].best = rex }
+    #expect(store.objects(Person.self).where { $0.best == rex }.map(\.name) == ["Bob"])
+    #expect(store.objects(Person.self).where { $0.best.name == "Rex" }.map(\.name) == ["Bob"])
+    #expect(store.objects(Person.self).where { $0.best == nil }.count == 4)
+    let live = store.objects(Person.self).where { $0.best.age > 3 }
+    #expect(live.isEmpty)
+    try store.write { rex.age = 4 }
+    #expect(live.count == 1)
+  }
+
   @Test func orderIsTotalAndLimitsApplyLast() throws {
     let store = try people()
     let sorted = store.objects(Person.self).sorted(by: \.age, ascending: false)
@@ -35,4 +50,102 @@ import Vivarium
     let keys = [SortKey(\Person.age), SortKey(\Person.name, ascending: false)]
     #expect(store.objects(Person.self).sorted(by: keys).map(\.name) == ["Eve", "Bob", "Cid", "Dan", "Ann"])
   }
+
+  @Test func aResultIsADescriptionUntilItIsRead() throws {
+    let store = try people()
+    let before = store.evaluationCount
+    let adults = store.objects(Person.self).where { $0.age >= 18 }.sorted(by: \.name)
+    #expect(store.evaluationCount == before)
+    #expect(adults.first?.name == "Ann")
+    #expect(store.evaluationCount == before + 1)
+    _ = (adults.toArray(), adults.count, adults[1], adults.first, adults.last)
+    #expect(store.evaluationCount == before + 2)
+    try store.write { adults[0].nick = "A" }
+    #expect(adults.count == 3)
+  }
+
+  @Test func positionsAndMembership() throws {
+    let store = try people()
+    let all = store.objects(Person.self)
+    let children = all.where { $0.age < 18 }
+    #expect(all.first?.name == "Ann" && all.last?.name == "Eve" && all[2].name == "Cid")
+    #expect(children.contains(all[1]) && !children.contains(all[0]) && all.contains(all[4]))
+    #expect(children.index(of: all[4]) == 1 && children.index(of: all[0]) == nil && all.index(of: all[3]) == 3)
+    #expect(all.objects(at: [4, 9, 0]).map(\.name) == ["Eve", "Ann"])
+    #expect(all[9].isInvalidated && all[-1].name == "")
+  }
+
+  @Test func aggregatesMakeNoObjects() throws {
+    let store = try people()
+    let all = store.objects(Person.self)
+    #expect(try all.sum(of: \.age) == 117)
+    #expect(try all.min(of: \.age) == 7)
+    #expect(try all.max(of: \.age) == 40)
+    #expect(try all.average(of: \.age) == 23.4)
+    let none = all.where { $0.age > 100 }
+    #expect(try none.sum(of: \.age) == 0)
+    #expect(try none.min(of: \.age) == nil)
+    #expect(try none.average(of: \.age) == nil)
+    try store.write { all[0].age = .max }
+    #expect(throws: StoreError.self) { try all.sum(of: \.age) }
+  }
+
+  @Test func iterationWalksASnapshot() throws {
+    let store = try people()
+    let all = store.objects(Person.self)
+    var seen: [String] = []
+    try store.write {
+      for person in all {
+        seen.append(person.name)
+        if person.name == "Bob" { try store.delete(all.where { $0.name == "Dan" }) }
+        try store.add(Person(name: "new"))
+        if person.name != "Ann" { try store.delete(person) }
+      }
+    }
+    #expect(seen == ["Ann", "Bob", "Cid", "Eve"])
+    #expect(all.map(\.name) == ["Ann", "new", "new", "new", "new"])
+  }
+
+  @Test func theOrderOfInsertionSurvivesDeletes() throws {
+    let store = try people()
+    let all = store.objects(Person.self)
+    try store.write { try store.delete(all[1]) }
+    #expect(all.map(\.name) == ["Ann", "Cid", "Dan", "Eve"])
+    #expect(all[1].name == "Cid" && all.index(of: all[3]) == 3)
+  }
+
+  @Test func aWrongQuestionIsEmptyAndSaysWhy() throws {
+    let store = try people()
+    let wrong = store.objects(Person.self).where { $0.isAdult == true }
+    #expect(wrong.isEmpty && wrong.count == 0)
+    #expect(wrong.error?.code == .invalidQuery)
+    #expect(store.objects(Person.self).sorted(byKeyPath: "nope").error?.code == .invalidQuery)
+    #expect(store.objects(Stranger.self).error?.code == .unknownType)
+    #expect(store.objects(Stranger.self).isEmpty)
+  }
+
+  @Test func objectsByKeys() throws {
+    let store = try people()
+    let all = store.objects(Person.self)
+    let ids = [all[3].id, UUID(), all[0].id]
+    #expect(store.objects(Person.self, forPrimaryKeys: ids).map(\.name) == ["Dan", "Ann"])
+    #expect(store.object(Message.self, forPrimaryKey: 4) == nil)
+  }
+
+  @Test func namesAreEnough() throws {
+    let store = try people()
+    let dogs = try store.write {
+      try store.dynamicCreate("Dog", ["name": .string("Rex")])["age"] = .int(3)
+      return try store.dynamicObjects("Dog").count
+    }
+    #expect(dogs == 1 && store.objects(Dog.self).first?.age == 3)
+    #expect(try store.dynamicObjects("Person").map { $0["name"] }.first == .string("Ann"))
+    #expect(throws: StoreError.self) { try store.dynamicObjects("Cat") }
+    #expect(store.schema["Dog"]?.property(named: "age") != nil)
+  }
+}
+
+/// Not among the store's models.
+@Model final class Stranger {
+  var name = ""
 }

@@ -7,8 +7,8 @@ extension Model {
   public static var _$elementTarget: String? { _$name }
 
   public static func _$loadOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self? {
-    guard let target = Int64._$loadOptional(raw, key, ordinal) else { return nil }
-    return raw.context.store.live(target)
+    let context = raw.context
+    return context.word(key, ordinal).map { context.store.live($0) }
   }
 
   public static func _$storeOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self?) {

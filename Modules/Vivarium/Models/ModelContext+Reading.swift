@@ -34,6 +34,21 @@ extension ModelContext {
     }
   }
 
+  /// A word as it is stored; nil is null, or no object.
+  func word(_ key: Int64, _ ordinal: Int) -> Int64? {
+    let window = raw.pointee.windows + ordinal
+    var row = window.pointee.row(of: key)
+    if row == nil {
+      switch locate(key, ordinal) {
+      case .window(let found): row = found
+      case .point: return value(key, ordinal).word
+      case .nothing: return nil
+      }
+    }
+    guard let row, !window.pointee.vector.isNull(at: row) else { return nil }
+    return window.pointee.vector.word(at: row)
+  }
+
   /// Whether the object is in the store's version. What cannot be read does not live.
   func lives(_ key: Int64) -> Bool { (try? store.reading.contains(table, ObjectKey(key))) ?? false }
 

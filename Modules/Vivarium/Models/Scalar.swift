@@ -61,7 +61,7 @@ extension Scalar {
   }
 
   public static func _$storeOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self?) {
-    if let value { value._$set(raw.context, key, ordinal) } else { raw.context.set(key, ordinal, word: nil) }
+    if let value { value._$set(raw.context, key, ordinal) } else { raw.context.set(key, ordinal, .null) }
   }
 
   public func _$set(_ context: ModelContext, _ key: Int64, _ ordinal: Int) {

@@ -1,0 +1,102 @@
+import Testing
+
+@Suite struct DiagnosticTests {
+  @Test func constantsBecomeVariables() {
+    expectComplaint(
+      "let fixed = 3", "a persisted property must be a 'var'", fixIt: "make it a 'var'", fixed: "var fixed = 3")
+  }
+
+  @Test func lazyAndWeakPropertiesAreKeptOut() {
+    let transient = "keep it out of the store with '@Transient'"
+    expectComplaint(
+      "lazy var slow = 4", "a 'lazy' property cannot be persisted", fixIt: transient,
+      fixed: "@Transient lazy var slow = 4")
+    expectComplaint(
+      "weak var dog: Dog?",
+      "a persisted link is neither 'weak' nor 'unowned': it never keeps its target alive", fixIt: transient,
+      fixed: "@Transient weak var dog: Dog?")
+    expectComplaint(
+      "var map: [String: Int] = [:]", "'[String: Int]' cannot be persisted", at: "[String: Int] = [:]",
+      fixIt: transient, fixed: "@Transient var map: [String: Int] = [:]")
+  }
+
+  @Test func observersAreRemoved() {
+    expectComplaint(
+      "var watched = 1 { didSet { print(1) } }",
+      "'didSet' and 'willSet' do not run for changes made elsewhere, so a persisted property cannot have them",
+      at: "{ didSet { print(1) } }", fixIt: "remove the observer", fixed: "var watched = 1")
+  }
+
+  @Test func swiftCollectionsAreReplaced() {
+    for (type, better) in [
+      ("[String]", "LiveList<String>"), ("[Dog]?", "LiveList<Dog>"), ("Array<Int>", "LiveList<Int>"),
+      ("Set<Int>", "LiveList<Int>"), ("[UInt8]", "Data"), ("UInt64", "Int"), ("Character", "String"),
+    ] {
+      expectComplaint(
+        "var x: \(type)", "'\(type)' cannot be persisted; use '\(better)'", at: type,
+        fixIt: "replace '\(type)' with '\(better)'", fixed: "var x: \(better)")
+    }
+  }
+
+  @Test func implicitlyUnwrappedBecomesOptional() {
+    expectComplaint(
+      "var x: String!", "'String!' cannot be persisted; use 'String?'", at: "String!",
+      fixIt: "replace 'String!' with 'String?'", fixed: "var x: String?")
+  }
+
+  @Test func unreadableTypesAreAskedFor() {
+    expectComplaint(
+      "var x = makeInt()", "the type of 'x' cannot be read from its default: write it", at: "x = makeInt()",
+      fixIt: "add the type", fixed: "var x: <#Type#> = makeInt()")
+  }
+
+  @Test func onePropertyALine() {
+    expectComplaint("var a, b: Int", "declare one persisted property a line")
+    expectComplaint("var (a, b) = (1, 2)", "a persisted property cannot be part of a tuple", at: "(a, b) = (1, 2)")
+  }
+
+  @Test func keysAndInversesHaveTheirShapes() {
+    expectComplaint("@PrimaryKey var x: Int?", "a primary key cannot be optional", at: "x: Int?")
+    expectComplaint(
+      "@Inverse(\\Dog.x) var x: Int", "an inverse is a 'LinkingObjects<…>' or, to one, optional", at: "x: Int")
+    expectComplaint(
+      "var x: LinkingObjects<Dog>", "say which property this is the inverse of: '@Inverse(\\Type.property)'",
+      at: "x: LinkingObjects<Dog>")
+    expectComplaint("@Indexed var x: LiveList<Int>", "a collection cannot be indexed", at: "@Indexed var x: LiveList<Int>")
+    expectComplaint(
+      "@PrimaryKey var a = 1; @PrimaryKey var b = 2", "a model has one primary key", at: "b = 2")
+  }
+
+  @Test func onlyFinalClassesAreModels() {
+    #expect(
+      complaints(about: "@Model class M {}")
+        == [
+          Met(
+            message: "a model class must be 'final'", place: "class M {}", fixIt: "add 'final'",
+            fixed: "@Model final class M {}")
+        ])
+    #expect(
+      complaints(about: "@Model public class M {}").map(\.fixed) == ["@Model public final class M {}"])
+    #expect(complaints(about: "@Model struct M {}").map(\.message) == ["'@Model' needs a final class"])
+    #expect(
+      complaints(about: "@Model final class M<T> {}").map(\.message)
+        == ["a model class cannot be generic: its schema is one value"])
+  }
+
+  @Test func whatIsFineIsNotComplainedAbout() {
+    let source = """
+      @Model final class M {
+        @PrimaryKey var id: UUID = UUID()
+        @Transient var cache: [Int] = []
+        static var count = 0
+        var double: Int { 2 * age }
+        var age = -1, ok: Bool { age > 0 }
+        var date = Date(timeIntervalSince1970: 0)
+        var status = Status.active
+        var dogs: LiveList<Dog>
+        @Inverse(\\Person.best) var bestOf: Person?
+      }
+      """
+    #expect(complaints(about: source.replacing("var age = -1, ok: Bool { age > 0 }", with: "var age = -1")) == [])
+  }
+}

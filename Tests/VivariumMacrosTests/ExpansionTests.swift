@@ -1,0 +1,232 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacroExpansion
+import SwiftSyntaxMacrosGenericTestSupport
+import Testing
+
+@testable import VivariumMacros
+
+@Suite struct ExpansionTests {
+  private func expectExpansion(
+    _ source: String, _ expanded: String, sourceLocation: Testing.SourceLocation = #_sourceLocation
+  ) {
+    assertMacroExpansion(
+      source, expandedSource: expanded,
+      macroSpecs: [
+        "Model": MacroSpec(type: ModelMacro.self, conformances: ["Model", "Observable"]),
+        "_Persisted": MacroSpec(type: PersistedMacro.self),
+        "PrimaryKey": MacroSpec(type: MarkerMacro.self),
+        "Inverse": MacroSpec(type: MarkerMacro.self),
+      ],
+      indentationWidth: .spaces(2)
+    ) { failure in
+      Issue.record("\(failure.message)", sourceLocation: sourceLocation)
+    }
+  }
+
+  @Test func aModelGetsItsMembers() {
+    expectExpansion(
+      """
+      @Model public final class Person {
+        @PrimaryKey public var id: Int
+        public var name = "x"
+      }
+      """,
+      """
+      public final class Person {
+        public var id: Int {
+          get {
+            guard let raw = _$raw else {
+              return Vivarium.required(_$values.id)
+            }
+            if raw.pointee.tracksReads {
+              _$access(\\.id)
+            }
+            return withExtendedLifetime(self) {
+              raw.pointee.load(_$key, 0)
+            }
+          }
+          set {
+            guard let raw = _$raw else {
+              _$values.id = newValue
+              return
+            }
+            withExtendedLifetime(self) {
+              raw.pointee.store(_$key, 0, newValue)
+            }
+          }
+        }
+        public var name {
+          get {
+            guard let raw = _$raw else {
+              return _$values.name
+            }
+            if raw.pointee.tracksReads {
+              _$access(\\.name)
+            }
+            return withExtendedLifetime(self) {
+              raw.pointee.load(_$key, 1)
+            }
+          }
+          set {
+            guard let raw = _$raw else {
+              _$values.name = newValue
+              return
+            }
+            withExtendedLifetime(self) {
+              raw.pointee.store(_$key, 1, newValue)
+            }
+          }
+        }
+
+        final class _$Values {
+          var id: Int?
+          var name: String
+          init() {
+            self.id = nil
+            self.name = "x"
+          }
+          init(id: Int, name: String) {
+            self.id = id
+            self.name = name
+          }
+        }
+
+        @exclusivity(unchecked) public var _$raw: UnsafeMutablePointer<Vivarium.RawContext>?
+
+        @exclusivity(unchecked) public var _$key: Int64 = 0
+
+        @exclusivity(unchecked) public var _$owner: AnyObject?
+
+        var _$values: _$Values {
+          if let owner = _$owner {
+            return unsafeDowncast(owner, to: _$Values.self)
+          }
+          let values = _$Values()
+          _$owner = values
+          return values
+        }
+
+        public init(_$handle: Vivarium.ModelHandle) {
+          _$raw = _$handle.raw
+          _$key = _$handle.key
+          _$owner = _$handle.owner
+        }
+
+        public init(_$blank: Void) {
+        }
+
+        public init(id: Int, name: String = "x") {
+          _$owner = _$Values(id: id, name: name)
+        }
+
+        public static var _$name: String {
+          "Person"
+        }
+
+        public static let _$schema = Vivarium.ObjectSchema(
+          name: "Person",
+          properties: [
+            ._property("id", \\Person.id, isPrimaryKey: true),
+            ._property("name", \\Person.name, default: "x")
+          ],
+          indexes: [])
+
+        public static let _$keyPaths: [any PartialKeyPath<Person> & Sendable] = [\\Person.id, \\Person.name]
+
+        public func _$fill(_ adoption: Vivarium.Adoption) throws(Vivarium.StoreError) {
+          let values = _$values
+          try adoption.put(required: values.id, 0)
+          adoption.put(values.name, 1)
+        }
+      }
+
+      extension Person: nonisolated Model, nonisolated Observable {
+      }
+      """)
+  }
+
+  @Test func aPropertyGetsItsAccessors() {
+    expectExpansion(
+      """
+      final class M {
+        @_Persisted(3) var age: Int = 0
+      }
+      """,
+      """
+      final class M {
+        var age: Int {
+          get {
+            guard let raw = _$raw else {
+              return _$values.age
+            }
+            if raw.pointee.tracksReads {
+              _$access(\\.age)
+            }
+            return withExtendedLifetime(self) {
+              raw.pointee.load(_$key, 3)
+            }
+          }
+          set {
+            guard let raw = _$raw else {
+              _$values.age = newValue
+              return
+            }
+            withExtendedLifetime(self) {
+              raw.pointee.store(_$key, 3, newValue)
+            }
+          }
+        }
+      }
+      """)
+  }
+
+  @Test func aRequiredPropertyHasAZeroAndAnInverseNoSetter() {
+    expectExpansion(
+      """
+      final class M {
+        @_Persisted(0) var name: String
+        @_Persisted(1) @Inverse(\\Person.dogs) var owners: LinkingObjects<Person>
+      }
+      """,
+      """
+      final class M {
+        var name: String {
+          get {
+            guard let raw = _$raw else {
+              return Vivarium.required(_$values.name)
+            }
+            if raw.pointee.tracksReads {
+              _$access(\\.name)
+            }
+            return withExtendedLifetime(self) {
+              raw.pointee.load(_$key, 0)
+            }
+          }
+          set {
+            guard let raw = _$raw else {
+              _$values.name = newValue
+              return
+            }
+            withExtendedLifetime(self) {
+              raw.pointee.store(_$key, 0, newValue)
+            }
+          }
+        }
+        var owners: LinkingObjects<Person> {
+          get {
+            guard let raw = _$raw else {
+              return Vivarium.unmanagedInverse()
+            }
+            if raw.pointee.tracksReads {
+              _$access(\\.owners)
+            }
+            return withExtendedLifetime(self) {
+              raw.pointee.inverse(_$key, 1)
+            }
+          }
+        }
+      }
+      """)
+  }
+}
