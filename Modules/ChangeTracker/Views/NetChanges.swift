@@ -1,0 +1,188 @@
+import Storage
+import Values
+
+/// The changes of a view between a version that observers were given and now, however many steps lie between:
+/// each touched row with its place in that version and its place now.
+///
+/// One for each distinct base version, shared by all tokens that were last given it. Merging the steps' positions
+/// would lose who is who (a row that leaves and comes back); places do not. Bounded by the rows of the two
+/// versions, whatever the number of steps, and keeps no storage version: only nodes of the base.
+///
+/// A value: a token that is to skip a step takes a copy. Confined to its owner.
+package struct NetChanges {
+  private struct Row {
+    var known: OrderedRow?
+    var last: OrderedRow?
+    var marks: RowMarks
+  }
+
+  /// A row that a skipped step touched: its place in the base, and the place it had after the step.
+  private struct Skipped {
+    var inBase: OrderedRow?
+    var after: OrderedRow?
+  }
+
+  /// The version that the tokens were given. With skipped rows, what they know is the base with these rows put
+  /// from the one place to the other.
+  package private(set) var base: ViewVersion
+  private var rows: [Int64: Row] = [:]
+  private var skipped: [Int64: Skipped] = [:]
+  /// The only step so far, whose positions need not be looked up again.
+  private var only: ViewStep?
+
+  package init(base: ViewVersion) { self.base = base }
+
+  /// Whether nothing is to be reported, to a token with this filter or to any.
+  package var isEmpty: Bool { rows.isEmpty }
+
+  /// How many rows are kept for the next change set.
+  package var pendingRows: Int { rows.count }
+}
+
+// MARK: - Steps
+
+extension NetChanges {
+  /// Adds a step, which must begin where the last one ended. O(k).
+  package mutating func add(_ step: ViewStep) {
+    only = rows.isEmpty && skipped.isEmpty && step.from === base ? step : nil
+    for change in step.rows { add(change) }
+    // Nothing is left to report, so the tokens know the newest version: the older one's nodes can go.
+    if rows.isEmpty { self = NetChanges(base: step.to) }
+  }
+
+  private mutating func add(_ change: RowChange) {
+    guard let i = rows.index(forKey: change.key) else {
+      if change.old == nil, change.new == nil { return }
+      rows[change.key] = Row(known: change.old, last: change.new, marks: change.marks)
+      return
+    }
+    rows.values[i].last = change.new
+    rows.values[i].marks.formUnion(change.marks)
+    if rows.values[i].known == nil, change.new == nil { rows.remove(at: i) }
+  }
+
+  /// Adds a step that the tokens are not told of: they know its result already. O(k).
+  ///
+  /// With nothing pending, which is how it is when the changes before were delivered first, the base moves on.
+  /// Otherwise the touched rows count as known the way the step left them, earlier changes of them included.
+  package mutating func skip(_ step: ViewStep) {
+    only = nil
+    if rows.isEmpty {
+      self = NetChanges(base: step.to)
+      return
+    }
+    for change in step.rows {
+      let pending = rows.removeValue(forKey: change.key)
+      let inBase: OrderedRow?
+      if let earlier = skipped[change.key] {
+        inBase = earlier.inBase
+      } else if let pending {
+        inBase = pending.known
+      } else {
+        inBase = change.old
+      }
+      skipped[change.key] = inBase == nil && change.new == nil ? nil : Skipped(inBase: inBase, after: change.new)
+    }
+    if rows.isEmpty { self = NetChanges(base: step.to) }
+  }
+
+  /// Says that everything up to a version was delivered.
+  package mutating func rebase(on version: ViewVersion) { self = NetChanges(base: version) }
+}
+
+// MARK: - The change set
+
+extension NetChanges {
+  /// What a token is told: from what it knows to `version`, which the last step led to. `keys` reads full sort keys
+  /// in the storage version of `version`; nil where prefixes say it all. O(k log n + k log k).
+  package func changeSet(
+    to version: ViewVersion, _ keys: FullKeys? = nil, _ filter: ModificationFilter = .all
+  ) throws(StorageError) -> ChangeSet {
+    try netPositions(to: version, keys).changeSet(filter)
+  }
+
+  /// The same before filtering, for several tokens with different filters.
+  package func netPositions(to version: ViewVersion, _ keys: FullKeys? = nil) throws(StorageError) -> NetPositions {
+    if rows.isEmpty { return NetPositions(positions: PositionedChanges(), marks: []) }
+    if let only, only.to === version { return NetPositions(positions: only.positions, marks: only.rows.map(\.marks)) }
+    let known = KnownPositions(self, keys)
+    var positions = PositionedChanges()
+    var marks: [RowMarks] = []
+    marks.reserveCapacity(rows.count)
+    for row in rows.values {
+      let index = marks.count
+      marks.append(row.marks)
+      var old: Int?
+      var new: Int?
+      if let place = row.known { old = try known.position(of: place) }
+      if let place = row.last { new = try version.rank(of: place, keys).position }
+      if let old, let new, row.known == row.last {
+        positions.kept.append(.init(old: old, new: new, row: index))
+        continue
+      }
+      if let old { positions.removed.append(.init(position: old, row: index)) }
+      if let new { positions.inserted.append(.init(position: new, row: index)) }
+    }
+    positions.removed.sort { $0.position < $1.position }
+    positions.inserted.sort { $0.position < $1.position }
+    positions.kept.sort { $0.old < $1.old }
+    positions.findPartners(rows: marks.count)
+    return NetPositions(positions: positions, marks: marks)
+  }
+
+  /// The full sort key that a row has in the base tree, if it was touched since.
+  fileprivate func sortKeyInBase(_ key: Int64) -> [UInt8]? {
+    if let skipped = skipped[key] { return skipped.inBase?.sortKey }
+    return rows[key]?.known?.sortKey
+  }
+
+  /// Positions in what the tokens know.
+  private struct KnownPositions {
+    let base: ViewVersion
+    let keys: FullKeys?
+    let gone: [OrderedRow]
+    let come: [OrderedRow]
+
+    init(_ changes: NetChanges, _ keys: FullKeys?) {
+      base = changes.base
+      self.keys = keys?.overridden { changes.sortKeyInBase($0) }
+      gone = changes.skipped.values.compactMap(\.inBase).sorted()
+      come = changes.skipped.values.compactMap(\.after).sorted()
+    }
+
+    func position(of row: OrderedRow) throws(StorageError) -> Int {
+      try base.rank(of: row, keys).position - below(row, gone) + below(row, come)
+    }
+
+    private func below(_ row: OrderedRow, _ places: [OrderedRow]) -> Int {
+      var low = 0
+      var high = places.count
+      while low < high {
+        let middle = (low + high) / 2
+        if places[middle] < row { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
+  }
+}
+
+/// The positions of net changes, from which each token's change set is filtered.
+package struct NetPositions {
+  let positions: PositionedChanges
+  let marks: [RowMarks]
+
+  package var isEmpty: Bool { positions.isEmpty }
+
+  package func changeSet(_ filter: ModificationFilter = .all) -> ChangeSet {
+    positions.changeSet { filter.wants(marks[$0]) }
+  }
+}
+
+extension PositionedChanges {
+  /// Fills in the partners, by row. O(k).
+  mutating func findPartners(rows: Int) {
+    var places = [Int](repeating: -1, count: rows)
+    for (i, row) in inserted.enumerated() { places[row.row] = i }
+    for j in removed.indices { removed[j].partner = places[removed[j].row] }
+  }
+}

@@ -1,0 +1,104 @@
+import Storage
+import Values
+
+extension ReadPath {
+  /// Whether objects that come and go at the path's end touch rows although no property of these was set.
+  var hasInverse: Bool { hops.contains { if case .inverse = $0 { true } else { false } } }
+
+  /// The rows from which the path leads to one of some objects of its table, in one version; each once, in no
+  /// order. Objects that are not in this version lead nowhere. O(rows found and objects on the way, times log).
+  func rows(leadingTo ends: [Int64], in reading: any StorageReading) throws(StorageError) -> Set<Int64> {
+    var reached = Set(ends)
+    for hop in hops.reversed() {
+      if reached.isEmpty { break }
+      var next: Set<Int64> = []
+      for key in reached { try hop.append(originsOf: ObjectKey(key), in: reading, to: &next) }
+      reached = next
+    }
+    return reached
+  }
+}
+
+extension ReadPath.Hop {
+  /// The objects from which this hop leads to the object.
+  fileprivate func append(
+    originsOf key: ObjectKey, in reading: any StorageReading, to origins: inout Set<Int64>
+  ) throws(StorageError) {
+    switch self {
+    case .forward(let column):
+      try reading.sources(of: key, through: column) { keys in
+        origins.formUnion(keys)
+        return .proceed
+      }
+    case .inverse(let column):
+      guard try reading.contains(column.table, key) else { return }
+      if reading.catalog[column]?.schema.isList == true {
+        try reading.elements(column, key, 0..<Int.max) { batch in
+          let vector = batch.columns[0]
+          for row in 0..<batch.count where !vector.isNull(at: row) { origins.insert(vector.word(at: row)) }
+          return .proceed
+        }
+      } else if let target = try reading.word(column, key) {
+        origins.insert(target)
+      }
+    }
+  }
+}
+
+extension ViewQuestion {
+  /// Where the object stands in the order, in a version that has it.
+  func place(of key: Int64, in reading: any StorageReading) throws(StorageError) -> OrderedRow {
+    switch ordering {
+    case .byObjectKey: return OrderedRow(prefix: 0, key: key)
+    case .byPrefix: return OrderedRow(prefix: try sortPrefix(ObjectKey(key), in: reading), key: key)
+    case .byFullKey:
+      let sortKey = try sortKey(ObjectKey(key), in: reading)
+      return OrderedRow(prefix: try sortPrefix(ObjectKey(key), in: reading), sortKey: sortKey, key: key)
+    }
+  }
+}
+
+extension ResultView {
+  /// A view of the rows with these keys, which may be in any order.
+  static func build(
+    _ question: any ViewQuestion, _ keys: [Int64], in reading: any StorageReading
+  ) throws(StorageError) -> ResultView {
+    if question.ordering == .byObjectKey {
+      let isAscending = zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }
+      return .byKey(isAscending ? keys : keys.sorted())
+    }
+    var entries: [ViewEntry] = []
+    entries.reserveCapacity(keys.count)
+    for key in keys {
+      entries.append(ViewEntry(prefix: try question.sortPrefix(ObjectKey(key), in: reading), key: key))
+    }
+    if !zip(entries, entries.dropFirst()).allSatisfy({ $0 < $1 }) { entries.sort() }
+    if question.ordering == .byFullKey { try sortTies(&entries, question, in: reading) }
+    return .sorted(entries)
+  }
+
+  /// Orders runs of equal prefixes by full sort key.
+  private static func sortTies(
+    _ entries: inout [ViewEntry], _ question: any ViewQuestion, in reading: any StorageReading
+  ) throws(StorageError) {
+    var start = 0
+    while start < entries.count {
+      var end = start + 1
+      while end < entries.count, entries[end].prefix == entries[start].prefix { end += 1 }
+      if end - start > 1 {
+        var rows: [OrderedRow] = []
+        for entry in entries[start..<end] {
+          let sortKey = try question.sortKey(ObjectKey(entry.key), in: reading)
+          rows.append(OrderedRow(prefix: entry.prefix, sortKey: sortKey, key: entry.key))
+        }
+        rows.sort()
+        for (i, row) in rows.enumerated() { entries[start + i] = row.entry }
+      }
+      start = end
+    }
+  }
+}
+
+extension ViewEntry: Comparable {
+  package static func < (a: Self, b: Self) -> Bool { a.prefix != b.prefix ? a.prefix < b.prefix : a.key < b.key }
+}

@@ -1,0 +1,50 @@
+/// Builds a tree from entries in order, leaf by leaf and level by level.
+struct TreeBuilder {
+  let layout: TreeLayout
+  let pool: ViewNodePool
+  /// How full nodes are made, 0 to 1: room for the first insertions.
+  let fill: Double
+
+  func build(_ entries: [ViewEntry]) -> ViewNode? {
+    var level = leaves(entries)
+    var height = 1
+    while level.count > 1 {
+      level = parents(of: level, level: height)
+      height += 1
+    }
+    return level.first
+  }
+
+  private func leaves(_ entries: [ViewEntry]) -> [ViewNode] {
+    let size = max(2, Int(Double(layout.leafCapacity) * fill))
+    return stride(from: 0, to: entries.count, by: size).map { start in
+      let leaf = pool.makeNode(level: 0)
+      let n = min(size, entries.count - start)
+      let (prefixes, keys) = (layout.prefixes(leaf), layout.keys(leaf))
+      for i in 0..<n {
+        prefixes[i] = entries[start + i].prefix
+        keys[i] = entries[start + i].key
+      }
+      leaf.count = n
+      return leaf
+    }
+  }
+
+  private func parents(of children: [ViewNode], level: Int) -> [ViewNode] {
+    let size = max(2, Int(Double(layout.innerCapacity) * fill))
+    return stride(from: 0, to: children.count, by: size).map { start in
+      let node = pool.makeNode(level: level)
+      let n = min(size, children.count - start)
+      for i in 0..<n {
+        let child = children[start + i]
+        let first = layout.first(child)
+        layout.prefixes(node)[i] = first.prefix
+        layout.keys(node)[i] = first.key
+        layout.children(node)[i] = child.raw
+        layout.counts(node)[i] = UInt32(layout.entriesBelow(child))
+      }
+      node.count = n
+      return node
+    }
+  }
+}

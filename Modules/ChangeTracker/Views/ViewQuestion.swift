@@ -1,0 +1,65 @@
+import Storage
+import Values
+
+/// What a view has to know of the query it keeps: which properties decide, whether a row matches, and where it
+/// stands. The modules above make one from a bound query.
+///
+/// Calls come from the thread that keeps the view, a few for each row that a commit touched, never for others.
+/// They throw what reading throws.
+package protocol ViewQuestion: Sendable {
+  /// The table whose objects are the rows.
+  var table: TableID { get }
+
+  /// Every property whose value can change which rows match or how they are ordered.
+  var reads: [ReadPath] { get }
+
+  var ordering: ViewOrdering { get }
+
+  /// Whether the object, which lives in this version, is one of the rows.
+  func matches(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> Bool
+
+  /// The first 8 bytes of the object's sort key as a number that orders as the rows do (see `SortKeyBytes`). Rows
+  /// with different prefixes are in the order of these. Not called when `ordering` is `.byObjectKey`.
+  func sortPrefix(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> UInt64
+
+  /// The whole normalised sort key, without the object key. Only called when `ordering` is `.byFullKey`.
+  func sortKey(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> [UInt8]
+}
+
+/// How much of a row's sort key its prefix holds. Ties are always broken by object key.
+package enum ViewOrdering: Sendable, Hashable {
+  /// There is no sort key.
+  case byObjectKey
+  /// The prefix is all of it: a required integer, a date, a double, a bool.
+  case byPrefix
+  /// Rows with equal prefixes are ordered by `sortKey`.
+  case byFullKey
+}
+
+/// Properties that a question reads, in its own table or in one that its rows lead to.
+package struct ReadPath: Sendable, Hashable {
+  /// One relationship on the way.
+  package enum Hop: Sendable, Hashable {
+    /// A to-one link or a list of links of the table the path has reached.
+    case forward(ColumnID)
+    /// From an object to those whose relationship `column` points to it.
+    case inverse(ColumnID)
+  }
+
+  /// From the view's table to `table`; empty: the rows' own properties.
+  package var hops: [Hop]
+  package var table: TableID
+  /// What is read there. For the table an inverse hop leads to, the relationship itself is one of them.
+  package var properties: PropertySet
+  /// Those that the order depends on.
+  package var sortProperties: PropertySet
+
+  package init(
+    hops: [Hop] = [], table: TableID, properties: PropertySet, sortProperties: PropertySet = PropertySet()
+  ) {
+    self.hops = hops
+    self.table = table
+    self.properties = properties
+    self.sortProperties = sortProperties
+  }
+}

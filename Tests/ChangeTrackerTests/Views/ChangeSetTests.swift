@@ -1,0 +1,90 @@
+@testable import ChangeTracker
+import TestSupport
+import Testing
+
+@Suite struct ChangeSetTests {
+  @Test func replayAppliesEachPart() {
+    let set = ChangeSet(deletions: [0, 2], insertions: [1, 3], modifications: [1], modificationsInNew: [0])
+    #expect(set.replay(["a", "b", "c", "d"], into: ["B", "x", "d", "y"]) == ["B", "x", "d", "y"])
+  }
+
+  @Test(arguments: [
+    ChangeSet(deletions: [4]), ChangeSet(deletions: [1, 0]), ChangeSet(insertions: [0, 0]),
+    ChangeSet(modifications: [1], modificationsInNew: []), ChangeSet(modifications: [9], modificationsInNew: [0]),
+    ChangeSet(deletions: [0], insertions: [-1]),
+  ])
+  func replayRefusesPositionsThatDoNotFit(set: ChangeSet) {
+    #expect(set.replay([1, 2, 3, 4], into: [1, 2, 3, 4]) == nil)
+  }
+
+  @Test func replayOfAWrongSetIsNotTheNewArray() {
+    #expect(ChangeSet(deletions: [0], insertions: [0]).replay([1, 2, 3], into: [1, 3, 2]) != [1, 3, 2])
+  }
+
+  @Test func aRowThatPassesAnUntouchedOneMovesAlone() {
+    let set = ChangeSet.between([1, 2, 3], [2, 3, 1], candidates: [1], modified: [1])
+    #expect(set == ChangeSet(deletions: [0], insertions: [2], moves: [.init(from: 0, to: 2)]))
+  }
+
+  @Test func aTouchedRowThatStandsWhereItStoodIsAModification() {
+    let set = ChangeSet.between([1, 2, 3], [1, 2, 3], candidates: [2], modified: [2])
+    #expect(set == ChangeSet(modifications: [1], modificationsInNew: [1]))
+  }
+
+  @Test func aModificationIsGivenInOldAndNewPositions() {
+    let set = ChangeSet.between([1, 2, 3], [9, 1, 3], candidates: [], modified: [3])
+    #expect(set == ChangeSet(deletions: [1], insertions: [0], modifications: [2], modificationsInNew: [2]))
+    let shifted = ChangeSet.between([1, 2, 3], [8, 9, 1, 2, 3], candidates: [], modified: [3])
+    #expect(shifted == ChangeSet(insertions: [0, 1], modifications: [2], modificationsInNew: [4]))
+  }
+
+  /// Any rows leave, come, change and move; the rest is in the same order before and after.
+  @Test func randomChangesGiveTheFewestMoves() {
+    var random = SeededGenerator.forTest()
+    for _ in 0..<2_000 {
+      let all = (0..<Int64(random.below(14) + 1)).shuffled(using: &random)
+      let old = all.filter { _ in !random.oneIn(4) }
+      let reordered = Set(old.filter { _ in random.oneIn(2) })
+      var new = old.filter { !reordered.contains($0) && !random.oneIn(5) }
+      let arriving = all.filter { !old.contains($0) || (reordered.contains($0) && !random.oneIn(4)) }
+      for key in arriving { new.insert(key, at: random.below(new.count + 1)) }
+      let modified = Set(all.filter { _ in random.oneIn(2) })
+      let set = ChangeSet.between(old, new, candidates: reordered, modified: modified)
+      let oracle = ChangeSetOracle(old: old, new: new, modified: modified, reordered: reordered)
+      #expect(oracle.fault(in: set) == nil, "\(old) \(new) \(set)")
+    }
+  }
+
+  @Test func randomOrdersAreComparedWhole() {
+    var random = SeededGenerator.forTest()
+    for _ in 0..<500 {
+      let all = (0..<Int64(random.below(20))).shuffled(using: &random)
+      let old = all.filter { _ in !random.oneIn(4) }
+      let new = all.shuffled(using: &random).filter { _ in !random.oneIn(4) }
+      let set = ChangeSet.between(old, new, modified: Set(all.prefix(5)))
+      #expect(set.replay(old, into: new) == new)
+    }
+  }
+
+  @Test func largeCollectionsAreComparedByTheLongestRun() {
+    let old = Array(Int64(0)..<5_000)
+    var new = old
+    new.swapAt(10, 4_000)
+    let set = ChangeSet.between(old, new, modified: [])
+    #expect(set.deletions == [10, 4_000])
+    #expect(set.insertions == [10, 4_000])
+  }
+
+  @Test func theLongestRunIsLongest() {
+    var random = SeededGenerator.forTest()
+    #expect(IncreasingRun.longest([]) == [])
+    for _ in 0..<500 {
+      let values = (0..<random.below(12)).map { $0 }.shuffled(using: &random)
+      let run = IncreasingRun.longest(values)
+      #expect(zip(run, run.dropFirst()).allSatisfy { $0 < $1 && values[$0] < values[$1] })
+      var best = [Int](repeating: 1, count: values.count)
+      for i in values.indices { for j in 0..<i where values[j] < values[i] { best[i] = max(best[i], best[j] + 1) } }
+      #expect(run.count == best.max() ?? 0)
+    }
+  }
+}

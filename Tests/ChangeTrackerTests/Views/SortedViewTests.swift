@@ -1,0 +1,131 @@
+@testable import ChangeTracker
+import Storage
+import TestSupport
+import Testing
+import Values
+
+@Suite struct SortedViewTests {
+  private static let layouts = [(4, 4), (5, 4), (8, 6), (64, 64)].map { TreeLayout(leafCapacity: $0, innerCapacity: $1) }
+
+  private func entries(_ version: SortedVersion) -> [ViewEntry] { (0..<version.count).compactMap { version.entry(at: $0) } }
+
+  @Test func anEmptyViewHasNoRows() {
+    let view = SortedView([])
+    #expect(view.latest.count == 0)
+    #expect(view.latest.key(at: 0) == nil)
+    #expect(view.latest.keys(in: 0..<9).isEmpty)
+    #expect(view.latest.rank(of: ViewEntry(prefix: 3, key: 1)) == (0, false))
+    #expect(view.nodesInUse == 0)
+  }
+
+  @Test(arguments: [0, 1, 3, 4, 5, 57, 58, 1_000, 5_000])
+  func aBuiltViewHasEveryRowAtItsPlace(count: Int) {
+    let rows = (0..<count).map { ViewEntry(prefix: UInt64($0 / 3), key: Int64($0)) }
+    for layout in Self.layouts {
+      let version = SortedView(rows, layout: layout).latest
+      #expect(entries(version) == rows)
+      #expect(version.keys(in: 0..<count) == rows.map(\.key))
+      #expect(version.keys(in: count / 3..<count / 2) == rows[count / 3..<count / 2].map(\.key))
+      #expect(rows.indices.allSatisfy { version.rank(of: rows[$0]) == ($0, true) })
+    }
+  }
+
+  /// Random edits against a sorted array; every version that is still held reads as it did when it was made.
+  @Test func randomEditsAgreeWithASortedArray() throws {
+    var random = SeededGenerator.forTest()
+    for layout in Self.layouts {
+      let start = (0..<random.below(200)).map { ViewEntry(prefix: UInt64(random.below(40)), key: Int64($0)) }.sorted()
+      let view = SortedView(start, layout: layout, fill: [0.5, 0.9, 1][random.below(3)])
+      var model = start
+      var held: [(version: SortedVersion, rows: [ViewEntry])] = [(view.latest, model)]
+      var nextKey = Int64(start.count)
+      for step in 0..<600 {
+        let growing = (step / 150) % 2 == 0
+        if model.isEmpty || random.below(10) < (growing ? 7 : 3) {
+          nextKey += 1
+          let entry = ViewEntry(prefix: UInt64(random.below(40)), key: nextKey)
+          let position = model.firstIndex { entry < $0 } ?? model.count
+          #expect(try view.insert(entry, NoTies()) == position)
+          model.insert(entry, at: position)
+        } else {
+          let position = random.below(model.count)
+          #expect(try view.remove(model.remove(at: position), NoTies()) == position)
+        }
+        if random.oneIn(4) { held.append((view.publish(), model)) }
+        if random.oneIn(5), held.count > 1 { held.remove(at: random.below(held.count)) }
+      }
+      view.publish()
+      #expect(entries(view.latest) == model)
+      for (version, rows) in held { #expect(entries(version) == rows) }
+      view.reclaim()
+      #expect(
+        ViewNodeAudit.reachable(view.pool, from: held.map(\.version.root) + [view.latest.root]) == view.nodesInUse)
+      held = []
+      view.publish()
+      view.reclaim()
+      #expect(ViewNodeAudit.reachable(view.pool, from: [view.latest.root]) == view.nodesInUse)
+    }
+  }
+
+  @Test func whatIsAbsentIsNotRemovedAndWhatIsPresentNotAddedTwice() throws {
+    let view = SortedView([ViewEntry(prefix: 1, key: 1), ViewEntry(prefix: 2, key: 2)])
+    #expect(try view.remove(ViewEntry(prefix: 2, key: 1), NoTies()) == nil)
+    #expect(try view.insert(ViewEntry(prefix: 2, key: 2), NoTies()) == nil)
+    #expect(view.count == 2)
+    #expect(view.pool.root?.raw == view.latest.root?.raw)
+  }
+
+  @Test func rollingBackGivesTheVersionBeforeAndEveryNode() throws {
+    var random = SeededGenerator.forTest()
+    let rows = (0..<500).map { ViewEntry(prefix: UInt64($0), key: Int64($0)) }
+    let view = SortedView(rows, layout: TreeLayout(leafCapacity: 4, innerCapacity: 4))
+    for _ in 0..<20 {
+      let nodes = view.nodesInUse
+      for _ in 0..<random.below(300) {
+        if random.oneIn(2), let entry = view.reader.entry(at: random.below(view.count)) {
+          _ = try view.remove(entry, NoTies())
+        } else {
+          _ = try view.insert(ViewEntry(prefix: random.next() % 500, key: Int64(random.below(9_000))), NoTies())
+        }
+      }
+      view.rollBack()
+      #expect(view.nodesInUse == nodes)
+      #expect(view.count == 500)
+      #expect(entries(view.publish()) == rows)
+    }
+  }
+
+  @Test func emptyingAViewFreesItsNodes() throws {
+    let rows = (0..<300).map { ViewEntry(prefix: 7, key: Int64($0)) }
+    let view = SortedView(rows, layout: TreeLayout(leafCapacity: 8, innerCapacity: 4))
+    for row in rows { _ = try view.remove(row, NoTies()) }
+    view.publish()
+    view.reclaim()
+    #expect(view.latest.count == 0)
+    #expect(view.nodesInUse == 0)
+  }
+
+  /// What a reader that keeps one version for long costs: two trees at most, however many versions pass.
+  @Test func aHeldVersionKeepsItsOwnNodesAndNoOthers() throws {
+    let rows = (0..<2_000).map { ViewEntry(prefix: UInt64($0), key: Int64($0)) }
+    let view = SortedView(rows, layout: TreeLayout(leafCapacity: 8, innerCapacity: 8))
+    let held = view.latest
+    let nodes = view.nodesInUse
+    for round in 0..<50 {
+      for i in stride(from: 0, to: 2_000, by: 7) {
+        let old = ViewEntry(prefix: UInt64(i) + (round == 0 ? 0 : 1 << 32 + UInt64(round - 1)), key: Int64(i))
+        #expect(try view.remove(old, NoTies()) != nil)
+        _ = try view.insert(ViewEntry(prefix: UInt64(i) + 1 << 32 + UInt64(round), key: Int64(i)), NoTies())
+      }
+      view.publish()
+    }
+    #expect(view.nodesInUse <= nodes * 3)
+    #expect(held.keys(in: 0..<2_000) == rows.map(\.key))
+  }
+
+  /// About 19 bytes a row when built; the goal is 28.
+  @Test func aBuiltViewIsSmall() {
+    let view = SortedView((0..<100_000).map { ViewEntry(prefix: UInt64($0), key: Int64($0)) })
+    #expect(view.bytesInUse < 20 * 100_000)
+  }
+}
