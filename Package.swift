@@ -106,7 +106,8 @@ let targets: [Target?] = [
     "StorageSQLiteTests",
     ["CSQLite", "Coordination", "QueryModel", "Storage", "StorageConformance", "StorageSQLite", "TestSupport", "Values"]),
   Room.tests("QueryEngineTests", ["QueryEngine", "QueryModel", "Storage", "TestSupport", "Values"]),
-  Room.tests("ChangeTrackerTests", ["ChangeTracker", "Storage", "TestSupport", "Values"]),
+  Room.tests(
+    "ChangeTrackerTests", ["ChangeTracker", "QueryEngine", "QueryModel", "Storage", "TestSupport", "Values"]),
   Room.tests("NotificationsTests", ["ChangeTracker", "Notifications", "Storage", "TestSupport", "Values", logging]),
   Room.tests(
     "VivariumTests", ["QueryModel", "Storage", "TestSupport", "Values", "Vivarium"]),
