@@ -10,11 +10,14 @@ package final class KeySetView {
   package private(set) var latest: KeySetVersion
 
   /// From ascending keys without duplicates. O(n).
-  package init(_ keys: some Sequence<Int64>) {
+  package init(_ keys: [Int64]) {
     pool = ViewNodePool(KeySetLayout.shape)
-    latest = KeySetVersion(pool: pool, count: 0)
-    for key in keys { _ = insert(key) }
-    publish()
+    if let last = keys.last {
+      let level = KeySetLayout.level(for: UInt64(bitPattern: last))
+      pool.root = KeySetBuilder(pool: pool, keys: keys).build(keys.indices, level: level)
+    }
+    count = keys.count
+    latest = KeySetVersion(pool: pool, count: keys.count)
   }
 
   /// Whether ascending keys are dense enough for bits to beat the 19 bytes that a sorted view needs for one.
@@ -55,9 +58,9 @@ extension KeySetView {
     let (position, isFound) = reader.rank(of: key)
     if isFound { return nil }
     let bits = UInt64(bitPattern: key)
-    var root = pool.root.map { pool.writable($0) } ?? emptyNode(level: KeySetLayout.level(for: bits))
+    var root = pool.root.map { pool.writable($0) } ?? pool.makeKeySetNode(level: KeySetLayout.level(for: bits))
     while !KeySetLayout.covers(bits, level: root.level) {
-      let parent = emptyNode(level: root.level + 1)
+      let parent = pool.makeKeySetNode(level: root.level + 1)
       KeySetLayout.children(parent)[0] = root.raw
       KeySetLayout.counts(parent)[0] = UInt32(count)
       root = parent
@@ -67,14 +70,14 @@ extension KeySetView {
     while !node.isLeaf {
       let slot = KeySetLayout.slot(bits, level: node.level)
       let children = KeySetLayout.children(node)
-      let child = children[slot].map { pool.writable(ViewNode($0)) } ?? emptyNode(level: node.level - 1)
+      let child = children[slot].map { pool.writable(ViewNode($0)) } ?? pool.makeKeySetNode(level: node.level - 1)
       children[slot] = child.raw
       KeySetLayout.counts(node)[slot] += 1
       node = child
     }
     let bit = Int(bits & 4095)
     KeySetLayout.words(node)[bit >> 6] |= 1 << UInt64(bit & 63)
-    for group in (bit >> 9) + 1..<9 where group < 8 { KeySetLayout.before(node)[group] += 1 }
+    for group in (bit >> 9) + 1..<8 { KeySetLayout.before(node)[group] += 1 }
     count += 1
     return position
   }
@@ -99,7 +102,7 @@ extension KeySetView {
     if node.isLeaf {
       let bit = Int(bits & 4095)
       KeySetLayout.words(node)[bit >> 6] &= ~(1 << UInt64(bit & 63))
-      for group in (bit >> 9) + 1..<9 where group < 8 { KeySetLayout.before(node)[group] -= 1 }
+      for group in (bit >> 9) + 1..<8 { KeySetLayout.before(node)[group] -= 1 }
       return
     }
     let slot = KeySetLayout.slot(bits, level: node.level)
@@ -119,14 +122,5 @@ extension KeySetView {
   private func retireAll(_ node: ViewNode) {
     pool.forEachChild(of: node) { retireAll($0) }
     pool.retire(node)
-  }
-
-  private func emptyNode(level: Int) -> ViewNode {
-    let node = pool.makeNode(level: level)
-    let bytes = level == 0 ? KeySetLayout.shape.leafBytes : KeySetLayout.shape.innerBytes
-    (node.raw + ViewNode.headerBytes).initializeMemory(
-      as: UInt8.self, repeating: 0, count: bytes - ViewNode.headerBytes)
-    if level > 0 { node.count = KeySetLayout.directorySize }
-    return node
   }
 }

@@ -56,7 +56,9 @@ extension PositionedChanges {
       result.modificationsInNew.append(inserted[row.partner].position)
     }
     for row in kept[next...] { result.add(row, isModified) }
-    for (i, row) in inserted.enumerated() where stays?.inserted[i] != true { result.insertions.append(row.position) }
+    for (i, row) in inserted.enumerated() where stays?.inserted[i] != true {
+      result.insertions.append(row.position)
+    }
     return result
   }
 
@@ -95,7 +97,8 @@ extension ChangeSet {
 enum IncreasingRun {
   /// The indices of its elements, ascending. O(n log n).
   static func longest(_ values: [Int]) -> [Int] {
-    // tails[l]: the index of the smallest value that ends a run of l + 1 values; before[i]: the one before i in its run.
+    // tails[l]: the index of the smallest value that ends a run of l + 1 values.
+    // before[i]: the index before i in its run.
     var tails: [Int] = []
     var before = [Int](repeating: -1, count: values.count)
     for (i, value) in values.enumerated() {

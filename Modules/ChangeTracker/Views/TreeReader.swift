@@ -37,7 +37,9 @@ struct TreeReader {
   }
 
   /// The child to go down to: the last whose smallest entry is not above the entry, else the first.
-  @inline(__always) func child<T: TieOrder>(_ node: ViewNode, _ entry: ViewEntry, _ ties: T) throws(StorageError) -> Int {
+  @inline(__always) func child<T: TieOrder>(
+    _ node: ViewNode, _ entry: ViewEntry, _ ties: T
+  ) throws(StorageError) -> Int {
     try slot(layout.prefixes(node) + 1, layout.keys(node) + 1, node.count - 1, entry, ties, orEqual: true)
   }
 

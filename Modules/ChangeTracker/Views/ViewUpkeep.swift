@@ -1,8 +1,8 @@
 import Storage
 import Values
 
-/// Keeps one query's result up to date from commit records: what a commit costs depends on the rows it touched, never on
-/// how many there are.
+/// Keeps one query's result up to date from commit records: what a commit costs depends on the rows it touched,
+/// never on how many there are.
 ///
 /// A commit that touches nothing the query or its observers look at costs a few comparisons of sets. Of the others
 /// each touched row is tested once against the new version; whether and where it was a row before, the view knows.
@@ -88,8 +88,8 @@ extension ViewUpkeep {
 // MARK: - A step
 
 extension ViewUpkeep {
-  /// Takes the view from the version that `from` reads to the version that `to` reads. `records` are the commits between
-  /// the two, all of them, in order. Nil when no row was touched.
+  /// Takes the view from the version that `from` reads to the version that `to` reads. `records` are the commits
+  /// between the two, all of them, in order. Nil when no row was touched.
   ///
   /// When reading throws, the view is as it was; the step can be tried again.
   package func apply(

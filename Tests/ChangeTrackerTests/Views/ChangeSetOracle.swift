@@ -4,8 +4,8 @@ import ChangeTracker
 struct ChangeSetOracle {
   let old: [Int64]
   let new: [Int64]
-  /// Keys of rows that are to be reported as modified, if they are in both and do not move.
-  let modified: Set<Int64>
+  /// Keys of rows that are to be reported as modified, if they are in both and do not move; nil: not known.
+  let modified: Set<Int64>?
   /// Keys of rows that may have another place in the order: only they may move.
   let reordered: Set<Int64>
 
@@ -22,10 +22,14 @@ struct ChangeSetOracle {
     if moved != inserted.intersection(before) { return "a moved row is only deleted or only inserted" }
     if !moved.isSubset(of: reordered) { return "an untouched row moved" }
     if set.moves.map({ old[$0.from] }) != set.moves.map({ new[$0.to] }) { return "a move joins two rows" }
-    if Set(set.moves.map { old[$0.from] }) != moved || set.moves.count != moved.count { return "moves are not the moved rows" }
+    if Set(set.moves.map { old[$0.from] }) != moved || set.moves.count != moved.count {
+      return "moves are not the moved rows"
+    }
     let changed = set.modifications.map { old[$0] }
     if changed != set.modificationsInNew.map({ new[$0] }) { return "old and new modifications differ" }
-    if Set(changed) != modified.intersection(before).intersection(after).subtracting(moved) { return "wrong modifications" }
+    if let modified, Set(changed) != modified.intersection(before).intersection(after).subtracting(moved) {
+      return "wrong modifications"
+    }
     if moved.count != movesMin { return "\(moved.count) moves where \(movesMin) do" }
     return nil
   }

@@ -59,7 +59,7 @@ import Values
   }
 
   @Test func rollingBackGivesTheVersionBeforeAndEveryNode() {
-    let view = KeySetView(1...10_000)
+    let view = KeySetView(Array(1...10_000))
     let nodes = view.nodesInUse
     for key in stride(from: Int64(1), to: 10_000, by: 3) { _ = view.remove(key) }
     _ = view.insert(1 << 40)

@@ -54,7 +54,7 @@ private struct Observer {
   @Test func randomHistoriesReplayExactly() throws {
     var random = SeededGenerator.forTest()
     var delivered = 0
-    for _ in 0..<environmentNumber("VIVARIUM_HISTORIES", default: 300) {
+    for _ in 0..<environmentNumber("VIVARIUM_HISTORIES", default: 150) {
       delivered += try Self.run(ViewHistory(random.fork()))
     }
     print("change sets compared: \(delivered)")

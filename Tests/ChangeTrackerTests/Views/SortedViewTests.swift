@@ -5,9 +5,13 @@ import Testing
 import Values
 
 @Suite struct SortedViewTests {
-  private static let layouts = [(4, 4), (5, 4), (8, 6), (64, 64)].map { TreeLayout(leafCapacity: $0, innerCapacity: $1) }
+  private static let layouts = [(4, 4), (5, 4), (8, 6), (64, 64)].map {
+    TreeLayout(leafCapacity: $0, innerCapacity: $1)
+  }
 
-  private func entries(_ version: SortedVersion) -> [ViewEntry] { (0..<version.count).compactMap { version.entry(at: $0) } }
+  private func entries(_ version: SortedVersion) -> [ViewEntry] {
+    (0..<version.count).compactMap { version.entry(at: $0) }
+  }
 
   @Test func anEmptyViewHasNoRows() {
     let view = SortedView([])

@@ -1,0 +1,66 @@
+import QueryModel
+import Storage
+import Values
+
+/// Turns property paths into read paths: for `best.owner.name` the rows' `best`, the `owner` of what that leads
+/// to, and the `name` of what that leads to, each in the path of its table.
+package struct ReadPathCollector {
+  private let entry: TableEntry
+  private let catalog: Catalog
+  /// One for each way to a table, in the order in which they were met.
+  package private(set) var paths: [ReadPath] = []
+
+  package init(_ entry: TableEntry, _ catalog: Catalog) {
+    self.entry = entry
+    self.catalog = catalog
+  }
+
+  /// False, and perhaps some of the path added, when the catalog does not have it.
+  package mutating func add(_ path: PropertyPath, isSort: Bool) -> Bool {
+    var current = entry
+    var hops: [ReadPath.Hop] = []
+    for (i, name) in path.components.enumerated() {
+      // `dogs.@count` and the like read the relationship itself.
+      if name.hasPrefix("@") { continue }
+      guard let column = current[name] else { return false }
+      guard case .linkingObjects(let origin, let property) = column.schema.kind else {
+        note(hops, current, column.id, isSort)
+        if i == path.components.count - 1 || !column.schema.isRelationship { continue }
+        guard let target = column.schema.target.flatMap({ catalog[$0] }) else { return false }
+        hops.append(.forward(current.column(column.id)))
+        current = target
+        continue
+      }
+      guard let source = catalog[origin], let forward = source[property] else { return false }
+      hops.append(.inverse(source.column(forward.id)))
+      current = source
+      note(hops, current, forward.id, isSort)
+    }
+    return true
+  }
+
+  private mutating func note(_ hops: [ReadPath.Hop], _ table: TableEntry, _ property: PropertyID, _ isSort: Bool) {
+    let index = paths.firstIndex { $0.hops == hops } ?? paths.count
+    if index == paths.count { paths.append(ReadPath(hops: hops, table: table.id, properties: PropertySet())) }
+    paths[index].properties.insert(property)
+    if isSort { paths[index].sortProperties.insert(property) }
+  }
+
+  /// The column a sort key names; nil when it is none that rows can be ordered by.
+  func sortColumn(_ key: SortKey) -> SortColumn? {
+    var current = entry
+    var links: [ColumnID] = []
+    for name in key.path.components.dropLast() {
+      guard let column = current[name], column.schema.kind == .scalar(.link),
+        let target = column.schema.target.flatMap({ catalog[$0] })
+      else { return nil }
+      links.append(current.column(column.id))
+      current = target
+    }
+    guard let column = key.path.components.last.flatMap({ current[$0] }), case .scalar(let type) = column.schema.kind
+    else { return nil }
+    return SortColumn(
+      links: links, column: current.column(column.id), type: type, isOptional: column.schema.isOptional,
+      isAscending: key.ascending)
+  }
+}
