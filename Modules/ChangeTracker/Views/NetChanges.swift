@@ -10,7 +10,7 @@ import Values
 ///
 /// A value: a token that is to skip a step takes a copy. Confined to its owner.
 package struct NetChanges {
-  private struct Row {
+  struct Row {
     var known: OrderedRow?
     var last: OrderedRow?
     var marks: RowMarks
@@ -25,7 +25,7 @@ package struct NetChanges {
   /// The version that the tokens were given. With skipped rows, what they know is the base with these rows put
   /// from the one place to the other.
   package private(set) var base: ViewVersion
-  private var rows: [Int64: Row] = [:]
+  private(set) var rows: [Int64: Row] = [:]
   private var skipped: [Int64: Skipped] = [:]
   /// The only step so far, whose positions need not be looked up again.
   private var only: ViewStep?
@@ -105,6 +105,17 @@ extension NetChanges {
   package func netPositions(to version: ViewVersion, _ keys: FullKeys? = nil) throws(StorageError) -> NetPositions {
     if rows.isEmpty { return NetPositions(positions: PositionedChanges(), marks: []) }
     if let only, only.to === version { return NetPositions(positions: only.positions, marks: only.rows.map(\.marks)) }
+    if skipped.isEmpty, case .sorted(let old) = base, case .sorted(let new) = version,
+      rows.count > 1_000, rows.count > max(old.count, new.count) / 100,
+      let walked = walkedPositions(from: old, to: new)
+    {
+      return walked
+    }
+    return try rankedPositions(to: version, keys)
+  }
+
+  /// Looks each row up in both versions.
+  func rankedPositions(to version: ViewVersion, _ keys: FullKeys?) throws(StorageError) -> NetPositions {
     let known = KnownPositions(self, keys)
     var positions = PositionedChanges()
     var marks: [RowMarks] = []

@@ -34,9 +34,15 @@ private struct StepBuilder {
   let before: FullKeys?
   let after: FullKeys?
   var positions = PositionedChanges()
-  /// Rows to take out if they are there, and rows to put in, as indices of `rows`.
-  private var leaving: [Int] = []
-  private var coming: [Int] = []
+  /// Rows to take out if they are there, and rows to put in.
+  private var leaving: [Placed] = []
+  private var coming: [Placed] = []
+
+  /// A row by its index, with what most comparisons need.
+  private struct Placed {
+    let entry: ViewEntry
+    let row: Int
+  }
 
   init(view: ResultView, rows: [RowChange], before: FullKeys?, after: FullKeys?) {
     self.view = view
@@ -47,64 +53,68 @@ private struct StepBuilder {
 
   /// Rows whose place is the same before and after are looked up: present, they are kept.
   mutating func sortOut() throws(StorageError) {
+    leaving.reserveCapacity(rows.count)
+    coming.reserveCapacity(rows.count)
     for i in rows.indices {
-      let row = rows[i]
-      if let old = row.old, let new = row.new, old == new {
+      if let old = rows[i].old, old == rows[i].new {
         let (position, isFound) = try view.find(old, before)
         if isFound {
           positions.kept.append(.init(old: position, new: position, row: i))
         } else {
           rows[i].old = nil
-          coming.append(i)
+          coming.append(Placed(entry: old.entry, row: i))
         }
         continue
       }
-      if row.old != nil { leaving.append(i) }
-      if row.new != nil { coming.append(i) }
+      if let old = rows[i].old { leaving.append(Placed(entry: old.entry, row: i)) }
+      if let new = rows[i].new { coming.append(Placed(entry: new.entry, row: i)) }
     }
-    sort(&leaving) { $0.old }
-    sort(&coming) { $0.new }
+    sort(&leaving, hasKeys: before != nil, \.old)
+    sort(&coming, hasKeys: after != nil, \.new)
     if positions.kept.count > 1 { positions.kept.sort { $0.old < $1.old } }
   }
 
-  private struct Placed {
-    let place: OrderedRow
-    let row: Int
-  }
-
-  private func sort(_ indices: inout [Int], by place: (RowChange) -> OrderedRow?) {
-    guard indices.count > 1 else { return }
-    var placed: [Placed] = []
-    placed.reserveCapacity(indices.count)
-    for i in indices { if let place = place(rows[i]) { placed.append(Placed(place: place, row: i)) } }
-    placed.sort { $0.place < $1.place }
-    indices = placed.map(\.row)
+  private func sort(_ placed: inout [Placed], hasKeys: Bool, _ place: KeyPath<RowChange, OrderedRow?>) {
+    guard placed.count > 1 else { return }
+    if !hasKeys { return placed.sort { $0.entry < $1.entry } }
+    placed.sort { a, b in
+      if a.entry.prefix != b.entry.prefix { return a.entry.prefix < b.entry.prefix }
+      guard let x = rows[a.row][keyPath: place], let y = rows[b.row][keyPath: place] else { return false }
+      return x < y
+    }
   }
 
   mutating func remove() throws(StorageError) {
     positions.removed.reserveCapacity(leaving.count)
-    for i in leaving {
-      guard let old = rows[i].old else { continue }
-      if let position = try view.remove(old, before) {
-        // The removals before this one were all at smaller positions.
-        positions.removed.append(.init(position: position + positions.removed.count, row: i))
+    for placed in leaving {
+      let position: Int?
+      if let before, let old = rows[placed.row].old {
+        position = try view.remove(old, before)
       } else {
-        rows[i].old = nil
+        position = try view.remove(placed.entry)
+      }
+      if let position {
+        // The removals before this one were all at smaller positions.
+        positions.removed.append(.init(position: position + positions.removed.count, row: placed.row))
+      } else {
+        rows[placed.row].old = nil
       }
     }
   }
 
   mutating func insert() throws(StorageError) {
     positions.inserted.reserveCapacity(coming.count)
-    var places: [Int: Int] = [:]
-    let hasPartners = !positions.removed.isEmpty
-    for i in coming {
-      guard let new = rows[i].new, let position = try view.insert(new, after) else { continue }
+    for placed in coming {
+      let position: Int?
+      if let after, let new = rows[placed.row].new {
+        position = try view.insert(new, after)
+      } else {
+        position = try view.insert(placed.entry)
+      }
       // The insertions after this one are all at greater positions, so this is final.
-      if hasPartners, rows[i].old != nil { places[i] = positions.inserted.count }
-      positions.inserted.append(.init(position: position, row: i))
+      if let position { positions.inserted.append(.init(position: position, row: placed.row)) }
     }
-    for j in positions.removed.indices { positions.removed[j].partner = places[positions.removed[j].row] ?? -1 }
+    if !positions.removed.isEmpty { positions.findPartners(rows: rows.count) }
   }
 
   /// New positions of the kept rows, from their old ones: one pass over the three lists.
@@ -132,21 +142,31 @@ extension ResultView {
     }
   }
 
-  fileprivate func remove(_ row: OrderedRow, _ keys: FullKeys?) throws(StorageError) -> Int? {
+  fileprivate func remove(_ entry: ViewEntry) throws(StorageError) -> Int? {
     switch rows {
-    case .keys(let view): return view.remove(row.key)
-    case .sorted(let view):
-      guard let keys else { return try view.remove(row.entry, NoTies()) }
-      return try view.remove(row.entry, FullKeyTies(row, keys))
+    case .keys(let view): view.remove(entry.key)
+    case .sorted(let view): try view.remove(entry, NoTies())
     }
   }
 
-  fileprivate func insert(_ row: OrderedRow, _ keys: FullKeys?) throws(StorageError) -> Int? {
+  fileprivate func remove(_ row: OrderedRow, _ keys: FullKeys) throws(StorageError) -> Int? {
     switch rows {
-    case .keys(let view): return view.insert(row.key)
-    case .sorted(let view):
-      guard let keys else { return try view.insert(row.entry, NoTies()) }
-      return try view.insert(row.entry, FullKeyTies(row, keys))
+    case .keys(let view): view.remove(row.key)
+    case .sorted(let view): try view.remove(row.entry, FullKeyTies(row, keys))
+    }
+  }
+
+  fileprivate func insert(_ entry: ViewEntry) throws(StorageError) -> Int? {
+    switch rows {
+    case .keys(let view): view.insert(entry.key)
+    case .sorted(let view): try view.insert(entry, NoTies())
+    }
+  }
+
+  fileprivate func insert(_ row: OrderedRow, _ keys: FullKeys) throws(StorageError) -> Int? {
+    switch rows {
+    case .keys(let view): view.insert(row.key)
+    case .sorted(let view): try view.insert(row.entry, FullKeyTies(row, keys))
     }
   }
 }

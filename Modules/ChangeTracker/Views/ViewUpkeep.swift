@@ -106,7 +106,11 @@ extension ViewUpkeep {
     work.rowsTested += touched.rows.count
     var changes: [RowChange] = []
     changes.reserveCapacity(touched.rows.count)
-    for (key, row) in touched.rows { changes.append(try change(of: key, row, from: from, to: to)) }
+    // By ascending key: neighbours are read from the same chunks.
+    for key in touched.rows.keys.sorted() {
+      guard let row = touched.rows[key] else { continue }
+      changes.append(try change(of: key, row, from: from, to: to))
+    }
     let needsKeys = question.ordering == .byFullKey
     let step = try view.apply(
       changes, before: needsKeys ? FullKeys(question, in: from) : nil, after: needsKeys ? fullKeys(in: to) : nil)
