@@ -106,6 +106,9 @@ final class SafePoints: Sendable {
     }
   }
 
+  /// For tests: from here on the background never gets a turn.
+  func pauseBackground() { state.withLock { $0.due = DispatchTime(uptimeNanoseconds: 1) } }
+
   /// Moves the point to the newest version, and lets go of the old one. In the background or at the end; fails
   /// silently, because the old point is as good as before and the next refresh tries again.
   func refresh(_ environment: LMDBEnvironment, due: DispatchTime? = nil) {

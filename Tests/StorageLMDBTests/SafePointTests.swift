@@ -61,6 +61,8 @@ struct SafePointTests {
         try store.put((0..<20).map { ("k\($0)", SafePointTests.value(version, $0)) }, UInt64(version), .full)
       }
       try Data(contentsOf: URL(fileURLWithPath: path)).write(to: URL(fileURLWithPath: path + ".before"))
+      // What the background syncs would be no loss to play.
+      try store.environment().safePoints.pauseBackground()
       for version in 21...60 {
         try store.put((0..<20).map { ("k\($0)", SafePointTests.value(version, $0)) }, UInt64(version), .relaxed)
       }
@@ -73,7 +75,7 @@ struct SafePointTests {
     #expect(refused?.code == .corrupt)
     let store = try LMDBStore(path: path)
     let version = try Int(store.latestVersion().rawValue)
-    #expect((20..<60).contains(version), "seed \(seed)")
+    #expect(version == 20, "seed \(seed)")
     for key in 0..<20 { #expect(try store.text("k\(key)") == SafePointTests.value(version, key), "seed \(seed)") }
     try store.put([("k0", "on")], UInt64(version + 1), .full)
     #expect(try store.text("k0") == "on")

@@ -1,0 +1,62 @@
+import ColumnStore
+import Coordination
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import Storage
+
+/// Stores in a file with LMDB: the fastest backend, for any number of reading and writing processes on one machine.
+///
+/// A store is the file at `location` with its side files (`-lock`, `.coord`, `.bell`, `.safe`). Not for network file
+/// systems.
+public struct LMDBBackend: StorageBackend {
+  /// The engines of this process, by file. A read-only engine and a writing one of the same file are two.
+  private static let writing = OpenFiles<ColumnEngine>()
+  private static let reading = OpenFiles<ColumnEngine>()
+
+  public let kind = "lmdb"
+  public let location: String
+
+  /// The store at a path. Nothing is touched until `open`.
+  public init(path: String) { location = path }
+
+  public func open(_ options: OpenOptions) throws(StorageError) -> any StorageEngine {
+    let files = options.isReadOnly ? LMDBBackend.reading : LMDBBackend.writing
+    while true {
+      let engine = try files.engine(at: location) { () throws(StorageError) in
+        let isNew = LMDBFiles(existing: location) == nil
+        let store = try LMDBStore(
+          path: location, isReadOnly: options.isReadOnly, createsIfMissing: options.createsIfMissing)
+        do throws(StorageError) {
+          return try ColumnEngine(store, options)
+        } catch {
+          store.close()
+          // Nothing may be left of an open that failed.
+          if isNew { try? remove() }
+          throw error
+        }
+      }
+      if !engine.isClosed { return engine }
+      files.forget(engine)
+    }
+  }
+
+  public func isPresent() -> Bool {
+    guard let files = LMDBFiles(existing: location), let header = try? LMDBHeader(path: files.data) else { return false }
+    return header.kind != .foreign && header.kind != .empty
+  }
+
+  public func remove() throws(StorageError) {
+    guard let files = LMDBFiles(existing: location) else { return }
+    try LMDBHeader(path: files.data).check(path: files.data)
+    try StorePresence.whileAbsent(path: files.coordination) { () throws(StorageError) in
+      for path in files.all where unlink(path) != 0 && errno != ENOENT {
+        throw .system(errno, doing: "remove", path: path)
+      }
+    }
+  }
+}

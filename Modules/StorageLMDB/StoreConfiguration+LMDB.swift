@@ -1,0 +1,23 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import Storage
+import Values
+
+extension StoreConfiguration {
+  /// A store in a file, kept by LMDB.
+  ///
+  /// - Parameters:
+  ///   - url: where the file is or will be; its directory must exist.
+  ///   - models: the types the store holds.
+  public static func lmdb(_ url: URL, models: any SchemaDescribing.Type...) -> StoreConfiguration {
+    StoreConfiguration(backend: LMDBBackend(path: url.path), models: models)
+  }
+
+  /// As `lmdb(_:models:)`, for a path.
+  public static func lmdb(path: String, models: any SchemaDescribing.Type...) -> StoreConfiguration {
+    StoreConfiguration(backend: LMDBBackend(path: path), models: models)
+  }
+}
