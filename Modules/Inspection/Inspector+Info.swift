@@ -89,7 +89,8 @@ private struct StoreFacts {
   var lastCommitTime: String? {
     lastCommit.flatMap { record in
       record.timeMilliseconds == 0
-        ? nil : DateText.text(Date(timeIntervalSince1970: Double(record.timeMilliseconds) / 1000))
+        // One rounding, to the nearest: by way of 1970 there would be two, and digits nobody wrote.
+        ? nil : DateText.text(Date(timeIntervalSinceReferenceDate: Double(record.timeMilliseconds - 978_307_200_000) / 1000))
     }
   }
 

@@ -7,7 +7,7 @@ import Values
 @Suite struct CommandTests {
   @Test func infoTellsVersionSizeAndTypes() throws {
     let text = try Kennel().printed(.table) { try $0.info() }
-    #expect(text.hasPrefix("store     kennel\nbackend   reference\nversion   2, committed 1970-01-01T00:00:01Z by keeper\n"))
+    #expect(text.hasPrefix("store     kennel\nbackend   reference\nversion   2, committed 2026-11-21T08:53:53.593Z by keeper\n"))
     #expect(
       text.hasSuffix(
         """

@@ -67,7 +67,7 @@ struct Kennel {
     let write = try engine.beginWrite(.never)
     defer { write.end() }
     try body(write)
-    _ = try write.commit(CommitRecord(author: "keeper", timeMilliseconds: 1_000), .full)
+    _ = try write.commit(CommitRecord(author: "keeper", timeMilliseconds: 1_795_251_233_593), .full)
   }
 
   /// What a command prints.
