@@ -1,4 +1,5 @@
 import CLMDB
+import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
