@@ -1,0 +1,43 @@
+import Foundation
+
+/// One run of the `inspect` program.
+struct InspectProcess {
+  let status: Int32
+  /// Whether it ended by itself, not by a signal.
+  let isExit: Bool
+  let output: String
+  let errors: String
+
+  init(_ arguments: [String], output descriptor: FileHandle? = nil) throws {
+    let process = Process()
+    process.executableURL = try InspectProcess.program()
+    process.arguments = arguments
+    process.standardInput = FileHandle.nullDevice
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = descriptor ?? output.fileHandleForWriting
+    process.standardError = errors
+    try process.run()
+    try output.fileHandleForWriting.close()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    let complaint = try errors.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    status = process.terminationStatus
+    isExit = process.terminationReason == .exit
+    self.output = String(decoding: text, as: UTF8.self)
+    self.errors = String(decoding: complaint, as: UTF8.self)
+  }
+
+  /// Whether it complained in exactly one line of its own.
+  var complainedInOneLine: Bool {
+    errors.hasPrefix("inspect: ") && errors.hasSuffix("\n") && errors.count { $0 == "\n" } == 1 && output.isEmpty
+  }
+
+  /// The program lies beside the tests.
+  private static func program() throws -> URL {
+    let bundles = Bundle.allBundles.map(\.bundleURL).filter { $0.pathExtension == "xctest" }
+    let tests = bundles.first ?? URL(fileURLWithPath: CommandLine.arguments[0])
+    let url = tests.deletingLastPathComponent().appending(path: "inspect")
+    guard FileManager.default.isExecutableFile(atPath: url.path) else { throw CocoaError(.fileNoSuchFile) }
+    return url
+  }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import Storage
+import StorageLMDB
+import StorageSQLite
+import TestSupport
+import Testing
+import Values
+
+/// A file backend by name, so that tests can be repeated over both.
+enum FileKind: String, CaseIterable {
+  case lmdb, sqlite
+
+  func backend(_ url: URL) -> any StorageBackend {
+    switch self {
+    case .lmdb: LMDBBackend(path: url.path)
+    case .sqlite: SQLiteBackend(path: url.path)
+    }
+  }
+}
+
+/// A store on disk with `count` numbered things.
+private struct Shop {
+  let directory = TemporaryDirectory()
+  let url: URL
+  let engine: any StorageEngine
+
+  init(_ kind: FileKind, count: Int = 3) throws {
+    url = directory.url.appending(path: "shop.\(kind.rawValue)")
+    engine = try kind.backend(url).open(OpenOptions())
+    let write = try engine.beginWrite(.never)
+    defer { write.end() }
+    let schema = Schema([
+      ObjectSchema(
+        name: "Item",
+        properties: [
+          PropertySchema(name: "number", kind: .scalar(.int64), isPrimaryKey: true),
+          PropertySchema(name: "name", kind: .scalar(.string)),
+        ])
+    ])
+    try write.setCatalog(write.catalog.adopting(schema).catalog)
+    let table = try #require(write.catalog["Item"])
+    let row = RowBuffer(table)
+    for number in 0..<count {
+      row.reset()
+      row.set(0, word: Int64(number) - 1)
+      row.set(1, .string("item \(number)"))
+      _ = try write.insert(row)
+    }
+    _ = try write.commit(CommitRecord(), .relaxed)
+  }
+}
+
+@Suite struct InspectProgramTests {
+  @Test(arguments: FileKind.allCases) func theCommandsReadAFileOfEitherKind(kind: FileKind) throws {
+    let shop = try Shop(kind)
+    shop.engine.close()
+    let path = shop.url.path
+    let info = try InspectProcess(["info", path])
+    #expect(info.status == 0 && info.errors.isEmpty)
+    #expect(info.output.contains("backend   \(kind.rawValue)\n") && info.output.contains("Item        3"))
+    #expect(try InspectProcess(["count", path, "Item"]).output == "3\n")
+    #expect(try InspectProcess(["schema", path, "--format", "csv"]).output.contains("Item,number,int64,false,,true,true,true\r\n"))
+    #expect(
+      try InspectProcess(["dump", path, "--limit", "1", "--format", "ndjson"]).output
+        == "{\"#type\":\"Item\",\"#key\":1,\"number\":-1,\"name\":\"item 0\"}\n")
+    #expect(try InspectProcess(["get", path, "Item", "--format", "csv", "--", "-1"]).output.hasSuffix("\r\n1,-1,item 0\r\n"))
+    #expect(try InspectProcess(["get", path, "Item", "#3"]).output.contains("item 2"))
+  }
+
+  @Test(arguments: FileKind.allCases) func aStoreInUseIsReadAsItWasCommitted(kind: FileKind) throws {
+    let shop = try Shop(kind)
+    let write = try shop.engine.beginWrite(.never)
+    defer { write.end() }
+    let table = try #require(write.catalog["Item"])
+    try write.delete(table.id, ObjectKey(1))
+    let during = try InspectProcess(["count", shop.url.path, "Item"])
+    #expect(during.output == "3\n" && during.errors.isEmpty)
+    _ = try write.commit(CommitRecord(), .relaxed)
+    #expect(try InspectProcess(["count", shop.url.path, "Item"]).output == "2\n")
+  }
+
+  @Test(arguments: FileKind.allCases) func inspectingLeavesTheFilesAsTheyWere(kind: FileKind) throws {
+    let shop = try Shop(kind)
+    shop.engine.close()
+    let before = try Data(contentsOf: shop.url)
+    for command in [["info"], ["schema"], ["count"], ["dump"]] { _ = try InspectProcess(command + [shop.url.path]) }
+    #expect(try Data(contentsOf: shop.url) == before)
+  }
+
+  @Test(arguments: FileKind.allCases) func whatIsNotThereHasStatusOne(kind: FileKind) throws {
+    let shop = try Shop(kind)
+    for arguments in [["get", shop.url.path, "Item", "99"], ["get", shop.url.path, "Cat", "1"], ["count", shop.url.path, "Cat"]] {
+      let run = try InspectProcess(arguments)
+      #expect(run.status == 1 && run.complainedInOneLine, "\(arguments): \(run)")
+    }
+  }
+
+  @Test func badArgumentsHaveStatusTwo() throws {
+    let shop = try Shop(.sqlite)
+    let path = shop.url.path
+    for arguments in [
+      [], ["look"], ["info"], ["info", path, "more"], ["info", path, "--format", "xml"], ["dump", path, "--limit", "many"],
+      ["dump", path, "--limit", "-1"], ["dump", path, "--format"], ["get", path, "Item"], ["get", path, "Item", "one"],
+      ["get", path, "Item", "#one"], ["info", path, "--nonsense"],
+    ] where !arguments.isEmpty {
+      let run = try InspectProcess(arguments)
+      #expect(run.status == 2 && run.complainedInOneLine, "\(arguments): \(run)")
+    }
+  }
+
+  @Test func whatIsNoStoreHasStatusThree() throws {
+    let directory = TemporaryDirectory()
+    func file(_ name: String, _ bytes: [UInt8]) throws -> String {
+      let url = directory.url.appending(path: name)
+      try Data(bytes).write(to: url)
+      return url.path
+    }
+    var random = SeededGenerator.forTest()
+    let noise = (0..<20_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+    for path in [
+      directory.url.appending(path: "missing").path, directory.url.path, try file("empty", []), try file("text", Array("hello\n".utf8)),
+      try file("noise", noise), try file("sqlite", Array("SQLite format 3\0".utf8)), "/dev/null",
+    ] {
+      for command in ["info", "dump"] {
+        let run = try InspectProcess([command, path])
+        #expect(run.status == 3 && run.isExit && run.complainedInOneLine, "\(path): \(run)")
+      }
+    }
+  }
+
+  @Test(arguments: FileKind.allCases) func aFileCutShortNeverEndsInASignal(kind: FileKind) throws {
+    let shop = try Shop(kind, count: 5_000)
+    shop.engine.close()
+    let whole = try Data(contentsOf: shop.url)
+    let directory = TemporaryDirectory()
+    let url = directory.url.appending(path: "cut")
+    for length in [1, 16, 100, 4_095, 4_096, 8_192, 12_288, whole.count / 2, whole.count - 4_096, whole.count - 1] where length < whole.count {
+      try whole.prefix(length).write(to: url)
+      let run = try InspectProcess(["dump", url.path, "--format", "ndjson"])
+      #expect(run.isExit && [0, 3, 4].contains(run.status), "\(length) of \(whole.count): \(run.status) \(run.errors)")
+      #expect(run.errors.isEmpty == (run.status == 0) && run.errors.count { $0 == "\n" } <= 1, "\(length): \(run.errors)")
+    }
+  }
+
+  @Test func aReaderThatGoesAwayIsNoFault() throws {
+    let shop = try Shop(.lmdb, count: 20_000)
+    let pipe = Pipe()
+    try pipe.fileHandleForReading.close()
+    let run = try InspectProcess(["dump", shop.url.path], output: pipe.fileHandleForWriting)
+    #expect(run.isExit && run.status == 0 && run.errors.isEmpty, "\(run)")
+  }
+
+  #if os(Linux)
+  @Test func aFullDiskHasStatusFour() throws {
+    let shop = try Shop(.sqlite)
+    let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+    let run = try InspectProcess(["dump", shop.url.path], output: full)
+    #expect(run.isExit && run.status == 4 && run.complainedInOneLine, "\(run)")
+  }
+  #endif
+
+  @Test func helpTellsTheCommandsAndTheExitStatus() throws {
+    let help = try InspectProcess(["--help"])
+    #expect(help.status == 0 && help.errors.isEmpty)
+    for word in ["info", "schema", "count", "get", "dump", "Exit status"] { #expect(help.output.contains(word)) }
+    #expect(try InspectProcess(["dump", "--help"]).output.contains("--limit"))
+  }
+}

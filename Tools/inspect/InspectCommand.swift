@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+import Inspection
+import Storage
+import StorageLMDB
+import StorageSQLite
+
+/// `inspect`: looks into any store without the program that made it. The commands themselves are `Inspector`'s.
+struct InspectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect",
+    abstract: "Looks into a Vivarium store, in use or not, without the program that made it.",
+    discussion: """
+      Opens for reading alone and shows one version of the store. Exit status: 0 done; 1 the type or object is not \
+      there; 2 the arguments make no sense; 3 the store cannot be opened (missing, foreign, damaged, or of a newer \
+      format); 4 reading or writing failed. What went wrong is one line on standard error.
+      """,
+    subcommands: [Info.self, Schema.self, Count.self, Get.self, Dump.self])
+
+  /// What every command takes.
+  struct Target: ParsableArguments {
+    @Argument(help: "The store's file.")
+    var file: String
+
+    @Option(help: ArgumentHelp("table for people; json, ndjson or csv for programs.", valueName: "format"))
+    var format: OutputFormat = .table
+  }
+
+  struct Info: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Backend, version, sizes, held versions, types with counts.")
+    @OptionGroup var target: Target
+    func run() throws { try target.inspector().info() }
+  }
+
+  struct Schema: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "The types with their properties and indexes.")
+    @OptionGroup var target: Target
+    func run() throws { try target.inspector().schema() }
+  }
+
+  struct Count: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "How many objects there are.")
+    @OptionGroup var target: Target
+    @Argument(help: "Only of this type.") var type: String?
+    func run() throws { try target.inspector().count(type) }
+  }
+
+  struct Get: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "One object, with what links to it.")
+    @OptionGroup var target: Target
+    @Argument(help: "The object's type.") var type: String
+    @Argument(help: "Its primary key, or '#' and its object key. A key that begins with '-' goes after '--'.")
+    var key: String
+    func run() throws { try target.inspector().get(type, key) }
+  }
+
+  struct Dump: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "The objects, in order of insertion, as they are read.")
+    @OptionGroup var target: Target
+    @Argument(help: "Only of these types.") var types: [String] = []
+    @Option(help: "At most so many objects of each type.") var limit: Int?
+    func run() throws { try target.inspector().dump(types, limit: limit) }
+  }
+}
+
+extension OutputFormat: ExpressibleByArgument {}
+
+extension InspectCommand.Target {
+  func inspector() throws(InspectionError) -> Inspector {
+    let engine = try StoreFinder.open(file, [LMDBBackend(path: file), SQLiteBackend(path: file)])
+    return Inspector(engine, location: file, format: format, output: DescriptorOutput(STDOUT_FILENO))
+  }
+}
