@@ -1,4 +1,5 @@
 import CSQLite
+import Coordination
 import Dispatch
 import Storage
 import Synchronization
@@ -6,14 +7,22 @@ import Synchronization
 /// Moves the log's pages into the main file, and syncs the log for commits that were promised it: on a thread of its
 /// own, so that no commit waits.
 ///
+/// Commits go on while a checkpoint runs, and SQLite begins the log anew only when all of it has been moved. So when
+/// the log has grown long, what is left is moved with the writer's lock held: little, as most has been moved before.
+///
 /// While a reader pins old pages a checkpoint cannot finish; then the next attempt waits until the log has grown by
 /// half, or commits would be slowed by attempts that do nothing.
 final class Checkpointer: Sendable {
   /// Frames in the log that are worth a checkpoint: about 4 MB.
   static let framesWanted: UInt32 = 1000
 
+  /// Frames from which on writers wait for the rest to be moved: about 16 MB.
+  private static let framesMax: Int32 = 4000
+
   private struct State {
     var connection: Connection?
+    /// The log's length at the last commit.
+    var logged: UInt32 = 0
     /// The log has to reach so many frames before the next attempt.
     var threshold = Checkpointer.framesWanted
     var isScheduled = false
@@ -23,10 +32,14 @@ final class Checkpointer: Sendable {
   }
 
   private let path: String
+  private let lock: FileWriterLock?
   private let queue = DispatchQueue(label: "vivarium.checkpoint", qos: .utility)
   private let state = Mutex(State())
 
-  init(path: String) { self.path = path }
+  init(path: String, lock: FileWriterLock?) {
+    self.path = path
+    self.lock = lock
+  }
 
   /// How often a checkpoint was tried. For tests.
   var attempts: Int { state.withLock { $0.attempts } }
@@ -34,7 +47,9 @@ final class Checkpointer: Sendable {
   /// Call after each commit, with the log's length.
   func committed(logged: UInt32, moved: UInt32) {
     let isDue = state.withLock { state in
-      if logged < state.threshold / 2 { state.threshold = Checkpointer.framesWanted }
+      // Shorter than it was: it has begun anew.
+      if logged < state.logged { state.threshold = Checkpointer.framesWanted }
+      state.logged = logged
       guard !state.isClosed, !state.isScheduled, logged > moved, logged >= state.threshold else { return false }
       state.isScheduled = true
       return true
@@ -83,7 +98,13 @@ final class Checkpointer: Sendable {
     guard let connection = takeConnection() else { return }
     var logged: Int32 = 0
     var moved: Int32 = 0
-    let code = sqlite3_wal_checkpoint_v2(connection.database, nil, SQLITE_CHECKPOINT_PASSIVE, &logged, &moved)
+    var code = sqlite3_wal_checkpoint_v2(connection.database, nil, SQLITE_CHECKPOINT_PASSIVE, &logged, &moved)
+    // A reader's pin shows as frames not moved; then holding writers up would help nothing.
+    if code == SQLITE_OK, moved == logged, logged >= Checkpointer.framesMax,
+      let hold = try? lock?.acquire(.after(.milliseconds(200))) {
+      code = sqlite3_wal_checkpoint_v2(connection.database, nil, SQLITE_CHECKPOINT_PASSIVE, &logged, &moved)
+      hold.release()
+    }
     state.withLock { state in
       state.isScheduled = false
       state.attempts += 1

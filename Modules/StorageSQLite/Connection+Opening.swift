@@ -16,9 +16,12 @@ extension Connection {
   /// The log's length is cut to this when it begins anew after having grown larger.
   static let logBytesMax = 16 << 20
 
+  /// The name of the way to open files without making any, registered at its first use. SQLite's own where that fails.
+  private static let quietOpening = csqlite_register_quiet() == SQLITE_OK ? "vivarium-quiet" : ""
+
   /// A connection to a file of ours, set up as all of ours are.
   static func ours(path: String, isReadOnly: Bool, isImmutable: Bool = false) throws(StorageError) -> Connection {
-    let name = isImmutable ? "file:\(path.percentEncoded)?immutable=1" : path
+    let name = isImmutable ? "file:\(path.percentEncoded)?immutable=1\(quietOpening.isEmpty ? "" : "&vfs=" + quietOpening)" : path
     let flags = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
     let connection = try Connection(path: name, flags: flags | (isImmutable ? SQLITE_OPEN_URI : 0))
     let database = connection.database

@@ -45,13 +45,15 @@ struct IndexRun {
     for (column, value) in zip(index.columns, range.equal) {
       switch column.cell.place(of: value) {
       case .below, .above: return
+      case .null where !column.mayBeNull: return
       case .null, .nan, .at: equal.append(value)
       }
     }
-    parts = isBounded ? IndexRun.parts(index.columns[equal.count].cell, range) : [Part(selection: .everything)]
+    parts = isBounded ? IndexRun.parts(index.columns[equal.count], range) : [Part(selection: .everything)]
   }
 
-  private static func parts(_ cell: CellType, _ range: IndexRange) -> [Part] {
+  private static func parts(_ column: ColumnLayout, _ range: IndexRange) -> [Part] {
+    let cell = column.cell
     var (takesNull, takesNaN) = (true, cell.isFloating)
     var values: Part? = Part(selection: .values)
     switch range.lower {
@@ -80,7 +82,7 @@ struct IndexRun {
       case .above: break
       }
     }
-    return (takesNull ? [Part(selection: .nulls)] : []) + (takesNaN ? [Part(selection: .nans)] : [])
+    return (takesNull && column.mayBeNull ? [Part(selection: .nulls)] : []) + (takesNaN ? [Part(selection: .nans)] : [])
       + (values.map { [$0] } ?? [])
   }
 }
@@ -125,7 +127,9 @@ extension IndexRun {
     let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
     if counting { return "SELECT count(*) \(source)\(filter)" }
     let direction = descending ? " DESC" : ""
-    let order = index.columns.dropFirst(equal.count).flatMap(\.orderTerms) + ["_key"]
+    var order = index.columns.dropFirst(equal.count).flatMap(\.orderTerms) + ["_key"]
+    // Fixed by the part; SQLite would not see that it is.
+    if part.selection != .everything, index.columns[equal.count].cell.isFloating { order.removeFirst() }
     return "SELECT _key \(source)\(filter) ORDER BY " + order.map { $0 + direction }.joined(separator: ", ")
   }
 

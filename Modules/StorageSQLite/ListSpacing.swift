@@ -14,6 +14,12 @@ package enum ListSpacing {
     package var moved: Range<Int> = 0..<0
     /// Their new positions, in the same order.
     package var movedTo: [Int64] = []
+
+    package init(inserted: [Int64], moved: Range<Int> = 0..<0, movedTo: [Int64] = []) {
+      self.inserted = inserted
+      self.moved = moved
+      self.movedTo = movedTo
+    }
   }
 
   /// `count` ascending positions above `lower` and below `upper`; nil when there is no room. No bound on a side: the

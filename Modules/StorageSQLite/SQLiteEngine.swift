@@ -53,7 +53,7 @@ public final class SQLiteEngine: StorageEngine {
     self.presence = Mutex(presence)
     lock = options.isReadOnly ? nil : try FileWriterLock(path: file.coordinationPath)
     bell = try FileDoorbell(path: file.bellPath, isReadOnly: options.isReadOnly)
-    checkpointer = Checkpointer(path: file.path)
+    checkpointer = Checkpointer(path: file.path, lock: lock)
     shared.withLock { $0.isImmutable = isImmutable }
     watch = Mutex(try SQLiteEngine.verified(file, options, isImmutable: isImmutable))
   }

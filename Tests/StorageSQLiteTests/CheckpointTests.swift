@@ -24,8 +24,8 @@ import Values
       engine.waitForCheckpoints()
     }
     #expect(engine.checkpointAttempts > 0)
-    // 1,200 commits of several pages each: far more than the log ever held.
-    #expect(engine.logFrames.logged < 4000)
+    // 1,200 commits of about nine pages each: far more than the log ever held.
+    #expect(engine.logFrames.logged < 6000)
   }
 
   @Test func aReaderThatPinsTheLogDoesNotMakeEveryCommitTry() throws {
@@ -39,7 +39,7 @@ import Values
       engine.waitForCheckpoints()
     }
     #expect(engine.logFrames.logged > 4000)
-    #expect(engine.checkpointAttempts <= 8)
+    #expect(engine.checkpointAttempts <= 12)
     #expect(try reader.value(table.column(named: "name"), ObjectKey(1)) == .string(""))
     reader.end()
   }

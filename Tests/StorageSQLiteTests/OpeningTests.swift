@@ -10,7 +10,7 @@ import Values
     do {
       _ = try place.backend.open(options)
       return nil
-    } catch { return (error as? StorageError)?.code }
+    } catch { return error.code }
   }
 
   private func names(_ place: Place) throws -> [String] {

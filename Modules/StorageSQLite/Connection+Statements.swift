@@ -1,0 +1,85 @@
+import CSQLite
+import Storage
+
+extension Connection {
+  /// A statement that is ready to be bound; `text` is asked at its first use. Give it back with `finish`.
+  @inline(__always) func take(_ key: StatementKey, _ text: () -> String) throws(StorageError) -> Statement {
+    if let statement = statements[key], !statement.isBusy {
+      statement.isBusy = true
+      return statement
+    }
+    return try takeAnother(key, text())
+  }
+
+  @inline(never) private func takeAnother(_ key: StatementKey, _ text: String) throws(StorageError) -> Statement {
+    var last = statements[key]
+    while let statement = last, statement.isBusy, let next = statement.next { last = next }
+    if let last, !last.isBusy {
+      last.isBusy = true
+      return last
+    }
+    let statement = try prepare(text)
+    if let last { last.next = statement } else { statements[key] = statement }
+    return statement
+  }
+
+  /// As `take`, for texts that are made up by queries. The least recent ones are let go of in bulk.
+  func take(text: String) throws(StorageError) -> Statement {
+    if let statement = texts[text], !statement.isBusy {
+      statement.isBusy = true
+      return statement
+    }
+    let statement = try prepare(text)
+    if texts.count >= Connection.textStatementsMax, !texts.values.contains(where: \.isBusy) {
+      for old in texts.values { sqlite3_finalize(old.pointer) }
+      texts = [:]
+    }
+    if texts[text] == nil { texts[text] = statement } else { statement.isTransient = true }
+    return statement
+  }
+
+  /// Ends the rows of a statement, whatever happened to it.
+  @inline(__always) func finish(_ statement: Statement) {
+    sqlite3_reset(statement.pointer)
+    statement.isBusy = false
+    if statement.isTransient { sqlite3_finalize(statement.pointer) }
+  }
+
+  private func prepare(_ text: String) throws(StorageError) -> Statement {
+    var pointer: OpaquePointer?
+    prepareCount += 1
+    let code = sqlite3_prepare_v3(database, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
+    guard code == SQLITE_OK, let pointer else { throw failure(code, doing: "prepare a statement") }
+    let statement = Statement(pointer)
+    statement.isBusy = true
+    return statement
+  }
+
+  /// True: there is a row. False: no more.
+  @inline(__always) func step(_ statement: Statement, _ doing: @autoclosure () -> String) throws(StorageError) -> Bool {
+    let code = sqlite3_step(statement.pointer)
+    if code == SQLITE_ROW { return true }
+    if code == SQLITE_DONE { return false }
+    throw failure(code, doing: doing())
+  }
+
+  /// Runs a statement that takes nothing and gives nothing.
+  func run(_ key: StatementKey, _ text: String) throws(StorageError) {
+    let statement = try take(key) { text }
+    defer { finish(statement) }
+    _ = try step(statement, text)
+  }
+
+  /// Runs statements once, without keeping them.
+  func execute(_ text: String) throws(StorageError) {
+    let code = sqlite3_exec(database, text, nil, nil, nil)
+    if code != SQLITE_OK { throw failure(code, doing: "run \(text)") }
+  }
+
+  /// Whether a transaction is open, also after SQLite rolled one back by itself.
+  var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
+
+  func failure(_ code: Int32, _ scope: StorageError.Scope = .statement, doing: String) -> StorageError {
+    .sqlite(code, scope, doing: doing, text: String(cString: sqlite3_errmsg(database)))
+  }
+}

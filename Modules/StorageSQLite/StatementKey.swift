@@ -1,0 +1,25 @@
+/// What a statement is for. Its text is a function of the key and the layout.
+struct StatementKey: Hashable {
+  enum Purpose: UInt64 {
+    case begin, beginWrite, commit, rollback, savepoint, release, undo
+    case version, catalog, objectCount, issued, largestKey, setCounters
+    case putRecord, trimHistory, history, historyBounds, foreignLog
+    case contains, read, window, insert, delete, update
+    case keys, keysOfWord, countKeys, conflict, sources
+    case positions, elements, elementsFrom, putElement, setElement, moveElement, removeElements, deleteOwner
+  }
+
+  private let word: UInt64
+
+  /// - Parameters:
+  ///   - table: of the statement; 0 where there is none.
+  ///   - part: the column's or index's number; 0 where there is none.
+  ///   - shape: what else the text depends on.
+  @inline(__always) init(_ purpose: Purpose, _ table: UInt16 = 0, _ part: UInt16 = 0, shape: UInt32 = 0) {
+    word = purpose.rawValue << 56 | UInt64(table) << 40 | UInt64(part) << 24 | UInt64(shape & 0xFF_FFFF)
+  }
+
+  static func == (a: StatementKey, b: StatementKey) -> Bool { a.word == b.word }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(word) }
+}
