@@ -84,7 +84,7 @@ public final class SQLiteEngine: StorageEngine {
     do throws(StorageError) {
       let connection = try Connection.ours(path: file.path, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
       _ = try connection.readCatalog()
-      return try VersionWatch(connection)
+      return try VersionWatch(connection, isImmutable: isImmutable)
     } catch {
       // The first bytes said that the file is ours: what SQLite cannot read in it is damage.
       guard error.code == .sqlite || error.code == .foreignFile else { throw error }

@@ -14,11 +14,12 @@ struct VersionWatch {
   private var seen = [UInt64](repeating: 0, count: 12)
   private var version: Version?
 
-  init(_ connection: Connection) throws(StorageError) {
+  /// - Parameter isImmutable: nobody writes the file, and asking for its index would make one.
+  init(_ connection: Connection, isImmutable: Bool = false) throws(StorageError) {
     self.connection = connection
     // The index is mapped by the first read.
     _ = try connection.readVersions()
-    index = csqlite_wal_index(connection.database).map { UnsafeRawPointer($0) }
+    index = isImmutable ? nil : csqlite_wal_index(connection.database).map { UnsafeRawPointer($0) }
   }
 
   mutating func latest() throws(StorageError) -> Version {

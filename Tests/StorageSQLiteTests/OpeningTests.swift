@@ -127,7 +127,8 @@ import Values
     #expect(try read.key(in: table.index("id"), equal: [.int(5)]) == ObjectKey(1))
     #expect(try engine.latestVersion() == Version(2))
     #expect(throws: StorageError.self) { try engine.beginWrite(.never) }
-    #expect(try names(place) == ["store.sqlite"])
+    let left = try names(place)
+    #expect(left == ["store.sqlite"])
   }
 
   @Test func removingTakesEveryFileAndOnlyWhenNobodyHasItOpen() throws {
