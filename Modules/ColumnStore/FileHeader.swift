@@ -13,7 +13,7 @@ struct FileHeader: Sendable {
 
   /// For a new file: a column of four bytes a row with a null bitmap fills one page, of eight bytes two.
   init(pageSize: Int, pageOverhead: Int) {
-    let page = min(max(pageSize, 1_024), 65_536) - pageOverhead
+    let page = min(max(pageSize, 512), 65_536) - pageOverhead
     let width = pageSize <= 4_096 ? 4 : 8
     let rows = (page - ColumnHeader.size - 8) * 8 / (width * 8 + 1)
     rowsPerChunk = min(max(rows & ~15, 64), 4_000)
@@ -35,7 +35,7 @@ struct FileHeader: Sendable {
     rowsPerChunk = Int(start.number(12, as: UInt32.self))
     blockLimit = Int(start.number(16, as: UInt32.self))
     freshLimit = Int(start.number(20, as: UInt32.self))
-    guard format > 0, rowsPerChunk % 8 == 0, (64...4_096).contains(rowsPerChunk), (512...1 << 20).contains(blockLimit),
+    guard format > 0, rowsPerChunk % 8 == 0, (64...4_096).contains(rowsPerChunk), (256...1 << 20).contains(blockLimit),
       (256...1 << 16).contains(freshLimit)
     else { throw .corrupt("the header has impossible sizes") }
   }

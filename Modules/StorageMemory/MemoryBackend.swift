@@ -8,12 +8,24 @@ import Values
 public struct MemoryBackend: StorageBackend {
   public let location: String
   public var kind: String { "memory" }
+  /// What the chunks of a new store are sized by.
+  private let pageSize: Int
 
   /// A store of that name.
-  public init(_ name: String) { location = name }
+  public init(_ name: String) {
+    location = name
+    pageSize = 4_096
+  }
 
   /// A store of its own, under a name that nobody else has.
-  public init() { location = "memory-\(MemoryBackend.counter.wrappingAdd(1, ordering: .relaxed).newValue)" }
+  public init() { self.init(pageSize: 4_096) }
+
+  /// As `init()`, with chunks and blocks for pages of `pageSize` bytes: small ones let a test of few objects
+  /// reach everything that happens at their ends.
+  package init(pageSize: Int) {
+    location = "memory-\(MemoryBackend.counter.wrappingAdd(1, ordering: .relaxed).newValue)"
+    self.pageSize = pageSize
+  }
 
   private static let counter = Atomic(0)
 
@@ -27,7 +39,7 @@ public struct MemoryBackend: StorageBackend {
     let result = MemoryBackend.open.withLock { open -> Result<any StorageEngine, StorageError> in
       if let engine = open[location]?.engine, !engine.isClosed { return .success(engine) }
       do throws(StorageError) {
-        let engine = try ColumnEngine(MemoryStore(), options)
+        let engine = try ColumnEngine(MemoryStore(pageSize: pageSize), options)
         open = open.filter { $0.value.engine != nil }
         open[location] = Open(engine: engine)
         return .success(engine)

@@ -14,14 +14,14 @@ final class MemoryStore: KeyValueStore {
   }
 
   let kind = "memory"
-  let pageSize = 4_096
+  let pageSize: Int
   let pageOverhead = 16
   private let state = Mutex(State())
   private let lock = LocalWriterLock()
   private let bell = LocalDoorbell()
   private let isClosed = Atomic(false)
 
-  init() {}
+  init(pageSize: Int) { self.pageSize = pageSize }
 
   func latestVersion() throws(StorageError) -> Version { state.withLock { $0.version } }
 

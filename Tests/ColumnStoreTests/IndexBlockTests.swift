@@ -1,0 +1,76 @@
+import Storage
+import TestSupport
+import Testing
+
+@testable import ColumnStore
+
+@Suite struct IndexBlockTests {
+  @Test func numbersAndObjectsComeBackInOrder() throws {
+    var random = SeededGenerator.forTest()
+    var entries = (0..<300).map { _ in
+      WordIndexEntry(word: UInt64(random.below(40)) << 50, packed: Int64(random.below(1_000_000)) << 1)
+    }
+    WordIndexEntry.sort(&entries)
+    let block = try IndexBlock(WordIndexEntry.encode(entries[...]).keptBytes, isWord: true)
+    #expect((0..<block.count).map { block.word(at: $0) } == entries.map(\.word))
+    #expect((0..<block.count).map { block.object(at: $0) } == entries.map(\.object))
+    for entry in entries {
+      let position = block.position(ofWord: entry.word, object: .min)
+      #expect(position == entries.firstIndex { $0.word >= entry.word })
+    }
+  }
+
+  @Test func sortingAgreesWithComparing() {
+    var random = SeededGenerator.forTest()
+    for count in [0, 1, 2, 511, 512, 5_000] {
+      let entries = (0..<count).map { _ in
+        WordIndexEntry(
+          word: random.oneIn(2) ? UInt64(random.below(9)) : UInt64(bitPattern: Int64(random.below(1 << 40)) << 20),
+          packed: Int64(random.below(200)))
+      }
+      var sorted = entries
+      WordIndexEntry.sort(&sorted)
+      let expected = entries.sorted { WordIndexEntry.isOrdered($0, $1) }
+      #expect(sorted.map(\.word) == expected.map(\.word))
+      #expect(sorted.map(\.packed) == expected.map(\.packed))
+    }
+  }
+
+  @Test func aSeparatorLiesBetweenItsNeighbours() throws {
+    let a = WordIndexEntry(word: 0x0102_0304_0506_0708, packed: 4)
+    let b = WordIndexEntry(word: 0x0102_0309_0000_0000, packed: 2)
+    #expect(WordIndexEntry.separator(a, b) == [1, 2, 3, 9])
+    #expect(WordIndexEntry.separator(a, a) == nil)
+    let c = WordIndexEntry(word: a.word, packed: 6)
+    #expect(WordIndexEntry.separator(a, c)?.count == 16)
+  }
+
+  @Test func damagedBlocksAreRefusedOrReadWithinTheirBytes() {
+    var random = SeededGenerator.forTest()
+    let arena = ByteArena()
+    var entries = (0..<60).map { i in
+      BytesIndexEntry(arena.copy(ValueBuffer(Array("key \(i * 37 % 60)".utf8) + [0, 0]).keptBytes), packed: Int64(i) << 1)
+    }
+    BytesIndexEntry.sort(&entries)
+    let good = Array(BytesIndexEntry.encode(entries[...]).bytes)
+    for _ in 0..<4_000 {
+      var bytes = good
+      for _ in 0...random.below(3) { bytes[random.below(bytes.count)] = UInt8(random.below(256)) }
+      if random.oneIn(3) { bytes.removeLast(random.below(bytes.count)) }
+      let damaged = ValueBuffer(bytes)
+      guard let block = try? IndexBlock(damaged.bytes, isWord: false) else { continue }
+      for i in 0..<block.count {
+        _ = block.object(at: i)
+        for byte in block.key(at: i, in: arena) { _ = byte }
+      }
+    }
+  }
+}
+
+extension ValueBuffer {
+  /// The bytes, kept for ever: tests point into them.
+  var keptBytes: UnsafeRawBufferPointer {
+    _ = Unmanaged.passRetained(self)
+    return bytes
+  }
+}
