@@ -7,8 +7,24 @@ extension ColumnReading {
   ) throws(StorageError) {
     try checkOpen()
     let (table, position) = try find(index)
+    if let word = onlyWord(table, position, range), table.edits[position] == nil {
+      guard var object = try reader(table, position).object(ofWord: word) else { return }
+      withUnsafePointer(to: &object) { _ = body(UnsafeBufferPointer(start: $0, count: 1)) }
+      return
+    }
     guard let (lower, upper) = try IndexCut.bounds(range, table.indexes[position], table.shapes) else { return }
     try objects(table, position, lower, upper, descending: descending, body)
+  }
+
+  /// The key of a range that asks a unique index of integers for one integer: what looking objects up by primary
+  /// key does, so that it allocates nothing.
+  private final func onlyWord(_ table: TableState, _ position: Int, _ range: IndexRange) -> UInt64? {
+    guard table.indexes[position].isWord, table.indexes[position].isUnique, range.equal.count == 1,
+      case .int(let number) = range.equal[0], case .unbounded = range.lower, case .unbounded = range.upper,
+      table.shapes[table.indexes[position].slots[0]].form == .integer
+    else { return nil }
+    let shape = table.shapes[table.indexes[position].slots[0]]
+    return shape.type == .link ? nil : IndexKeyCoding.ordinal(number, .integer)
   }
 
   final func count(in index: IndexID, _ range: IndexRange) throws(StorageError) -> Int {
@@ -37,11 +53,17 @@ extension ColumnReading {
   }
 
   final func find(_ index: IndexID) throws(StorageError) -> (TableState, Int) {
+    if let found = foundIndex, found.index == index, found.position < found.table.indexes.count,
+      found.table.indexes[found.position].reference == .index(index)
+    {
+      return (found.table, found.position)
+    }
     guard let id = map.table(of: index) else { throw .misuse("The catalog has no index \(index.rawValue).") }
     let table = try table(id)
     guard let position = table.indexes.firstIndex(where: { $0.reference == .index(index) }) else {
       throw .misuse("The catalog has no index \(index.rawValue).")
     }
+    foundIndex = (index, table, position)
     return (table, position)
   }
 

@@ -10,6 +10,8 @@ class ColumnReading {
   final var map: CatalogMap
   final var isEnded = false
   private final var tables: [TableState?] = []
+  /// The index that was asked last.
+  final var foundIndex: (index: IndexID, table: TableState, position: Int)?
 
   init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot) throws(StorageError) {
     self.engine = engine
@@ -25,7 +27,10 @@ class ColumnReading {
 
   final func checkOpen() throws(StorageError) { if isEnded { throw .ended } }
 
-  final func forgetTables() { tables = [] }
+  final func forgetTables() {
+    tables = []
+    foundIndex = nil
+  }
 
   @inline(__always) final func table(_ id: TableID) throws(StorageError) -> TableState {
     let raw = Int(id.rawValue)
