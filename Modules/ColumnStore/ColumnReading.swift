@@ -202,9 +202,18 @@ extension ColumnReading {
     if column.form == .bytes {
       var slices = [UnsafeRawBufferPointer](
         repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: max(column.count, 1))
-      for i in 0..<column.count where Bits.test(chunk.live, i) && !column.isNull(i) {
-        slices[i] =
-          column.isExternal(i) ? try externalBytes(table, slot, chunk.key(at: i)) : column.slices[i]
+      // Dead rows too: a savepoint may bring them back without the column's knowing. Only their long values may
+      // be gone.
+      for i in 0..<column.count where !column.isNull(i) {
+        if !column.isExternal(i) {
+          slices[i] = column.slices[i]
+        } else if Bits.test(chunk.live, i) {
+          slices[i] = try externalBytes(table, slot, chunk.key(at: i))
+        } else if let bytes = try value(
+          .externalValue(table.id, table.shapes[slot].property, chunk.key(at: i)))
+        {
+          slices[i] = bytes
+        }
       }
       encoded = ColumnEncoder.encode(
         slices: slices, nulls: column.nulls, nullCount: column.nullCount, external: column.nulls, externalCount: 0,
