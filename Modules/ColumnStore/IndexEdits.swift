@@ -219,11 +219,13 @@ class TypedIndexEdits<Entry: PendingIndexEntry>: IndexEdits {
 
   override func duplicate(isExempt: (UnsafeRawBufferPointer) -> Bool) -> (Int64, Int64)? {
     let entries = net()
+    var found: (Int64, Int64)?
     for i in entries.indices.dropFirst() where Entry.haveSameKey(entries[i - 1], entries[i]) {
       if let key = entries[i].keyBytes, isExempt(key) { continue }
-      return (entries[i - 1].object, entries[i].object)
+      // The pair that adding the objects one by one, in the order of their keys, would meet first.
+      if entries[i].object < found?.1 ?? .max { found = (entries[i - 1].object, entries[i].object) }
     }
-    return nil
+    return found
   }
 
   override func merge(
