@@ -41,7 +41,7 @@ extension ModelContext {
     if row == nil {
       switch locate(key, ordinal) {
       case .window(let found): row = found
-      case .point: return value(key, ordinal).word
+      case .point: return (try? store.reading.word(properties[ordinal].column, ObjectKey(key))) ?? nil
       case .nothing: return nil
       }
     }

@@ -1,0 +1,75 @@
+import Foundation
+import Storage
+import Values
+
+// One overload for each common type, not generic: a client's optimiser looks through these without needing
+// witnesses, and a debug build does less.
+
+extension RawContext {
+  /// The word of a property; nil where it is null or there is no object.
+  @inlinable @inline(__always)
+  func word(_ key: Int64, _ ordinal: Int) -> Int64? {
+    let window = windows + ordinal
+    if let row = window.pointee.row(of: key) {
+      return window.pointee.vector.isNull(at: row) ? nil : window.pointee.vector.word(at: row)
+    }
+    return fetchWord(key, ordinal)
+  }
+
+  @usableFromInline @inline(never)
+  func fetchWord(_ key: Int64, _ ordinal: Int) -> Int64? { context.word(key, ordinal) }
+
+  @usableFromInline @inline(never)
+  func fetchString(_ key: Int64, _ ordinal: Int) -> String? { String._$fetch(self, key, ordinal) }
+
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> Int64 { word(key, ordinal) ?? 0 }
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> Int { Int(truncatingIfNeeded: word(key, ordinal) ?? 0) }
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> Int32 { Int32(truncatingIfNeeded: word(key, ordinal) ?? 0) }
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> Int16 { Int16(truncatingIfNeeded: word(key, ordinal) ?? 0) }
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> Int8 { Int8(truncatingIfNeeded: word(key, ordinal) ?? 0) }
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> Bool { word(key, ordinal) ?? 0 != 0 }
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> Double {
+    Double(bitPattern: UInt64(bitPattern: word(key, ordinal) ?? 0))
+  }
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> Float {
+    Float(bitPattern: UInt32(truncatingIfNeeded: word(key, ordinal) ?? 0))
+  }
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> Date {
+    Date(timeIntervalSinceReferenceDate: load(key, ordinal) as Double)
+  }
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> Int? { word(key, ordinal).map { Int(truncatingIfNeeded: $0) } }
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> Int64? { word(key, ordinal) }
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> Bool? { word(key, ordinal).map { $0 != 0 } }
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> Double? {
+    word(key, ordinal).map { Double(bitPattern: UInt64(bitPattern: $0)) }
+  }
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> Date? {
+    word(key, ordinal).map { Date(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(bitPattern: $0))) }
+  }
+
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> String? {
+    let window = windows + ordinal
+    if let row = window.pointee.row(of: key) {
+      if window.pointee.vector.isNull(at: row) { return nil }
+      return String(decoding: window.pointee.vector.bytes(at: row), as: UTF8.self)
+    }
+    return fetchString(key, ordinal)
+  }
+  @inlinable @inline(__always)
+  public func load(_ key: Int64, _ ordinal: Int) -> String { (load(key, ordinal) as String?) ?? "" }
+}
