@@ -116,7 +116,7 @@ let targets: [Target?] = [
     ["VivariumMacros", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")]),
   Room.tests(
     "IntegrationTests",
-    ["Storage", "StorageMemory", "StorageSQLite", "TestSupport", "Values", "Vivarium"]),
+    ["Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values", "Vivarium"]),
   Room.tests("InspectionTests", ["Inspection", "QueryModel", "Storage", "TestSupport", "Values"]),
   Room.tests(
     "InspectProgramTests",

@@ -1,4 +1,5 @@
 import Foundation
+import StorageLMDB
 import StorageMemory
 import StorageSQLite
 import TestSupport
@@ -21,7 +22,7 @@ import Vivarium
 
 /// Every way to keep a store. A test with this as its argument runs once on each.
 enum Engine: String, CaseIterable, Sendable {
-  case reference, memory, sqlite
+  case reference, memory, lmdb, sqlite
 
   /// A new place. Keep the directory while the store is used.
   func place() -> (configuration: Store.Configuration, directory: TemporaryDirectory) {
@@ -30,6 +31,7 @@ enum Engine: String, CaseIterable, Sendable {
     switch self {
     case .reference: configuration = .reference(nil, models: [Author.self, Book.self])
     case .memory: configuration = .memory(UUID().uuidString, models: Author.self, Book.self)
+    case .lmdb: configuration = .lmdb(directory.file(), models: Author.self, Book.self)
     case .sqlite: configuration = .sqlite(directory.file(), models: Author.self, Book.self)
     }
     configuration.misuse = .ignore
