@@ -176,6 +176,11 @@ extension Chunk {
     isMapChanged = true
   }
 
+  /// Forgets the vectors that were made for scans: they hold the bytes of rows that lived then alone.
+  func forgetPresented() {
+    for slot in 0..<cellCount { cells[slot].presented = nil }
+  }
+
   /// Lists the keys one by one from now on.
   func makeSparse() {
     if rows == nil { rows = (0..<count).map { UInt16(truncatingIfNeeded: $0) } }

@@ -26,6 +26,8 @@ extension ColumnWrite {
     case .life(let table, let key, let wasLiving):
       let (chunk, position) = try stored(table, key)
       setLife(table, chunk, position, wasLiving)
+      // Vectors that were made for scans meanwhile lack the dead row's bytes.
+      if wasLiving { chunk.forgetPresented() }
     case .wordEntry(let edits, let word, let object, let wasRemoval):
       edits.add(word: word, object: object, isRemoval: !wasRemoval)
     case .bytesEntry(let edits, let key, let object, let wasRemoval):
