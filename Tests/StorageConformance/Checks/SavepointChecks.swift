@@ -1,3 +1,4 @@
+import Foundation
 import Storage
 import TestSupport
 import Values
@@ -120,6 +121,36 @@ extension StorageConformance {
       try store.read { read in
         try expectEqual(try read.allSources(of: ObjectKey(1), through: friends), [2, 2])
         try expectEqual(try read.count(store.person.id), 3)
+      }
+    },
+    ConformanceCheck("aScanBetweenADeleteAndItsUndoLeavesNoTrace") { subject in
+      let store = try ConformanceStore(subject)
+      func add(_ range: Range<Int>, _ write: any WriteTransaction) throws -> [ObjectKey] {
+        try range.map { i in
+          let text = String(repeating: "t\(i)", count: i % 5 == 0 ? 900 : 1)
+          return try write.insert(
+            store.person, ["id": .int(Int64(i)), "name": .string(text), "photo": .data(Data(text.utf8)), "weight": .float(Float(i))])
+        }
+      }
+      let names = ["name", "photo", "weight", "id"]
+      func check(_ keys: [ObjectKey], _ write: any WriteTransaction) throws {
+        let before = try write.allRows(store.person, names)
+        try write.beginSavepoint()
+        for key in keys.suffix(7) { try write.delete(store.person.id, key) }
+        try expectEqual(try write.allRows(store.person, names).count, before.count - 7)
+        try write.rollbackToSavepoint()
+        let after = try write.allRows(store.person, names)
+        try expectEqual(after.map(\.values), before.map(\.values))
+      }
+      let keys = try store.write { write in
+        let keys = try add(0..<30, write)
+        try check(keys, write)
+        return keys
+      }
+      try store.write { write in
+        try check(keys, write)
+        try write.set(store.person.column(named: "name"), keys[0], .string("edited"))
+        try check(keys, write)
       }
     },
     ConformanceCheck("aSavepointOverThousandsOfInsertsIsUndone") { subject in

@@ -22,17 +22,19 @@ extension ReferenceReading {
   }
 
   public func word(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
-    let (value, type) = try readable().value(column, key)
+    let state = try readable()
+    let (_, type) = try state.scalarType(column)
     guard type.isWord else { throw .misuse("A column of type \(type.rawValue) has no words.") }
-    return value.word
+    return try state.value(column, key).0.word
   }
 
   public func bytes(
     _ column: ColumnID, _ key: ObjectKey, _ body: (UnsafeRawBufferPointer?) -> Void
   ) throws(StorageError) {
-    let (value, type) = try readable().value(column, key)
+    let state = try readable()
+    let (_, type) = try state.scalarType(column)
     guard !type.isWord else { throw .misuse("A column of type \(type.rawValue) has no bytes.") }
-    value.withBytes(body)
+    try state.value(column, key).0.withBytes(body)
   }
 
   public func scan(
