@@ -1,0 +1,25 @@
+import Foundation
+import Storage
+import StorageLMDB
+import StorageSQLite
+import TestSupport
+
+/// Commits numbered transactions until it is killed, and says each number on its output once it is durable:
+/// `crash-child KIND PATH WRITER`.
+@main struct CrashChild {
+  static func main() throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 4, let writer = Int64(arguments[3]) else {
+      FileHandle.standardError.write(Data("usage: crash-child lmdb|sqlite PATH WRITER\n".utf8))
+      exit(2)
+    }
+    let backend: any StorageBackend =
+      arguments[1] == "lmdb" ? LMDBBackend(path: arguments[2]) : SQLiteBackend(path: arguments[2])
+    let engine = try backend.open(OpenOptions(historyLimit: 1_000_000))
+    try CrashLedger.prepare(engine)
+    while true {
+      let number = try CrashLedger.commitNext(writer, engine, .full)
+      FileHandle.standardOutput.write(Data("\(number)\n".utf8))
+    }
+  }
+}
