@@ -43,10 +43,7 @@ extension ModelRun {
     self.plain = plain
     try compareNewest()
     // Keys of rolled-back writes may be given out again by an engine that was opened since.
-    let read = try plain.beginRead()
-    highestKeys = [:]
-    for table in read.catalog.tables { highestKeys[table.id] = try read.allRows(table, []).last?.key ?? 0 }
-    read.end()
+    highestKeys = committedKeys
   }
 
   func compareNewest() throws {

@@ -14,8 +14,10 @@ public final class ModelRun {
   /// Snapshots of one version on both sides.
   var readers: [(real: any ReadTransaction, plain: any ReadTransaction)] = []
   var schema = ModelSchema.start
-  /// The highest key seen in each table.
+  /// The highest key that was given out in each table: ever, in the open write, and in writes that were committed.
   var highestKeys: [TableID: Int64] = [:]
+  var writeKeys: [TableID: Int64] = [:]
+  var committedKeys: [TableID: Int64] = [:]
   /// How many steps were played.
   public private(set) var steps = 0
   /// How often each kind of step was played, to see that none is missing.

@@ -114,9 +114,10 @@ extension ReferenceEngine {
     }
   }
 
-  /// Makes `key` the next one of a table, as if those before it were given out: what another engine may do.
-  public func skipKeys(of table: TableID, before key: ObjectKey) {
-    shared.withLock { $0.issued[table] = max($0.issued[table, default: 0], key.rawValue - 1) }
+  /// Makes `key` the next one of a table: another engine may have left a gap, or forgotten keys that were given out
+  /// in vain before it was opened. Only for keys that do not live.
+  public func setNextKey(of table: TableID, _ key: ObjectKey) {
+    shared.withLock { $0.issued[table] = key.rawValue - 1 }
   }
 
   func issuedKeys() -> [TableID: Int64] { shared.withLock { $0.issued } }
