@@ -3,6 +3,7 @@ import StorageLMDB
 import StorageMemory
 import StorageSQLite
 import TestSupport
+import Values
 import Vivarium
 
 @Model final class Author {
@@ -25,16 +26,26 @@ enum Engine: String, CaseIterable, Sendable {
   case reference, memory, lmdb, sqlite
 
   /// A new place. Keep the directory while the store is used.
-  func place() -> (configuration: Store.Configuration, directory: TemporaryDirectory) {
+  func place(
+    _ models: [any SchemaDescribing.Type] = [Author.self, Book.self]
+  ) -> (configuration: Store.Configuration, directory: TemporaryDirectory) {
     let directory = TemporaryDirectory("integration")
+    return (configuration(directory.file(), models), directory)
+  }
+
+  /// A store in this file, if the engine has files; else a new one.
+  func configuration(
+    _ file: URL, _ models: [any SchemaDescribing.Type] = [Author.self, Book.self]
+  ) -> Store.Configuration {
     var configuration: Store.Configuration
     switch self {
-    case .reference: configuration = .reference(nil, models: [Author.self, Book.self])
-    case .memory: configuration = .memory(UUID().uuidString, models: Author.self, Book.self)
-    case .lmdb: configuration = .lmdb(directory.file(), models: Author.self, Book.self)
-    case .sqlite: configuration = .sqlite(directory.file(), models: Author.self, Book.self)
+    case .reference: configuration = .reference(nil, models: [])
+    case .memory: configuration = .memory(UUID().uuidString)
+    case .lmdb: configuration = .lmdb(file)
+    case .sqlite: configuration = .sqlite(file)
     }
+    configuration.models = models
     configuration.misuse = .ignore
-    return (configuration, directory)
+    return configuration
   }
 }

@@ -1,7 +1,9 @@
 import Storage
 import Values
 
-extension LiveList: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
+extension LiveList: Sequence, Collection, BidirectionalCollection, RandomAccessCollection, MutableCollection,
+  RangeReplaceableCollection
+where Element: PersistableElement {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
 

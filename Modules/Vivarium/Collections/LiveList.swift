@@ -6,7 +6,12 @@ import Values
 /// In a store it is live: it holds nothing, reads what the store's version says, and changes only inside a write. A list of an
 /// unmanaged object, or one of its own, is kept in memory. Edits do not assign the property: `person.dogs.append(dog)`
 /// calls no setter. The list of an object that is gone is empty.
-public struct LiveList<Element: PersistableElement> {
+///
+/// Misuse of a list in memory is as with an Array: a position outside traps. In a store it is an error by `MisusePolicy`.
+public struct LiveList<Element> {
+  // Unconstrained on purpose: what a list does, it does where its elements are `PersistableElement`. Models that hold
+  // lists of each other get that conformance from `@Model`, and the compiler cannot ask for it while it reads
+  // the type of a property that `@Inverse` names.
   final class Box {
     var elements: [Element]
     init(_ elements: [Element]) { self.elements = elements }
@@ -25,7 +30,9 @@ public struct LiveList<Element: PersistableElement> {
   public init() { place = .memory(Box([])) }
 
   public init<S: Sequence>(_ elements: S) where S.Element == Element { place = .memory(Box(Array(elements))) }
+}
 
+extension LiveList where Element: PersistableElement {
   /// The elements as they are now.
   public func toArray() -> [Element] {
     switch place {
@@ -39,7 +46,7 @@ extension LiveList: ExpressibleByArrayLiteral {
   public init(arrayLiteral elements: Element...) { self.init(elements) }
 }
 
-extension LiveList: CustomStringConvertible {
+extension LiveList: CustomStringConvertible where Element: PersistableElement {
   public var description: String { toArray().description }
 }
 
@@ -47,7 +54,7 @@ extension LiveList: RelationshipProperty where Element: Model {
   public typealias Target = Element
 }
 
-extension LiveList: Persistable {
+extension LiveList: Persistable where Element: PersistableElement {
   public static var _$kind: PropertyKind { .list(Element._$elementType) }
   public static var _$isOptional: Bool { false }
   public static var _$target: String? { Element._$elementTarget }
