@@ -124,6 +124,12 @@ let targets: [Target?] = [
   Room.tests(
     "ModelTests",
     ["Storage", "StorageConformance", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values"]),
+  Room.support("PowerCut", []),
+  Room.program(
+    "power-cut-child", ["PowerCut", "Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values"],
+    path: "Tests/PowerCutChild"),
+  Room.tests(
+    "PowerCutTests", ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "power-cut-child"]),
   Room.program(
     "crash-child", ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values"], path: "Tests/CrashChild"),
   Room.tests(

@@ -1,0 +1,97 @@
+#if os(Linux)
+import Foundation
+import Storage
+import StorageLMDB
+import StorageSQLite
+import TestSupport
+import Testing
+
+/// What a power cut may leave: the writes since the last sync kept, lost or torn at random, at every one of a
+/// workload's file calls in turn. `VIVARIUM_POWER_CUTS` says how many cuts for each engine (default 40).
+@Suite struct PowerCutTests {
+  private static let transactions = 12
+
+  @Test(arguments: ["lmdb", "sqlite"])
+  func everyAcknowledgedCommitIsWholeAfterAPowerCut(engine: String) throws {
+    var random = SeededGenerator.forTest()
+    let calls = try Child.run(engine, Child.path(in: TemporaryDirectory()), Self.transactions, [:]).calls
+    let cuts = environmentNumber("VIVARIUM_POWER_CUTS", default: 40)
+    try #require(calls > 20)
+    for cut in 0..<cuts {
+      // Evenly over the workload, then at random.
+      let at = cut < calls ? 1 + cut * max(1, calls / cuts) : 1 + random.below(calls)
+      let folder = TemporaryDirectory()
+      let path = Child.path(in: folder)
+      let seed = random.next()
+      let outcome = try Child.run(
+        engine, path, Self.transactions, ["POWER_CUT_AT": "\(at)", "POWER_CUT_SEED": "\(seed)"])
+      try check(engine, path, acknowledged: outcome.done, "cut at \(at), seed \(seed)")
+    }
+  }
+
+  @Test(arguments: ["lmdb", "sqlite"])
+  func aFullDiskRefusesCommitsAndLosesNothing(engine: String) throws {
+    let calls = try Child.run(engine, Child.path(in: TemporaryDirectory()), Self.transactions, [:]).calls
+    for at in stride(from: calls / 3, to: calls, by: max(1, calls / 8)) {
+      let folder = TemporaryDirectory()
+      let path = Child.path(in: folder)
+      let outcome = try Child.run(
+        engine, path, Self.transactions, ["POWER_FAIL_AT": "\(at)", "POWER_FAIL_FOR": "2"])
+      #expect(outcome.errors.isEmpty, "failing at \(at)")
+      #expect(outcome.done == nil || outcome.done! > 0)
+      try check(engine, path, acknowledged: outcome.done, "failing at \(at)")
+    }
+  }
+
+  private func check(_ engine: String, _ path: String, acknowledged: Int64?, _ what: String) throws {
+    do {
+      let opened = try Child.backend(engine, path).open(OpenOptions())
+      defer { opened.close() }
+      let ledger = try Ledger(opened)
+      let last = try ledger.check(acknowledged: acknowledged)
+      #expect(try ledger.commitNext() == last + 1, "\(engine), \(what)")
+    } catch {
+      Issue.record("\(engine), \(what): \(error)")
+    }
+  }
+}
+
+/// One run of the writing program.
+private enum Child {
+  struct Outcome {
+    var done: Int64?
+    var calls = 0
+    var errors: [String] = []
+  }
+
+  static func path(in folder: TemporaryDirectory) -> String { folder.file("ledger").path }
+
+  static func backend(_ engine: String, _ path: String) -> any StorageBackend {
+    engine == "lmdb" ? LMDBBackend(path: path) : SQLiteBackend(path: path)
+  }
+
+  static func run(_ engine: String, _ path: String, _ count: Int, _ environment: [String: String]) throws -> Outcome {
+    let child = Process()
+    child.executableURL = Bundle.main.bundleURL.appendingPathComponent("power-cut-child")
+    child.arguments = [engine, path, "\(count)"]
+    child.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+      .merging(["POWER_CUT_PATH": path]) { $1 }
+    let output = Pipe()
+    child.standardOutput = output
+    try child.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    child.waitUntilExit()
+    var outcome = Outcome()
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ", maxSplits: 1)
+      switch words.first {
+      case "done": outcome.done = words.last.flatMap { Int64($0) }
+      case "calls": outcome.calls = words.last.flatMap { Int($0) } ?? 0
+      case "error", "usage": outcome.errors.append(String(line))
+      default: break
+      }
+    }
+    return outcome
+  }
+}
+#endif
