@@ -3,9 +3,14 @@ import Storage
 import Values
 
 extension Binder {
-  mutating func bind(_ comparison: Comparison) throws(QueryError) -> Condition {
+  mutating func bind(_ comparison: Comparison, depth: Int = 0) throws(QueryError) -> Condition {
     let comparator = comparison.comparator
+    guard comparator != .like, comparator != .matches, isSimple(comparison.left), isSimple(comparison.right) else {
+      return try bindRow(comparison, depth: depth)
+    }
     switch (comparison.left, comparison.right) {
+    case (.path, .constants) where comparator != .in && comparator != .between:
+      return try bindRow(comparison, depth: depth)  // with any of them
     case (_, .constants(let values)): return try bind(comparison.left, comparator, values)
     case (.constants, _):
       throw QueryError(
@@ -20,6 +25,7 @@ extension Binder {
       return .row(.compare(.constant(value), comparator, .path(bound)))
     case (.constant(let a), .constant(let b)): return try compare(a, comparator, b)
     case (.path(let left), .path(let right)): return try compare(left, comparator, right)
+    default: return try bindRow(comparison, depth: depth)
     }
   }
 
@@ -34,7 +40,7 @@ extension Binder {
     return isNegated ? .not(condition) : condition
   }
 
-  private func condition(_ path: BoundPath, _ test: ScalarTest) -> Condition {
+  func condition(_ path: BoundPath, _ test: ScalarTest) -> Condition {
     path.isOwn ? .own(OwnTest(column: path.end, type: path.type, test: test)) : .row(.path(path, test))
   }
 
@@ -60,7 +66,7 @@ extension Binder {
     case .constant(let value):
       if comparator == .in { return .constant(values.contains { Semantics.isEqual(value, $0) }) }
       return .and([try compare(value, .greaterOrEqual, values[0]), try compare(value, .lessOrEqual, values[1])])
-    case .constants:
+    default:
       throw QueryError(
         .notSupported, "A list of values cannot stand left of \(comparator.rawValue).",
         remedy: "Put the property on the left.")
@@ -107,7 +113,7 @@ extension Binder {
     }
   }
 
-  private func check(
+  func check(
     _ type: ValueType, _ comparator: ComparisonOperator, _ value: Value, _ path: PropertyPath
   ) throws(QueryError) {
     let kind = ValueClass(type)

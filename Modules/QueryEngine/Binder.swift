@@ -9,6 +9,8 @@ struct Binder {
   let table: TableEntry
   /// Every column that is read, of any table.
   var columns: Set<ColumnID> = []
+  /// The variables of the subqueries round this condition: paths may begin with them.
+  var variables: Set<String> = []
 
   /// Conditions nested deeper than this are refused: what walks them recurses.
   static let depthLimit = 400
@@ -29,7 +31,7 @@ struct Binder {
     }
     switch node {
     case .constant(let value): return .constant(value)
-    case .comparison(let comparison): return try bind(comparison)
+    case .comparison(let comparison): return try bind(comparison, depth: depth)
     case .not(let inner): return .not(try bind(inner, depth: depth + 1))
     case .and(let parts): return .and(try bind(parts, depth: depth + 1))
     case .or(let parts): return .or(try bind(parts, depth: depth + 1))
@@ -47,10 +49,11 @@ struct Binder {
   mutating func bind(_ path: PropertyPath) throws(QueryError) -> BoundPath {
     var entry = table
     var links: [ColumnID] = []
-    guard let last = path.components.last else {
+    guard let last = try ownComponents(path).last else {
       throw QueryError(.unknownProperty, "The path is empty.", remedy: "Name a property of '\(table.name)'.", path: "")
     }
-    for name in path.components.dropLast() {
+    let components = try ownComponents(path)
+    for name in components.dropLast() {
       let column = try column(name, of: entry, in: path)
       guard case .scalar(.link) = column.schema.kind, let target = column.schema.target.flatMap({ catalog[$0] }) else {
         throw QueryError(
@@ -72,6 +75,15 @@ struct Binder {
     columns.formUnion(links)
     columns.insert(bound.end)
     return bound
+  }
+
+  /// Without the variable of a subquery it begins with.
+  private func ownComponents(_ path: PropertyPath) throws(QueryError) -> ArraySlice<String> {
+    guard let first = path.components.first, first.hasPrefix("$") else { return path.components[...] }
+    if variables.contains(first) { return path.components.dropFirst() }
+    if table[first] != nil { return path.components[...] }
+    throw QueryError(
+      .unknownProperty, "There is no variable '\(first)'.", remedy: "Name it in the SUBQUERY round it.", path: path.description)
   }
 
   private func column(_ name: String, of entry: TableEntry, in path: PropertyPath) throws(QueryError) -> ColumnEntry {

@@ -8,6 +8,8 @@ enum BytesTest: Sendable {
   case prefix([UInt8])
   case suffix([UInt8])
   case contains([UInt8])
+  /// What bytes alone do not settle.
+  indirect case text(TextTest)
 
   var cost: Int {
     switch self {
@@ -15,6 +17,7 @@ enum BytesTest: Sendable {
     case .suffix, .range: 8
     case .set: 12
     case .contains: 20
+    case .text: 200
     }
   }
 
@@ -26,6 +29,7 @@ enum BytesTest: Sendable {
     case .prefix(let needle): return Bytes.begins(bytes, needle)
     case .suffix(let needle): return Bytes.ends(bytes, needle)
     case .contains(let needle): return Bytes.find(needle, in: bytes)
+    case .text(let test): return test.matches(bytes)
     }
   }
 }

@@ -45,6 +45,8 @@ enum RowTest: Sendable {
   case path(BoundPath, ScalarTest)
   /// Any two operands.
   case compare(Operand, ComparisonOperator, Operand)
+  /// Operands that may mean many values, or take computing.
+  case many(RowComparison)
 }
 
 enum Operand: Sendable {
@@ -75,6 +77,19 @@ extension Condition {
     case .not(let inner): inner.cost
     case .and(let parts), .or(let parts): parts.reduce(0) { $0 + $1.cost }
     case .row: 1000
+    }
+  }
+
+  /// Whether another object can decide about an object.
+  var followsLinks: Bool {
+    switch self {
+    case .constant, .own, .pair: return false
+    case .not(let inner): return inner.followsLinks
+    case .and(let parts), .or(let parts): return parts.contains(where: \.followsLinks)
+    case .row(.path(let path, _)): return !path.isOwn
+    case .row(.compare(let a, _, let b)):
+      return [a, b].contains { if case .path(let path) = $0 { !path.isOwn } else { false } }
+    case .row(.many): return true
     }
   }
 

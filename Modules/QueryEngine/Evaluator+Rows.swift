@@ -38,6 +38,7 @@ extension Evaluator {
       }
     case .compare(let left, let comparator, let right):
       return Semantics.holds(try value(left, key), comparator, try value(right, key))
+    case .many(let comparison): return try matches(comparison, key)
     }
   }
 

@@ -108,7 +108,7 @@ enum IndexTest {
     switch test {
     case .equal(let bytes): self = .equal(null + [value(bytes)])
     case .set(let set): self = .equal(null + set.map(value))
-    case .suffix, .contains: return nil
+    case .suffix, .contains, .text: return nil
     case .prefix(let prefix):
       if matchesNull { return nil }
       let upper = type == .string ? IndexTest.successor(ofText: prefix) : IndexTest.successor(of: prefix)

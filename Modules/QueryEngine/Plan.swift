@@ -49,7 +49,7 @@ final class Plan: Sendable {
     hints = Plan.hints(self.condition)
     accesses = IndexAccess.candidates(for: self.condition, in: binder.table)
     depth = Evaluator.depth(of: self.condition) + 2
-    hasLinks = order.contains { !$0.path.isOwn } || reads.contains { $0.table != binder.table.id }
+    hasLinks = order.contains { !$0.path.isOwn } || condition.followsLinks
   }
 
   /// Bounds that every result has, for engines that skip runs of rows by them.

@@ -23,7 +23,7 @@ enum ValueClass: Sendable {
     switch comparator {
     case .equal, .notEqual, .in: true
     case .less, .lessOrEqual, .greater, .greaterOrEqual, .between: self != .link
-    case .contains, .beginsWith, .endsWith: self == .string || self == .data
+    case .contains, .beginsWith, .endsWith, .like, .matches: self == .string || self == .data
     }
   }
 }
@@ -37,7 +37,7 @@ extension ComparisonOperator {
     case .lessOrEqual: .greaterOrEqual
     case .greater: .less
     case .greaterOrEqual: .lessOrEqual
-    case .in, .between, .contains, .beginsWith, .endsWith: nil
+    case .in, .between, .contains, .beginsWith, .endsWith, .like, .matches: nil
     }
   }
 }

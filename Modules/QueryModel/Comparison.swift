@@ -14,6 +14,10 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
   case contains = "CONTAINS"
   case beginsWith = "BEGINSWITH"
   case endsWith = "ENDSWITH"
+  /// A pattern for the whole string: `*` is any run of characters, `?` any one code point, all else itself.
+  case like = "LIKE"
+  /// A regular expression for the whole string.
+  case matches = "MATCHES"
 }
 
 /// `left operator right`.

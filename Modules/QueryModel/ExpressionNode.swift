@@ -1,11 +1,66 @@
 import Values
 
 /// One side of a comparison.
+///
+/// Cases are added as the language grows: an engine that answers parts of queries itself needs a default, which
+/// leaves what it does not know to the caller.
 public indirect enum ExpressionNode: Sendable, Hashable {
   /// A value written in the query or passed as an argument.
   case constant(Value)
   /// Several values: the right side of `in` and `between`.
   case constants([Value])
-  /// A property of the object, or of an object it leads to.
+  /// A property of the object, or of an object it leads to. A path over a collection means each of its elements;
+  /// `@count`, `@min`, `@max`, `@sum` and `@avg` are components that make one value of them.
   case path(PropertyPath)
+  /// The text of the operand without the differences that do not count. Stands on both sides of a comparison.
+  case folded(ExpressionNode, Folding)
+  /// A path over a collection, of whose elements any, all or none must compare.
+  case quantified(Quantifier, ExpressionNode)
+  /// How many elements of a collection pass a condition.
+  case subquery(Subquery)
+  /// Of two numbers. Integers divide to integers.
+  case arithmetic(ArithmeticOperator, ExpressionNode, ExpressionNode)
+}
+
+/// Which differences between texts do not count: `[c]` and `[d]`. Never depends on a locale.
+public struct Folding: Sendable, Hashable {
+  /// Unicode simple case folding.
+  public var ignoresCase: Bool
+  /// Canonical decomposition without its marks.
+  public var ignoresDiacritics: Bool
+
+  public init(ignoresCase: Bool, ignoresDiacritics: Bool) {
+    self.ignoresCase = ignoresCase
+    self.ignoresDiacritics = ignoresDiacritics
+  }
+}
+
+/// How many elements of a collection have to compare. `all` holds for an empty one; `none` is the negation of
+/// `any`.
+public enum Quantifier: String, Sendable, Hashable, CaseIterable {
+  case any = "ANY"
+  case all = "ALL"
+  case none = "NONE"
+}
+
+public enum ArithmeticOperator: String, Sendable, Hashable, CaseIterable {
+  case add = "+"
+  case subtract = "-"
+  case multiply = "*"
+  case divide = "/"
+}
+
+/// `SUBQUERY(collection, $variable, condition).@count`.
+public struct Subquery: Sendable, Hashable {
+  /// Leads to objects.
+  public var collection: PropertyPath
+  /// With its `$`. Paths in the condition that begin with it start at the element, others at the object outside.
+  public var variable: String
+  public var condition: PredicateNode
+
+  public init(collection: PropertyPath, variable: String, condition: PredicateNode) {
+    self.collection = collection
+    self.variable = variable
+    self.condition = condition
+  }
 }

@@ -37,7 +37,7 @@ import Values
     #expect(code("n", .between, .constants([.int(1)])) == .badArgument)
     #expect(code("n", .between, .constants([.int(1), .string("a")])) == .typeMismatch)
     #expect(code("n", .between, .constant(.int(1))) == .badArgument)
-    #expect(code("n", .equal, .constants([.int(1)])) == .badOperator)
+    #expect(code("n", .contains, .constants([.int(1)])) == .badOperator)
     #expect(code(Query(type: "Thing", sort: [SortKey(PropertyPath("best"))])) == .typeMismatch)
     #expect(code(Query(type: "Thing", limit: -1)) == .badArgument)
   }

@@ -45,8 +45,8 @@ struct PlainEvaluator {
   private func value(_ node: ExpressionNode, _ key: Int64) -> Value {
     switch node {
     case .constant(let value): value
-    case .constants: .null
     case .path(let path): world.value(path, of: key)
+    default: .null
     }
   }
 
@@ -64,7 +64,7 @@ struct PlainEvaluator {
       if a.isNull, case .string = b { return true }
       if a.isNull || b.isNull || isNaN(a) || isNaN(b) { return false }
       return a.order(to: b) == .before
-    case .between: return false
+    case .between, .like, .matches: return false
     case .contains, .beginsWith, .endsWith:
       guard let text = bytes(a), let needle = bytes(b) else { return false }
       if needle.isEmpty { return true }

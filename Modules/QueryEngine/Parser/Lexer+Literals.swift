@@ -1,0 +1,161 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import Values
+
+extension Lexer {
+  /// A string in either quote, with the escapes of JSON and `\'`, `\0`.
+  mutating func string() throws(QueryError) -> String {
+    let start = offset
+    let quote = bytes[offset]
+    var result: [UInt8] = []
+    offset += 1
+    while offset < bytes.count {
+      let byte = bytes[offset]
+      offset += 1
+      if byte == quote { return String(decoding: result, as: UTF8.self) }
+      if byte == UInt8(ascii: "\\") { try escape(into: &result) } else { result.append(byte) }
+    }
+    throw fault("The string is not closed.", at: start)
+  }
+
+  private mutating func escape(into result: inout [UInt8]) throws(QueryError) {
+    let byte = peek()
+    offset += 1
+    switch byte {
+    case UInt8(ascii: "n"): result.append(10)
+    case UInt8(ascii: "t"): result.append(9)
+    case UInt8(ascii: "r"): result.append(13)
+    case UInt8(ascii: "b"): result.append(8)
+    case UInt8(ascii: "f"): result.append(12)
+    case UInt8(ascii: "0"): result.append(0)
+    case UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "'"), UInt8(ascii: "\""): result.append(byte)
+    case UInt8(ascii: "u"):
+      var unit = try hexadecimal()
+      if (0xD800..<0xDC00).contains(unit), peek() == UInt8(ascii: "\\"), peek(1) == UInt8(ascii: "u") {
+        offset += 2
+        let low = try hexadecimal()
+        guard (0xDC00..<0xE000).contains(low) else { throw fault("The escaped surrogate has no second half.", at: offset - 4) }
+        unit = 0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)
+      }
+      guard let scalar = Unicode.Scalar(unit) else { throw fault("The escaped surrogate stands alone.", at: offset - 4) }
+      result.append(contentsOf: String(scalar).utf8)
+    default: throw fault("'\\' before this character has no meaning in a string.", at: offset - 2)
+    }
+  }
+
+  private mutating func hexadecimal() throws(QueryError) -> UInt32 {
+    guard offset + 4 <= bytes.count, let unit = UInt32(text(offset..<offset + 4), radix: 16), peek() != UInt8(ascii: "+") else {
+      throw fault("'\\u' needs four hexadecimal digits.")
+    }
+    offset += 4
+    return unit
+  }
+
+  /// A number without its sign, or a date.
+  mutating func number() throws(QueryError) -> Token.Kind {
+    let start = offset
+    if peek() == 48, peek(1) | 32 == UInt8(ascii: "x") {
+      offset += 2
+      let digits = offset
+      while isHexDigit(peek()) { offset += 1 }
+      guard offset > digits, let value = Int64(text(digits..<offset), radix: 16) else { throw fault("This is no hexadecimal number.", at: start) }
+      try endNumber(start)
+      return .constant(.int(value))
+    }
+    skipDigits()
+    if let date = try date(start) { return date }
+    var isReal = false
+    if peek() == UInt8(ascii: ".") {
+      isReal = true
+      offset += 1
+      skipDigits()
+    }
+    if peek() | 32 == UInt8(ascii: "e") {
+      isReal = true
+      offset += 1
+      if peek() == UInt8(ascii: "+") || peek() == UInt8(ascii: "-") { offset += 1 }
+      guard Lexer.isDigit(peek()) else { throw fault("The exponent has no digits.", at: start) }
+      skipDigits()
+    }
+    try endNumber(start)
+    var digits = text(start..<offset)
+    if !isReal, let value = Int64(digits) { return .constant(.int(value)) }
+    if digits.hasPrefix(".") { digits = "0" + digits }
+    digits = digits.replacing(dotBeforeExponent: "e").replacing(dotBeforeExponent: "E")
+    if digits.hasSuffix(".") { digits += "0" }
+    guard let value = Double(digits) else { throw fault("This is no number.", at: start) }
+    return .constant(.double(value))
+  }
+
+  private func endNumber(_ start: Int) throws(QueryError) {
+    let byte = peek()
+    if byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") {
+      throw fault("This is no number.", at: start)
+    }
+  }
+
+  mutating func skipDigits() { while Lexer.isDigit(peek()) { offset += 1 } }
+  private func isHexDigit(_ byte: UInt8) -> Bool { Lexer.isDigit(byte) || (97...102).contains(byte | 32) }
+
+  /// The string of `B64"…"`: a string whose bytes cannot be written. `binary(B64"…")` is data.
+  mutating func base64() throws(QueryError) -> Data {
+    let start = offset
+    guard let data = Data(base64Encoded: try string()) else { throw fault("This is not Base64.", at: start) }
+    return data
+  }
+
+  /// `uuid(…)`, `bin('…')`, and the literals of types that no property has; nil when no bracket follows.
+  mutating func call(_ name: String, _ start: Int) throws(QueryError) -> Token.Kind? {
+    let after = offset
+    while Lexer.isSpace(peek()) { offset += 1 }
+    guard peek() == UInt8(ascii: "(") else {
+      offset = after
+      return nil
+    }
+    offset += 1
+    let inside = offset
+    if name == "bin" || name == "binary" {
+      while Lexer.isSpace(peek()) { offset += 1 }
+      let isBase64 = bytes[offset...].starts(with: "B64".utf8)
+      if isBase64 { offset += 3 }
+      guard peek() == UInt8(ascii: "'") || peek() == UInt8(ascii: "\"") else { throw fault("'\(name)' needs a string.") }
+      let content = try isBase64 ? base64() : Data(string().utf8)
+      while Lexer.isSpace(peek()) { offset += 1 }
+      guard peek() == UInt8(ascii: ")") else { throw fault("The bracket of '\(name)' is not closed.") }
+      offset += 1
+      return .constant(.data(content))
+    }
+    while offset < bytes.count, peek() != UInt8(ascii: ")") { offset += 1 }
+    guard offset < bytes.count else { throw fault("The bracket of '\(name)' is not closed.", at: start) }
+    let content = text(inside..<offset)
+    offset += 1
+    if name != "uuid" { return .unsupported(name) }
+    guard let uuid = UUID(uuidString: content) else { throw fault("'\(content)' is no UUID.", at: inside) }
+    return .constant(.uuid(uuid))
+  }
+
+  /// `L0:1`, a link by table and key, which means nothing outside one file.
+  mutating func objectLink() -> Token.Kind? {
+    let start = offset
+    offset += 1
+    skipDigits()
+    guard peek() == UInt8(ascii: ":"), Lexer.isDigit(peek(1)) else {
+      offset = start
+      return nil
+    }
+    offset += 1
+    skipDigits()
+    return .unsupported("L")
+  }
+}
+
+extension String {
+  /// `5.e3` as `5.0e3`, which is how Swift reads it.
+  fileprivate func replacing(dotBeforeExponent letter: Character) -> String {
+    guard let at = firstIndex(of: letter), at > startIndex, self[index(before: at)] == "." else { return self }
+    return String(self[..<at]) + "0" + String(self[at...])
+  }
+}

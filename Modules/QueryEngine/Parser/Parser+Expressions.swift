@@ -1,0 +1,221 @@
+import QueryModel
+import Values
+
+extension Parser {
+  /// `a + b - c`. A condition in brackets passes through.
+  mutating func sum() throws(QueryError) -> Parsed {
+    let first = try product()
+    guard case .expression(var result) = first else { return first }
+    var terms = 1
+    while let sign = arithmeticSign(.add, .subtract) {
+      terms += 1
+      result = .arithmetic(sign, result, try term(terms) { parser throws(QueryError) in try parser.product() })
+    }
+    return .expression(result)
+  }
+
+  private mutating func product() throws(QueryError) -> Parsed {
+    let first = try factor()
+    guard case .expression(var result) = first else { return first }
+    var terms = 1
+    while let sign = arithmeticSign(.multiply, .divide) {
+      terms += 1
+      result = .arithmetic(sign, result, try term(terms) { parser throws(QueryError) in try parser.factor() })
+    }
+    return .expression(result)
+  }
+
+  private func arithmeticSign(_ signs: ArithmeticOperator...) -> ArithmeticOperator? {
+    guard case .symbol(let symbol) = token.kind else { return nil }
+    return signs.first { $0.rawValue == symbol }
+  }
+
+  private mutating func term(
+    _ number: Int, _ body: (inout Parser) throws(QueryError) -> Parsed
+  ) throws(QueryError) -> ExpressionNode {
+    guard number <= Parser.termsLimit else {
+      throw error(.tooComplex, "More than \(Parser.termsLimit) terms in a row.", "Use fewer terms.", at: token.start)
+    }
+    try advance()
+    guard case .expression(let expression) = try body(&self) else { throw fault("a number") }
+    return expression
+  }
+
+  private mutating func factor() throws(QueryError) -> Parsed {
+    switch token.kind {
+    case .constant(let value):
+      try advance()
+      if case .string = value {} else if case .name = token.kind, lastEnd == token.start { throw fault("a space") }
+      return .expression(.constant(value))
+    case .unsupported(let name):
+      throw error(.notSupported, "Literals '\(name)' are of a type that no property has.", "Use another value.", at: token.start)
+    case .symbol("("):
+      try advance()
+      let inner = try nested { parser throws(QueryError) in try parser.anything() }
+      try expect(")")
+      return inner
+    case .symbol("{"): return .expression(.constants(try list()))
+    case .symbol("-"), .symbol("+"): return .expression(try signed())
+    case .argument(_, isPath: false): return .expression(try argument())
+    case .argument(_, isPath: true), .at: return .expression(.path(try path()))
+    case .name:
+      if token.keyword == "subquery", follows(UInt8(ascii: "(")) { return .expression(try subquery()) }
+      if let constant = constantName() {
+        try advance()
+        return .expression(.constant(constant))
+      }
+      if let keyword = token.keyword, Parser.reserved.contains(keyword) { throw fault("a value or a property") }
+      return .expression(.path(try path()))
+    default: throw fault("a value or a property")
+    }
+  }
+
+  static let reserved: Set<String> = [
+    "and", "or", "not", "any", "some", "all", "none", "truepredicate", "falsepredicate",
+  ]
+
+  /// A sign belongs to a number that follows it at once; otherwise there is nothing it could mean here.
+  private mutating func signed() throws(QueryError) -> ExpressionNode {
+    let isNegative = token.isSymbol("-")
+    try advance()
+    let value: Value?
+    if case .constant(let constant) = token.kind { value = constant } else { value = constantName() }
+    switch value {
+    case .int(let number)? where lastEnd == token.start:
+      try advance()
+      return .constant(.int(isNegative ? -number : number))
+    case .double(let number)? where lastEnd == token.start:
+      try advance()
+      // The lowest integer has no positive counterpart.
+      if isNegative, number == 0x1p63 { return .constant(.int(.min)) }
+      return .constant(.double(isNegative ? -number : number))
+    default: throw fault("a number after the sign")
+    }
+  }
+
+  /// The constant that a bare name stands for.
+  func constantName() -> Value? {
+    switch token.keyword {
+    case "true", "yes": .bool(true)
+    case "false", "no": .bool(false)
+    case "null", "nil": .null
+    case "nan": .double(.nan)
+    case "inf", "infinity": .double(.infinity)
+    default: nil
+    }
+  }
+
+  var isConstantName: Bool { constantName() != nil }
+
+  private mutating func list() throws(QueryError) -> [Value] {
+    try expect("{")
+    var values: [Value] = []
+    if token.isSymbol(",") { try advance() }
+    while !token.isSymbol("}") {
+      let start = token.start
+      switch try sum() {
+      case .expression(.constant(let value)): values.append(value)
+      case .expression(.constants(let more)): values += more
+      default: throw error(.notSupported, "A list in a condition holds values only.", "Write them, or give one argument.", at: start)
+      }
+      if !token.isSymbol("}") { try expect(",") }
+    }
+    try advance()
+    return values
+  }
+
+  private mutating func argument() throws(QueryError) -> ExpressionNode {
+    switch try takeArgument() {
+    case .value(let value): return .constant(value)
+    case .values(let values): return .constants(values)
+    case .path(let path): return .path(path)
+    }
+  }
+
+  private mutating func takeArgument() throws(QueryError) -> QueryArgument {
+    guard case .argument(let number, _) = token.kind else { throw fault("an argument") }
+    guard number < arguments.count else {
+      throw error(
+        .missingArgument, "The condition asks for \(number + 1) arguments and was given \(arguments.count).",
+        "Give one for each place.", at: token.start)
+    }
+    try advance()
+    return arguments[number]
+  }
+
+  private mutating func subquery() throws(QueryError) -> ExpressionNode {
+    let start = token.start
+    try advance()
+    try expect("(")
+    let collection = try path()
+    try expect(",")
+    guard case .name(let variable, isEscaped: false) = token.kind, variable.hasPrefix("$"), variable.utf8.count > 1 else {
+      throw fault("a variable, as $x")
+    }
+    try advance()
+    try expect(",")
+    let condition = try nested { parser throws(QueryError) in try parser.predicate() }
+    try expect(")")
+    try expect(".")
+    guard token.kind == .at("count") || token.kind == .at("size") else {
+      throw error(.syntax, "A SUBQUERY can only be counted.", "Write .@count after it.", at: start)
+    }
+    try advance()
+    return .subquery(Subquery(collection: collection, variable: variable, condition: condition))
+  }
+}
+
+extension Parser {
+  private static let aggregates: Set<String> = ["count", "size", "min", "max", "sum", "avg", "average", "type", "keys", "values", "links"]
+
+  /// Names joined by dots, with `@count` and the like, and `[0]`, `[FIRST]`, `['key']`.
+  mutating func path() throws(QueryError) -> PropertyPath {
+    var components: [String] = []
+    let start = token.start
+    repeat {
+      if let last = components.last, last == "@count" || last == "@size" {
+        throw error(.syntax, "Nothing can follow '\(last)'.", "End the path there.", at: token.start)
+      }
+      switch token.kind {
+      case .name(let name, let isEscaped):
+        if components.isEmpty, !isEscaped, Parser.reserved.contains(name.lowercased()) { throw fault("a property") }
+        try advance()
+        components.append(name)
+      case .at(let name):
+        let name = name.lowercased()
+        guard Parser.aggregates.contains(name) else { throw fault("a property or a collection operator") }
+        guard name == "links" || !components.isEmpty else {
+          throw error(.syntax, "'@\(name)' needs a collection before it.", "Name one.", at: token.start)
+        }
+        try advance()
+        components.append("@" + (name == "average" ? "avg" : name))
+      case .argument(_, isPath: true):
+        switch try takeArgument() {
+        case .path(let path): components += path.components
+        case .value(.string(let text)): components += PropertyPath(text).components
+        default: throw error(.badArgument, "The argument of a path is no path.", "Give a path or a string.", at: start)
+        }
+      default: throw fault("a property")
+      }
+      while try take("[") {
+        // Every element: what the list means anyway.
+        if try take("*") { try expect("]") } else { components.append(try index()) }
+      }
+    } while try take(".")
+    if components.count > 1, components[0].lowercased() == "self" { components.removeFirst() }
+    return PropertyPath(components)
+  }
+
+  private mutating func index() throws(QueryError) -> String {
+    let text: String
+    switch token.kind {
+    case .constant(.int(let number)): text = "[\(number)]"
+    case .constant(.string(let key)): text = "['\(key)']"
+    case .name where ["first", "last", "size"].contains(token.keyword): text = "[\(token.keyword ?? "")]"
+    default: throw fault("a position, FIRST, LAST or a key")
+    }
+    try advance()
+    try expect("]")
+    return text
+  }
+}

@@ -1,0 +1,230 @@
+import QueryModel
+import Values
+
+/// Reads conditions by recursive descent with one token of look-ahead: linear, and as deep as `depthLimit`.
+struct Parser {
+  private var lexer: Lexer
+  private(set) var token: Token
+  /// The end of the token before.
+  private(set) var lastEnd = 0
+  let arguments: [QueryArgument]
+  var depth = 0
+
+  static let depthLimit = 200
+  /// Terms of one sum or product: they nest in the tree.
+  static let termsLimit = 200
+
+  init(_ text: String, _ arguments: [QueryArgument]) throws(QueryError) {
+    lexer = Lexer(text)
+    self.arguments = arguments
+    token = try lexer.next()
+  }
+
+  mutating func advance() throws(QueryError) {
+    lastEnd = token.end
+    token = try lexer.next()
+  }
+
+  func fault(_ wanted: String) -> QueryError {
+    let found = token.kind == .end ? "the end" : "'\(lexer.text(token.start..<token.end))'"
+    return QueryError(
+      .syntax, "Expected \(wanted) and found \(found).", remedy: "See the grammar of conditions.",
+      position: token.start)
+  }
+
+  func error(_ code: QueryError.Code, _ message: String, _ remedy: String, at position: Int) -> QueryError {
+    QueryError(code, message, remedy: remedy, position: position)
+  }
+
+  var hasHexPrefix: Bool {
+    token.end - token.start > 1 && lexer.bytes[token.start] == 48 && lexer.bytes[token.start + 1] | 32 == UInt8(ascii: "x")
+  }
+
+  /// The byte right after the current token, which decides whether a keyword is one.
+  func follows(_ byte: UInt8) -> Bool {
+    var at = token.end
+    while at < lexer.bytes.count, Lexer.isSpace(lexer.bytes[at]) { at += 1 }
+    return at < lexer.bytes.count && lexer.bytes[at] == byte
+  }
+
+  mutating func take(_ symbol: String) throws(QueryError) -> Bool {
+    guard token.isSymbol(symbol) else { return false }
+    try advance()
+    return true
+  }
+
+  mutating func expect(_ symbol: String) throws(QueryError) {
+    guard try take(symbol) else { throw fault("'\(symbol)'") }
+  }
+
+  mutating func take(keyword: String) throws(QueryError) -> Bool {
+    guard token.keyword == keyword else { return false }
+    try advance()
+    return true
+  }
+
+  func expectEnd() throws(QueryError) {
+    guard token.kind == .end else { throw fault("AND, OR or the end") }
+  }
+
+  mutating func nested<R>(_ body: (inout Parser) throws(QueryError) -> R) throws(QueryError) -> R {
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= Parser.depthLimit else {
+      throw error(
+        .tooComplex, "The condition is nested more than \(Parser.depthLimit) deep.", "Use fewer brackets.", at: token.start)
+    }
+    return try body(&self)
+  }
+}
+
+/// What brackets can hold: it shows only at their end.
+enum Parsed {
+  case predicate(PredicateNode)
+  case expression(ExpressionNode)
+}
+
+extension Parser {
+  mutating func wholePredicate() throws(QueryError) -> PredicateNode { try predicate() }
+
+  mutating func predicate() throws(QueryError) -> PredicateNode {
+    let start = token.start
+    guard case .predicate(let node) = try disjunction() else {
+      if token.kind == .end { throw fault("a comparison") }
+      throw error(.syntax, "This is a value, not a condition.", "Compare it with something.", at: start)
+    }
+    return node
+  }
+
+  /// What can stand in brackets.
+  mutating func anything() throws(QueryError) -> Parsed { try disjunction() }
+
+  private mutating func disjunction() throws(QueryError) -> Parsed {
+    let first = try conjunction()
+    guard case .predicate(let node) = first else { return first }
+    var parts = [node]
+    while token.isSymbol("||") || token.keyword == "or" {
+      try advance()
+      guard case .predicate(let next) = try conjunction() else { throw fault("a comparison") }
+      parts.append(next)
+    }
+    return .predicate(parts.count == 1 ? parts[0] : .or(parts))
+  }
+
+  private mutating func conjunction() throws(QueryError) -> Parsed {
+    let first = try negation()
+    guard case .predicate(let node) = first else { return first }
+    var parts = [node]
+    while token.isSymbol("&&") || token.keyword == "and" {
+      try advance()
+      guard case .predicate(let next) = try negation() else { throw fault("a comparison") }
+      parts.append(next)
+    }
+    return .predicate(parts.count == 1 ? parts[0] : .and(parts))
+  }
+
+  private mutating func negation() throws(QueryError) -> Parsed {
+    if token.isSymbol("!") || token.keyword == "not" {
+      try advance()
+      return try nested { parser throws(QueryError) in
+        guard case .predicate(let node) = try parser.negation() else { throw parser.fault("a condition after NOT") }
+        return .predicate(.not(node))
+      }
+    }
+    switch token.keyword {
+    case "truepredicate":
+      try advance()
+      return .predicate(.constant(true))
+    case "falsepredicate":
+      try advance()
+      return .predicate(.constant(false))
+    default: return try comparison()
+    }
+  }
+
+  /// A comparison, or what is in brackets: a condition, or an expression that goes on.
+  private mutating func comparison() throws(QueryError) -> Parsed {
+    let left: ExpressionNode
+    if let quantifier = quantifier() {
+      left = try quantified(quantifier)
+    } else {
+      switch try sum() {
+      case .predicate(let node): return .predicate(node)
+      case .expression(let expression): left = expression
+      }
+    }
+    guard let comparator = comparisonOperator() else {
+      if case .quantified = left { throw fault("an operator") }
+      return .expression(left)
+    }
+    try advance()
+    let folding = try options()
+    let right: ExpressionNode
+    if let quantifier = quantifier(), !follows(UInt8(ascii: "=")) {
+      right = try quantified(quantifier)
+    } else {
+      guard case .expression(let expression) = try sum() else { throw fault("a value or a property") }
+      right = expression
+    }
+    guard let folding else { return .predicate(.comparison(Comparison(left, comparator, right))) }
+    return .predicate(.comparison(Comparison(.folded(left, folding), comparator, .folded(right, folding))))
+  }
+
+  private var isArgument: Bool { if case .argument = token.kind { true } else { false } }
+
+  private func quantifier() -> Quantifier? {
+    switch token.keyword {
+    case "any", "some": .any
+    case "all": .all
+    case "none": Quantifier.none
+    default: nil
+    }
+  }
+
+  private mutating func quantified(_ quantifier: Quantifier) throws(QueryError) -> ExpressionNode {
+    try advance()
+    guard case .name = token.kind, self.quantifier() == nil, !isConstantName else {
+      if case .at = token.kind { return .quantified(quantifier, .path(try path())) }
+      if case .argument(_, isPath: true) = token.kind { return .quantified(quantifier, .path(try path())) }
+      if token.isSymbol("{") || isArgument, case .expression(let list) = try sum(), case .constants = list {
+        return .quantified(quantifier, list)
+      }
+      throw fault("a path over a collection")
+    }
+    return .quantified(quantifier, .path(try path()))
+  }
+
+  private func comparisonOperator() -> ComparisonOperator? {
+    if case .symbol(let symbol) = token.kind {
+      switch symbol {
+      case "=", "==": return .equal
+      case "!=", "<>": return .notEqual
+      case "<": return .less
+      case "<=", "=<": return .lessOrEqual
+      case ">": return .greater
+      case ">=", "=>": return .greaterOrEqual
+      default: return nil
+      }
+    }
+    switch token.keyword {
+    case "in": return .in
+    case "between": return .between
+    case "contains": return .contains
+    case "beginswith": return .beginsWith
+    case "endswith": return .endsWith
+    case "like": return .like
+    case "matches": return .matches
+    default: return nil
+    }
+  }
+
+  /// `[c]`, `[d]` or both.
+  private mutating func options() throws(QueryError) -> Folding? {
+    guard try take("[") else { return nil }
+    let letters = token.keyword
+    guard let letters, letters.allSatisfy({ $0 == "c" || $0 == "d" }), letters.count <= 2 else { throw fault("c, d or cd") }
+    try advance()
+    try expect("]")
+    return Folding(ignoresCase: letters.contains("c"), ignoresDiacritics: letters.contains("d"))
+  }
+}

@@ -1,0 +1,34 @@
+import QueryModel
+import Values
+
+/// What is put into a query's text where it says `%@`, `%K`, `$0` or `$K0`.
+public enum QueryArgument: Sendable, Hashable {
+  case value(Value)
+  /// For `IN` and `BETWEEN`.
+  case values([Value])
+  /// A property or path, for `%K`.
+  case path(PropertyPath)
+}
+
+extension Query {
+  /// A query from text: a condition in the grammar of NSPredicate, then, where wanted, `SORT(path ASC, …)` and
+  /// `LIMIT(n)`.
+  ///
+  /// Any text gives a query or a `QueryError` with the position of what is wrong; nothing in it stops the process.
+  /// Linear in the length of the text. Names are not checked: binding does that.
+  public init(type: String, parsing text: String, arguments: [QueryArgument] = []) throws(QueryError) {
+    var parser = try Parser(text, arguments)
+    let condition = try parser.wholePredicate()
+    self.init(type: type, condition: condition, sort: [], limit: nil)
+    try parser.clauses(into: &self)
+  }
+}
+
+extension PredicateNode {
+  /// A condition from text; see `Query.init(type:parsing:arguments:)`.
+  public init(parsing text: String, arguments: [QueryArgument] = []) throws(QueryError) {
+    var parser = try Parser(text, arguments)
+    self = try parser.wholePredicate()
+    try parser.expectEnd()
+  }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import QueryModel
+
+/// Makes texts that differ only in what does not count the same: simple case folding, and decomposition without
+/// marks. The same on every system and in every locale.
+enum TextFolding {
+  /// Bytes that are no valid UTF-8 become U+FFFD, which is harmless: both sides are folded.
+  static func fold(_ bytes: UnsafeRawBufferPointer, _ folding: Folding) -> [UInt8] {
+    var isASCII: UInt8 = 0
+    for byte in bytes { isASCII |= byte }
+    if isASCII < 0x80 {
+      if !folding.ignoresCase { return Array(bytes) }
+      return bytes.map { (65...90).contains($0) ? $0 | 32 : $0 }
+    }
+    var text = String(decoding: bytes, as: UTF8.self)
+    if folding.ignoresDiacritics { text = text.decomposedStringWithCanonicalMapping }
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count)
+    for scalar in text.unicodeScalars {
+      if folding.ignoresDiacritics, isMark(scalar) { continue }
+      let folded = folding.ignoresCase ? simpleCase(scalar) : scalar
+      result.append(contentsOf: String(folded).utf8)
+    }
+    return result
+  }
+
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark: true
+    default: false
+    }
+  }
+
+  /// The scalar's simple case folding: over its capital, so that the two small sigmas are one. Mappings to more than
+  /// one scalar are no simple ones, and the Turkish letters fold only among themselves.
+  static func simpleCase(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+    if scalar.value < 0x80 { return (65...90).contains(scalar.value) ? Unicode.Scalar(scalar.value | 32) ?? scalar : scalar }
+    if scalar.value == 0x130 || scalar.value == 0x131 { return scalar }
+    return single(single(scalar, \.uppercaseMapping), \.lowercaseMapping)
+  }
+
+  private static func single(_ scalar: Unicode.Scalar, _ mapping: KeyPath<Unicode.Scalar.Properties, String>) -> Unicode.Scalar {
+    let mapped = scalar.properties[keyPath: mapping].unicodeScalars
+    guard let first = mapped.first, mapped.count == 1 else { return scalar }
+    return first
+  }
+}

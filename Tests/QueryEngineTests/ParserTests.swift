@@ -1,0 +1,101 @@
+import Foundation
+import QueryEngine
+import QueryModel
+import TestSupport
+import Testing
+import Values
+
+@Suite struct ParserTests {
+  private func node(_ text: String, _ arguments: QueryArgument...) throws -> PredicateNode {
+    try PredicateNode(parsing: text, arguments: arguments)
+  }
+
+  private func comparison(_ path: String, _ comparator: ComparisonOperator, _ value: Value) -> PredicateNode {
+    .comparison(Comparison(.path(PropertyPath(path)), comparator, .constant(value)))
+  }
+
+  private func fault(_ text: String, _ arguments: [QueryArgument] = []) -> QueryError? {
+    do throws(QueryError) { _ = try Query(type: "T", parsing: text, arguments: arguments) } catch { return error }
+    return nil
+  }
+
+  @Test func spellingsOfOneConditionAreOneCondition() throws {
+    for text in ["a == 1", "a = 1", "a=1", " a\n==\t1 ", "(a == 1)", "((a = 1))"] { #expect(try node(text) == comparison("a", .equal, .int(1))) }
+    for text in ["a <> 1", "a != 1"] { #expect(try node(text) == comparison("a", .notEqual, .int(1))) }
+    for text in ["a =< 1", "a <= 1"] { #expect(try node(text) == comparison("a", .lessOrEqual, .int(1))) }
+    let (a, b) = (comparison("a", .equal, .int(1)), comparison("b", .equal, .int(2)))
+    for text in ["a == 1 AND b == 2", "a == 1 && b == 2", "a == 1 and(b == 2)"] { #expect(try node(text) == .and([a, b])) }
+    for text in ["NOT a == 1", "!a == 1", "! (a == 1)", "not(a == 1)"] { #expect(try node(text) == .not(a)) }
+    #expect(try node("a == 1 OR a == 1 AND b == 2") == .or([a, .and([a, b])]))
+    #expect(try node("a == nil") == comparison("a", .equal, .null))
+    #expect(try node("a BEGINSWITH 'x'") == node("a beginswith \"x\""))
+  }
+
+  @Test func literalsHaveTheirValues() throws {
+    #expect(try node("a == -9223372036854775807") == comparison("a", .equal, .int(-.max)))
+    #expect(try node("a == -9223372036854775808") == comparison("a", .equal, .int(.min)))
+    #expect(try node("a == 0x1F") == comparison("a", .equal, .int(31)))
+    #expect(try node("a == 1.5e3") == comparison("a", .equal, .double(1500)))
+    #expect(try node("a == 5.") == comparison("a", .equal, .double(5)))
+    #expect(try node("a == -inf") == comparison("a", .equal, .double(-.infinity)))
+    #expect(try node("a == YES") == comparison("a", .equal, .bool(true)))
+    #expect(try node("a == 'it\\'s \\u00e9\\n'") == comparison("a", .equal, .string("it's é\n")))
+    #expect(try node("a == '\\ud83e\\udd84'") == comparison("a", .equal, .string("🦄")))
+    #expect(try node("a == 2001-01-01@00:00:01") == comparison("a", .equal, .date(.init(timeIntervalSinceReferenceDate: 1))))
+    #expect(try node("a == T978307201:0") == comparison("a", .equal, .date(.init(timeIntervalSinceReferenceDate: 1))))
+    #expect(try node("a == binary(B64'AAE=')") == comparison("a", .equal, .data(.init([0, 1]))))
+  }
+
+  @Test func argumentsAreTakenByPlaceOrByNumber() throws {
+    #expect(try node("%K == %@ AND b == %d", .path(PropertyPath("a")), .value(.int(1)), .value(.int(2))) == node("a == 1 AND b == 2"))
+    #expect(try node("a == $1 AND b == $0", .value(.int(2)), .value(.int(1))) == node("a == 1 AND b == 2"))
+    #expect(try node("a IN %@", .values([.int(1), .null])) == node("a IN {1, nil}"))
+    #expect(fault("a == %@")?.code == .missingArgument)
+  }
+
+  @Test func keywordsAreOnlyKeywordsWhereTheyCanBe() throws {
+    #expect(try node("in in {1}") == .comparison(Comparison(.path(PropertyPath("in")), .in, .constants([.int(1)]))))
+    #expect(try node("limit == 1") == comparison("limit", .equal, .int(1)))
+    #expect(try node("#and == 1") == comparison("and", .equal, .int(1)))
+    #expect(try node("a\\ b == 1") == comparison("a b", .equal, .int(1)))
+  }
+
+  @Test func clausesFollowTheCondition() throws {
+    let query = try Query(type: "T", parsing: "a == 1 SORT(b ASC, c.d DESC) sort (e ascending) LIMIT(5) LIMIT(3)")
+    #expect(query.sort == [SortKey(PropertyPath("e")), SortKey(PropertyPath("b")), SortKey(PropertyPath("c.d"), ascending: false)])
+    #expect(query.limit == 3)
+    #expect(query.condition == comparison("a", .equal, .int(1)))
+  }
+
+  @Test func mistakesSayWhereTheyAre() {
+    for (text, position) in [
+      ("", 0), ("age", 3), ("a = ", 4), ("a == 1 b", 7), ("(a = 1", 6), ("a = 'x", 4), ("a === 1", 4), ("é = = 1", 5), ("a @ 1", 2),
+      ("a..b = 1", 2), ("1.0. = 1", 0), ("a = 1 AND", 9), ("a IN {1 2}", 8),
+    ] {
+      let error = fault(text)
+      #expect(error?.code == .syntax, "\(text)")
+      #expect(error?.position == position, "\(text): \(error?.description ?? "")")
+    }
+  }
+
+  @Test func deepAndLongTextIsReadOrRefused() {
+    #expect(fault(String(repeating: "(", count: 100_000))?.code == .tooComplex)
+    #expect(fault(String(repeating: "!", count: 100_000) + "a = 1")?.code == .tooComplex)
+    #expect(fault("a = 1" + String(repeating: "+1", count: 100_000))?.code == .tooComplex)
+    #expect(fault((0..<20_000).map { "a == \($0)" }.joined(separator: " OR ")) == nil)
+  }
+
+  @Test func anyTextGivesAConditionOrAnError() {
+    var random = SeededGenerator.forTest()
+    let words = [
+      "a", "b.c", "==", "<", "IN", "{", "}", "(", ")", "1", "-", "'x'", "\"", "AND", "NOT", "ANY", "%@", "$0", "[c]", "@count", ".", "SORT", "LIMIT",
+      "\\", "é", "\0", "SUBQUERY(", ",", "T1:", "2020-1-1@", "0x", "uuid(", "🦄", "LIKE", "B64", "'\\u12", "#", "%",
+    ]
+    for _ in 0..<5000 {
+      let text = (0..<random.below(12)).map { _ in words[random.below(words.count)] }.joined(separator: random.oneIn(2) ? " " : "")
+      if let error = fault(text, [.value(.int(1))]) {
+        #expect(error.position.map { $0 <= text.utf8.count } ?? true, "\(text) seed \(random.seed)")
+      }
+    }
+  }
+}
