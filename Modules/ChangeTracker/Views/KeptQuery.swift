@@ -5,8 +5,8 @@ import Values
 /// A query as a view keeps it: what it reads and how it orders are worked out here from the query and the catalog;
 /// whether a row matches is asked of whoever bound the query.
 ///
-/// Nil for what cannot be kept row by row, which is compared whole instead: a query with a limit, and one with a
-/// path that the catalog does not have.
+/// Nil for what cannot be kept row by row, which is compared whole instead: a query with a limit, a quantifier or a
+/// subquery, and one with a path that the catalog does not have.
 package struct KeptQuery: ViewQuestion {
   package let table: TableID
   package let reads: [ReadPath]
@@ -20,7 +20,8 @@ package struct KeptQuery: ViewQuestion {
   ) {
     guard query.limit == nil, let entry = catalog[query.type] else { return nil }
     var reads = ReadPathCollector(entry, catalog)
-    for path in query.condition.paths {
+    guard let paths = query.condition.paths else { return nil }
+    for path in paths {
       guard reads.add(path, isSort: false) else { return nil }
     }
     var columns: [SortColumn] = []
@@ -52,22 +53,35 @@ package struct KeptQuery: ViewQuestion {
 }
 
 extension PredicateNode {
-  /// Every path that the condition reads.
-  fileprivate var paths: [PropertyPath] {
+  /// Every path that the condition reads; nil when it has a part that cannot be kept row by row.
+  fileprivate var paths: [PropertyPath]? {
     switch self {
     case .constant: []
-    case .comparison(let comparison): comparison.left.paths + comparison.right.paths
-    case .and(let nodes), .or(let nodes): nodes.flatMap(\.paths)
+    case .comparison(let comparison): PredicateNode.joined([comparison.left.paths, comparison.right.paths])
+    case .and(let nodes), .or(let nodes): PredicateNode.joined(nodes.map(\.paths))
     case .not(let node): node.paths
     }
+  }
+
+  fileprivate static func joined(_ lists: [[PropertyPath]?]) -> [PropertyPath]? {
+    var result: [PropertyPath] = []
+    for list in lists {
+      guard let list else { return nil }
+      result += list
+    }
+    return result
   }
 }
 
 extension ExpressionNode {
-  fileprivate var paths: [PropertyPath] {
+  fileprivate var paths: [PropertyPath]? {
     switch self {
     case .constant, .constants: []
     case .path(let path): [path]
+    case .folded(let inner, _): inner.paths
+    case .arithmetic(_, let left, let right): PredicateNode.joined([left.paths, right.paths])
+    // What they read lies behind a collection with a condition of its own.
+    case .quantified, .subquery: nil
     }
   }
 }
