@@ -15,8 +15,8 @@ extension ColumnReading {
   final func word(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
     try checkOpen()
     let table = try table(column.table)
-    let (chunk, position) = try place(table, key)
     let slot = try slot(table, column.property, isWord: true)
+    let (chunk, position) = try place(table, key)
     return try word(table, chunk, position, slot)
   }
 
@@ -25,8 +25,8 @@ extension ColumnReading {
   ) throws(StorageError) {
     try checkOpen()
     let table = try table(column.table)
-    let (chunk, position) = try place(table, key)
     let slot = try slot(table, column.property, isWord: false)
+    let (chunk, position) = try place(table, key)
     body(try bytes(table, chunk, position, slot))
   }
 

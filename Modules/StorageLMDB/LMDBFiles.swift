@@ -34,13 +34,51 @@ struct LMDBFiles: Sendable, Hashable {
     data = String(cString: resolved)
   }
 
-  /// Makes an empty data file when none is there.
+  /// Makes a data file without entries when none is there: aside, synced, and then moved into place, so that
+  /// nobody, not even after a power cut, ever finds half of one.
   static func creating(_ path: String, mode: UInt32) throws(StorageError) -> LMDBFiles {
-    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(mode))
+    let path = afterLinks(path)
+    let aside = LMDBFiles(data: "\(path).new-\(getpid())-\(UInt32.random(in: 0 ... .max))")
+    let file = open(aside.data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
     guard file >= 0 else { throw openError(errno, path) }
-    close(file)
+    defer {
+      close(file)
+      unlink(aside.data)
+    }
+    let raw = try RawEnvironment(
+      files: aside, isReadOnly: false, isLockless: true, mapSize: RawEnvironment.mapSizeMin, mode: mode)
+    raw.close()
+    guard fsync(file) == 0 else { throw openError(errno, path) }
+    // Fails when somebody else was faster: then theirs is as good.
+    guard link(aside.data, path) == 0 || errno == EEXIST else { throw openError(errno, path) }
     guard let files = LMDBFiles(existing: path) else { throw openError(errno, path) }
+    syncDirectory(of: files.data)
     return files
+  }
+
+  private init(data: String) { self.data = data }
+
+  /// Where symbolic links lead that end at no file yet. More than the system would follow are left alone.
+  private static func afterLinks(_ path: String) -> String {
+    var path = path
+    for _ in 0..<40 {
+      var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+      let count = readlink(path, &target, Int(PATH_MAX))
+      guard count > 0 else { break }
+      let text = String(decoding: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+      path = text.hasPrefix("/") ? text : folder + text
+    }
+    return path
+  }
+
+  /// So that the new name outlives a power cut as well. Where directories cannot be synced, nothing is lost by that.
+  private static func syncDirectory(of path: String) {
+    guard let slash = path.lastIndex(of: "/") else { return }
+    let directory = open(slash == path.startIndex ? "/" : String(path[..<slash]), O_RDONLY | O_CLOEXEC)
+    guard directory >= 0 else { return }
+    fsync(directory)
+    close(directory)
   }
 
   /// By how much the data file can grow: the room on its volume, or what the process may write.

@@ -121,7 +121,20 @@ final class LMDBWriter: KeyValueWriter {
   /// LMDB reports a write that was cut short as EIO; mostly the disk is full then.
   private func commitFailure(_ code: Int32, _ batch: KeyValueBatch) -> StorageError {
     let isFull = code == EIO && environment.files.bytesLeft() < batch.byteCount
-    return failure(isFull ? ENOSPC : code, "commit to")
+    var error = failure(isFull ? ENOSPC : code, "commit to")
+    if isBeyondUse {
+      error.scope = .engine
+      error.remedy = "Close the store and open it again."
+    }
+    return error
+  }
+
+  /// After a failure in the last step of a commit LMDB refuses everything until the file is opened anew.
+  private var isBeyondUse: Bool {
+    var probe: OpaquePointer?
+    let code = mdb_txn_begin(environment.pointer, nil, UInt32(MDB_RDONLY), &probe)
+    if code == 0 { mdb_txn_abort(probe) }
+    return code == MDB_PANIC
   }
 
   private func failure(_ code: Int32, _ doing: String) -> StorageError {

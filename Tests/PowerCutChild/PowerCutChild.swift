@@ -22,15 +22,23 @@ import Values
   }
 
   private static func run(backend: any StorageBackend, _ count: Int) throws {
-    let engine = try backend.open(OpenOptions())
-    let ledger = try Ledger(engine)
+    var engine = try backend.open(OpenOptions())
+    var ledger = try Ledger(engine)
+    var last: Int64?
     for _ in 0..<count {
       do {
-        say("done \(try ledger.commitNext())")
-      } catch let error as StorageError where error.scope != .engine {
-        // A full disk: the store must be usable, and as it was.
-        try ledger.check(acknowledged: nil)
+        let number = try ledger.commitNext()
+        last = number
+        say("done \(number)")
+      } catch let error as StorageError {
+        // A full disk: the store must be usable, opened again where the error says so, and as it was.
         say("refused \(error.code.rawValue)")
+        if error.scope == .engine {
+          engine.close()
+          engine = try backend.open(OpenOptions())
+          ledger = try Ledger(engine)
+        }
+        try ledger.check(acknowledged: last)
       }
     }
   }

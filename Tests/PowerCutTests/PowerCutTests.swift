@@ -14,7 +14,7 @@ import Testing
   @Test(arguments: ["lmdb", "sqlite"])
   func everyAcknowledgedCommitIsWholeAfterAPowerCut(engine: String) throws {
     var random = SeededGenerator.forTest()
-    let calls = try Child.run(engine, Child.path(in: TemporaryDirectory()), Self.transactions, [:]).calls
+    let calls = try callsOfWholeRun(engine)
     let cuts = environmentNumber("VIVARIUM_POWER_CUTS", default: 40)
     try #require(calls > 20)
     for cut in 0..<cuts {
@@ -31,7 +31,7 @@ import Testing
 
   @Test(arguments: ["lmdb", "sqlite"])
   func aFullDiskRefusesCommitsAndLosesNothing(engine: String) throws {
-    let calls = try Child.run(engine, Child.path(in: TemporaryDirectory()), Self.transactions, [:]).calls
+    let calls = try callsOfWholeRun(engine)
     for at in stride(from: calls / 3, to: calls, by: max(1, calls / 8)) {
       let folder = TemporaryDirectory()
       let path = Child.path(in: folder)
@@ -41,6 +41,13 @@ import Testing
       #expect(outcome.done == nil || outcome.done! > 0)
       try check(engine, path, acknowledged: outcome.done, "failing at \(at)")
     }
+  }
+
+  private func callsOfWholeRun(_ engine: String) throws -> Int {
+    let folder = TemporaryDirectory()
+    let outcome = try Child.run(engine, Child.path(in: folder), Self.transactions, [:])
+    #expect(outcome.errors.isEmpty && outcome.done == Int64(Self.transactions))
+    return outcome.calls
   }
 
   private func check(_ engine: String, _ path: String, acknowledged: Int64?, _ what: String) throws {

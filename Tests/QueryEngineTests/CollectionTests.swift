@@ -68,7 +68,7 @@ import Values
   }
 
   @Test(arguments: [
-    ("ANY name == 'x'", QueryError.Code.needsCollection), ("name.@count > 1", .needsCollection), ("dogs == nil", .typeMismatch),
+    ("ANY name == 'x'", QueryError.Code.needsCollection), ("age.@count > 1", .unknownProperty), ("dogs == nil", .typeMismatch),
     ("dogs.@sum.owners > 1", .typeMismatch), ("tags.@sum > 1", .typeMismatch), ("dogs.age == 'x'", .typeMismatch), ("dogs.missing == 1", .unknownProperty),
     ("SUBQUERY(boss, $b, $b.name == 'x').@count > 0", .typeMismatch), ("dogs.age LIKE 'x'", .typeMismatch),
     ("$x.name == 'a'", .unknownProperty),

@@ -24,7 +24,12 @@ public final class Ledger {
   public init(_ engine: any StorageEngine) throws {
     self.engine = engine
     var catalog = try Ledger.catalog(of: engine)
-    if catalog["Entry"] == nil { catalog = try engine.adopt(Ledger.schema) }
+    if catalog["Entry"] == nil {
+      try engine.write(.full, record: CommitRecord(changedCatalog: true)) { transaction in
+        catalog = try transaction.catalog.adopting(Ledger.schema).catalog
+        try transaction.setCatalog(catalog)
+      }
+    }
     guard let entry = catalog["Entry"], let total = catalog["Total"] else { throw Damage(description: "no catalog") }
     self.entry = entry
     self.total = total
