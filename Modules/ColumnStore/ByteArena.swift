@@ -1,9 +1,11 @@
 /// Memory for the byte strings of an open write: handed out piece by piece, freed all at once.
+///
+/// `@exclusivity(unchecked)`: one thread at a time has it, and the closure of `fill` runs between accesses.
 final class ByteArena {
-  private var blocks: [UnsafeMutableRawPointer] = []
-  private var free = 0
-  private var position = UnsafeMutableRawPointer(bitPattern: 16)
-  private var blockSize = 256
+  @exclusivity(unchecked) private var blocks: [UnsafeMutableRawPointer] = []
+  @exclusivity(unchecked) private var free = 0
+  @exclusivity(unchecked) private var position = UnsafeMutableRawPointer(bitPattern: 16)
+  @exclusivity(unchecked) private var blockSize = 256
 
   deinit { for block in blocks { block.deallocate() } }
 

@@ -30,27 +30,30 @@ struct ColumnCell {
 
 /// A run of up to `rowsPerChunk` rows of a table as one transaction sees it. Rows have positions from 0; in
 /// most chunks position i is the key `firstKey + i`, in sparse ones the keys are listed.
+///
+/// `@exclusivity(unchecked)`: confined to its transaction, and no method hands one of these variables to a
+/// closure while it changes it.
 final class Chunk {
   let number: Int64
   let firstKey: Int64
-  private(set) var count: Int
+  @exclusivity(unchecked) private(set) var count: Int
   /// Sparse chunks: key minus `firstKey` of each position, ascending.
-  private(set) var rows: [UInt16]?
+  @exclusivity(unchecked) private(set) var rows: [UInt16]?
   /// Bit i: position i lives. Always there, also where every row lives.
   let live: UnsafeMutablePointer<UInt64>
-  private(set) var liveCount: Int
-  var cells: UnsafeMutablePointer<ColumnCell>
-  private(set) var cellCount: Int
+  @exclusivity(unchecked) private(set) var liveCount: Int
+  @exclusivity(unchecked) var cells: UnsafeMutablePointer<ColumnCell>
+  @exclusivity(unchecked) private(set) var cellCount: Int
   private let bitmapWords: Int
   /// Keys of the positions of a sparse chunk, made for scans.
   private var keyBuffer: UnsafeMutablePointer<Int64>?
 
   /// The live bits or the positions differ from the base version's.
-  var isMapChanged = false
+  @exclusivity(unchecked) var isMapChanged = false
   /// Some cell is edited or new.
-  var isChanged = false
+  @exclusivity(unchecked) var isChanged = false
   /// There is an entry of the chunk in the base version.
-  var isStored = false
+  @exclusivity(unchecked) var isStored = false
 
   /// A chunk without rows, with room for `capacity`.
   init(number: Int64, firstKey: Int64, capacity: Int, cellCount: Int) {
@@ -179,6 +182,13 @@ extension Chunk {
   /// Forgets the vectors that were made for scans: they hold the bytes of rows that lived then alone.
   func forgetPresented() {
     for slot in 0..<cellCount { cells[slot].presented = nil }
+  }
+
+  /// Whether the bytes of a row lie in an entry of their own in the base version. The cell was read before.
+  @inline(__always) func isExternal(_ slot: Int, _ position: Int) -> Bool {
+    if let column = cells[slot].edited { return Bits.test(column.external, position) }
+    if let external = cells[slot].external { return Bits.test(external, position) }
+    return false
   }
 
   /// Lists the keys one by one from now on.

@@ -7,7 +7,9 @@ extension ColumnReading {
   ) throws(StorageError) {
     try checkOpen()
     let (table, position) = try find(index)
-    if let word = onlyWord(table, position, range), table.edits[position] == nil {
+    if range.equal.count == 1, case .unbounded = range.lower, case .unbounded = range.upper,
+      let word = onlyWord(table, position, range.equal[0])
+    {
       guard var object = try reader(table, position).object(ofWord: word) else { return }
       withUnsafePointer(to: &object) { _ = body(UnsafeBufferPointer(start: $0, count: 1)) }
       return
@@ -16,15 +18,27 @@ extension ColumnReading {
     try objects(table, position, lower, upper, descending: descending, body)
   }
 
-  /// The key of a range that asks a unique index of integers for one integer: what looking objects up by primary
-  /// key does, so that it allocates nothing.
-  private final func onlyWord(_ table: TableState, _ position: Int, _ range: IndexRange) -> UInt64? {
-    guard table.indexes[position].isWord, table.indexes[position].isUnique, range.equal.count == 1,
-      case .int(let number) = range.equal[0], case .unbounded = range.lower, case .unbounded = range.upper,
-      table.shapes[table.indexes[position].slots[0]].form == .integer
-    else { return nil }
-    let shape = table.shapes[table.indexes[position].slots[0]]
-    return shape.type == .link ? nil : IndexKeyCoding.ordinal(number, .integer)
+  /// The key of a value that a unique index of integers can be asked for directly: what looking objects up by primary
+  /// key does, so that it allocates nothing. Nil also for what this write may have changed.
+  @inline(__always) private final func onlyWord(_ table: TableState, _ position: Int, _ value: Value) -> UInt64? {
+    guard case .int(let number) = value, table.indexes[position].isDirect else { return nil }
+    let word = IndexKeyCoding.ordinal(number, .integer)
+    if let edits = table.edits[position], edits.mayHaveTouched(word: word) { return nil }
+    return word
+  }
+
+  final func key(in index: IndexID, equal values: [Value]) throws(StorageError) -> ObjectKey? {
+    try checkOpen()
+    let (table, position) = try find(index)
+    if values.count == 1, let word = onlyWord(table, position, values[0]) {
+      return try reader(table, position).object(ofWord: word).map { ObjectKey($0) }
+    }
+    var result: ObjectKey?
+    try keys(in: index, IndexRange(equal: values), descending: false) { keys in
+      result = ObjectKey(keys[0])
+      return .stop
+    }
+    return result
   }
 
   final func count(in index: IndexID, _ range: IndexRange) throws(StorageError) -> Int {

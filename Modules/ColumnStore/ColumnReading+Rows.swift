@@ -33,7 +33,7 @@ extension ColumnReading {
   final func window(_ column: ColumnID, containing key: ObjectKey) throws(StorageError) -> ColumnWindow? {
     try checkOpen()
     let table = try table(column.table)
-    guard let slot = table.slot(column.property), table.shapes[slot].isScalar else {
+    guard let slot = table.slot(column.property), table.traits[slot].isScalar else {
       throw .misuse("Table '\(table.entry.name)' has no scalar column \(column.property.rawValue).")
     }
     guard let chunk = try chunk(table, key.rawValue), let position = chunk.position(of: key.rawValue) else { return nil }

@@ -3,15 +3,18 @@ import Values
 
 /// What snapshots and open writes have in common: the tables, chunks and indexes of one version, found on demand
 /// and kept until the end.
+///
+/// `@exclusivity(unchecked)`: a transaction is on one thread at a time, and no access to these variables spans a
+/// call of anybody's closure.
 class ColumnReading {
   let engine: ColumnEngine
   let snapshot: any KeyValueSnapshot
   final let version: Version
   final var map: CatalogMap
-  final var isEnded = false
-  private final var tables: [TableState?] = []
+  @exclusivity(unchecked) final var isEnded = false
+  @exclusivity(unchecked) private final var tables: [TableState?] = []
   /// The index that was asked last.
-  final var foundIndex: (index: IndexID, table: TableState, position: Int)?
+  @exclusivity(unchecked) final var foundIndex: (index: IndexID, table: TableState, position: Int)?
 
   init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot) throws(StorageError) {
     self.engine = engine
@@ -63,21 +66,19 @@ extension ColumnReading {
   @inline(__always) final func chunk(_ table: TableState, _ key: Int64) throws(StorageError) -> Chunk? {
     if let fresh = table.fresh, key >= fresh.firstKey { return fresh }
     guard key > 0 else { return nil }
-    let number = table.chunkNumber(of: key)
-    if let last = table.lastChunk, last.number == number { return last }
-    return try chunk(table, number: number)
+    return try chunk(table, number: table.chunkNumber(of: key))
   }
 
-  final func chunk(_ table: TableState, number: Int64) throws(StorageError) -> Chunk? {
-    if let chunk = table.chunks[number] {
-      table.lastChunk = chunk
-      return chunk
-    }
+  @inline(__always) final func chunk(_ table: TableState, number: Int64) throws(StorageError) -> Chunk? {
+    if let chunk = table.chunks[number] { return chunk }
+    return try readChunk(table, number: number)
+  }
+
+  @inline(never) private final func readChunk(_ table: TableState, number: Int64) throws(StorageError) -> Chunk? {
     guard let bytes = try value(.chunkMap(table.id, number)) else { return nil }
     let chunk = try ChunkMap.decode(
       bytes, number: number, rowsPerChunk: table.rowsPerChunk, cellCount: table.shapes.count)
     table.chunks[number] = chunk
-    table.lastChunk = chunk
     return chunk
   }
 
@@ -95,11 +96,16 @@ extension ColumnReading {
   @inline(__always) final func slot(
     _ table: TableState, _ property: PropertyID, isWord: Bool
   ) throws(StorageError) -> Int {
-    guard let slot = table.slot(property), table.shapes[slot].isScalar, table.shapes[slot].form.isWord == isWord else {
-      throw .misuse(
-        "Table '\(table.entry.name)' has no scalar column \(property.rawValue) of \(isWord ? "words" : "bytes").")
+    guard let slot = table.slot(property), table.traits[slot].isScalar, table.traits[slot].form.isWord == isWord else {
+      throw noColumn(table, property, isWord: isWord)
     }
     return slot
+  }
+
+  @inline(never) private final func noColumn(
+    _ table: TableState, _ property: PropertyID, isWord: Bool
+  ) -> StorageError {
+    .misuse("Table '\(table.entry.name)' has no scalar column \(property.rawValue) of \(isWord ? "words" : "bytes").")
   }
 
   final func listSlot(_ table: TableState, _ property: PropertyID) throws(StorageError) -> Int {

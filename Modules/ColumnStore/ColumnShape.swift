@@ -2,8 +2,8 @@ import Storage
 import Values
 
 /// What the engine has to know of one stored property, looked up by its slot: the position of the property in
-/// `TableEntry.columns`.
-struct ColumnShape {
+/// `TableEntry.columns`. A class: it is passed about for each row, and copying it would copy its references.
+final class ColumnShape: Sendable {
   /// How the values of a column lie in a chunk.
   enum Form: UInt8 {
     case bit

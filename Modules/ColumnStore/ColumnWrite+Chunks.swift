@@ -20,7 +20,6 @@ extension ColumnWrite {
     chunk.isChanged = true
     table.chunks[chunk.number] = chunk
     table.addedNumbers.append(chunk.number)
-    if table.lastChunk?.number == chunk.number { table.lastChunk = chunk }
     var reusable = [EditedColumn?](repeating: nil, count: table.shapes.count)
     guard table.lists.isEmpty else { return [] }
     for slot in table.shapes.indices {

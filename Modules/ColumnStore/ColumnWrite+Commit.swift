@@ -115,10 +115,7 @@ extension ColumnWrite {
       else { continue }
       for slot in table.shapes.indices where table.shapes[slot].form == .bytes {
         try load(table, chunk, slot)
-        let cell = chunk.cells[slot]
-        let isExternal =
-          cell.edited.map { Bits.test($0.external, position) } ?? cell.external.map { Bits.test($0, position) } ?? false
-        if isExternal {
+        if chunk.isExternal(slot, position) {
           batch.delete(.externalValue(table.id, table.shapes[slot].property, key))
         } else if table.shapes[slot].isList, table.lists[ListOwner(slot: slot, owner: key)] == nil,
           ListValue.isSegmented(try bytes(table, chunk, position, slot))

@@ -24,11 +24,10 @@ extension ColumnWrite {
   @inline(__always) func addEntry(_ table: TableState, _ position: Int, _ row: RowBuffer, object: Int64) {
     let index = table.indexes[position]
     if index.isWord {
-      let slot = index.slots[0]
-      let shape = table.shapes[slot]
-      if shape.isList || row.isNull(slot) { return }
+      let (slot, form) = (index.firstSlot, index.firstForm)
+      if table.traits[slot].isList || row.isNull(slot) { return }
       add(
-        edits(table, position), word: IndexKeyCoding.ordinal(normalised(row.word(slot), shape.form), shape.form),
+        edits(table, position), word: IndexKeyCoding.ordinal(normalised(row.word(slot), form), form),
         object: object, isRemoval: false)
       return
     }
@@ -86,11 +85,8 @@ extension ColumnWrite {
   ) throws(StorageError) {
     let index = table.indexes[i]
     if index.isWord {
-      let slot = index.slots[0]
-      guard let word = try word(table, chunk, position, slot) else { return }
-      add(
-        edits(table, i), word: IndexKeyCoding.ordinal(word, table.shapes[slot].form), object: object,
-        isRemoval: isRemoval)
+      guard let word = try word(table, chunk, position, index.firstSlot) else { return }
+      add(edits(table, i), word: IndexKeyCoding.ordinal(word, index.firstForm), object: object, isRemoval: isRemoval)
       return
     }
     _ = try makeKey(table, index, chunk, position)
@@ -131,9 +127,9 @@ extension ColumnWrite {
   @inline(__always) func checkUnique(_ table: TableState, _ i: Int, _ row: RowBuffer) throws(StorageError) {
     let index = table.indexes[i]
     if index.isWord {
-      let slot = index.slots[0]
-      let form = table.shapes[slot].form
-      try checkUnique(table, i, word: IndexKeyCoding.ordinal(normalised(row.word(slot), form), form), except: nil)
+      let form = index.firstForm
+      try checkUnique(
+        table, i, word: IndexKeyCoding.ordinal(normalised(row.word(index.firstSlot), form), form), except: nil)
     } else if !makeKey(table, index, row) {
       try checkUniqueKey(table, i, except: nil)
     }

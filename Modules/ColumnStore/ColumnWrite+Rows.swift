@@ -7,15 +7,16 @@ extension ColumnWrite {
     let table = try table(row.table)
     guard row.count == table.shapes.count else { throw .misuse("The row is of another version of '\(table.entry.name)'.") }
     if row.isOverfull { throw .tooLarge(table.entry.name) }
+    let traits = table.traits
     for slot in 0..<row.count {
-      let shape = table.shapes[slot]
-      guard shape.isScalar else { continue }
+      let column = traits[slot]
+      guard column.isScalar else { continue }
       if row.isNull(slot) {
-        if !shape.isOptional { throw .mismatch(shape, "null") }
-      } else if shape.form.isWord {
-        if let range = shape.integerRange, !range.contains(row.word(slot)) { throw .mismatch(shape, "\(row.word(slot))") }
-      } else if shape.form == .fixed16, row.bytes(slot).count != 16 {
-        throw .mismatch(shape, "\(row.bytes(slot).count) bytes")
+        if !column.isOptional { throw .mismatch(table.shapes[slot], "null") }
+      } else if column.form.isWord {
+        if !column.fits(row.word(slot)) { throw .mismatch(table.shapes[slot], "\(row.word(slot))") }
+      } else if column.form == .fixed16, row.bytes(slot).count != 16 {
+        throw .mismatch(table.shapes[slot], "\(row.bytes(slot).count) bytes")
       }
     }
     for i in table.indexes.indices where table.indexes[i].isUnique { try checkUnique(table, i, row) }
@@ -30,7 +31,7 @@ extension ColumnWrite {
       guard let column = fresh.cells[slot].edited else { continue }
       if column.form.isWord {
         column.append(word: normalised(row.word(slot), column.form), isNull: row.isNull(slot))
-      } else if table.shapes[slot].isList {
+      } else if traits[slot].isList {
         column.append(bytes: UnsafeRawBufferPointer(start: nil, count: 0))
       } else {
         column.append(bytes: row.isNull(slot) ? nil : row.bytes(slot))
@@ -74,13 +75,14 @@ extension ColumnWrite {
     let table = try self.table(table)
     let (chunk, position) = try place(table, key)
     for i in table.indexes.indices {
-      if table.shapes[table.indexes[i].slots[0]].isLinkList {
+      let index = table.indexes[i]
+      if table.traits[index.firstSlot].isList {
         try removeBacklinks(table, i, key.rawValue, chunk, position)
       } else {
         try addEntry(table, i, chunk, position, object: key.rawValue, isRemoval: true)
       }
     }
-    for slot in table.shapes.indices where table.shapes[slot].form == .bytes {
+    for slot in 0..<table.shapes.count where table.traits[slot].form == .bytes {
       try noteOwnEntries(table, chunk, position, slot, key.rawValue)
     }
     setLife(table, chunk, position, false)
@@ -92,12 +94,9 @@ extension ColumnWrite {
     _ table: TableState, _ chunk: Chunk, _ position: Int, _ slot: Int, _ key: Int64
   ) throws(StorageError) {
     try load(table, chunk, slot)
-    let cell = chunk.cells[slot]
-    let isExternal =
-      cell.edited.map { Bits.test($0.external, position) } ?? cell.external.map { Bits.test($0, position) } ?? false
-    if isExternal {
+    if chunk.isExternal(slot, position) {
       table.leavingEntries.insert(key)
-    } else if table.shapes[slot].isList, ListValue.isSegmented(try bytes(table, chunk, position, slot)) {
+    } else if table.traits[slot].isList, ListValue.isSegmented(try bytes(table, chunk, position, slot)) {
       table.leavingEntries.insert(key)
     }
   }
@@ -107,13 +106,13 @@ extension ColumnWrite {
     let table = try table(column.table)
     let slot = try slot(table, column.property, isWord: true)
     let (chunk, position) = try place(table, key)
-    let shape = table.shapes[slot]
+    let traits = table.traits[slot]
     if let word {
-      if let range = shape.integerRange, !range.contains(word) { throw .mismatch(shape, "\(word)") }
-    } else if !shape.isOptional {
-      throw .mismatch(shape, "null")
+      if !traits.fits(word) { throw .mismatch(table.shapes[slot], "\(word)") }
+    } else if !traits.isOptional {
+      throw .mismatch(table.shapes[slot], "null")
     }
-    let word = word.map { normalised($0, shape.form) }
+    let word = word.map { normalised($0, traits.form) }
     let old = try self.word(table, chunk, position, slot)
     if old == word { return }
     if !table.indexesOfSlot[slot].isEmpty {

@@ -4,18 +4,18 @@ import Values
 /// An open write: edits in memory over the snapshot it began from, one batch at the commit.
 ///
 /// No call but `commit` touches the store for writing, and that does so in one go, so the transaction may move
-/// between threads as its protocol says.
+/// between threads as its protocol says. `@exclusivity(unchecked)` as in `ColumnReading`.
 final class ColumnWrite: ColumnReading, WriteTransaction, WindowedReading {
   private let writer: any KeyValueWriter
   /// Undone backwards by a rollback; kept only while a savepoint is open.
   var undo: [UndoStep] = []
-  private var savepoints: [Int] = []
+  @exclusivity(unchecked) private var savepoints: [Int] = []
   var isRecordingUndo: Bool { !savepoints.isEmpty }
   /// Indexes that the new catalog does not have any more.
   var droppedIndexes: [IndexReference] = []
   var hasChangedCatalog = false
   /// Something failed half way: nothing but the end is allowed.
-  var isSpoiled = false
+  @exclusivity(unchecked) var isSpoiled = false
   /// The key being made, used again and again.
   var keyBuffer: [UInt8] = []
 
@@ -84,6 +84,11 @@ final class ColumnWrite: ColumnReading, WriteTransaction, WindowedReading {
     }
     let batch = try makeBatch(record)
     try writer.apply(batch, durability)
+    for table in openTables {
+      for edits in table.edits {
+        if let edits, let fences = edits.mergedFences { engine.structures.keep(fences, of: edits.shape.reference) }
+      }
+    }
     return batch.version
   }
 }

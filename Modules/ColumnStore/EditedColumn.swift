@@ -5,23 +5,26 @@ import Values
 ///
 /// Rows are positions of the chunk. Words are 64-bit; 16-byte values take two; byte strings are slices, of the
 /// snapshot until they are changed and of the column's own arena from then on.
+///
+/// `@exclusivity(unchecked)`: confined to its transaction, and no two accesses to one variable overlap: the only
+/// closures are `grow`'s own, which get a variable as `inout` and touch no other.
 final class EditedColumn {
   let form: ColumnShape.Form
-  private(set) var count = 0
-  private var capacity: Int
+  @exclusivity(unchecked) private(set) var count = 0
+  @exclusivity(unchecked) private var capacity: Int
   /// Words, or pairs of them for 16-byte values.
-  private(set) var words: UnsafeMutablePointer<Int64>
-  private(set) var slices: UnsafeMutablePointer<UnsafeRawBufferPointer>
-  private(set) var nulls: UnsafeMutablePointer<UInt64>
-  private(set) var nullCount = 0
+  @exclusivity(unchecked) private(set) var words: UnsafeMutablePointer<Int64>
+  @exclusivity(unchecked) private(set) var slices: UnsafeMutablePointer<UnsafeRawBufferPointer>
+  @exclusivity(unchecked) private(set) var nulls: UnsafeMutablePointer<UInt64>
+  @exclusivity(unchecked) private(set) var nullCount = 0
   /// Byte strings only. Bit set: the row's bytes are an entry of their own in the base version, and the slice is
   /// not loaded.
-  private(set) var external: UnsafeMutablePointer<UInt64>
+  @exclusivity(unchecked) private(set) var external: UnsafeMutablePointer<UInt64>
   /// Byte strings only. Bit set: changed by this write.
-  private(set) var changed: UnsafeMutablePointer<UInt64>
+  @exclusivity(unchecked) private(set) var changed: UnsafeMutablePointer<UInt64>
   private let arena = ByteArena()
   /// Raised by each change: what was made from the column (a vector for scans) is stale when it differs.
-  private(set) var revision = 0
+  @exclusivity(unchecked) private(set) var revision = 0
 
   init(form: ColumnShape.Form, capacity: Int) {
     self.form = form

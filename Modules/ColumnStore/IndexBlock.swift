@@ -108,6 +108,22 @@ struct IndexBlock {
     return low
   }
 
+  /// The object of a number in a block where no number comes twice. O(1) where the numbers leave no gap.
+  @inline(__always) func object(ofWord word: UInt64) -> Int64? {
+    if word < lowestKey { return nil }
+    let offset = word &- lowestKey
+    if offset < UInt64(count), PackedNumbers.load(keys, keyWidth, Int(offset)) == offset {
+      return object(at: Int(offset))
+    }
+    var (low, rest) = (0, count)
+    while rest > 1 {
+      let half = rest &>> 1
+      low = PackedNumbers.load(keys, keyWidth, low &+ half) <= offset ? low &+ half : low
+      rest &-= half
+    }
+    return PackedNumbers.load(keys, keyWidth, low) == offset ? object(at: low) : nil
+  }
+
   /// The first position that is not below (word, object).
   @inline(__always) func position(ofWord word: UInt64, object bound: Int64) -> Int {
     if word < lowestKey { return 0 }

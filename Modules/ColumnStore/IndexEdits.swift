@@ -5,11 +5,17 @@ import Values
 ///
 /// Entries are kept as they come and sorted in runs when somebody reads or the write commits; runs of like size
 /// are merged, so that reading between edits costs a logarithm and not a sort.
+///
+/// `@exclusivity(unchecked)`: confined to its transaction; sorting and merging run closures of this module alone,
+/// which touch entries and no variable.
 class IndexEdits {
   let shape: IndexShape
   /// Additions minus removals.
-  fileprivate(set) var countChange = 0
-  fileprivate var touched = FingerprintSet()
+  @exclusivity(unchecked) fileprivate(set) var countChange = 0
+  @exclusivity(unchecked) fileprivate var touched = FingerprintSet()
+  @exclusivity(unchecked) fileprivate var touchedWords = WordSet()
+  /// The fences that the index has once the merge is committed; nil when no block came or went.
+  fileprivate(set) var mergedFences: IndexFences?
 
   init(_ shape: IndexShape) { self.shape = shape }
 
@@ -22,7 +28,7 @@ class IndexEdits {
   func add(key: UnsafeRawBufferPointer, object: Int64, isRemoval: Bool) {}
 
   /// Whether a key of a unique index may have been added or removed; false is certain.
-  final func mayHaveTouched(word: UInt64) -> Bool { touched.contains(FingerprintSet.fingerprint(word)) }
+  @inline(__always) final func mayHaveTouched(word: UInt64) -> Bool { touchedWords.contains(word) }
   final func mayHaveTouched(key: UnsafeRawBufferPointer) -> Bool {
     touched.contains(FingerprintSet.fingerprint(key))
   }
@@ -41,200 +47,97 @@ class IndexEdits {
   ) throws(StorageError) -> IndexRecord { IndexRecord() }
 }
 
-final class WordIndexEdits: TypedIndexEdits<WordIndexEntry> {
+/// The edits of an index of numbers. Its entries' type is named here, and again below, so that sorting and merging are
+/// compiled for it.
+final class WordIndexEdits: IndexEdits {
+  @exclusivity(unchecked) private var entries = PendingEntries<WordIndexEntry>()
+
+  override var isEmpty: Bool { entries.isEmpty }
+
   override func add(word: UInt64, object: Int64, isRemoval: Bool) {
-    tail.append(WordIndexEntry(word: word, packed: object << 1 | (isRemoval ? 1 : 0)))
-    if shape.isUnique { touched.insert(FingerprintSet.fingerprint(word)) }
+    entries.tail.append(WordIndexEntry(word: word, packed: object << 1 | (isRemoval ? 1 : 0)))
+    if shape.isUnique { touchedWords.insert(word) }
     countChange += isRemoval ? -1 : 1
-  }
-}
-
-final class BytesIndexEdits: TypedIndexEdits<BytesIndexEntry> {
-  private let arena = ByteArena()
-
-  override func add(key: UnsafeRawBufferPointer, object: Int64, isRemoval: Bool) {
-    tail.append(BytesIndexEntry(arena.copy(key), packed: object << 1 | (isRemoval ? 1 : 0)))
-    if shape.isUnique { touched.insert(FingerprintSet.fingerprint(key)) }
-    countChange += isRemoval ? -1 : 1
-  }
-}
-
-class TypedIndexEdits<Entry: PendingIndexEntry>: IndexEdits {
-  /// Entries in the order they came.
-  fileprivate final var tail: [Entry] = []
-  /// Sorted runs, each at least about twice as long as the next.
-  private final var runs: [[Entry]] = []
-
-  override var isEmpty: Bool { tail.isEmpty && runs.isEmpty }
-
-  private final func sortTail() {
-    guard !tail.isEmpty else { return }
-    Entry.sort(&tail)
-    runs.append(tail)
-    tail = []
-    while runs.count >= 2, runs[runs.count - 2].count < runs[runs.count - 1].count * 2 {
-      let b = runs.removeLast()
-      let a = runs.removeLast()
-      runs.append(TypedIndexEdits.merged(a, b))
-    }
-  }
-
-  private static func merged(_ a: [Entry], _ b: [Entry]) -> [Entry] {
-    var result: [Entry] = []
-    result.reserveCapacity(a.count + b.count)
-    var (i, j) = (0, 0)
-    while i < a.count, j < b.count {
-      if Entry.isOrdered(b[j], a[i]) {
-        result.append(b[j])
-        j += 1
-      } else {
-        result.append(a[i])
-        i += 1
-      }
-    }
-    result.append(contentsOf: a[i...])
-    result.append(contentsOf: b[j...])
-    return result
-  }
-
-  /// What the edits come to: in order, and no entry both added and removed.
-  private final func net() -> [Entry] {
-    sortTail()
-    while runs.count >= 2 {
-      let b = runs.removeLast()
-      let a = runs.removeLast()
-      runs.append(TypedIndexEdits.merged(a, b))
-    }
-    return runs.first.map { TypedIndexEdits.cancelled($0[...]) } ?? []
-  }
-
-  /// The same for the entries between two cuts.
-  private final func net(_ lower: IndexCut, _ upper: IndexCut) -> [Entry] {
-    sortTail()
-    var found: [Entry] = []
-    let (lowerBound, upperBound) = (lower.wordBound, upper.wordBound)
-    for run in runs {
-      let from = TypedIndexEdits.partition(run) { $0.isBelow(lower, lowerBound) }
-      let to = TypedIndexEdits.partition(run) { $0.isBelow(upper, upperBound) }
-      if from < to { found = found.isEmpty ? Array(run[from..<to]) : TypedIndexEdits.merged(found, Array(run[from..<to])) }
-    }
-    return TypedIndexEdits.cancelled(found[...])
-  }
-
-  private static func partition(_ run: [Entry], _ isBelow: (Entry) -> Bool) -> Int {
-    var (low, high) = (0, run.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if isBelow(run[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-
-  /// Additions and removals of the same entry take each other away. Most runs have no removal.
-  private static func cancelled(_ entries: ArraySlice<Entry>) -> [Entry] {
-    guard entries.contains(where: { $0.isRemoval }) else { return Array(entries) }
-    var result: [Entry] = []
-    result.reserveCapacity(entries.count)
-    var i = entries.startIndex
-    while i < entries.endIndex {
-      var end = i
-      var sum = 0
-      while end < entries.endIndex, entries[end].object == entries[i].object,
-        Entry.haveSameKey(entries[end], entries[i])
-      {
-        sum += entries[end].isRemoval ? -1 : 1
-        end += 1
-      }
-      var entry = entries[i]
-      entry.packed = entry.object << 1 | (sum < 0 ? 1 : 0)
-      for _ in 0..<abs(sum) { result.append(entry) }
-      i = end
-    }
-    return result
   }
 
   override func objects(
     _ reader: IndexReader, _ lower: IndexCut, _ upper: IndexCut, descending: Bool,
     _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {
-    let edits = isEmpty ? [] : net(lower, upper)
-    if edits.isEmpty { return try reader.objects(lower, upper, descending: descending, body) }
-    let result = try merged(reader, edits, lower, upper)
-    let objects = descending ? result.reversed() : result
-    if !objects.isEmpty { _ = objects.withUnsafeBufferPointer(body) }
-  }
-
-  private final func merged(
-    _ reader: IndexReader, _ edits: [Entry], _ lower: IndexCut, _ upper: IndexCut
-  ) throws(StorageError) -> [Int64] {
-    var result: [Int64] = []
-    var next = 0
-    let scratch = ByteArena()
-    try reader.visit(lower, upper, descending: false) { block, range throws(StorageError) in
-      var entries: [Entry] = []
-      Entry.read(block, into: &entries, arena: scratch)
-      TypedIndexEdits.apply(edits, from: &next, until: nil, to: entries[range]) { result.append($0.object) }
-      return .proceed
+    guard let result = try entries.objects(reader, lower, upper) else {
+      return try reader.objects(lower, upper, descending: descending, body)
     }
-    TypedIndexEdits.apply(edits, from: &next, until: edits.count, to: [][...]) { result.append($0.object) }
-    return result
-  }
-
-  /// Walks over stored entries and edits in order: emits what stays and what is added. Stops in the edits at
-  /// `until`, or where they pass the last stored entry.
-  private static func apply(
-    _ edits: [Entry], from next: inout Int, until: Int?, to entries: ArraySlice<Entry>, _ emit: (Entry) -> Void
-  ) {
-    for entry in entries {
-      while next < until ?? edits.count, !edits[next].isRemoval, isOrdered(edits[next], entry) {
-        emit(edits[next])
-        next += 1
-      }
-      if next < until ?? edits.count, edits[next].isRemoval, edits[next].object == entry.object,
-        Entry.haveSameKey(edits[next], entry)
-      {
-        next += 1
-      } else {
-        emit(entry)
-      }
-    }
-    while let until, next < until {
-      if !edits[next].isRemoval { emit(edits[next]) }
-      next += 1
-    }
-  }
-
-  /// Order by key and object alone.
-  @inline(__always) private static func isOrdered(_ a: Entry, _ b: Entry) -> Bool {
-    var (a, b) = (a, b)
-    a.packed &= ~1
-    b.packed &= ~1
-    return Entry.isOrdered(a, b)
+    lend(result, descending: descending, body)
   }
 
   override func count(_ reader: IndexReader, _ lower: IndexCut, _ upper: IndexCut) throws(StorageError) -> Int {
-    let stored = try reader.count(lower, upper)
-    return isEmpty ? stored : net(lower, upper).reduce(stored) { $0 + ($1.isRemoval ? -1 : 1) }
+    try entries.count(reader, lower, upper)
   }
 
   override func duplicate(isExempt: (UnsafeRawBufferPointer) -> Bool) -> (Int64, Int64)? {
-    let entries = net()
-    var found: (Int64, Int64)?
-    for i in entries.indices.dropFirst() where Entry.haveSameKey(entries[i - 1], entries[i]) {
-      if let key = entries[i].keyBytes, isExempt(key) { continue }
-      // The pair that adding the objects one by one, in the order of their keys, would meet first.
-      if entries[i].object < found?.1 ?? .max { found = (entries[i - 1].object, entries[i].object) }
-    }
-    return found
+    entries.duplicate(isExempt: isExempt)
   }
 
   override func merge(
     into reader: IndexReader, version: UInt64, blockLimit: Int, _ batch: inout KeyValueBatch
   ) throws(StorageError) -> IndexRecord {
-    var merge = IndexMerge<Entry>(reader: reader, blockLimit: blockLimit)
-    try merge.run(net(), &batch)
-    return IndexRecord(
-      entryCount: reader.entryCount + countChange,
-      fenceVersion: merge.hasMovedFences ? version : reader.fences.version)
+    var merge = IndexMerge<WordIndexEntry>(reader: reader, blockLimit: blockLimit)
+    try merge.run(entries.net(), &batch)
+    if merge.hasMovedFences { mergedFences = merge.newFences(version: version) }
+    return record(reader)
+  }
+}
+
+final class BytesIndexEdits: IndexEdits {
+  @exclusivity(unchecked) private var entries = PendingEntries<BytesIndexEntry>()
+  private let arena = ByteArena()
+
+  override var isEmpty: Bool { entries.isEmpty }
+
+  override func add(key: UnsafeRawBufferPointer, object: Int64, isRemoval: Bool) {
+    entries.tail.append(BytesIndexEntry(arena.copy(key), packed: object << 1 | (isRemoval ? 1 : 0)))
+    if shape.isUnique { touched.insert(FingerprintSet.fingerprint(key)) }
+    countChange += isRemoval ? -1 : 1
+  }
+
+  override func objects(
+    _ reader: IndexReader, _ lower: IndexCut, _ upper: IndexCut, descending: Bool,
+    _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
+    guard let result = try entries.objects(reader, lower, upper) else {
+      return try reader.objects(lower, upper, descending: descending, body)
+    }
+    lend(result, descending: descending, body)
+  }
+
+  override func count(_ reader: IndexReader, _ lower: IndexCut, _ upper: IndexCut) throws(StorageError) -> Int {
+    try entries.count(reader, lower, upper)
+  }
+
+  override func duplicate(isExempt: (UnsafeRawBufferPointer) -> Bool) -> (Int64, Int64)? {
+    entries.duplicate(isExempt: isExempt)
+  }
+
+  override func merge(
+    into reader: IndexReader, version: UInt64, blockLimit: Int, _ batch: inout KeyValueBatch
+  ) throws(StorageError) -> IndexRecord {
+    var merge = IndexMerge<BytesIndexEntry>(reader: reader, blockLimit: blockLimit)
+    try merge.run(entries.net(), &batch)
+    if merge.hasMovedFences { mergedFences = merge.newFences(version: version) }
+    return record(reader)
+  }
+}
+
+extension IndexEdits {
+  fileprivate final func lend(
+    _ objects: [Int64], descending: Bool, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) {
+    let objects = descending ? objects.reversed() : objects
+    if !objects.isEmpty { _ = objects.withUnsafeBufferPointer(body) }
+  }
+
+  fileprivate final func record(_ reader: IndexReader) -> IndexRecord {
+    IndexRecord(
+      entryCount: reader.entryCount + countChange, fenceVersion: mergedFences?.version ?? reader.fences.version)
   }
 }

@@ -37,6 +37,53 @@ final class IndexFences: Sendable {
     self.bytes = bytes
   }
 
+  /// The fences of an older version with what a merge did to them. O(blocks), a copy of a few words each.
+  init(version: UInt64, _ old: IndexFences, removed: [[UInt8]], added: [[UInt8]]) {
+    let changes = (removed.map { ($0, false) } + added.map { ($0, true) }).sorted {
+      $0.0.lexicographicallyPrecedes($1.0)
+    }
+    var (words, seconds, starts, bytes): ([UInt64], [UInt64], [Int], [UInt8]) = ([], [], [0], [])
+    words.reserveCapacity(old.count + added.count)
+    seconds.reserveCapacity(old.count + added.count)
+    starts.reserveCapacity(old.count + added.count + 1)
+    var next = 0
+    func take(upTo end: Int) {
+      guard next < end else { return }
+      let shift = bytes.count - old.starts[next]
+      words += old.words[next..<end]
+      seconds += old.seconds[next..<end]
+      for start in old.starts[next + 1...end] { starts.append(start + shift) }
+      bytes += old.bytes[old.starts[next]..<old.starts[end]]
+      next = end
+    }
+    for (fence, isAdded) in changes {
+      take(upTo: max(next, old.firstFence(notBelow: fence)))
+      if !isAdded {
+        next += 1
+        continue
+      }
+      words.append(IndexFences.number(fence.prefix(8)))
+      seconds.append(IndexFences.number(fence.dropFirst(8).prefix(8)))
+      bytes += fence
+      starts.append(bytes.count)
+    }
+    take(upTo: old.count)
+    self.version = version
+    self.words = words
+    self.seconds = seconds
+    self.starts = starts
+    self.bytes = bytes
+  }
+
+  private func firstFence(notBelow bound: [UInt8]) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if fence(middle).lexicographicallyPrecedes(bound) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
   private static func number(_ bytes: some Collection<UInt8>) -> UInt64 {
     var result: UInt64 = 0
     for byte in bytes { result = result << 8 | UInt64(byte) }
@@ -58,6 +105,30 @@ final class IndexFences: Sendable {
         }
         return max(0, low &- 1)
       }
+    }
+  }
+
+  /// The block of a number in an index where no number comes twice. Fences of keys given out one after the other lie
+  /// evenly, so the place is guessed first. O(1) then, O(log n) otherwise.
+  @inline(__always) func block(ofWord word: UInt64) -> Int {
+    words.withUnsafeBufferPointer { words in
+      guard words.count > 1, word >= words[1] else { return 0 }
+      // The first fence may be empty: the numbers begin with the second.
+      let last = words.count &- 1
+      if word >= words[last] { return last }
+      let share = Double(word &- words[1]) / Double(words[last] &- words[1])
+      // Between 0 and 1, as `word` lies between the two.
+      let guess = 1 &+ Int(share * Double(last &- 1))
+      for i in Swift.max(1, guess &- 1)...Swift.min(last, guess &+ 1) {
+        if words[i] <= word, i == last || word < words[i &+ 1] { return i }
+      }
+      var (low, count) = (0, words.count)
+      while count > 1 {
+        let half = count &>> 1
+        low = words[low &+ half] <= word ? low &+ half : low
+        count &-= half
+      }
+      return low
     }
   }
 

@@ -6,8 +6,11 @@ struct IndexMerge<Entry: PendingIndexEntry> {
   private let blockLimit: Int
   private let prefix: [UInt8]
   private let arena = ByteArena()
+  /// Fences of the blocks that went and of those that came, ascending.
+  private var removed: [[UInt8]] = []
+  private var added: [[UInt8]] = []
   /// A block came or went.
-  private(set) var hasMovedFences = false
+  var hasMovedFences: Bool { !removed.isEmpty || !added.isEmpty }
   /// Longer fences are not written; the entries between stay in one block instead, however large.
   private let fenceLimit = 400
 
@@ -18,6 +21,22 @@ struct IndexMerge<Entry: PendingIndexEntry> {
   }
 
   mutating func run(_ edits: [Entry], _ batch: inout KeyValueBatch) throws(StorageError) {
+    try rewrite(edits, &batch)
+    // A cut may fall where a block went: its fence stays then.
+    if !removed.isEmpty, !added.isEmpty {
+      let both = Set(removed).intersection(added)
+      removed.removeAll { both.contains($0) }
+      added.removeAll { both.contains($0) }
+    }
+    for fence in removed { (prefix + fence).withUnsafeBytes { batch.append(key: $0, value: nil) } }
+  }
+
+  /// The fences after the merge.
+  func newFences(version: UInt64) -> IndexFences {
+    IndexFences(version: version, reader.fences, removed: removed, added: added)
+  }
+
+  private mutating func rewrite(_ edits: [Entry], _ batch: inout KeyValueBatch) throws(StorageError) {
     let fences = reader.fences
     var next = 0
     if fences.count == 0 {
@@ -39,7 +58,7 @@ struct IndexMerge<Entry: PendingIndexEntry> {
       merged.reserveCapacity(carried.count + stored.count + end - next)
       try merge(stored, edits, &next, end, into: &merged)
       let fence = carriedFence ?? Array(fences.fence(i))
-      if carriedFence != nil { remove(Array(fences.fence(i)), &batch) }
+      if carriedFence != nil { removed.append(Array(fences.fence(i))) }
       let isSmall = merged.isEmpty || (merged.count * 4 < stored.count && merged.count < 64)
       if isSmall, i + 1 < fences.count {
         (carried, carriedFence) = (merged, fence)
@@ -49,7 +68,7 @@ struct IndexMerge<Entry: PendingIndexEntry> {
       carried = []
       carriedFence = nil
       if merged.isEmpty {
-        remove(fence, &batch)
+        removed.append(fence)
       } else {
         write(merged, fence: fence, isAppended: isAppended, &batch)
       }
@@ -101,11 +120,6 @@ struct IndexMerge<Entry: PendingIndexEntry> {
     }
   }
 
-  private mutating func remove(_ fence: [UInt8], _ batch: inout KeyValueBatch) {
-    hasMovedFences = true
-    (prefix + fence).withUnsafeBytes { batch.append(key: $0, value: nil) }
-  }
-
   /// Writes entries as one block under `fence`, or as several when they do not fit one: full ones where the index
   /// grows at its end, even ones elsewhere.
   private mutating func write(_ entries: [Entry], fence: [UInt8], isAppended: Bool, _ batch: inout KeyValueBatch) {
@@ -113,15 +127,10 @@ struct IndexMerge<Entry: PendingIndexEntry> {
     if cuts.count > 1, !isAppended { cuts = pieces(entries, limit: blockLimit, most: (entries.count + cuts.count - 1) / cuts.count) }
     var start = 0
     for end in cuts {
-      var key = prefix
-      if start == 0 {
-        key += fence
-      } else {
-        // `pieces` cuts only where there is a separator.
-        key += Entry.separator(entries[start - 1], entries[start]) ?? []
-        hasMovedFences = true
-      }
-      if reader.fences.count == 0 { hasMovedFences = true }
+      // `pieces` cuts only where there is a separator.
+      let own = start == 0 ? fence : Entry.separator(entries[start - 1], entries[start]) ?? []
+      if start > 0 || reader.fences.count == 0 { added.append(own) }
+      let key = prefix + own
       let value = Entry.encode(entries[start..<end])
       key.withUnsafeBytes { batch.append(key: $0, value: value) }
       start = end

@@ -46,11 +46,9 @@ final class IndexReader {
     guard fences.count > 0 else { return nil }
     // Fences cut between entries, so the entry may also be in the block after: only when the key's first object
     // is above the fence's, which `Int64.max` as object looks up from above.
-    let i = fences.block(ofWord: word, object: .max)
-    let block = try block(i)
-    let position = block.position(ofWord: word, object: .min)
-    guard position < block.count, block.word(at: position) == word else { return nil }
-    return block.object(at: position)
+    let i = fences.block(ofWord: word)
+    if blocks[i] == nil { _ = try block(i) }
+    return blocks[i]?.object(ofWord: word)
   }
 
   /// Blocks with the positions between two cuts, in index order or against it.

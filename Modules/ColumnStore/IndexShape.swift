@@ -6,27 +6,40 @@ import Foundation
 import Storage
 import Values
 
-/// One index structure of a table: which columns make its keys and how they are written.
-struct IndexShape {
+/// One index structure of a table: which columns make its keys and how they are written. A class for the reason
+/// that `ColumnShape` is one.
+final class IndexShape: Sendable {
   let reference: IndexReference
   /// Slots of the columns in the table, in key order.
   let slots: [Int]
+  /// The first of `slots`, and the form of its column: all that an index of numbers has to know.
+  let firstSlot: Int
+  let firstForm: ColumnShape.Form
   let isUnique: Bool
   /// Keys are single 64-bit numbers: one column of words that is never null. Otherwise keys are byte strings.
   let isWord: Bool
 
+  /// A unique index of integers: an integer is its key.
+  let isDirect: Bool
+
   init(_ index: IndexEntry, _ shapes: [ColumnShape], slots: [Int]) {
     reference = .index(index.id)
     self.slots = slots
+    firstSlot = slots[0]
+    firstForm = shapes[slots[0]].form
     isUnique = index.isUnique
     isWord = slots.count == 1 && shapes[slots[0]].form.isWord && !shapes[slots[0]].isOptional
+    isDirect = isWord && isUnique && shapes[slots[0]].form == .integer && shapes[slots[0]].type != .link
   }
 
   init(backlinksOf column: ColumnID, slot: Int) {
     reference = .backlinks(column)
     slots = [slot]
+    firstSlot = slot
+    firstForm = .integer
     isUnique = false
     isWord = true
+    isDirect = false
   }
 }
 

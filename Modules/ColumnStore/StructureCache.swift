@@ -26,6 +26,13 @@ final class StructureCache: Sendable {
     return made
   }
 
+  /// Keeps the fences that a commit has made, so that nobody has to read them.
+  func keep(_ fences: IndexFences, of index: IndexReference) {
+    state.withLock { state in
+      if (state.fences[index]?.version ?? 0) <= fences.version { state.fences[index] = fences }
+    }
+  }
+
   /// The numbers of a table's chunks, kept or read now.
   func directory(
     _ table: TableID, version: UInt64, _ snapshot: any KeyValueSnapshot

@@ -2,42 +2,45 @@ import Storage
 import Values
 
 /// One table as one transaction sees it: its record, the chunks read so far, and its fresh rows.
+///
+/// `@exclusivity(unchecked)`: confined to its transaction; what changes a variable runs no closure meanwhile.
 final class TableState {
   let id: TableID
   private(set) var entry: TableEntry
-  private(set) var shapes: [ColumnShape]
+  @exclusivity(unchecked) private(set) var shapes: [ColumnShape]
+  /// One for each of `shapes`, in memory of its own that ends with the table's.
+  @exclusivity(unchecked) private(set) var traits: UnsafeMutablePointer<ColumnTraits>
   /// Slot of each property number; -1: none.
-  private var slots: [Int16] = []
+  @exclusivity(unchecked) private var slots: [Int16] = []
   let rowsPerChunk: Int
 
   /// The key that the next object gets.
-  var nextKey: Int64 = 1
+  @exclusivity(unchecked) var nextKey: Int64 = 1
   /// `nextKey` counts the keys that this engine gave out to writes since rolled back.
-  var hasNextKey = false
-  var liveCount = 0
+  @exclusivity(unchecked) var hasNextKey = false
+  @exclusivity(unchecked) var liveCount = 0
   /// The commit that last added or removed a chunk.
   var directoryVersion: UInt64 = 0
 
-  var chunks: [Int64: Chunk] = [:]
-  var lastChunk: Chunk?
+  @exclusivity(unchecked) var chunks = ChunkTable()
   /// The rows above all chunks. In a snapshot at most a page full, in a write up to the end of their chunk.
-  var fresh: Chunk?
+  @exclusivity(unchecked) var fresh: Chunk?
   /// The base version has an entry of fresh rows.
-  var isFreshStored = false
-  var isFreshChanged = false
+  @exclusivity(unchecked) var isFreshStored = false
+  @exclusivity(unchecked) var isFreshChanged = false
   /// Chunks that this write has made, ascending and above all stored ones.
   var addedNumbers: [Int64] = []
   var directory: ChunkDirectory?
   /// The record has to be written.
-  var isChanged = false
+  @exclusivity(unchecked) var isChanged = false
 
   /// Index structures: the declared ones, then the backlinks of each relationship.
-  private(set) var indexes: [IndexShape] = []
+  @exclusivity(unchecked) private(set) var indexes: [IndexShape] = []
   /// Positions in `indexes` of the structures that read a slot.
-  private(set) var indexesOfSlot: [[Int]] = []
+  @exclusivity(unchecked) private(set) var indexesOfSlot: [[Int]] = []
   /// Parallel to `indexes`: what was read, and what this write changes.
-  var readers: [IndexReader?] = []
-  var edits: [IndexEdits?] = []
+  @exclusivity(unchecked) var readers: [IndexReader?] = []
+  @exclusivity(unchecked) var edits: [IndexEdits?] = []
   /// Lists changed by this write.
   var lists: [ListOwner: EditedList] = [:]
   /// Objects deleted by this write whose values or lists have entries of their own.
@@ -48,13 +51,19 @@ final class TableState {
     self.entry = entry
     self.rowsPerChunk = rowsPerChunk
     shapes = []
+    traits = .allocate(capacity: 1)
     adopt(entry)
   }
+
+  deinit { traits.deallocate() }
 
   /// Takes a changed description of the table. Columns are only ever added at the end.
   func adopt(_ entry: TableEntry) {
     self.entry = entry
     shapes = entry.columns.map { ColumnShape($0) }
+    traits.deallocate()
+    traits = .allocate(capacity: max(shapes.count, 1))
+    for (slot, shape) in shapes.enumerated() { (traits + slot).initialize(to: ColumnTraits(shape)) }
     slots = [Int16](repeating: -1, count: (entry.columns.map { Int($0.id.rawValue) }.max() ?? 0) + 1)
     for (slot, column) in entry.columns.enumerated() { slots[Int(column.id.rawValue)] = Int16(truncatingIfNeeded: slot) }
     var found = entry.indexes.compactMap { index in
@@ -88,7 +97,11 @@ final class TableState {
     return Int(slots[raw])
   }
 
-  @inline(__always) func chunkNumber(of key: Int64) -> Int64 { (key &- 1) / Int64(rowsPerChunk) }
+  @inline(__always) func chunkNumber(of key: Int64) -> Int64 {
+    // 32-bit numbers divide several times faster.
+    if let small = UInt32(exactly: key &- 1), let rows = UInt32(exactly: rowsPerChunk) { return Int64(small / rows) }
+    return (key &- 1) / Int64(rowsPerChunk)
+  }
   func firstKey(of number: Int64) -> Int64 { number * Int64(rowsPerChunk) + 1 }
 }
 

@@ -6,13 +6,13 @@ import Values
 /// A slot that nobody sets has the column's absent value (`ColumnEntry.absentValue`). List and inverse slots
 /// are not used: lists start empty and are filled by `WriteTransaction.edit`.
 ///
-/// Not thread-safe. Setting a slot is O(1) plus the bytes copied.
+/// Not thread-safe; `@exclusivity(unchecked)`, as no access to a variable spans another call. Setting a slot is O(1) plus the bytes copied.
 public final class RowBuffer {
   public let table: TableID
   public let count: Int
-  private let words: UnsafeMutablePointer<Int64>
-  private let nulls: UnsafeMutablePointer<Bool>
-  private var arena: UnsafeMutableRawPointer
+  @usableFromInline let words: UnsafeMutablePointer<Int64>
+  @usableFromInline let nulls: UnsafeMutablePointer<Bool>
+  @exclusivity(unchecked) @usableFromInline var arena: UnsafeMutableRawPointer
   private var arenaCapacity = 256
   private var arenaUsed = 0
   /// More bytes were set than a row can hold; an engine refuses it.
@@ -72,12 +72,12 @@ public final class RowBuffer {
 }
 
 extension RowBuffer {
-  public func set(_ slot: Int, word: Int64) {
+  @inlinable public func set(_ slot: Int, word: Int64) {
     words[slot] = word
     nulls[slot] = false
   }
 
-  public func setNull(_ slot: Int) { nulls[slot] = true }
+  @inlinable public func setNull(_ slot: Int) { nulls[slot] = true }
 
   /// The bytes are copied. A row holds up to 4 GiB of them; what passes that is refused by `insert` as
   /// `.tooLarge`.
@@ -100,11 +100,11 @@ extension RowBuffer {
     }
   }
 
-  public func isNull(_ slot: Int) -> Bool { nulls[slot] }
+  @inlinable public func isNull(_ slot: Int) -> Bool { nulls[slot] }
   /// The word of a word column; unspecified when the slot is null.
-  public func word(_ slot: Int) -> Int64 { words[slot] }
+  @inlinable public func word(_ slot: Int) -> Int64 { words[slot] }
   /// The bytes of a bytes column, valid until the buffer is changed; unspecified when the slot is null.
-  public func bytes(_ slot: Int) -> UnsafeRawBufferPointer {
+  @inlinable public func bytes(_ slot: Int) -> UnsafeRawBufferPointer {
     let packed = UInt64(bitPattern: words[slot])
     return UnsafeRawBufferPointer(start: arena + Int(packed >> 32), count: Int(packed & 0xFFFF_FFFF))
   }

@@ -57,6 +57,10 @@ public protocol StorageReading: AnyObject {
     _ column: ColumnID, _ owner: ObjectKey, _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
   ) throws(StorageError)
 
+  /// The only object with these values in a unique index; nil when there is none. The first when not unique.
+  /// An engine that finds it faster than by `keys` says how; others have that.
+  func key(in index: IndexID, equal values: [Value]) throws(StorageError) -> ObjectKey?
+
   /// The backlinks of an object: keys of the objects whose to-one link or list of links `column` points to
   /// `target`, ascending; a list that holds the target twice gives its owner twice. Maintained by the engine for
   /// every relationship. Not an error when the target does not live: nothing points to it.
@@ -111,7 +115,7 @@ extension StorageReading {
     return result
   }
 
-  /// The only object with these values in a unique index; nil when there is none. The first when not unique.
+  /// By `keys`.
   public func key(in index: IndexID, equal values: [Value]) throws(StorageError) -> ObjectKey? {
     var result: ObjectKey?
     try keys(in: index, IndexRange(equal: values), descending: false) { keys in
