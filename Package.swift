@@ -1,6 +1,5 @@
 // swift-tools-version: 6.1
 import CompilerPluginSupport
-import Foundation
 import PackageDescription
 
 // Warnings are errors in this package's own build. SwiftPM refuses unsafe flags in a dependency
@@ -13,38 +12,28 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ] + (isDependency ? [] : [.unsafeFlags(["-warnings-as-errors"])])
 
-func present(_ path: String) -> Bool {
-  FileManager.default.fileExists(atPath: Context.packageDirectory + "/" + path)
-}
-
 /// The one way a target is declared: where it lives, what it may import, the settings all share.
 enum Room {
-  static func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target? {
-    guard present("Modules/\(name)") else { return nil }
-    return .target(name: name, dependencies: dependencies, path: "Modules/\(name)", swiftSettings: strict)
+  static func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Modules/\(name)", swiftSettings: strict)
   }
-  static func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target? {
-    guard present("Modules/\(name)") else { return nil }
-    return .systemLibrary(
+  static func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+    .systemLibrary(
       name: name, path: "Modules/\(name)", pkgConfig: pkgConfig,
       providers: [.apt([apt]), .brew([brew])])
   }
-  static func macros(_ name: String, _ dependencies: [Target.Dependency]) -> Target? {
-    guard present("Modules/\(name)") else { return nil }
-    return .macro(name: name, dependencies: dependencies, path: "Modules/\(name)", swiftSettings: strict)
+  static func macros(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .macro(name: name, dependencies: dependencies, path: "Modules/\(name)", swiftSettings: strict)
   }
-  static func program(_ name: String, _ dependencies: [Target.Dependency], path: String) -> Target? {
-    guard present(path) else { return nil }
-    return .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+  static func program(_ name: String, _ dependencies: [Target.Dependency], path: String) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
   }
   /// A library that only tests use.
-  static func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target? {
-    guard present("Tests/\(name)") else { return nil }
-    return .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
+  static func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
   }
-  static func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target? {
-    guard present("Tests/\(name)") else { return nil }
-    return .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
+  static func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
   }
 }
 
@@ -55,7 +44,7 @@ let syntax: [Target.Dependency] = [
   .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
 ]
 
-let targets: [Target?] = [
+let targets: [Target] = [
   // Rank 0 to 2: values, the question, the plug point.
   Room.module("Values"),
   Room.module("QueryModel", ["Values"]),
@@ -140,18 +129,16 @@ let targets: [Target?] = [
 let libraries = [
   "Values", "QueryModel", "Storage", "Coordination", "ColumnStore", "QueryEngine", "ChangeTracker",
   "StorageMemory", "StorageLMDB", "StorageSQLite", "Notifications", "Vivarium", "Inspection",
-].filter { present("Modules/\($0)") }
+]
 
 let package = Package(
   name: "Vivarium",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: libraries.map { .library(name: $0, targets: [$0]) },
-  dependencies:
-    (present("Modules/VivariumMacros")
-      ? [.package(url: "https://github.com/swiftlang/swift-syntax", exact: "603.0.1")] : [])
-    + (present("Modules/Notifications")
-      ? [.package(url: "https://github.com/apple/swift-log", from: "1.16.2")] : [])
-    + (present("Tools/inspect") || present("Tools/vivarium-demo")
-      ? [.package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")] : []),
-  targets: targets.compactMap { $0 }
+  dependencies: [
+    .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+  ],
+  targets: targets
 )
