@@ -32,3 +32,10 @@ import Vivarium
   var lefts: LiveList<Left>
   @Inverse(\Left.rights) var heldBy: LinkingObjects<Left>
 }
+
+/// A class that a model must not inherit from.
+class Base {}
+
+@Model final class Derived: Base {
+  var name = ""
+}

@@ -4,6 +4,8 @@ import Values
 
 /// The objects whose relationship points to this one: the other end of a to-one link or a list. Live, computed
 /// from the links, in the order of insertion; an object whose list holds this one twice comes twice.
+///
+/// A position outside is as with `Results`; of an unmanaged object's, which has none, it traps like an empty Array's.
 public struct LinkingObjects<Element: Model>: RandomAccessCollection {
   /// nil: an unmanaged object, which nothing links to.
   private let state: ResultsState?

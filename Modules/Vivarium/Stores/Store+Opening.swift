@@ -46,13 +46,21 @@ extension Store {
   /// Opens the engine and brings the file's schema up to the models'.
   private static func prepare(_ configuration: Configuration) throws(StoreError) -> SharedEngine {
     let schema = configuration.schema
-    let faults = schema.faults()
+    let faults = schema.faults() + configuration.models.compactMap(superclassFault)
     if !faults.isEmpty { throw .schemaMismatch(faults) }
     let engine = try storing { () throws(StorageError) in try configuration.backend.open(configuration.options) }
     let read = try storing { () throws(StorageError) in try engine.beginRead() }
     defer { read.end() }
     if try read.catalog.extended(by: schema) != nil { try extend(engine, by: schema, configuration) }
     return SharedEngine.of(engine)
+  }
+
+  /// A superclass has state and initialisers that no store knows, and on Darwin may not even be Swift's. A macro sees
+  /// only names and cannot tell it from a protocol.
+  private static func superclassFault(_ model: any SchemaDescribing.Type) -> SchemaFault? {
+    guard let model = model as? any Model.Type, let superclass = _getSuperclass(model) else { return nil }
+    return SchemaFault(
+      type: model._$name, property: nil, message: "inherits from '\(superclass)', and a model has no superclass")
   }
 
   private static func extend(

@@ -11,10 +11,10 @@ public enum StoreNotification: Sendable, Hashable {
 
 /// One observation of a store. The token's `stop` may come from any thread; the block is let go on the store's context.
 final class StoreObserver {
-  let flag: ObserverFlag
+  let flag: StopFlag
   let block: (StoreNotification, Store) -> Void
 
-  init(_ flag: ObserverFlag, _ block: @escaping (StoreNotification, Store) -> Void) {
+  init(_ flag: StopFlag, _ block: @escaping (StoreNotification, Store) -> Void) {
     self.flag = flag
     self.block = block
   }
@@ -62,7 +62,7 @@ extension Store {
       do throws(StoreError) { try subscribeIfNeeded() } catch { misuse(error) }
     }
     if observers.isEmpty, writing == nil { notifiedVersion = snapshot.version }
-    let flag = ObserverFlag()
+    let flag = StopFlag()
     observers.append(StoreObserver(flag, block))
     return NotificationToken(fileID: fileID, line: line) { flag.stop() }
   }

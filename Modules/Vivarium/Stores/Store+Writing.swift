@@ -91,16 +91,22 @@ extension Store {
     author: String? = nil, durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable (Store) throws -> R
   ) async throws -> R {
-    if Task.isCancelled { throw StoreError(.cancelled, "The task was cancelled before the write began.") }
+    if Task.isCancelled { throw StoreError.cancelledWrite }
     let (shared, configuration) = (shared, configuration)
-    let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<R, any Error>, Never>) in
-      shared.worker.async {
-        continuation.resume(
-          returning: Result {
-            let store = try Store(configuration, shared, home: .manual)
-            return try store.write(author: author, durability: durability) { try body(store) }
-          })
+    let isWanted = StopFlag()
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { (continuation: CheckedContinuation<Result<R, any Error>, Never>) in
+        shared.worker.async {
+          continuation.resume(
+            returning: Result {
+              guard isWanted.isActive else { throw StoreError.cancelledWrite }
+              let store = try Store(configuration, shared, home: .manual)
+              return try store.write(author: author, durability: durability) { try body(store) }
+            })
+        }
       }
+    } onCancel: {
+      isWanted.stop()
     }
     if writing == nil { refresh() }
     return try result.get()
@@ -130,6 +136,10 @@ extension Store {
 }
 
 extension StoreError {
+  fileprivate static var cancelledWrite: StoreError {
+    StoreError(.cancelled, "The task was cancelled before the write began.")
+  }
+
   fileprivate static func wrongContext(_ what: String, expected: String, actual: String) -> StoreError {
     StoreError(
       .wrongContext, "'\(what)' was called on \(actual), and the store belongs to \(expected).",

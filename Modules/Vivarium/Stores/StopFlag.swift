@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Whether an observer is still wanted: set once, from any thread.
-final class ObserverFlag: Sendable {
+/// Whether something, an observer or a queued write, is still wanted: set once, from any thread.
+final class StopFlag: Sendable {
   private let stopped = Atomic(false)
 
   var isActive: Bool { !stopped.load(ordering: .acquiring) }
