@@ -8,7 +8,9 @@ extension ModelRun {
     let pair = (real: try engine.beginRead(), plain: try plain.beginRead())
     try expectEqual(pair.real.version, pair.plain.version, "the version of a snapshot")
     readers.append(pair)
-    try expectEqual(try engine.statistics().pins.count, readers.count, "pins")
+    // At least ours: an engine may hold a version of its own, as LMDB's safe point does after relaxed commits.
+    let pinned = try engine.statistics().pins.map(\.version)
+    for (real, _) in readers { try expectEqual(pinned.contains(real.version), true, "the pin of \(real.version)") }
   }
 
   func compareReader(_ position: Int) throws {
