@@ -93,7 +93,7 @@ struct Course {
         return 1_000
       }
     }
-    if wants("W8") || wants("W12") {
+    if wants("W8") {
       let ids = data.distinctIDs(100_000, seed: 8)
       try query("W8", runs: 1, "priority of \(ids.count) random objects, one durable transaction") {
         try contestant.updatePriorities(ids)
