@@ -10,7 +10,8 @@ public enum DeliveryContext: Sendable {
   case actor(WeakActor)
   /// A serial queue.
   case queue(DispatchQueue)
-  /// The run loop of a thread; it must run for anything to be delivered.
+  /// The run loop of a thread; it must run for anything to be delivered. On Linux `perform` does not wake a loop
+  /// that sleeps on a timer or source: a turn waits until something else wakes it. Prefer an actor or a queue there.
   case runLoop(ThreadRunLoop)
   /// Nowhere by itself: blocks run inside `refresh()`.
   case manual
@@ -43,8 +44,8 @@ public struct WeakActor: Sendable {
 
 /// A thread's run loop, as far as other threads may touch it.
 public struct ThreadRunLoop: @unchecked Sendable {
-  // Sound because the only thing done with the loop from other threads is `perform(_:)` (documented as safe from
-  // any thread) and waking it up through its Core Foundation twin.
+  // Sound because the only thing done with the loop from other threads is `perform(_:)`, documented as safe from
+  // any thread; `isCurrent` compares references alone.
   private let loop: RunLoop
 
   package init(_ loop: RunLoop) { self.loop = loop }
