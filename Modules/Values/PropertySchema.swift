@@ -29,11 +29,15 @@ public struct PropertySchema: Sendable, Hashable, Codable {
   /// The value of the property for objects stored before the property existed, when it is not optional.
   /// nil: the zero of the type (0, false, "", empty data, the reference date, the zero UUID).
   public var defaultValue: DefaultValue?
+  /// What becomes of the objects a relationship points to; nil is `.nullify`.
+  public var deleteRule: DeleteRule?
+  /// How the property follows from others; nil for properties that are set.
+  public var derivation: Derivation?
 
   public init(
     name: String, kind: PropertyKind, isOptional: Bool = false, target: String? = nil,
     isPrimaryKey: Bool = false, isIndexed: Bool = false, isUnique: Bool = false,
-    defaultValue: DefaultValue? = nil
+    defaultValue: DefaultValue? = nil, deleteRule: DeleteRule? = nil, derivation: Derivation? = nil
   ) {
     self.name = name
     self.kind = kind
@@ -43,6 +47,8 @@ public struct PropertySchema: Sendable, Hashable, Codable {
     self.isIndexed = isIndexed
     self.isUnique = isUnique
     self.defaultValue = defaultValue
+    self.deleteRule = deleteRule
+    self.derivation = derivation
   }
 }
 

@@ -39,6 +39,7 @@ extension ObjectSchema {
     for property in properties {
       if !names.insert(property.name).inserted { fault(property.name, "is declared twice") }
       for message in property.faults(of: name, in: schema) { fault(property.name, message) }
+      for message in property.ruleFaults(of: self, in: schema) { fault(property.name, message) }
     }
     if properties.filter(\.isPrimaryKey).count > 1 { fault(nil, "has more than one primary key") }
     for index in indexes {
