@@ -22,8 +22,8 @@ final class ColumnShape: Sendable {
       case .int8, .int16, .int32, .int64, .link: self = .integer
       case .float: self = .float
       case .double, .date: self = .double
-      case .string, .data: self = .bytes
-      case .uuid: self = .fixed16
+      case .string, .data, .objectId, .mixed: self = .bytes
+      case .uuid, .decimal: self = .fixed16
       }
     }
 

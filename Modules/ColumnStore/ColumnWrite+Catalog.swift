@@ -5,6 +5,8 @@ extension ColumnWrite {
   func setCatalog(_ catalog: Catalog) throws(StorageError) {
     try checkWritable()
     if catalog == self.catalog { return }
+    let unknown = catalog.tables.lazy.flatMap(\.columns).first { $0.schema.isSet || $0.schema.isMap || $0.schema.valueType?.ordersByBytes == false }
+    if let unknown { throw .misuse("'\(unknown.schema.name)' is \(unknown.schema.kind.label), which is not supported yet.") }
     let old = map
     if isRecordingUndo { undo.append(.catalog(old, dropped: droppedIndexes, hadChanged: hasChangedCatalog)) }
     map = CatalogMap(catalog)

@@ -78,6 +78,10 @@ extension Field {
     case .list(let elements, let count):
       let shown = elements.prefix(Field.displayedElementCount).map(\.displayText).joined(separator: ", ")
       return count > Field.displayedElementCount ? "[\(shown), … \(count) in all]" : "[\(shown)]"
+    case .map(let entries, let count):
+      let shown = entries.prefix(Field.displayedElementCount)
+        .map { "\(DisplayText.escaped($0.key)): \($0.value.displayText)" }.joined(separator: ", ")
+      return count > Field.displayedElementCount ? "{\(shown), … \(count) in all}" : "{\(shown)}"
     case .value, .object: return DisplayText.escaped(scalarText ?? "")
     }
   }

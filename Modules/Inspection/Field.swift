@@ -7,21 +7,28 @@ import Values
 
 /// One property of one object, ready to be shown.
 enum Field: Hashable {
-  /// A scalar; a link only as `.null`.
+  /// A scalar; a link only as `.null`, lists and maps of mixed values as those below.
   case value(Value)
   /// A link to an object without a readable primary key. Links to objects that have one are its `.value`.
   case object(ObjectKey)
-  /// A list, or the first elements of one with `count`.
+  /// A list or set, or the first elements of one with `count`.
   case list([Field], count: Int)
+  /// A map, or the first entries of one with `count`, in the order of its keys.
+  case map([Entry], count: Int)
+
+  struct Entry: Hashable {
+    let key: String
+    let value: Field
+  }
 }
 
 extension Field {
   /// The one spelling of a scalar that programs read back: JSON strings and CSV fields are made of it. nil for
-  /// null and for lists. Numbers are exact: the shortest decimal that reads as the same value.
+  /// null and for collections. Numbers are exact: the shortest decimal that reads as the same value.
   var scalarText: String? {
     switch self {
     case .object(let key): return key.description
-    case .list: return nil
+    case .list, .map: return nil
     case .value(let value):
       switch value {
       case .null: return nil
@@ -33,7 +40,11 @@ extension Field {
       case .data(let x): return x.base64EncodedString()
       case .date(let x): return DateText.text(x)
       case .uuid(let x): return x.uuidString
+      case .objectId(let x): return x.description
+      case .decimal(let x): return x.description
       case .link(let x): return x.description
+      case .object(let x): return x.description
+      case .list, .map: return nil
       }
     }
   }

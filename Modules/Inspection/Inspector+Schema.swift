@@ -34,21 +34,25 @@ extension Inspector {
 }
 
 extension PropertySchema {
-  /// As a person would write it: `string`, `Dog?`, `[Dog]`, `inverse of Person.dogs`.
+  /// As a person would write it: `string`, `Dog?`, `[Dog]`, `Set<int64>`, `[String: mixed?]`, `inverse of Person.dogs`.
   var typeText: String {
     let element = (valueType == .link ? target ?? "?" : valueType?.rawValue ?? "")
     switch kind {
-    case .scalar: return element + (isOptional || valueType == .link ? "?" : "")
+    case .scalar: return element + (mayBeNull ? "?" : "")
     case .list: return "[\(element)\(isOptional && valueType != .link ? "?" : "")]"
+    case .set: return "Set<\(element)\(isOptional ? "?" : "")>"
+    case .map: return "[String: \(element)\(isOptional ? "?" : "")]"
     case .linkingObjects(let origin, let property): return "inverse of \(origin).\(property)"
     }
   }
 
-  /// One word or two for programs: a value type, or `list` and one, or `inverse`.
+  /// One word or two for programs: a value type, or `list`, `set` or `map` and one, or `inverse`.
   fileprivate var kindText: String {
     switch kind {
     case .scalar(let type): type.rawValue
     case .list(let type): "list of \(type.rawValue)"
+    case .set(let type): "set of \(type.rawValue)"
+    case .map(let type): "map of \(type.rawValue)"
     case .linkingObjects: "inverse"
     }
   }

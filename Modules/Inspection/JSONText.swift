@@ -11,6 +11,15 @@ enum JSONText {
         append(element, to: &bytes)
       }
       bytes.append(UInt8(ascii: "]"))
+    case .map(let entries, _):
+      bytes.append(UInt8(ascii: "{"))
+      for (position, entry) in entries.enumerated() {
+        if position > 0 { bytes.append(UInt8(ascii: ",")) }
+        append(entry.key, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        append(entry.value, to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "}"))
     case .object, .value:
       guard let text = field.scalarText else {
         bytes.append(contentsOf: "null".utf8)

@@ -38,6 +38,7 @@ enum ObjectName: Hashable {
     switch type {
     case .string: return .string(text)
     case .uuid: return UUID(uuidString: text).map { .uuid($0) }
+    case .objectId: return ObjectId(text).map { .objectId($0) }
     default:
       guard let range = type.integerRange, let number = Int64(text), range.contains(number) else { return nil }
       return .int(number)

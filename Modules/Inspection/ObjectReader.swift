@@ -81,8 +81,19 @@ struct ObjectReader {
   }
 
   private func field(_ position: Int, _ value: Value) throws(StorageError) -> Field {
-    guard case .link(let key) = value else { return .value(value) }
-    return try reference(to: key, in: targets[position])
+    switch value {
+    case .link(let key): return try reference(to: key, in: targets[position])
+    case .object(let link): return try reference(to: link.key, in: read.catalog[link.table])
+    case .list(let elements):
+      var fields: [Field] = []
+      for element in elements { fields.append(try field(position, element)) }
+      return .list(fields, count: fields.count)
+    case .map(let map):
+      var entries: [Field.Entry] = []
+      for entry in map.entries { entries.append(Field.Entry(key: entry.key, value: try field(position, entry.value))) }
+      return .map(entries, count: entries.count)
+    default: return .value(value)
+    }
   }
 
   /// How an object is named where another refers to it: by its primary key, else by its object key.
@@ -102,6 +113,13 @@ struct ObjectReader {
       return try sources(of: key, through: property, of: targets[position])
     }
     let count = try read.elementCount(table.column(column.id), key)
+    if column.schema.isMap {
+      var entries: [Field.Entry] = []
+      for entry in try read.entries(table.column(column.id), key, 0..<min(count, elementLimit ?? count)) {
+        entries.append(Field.Entry(key: entry.key, value: try field(position, entry.value)))
+      }
+      return .map(entries, count: count)
+    }
     var elements: [Field] = []
     for value in try read.values(table.column(column.id), key, 0..<min(count, elementLimit ?? count)) {
       elements.append(try field(position, value))

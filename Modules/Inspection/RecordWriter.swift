@@ -118,7 +118,7 @@ extension ColumnEntry {
   fileprivate var alignment: TextTable.Alignment {
     guard case .scalar(let type) = schema.kind else { return .leading }
     return switch type {
-    case .int8, .int16, .int32, .int64, .float, .double: .trailing
+    case .int8, .int16, .int32, .int64, .float, .double, .decimal: .trailing
     default: .leading
     }
   }

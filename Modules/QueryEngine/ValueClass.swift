@@ -3,7 +3,7 @@ import Values
 
 /// What may be compared with what: the types of one class, and null with every one.
 enum ValueClass: Sendable {
-  case bool, number, string, data, date, uuid, link
+  case bool, number, string, data, date, objectId, uuid, decimal, mixed, link
 
   init(_ type: ValueType) {
     self =
@@ -13,7 +13,10 @@ enum ValueClass: Sendable {
       case .string: .string
       case .data: .data
       case .date: .date
+      case .objectId: .objectId
       case .uuid: .uuid
+      case .decimal: .decimal
+      case .mixed: .mixed
       case .link: .link
       }
   }

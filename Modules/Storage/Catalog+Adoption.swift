@@ -39,6 +39,7 @@ extension Catalog {
 
   private mutating func createTable(_ object: ObjectSchema, steps: inout [CatalogStep]) {
     var table = TableEntry(id: TableID(nextTable), name: object.name, columns: [], indexes: [], nextProperty: 1)
+    if object.isEmbedded { table.embedded = true }
     nextTable += 1
     for property in object.properties { table.append(property) }
     steps.append(.createdTable(object.name))
@@ -51,6 +52,12 @@ extension Catalog {
   ) -> [SchemaFault] {
     var faults: [SchemaFault] = []
     var table = tables[position]
+    if table.isEmbedded != object.isEmbedded {
+      let (stored, declared) = table.isEmbedded ? ("embedded", "a type of its own") : ("a type of its own", "embedded")
+      faults.append(
+        SchemaFault(
+          type: object.name, property: nil, message: "is \(stored) in the file and declared as \(declared); that needs a migration"))
+    }
     for property in object.properties {
       guard let at = table.columns.firstIndex(where: { $0.schema.name == property.name }) else {
         if property.isPrimaryKey {
@@ -140,6 +147,8 @@ extension PropertyKind {
     switch self {
     case .scalar(let type): type.rawValue
     case .list(let type): "list of \(type.rawValue)"
+    case .set(let type): "set of \(type.rawValue)"
+    case .map(let type): "map of \(type.rawValue)"
     case .linkingObjects(let origin, let property): "inverse of \(origin).\(property)"
     }
   }

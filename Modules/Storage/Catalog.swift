@@ -16,6 +16,18 @@ public struct Catalog: Sendable, Hashable, Codable {
   public subscript(id: TableID) -> TableEntry? { tables.first { $0.id == id } }
   public subscript(name: String) -> TableEntry? { tables.first { $0.name == name } }
   public subscript(column: ColumnID) -> ColumnEntry? { self[column.table]?[column.property] }
+
+  /// Whether a build of format 1 of an engine's files could not read what the catalog describes: types, kinds and
+  /// marks that came with format 2.
+  package var needsFormat2: Bool {
+    tables.contains { table in
+      table.isEmbedded
+        || table.columns.contains { column in
+          let schema = column.schema
+          return schema.isSet || schema.isMap || [.objectId, .decimal, .mixed].contains(schema.valueType)
+        }
+    }
+  }
 }
 
 /// One stored type.
@@ -27,6 +39,11 @@ public struct TableEntry: Sendable, Hashable, Codable {
   public internal(set) var columns: [ColumnEntry]
   public internal(set) var indexes: [IndexEntry]
   var nextProperty: UInt16
+  /// nil in files of builds that had no embedded types.
+  var embedded: Bool?
+
+  /// Whether objects are embedded in others (`ObjectSchema.isEmbedded`).
+  public var isEmbedded: Bool { embedded ?? false }
 
   public subscript(id: PropertyID) -> ColumnEntry? { columns.first { $0.id == id } }
   public subscript(name: String) -> ColumnEntry? { columns.first { $0.schema.name == name } }
@@ -46,7 +63,7 @@ public struct ColumnEntry: Sendable, Hashable, Codable {
   /// zero of the type.
   public var absentValue: Value {
     guard case .scalar(let type) = schema.kind else { return .null }
-    if schema.isOptional || type == .link { return .null }
+    if schema.mayBeNull { return .null }
     return schema.defaultValue?.value(as: type) ?? Value.zero(of: type)
   }
 }

@@ -12,9 +12,9 @@ public struct ColumnVector {
     case bits
     /// Raw bit patterns of 4 and 8 bytes: Float; Double and Date.
     case float32, float64
-    /// `count + 1` unsigned offsets of that width in `offsets`, relative to `values`: String, Data.
+    /// `count + 1` unsigned offsets of that width in `offsets`, relative to `values`: String, Data, ObjectId, mixed values.
     case bytes16, bytes32
-    /// 16 bytes a row: UUID.
+    /// 16 bytes a row: UUID, Decimal128.
     case fixed16
     /// Every row is the same: the word `base`, or for bytes the first `base` bytes at `values`.
     case constantWord, constantBytes

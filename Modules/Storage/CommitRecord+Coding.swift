@@ -1,14 +1,16 @@
 import Values
 
 /// The bytes of a commit record, as every engine stores them (Docs/FileFormat.md): a format number, then
-/// variable-length integers (7 bits a byte, low first; signed ones zigzag), keys as differences.
+/// variable-length integers (7 bits a byte, low first; signed ones zigzag), keys as differences. Format 2 adds changes
+/// of sets and maps after the lists of each table; a record without any is written as format 1.
 extension CommitRecord {
-  static let format: UInt64 = 1
+  static let format: UInt64 = 2
 
   /// Without the version, which the engine keys the record by.
   public func encoded() -> [UInt8] {
     var out = VarintWriter()
-    out.put(CommitRecord.format)
+    let format = tables.allSatisfy(\.collections.isEmpty) ? 1 : CommitRecord.format
+    out.put(format)
     out.put(changedCatalog ? 1 : 0)
     out.put(origin)
     out.putSigned(timeMilliseconds)
@@ -19,7 +21,7 @@ extension CommitRecord {
       out.put(0)
     }
     out.put(UInt64(tables.count))
-    for table in tables { table.encode(to: &out) }
+    for table in tables { table.encode(to: &out, format: format) }
     return out.bytes
   }
 
@@ -28,7 +30,7 @@ extension CommitRecord {
   public init(version: Version, encoded: UnsafeRawBufferPointer) throws(StorageError) {
     var input = VarintReader(encoded)
     let format = try input.next()
-    guard format == CommitRecord.format else {
+    guard format >= 1, format <= CommitRecord.format else {
       throw StorageError(
         .unsupportedVersion, .engine, "The history has commit records of format \(format).",
         remedy: "Open the file with a newer build.")
@@ -42,7 +44,7 @@ extension CommitRecord {
     let count = try input.count()
     var tables: [TableChange] = []
     tables.reserveCapacity(count)
-    for _ in 0..<count { tables.append(try TableChange(from: &input)) }
+    for _ in 0..<count { tables.append(try TableChange(from: &input, format: format)) }
     self.init(
       author: author, origin: origin, timeMilliseconds: time, changedCatalog: flags & 1 == 1, tables: tables)
     self.version = version
@@ -50,7 +52,7 @@ extension CommitRecord {
 }
 
 extension TableChange {
-  fileprivate func encode(to out: inout VarintWriter) {
+  fileprivate func encode(to out: inout VarintWriter, format: UInt64) {
     out.put(UInt64(table.rawValue))
     for keys in [inserted, deleted] {
       out.put(UInt64(keys.runs.count))
@@ -79,9 +81,19 @@ extension TableChange {
       out.put(UInt64(list.edits.count))
       for edit in list.edits { edit.encode(to: &out) }
     }
+    if format == 1 { return }
+    out.put(UInt64(collections.count))
+    last = 0
+    for collection in collections {
+      out.putSigned(collection.owner.rawValue &- last)
+      last = collection.owner.rawValue
+      out.put(UInt64(collection.property.rawValue))
+      out.put(UInt64(collection.members.count))
+      for member in collection.members { member.encode(to: &out) }
+    }
   }
 
-  fileprivate init(from input: inout VarintReader) throws(StorageError) {
+  fileprivate init(from input: inout VarintReader, format: UInt64) throws(StorageError) {
     self.init(table: TableID(try input.small()))
     inserted = try KeyRuns(from: &input)
     deleted = try KeyRuns(from: &input)
@@ -101,6 +113,42 @@ extension TableChange {
       var edits: [ListChange.Edit] = []
       for _ in 0..<(try input.count()) { edits.append(try ListChange.Edit(from: &input)) }
       lists.append(ListChange(owner: ObjectKey(last), property: property, edits: edits))
+    }
+    if format == 1 { return }
+    last = 0
+    for _ in 0..<(try input.count()) {
+      last &+= try input.nextSigned()
+      let property = PropertyID(try input.small())
+      var members: [MemberChange] = []
+      for _ in 0..<(try input.count()) { members.append(try MemberChange(from: &input)) }
+      collections.append(CollectionChange(owner: ObjectKey(last), property: property, members: members))
+    }
+  }
+}
+
+extension MemberChange {
+  /// The member as the bytes of a mixed value; a plain link as one of table 0. None: null.
+  fileprivate func encode(to out: inout VarintWriter) {
+    out.put(UInt64(kind.rawValue))
+    var mixed = member
+    if case .link(let key) = member { mixed = .object(ObjectLink(TableID(0), key)) }
+    let bytes = MixedCoding.encode(mixed) ?? []
+    out.put(UInt64(bytes.count))
+    out.bytes += bytes
+  }
+
+  fileprivate init(from input: inout VarintReader) throws(StorageError) {
+    guard let kind = UInt8(exactly: try input.next()).flatMap(Kind.init(rawValue:)) else { throw VarintReader.damaged }
+    let bytes = try input.bytes(try input.next())
+    if bytes.isEmpty {
+      self.init(.null, kind)
+      return
+    }
+    guard let mixed = MixedCoding.decode(bytes) else { throw VarintReader.damaged }
+    if case .object(let link) = mixed, link.table == TableID(0) {
+      self.init(.link(link.key), kind)
+    } else {
+      self.init(mixed, kind)
     }
   }
 }

@@ -36,24 +36,30 @@ public struct TableChange: Sendable, Hashable {
   public var inserted: KeyRuns
   public var deleted: KeyRuns
   /// Objects that were there before and after, ascending by key, with the properties that were set to a
-  /// different value or whose list was edited.
+  /// different value or whose collection was edited.
   public var modified: [ModifiedObject]
   /// What happened to each edited list of an object that was there before and after, ascending by owner, then
   /// property.
   public var lists: [ListChange]
+  /// What happened to each changed set and map of an object that was there before and after, ascending by owner,
+  /// then property; none empty.
+  public var collections: [CollectionChange]
 
   public init(
     table: TableID, inserted: KeyRuns = KeyRuns(), deleted: KeyRuns = KeyRuns(), modified: [ModifiedObject] = [],
-    lists: [ListChange] = []
+    lists: [ListChange] = [], collections: [CollectionChange] = []
   ) {
     self.table = table
     self.inserted = inserted
     self.deleted = deleted
     self.modified = modified
     self.lists = lists
+    self.collections = collections
   }
 
-  public var isEmpty: Bool { inserted.isEmpty && deleted.isEmpty && modified.isEmpty && lists.isEmpty }
+  public var isEmpty: Bool {
+    inserted.isEmpty && deleted.isEmpty && modified.isEmpty && lists.isEmpty && collections.isEmpty
+  }
 }
 
 public struct ModifiedObject: Sendable, Hashable {
@@ -83,5 +89,54 @@ public struct ListChange: Sendable, Hashable {
     self.owner = owner
     self.property = property
     self.edits = edits
+  }
+}
+
+/// The net changes of one set or map by one commit: which members, or which keys. Positions follow from
+/// `StorageReading.position(of:)` in the versions before and after.
+public struct CollectionChange: Sendable, Hashable {
+  public var owner: ObjectKey
+  public var property: PropertyID
+  /// Ascending by `Value.order(to:)` of their members, each member once.
+  public var members: [MemberChange]
+
+  public init(owner: ObjectKey, property: PropertyID, members: [MemberChange]) {
+    self.owner = owner
+    self.property = property
+    self.members = members
+  }
+}
+
+/// What happened to one member of a set or one key of a map.
+public struct MemberChange: Sendable, Hashable {
+  public enum Kind: UInt8, Sendable, Hashable {
+    case inserted
+    /// A key of a map has another value than before. Never in a set.
+    case modified
+    case removed
+  }
+
+  /// The member of the set; of a map the key, as a string.
+  public var member: Value
+  public var kind: Kind
+
+  public init(_ member: Value, _ kind: Kind) {
+    self.member = member
+    self.kind = kind
+  }
+}
+
+extension MemberChange.Kind {
+  /// Both changes in turn as one; nil when they undo each other. A key that was removed and set again counts as
+  /// modified; a member that was removed and inserted again is as it was.
+  public func followed(by next: Self, inMap: Bool) -> Self? {
+    switch (self, next) {
+    case (.inserted, .removed): nil
+    case (.inserted, _): .inserted
+    case (.modified, .removed): .removed
+    case (.modified, _): .modified
+    case (.removed, .removed): .removed
+    case (.removed, _): inMap ? .modified : nil
+    }
   }
 }

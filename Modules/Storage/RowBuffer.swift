@@ -3,8 +3,8 @@ import Values
 /// The values of one new object on their way into an engine: a slot for each column of the table, words and
 /// bytes side by side, no boxes. Made once for a table and used again for row after row.
 ///
-/// A slot that nobody sets has the column's absent value (`ColumnEntry.absentValue`). List and inverse slots
-/// are not used: lists start empty and are filled by `WriteTransaction.edit`.
+/// A slot that nobody sets has the column's absent value (`ColumnEntry.absentValue`). Collection and inverse slots
+/// are not used: lists, sets and maps start empty and are filled by the calls of `WriteTransaction`.
 ///
 /// Not thread-safe; `@exclusivity(unchecked)`, as no access to a variable spans another call. Setting a slot is O(1) plus the bytes copied.
 public final class RowBuffer {
@@ -17,6 +17,8 @@ public final class RowBuffer {
   private var arenaUsed = 0
   /// More bytes were set than a row can hold; an engine refuses it.
   public private(set) var isOverfull = false
+  /// Of each slot: how `set(_:_:)` puts a box into bytes.
+  private let types: [ValueType]
   private let absentWords: [Int64]
   private let absentNulls: [Bool]
   private let absentBytes: [UInt8]
@@ -24,6 +26,7 @@ public final class RowBuffer {
   public init(_ entry: TableEntry) {
     table = entry.id
     count = entry.columns.count
+    types = entry.columns.map { $0.schema.valueType ?? .link }
     words = .allocate(capacity: max(count, 1))
     nulls = .allocate(capacity: max(count, 1))
     var absentWords: [Int64] = []
@@ -94,8 +97,8 @@ extension RowBuffer {
   }
 
   public func set(_ slot: Int, _ value: Value) {
-    if let word = value.word { return set(slot, word: word) }
-    value.withBytes { bytes in
+    if types[slot] != .mixed, let word = value.word { return set(slot, word: word) }
+    value.withBytes(as: types[slot]) { bytes in
       if let bytes { set(slot, bytes: bytes) } else { setNull(slot) }
     }
   }

@@ -20,18 +20,36 @@ public protocol WriteTransaction: StorageReading {
   /// scope statement: no object was added.
   func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey
 
-  /// Removes an object with its values, index entries, lists and its own links' backlinks. What points to it
-  /// is not touched: the caller nullifies it first, so that those changes are in the commit record.
+  /// Removes an object with its values, index entries, collections and its own links' backlinks. What points to it
+  /// is not touched, nor what it embeds: the caller nullifies and cascades first, so that those changes are in the
+  /// commit record.
   func delete(_ table: TableID, _ key: ObjectKey) throws(StorageError)
 
   /// Sets a word column; nil is null. Throws as `insert` does.
   func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError)
 
-  /// Sets a bytes column; nil is null. The bytes are copied. Throws as `insert` does.
+  /// Sets a bytes column; nil is null. The bytes are copied. Throws as `insert` does, and `.typeMismatch` for bytes
+  /// that are no value of the type (16 for a UUID or decimal, 12 for an ObjectId, `MixedCoding` for a mixed one).
   func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError)
 
-  /// Edits a list. `.indexOutOfRange` and `.typeMismatch` leave it as it was.
+  /// Edits a list; `.clear` also empties a set or a map. `.indexOutOfRange` and `.typeMismatch` leave it as it was.
   func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError)
+
+  /// Adds a member to a set. Returns false when the set has one that is the same by `Value.order(to:)`; that one stays as it
+  /// is. `.typeMismatch` leaves the set as it was. O(log n).
+  func insert(member: Value, into column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool
+
+  /// Takes a member out of a set. Returns false when the set does not have it. O(log n).
+  func remove(member: Value, from column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool
+
+  /// Sets the value of a key of a map. Returns `.inserted` for a new key, `.modified` for another value than before,
+  /// nil when the value was bit for bit the same. `.typeMismatch` leaves the map as it was. O(log n).
+  func set(
+    _ value: Value, forKey key: String, in column: ColumnID, _ owner: ObjectKey
+  ) throws(StorageError) -> MemberChange.Kind?
+
+  /// Takes a key and its value out of a map. Returns false when the map does not have the key. O(log n).
+  func remove(key: String, from column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool
 
   /// Makes the catalog the given one, which was made from `catalog` by `Catalog.adopting`: creates and drops
   /// tables, columns and indexes as the two differ. Filling a new index may throw `.uniqueViolation`, with
@@ -63,6 +81,6 @@ extension WriteTransaction {
       throw StorageError(.typeMismatch, .statement, "'\(entry.schema.name)' holds \(type.rawValue), not \(value).")
     }
     if type.isWord { return try set(column, key, word: value.word) }
-    try value.withBytes { bytes throws(StorageError) in try set(column, key, bytes: bytes) }
+    try value.withBytes(as: type) { bytes throws(StorageError) in try set(column, key, bytes: bytes) }
   }
 }

@@ -32,12 +32,13 @@ extension CellType {
   private static func rank(_ type: ValueType) -> Int {
     switch type {
     case .bool: 1
-    case .int8, .int16, .int32, .int64, .float, .double: 2
+    case .int8, .int16, .int32, .int64, .float, .double, .decimal: 2
     case .string: 3
     case .data: 4
     case .date: 5
-    case .uuid: 6
-    case .link: 7
+    case .objectId: 6
+    case .uuid: 7
+    case .link, .mixed: 8
     }
   }
 

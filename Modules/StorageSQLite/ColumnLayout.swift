@@ -63,7 +63,7 @@ extension ColumnLayout {
     case .int8: if Int64(Int8(truncatingIfNeeded: word)) == word { return }
     case .int16: if Int64(Int16(truncatingIfNeeded: word)) == word { return }
     case .int32: if Int64(Int32(truncatingIfNeeded: word)) == word { return }
-    case .string, .data, .uuid: break
+    case .string, .data, .uuid, .objectId, .decimal, .mixed: break
     }
     throw mismatch("\(word)")
   }
@@ -74,7 +74,7 @@ extension ColumnLayout {
       if mayBeNull { return }
       throw mismatch("null")
     }
-    if cell.type == .uuid, bytes.count != 16 { throw mismatch("\(bytes.count) bytes") }
+    if let wanted = cell.type.fixedByteCount, bytes.count != wanted { throw mismatch("\(bytes.count) bytes") }
   }
 
   func check(_ value: Value) throws(StorageError) {

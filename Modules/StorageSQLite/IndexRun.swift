@@ -163,7 +163,8 @@ extension Statement {
     case .float(let x): bindNumber(parameter, Double(x))
     case .double(let x): bindNumber(parameter, x)
     case .date(let x): bindNumber(parameter, x.timeIntervalSinceReferenceDate)
-    case .string, .data, .uuid:
+    case .decimal, .object, .list, .map: try bind(parameter, ordered: .data(Data(value.orderKey)))
+    case .string, .data, .uuid, .objectId:
       let isText = value.type == .string
       let code = value.withBytes { csqlite_bind_copy(pointer, parameter, $0?.baseAddress, UInt64($0?.count ?? 0), isText ? 1 : 0) }
       if code != SQLITE_OK { throw StorageError(.tooLarge, .statement, "A value to compare with is too large.", underlyingCode: code) }

@@ -4,6 +4,8 @@ import Values
 
 extension SQLiteWriteTransaction {
   func setCatalog(_ catalog: Catalog) throws(StorageError) {
+    let unknown = catalog.tables.lazy.flatMap(\.columns).first { $0.schema.isSet || $0.schema.isMap || $0.schema.valueType?.ordersByBytes == false }
+    if let unknown { throw .misuse("'\(unknown.schema.name)' is \(unknown.schema.kind.label), which is not supported yet.") }
     settleInsertion()
     try change { () throws(StorageError) in
       let new = SchemaLayout(catalog)

@@ -17,11 +17,17 @@ public struct ObjectSchema: Sendable, Hashable, Codable {
   public var properties: [PropertySchema]
   /// Compound indexes.
   public var indexes: [IndexSchema]
+  /// Whether every object is owned by exactly one link of another object, and deleted with it: alone, in a list or
+  /// in a map, never in a set. It has no primary key, and types cannot embed each other in a circle.
+  public var isEmbedded: Bool
 
-  public init(name: String, properties: [PropertySchema], indexes: [IndexSchema] = []) {
+  public init(
+    name: String, properties: [PropertySchema], indexes: [IndexSchema] = [], isEmbedded: Bool = false
+  ) {
     self.name = name
     self.properties = properties
     self.indexes = indexes
+    self.isEmbedded = isEmbedded
   }
 
   public var primaryKey: PropertySchema? { properties.first { $0.isPrimaryKey } }

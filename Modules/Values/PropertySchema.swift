@@ -10,6 +10,11 @@ public enum PropertyKind: Sendable, Hashable, Codable {
   case scalar(ValueType)
   /// An ordered list; duplicates allowed.
   case list(ValueType)
+  /// A set: each value once, as `Value.order(to:)` says it (of 1 and 1.0 in a mixed set, or 0.0 and −0.0, the one that
+  /// came first stays). Iterated in that order, null first.
+  case set(ValueType)
+  /// Values by keys, which are strings. Iterated in the order of the keys' UTF-8 bytes.
+  case map(ValueType)
   /// The objects whose property `property` of type `origin` points here. Not stored: read from backlinks.
   case linkingObjects(origin: String, property: String)
 }
@@ -19,15 +24,16 @@ public enum PropertyKind: Sendable, Hashable, Codable {
 public struct PropertySchema: Sendable, Hashable, Codable {
   public var name: String
   public var kind: PropertyKind
-  /// Whether the scalar, or the list's element, may be null. To-one links always may.
+  /// Whether the scalar, or the collection's element, may be null. To-one links always may; mixed properties are
+  /// declared optional. Elements of sets of links never are; values of maps of links may be.
   public var isOptional: Bool
-  /// The name of the type a link or a list of links points to; nil otherwise.
+  /// The name of the type a link or a collection of links points to; nil otherwise.
   public var target: String?
   public var isPrimaryKey: Bool
   public var isIndexed: Bool
   public var isUnique: Bool
   /// The value of the property for objects stored before the property existed, when it is not optional.
-  /// nil: the zero of the type (0, false, "", empty data, the reference date, the zero UUID).
+  /// nil: the zero of the type (0, false, "", empty data, the reference date, the zero UUID or ObjectId).
   public var defaultValue: DefaultValue?
   /// What becomes of the objects a relationship points to; nil is `.nullify`.
   public var deleteRule: DeleteRule?
@@ -56,14 +62,20 @@ extension PropertySchema {
   /// The type of the scalar or of the collection's elements; nil for inverses.
   public var valueType: ValueType? {
     switch kind {
-    case .scalar(let type), .list(let type): type
+    case .scalar(let type), .list(let type), .set(let type), .map(let type): type
     case .linkingObjects: nil
     }
   }
   public var isScalar: Bool { if case .scalar = kind { true } else { false } }
   public var isList: Bool { if case .list = kind { true } else { false } }
+  public var isSet: Bool { if case .set = kind { true } else { false } }
+  public var isMap: Bool { if case .map = kind { true } else { false } }
+  /// A list, set or map.
+  public var isCollection: Bool { isList || isSet || isMap }
   public var isInverse: Bool { if case .linkingObjects = kind { true } else { false } }
-  /// A to-one link or a list of links: what has backlinks.
+  /// Whether the column may hold null: the scalar, or an element of the collection.
+  public var mayBeNull: Bool { isOptional || valueType == .mixed || (isScalar && valueType == .link) }
+  /// A to-one link or a collection of links. Has backlinks, as mixed properties have (`ValueType.mayLink`).
   public var isRelationship: Bool { valueType == .link }
   /// Inverses are computed; everything else has a column.
   public var isStored: Bool { !isInverse }
@@ -76,7 +88,7 @@ public enum DefaultValue: Sendable, Hashable, Codable {
 }
 
 extension DefaultValue {
-  /// nil for null: a property whose default is null needs none.
+  /// nil for null: a property whose default is null needs none, a mixed one never has any.
   public init?(_ value: Value) {
     if let word = value.word {
       self = .word(word)
@@ -103,7 +115,9 @@ extension Value {
     case .string: .string("")
     case .data: .data(.init())
     case .uuid: .uuid(.init(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
-    case .link: .null
+    case .objectId: .objectId(.zero)
+    case .decimal: .decimal(.zero)
+    case .link, .mixed: .null
     default: Value(word: 0, type: type) ?? .null
     }
   }

@@ -24,7 +24,24 @@ extension Schema {
       }
       faults += object.faults(in: self)
     }
-    return faults
+    return faults + embeddingCircles()
+  }
+
+  /// Types that embed each other in a circle: an object of one could never be complete.
+  private func embeddingCircles() -> [SchemaFault] {
+    func embeds(_ object: ObjectSchema) -> [String] {
+      object.properties.compactMap { property in
+        property.target.flatMap { self[$0]?.isEmbedded == true ? $0 : nil }
+      }
+    }
+    return objects.filter(\.isEmbedded).compactMap { start in
+      var (reached, open): (Set<String>, [String]) = ([], embeds(start))
+      while let name = open.popLast() {
+        if reached.insert(name).inserted, let object = self[name] { open += embeds(object) }
+      }
+      return reached.contains(start.name)
+        ? SchemaFault(type: start.name, property: nil, message: "is embedded in itself") : nil
+    }
   }
 }
 
@@ -41,6 +58,7 @@ extension ObjectSchema {
       for message in property.faults(of: name, in: schema) { fault(property.name, message) }
       for message in property.ruleFaults(of: self, in: schema) { fault(property.name, message) }
     }
+    if isEmbedded, primaryKey != nil { fault(nil, "is embedded and cannot have a primary key") }
     if properties.filter(\.isPrimaryKey).count > 1 { fault(nil, "has more than one primary key") }
     for index in indexes {
       if index.properties.isEmpty { fault(nil, "an index needs at least one property") }
@@ -61,7 +79,12 @@ extension PropertySchema {
     var faults: [String] = []
     if name.isEmpty { faults.append("a property needs a name") }
     switch kind {
-    case .scalar, .list:
+    case .scalar, .list, .set, .map:
+      if valueType == .mixed, !isOptional { faults.append("is mixed, which is always optional") }
+      if isSet, valueType == .link, isOptional { faults.append("is a set of links, which cannot hold null") }
+      if isSet, let target, schema[target]?.isEmbedded == true {
+        faults.append("is a set of '\(target)', which is embedded: use a list or a map")
+      }
       if valueType == .link {
         if let target {
           if schema[target] == nil { faults.append("points to '\(target)', which is not among the listed types") }
@@ -71,8 +94,8 @@ extension PropertySchema {
       }
       if isPrimaryKey || isIndexed || isUnique, !isScalar { faults.append("cannot be indexed: only scalars and links can") }
       if isPrimaryKey, isOptional { faults.append("a primary key cannot be optional") }
-      if isPrimaryKey, let valueType, ![.string, .uuid, .int8, .int16, .int32, .int64].contains(valueType) {
-        faults.append("a primary key is a String, a UUID or an integer, not \(valueType.rawValue)")
+      if isPrimaryKey, let valueType, ![.string, .uuid, .objectId, .int8, .int16, .int32, .int64].contains(valueType) {
+        faults.append("a primary key is a String, a UUID, an ObjectId or an integer, not \(valueType.rawValue)")
       }
     case .linkingObjects(let origin, let property):
       guard let source = schema[origin] else {

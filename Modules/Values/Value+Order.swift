@@ -7,10 +7,11 @@ import Foundation
 extension Value {
   /// The one order of values, used by sorting, by indexes and by range conditions.
   ///
-  /// Null first, then NaN, then numbers by value over all numeric types (−0.0 equals 0.0), strings and data
-  /// by bytes, dates by time, UUIDs by bytes. Values of different kinds are ordered null, bool, numbers,
-  /// string, data, date, uuid, link, as Realm orders mixed values. It is a total preorder: two values that
-  /// are `same` may still differ in bits (0.0 and −0.0, 1 and 1.0).
+  /// Null first, then NaN, then numbers by value over all numeric types, decimals too (−0.0 equals 0.0), strings and
+  /// data by bytes, dates by time, ObjectIds and UUIDs by bytes, links by table and key, lists by their first
+  /// difference, maps by that of their keys and values in turn. Values of different kinds are ordered null, bool,
+  /// numbers, string, data, date, objectId, uuid, link, list, map, as Realm orders mixed values. It is a total
+  /// preorder: two values that are `same` may still differ in bits (0.0 and −0.0, 1 and 1.0).
   public enum Order: Int, Sendable { case before = -1, same = 0, after = 1 }
 
   public func order(to other: Value) -> Order {
@@ -19,6 +20,11 @@ extension Value {
     switch (self, other) {
     case (.bool(let x), .bool(let y)): return Order(x ? 1 : 0, y ? 1 : 0)
     case (.int(let x), .int(let y)): return Order(x, y)
+    case (.decimal(let x), .decimal(let y)): return x.order(to: y)
+    case (.decimal(let x), .int(let y)): return x.order(to: Decimal128(y))
+    case (.int(let x), .decimal(let y)): return Decimal128(x).order(to: y)
+    case (.decimal(let x), _): return x.order(to: other.asDouble)
+    case (_, .decimal(let y)): return y.order(to: asDouble).reversed
     case (.int(let x), _): return Order.compare(x, other.asDouble)
     case (_, .int(let y)): return Order.compare(y, asDouble).reversed
     case (.float, _), (.double, _): return Order.compare(asDouble, other.asDouble)
@@ -28,21 +34,59 @@ extension Value {
       return Order.compare(x.timeIntervalSinceReferenceDate, y.timeIntervalSinceReferenceDate)
     case (.uuid, .uuid):
       return withBytes { x in other.withBytes { y in Order.compare(x ?? .init(start: nil, count: 0), y ?? .init(start: nil, count: 0)) } }
-    case (.link(let x), .link(let y)): return Order(x.rawValue, y.rawValue)
-    default: return .same  // null and null: every other pair of one kind is above
+    case (.objectId(let x), .objectId(let y)): return Order(x, y)
+    case (.list(let x), .list(let y)): return Value.order(x, y)
+    case (.map(let x), .map(let y)): return Value.order(x, y)
+    default: return linkOrder(to: other)
     }
   }
 
-  private var kindRank: Int {
+  /// Of two links; null and null are the only other pair of one kind that comes here, and the same.
+  private func linkOrder(to other: Value) -> Order {
+    guard let x = asLink, let y = other.asLink else { return .same }
+    return Order(x, y)
+  }
+
+  private var asLink: ObjectLink? {
+    switch self {
+    case .link(let key): ObjectLink(TableID(0), key)
+    case .object(let link): link
+    default: nil
+    }
+  }
+
+  private static func order(_ a: [Value], _ b: [Value]) -> Order {
+    for (x, y) in zip(a, b) {
+      let order = x.order(to: y)
+      if order != .same { return order }
+    }
+    return Order(a.count, b.count)
+  }
+
+  private static func order(_ a: ValueMap, _ b: ValueMap) -> Order {
+    for (x, y) in zip(a.entries, b.entries) {
+      let keys = Order.compare(x.key.utf8, y.key.utf8)
+      if keys != .same { return keys }
+      let values = x.value.order(to: y.value)
+      if values != .same { return values }
+    }
+    return Order(a.count, b.count)
+  }
+
+  /// Where the value's kind stands among the others.
+  public var kindRank: Int {
     switch self {
     case .null: 0
     case .bool: 1
-    case .int, .float, .double: 2
+    case .int, .float, .double, .decimal: 2
     case .string: 3
     case .data: 4
     case .date: 5
-    case .uuid: 6
-    case .link: 7
+    case .objectId: 6
+    case .uuid: 7
+    case .link, .object: 8
+    case .list: 9
+    case .map: 10
     }
   }
 

@@ -15,7 +15,7 @@ extension Value {
     case .double(let x): Int64(bitPattern: x.bitPattern)
     case .date(let x): Int64(bitPattern: x.timeIntervalSinceReferenceDate.bitPattern)
     case .link(let x): x.rawValue
-    case .null, .string, .data, .uuid: nil
+    default: nil
     }
   }
 
@@ -29,12 +29,13 @@ extension Value {
     case .date:
       self = .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(bitPattern: word))))
     case .link: self = .link(ObjectKey(word))
-    case .string, .data, .uuid: return nil
+    case .string, .data, .uuid, .objectId, .decimal, .mixed: return nil
     }
   }
 
-  /// The value some bytes stand for. `type` must be string, data or uuid; nil otherwise, and nil for a
-  /// uuid that is not 16 bytes. Bytes that are no valid UTF-8 become a string with U+FFFD.
+  /// The value some bytes stand for. `type` must be no word type; nil otherwise, and nil for a uuid or decimal
+  /// that is not 16 bytes, an objectId that is not 12, and a mixed value that is none (`MixedCoding`). Bytes that
+  /// are no valid UTF-8 become a string with U+FFFD.
   public init?(bytes: UnsafeRawBufferPointer, type: ValueType) {
     switch type {
     case .string: self = .string(String(decoding: bytes, as: UTF8.self))
@@ -42,11 +43,34 @@ extension Value {
     case .uuid:
       guard bytes.count == 16 else { return nil }
       self = .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
+    case .objectId:
+      guard let id = ObjectId(bytes: bytes) else { return nil }
+      self = .objectId(id)
+    case .decimal:
+      guard bytes.count == 16 else { return nil }
+      self = .decimal(
+        Decimal128(
+          high: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
+          low: UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))))
+    case .mixed:
+      guard let value = MixedCoding.decode(bytes) else { return nil }
+      self = value
     default: return nil
     }
   }
 
-  /// Lends the bytes of a string, data or uuid; nil for every other value.
+  /// Lends the bytes that stand for the value in a column or collection of the type: those of `MixedCoding` where
+  /// that is mixed, else the same as the other form. nil for null and for words.
+  public func withBytes<R, E: Error>(
+    as type: ValueType, _ body: (UnsafeRawBufferPointer?) throws(E) -> R
+  ) throws(E) -> R {
+    if type != .mixed { return try withBytes(body) }
+    guard let bytes = MixedCoding.encode(self) else { return try body(nil) }
+    return try Value.data(Data(bytes)).withBytes(body)
+  }
+
+  /// Lends the bytes of a string, data, uuid, objectId or decimal (16 bytes of its encoding, the lowest first); nil
+  /// for every other value.
   public func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer?) throws(E) -> R) throws(E) -> R {
     switch self {
     case .string(var text):
@@ -67,6 +91,14 @@ extension Value {
     case .uuid(let uuid):
       var result: Result<R, E>?
       Swift.withUnsafeBytes(of: uuid.uuid) { bytes in
+        do throws(E) { result = .success(try body(bytes)) } catch { result = .failure(error) }
+      }
+      return try result.unsafelyUnwrapped.get()  // `withUnsafeBytes(of:)` runs its body exactly once
+    case .objectId(let id):
+      return try Value.data(Data(id.bytes)).withBytes(body)
+    case .decimal(let decimal):
+      var result: Result<R, E>?
+      Swift.withUnsafeBytes(of: (decimal.low.littleEndian, decimal.high.littleEndian)) { bytes in
         do throws(E) { result = .success(try body(bytes)) } catch { result = .failure(error) }
       }
       return try result.unsafelyUnwrapped.get()  // `withUnsafeBytes(of:)` runs its body exactly once

@@ -19,7 +19,16 @@ public enum Value: Sendable {
   case data(Data)
   case date(Date)
   case uuid(UUID)
+  case objectId(ObjectId)
+  case decimal(Decimal128)
+  /// Of a property that says which type it points to.
   case link(ObjectKey)
+  /// A link in a mixed value, which says so itself.
+  case object(ObjectLink)
+  /// Inside a mixed value.
+  case list([Value])
+  /// Inside a mixed value.
+  case map(ValueMap)
 }
 
 extension Value: Hashable {
@@ -36,6 +45,11 @@ extension Value: Hashable {
       x.timeIntervalSinceReferenceDate.bitPattern == y.timeIntervalSinceReferenceDate.bitPattern
     case (.uuid(let x), .uuid(let y)): x == y
     case (.link(let x), .link(let y)): x == y
+    case (.objectId(let x), .objectId(let y)): x == y
+    case (.decimal(let x), .decimal(let y)): x.isIdentical(to: y)
+    case (.object(let x), .object(let y)): x == y
+    case (.list(let x), .list(let y)): x == y
+    case (.map(let x), .map(let y)): x == y
     default: false
     }
   }
@@ -52,6 +66,13 @@ extension Value: Hashable {
     case .date(let x): hasher.combine(x.timeIntervalSinceReferenceDate.bitPattern)
     case .uuid(let x): hasher.combine(x)
     case .link(let x): hasher.combine(x)
+    case .objectId(let x): hasher.combine(x)
+    case .decimal(let x):
+      hasher.combine(x.high)
+      hasher.combine(x.low)
+    case .object(let x): hasher.combine(x)
+    case .list(let x): hasher.combine(x)
+    case .map(let x): hasher.combine(x)
     }
   }
 }
@@ -59,7 +80,7 @@ extension Value: Hashable {
 extension Value {
   @inlinable public var isNull: Bool { if case .null = self { true } else { false } }
 
-  /// The type a non-null value has by itself; integers are `int64`.
+  /// The type a non-null value has by itself; integers are `int64`, and what only a mixed value can be is `mixed`.
   public var type: ValueType? {
     switch self {
     case .null: nil
@@ -72,13 +93,28 @@ extension Value {
     case .date: .date
     case .uuid: .uuid
     case .link: .link
+    case .objectId: .objectId
+    case .decimal: .decimal
+    case .object, .list, .map: .mixed
     }
   }
 
-  /// Whether the value may be stored in a scalar or element of the type, without any conversion.
+  /// Whether the value may be stored in a scalar or element of the type, without any conversion. A mixed column
+  /// takes everything but a link without a type, lists and maps up to `MixedCoding.depthMax` deep.
   public func fits(_ type: ValueType) -> Bool {
+    if type == .mixed { return isMixable(0) }
     if case .int(let number) = self { return type.integerRange?.contains(number) ?? false }
     return self.type == type
+  }
+
+  private func isMixable(_ depth: Int) -> Bool {
+    switch self {
+    case .link: false
+    case .object(let link): link.key.rawValue <= ObjectLink.keyMax
+    case .list(let elements): depth < MixedCoding.depthMax && elements.allSatisfy { $0.isMixable(depth + 1) }
+    case .map(let map): depth < MixedCoding.depthMax && map.entries.allSatisfy { $0.value.isMixable(depth + 1) }
+    default: true
+    }
   }
 }
 
@@ -96,6 +132,11 @@ extension Value: CustomStringConvertible {
     case .date(let x): x.formatted(.iso8601)
     case .uuid(let x): x.uuidString
     case .link(let x): "\(x)"
+    case .objectId(let x): x.description
+    case .decimal(let x): x.description
+    case .object(let x): "\(x)"
+    case .list(let x): "[" + x.map(\.description).joined(separator: ", ") + "]"
+    case .map(let x): "{" + x.entries.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "}"
     }
   }
 }

@@ -15,6 +15,11 @@ public enum ValueType: String, Sendable, Hashable, Codable, CaseIterable {
   /// bit for bit.
   case date
   case uuid
+  case objectId
+  case decimal
+  /// A value of any of the other types, a link that says its type, or a nested list or map of such values. Null is
+  /// one of its values, so a mixed property is always optional.
+  case mixed
   /// A reference to an object; which type, the property says.
   case link
 }
@@ -27,9 +32,9 @@ public enum PhysicalType: UInt8, Sendable, Hashable {
   case double
   /// 32 bits: the bit pattern of a Float, zero-extended.
   case float
-  /// Any number of bytes: String (UTF-8) or Data.
+  /// Any number of bytes: String (UTF-8), Data, ObjectId (12 bytes) or a mixed value (`MixedCoding`).
   case bytes
-  /// Exactly 16 bytes: UUID.
+  /// Exactly 16 bytes: UUID, or a Decimal128, whose bytes do not order as its values.
   case bytes16
 }
 
@@ -40,13 +45,29 @@ extension ValueType {
     case .bool, .int8, .int16, .int32, .int64, .link: .integer
     case .double, .date: .double
     case .float: .float
-    case .string, .data: .bytes
-    case .uuid: .bytes16
+    case .string, .data, .objectId, .mixed: .bytes
+    case .uuid, .decimal: .bytes16
     }
   }
 
   /// True when a value fits one 64-bit word (see `StorageReading.word`).
   @inlinable public var isWord: Bool { physical != .bytes && physical != .bytes16 }
+
+  /// How many bytes every value has; nil where they differ, and for words.
+  @inlinable public var fixedByteCount: Int? {
+    switch self {
+    case .uuid, .decimal: 16
+    case .objectId: 12
+    default: nil
+    }
+  }
+
+  /// Whether the order of values is the order of their words or bytes as storage lends them. Decimals and mixed
+  /// values order by `Value.orderKey` alone.
+  @inlinable public var ordersByBytes: Bool { self != .decimal && self != .mixed }
+
+  /// Whether values can be links, which have backlinks.
+  @inlinable public var mayLink: Bool { self == .link || self == .mixed }
 
   /// The integers the type can hold; nil when it is no integer.
   public var integerRange: ClosedRange<Int64>? {

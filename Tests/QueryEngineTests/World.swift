@@ -105,7 +105,9 @@ struct RandomValues {
     case .uuid:
       let last = UInt8(random.below(3))
       return .uuid(UUID(uuid: (random.oneIn(2) ? 0 : 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last)))
-    case .link: return .null
+    case .objectId: return .objectId(ObjectId(timestamp: Date(timeIntervalSince1970: Double(random.below(3)))))
+    case .decimal: return .decimal(Decimal128(random.below(5)))
+    case .link, .mixed: return .null
     }
   }
 

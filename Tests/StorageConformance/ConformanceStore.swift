@@ -84,7 +84,7 @@ extension ConformanceStore {
   /// A column of every type, required and optional, and a list of every type, required and optional.
   static let zoo: ObjectSchema = {
     var properties: [PropertySchema] = []
-    for type in ValueType.allCases {
+    for type in ValueType.stored {
       let target = type == .link ? "Person" : nil
       properties.append(
         PropertySchema(name: "\(type.rawValue)", kind: .scalar(type), isOptional: type == .link, target: target))

@@ -220,6 +220,7 @@ import Values
       return .string(["", "a", "ab", "a\0b", "b", "é", "e\u{301}", "\u{D7FF}", "\u{10FFFF}", "a\u{10FFFF}"].randomElement(using: &random) ?? "")
     case .data: return .data([Data(), Data([0]), Data([0, 255, 1])].randomElement(using: &random) ?? Data())
     case .uuid: return .uuid(UUID(uuid: (UInt8(random.below(3)), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9)))
+    case .objectId, .decimal, .mixed: return RandomMixed.value(type, &random)
     case .link: return .link(ObjectKey(Int64(random.below(9))))
     }
   }

@@ -56,8 +56,10 @@ extension BatchEncoder {
       nulls: nulls, min: bounds.min, max: bounds.max)
   }
 
-  mutating func texts(_ filled: [Value], _ nulls: UnsafePointer<UInt64>?, _ arena: VectorArena) -> ColumnVector {
-    let texts = filled.map(\.bytesInArray)
+  mutating func texts(
+    _ type: ValueType, _ filled: [Value], _ nulls: UnsafePointer<UInt64>?, _ arena: VectorArena
+  ) -> ColumnVector {
+    let texts = filled.map { $0.withBytes(as: type) { $0.map { Array($0) } ?? [] } }
     if Set(texts).count <= 1, random.oneIn(2) {
       let text = texts.first ?? []
       return ColumnVector(

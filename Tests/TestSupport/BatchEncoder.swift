@@ -54,7 +54,7 @@ package struct BatchEncoder {
     case .integer: return integers(type, filled, values, nulls, bounds(type, values, live), arena)
     case .double: return doubles(filled, nulls, bounds(type, values, live), arena)
     case .float: return floats(filled, nulls, bounds(type, values, live), arena)
-    case .bytes: return texts(filled, nulls, arena)
+    case .bytes: return texts(type, filled, nulls, arena)
     case .bytes16: return uuids(filled, nulls, arena)
     }
   }
@@ -62,7 +62,7 @@ package struct BatchEncoder {
   /// The values with other rows' values, or zeroes, where they are null.
   private mutating func fill(_ type: ValueType, _ values: [Value]) -> [Value] {
     let present = values.filter { !$0.isNull }
-    let zero = type == .link ? .link(ObjectKey(0)) : Value.zero(of: type)
+    let zero = type == .link ? .link(ObjectKey(0)) : type == .mixed ? .bool(false) : Value.zero(of: type)
     return values.map { value in
       value.isNull ? present.randomElement(using: &random) ?? zero : value
     }

@@ -8,7 +8,7 @@ extension PropertySchema {
     unique: Bool = false, default value: Value? = nil
   ) -> PropertySchema {
     PropertySchema(
-      name: name, kind: .scalar(type), isOptional: optional, isPrimaryKey: primaryKey, isIndexed: indexed,
+      name: name, kind: .scalar(type), isOptional: optional || type == .mixed, isPrimaryKey: primaryKey, isIndexed: indexed,
       isUnique: unique, defaultValue: value.flatMap { DefaultValue($0) })
   }
 
@@ -19,12 +19,32 @@ extension PropertySchema {
 
   /// A list of values.
   public static func list(_ name: String, of type: ValueType, optional: Bool = false) -> PropertySchema {
-    PropertySchema(name: name, kind: .list(type), isOptional: optional)
+    PropertySchema(name: name, kind: .list(type), isOptional: optional || type == .mixed)
   }
 
   /// A list of objects.
   public static func list(_ name: String, ofLinksTo target: String) -> PropertySchema {
     PropertySchema(name: name, kind: .list(.link), target: target)
+  }
+
+  /// A set of values.
+  public static func set(_ name: String, of type: ValueType, optional: Bool = false) -> PropertySchema {
+    PropertySchema(name: name, kind: .set(type), isOptional: optional || type == .mixed)
+  }
+
+  /// A set of objects.
+  public static func set(_ name: String, ofLinksTo target: String) -> PropertySchema {
+    PropertySchema(name: name, kind: .set(.link), target: target)
+  }
+
+  /// A map of values.
+  public static func map(_ name: String, of type: ValueType, optional: Bool = false) -> PropertySchema {
+    PropertySchema(name: name, kind: .map(type), isOptional: optional || type == .mixed)
+  }
+
+  /// A map of objects, whose values may be null.
+  public static func map(_ name: String, ofLinksTo target: String) -> PropertySchema {
+    PropertySchema(name: name, kind: .map(.link), isOptional: true, target: target)
   }
 
   /// The other end of a relationship.
@@ -35,8 +55,8 @@ extension PropertySchema {
 
 extension ObjectSchema {
   /// `ObjectSchema("Person", .scalar("name", .string), .link("best", to: "Dog"))`.
-  public init(_ name: String, _ properties: PropertySchema..., indexes: [IndexSchema] = []) {
-    self.init(name: name, properties: properties, indexes: indexes)
+  public init(_ name: String, _ properties: PropertySchema..., indexes: [IndexSchema] = [], embedded: Bool = false) {
+    self.init(name: name, properties: properties, indexes: indexes, isEmbedded: embedded)
   }
 }
 

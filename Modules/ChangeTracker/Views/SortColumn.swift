@@ -23,7 +23,7 @@ package struct SortColumn: Sendable, Hashable {
   /// cannot be null.
   var fitsPrefix: Bool {
     switch type {
-    case .string, .data, .uuid: false
+    case .string, .data, .uuid, .objectId, .decimal, .mixed: false
     case .int64, .link: !isOptional
     default: true
     }
@@ -62,7 +62,12 @@ package struct SortColumn: Sendable, Hashable {
     var result = bytes
     try reading.bytes(column, end) { value in
       SortKeyBytes.append(null: value == nil, hasMarker: isOptional, ascending: isAscending, to: &result)
-      SortKeyBytes.append(bytes: value, isFixed: type == .uuid, ascending: isAscending, to: &result)
+      if !type.ordersByBytes {
+        let boxed = value.flatMap { Value(bytes: $0, type: type) }
+        if let boxed { SortKeyBytes.append(ordered: boxed, ascending: isAscending, to: &result) }
+        return
+      }
+      SortKeyBytes.append(bytes: value, isFixed: type.fixedByteCount != nil, ascending: isAscending, to: &result)
     }
     bytes = result
   }

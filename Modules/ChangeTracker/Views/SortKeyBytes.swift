@@ -12,9 +12,12 @@ package enum SortKeyBytes {
   package static func append(_ value: Value, hasMarker: Bool, ascending: Bool, to key: inout [UInt8]) {
     switch value {
     case .null: append(null: true, hasMarker: hasMarker, ascending: ascending, to: &key)
-    case .string, .data, .uuid:
+    case .decimal, .object, .list, .map:
       append(null: false, hasMarker: hasMarker, ascending: ascending, to: &key)
-      let isFixed = if case .uuid = value { true } else { false }
+      append(ordered: value, ascending: ascending, to: &key)
+    case .string, .data, .uuid, .objectId:
+      append(null: false, hasMarker: hasMarker, ascending: ascending, to: &key)
+      let isFixed = value.type?.fixedByteCount != nil
       value.withBytes { append(bytes: $0, isFixed: isFixed, ascending: ascending, to: &key) }
     case .float(let x):
       append(null: false, hasMarker: hasMarker, ascending: ascending, to: &key)
@@ -26,6 +29,12 @@ package enum SortKeyBytes {
       append(null: false, hasMarker: hasMarker, ascending: ascending, to: &key)
       append(UInt64(bitPattern: value.word ?? 0) ^ 1 << 63, ascending: ascending, to: &key)
     }
+  }
+
+  /// Adds a value of a column whose bytes do not order as its values do.
+  package static func append(ordered value: Value, ascending: Bool, to key: inout [UInt8]) {
+    let flip: UInt8 = ascending ? 0 : 255
+    for byte in value.orderKey { key.append(byte ^ flip) }
   }
 
   /// Adds the marker of a value, where its column has one.

@@ -159,6 +159,10 @@ extension Binder {
       if position == nil { result.isMany = true }
       result.isWholeList = position == nil
       return nil
+    case .set, .map:
+      throw QueryError(
+        .notSupported, "'\(column.schema.name)' in '\(path)' is a \(column.schema.kind.label), which conditions cannot ask yet.",
+        path: path.description)
     case .linkingObjects(let origin, let property):
       guard let source = catalog[origin], let forward = source[property] else { throw unknown(origin, path) }
       columns.insert(source.column(forward.id))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Values
 
 /// Values at the edges of their types.
@@ -18,6 +19,9 @@ enum Extremes {
     case .string: strings.map { .string($0) }
     case .data: datas.map { .data($0) }
     case .uuid: uuids
+    case .objectId: objectIds
+    case .decimal: decimals
+    case .mixed: mixed
     case .link: [.link(ObjectKey(1)), .link(ObjectKey(2))]
     }
   }
@@ -53,6 +57,30 @@ enum Extremes {
     .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))),
     .uuid(UUID(uuid: (0x80, 0, 0x7F, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))),
   ]
+
+  static let objectIds: [Value] = [
+    [UInt8](repeating: 0, count: 12), [UInt8](repeating: 255, count: 12), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+    [0x80, 0, 0x7F, 0xFF, 0, 0, 0, 0, 0, 0, 0, 1],
+  ].compactMap { ObjectId(bytes: $0).map { .objectId($0) } }
+
+  /// Every digit counts: 1.5 and 1.50 are two, and so are the zeroes.
+  static let decimals: [Value] =
+    RandomMixed.decimals.map { .decimal($0) }
+    + ["-0E-6176", "0E+6111", "1.0E-6175", "-9.999999999999999999999999999999999E+6144", "1E+6144", "0.000001", "1E-7"]
+    .compactMap { Decimal128($0).map { .decimal($0) } }
+
+  /// Every type of a mixed value at its edges, and lists and maps of them.
+  static let mixed: [Value] = {
+    let scalars: [Value] =
+      ValueType.allCases.filter { $0 != .link && $0 != .mixed }.flatMap { of($0).filter { !"\($0)".utf8.isEmpty }.prefix(40) }
+    let links: [Value] = [.object(ObjectLink(TableID(1), ObjectKey(1))), .object(ObjectLink(TableID(9), ObjectKey(ObjectLink.keyMax)))]
+    let map = ValueMap([
+      ValueMap.Entry("", .null), ValueMap.Entry("é", .int(1)), ValueMap.Entry("e\u{301}", .list([.null, .list([])])),
+      ValueMap.Entry("\0", .map(ValueMap())),
+    ])
+    let deep = (1..<MixedCoding.depthMax).reduce(Value.list([])) { value, _ in .list([value]) }
+    return scalars + [.string(""), .data(Data())] + links + [.list([]), .map(ValueMap()), .list(scalars + links + [.null]), .map(map), deep]
+  }()
 
   /// A megabyte that does not repeat in short runs.
   static let megabyte = Data((0..<1_000_003).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 11) })

@@ -38,7 +38,7 @@ struct ModelSchema {
           "Extra\(added)", .scalar("key", .string, unique: true), .scalar("count", .int16, optional: true, indexed: true),
           .list("nodes", ofLinksTo: "Node"), .link("leaf", to: "Leaf")))
     case 1 where objects[position].properties.count < 30:
-      let type = ValueType.allCases.filter { $0 != .link }.randomElement(using: &random) ?? .bool
+      let type = ValueType.stored.filter { $0 != .link }.randomElement(using: &random) ?? .bool
       let value = ModelSchema.value(of: type, &random)
       objects[position].properties.append(
         .scalar("p\(added)", type, optional: random.oneIn(2), indexed: random.oneIn(3), default: random.oneIn(2) ? value : nil))
@@ -78,6 +78,7 @@ struct ModelSchema {
     case .uuid:
       let byte = UInt8(random.below(40))
       return .uuid(UUID(uuid: (byte, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255 - byte)))
+    case .objectId, .decimal, .mixed: return RandomMixed.value(type, &random)
     case .link: return .null
     }
   }

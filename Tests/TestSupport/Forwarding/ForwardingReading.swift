@@ -45,6 +45,20 @@ extension ForwardingReading {
   ) throws(StorageError) {
     try reading.sources(of: target, through: column, body)
   }
+  public func sources(
+    of target: ObjectLink, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
+    try reading.sources(of: target, through: column, body)
+  }
+  public func position(of value: Value, in column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int? {
+    try reading.position(of: value, in: column, owner)
+  }
+  public func contains(member: Value, in column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
+    try reading.contains(member: member, in: column, owner)
+  }
+  public func value(forKey key: String, in column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Value? {
+    try reading.value(forKey: key, in: column, owner)
+  }
   public func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError) {
     try reading.history(after: version, body)
   }
@@ -73,6 +87,20 @@ extension ForwardingWrite {
   }
   public func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {
     try base.edit(column, owner, edit)
+  }
+  public func insert(member: Value, into column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
+    try base.insert(member: member, into: column, owner)
+  }
+  public func remove(member: Value, from column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
+    try base.remove(member: member, from: column, owner)
+  }
+  public func set(
+    _ value: Value, forKey key: String, in column: ColumnID, _ owner: ObjectKey
+  ) throws(StorageError) -> MemberChange.Kind? {
+    try base.set(value, forKey: key, in: column, owner)
+  }
+  public func remove(key: String, from column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
+    try base.remove(key: key, from: column, owner)
   }
   public func setCatalog(_ catalog: Catalog) throws(StorageError) { try base.setCatalog(catalog) }
   public func beginSavepoint() throws(StorageError) { try base.beginSavepoint() }

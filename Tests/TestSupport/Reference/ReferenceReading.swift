@@ -34,7 +34,7 @@ extension ReferenceReading {
     let state = try readable()
     let (_, type) = try state.scalarType(column)
     guard !type.isWord else { throw .misuse("A column of type \(type.rawValue) has no bytes.") }
-    try state.value(column, key).0.withBytes(body)
+    try state.value(column, key).0.withBytes(as: type, body)
   }
 
   public func scan(
@@ -68,14 +68,18 @@ extension ReferenceReading {
   public func elements(
     _ column: ColumnID, _ owner: ObjectKey, _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
   ) throws(StorageError) {
-    let (values, type) = try readable().list(column, owner)
+    let state = try readable()
+    let (values, type) = try state.list(column, owner)
+    let keys = state.catalog[column]?.schema.isMap == true ? try state.map(column, owner).entries.map(\.key) : nil
     var encoder = BatchEncoder(SeededGenerator(seed: engine.nextBatchSeed()))
     var rest = values[range.clamped(to: values.startIndex..<values.endIndex)]
     while !rest.isEmpty {
       let run = rest.prefix(encoder.batchSize())
       rest = rest.dropFirst(run.count)
+      var columns = [(type, Array(run))]
+      if let keys { columns.append((.string, run.indices.map { .string(keys[$0]) })) }
       let step = encoder.lend(
-        firstKey: Int64(run.startIndex), keys: nil, live: nil, count: run.count, columns: [(type, Array(run))], body)
+        firstKey: Int64(run.startIndex), keys: nil, live: nil, count: run.count, columns: columns, body)
       if step == .stop { return }
     }
   }
@@ -84,6 +88,16 @@ extension ReferenceReading {
     of target: ObjectKey, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {
     lend(try readable().sources(of: target, through: column), body)
+  }
+
+  public func sources(
+    of target: ObjectLink, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
+    lend(try readable().sources(of: target, through: column), body)
+  }
+
+  public func position(of value: Value, in column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int? {
+    try readable().position(of: value, in: column, owner)
   }
 
   public func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError) {

@@ -14,7 +14,7 @@ extension ReferenceState {
     tables[table, default: ReferenceTable()].keys.append(key)
     tables[table]?.rows[key] = row
     for index in entry.indexes { enter(index, values(of: index, row, entry), key) }
-    for column in entry.columns where column.schema.isRelationship && column.schema.isScalar {
+    for column in entry.columns where column.schema.isScalar && column.schema.valueType?.mayLink == true {
       link(entry.column(column.id), key, from: .null, to: scalars[column.id] ?? .null)
     }
   }
@@ -23,10 +23,11 @@ extension ReferenceState {
     let entry = try self.entry(table)
     let row = try self.row(table, key)
     for index in entry.indexes { leave(index, values(of: index, row, entry), key.rawValue) }
-    for column in entry.columns where column.schema.isRelationship {
+    for column in entry.columns where column.schema.isStored && column.schema.valueType?.mayLink == true {
       let id = entry.column(column.id)
       link(id, key.rawValue, from: row.scalars[column.id] ?? .null, to: .null)
       for element in row.lists[column.id] ?? [] { link(id, key.rawValue, from: element, to: .null) }
+      for entry in row.maps[column.id]?.entries ?? [] { link(id, key.rawValue, from: entry.value, to: .null) }
     }
     tables[table]?.rows[key.rawValue] = nil
     if let position = tables[table]?.keys.firstPosition(where: { $0 >= key.rawValue }) {
@@ -47,12 +48,12 @@ extension ReferenceState {
       leave(index, values(of: index, row, entry), key.rawValue)
       enter(index, values(of: index, changed, entry), key.rawValue)
     }
-    if type == .link { link(column, key.rawValue, from: row.scalars[column.property] ?? .null, to: value) }
+    if type.mayLink { link(column, key.rawValue, from: row.scalars[column.property] ?? .null, to: value) }
     tables[column.table]?.rows[key.rawValue]?.scalars[column.property] = value
   }
 
   mutating func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {
-    let (entry, type) = try listType(column)
+    let (entry, type) = edit == .clear ? try collectionType(column) : try listType(column)
     let old = try list(column, owner).0
     var new = old
     switch edit {
@@ -74,11 +75,15 @@ extension ReferenceState {
     case .clear:
       new = []
     }
-    if type == .link {
+    if type.mayLink {
       for element in old { link(column, owner.rawValue, from: element, to: .null) }
       for element in new { link(column, owner.rawValue, from: .null, to: element) }
     }
-    tables[column.table]?.rows[owner.rawValue]?.lists[column.property] = new
+    if entry.schema.isMap {
+      tables[column.table]?.rows[owner.rawValue]?.maps[column.property] = nil
+    } else {
+      tables[column.table]?.rows[owner.rawValue]?.lists[column.property] = new
+    }
   }
 
   private static func check(_ inRange: Bool, _ position: Int, _ count: Int) throws(StorageError) {
@@ -89,23 +94,23 @@ extension ReferenceState {
 
   /// Whether a scalar column, or a list as an element, may hold the value.
   static func check(_ value: Value, _ column: ColumnEntry, _ type: ValueType) throws(StorageError) {
-    let mayBeNull = column.schema.isOptional || (type == .link && column.schema.isScalar)
-    if value.isNull ? mayBeNull : value.fits(type) { return }
+    if value.isNull ? column.schema.mayBeNull : value.fits(type) { return }
     throw StorageError(.typeMismatch, .statement, "'\(column.schema.name)' cannot hold \(value).")
   }
 
-  /// Takes one backlink away and puts one there; null is nowhere.
-  private mutating func link(_ column: ColumnID, _ owner: Int64, from old: Value, to new: Value) {
-    if case .link(let target) = old, var owners = backlinks[column]?[target.rawValue] {
-      backlinks[column]?[target.rawValue] = []
+  /// Takes the backlinks of one value away and puts those of another there; null is nowhere.
+  mutating func link(_ column: ColumnID, _ owner: Int64, from old: Value, to new: Value) {
+    for target in old.targets {
+      guard var owners = backlinks[column]?[target] else { continue }
+      backlinks[column]?[target] = []
       let position = owners.firstPosition { $0 >= owner }
       if position < owners.count, owners[position] == owner { owners.remove(at: position) }
-      backlinks[column]?[target.rawValue] = owners.isEmpty ? nil : owners
+      backlinks[column]?[target] = owners.isEmpty ? nil : owners
     }
-    if case .link(let target) = new {
-      var owners = backlinks[column, default: [:]].removeValue(forKey: target.rawValue) ?? []
+    for target in new.targets {
+      var owners = backlinks[column, default: [:]].removeValue(forKey: target) ?? []
       owners.insert(owner, at: owners.firstPosition { $0 > owner })
-      backlinks[column, default: [:]][target.rawValue] = owners
+      backlinks[column, default: [:]][target] = owners
     }
   }
 }
@@ -120,5 +125,13 @@ extension Array {
       if passes(self[middle]) { high = middle } else { low = middle + 1 }
     }
     return low
+  }
+}
+
+extension Value {
+  /// What a value points to; a plain link to table 0.
+  fileprivate var targets: [ObjectLink] {
+    if case .link(let key) = self { return [ObjectLink(TableID(0), key)] }
+    return links
   }
 }

@@ -8,8 +8,24 @@ extension ReferenceState {
   }
 
   func list(_ column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> ([Value], ValueType) {
-    let (_, type) = try listType(column)
-    return (try row(column.table, owner).lists[column.property] ?? [], type)
+    let (entry, type) = try collectionType(column)
+    let row = try row(column.table, owner)
+    if entry.schema.isMap { return (row.maps[column.property]?.entries.map(\.value) ?? [], type) }
+    return (row.lists[column.property] ?? [], type)
+  }
+
+  func map(_ column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> ValueMap {
+    _ = try mapType(column)
+    return try row(column.table, owner).maps[column.property] ?? ValueMap()
+  }
+
+  func position(of value: Value, in column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int? {
+    let (entry, _) = try collectionType(column)
+    if entry.schema.isMap {
+      return try map(column, owner).entries.firstIndex { Value.string($0.key) == value }
+    }
+    _ = try setType(column)
+    return try list(column, owner).0.firstIndex { $0.order(to: value) == .same }
   }
 
   /// Keys of the entries in the range, in index order.
@@ -25,7 +41,14 @@ extension ReferenceState {
   func sources(of target: ObjectKey, through column: ColumnID) throws(StorageError) -> [Int64] {
     let entry = try self.column(column)
     guard entry.schema.isRelationship else { throw .misuse("'\(entry.schema.name)' is no relationship.") }
-    return backlinks[column]?[target.rawValue] ?? []
+    return backlinks[column]?[ObjectLink(TableID(0), target)] ?? []
+  }
+
+  func sources(of target: ObjectLink, through column: ColumnID) throws(StorageError) -> [Int64] {
+    let entry = try self.column(column)
+    if entry.schema.valueType == .mixed { return backlinks[column]?[target] ?? [] }
+    guard entry.schema.isRelationship else { throw .misuse("'\(entry.schema.name)' is no relationship.") }
+    return catalog[target.table]?.name == entry.schema.target ? try sources(of: target.key, through: column) : []
   }
 
   func history(after version: Version) throws(StorageError) -> [CommitRecord] {

@@ -9,7 +9,8 @@ package struct ReferenceState: Sendable {
   /// Entries of each index, sorted by values and then key.
   package var indexes: [IndexID: [ReferenceEntry]] = [:]
   /// For each relationship and target the keys of the owners, ascending, as often as they point there.
-  package var backlinks: [ColumnID: [Int64: [Int64]]] = [:]
+  /// The targets of links whose property says the type have table 0.
+  package var backlinks: [ColumnID: [ObjectLink: [Int64]]] = [:]
   /// The last key that was given out in each table.
   package var issued: [TableID: Int64] = [:]
   /// Ascending by version, no gaps, the last is `version`.
@@ -26,10 +27,13 @@ package struct ReferenceTable: Sendable {
 }
 
 /// One object. A property that is not in `scalars` reads as its column's absent value, one that is not in
-/// `lists` as an empty list.
+/// `lists` as an empty list, one not in `maps` as an empty map.
 package struct ReferenceRow: Sendable, Hashable {
   package var scalars: [PropertyID: Value] = [:]
+  /// Of lists and sets; the members of a set in their order.
   package var lists: [PropertyID: [Value]] = [:]
+  /// In the order of the keys.
+  package var maps: [PropertyID: ValueMap] = [:]
 }
 
 /// One entry of an index.
@@ -82,6 +86,27 @@ extension ReferenceState {
   func listType(_ id: ColumnID) throws(StorageError) -> (ColumnEntry, ValueType) {
     let entry = try column(id)
     guard case .list(let type) = entry.schema.kind else { throw .misuse("'\(entry.schema.name)' is no list.") }
+    return (entry, type)
+  }
+
+  /// A list, set or map and the type of its elements.
+  func collectionType(_ id: ColumnID) throws(StorageError) -> (ColumnEntry, ValueType) {
+    let entry = try column(id)
+    guard entry.schema.isCollection, let type = entry.schema.valueType else {
+      throw .misuse("'\(entry.schema.name)' is no collection.")
+    }
+    return (entry, type)
+  }
+
+  func setType(_ id: ColumnID) throws(StorageError) -> (ColumnEntry, ValueType) {
+    let entry = try column(id)
+    guard case .set(let type) = entry.schema.kind else { throw .misuse("'\(entry.schema.name)' is no set.") }
+    return (entry, type)
+  }
+
+  func mapType(_ id: ColumnID) throws(StorageError) -> (ColumnEntry, ValueType) {
+    let entry = try column(id)
+    guard case .map(let type) = entry.schema.kind else { throw .misuse("'\(entry.schema.name)' is no map.") }
     return (entry, type)
   }
 

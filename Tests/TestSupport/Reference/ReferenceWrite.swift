@@ -89,6 +89,28 @@ extension ReferenceWrite {
     try state.edit(column, owner, edit)
   }
 
+  func insert(member: Value, into column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
+    try check()
+    return try state.insert(member: member, into: column, owner)
+  }
+
+  func remove(member: Value, from column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
+    try check()
+    return try state.remove(member: member, from: column, owner)
+  }
+
+  func set(
+    _ value: Value, forKey key: String, in column: ColumnID, _ owner: ObjectKey
+  ) throws(StorageError) -> MemberChange.Kind? {
+    try check()
+    return try state.set(value, forKey: key, in: column, owner)
+  }
+
+  func remove(key: String, from column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
+    try check()
+    return try state.remove(key: key, from: column, owner)
+  }
+
   private func word(_ word: Int64, _ type: ValueType) throws(StorageError) -> Value {
     guard let value = Value(word: word, type: type), value.word == word else {
       throw StorageError(.typeMismatch, .statement, "\(word) is no \(type.rawValue).")

@@ -1,0 +1,23 @@
+/// A reference to an object of any type: what a link in a mixed value is. Links whose property says the type are
+/// an `ObjectKey` alone.
+public struct ObjectLink: Sendable, Hashable, Codable {
+  public let table: TableID
+  public let key: ObjectKey
+
+  /// The largest key that a link in a mixed value can have, 2^47 − 1.
+  public static let keyMax: Int64 = 1 << 47 - 1
+
+  public init(_ table: TableID, _ key: ObjectKey) {
+    self.table = table
+    self.key = key
+  }
+}
+
+extension ObjectLink: Comparable {
+  /// By table, then by key.
+  public static func < (a: ObjectLink, b: ObjectLink) -> Bool { (a.table, a.key) < (b.table, b.key) }
+}
+
+extension ObjectLink: CustomStringConvertible {
+  public var description: String { "\(table.rawValue)\(key)" }
+}
