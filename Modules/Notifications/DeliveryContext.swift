@@ -10,8 +10,7 @@ public enum DeliveryContext: Sendable {
   case actor(WeakActor)
   /// A serial queue.
   case queue(DispatchQueue)
-  /// The run loop of a thread; it must run for anything to be delivered. On Linux `perform` does not wake a loop
-  /// that sleeps on a timer or source: a turn waits until something else wakes it. Prefer an actor or a queue there.
+  /// The run loop of a thread; it must run, in one of its common modes, for anything to be delivered.
   case runLoop(ThreadRunLoop)
   /// Nowhere by itself: blocks run inside `refresh()`.
   case manual
@@ -44,13 +43,23 @@ public struct WeakActor: Sendable {
 
 /// A thread's run loop, as far as other threads may touch it.
 public struct ThreadRunLoop: @unchecked Sendable {
-  // Sound because the only thing done with the loop from other threads is `perform(_:)`, documented as safe from
-  // any thread; `isCurrent` compares references alone.
+  // Sound because other threads do with the loop only what its core locks for: performing a block, adding a timer, waking
+  // it. `isCurrent` compares references alone.
   private let loop: RunLoop
 
   package init(_ loop: RunLoop) { self.loop = loop }
 
-  package func perform(_ turn: @escaping @Sendable () -> Void) { loop.perform(turn) }
+  /// Runs `turn` on the loop's thread, soon, also when the loop sleeps.
+  package func perform(_ turn: @escaping @Sendable () -> Void) {
+    loop.perform(inModes: [.common], block: turn)
+    #if canImport(Darwin)
+    CFRunLoopWakeUp(loop.getCFRunLoop())
+    #else
+    // What was performed does not wake a loop that sleeps, and its core cannot be had to wake it. A timer that is due
+    // does.
+    loop.add(Timer(fire: .distantPast, interval: 0, repeats: false) { _ in }, forMode: .common)
+    #endif
+  }
 
   /// Whether the calling thread is the loop's own.
   package var isCurrent: Bool { RunLoop.current === loop }

@@ -8,11 +8,16 @@ import Synchronization
 /// safe from any thread.
 public final class NotificationToken: Sendable {
   private let place: String
+  /// What is observed, for writes of which it is not to be told.
+  package let subject: (any AnyObject & Sendable)?
   private let state: Mutex<(@Sendable () -> Void)?>
 
   /// For modules that offer observation. `onStop` runs once, on whichever thread stops.
-  package init(fileID: StaticString, line: UInt, onStop: @escaping @Sendable () -> Void) {
+  package init(
+    fileID: StaticString, line: UInt, subject: (any AnyObject & Sendable)? = nil, onStop: @escaping @Sendable () -> Void
+  ) {
     place = "\(fileID):\(line)"
+    self.subject = subject
     state = Mutex(onStop)
   }
 

@@ -24,6 +24,32 @@ import Vivarium
     #expect { try store.add(Book()) } throws: { StoreError.Code.wrongContext ~= $0 }
   }
 
+  @Test(arguments: Engine.allCases) func aLoopThatSleepsOnATimerHearsACommit(engine: Engine) throws {
+    let (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let (ready, heard, done) = (Signal(), Signal(), Signal())
+    let thread = Thread {
+      // Far longer than the test waits: nothing but the commit wakes the loop.
+      let timer = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
+      RunLoop.current.add(timer, forMode: .default)
+      let store = try? Store(configuration, runLoop: .current)
+      let token = store?.observe { _, _ in
+        heard.fire()
+        // Without it the loop has nothing to run for.
+        timer.invalidate()
+      }
+      RunLoop.current.perform { ready.fire() }
+      _ = RunLoop.current.run(mode: .default, before: .distantFuture)
+      token?.stop()
+      done.fire()
+    }
+    thread.start()
+    #expect(ready.wait())
+    let writer = try Store(configuration)
+    try writer.write { try writer.add(Book()) }
+    #expect(done.wait() && heard.count == 1)
+  }
+
   @Test(arguments: Engine.allCases) func aWriteThatIsCancelledInTheQueueNeverBegins(engine: Engine) async throws {
     let (configuration, directory) = engine.place()
     defer { withExtendedLifetime(directory) {} }

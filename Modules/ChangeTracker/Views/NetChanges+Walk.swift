@@ -7,8 +7,10 @@ extension NetChanges {
     guard let touched = TouchedKeys(rows.keys, wordsMax: max(old.count, new.count)) else { return nil }
     var marks = Array(repeating: RowMarks(), count: rows.count)
     var isKept = Array(repeating: false, count: rows.count)
+    var keys = Array(repeating: Int64(0), count: rows.count)
     for (key, row) in rows {
       let i = touched.index(of: key)
+      keys[i] = key
       marks[i] = row.marks
       isKept[i] = row.known == row.last
     }
@@ -26,7 +28,7 @@ extension NetChanges {
       }
     }
     positions.findPartners(rows: rows.count)
-    return NetPositions(positions: positions, marks: marks)
+    return NetPositions(positions: positions, marks: marks, keys: keys)
   }
 }
 

@@ -103,8 +103,10 @@ extension NetChanges {
 
   /// The same before filtering, for several tokens with different filters.
   package func netPositions(to version: ViewVersion, _ keys: FullKeys? = nil) throws(StorageError) -> NetPositions {
-    if rows.isEmpty { return NetPositions(positions: PositionedChanges(), marks: []) }
-    if let only, only.to === version { return NetPositions(positions: only.positions, marks: only.rows.map(\.marks)) }
+    if rows.isEmpty { return NetPositions(positions: PositionedChanges(), marks: [], keys: []) }
+    if let only, only.to === version {
+      return NetPositions(positions: only.positions, marks: only.rows.map(\.marks), keys: only.rows.map(\.key))
+    }
     if skipped.isEmpty, case .sorted(let old) = base, case .sorted(let new) = version,
       rows.count > 1_000, rows.count > max(old.count, new.count) / 100,
       let walked = walkedPositions(from: old, to: new)
@@ -115,18 +117,21 @@ extension NetChanges {
   }
 
   /// Looks each row up in both versions.
-  func rankedPositions(to version: ViewVersion, _ keys: FullKeys?) throws(StorageError) -> NetPositions {
-    let known = KnownPositions(self, keys)
+  func rankedPositions(to version: ViewVersion, _ fullKeys: FullKeys?) throws(StorageError) -> NetPositions {
+    let known = KnownPositions(self, fullKeys)
     var positions = PositionedChanges()
     var marks: [RowMarks] = []
+    var keys: [Int64] = []
     marks.reserveCapacity(rows.count)
-    for row in rows.values {
+    keys.reserveCapacity(rows.count)
+    for (key, row) in rows {
       let index = marks.count
       marks.append(row.marks)
+      keys.append(key)
       var old: Int?
       var new: Int?
       if let place = row.known { old = try known.position(of: place) }
-      if let place = row.last { new = try version.rank(of: place, keys).position }
+      if let place = row.last { new = try version.rank(of: place, fullKeys).position }
       if let old, let new, row.known == row.last {
         positions.kept.append(.init(old: old, new: new, row: index))
         continue
@@ -138,8 +143,11 @@ extension NetChanges {
     positions.inserted.sort { $0.position < $1.position }
     positions.kept.sort { $0.old < $1.old }
     positions.findPartners(rows: marks.count)
-    return NetPositions(positions: positions, marks: marks)
+    return NetPositions(positions: positions, marks: marks, keys: keys)
   }
+
+  /// What was done to each row over all steps that are pending.
+  package var pendingMarks: [Int64: RowMarks] { rows.mapValues(\.marks) }
 
   /// The full sort key that a row has in the base tree, if it was touched since.
   fileprivate func sortKeyInBase(_ key: Int64) -> [UInt8]? {
@@ -178,14 +186,21 @@ extension NetChanges {
 }
 
 /// The positions of net changes, from which each token's change set is filtered.
-package struct NetPositions {
+package struct NetPositions: Sendable {
   let positions: PositionedChanges
   let marks: [RowMarks]
+  let keys: [Int64]
 
   package var isEmpty: Bool { positions.isEmpty }
 
   package func changeSet(_ filter: ModificationFilter = .all) -> ChangeSet {
     positions.changeSet { filter.wants(marks[$0]) }
+  }
+
+  /// The objects that stood at some of the positions which are deletions in a change set of these positions.
+  package func keys(ofDeletions deletions: [Int]) -> [Int64] {
+    let removed = Dictionary(uniqueKeysWithValues: positions.removed.map { ($0.position, keys[$0.row]) })
+    return deletions.compactMap { removed[$0] }
   }
 }
 

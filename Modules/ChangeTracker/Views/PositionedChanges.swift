@@ -1,8 +1,8 @@
 /// The changed rows between two states of a collection, with their positions, before it is decided which of
 /// the rows that have another sort key keep their place.
-struct PositionedChanges {
+struct PositionedChanges: Sendable {
   /// A row that is taken out at its old position.
-  struct Removed {
+  struct Removed: Sendable {
     var position: Int
     /// Which of the caller's rows this is.
     var row: Int
@@ -11,13 +11,13 @@ struct PositionedChanges {
   }
 
   /// A row that is put in at its new position.
-  struct Inserted {
+  struct Inserted: Sendable {
     var position: Int
     var row: Int
   }
 
   /// A row whose sort key is as it was.
-  struct Kept {
+  struct Kept: Sendable {
     var old: Int
     var new: Int
     var row: Int

@@ -5,6 +5,19 @@ extension ReadPath {
   /// Whether objects that come and go at the path's end touch rows although no property of these was set.
   var hasInverse: Bool { hops.contains { if case .inverse = $0 { true } else { false } } }
 
+  /// The rows from which the path leads to something that a commit changed; none for the rows' own properties. Nothing is
+  /// read for a commit that did not touch the path's table.
+  func rows(
+    touchedBy change: TableChange, from: any StorageReading, to: any StorageReading
+  ) throws(StorageError) -> Set<Int64> {
+    guard table == change.table, !hops.isEmpty else { return [] }
+    var ends = change.modified.filter { !$0.properties.isDisjoint(with: properties) }.map(\.key.rawValue)
+    guard hasInverse else { return ends.isEmpty ? [] : try rows(leadingTo: ends, in: to) }
+    ends += change.inserted
+    ends += change.deleted
+    return try rows(leadingTo: ends, in: from).union(try rows(leadingTo: ends, in: to))
+  }
+
   /// The rows from which the path leads to one of some objects of its table, in one version; each once, in no
   /// order. Objects that are not in this version lead nowhere. O(rows found and objects on the way, times log).
   func rows(leadingTo ends: [Int64], in reading: any StorageReading) throws(StorageError) -> Set<Int64> {

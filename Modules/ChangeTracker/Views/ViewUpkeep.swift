@@ -44,7 +44,7 @@ package final class ViewUpkeep {
     return ViewUpkeep.bit(index)
   }
 
-  private static func bit(_ index: Int) -> UInt64 { 1 << UInt64(min(index, 63)) }
+  static func bit(_ index: Int) -> UInt64 { 1 << UInt64(min(index, 63)) }
 }
 
 /// The rows' own properties that observers of a view look at: all unless every one of them has a filter.
@@ -132,15 +132,9 @@ extension ViewUpkeep {
         touched.mark(object.key.rawValue, RowMarks(properties: object.properties))
       }
     }
-    for (index, path) in paths.enumerated() where path.table == change.table && !path.hops.isEmpty {
+    for (index, path) in paths.enumerated() {
       let marks = RowMarks(paths: ViewUpkeep.bit(index))
-      var ends = change.modified.filter { !$0.properties.isDisjoint(with: path.properties) }.map(\.key.rawValue)
-      if path.hasInverse {
-        ends += change.inserted
-        ends += change.deleted
-        for key in try path.rows(leadingTo: ends, in: from) { touched.mark(key, marks) }
-      }
-      for key in try path.rows(leadingTo: ends, in: to) { touched.mark(key, marks) }
+      for key in try path.rows(touchedBy: change, from: from, to: to) { touched.mark(key, marks) }
     }
   }
 

@@ -1,13 +1,15 @@
+import Notifications
 import Storage
 import Values
 
 /// The keys of a result at one moment, in order: as runs where they ascend without gaps (a million objects are one
-/// run), else one by one.
+/// run), as a state that the notifier handed over, else one by one.
 @usableFromInline final class KeySnapshot: Sendable {
   @usableFromInline let runs: [ClosedRange<Int64>]
   /// The position of each run's first key.
   private let starts: [Int]
-  @usableFromInline let keys: [Int64]
+  private let keys: [Int64]
+  private let kept: ResultVersion?
   @usableFromInline let count: Int
 
   /// Keys in any order.
@@ -15,12 +17,14 @@ import Values
     self.keys = keys
     runs = []
     starts = []
+    kept = nil
     count = keys.count
   }
 
   init(runs: [ClosedRange<Int64>]) {
     self.runs = runs
     keys = []
+    kept = nil
     var starts: [Int] = []
     var count = 0
     for run in runs {
@@ -29,6 +33,15 @@ import Values
     }
     self.starts = starts
     self.count = count
+  }
+
+  /// A state that somebody keeps. O(1).
+  init(_ kept: ResultVersion) {
+    self.kept = kept
+    runs = []
+    keys = []
+    starts = []
+    count = kept.count
   }
 
   /// Every object of a table. Reads no column.
@@ -43,10 +56,20 @@ import Values
 
   static let empty = KeySnapshot([])
 
-  var array: [Int64] { runs.isEmpty ? keys : runs.flatMap { Array($0) } }
+  /// Whether finding a key means going through all of them one by one in a view.
+  var isView: Bool { kept != nil }
 
-  /// O(1), or O(log runs). The caller keeps `position` within bounds.
+  var first: Int64? { count == 0 ? nil : self[0] }
+
+  var array: [Int64] {
+    if let kept { return kept.keys(in: 0..<count) }
+    return runs.isEmpty ? keys : runs.flatMap { Array($0) }
+  }
+
+  /// O(1), O(log runs), or O(log n) in a view. The caller keeps `position` within bounds.
   subscript(position: Int) -> Int64 {
+    // A view has every position below its count: 0 is never given out.
+    if let kept { return kept.key(at: position) ?? 0 }
     if runs.isEmpty { return keys[position] }
     var low = 0
     var high = starts.count
@@ -58,9 +81,16 @@ import Values
   }
 
   func index(of key: Int64) -> Int? {
+    if kept != nil { return array.firstIndex(of: key) }
     if runs.isEmpty { return keys.firstIndex(of: key) }
     guard let run = runs.firstIndex(where: { $0.contains(key) }) else { return nil }
     return starts[run] + Int(key - runs[run].lowerBound)
+  }
+
+  /// The keys from a position on, as many as are at hand; where there are no runs.
+  @usableFromInline func block(from position: Int) -> ArraySlice<Int64> {
+    if let kept { return kept.keys(in: position..<min(position + 1_024, count))[...] }
+    return keys[position...]
   }
 
   func prefix(_ limit: Int) -> KeySnapshot { limit >= count ? self : KeySnapshot(Array(array.prefix(limit))) }

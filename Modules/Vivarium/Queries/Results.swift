@@ -90,6 +90,8 @@ extension Results {
     @usableFromInline var key: Int64 = 0
     @usableFromInline var end: Int64 = 0
     @usableFromInline var position = 0
+    /// Keys that were fetched, where there are no runs.
+    @usableFromInline var block: ArraySlice<Int64> = []
 
     @usableFromInline init(_ state: ResultsState) {
       owner = state.store
@@ -114,8 +116,9 @@ extension Results {
       if position < keys.runs.count {
         key = keys.runs[position].lowerBound
         end = keys.runs[position].upperBound + 1
-      } else if position < keys.keys.count {
-        key = keys.keys[position]
+      } else if keys.runs.isEmpty, position < keys.count {
+        if block.isEmpty { block = keys.block(from: position) }
+        key = block.removeFirst()
         end = key + 1
       } else {
         return false

@@ -89,8 +89,40 @@ extension ResultsState {
 
   private var fresh: KeySnapshot? { snapshot.flatMap { stamp == currentStamp ? $0 : nil } }
 
+  /// What is asked, as a value.
+  var description: ResultDescription {
+    let value: ResultDescription.Source =
+      switch source {
+      case .all: .all
+      case .nothing: .nothing
+      case .list(let list): .list(list.column, of: ObjectKey(list.key))
+      case .sources(let target, let column): .sources(of: target, through: column)
+      case .results(let outer): .results(outer.description)
+      }
+    return ResultDescription(query: query, source: value)
+  }
+
+  /// Makes these results again, for code that must not keep the store.
+  var remaking: (Store) -> ResultsState {
+    let (context, query, fault) = (context, query, fault)
+    let source: (Store) -> Source
+    switch self.source {
+    case .all: source = { _ in .all }
+    case .nothing: source = { _ in .nothing }
+    case .sources(let target, let column): source = { _ in .sources(of: target, through: column) }
+    case .list(let list):
+      let (owner, key, ordinal) = (list.context, list.key, list.ordinal)
+      source = { .list(ListHandle(store: $0, context: owner, key: key, ordinal: ordinal)) }
+    case .results(let outer):
+      let remade = outer.remaking
+      source = { .results(remade($0)) }
+    }
+    return { ResultsState($0, context, query, source($0), fault: fault) }
+  }
+
   private func evaluate() throws(StoreError) -> KeySnapshot {
     if let error { throw error }
+    if let kept = store.keptState(of: self) { return KeySnapshot(kept) }
     store.evaluationCount += 1
     let bound = try bound().get()
     let reading = store.reading
@@ -98,47 +130,11 @@ extension ResultsState {
       let all = try storing { () throws(StorageError) in try KeySnapshot(of: context.table, in: reading) }
       return query.limit.map { all.prefix($0) } ?? all
     }
-    return try storing { () throws(StorageError) in
-      guard let given = try given(reading) else { return KeySnapshot(try bound.keys(in: reading)) }
-      return KeySnapshot(try select(given, bound, reading))
+    guard case .all = source else {
+      let description = description
+      return KeySnapshot(try storing { () throws(StorageError) in try description.keys(in: reading) })
     }
-  }
-
-  /// The keys that the query is asked of; nil: all.
-  private func given(_ reading: any StorageReading) throws(StorageError) -> [Int64]? {
-    switch source {
-    case .all: return nil
-    case .nothing: return []
-    case .results(let outer): return outer.keys().array
-    case .list(let list): return try list.contains(reading) ? list.words(reading) : []
-    case .sources(let target, let column):
-      var keys: [Int64] = []
-      try reading.sources(of: target, through: column) { block in
-        keys += block
-        return .proceed
-      }
-      return keys
-    }
-  }
-
-  /// Condition, order and limit over given keys. Without an order of its own the given one stays.
-  private func select(
-    _ given: [Int64], _ bound: BoundQuery, _ reading: any StorageReading
-  ) throws(StorageError) -> [Int64] {
-    var keys = given
-    if !query.sort.isEmpty {
-      // The order of the whole type, with each key as often as it was given.
-      var left: [Int64: Int] = [:]
-      for key in given { left[key, default: 0] += 1 }
-      var unlimited = query
-      unlimited.limit = nil
-      guard let ordered = try? BoundQuery(unlimited, in: reading.catalog) else { return [] }
-      keys = try ordered.keys(in: reading).flatMap { Array(repeating: $0, count: left[$0] ?? 0) }
-    } else if query.condition != .constant(true) {
-      keys = []
-      for key in given where try bound.matches(ObjectKey(key), in: reading) { keys.append(key) }
-    }
-    return query.limit.map { Array(keys.prefix($0)) } ?? keys
+    return KeySnapshot(try storing { () throws(StorageError) in try bound.keys(in: reading) })
   }
 }
 
@@ -146,6 +142,7 @@ extension ResultsState {
   /// Counts without making a list where nobody has one yet.
   var count: Int {
     if let fresh { return fresh.count }
+    if store.isKept(self) { return keys().count }
     guard case .all = source, error == nil, case .success(let bound) = bound() else { return keys().count }
     do throws(StorageError) {
       let count =
@@ -160,6 +157,7 @@ extension ResultsState {
 
   var firstKey: Int64? {
     if let fresh { return fresh.count == 0 ? nil : fresh[0] }
+    if store.isKept(self) { return keys().first }
     guard case .all = source, error == nil, case .success(let bound) = bound() else {
       let keys = keys()
       return keys.count == 0 ? nil : keys[0]
@@ -175,7 +173,7 @@ extension ResultsState {
 
   /// Whether an object is in the result, without evaluating it where that can be avoided.
   func contains(_ key: Int64) -> Bool {
-    if let fresh { return fresh.index(of: key) != nil }
+    if let fresh, !fresh.isView { return fresh.index(of: key) != nil }
     guard case .all = source, query.limit == nil, case .success(let bound) = bound(), fault == nil else {
       return keys().index(of: key) != nil
     }

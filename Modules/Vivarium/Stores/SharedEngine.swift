@@ -8,6 +8,9 @@ import Synchronization
 final class SharedEngine: Sendable {
   let engine: any StorageEngine
   let notifier: CommitNotifier
+  let results: ResultNotifier
+  /// Taken to commit: whoever holds it reads the version it has just made.
+  let commitGate = Mutex(())
   let worker = DispatchQueue(label: "vivarium.writer")
 
   private struct Weak { weak var shared: SharedEngine? }
@@ -17,6 +20,7 @@ final class SharedEngine: Sendable {
   private init(_ engine: any StorageEngine) {
     self.engine = engine
     notifier = CommitNotifier(engine)
+    results = ResultNotifier(engine)
   }
 
   static func of(_ engine: any StorageEngine) -> SharedEngine {

@@ -21,27 +21,24 @@ final class StoreObserver {
 }
 
 extension Store {
-  /// Moves to the newest version, tells observers, and returns whether there was a newer one. Nothing inside a write: a
-  /// write reads its own version.
+  /// Moves to the newest version, tells observers all that is due, first results included, and returns whether there was
+  /// a newer one. Nothing inside a write, which reads its own version, and nothing inside an observer's block: all blocks of
+  /// a turn see one version.
   @discardableResult
   public func refresh() -> Bool {
-    guard writing == nil else { return false }
-    var moved = false
-    do throws(StoreError) {
-      if try storing({ () throws(StorageError) in try shared.engine.latestVersion() }) != snapshot.version {
-        try advance()
-        moved = true
-      }
-    } catch {
-      misuse(error)
-    }
-    deliver()
-    return moved
+    guard writing == nil, !isDelivering else { return false }
+    let before = snapshot.version
+    deliver(waits: true)
+    return snapshot.version != before
   }
 
   /// Takes a new snapshot. Tells nobody.
   func advance() throws(StoreError) {
-    let next = try storing { () throws(StorageError) in try shared.engine.beginRead() }
+    move(to: try storing { () throws(StorageError) in try shared.engine.beginRead() })
+  }
+
+  /// Reads this snapshot from now on.
+  func move(to next: any ReadTransaction) {
     let old = snapshot
     snapshot = next
     read(from: next)
@@ -56,42 +53,42 @@ extension Store {
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (StoreNotification, Store) -> Void
   ) -> NotificationToken {
-    if case .manual = home, let isolation {
-      // Opened in an actor's `init`, where there was no isolation yet.
-      home = .actor(isolation)
-      do throws(StoreError) { try subscribeIfNeeded() } catch { misuse(error) }
-    }
-    if observers.isEmpty, writing == nil { notifiedVersion = snapshot.version }
+    bind(isolation)
+    if observers.isEmpty, resultObservers.isEmpty, writing == nil { notifiedVersion = snapshot.version }
     let flag = StopFlag()
     observers.append(StoreObserver(flag, block))
-    return NotificationToken(fileID: fileID, line: line) { flag.stop() }
+    let anchor = StoreAnchor(self)
+    return NotificationToken(fileID: fileID, line: line) {
+      flag.stop()
+      StoreAnchor.release(anchor)
+    }
+  }
+
+  /// A store that was opened in an actor's `init`, where there was no isolation yet, is that actor's from its first
+  /// observer on.
+  func bind(_ isolation: isolated (any Actor)?) {
+    guard case .manual = home, let isolation else { return }
+    home = .actor(isolation)
+    do throws(StoreError) { try subscribeIfNeeded() } catch { misuse(error) }
   }
 
   /// One turn of the context after a commit.
   func turn() {
-    guard writing == nil else { return }
-    if configuration.autorefresh {
-      refresh()
-    } else if !observers.isEmpty, let newest = try? shared.engine.latestVersion(), newest > snapshot.version,
+    guard writing == nil, !isDelivering else { return }
+    if configuration.autorefresh { return deliver(waits: false) }
+    deliver(waits: false, mayMove: false)
+    if !observers.isEmpty, let newest = try? shared.engine.latestVersion(), newest > snapshot.version,
       newest != announcedVersion
     {
       announcedVersion = newest
       tell(.refreshRequired)
-    } else {
-      deliver()
     }
   }
 
-  /// Tells observers of the version the store is at, once.
-  func deliver() {
-    guard notifiedVersion != snapshot.version, !isDelivering else { return }
-    notifiedVersion = snapshot.version
-    tell(.didChange)
-  }
-
-  private func tell(_ notification: StoreNotification) {
+  func tell(_ notification: StoreNotification) {
+    let wasDelivering = isDelivering
     isDelivering = true
-    defer { isDelivering = false }
+    defer { isDelivering = wasDelivering }
     observers.removeAll { !$0.flag.isActive }
     // A copy: blocks may register and stop observers. One that an earlier block stopped does not run.
     for observer in observers where observer.flag.isActive { observer.block(notification, self) }
@@ -99,7 +96,7 @@ extension Store {
 
   func subscribeIfNeeded() throws(StoreError) {
     if case .manual = home { return }
-    guard subscription == nil else { return }
+    guard subscription == nil, resultObservers.isEmpty else { return }
     let weak = ConfinedStore(self)
     let home = home
     subscription = try storing { () throws(StorageError) in
@@ -107,16 +104,18 @@ extension Store {
     }
   }
 
-  /// A turn for what came while a write was open.
+  /// A turn for what came while a write was open or observers were told.
   func scheduleTurnIfBehind() {
-    guard subscription != nil, let newest = try? shared.engine.latestVersion(), newest != notifiedVersion else { return }
+    guard let newest = try? shared.engine.latestVersion(), newest != notifiedVersion else { return }
+    if let place { return place.wake() }
+    guard subscription != nil else { return }
     let weak = ConfinedStore(self)
     home.schedule { weak.store?.turn() }
   }
 }
 
 /// Carries a store to a turn of its own context.
-private struct ConfinedStore: @unchecked Sendable {
+struct ConfinedStore: @unchecked Sendable {
   // Sound because the closures that hold one are given to `DeliveryContext.schedule` alone, which runs them on the
   // store's own context, and only there is the store touched.
   weak let store: Store?

@@ -2,6 +2,7 @@ import ChangeTracker
 import Dispatch
 import Notifications
 import Storage
+import Synchronization
 
 extension Store {
   /// Whether a write of this store is open.
@@ -18,9 +19,8 @@ extension Store {
         .alreadyInWrite, "A write of this store is open already.",
         remedy: "Write within it; transactions do not nest.")
     }
-    refresh()
     let deadline = configuration.writeTimeout.map { Deadline.after($0) } ?? .never
-    let transaction = try storing { () throws(StorageError) in try shared.engine.beginWrite(deadline) }
+    let transaction = try reserveWrite(deadline)
     if transaction.version != snapshot.version {
       // Somebody committed while this store waited: a cancel must come back to that version.
       do throws(StoreError) { try advance() } catch {
@@ -32,18 +32,44 @@ extension Store {
     read(from: transaction)
   }
 
-  /// Commits the open write. Afterwards the store is at the new version, and every observer will hear of it.
+  /// The right to write, with observers told of everything before it. Somebody may commit between the two; then it is
+  /// given up and asked for again, a few times: what waits after that is told after the write.
+  private func reserveWrite(_ deadline: Deadline) throws(StoreError) -> any WriteTransaction {
+    var attempt = 0
+    while true {
+      attempt += 1
+      deliver(waits: true)
+      guard writing == nil else {
+        throw StoreError(.alreadyInWrite, "An observer's block opened a write of this store and left it open.")
+      }
+      let transaction = try storing { () throws(StorageError) in try shared.engine.beginWrite(deadline) }
+      if transaction.version == snapshot.version || resultObservers.isEmpty || attempt == 20 { return transaction }
+      transaction.end()
+    }
+  }
+
+  /// Commits the open write. Afterwards the store is at the new version, and every observer will hear of it, but those of
+  /// `tokens`: they know what the write did, and hear of everything else as ever.
+  ///
+  /// ```swift
+  /// try store.beginWrite()
+  /// try store.delete(messages[row])
+  /// table.deleteRow(at: row)
+  /// try store.commitWrite(withoutNotifying: [token])
+  /// ```
   ///
   /// When it throws, the write is over and nothing of it is visible.
-  public func commitWrite(author: String? = nil, durability: Durability? = nil) throws(StoreError) {
+  public func commitWrite(
+    withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, durability: Durability? = nil
+  ) throws(StoreError) {
     guard let write = writing else { throw .notInWrite("'commitWrite'") }
     dropWindows()
     writing = nil
     let result = Result { () throws(StorageError) in
       try write.isEmpty
         ? nil
-        : write.commit(
-          author: author ?? configuration.author, timeMilliseconds: Store.now,
+        : commit(
+          write, without: tokens.compactMap { $0.subject as? ResultObservation }, author ?? configuration.author,
           durability ?? configuration.durability)
     }
     write.end()
@@ -52,6 +78,21 @@ extension Store {
     case .success(nil): scheduleTurnIfBehind()
     case .success: try? advance()  // a snapshot that cannot be had now is had at the next refresh
     case .failure(let error): throw StoreError(error)
+    }
+  }
+
+  private func commit(
+    _ write: RecordedTransaction, without observations: [ResultObservation], _ author: String?, _ durability: Durability
+  ) throws(StorageError) -> Version {
+    let time = Store.now
+    return try shared.commitGate.withLock { _ throws(StorageError) in
+      if observations.isEmpty { return try write.commit(author: author, timeMilliseconds: time, durability) }
+      var record = write.record
+      record.version = write.transaction.version.next
+      record.author = author
+      return try shared.results.commit(write.transaction, record, skipping: observations) { () throws(StorageError) in
+        try write.commit(author: author, timeMilliseconds: time, durability)
+      }
     }
   }
 
@@ -69,12 +110,13 @@ extension Store {
   /// the same error is thrown on. A body may commit or cancel by itself.
   @discardableResult
   public func write<R>(
-    author: String? = nil, durability: Durability? = nil, _ body: () throws -> R
+    withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, durability: Durability? = nil,
+    _ body: () throws -> R
   ) throws -> R {
     try beginWrite()
     do {
       let result = try body()
-      if writing != nil { try commitWrite(author: author, durability: durability) }
+      if writing != nil { try commitWrite(withoutNotifying: tokens, author: author, durability: durability) }
       return result
     } catch {
       cancelWrite()
@@ -88,8 +130,8 @@ extension Store {
   /// `.cancelled` when the task is cancelled before the write begins.
   @discardableResult
   public func write<R: Sendable>(
-    author: String? = nil, durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,
-    _ body: @escaping @Sendable (Store) throws -> R
+    withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, durability: Durability? = nil,
+    isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (Store) throws -> R
   ) async throws -> R {
     if Task.isCancelled { throw StoreError.cancelledWrite }
     let (shared, configuration) = (shared, configuration)
@@ -101,7 +143,7 @@ extension Store {
             returning: Result {
               guard isWanted.isActive else { throw StoreError.cancelledWrite }
               let store = try Store(configuration, shared, home: .manual)
-              return try store.write(author: author, durability: durability) { try body(store) }
+              return try store.write(withoutNotifying: tokens, author: author, durability: durability) { try body(store) }
             })
         }
       }

@@ -44,6 +44,12 @@ public final class Store {
   var announcedVersion: Version?
   var isDelivering = false
   var subscription: CommitSubscription?
+  var resultObservers: [ResultObserver] = []
+  /// Where results are observed from; nil while none is.
+  var place: DeliveryPlace?
+  /// Observed results as they are in `keptVersion`.
+  var kept: [ResultDescription: ResultVersion] = [:]
+  var keptVersion = Version(0)
 
   init(_ configuration: Configuration, _ shared: SharedEngine, home: DeliveryContext) throws(StoreError) {
     self.configuration = configuration
@@ -61,6 +67,7 @@ public final class Store {
   }
 
   deinit {
+    for observer in resultObservers { observer.observation.map(shared.results.stop) }
     subscription?.stop()
     writing?.end()
     snapshot.end()

@@ -1,0 +1,106 @@
+import QueryModel
+import Storage
+import Values
+
+/// What has to be known of a result that is not kept row by row but asked anew and compared: of a query with a limit or
+/// a quantifier, of a list, of an inverse.
+package struct ComparedQuestion: Sendable {
+  /// The list of one object.
+  package struct Root: Sendable, Hashable {
+    package var column: ColumnID
+    package var owner: ObjectKey
+
+    package init(column: ColumnID, owner: ObjectKey) {
+      self.column = column
+      self.owner = owner
+    }
+  }
+
+  /// The table whose objects are the rows.
+  package var table: TableID
+  /// What decides which rows there are and how they are ordered; nil when that is not known, and any commit may.
+  package var reads: [ReadPath]?
+  /// The lists that the rows are elements of; empty when every object of the table may be a row.
+  package var roots: [Root]
+  /// The keys of the rows, in order; an object as often as it is a row.
+  package var keys: @Sendable (any StorageReading) throws(StorageError) -> [Int64]
+
+  package init(
+    table: TableID, reads: [ReadPath]?, roots: [Root] = [],
+    keys: @escaping @Sendable (any StorageReading) throws(StorageError) -> [Int64]
+  ) {
+    self.table = table
+    self.reads = reads
+    self.roots = roots
+    self.keys = keys
+  }
+
+  /// Whether the commit can have changed which rows there are, or their order. Reads nothing.
+  package func mayBeChanged(by record: CommitRecord) -> Bool { record.tables.contains { mayBeChanged(by: $0) } }
+
+  private func mayBeChanged(by change: TableChange) -> Bool {
+    guard let reads else { return true }
+    for root in roots where root.column.table == change.table {
+      if change.deleted.contains(root.owner.rawValue) { return true }
+      if change.modified.contains(where: { $0.key == root.owner && $0.properties.contains(root.column.property) }) {
+        return true
+      }
+    }
+    if roots.isEmpty, change.table == table, !change.inserted.isEmpty || !change.deleted.isEmpty { return true }
+    return reads.contains { path in
+      guard path.table == change.table else { return false }
+      if path.hasInverse, !change.inserted.isEmpty || !change.deleted.isEmpty { return true }
+      return change.modified.contains { !$0.properties.isDisjoint(with: path.properties) }
+    }
+  }
+}
+
+extension Query {
+  /// Everything the condition and the order read, also within quantifiers and subqueries; nil when the catalog does not
+  /// have all of it.
+  package func reads(in catalog: Catalog) -> [ReadPath]? {
+    guard let entry = catalog[type] else { return nil }
+    var reads = ReadPathCollector(entry, catalog)
+    for path in condition.everyPath([:]) {
+      guard reads.add(path, isSort: false) else { return nil }
+    }
+    for key in sort {
+      guard reads.add(key.path, isSort: true) else { return nil }
+    }
+    return reads.paths
+  }
+}
+
+extension PredicateNode {
+  /// `variables` are the collections that the variables of subqueries round this condition stand for.
+  fileprivate func everyPath(_ variables: [String: [String]]) -> [PropertyPath] {
+    switch self {
+    case .constant: []
+    case .comparison(let comparison): comparison.left.everyPath(variables) + comparison.right.everyPath(variables)
+    case .and(let nodes), .or(let nodes): nodes.flatMap { $0.everyPath(variables) }
+    case .not(let node): node.everyPath(variables)
+    }
+  }
+}
+
+extension ExpressionNode {
+  fileprivate func everyPath(_ variables: [String: [String]]) -> [PropertyPath] {
+    switch self {
+    case .constant, .constants: return []
+    case .path(let path): return [path.resolved(variables)]
+    case .folded(let inner, _), .quantified(_, let inner): return inner.everyPath(variables)
+    case .arithmetic(_, let left, let right): return left.everyPath(variables) + right.everyPath(variables)
+    case .subquery(let subquery):
+      let collection = subquery.collection.resolved(variables)
+      let inner = variables.merging([subquery.variable: collection.components]) { $1 }
+      return [collection] + subquery.condition.everyPath(inner)
+    }
+  }
+}
+
+extension PropertyPath {
+  fileprivate func resolved(_ variables: [String: [String]]) -> PropertyPath {
+    guard let first = components.first, let collection = variables[first] else { return self }
+    return PropertyPath(collection + components.dropFirst())
+  }
+}

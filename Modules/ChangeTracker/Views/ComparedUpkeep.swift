@@ -1,0 +1,151 @@
+import Storage
+import Values
+
+/// Keeps a result by asking for it anew and comparing, where it cannot be kept row by row. A commit that cannot change
+/// it asks for nothing.
+///
+/// Confined to its owner (the notifier's worker). What comes out of it may go anywhere.
+package final class ComparedUpkeep {
+  package let question: ComparedQuestion
+  /// Every path that observers follow. The position in this list is the bit in `RowMarks.paths`.
+  package private(set) var paths: [ReadPath] = []
+  /// The rows' own properties whose changes are reported.
+  package var watched = WatchedProperties.all
+  /// The rows, each with an identity of its own: see `RowIdentity`.
+  package private(set) var rows: [Int64]
+  /// How often the question was asked again.
+  package private(set) var evaluations = 0
+
+  /// - Parameter keys: what the question gives in the version that is kept first.
+  package init(_ question: ComparedQuestion, keys: [Int64]) {
+    self.question = question
+    rows = RowIdentity.rows(of: keys)
+  }
+
+  /// Follows a path that observers look at; returns the bits for `ModificationFilter.only`. Idempotent.
+  package func follow(_ path: ReadPath) -> UInt64 {
+    let index = paths.firstIndex(of: path) ?? paths.count
+    if index == paths.count { paths.append(path) }
+    return ViewUpkeep.bit(index)
+  }
+
+  /// Takes the result from the version that `from` reads to the version that `to` reads. `records` are the commits
+  /// between the two; nil when they are not known. Nil when no row was touched.
+  ///
+  /// When reading throws, the result is as it was; the step can be tried again.
+  package func apply(
+    _ records: [CommitRecord]?, from: any StorageReading, to: any StorageReading
+  ) throws(StorageError) -> ComparedStep? {
+    var marks: [Int64: RowMarks] = [:]
+    for record in records ?? [] {
+      for change in record.tables { try mark(change, from: from, to: to, &marks) }
+    }
+    let old = rows
+    if records?.contains(where: question.mayBeChanged) ?? true {
+      rows = RowIdentity.rows(of: try question.keys(to))
+      evaluations += 1
+    }
+    if marks.isEmpty, rows == old { return nil }
+    return ComparedStep(old: old, new: rows, marks: marks)
+  }
+
+  private func mark(
+    _ change: TableChange, from: any StorageReading, to: any StorageReading, _ marks: inout [Int64: RowMarks]
+  ) throws(StorageError) {
+    if change.table == question.table {
+      for object in change.modified where watched.isTouched(by: object.properties) {
+        marks[object.key.rawValue, default: RowMarks()].formUnion(RowMarks(properties: object.properties))
+      }
+    }
+    for (index, path) in paths.enumerated() {
+      for key in try path.rows(touchedBy: change, from: from, to: to) {
+        marks[key, default: RowMarks()].formUnion(RowMarks(paths: ViewUpkeep.bit(index)))
+      }
+    }
+  }
+}
+
+/// One step of a compared result. Marks are by object key, also of objects that are no rows.
+package struct ComparedStep: Sendable {
+  package let old: [Int64]
+  package let new: [Int64]
+  package let marks: [Int64: RowMarks]
+
+  package init(old: [Int64], new: [Int64], marks: [Int64: RowMarks]) {
+    self.old = old
+    self.new = new
+    self.marks = marks
+  }
+}
+
+/// Numbers that tell the rows of a collection apart which may hold an object twice: the object's key for its first
+/// row, a negative number for each further one.
+package enum RowIdentity {
+  private static let repeatBits: Int64 = 20
+
+  package static func rows(of keys: [Int64]) -> [Int64] {
+    var seen: [Int64: Int64] = [:]
+    seen.reserveCapacity(keys.count)
+    var rows = keys
+    for i in keys.indices {
+      let times = seen[keys[i], default: 0]
+      seen[keys[i]] = times + 1
+      if times > 0 { rows[i] = -(keys[i] << repeatBits | times & (1 << repeatBits - 1)) }
+    }
+    return rows
+  }
+
+  package static func key(of row: Int64) -> Int64 { row >= 0 ? row : -row >> repeatBits }
+}
+
+/// The changes of a compared result between what observers were given and now.
+///
+/// A value, confined to its owner.
+package struct ComparedChanges: Sendable {
+  /// The rows that the tokens know.
+  package private(set) var base: [Int64]
+  private var marks: [Int64: RowMarks] = [:]
+  private var isMoved = false
+
+  package init(base: [Int64]) { self.base = base }
+
+  /// Whether certainly nothing is to be reported.
+  package var isEmpty: Bool { marks.isEmpty && !isMoved }
+
+  package mutating func add(_ step: ComparedStep) {
+    if step.old != step.new { isMoved = true }
+    marks.merge(step.marks) { a, b in
+      var both = a
+      both.formUnion(b)
+      return both
+    }
+  }
+
+  /// Adds a step that the tokens are not told of. With changes pending, the rows it took away are taken from what they
+  /// know, and the rows it brought are put behind the row they follow.
+  package mutating func skip(_ step: ComparedStep) {
+    if isEmpty {
+      base = step.new
+      return
+    }
+    for key in step.marks.keys { marks[key] = nil }
+    let (old, new) = (Set(step.old), Set(step.new))
+    base.removeAll { old.contains($0) && !new.contains($0) }
+    let known = Set(base)
+    var before: Int64?
+    for row in step.new {
+      if !old.contains(row), !known.contains(row) {
+        base.insert(row, at: before.flatMap { base.firstIndex(of: $0) }.map { $0 + 1 } ?? 0)
+      }
+      before = row
+    }
+  }
+
+  /// What a token is told: from what it knows to the rows of now. O(n log n) where rows came, went or moved.
+  package func changeSet(to rows: [Int64], _ filter: ModificationFilter = .all) -> ChangeSet {
+    let modified = Set(rows.filter { row in marks[RowIdentity.key(of: row)].map { filter.wants($0) } ?? false })
+    if base != rows { return ChangeSet.between(base, rows, modified: modified) }
+    let positions = modified.isEmpty ? [] : rows.indices.filter { modified.contains(rows[$0]) }
+    return ChangeSet(modifications: positions, modificationsInNew: positions)
+  }
+}

@@ -1,0 +1,186 @@
+import ChangeTracker
+import Storage
+import Values
+
+/// One observed result, kept at the notifier's version for all who observe it. Under the notifier's lock.
+final class KeptResult {
+  private enum Upkeep {
+    case view(ViewUpkeep)
+    case whole(ComparedUpkeep)
+  }
+
+  private struct WeakState { weak var state: KnownState? }
+
+  let recipe: ResultRecipe
+  private var upkeep: Upkeep
+  /// What the tokens were given, by what it is: tokens that know the same share one.
+  private var states: [WeakState] = []
+  private(set) var observations: [ResultObservation] = []
+  private var filters: [ObjectIdentifier: ModificationFilter] = [:]
+
+  /// Evaluates the question. O(n), or O(n log n) for an order.
+  init(_ recipe: ResultRecipe, in reading: any StorageReading) throws(StorageError) {
+    self.recipe = recipe
+    upkeep = try KeptResult.build(recipe, in: reading)
+  }
+
+  private static func build(
+    _ recipe: ResultRecipe, in reading: any StorageReading
+  ) throws(StorageError) -> Upkeep {
+    let keys = try recipe.keys(reading)
+    switch recipe.question(reading.catalog) {
+    case .rows(let question): return .view(try ViewUpkeep(question, keys: keys, in: reading))
+    case .whole(let question): return .whole(ComparedUpkeep(question, keys: keys))
+    }
+  }
+
+  /// The result at the notifier's version.
+  var current: ResultVersion {
+    switch upkeep {
+    case .view(let upkeep): .view(upkeep.view.latest)
+    case .whole(let upkeep): .rows(upkeep.rows)
+    }
+  }
+
+  /// How often the question was asked again after the first time.
+  var evaluations: Int { if case .whole(let upkeep) = upkeep { upkeep.evaluations } else { 0 } }
+
+  /// What upkeep row by row has cost so far.
+  var work: ViewUpkeep.Work { if case .view(let upkeep) = upkeep { upkeep.work } else { .init() } }
+}
+
+// MARK: - Observers
+
+extension KeptResult {
+  func isObserved(by observation: ResultObservation) -> Bool { filters[ObjectIdentifier(observation)] != nil }
+
+  func attach(_ observation: ResultObservation) {
+    observations.append(observation)
+    refilter(observation)
+    rewatch()
+  }
+
+  func detach(_ observation: ResultObservation) {
+    observations.removeAll { $0 === observation }
+    filters[ObjectIdentifier(observation)] = nil
+    rewatch()
+  }
+
+  private func refilter(_ observation: ResultObservation) {
+    var paths: UInt64 = 0
+    for path in observation.filter.paths {
+      switch upkeep {
+      case .view(let upkeep): paths |= upkeep.follow(path)
+      case .whole(let upkeep): paths |= upkeep.follow(path)
+      }
+    }
+    filters[ObjectIdentifier(observation)] = .only(observation.filter.properties, paths: paths)
+  }
+
+  private func rewatch() {
+    var properties = PropertySet()
+    for observation in observations { properties.formUnion(observation.filter.properties) }
+    switch upkeep {
+    case .view(let upkeep): upkeep.watched = .only(properties)
+    case .whole(let upkeep): upkeep.watched = .only(properties)
+    }
+  }
+}
+
+// MARK: - Commits
+
+extension KeptResult {
+  /// Takes the result to the version that `to` reads; nil when nothing touched it.
+  func step(
+    _ records: [CommitRecord], from: any StorageReading, to: any StorageReading
+  ) throws(StorageError) -> ResultStep? {
+    switch upkeep {
+    case .view(let upkeep):
+      guard records.contains(where: upkeep.isAffected) else { return nil }
+      return try upkeep.apply(records, from: from, to: to).map { .rows($0) }
+    case .whole(let upkeep): return try upkeep.apply(records, from: from, to: to).map { .whole($0) }
+    }
+  }
+
+  /// Adds a step to what each token knows. `skipping` know its result already.
+  func add(_ step: ResultStep, by records: [CommitRecord], skipping: [ResultObservation] = []) {
+    for observation in skipping where observation.recipe.identity.isSame(as: recipe.identity) {
+      observation.separate { state in
+        let own = state.copy()
+        own.skip(step)
+        return own
+      }
+    }
+    for state in living() { state.add(step, by: records) }
+    for observation in skipping where observation.recipe.identity.isSame(as: recipe.identity) {
+      states += observation.states.map { WeakState(state: $0) }
+    }
+  }
+
+  /// Makes the view anew where its steps are not known or came to nothing. Objects that `records` modified count as
+  /// touched; all of them where the records are not known.
+  func rebuild(in reading: any StorageReading, by records: [CommitRecord]?) throws(StorageError) {
+    upkeep = try KeptResult.build(recipe, in: reading)
+    for observation in observations { refilter(observation) }
+    rewatch()
+    var marks: [Int64: RowMarks] = [:]
+    for change in records?.flatMap(\.tables) ?? [] where change.table == table {
+      for object in change.modified {
+        marks[object.key.rawValue, default: RowMarks()].formUnion(RowMarks(properties: object.properties))
+      }
+    }
+    if records == nil {
+      let everything = RowMarks(properties: PropertySet((0..<1_024).map { PropertyID($0) }), paths: .max)
+      for key in current.keys(in: 0..<current.count) { marks[key] = everything }
+    }
+    for state in living() { state.lose(marks, by: records ?? []) }
+  }
+
+  private var table: TableID {
+    switch upkeep {
+    case .view(let upkeep): upkeep.question.table
+    case .whole(let upkeep): upkeep.question.table
+    }
+  }
+
+  private func living() -> [KnownState] {
+    states.removeAll { $0.state == nil }
+    return states.compactMap(\.state)
+  }
+
+  /// The state of a token that was just given the result.
+  func currentState() -> KnownState {
+    let living = living()
+    if let shared = living.first(where: \.isEmpty) { return shared }
+    let made: KnownState
+    switch upkeep {
+    case .view(let upkeep): made = KnownState(.net(NetChanges(base: upkeep.view.latest)))
+    case .whole(let upkeep): made = KnownState(.compared(ComparedChanges(base: upkeep.rows)))
+    }
+    states.append(WeakState(state: made))
+    return made
+  }
+
+  /// What one token is to be told at this version; nil: nothing. `reading` reads the notifier's version.
+  func offer(
+    to observation: ResultObservation, at version: Version, _ reading: any StorageReading
+  ) throws(StorageError) -> ResultOffer? {
+    guard let known = observation.known else { return observation.offer(.initial, currentState(), at: version) }
+    if known.isEmpty { return nil }
+    let keys: FullKeys? = if case .view(let upkeep) = upkeep { upkeep.fullKeys(in: reading) } else { nil }
+    let filter = filters[ObjectIdentifier(observation)] ?? .all
+    let (changes, deleted) = try known.changeSet(to: current, at: version, keys, filter)
+    if changes.isEmpty {
+      observation.rebase(on: currentState(), at: version)
+      return nil
+    }
+    let change = ResultChange(
+      changes: changes, from: observation.version, to: version, authors: known.authors, result: current,
+      deletedRows: deleted)
+    return observation.offer(.update(change), currentState(), at: version)
+  }
+}
+
+extension Hashable {
+  fileprivate func isSame(as other: any Hashable) -> Bool { AnyHashable(self) == AnyHashable(other) }
+}

@@ -1,0 +1,143 @@
+import ChangeTracker
+import Storage
+import Synchronization
+import Values
+
+/// What some tokens of one result were given last, and what changed since: one for each distinct state, however many
+/// tokens share it.
+final class KnownState: @unchecked Sendable {
+  // Sound because everything but the release is done by `KeptResult`, under the notifier's lock. The last reference may be
+  // let go of on any thread: what is freed then are values, and view versions, which are released on any thread.
+  enum Changes {
+    case net(NetChanges)
+    case compared(ComparedChanges)
+  }
+
+  private(set) var changes: Changes
+  /// Who wrote what is pending, each once.
+  private(set) var authors: [String] = []
+  private(set) var commits = 0
+  /// Positions computed for an observer, for the next one that asks at the same version.
+  private var found: (version: Version, positions: NetPositions)?
+
+  init(_ changes: Changes) { self.changes = changes }
+
+  /// The same again, for tokens that go another way from here.
+  func copy() -> KnownState {
+    let copy = KnownState(changes)
+    copy.authors = authors
+    copy.commits = commits
+    return copy
+  }
+
+  var isEmpty: Bool {
+    switch changes {
+    case .net(let net): net.isEmpty
+    case .compared(let compared): compared.isEmpty
+    }
+  }
+
+  func add(_ step: ResultStep, by records: [CommitRecord]) {
+    found = nil
+    switch (changes, step) {
+    case (.net(var net), .rows(let step)):
+      // Taken out, so that it is edited in place.
+      changes = .compared(ComparedChanges(base: []))
+      net.add(step)
+      changes = .net(net)
+    case (.compared(var compared), .rows(let step)):
+      compared.add(ComparedStep(old: [], new: [0], marks: step.marks))
+      changes = .compared(compared)
+    case (.compared(var compared), .whole(let step)):
+      changes = .compared(ComparedChanges(base: []))
+      compared.add(step)
+      changes = .compared(compared)
+    case (.net, .whole): break  // a view's steps are rows
+    }
+    note(records)
+  }
+
+  func skip(_ step: ResultStep) {
+    found = nil
+    switch (changes, step) {
+    case (.net(var net), .rows(let step)):
+      net.skip(step)
+      changes = .net(net)
+    case (.compared(var compared), .whole(let step)):
+      compared.skip(step)
+      changes = .compared(compared)
+    case (.compared(var compared), .rows(let step)):
+      compared.skip(ComparedStep(old: step.from.allKeys, new: step.to.allKeys, marks: step.marks))
+      changes = .compared(compared)
+    case (.net, .whole): break
+    }
+  }
+
+  /// The view was made anew: from here on both states are compared whole.
+  func lose(_ marks: [Int64: RowMarks], by records: [CommitRecord]) {
+    found = nil
+    if case .net(let net) = changes {
+      var compared = ComparedChanges(base: net.base.allKeys)
+      compared.add(ComparedStep(old: [], new: [0], marks: net.pendingMarks))
+      changes = .compared(compared)
+    }
+    if case .compared(var compared) = changes {
+      compared.add(ComparedStep(old: [], new: [0], marks: marks))
+      changes = .compared(compared)
+    }
+    note(records)
+  }
+
+  private func note(_ records: [CommitRecord]) {
+    if isEmpty {
+      authors = []
+      commits = 0
+      return
+    }
+    commits += records.count
+    for record in records {
+      guard let author = record.author, authors.count < 64, !authors.contains(author) else { continue }
+      authors.append(author)
+    }
+  }
+
+  /// What a token is told that knows this.
+  func changeSet(
+    to current: ResultVersion, at version: Version, _ keys: FullKeys?, _ filter: ModificationFilter
+  ) throws(StorageError) -> (changes: ChangeSet, deleted: DeletedRows) {
+    switch changes {
+    case .net(let net):
+      guard case .view(let view) = current else { return (ChangeSet(), .none) }
+      if found?.version != version { found = (version, try net.netPositions(to: view, keys)) }
+      guard let positions = found?.positions else { return (ChangeSet(), .none) }
+      return (positions.changeSet(filter), .positions(positions))
+    case .compared(let compared):
+      return (compared.changeSet(to: current.allRows, filter), .base(compared.base))
+    }
+  }
+}
+
+/// Knows which objects stood at deleted positions.
+enum DeletedRows: Sendable {
+  case none
+  case positions(NetPositions)
+  case base([Int64])
+
+  func keys(ofDeletions deletions: [Int]) -> [Int64] {
+    switch self {
+    case .none: []
+    case .positions(let positions): positions.keys(ofDeletions: deletions)
+    case .base(let rows): deletions.map { RowIdentity.key(of: rows[$0]) }
+    }
+  }
+}
+
+/// One step of a result, by the way it is kept.
+enum ResultStep {
+  case rows(ViewStep)
+  case whole(ComparedStep)
+}
+
+extension ViewStep {
+  fileprivate var marks: [Int64: RowMarks] { Dictionary(rows.map { ($0.key, $0.marks) }) { a, _ in a } }
+}

@@ -1,0 +1,120 @@
+import ChangeTracker
+import Storage
+import Synchronization
+import Values
+
+/// One token's part of an observed result: what it was given last, and what it is offered now. Safe from any thread.
+package final class ResultObservation: Sendable {
+  private struct Knowledge {
+    /// What the observer was given; nil before its first call.
+    var known: KnownState?
+    /// What it will know once it took the offer.
+    var offered: KnownState?
+    var serial: UInt64 = 0
+    var version = Version(0)
+    var offeredVersion = Version(0)
+    /// Why the result is kept no more.
+    var failure: StorageError?
+  }
+
+  package let recipe: ResultRecipe
+  package let filter: ResultFilter
+  let place: DeliveryPlace
+  private let knowledge = Mutex(Knowledge())
+  private let ended = Atomic(false)
+
+  init(_ recipe: ResultRecipe, _ filter: ResultFilter, _ place: DeliveryPlace) {
+    self.recipe = recipe
+    self.filter = filter
+    self.place = place
+  }
+
+  /// Whether it was stopped, or told of an error.
+  package var isEnded: Bool { ended.load(ordering: .acquiring) }
+  func end() -> Bool { !ended.exchange(true, ordering: .acquiringAndReleasing) }
+
+  /// The storage version of what the observer was given last.
+  var version: Version { knowledge.withLock { $0.version } }
+  var known: KnownState? { knowledge.withLock { $0.known } }
+  var states: [KnownState] { knowledge.withLock { [$0.known, $0.offered].compactMap { $0 } } }
+
+  /// From now on there is nothing but an error to tell.
+  func fail(_ error: StorageError) { knowledge.withLock { $0.failure = $0.failure ?? error } }
+  var failure: StorageError? { knowledge.withLock { $0.failure } }
+
+  func offer(_ content: ResultOffer.Content, _ state: KnownState?, at version: Version) -> ResultOffer {
+    knowledge.withLock { knowledge in
+      knowledge.serial += 1
+      knowledge.offered = state
+      knowledge.offeredVersion = version
+      return ResultOffer(content: content, observation: self, serial: knowledge.serial)
+    }
+  }
+
+  /// What changed is nothing to this observer: it knows the newest state.
+  func rebase(on state: KnownState, at version: Version) {
+    knowledge.withLock { knowledge in
+      knowledge.known = state
+      knowledge.offered = nil
+      knowledge.version = version
+    }
+  }
+
+  /// Gives the token states of its own, made from the shared ones.
+  func separate(_ make: (KnownState) -> KnownState) {
+    knowledge.withLock { knowledge in
+      let (known, offered) = (knowledge.known, knowledge.offered)
+      knowledge.known = known.map(make)
+      knowledge.offered = offered === known ? knowledge.known : offered.map(make)
+    }
+  }
+
+  fileprivate func accept(_ serial: UInt64) -> Bool {
+    knowledge.withLock { knowledge in
+      guard knowledge.serial == serial, let offered = knowledge.offered else { return false }
+      knowledge.known = offered
+      knowledge.offered = nil
+      knowledge.version = knowledge.offeredVersion
+      return true
+    }
+  }
+}
+
+/// What one observer is to be told in a turn. Until it is accepted, the observer knows nothing of it: a later turn
+/// that comes first tells both at once.
+package struct ResultOffer: Sendable {
+  package enum Content: Sendable {
+    case initial
+    case update(ResultChange)
+    /// The result cannot be kept any more. The last call.
+    case failed(StorageError)
+  }
+
+  package let content: Content
+  let observation: ResultObservation
+  fileprivate let serial: UInt64
+
+  /// Takes the offer, right before the observer's block runs. False when a later one was taken first, or the token was
+  /// stopped: then there is nothing to say.
+  package func accept() -> Bool {
+    if case .failed = content { return observation.end() }
+    return !observation.isEnded && observation.accept(serial)
+  }
+}
+
+/// A change of a result, from what a token was given to the version that its context has now.
+package struct ResultChange: Sendable {
+  package let changes: ChangeSet
+  package let from: Version
+  package let to: Version
+  /// Who wrote what is in it, each once.
+  package let authors: [String]
+  let result: ResultVersion
+  let deletedRows: DeletedRows
+
+  /// The objects that went, in the order of `changes.deletions`; moved ones included.
+  package var deletedKeys: [Int64] { deletedRows.keys(ofDeletions: changes.deletions) }
+
+  /// The objects at some positions of the new collection.
+  package func keys(at positions: [Int]) -> [Int64] { positions.compactMap { result.key(at: $0) } }
+}

@@ -1,0 +1,77 @@
+import ChangeTracker
+import Storage
+import Values
+
+/// How the notifier makes an observed result and keeps it. Made by the modules that know queries.
+package struct ResultRecipe: Sendable {
+  /// The two ways to keep a result.
+  package enum Question: Sendable {
+    /// Row by row: a commit costs what it changed.
+    case rows(any ViewQuestion)
+    /// Asked anew after a commit that may have changed it, and compared.
+    case whole(ComparedQuestion)
+  }
+
+  /// Equal for the same question of the same engine: such observers share one view.
+  package var identity: any Hashable & Sendable
+  /// The keys of the rows, in order. Runs on the notifier's queue, never on the observer's context.
+  package var keys: @Sendable (any StorageReading) throws(StorageError) -> [Int64]
+  package var question: @Sendable (Catalog) -> Question
+
+  package init(
+    identity: any Hashable & Sendable, keys: @escaping @Sendable (any StorageReading) throws(StorageError) -> [Int64],
+    question: @escaping @Sendable (Catalog) -> Question
+  ) {
+    self.identity = identity
+    self.keys = keys
+    self.question = question
+  }
+}
+
+/// Which modifications one observer hears of: of the rows' own properties, and of what lies at the end of paths.
+package struct ResultFilter: Sendable {
+  package var properties: PropertySet
+  package var paths: [ReadPath]
+
+  package init(properties: PropertySet, paths: [ReadPath]) {
+    self.properties = properties
+    self.paths = paths
+  }
+}
+
+/// One state of an observed result: immutable, for any thread. Keeps no storage version.
+package enum ResultVersion: Sendable {
+  case view(ViewVersion)
+  /// Rows by `RowIdentity`.
+  case rows([Int64])
+
+  package var count: Int {
+    switch self {
+    case .view(let version): version.count
+    case .rows(let rows): rows.count
+    }
+  }
+
+  /// The objects at some positions, clamped. O(log n) and a little for each.
+  package func keys(in range: Range<Int>) -> [Int64] {
+    switch self {
+    case .view(let version): version.keys(in: range)
+    case .rows(let rows): rows[range.clamped(to: 0..<rows.count)].map { RowIdentity.key(of: $0) }
+    }
+  }
+
+  /// The object at a position; nil outside. O(log n).
+  package func key(at position: Int) -> Int64? {
+    switch self {
+    case .view(let version): version.key(at: position)?.rawValue
+    case .rows(let rows): rows.indices.contains(position) ? RowIdentity.key(of: rows[position]) : nil
+    }
+  }
+
+  var allRows: [Int64] {
+    switch self {
+    case .view(let version): version.allKeys
+    case .rows(let rows): rows
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import ChangeTracker
+import Notifications
+import Values
+
+/// What an observer of a collection hears.
+///
+/// ```swift
+/// token = people.observe { change in
+///   switch change {
+///   case .initial: table.reloadData()
+///   case .update(_, let deletions, let insertions, let modifications):
+///     table.apply(deletions, insertions, modifications)
+///   case .error(let error): show(error)
+///   }
+/// }
+/// ```
+public enum CollectionChange<C> {
+  /// The collection as it is when it is first there: once, before everything else, never inside the call that observes.
+  case initial(C)
+  /// What changed since the last call: deletions and modifications are positions in the collection of that call,
+  /// insertions in this one; each ascending, and no position is in two of deletions and modifications. Deleting these,
+  /// inserting these and reloading these brings the old collection to the new one.
+  case update(C, deletions: [Int], insertions: [Int], modifications: ChangedRows)
+  /// The collection cannot be kept any more. The last call.
+  case error(StoreError)
+
+  /// More about an update: moves, who wrote, which objects; nil for the others.
+  public var details: ChangeDetails? {
+    if case .update(_, _, _, let modifications) = self { modifications.details } else { nil }
+  }
+
+  /// The collection; nil for an error.
+  public var collection: C? {
+    switch self {
+    case .initial(let collection), .update(let collection, _, _, _): collection
+    case .error: nil
+    }
+  }
+}
+
+/// The rows that stayed where they were among the others and have other values: a collection of their positions in
+/// the collection of the last call, and `new` the same rows in this one.
+public struct ChangedRows: RandomAccessCollection, Sendable, Hashable, ExpressibleByArrayLiteral {
+  public let old: [Int]
+  public let new: [Int]
+  let details: ChangeDetails?
+
+  init(_ changes: ChangeSet, _ details: ChangeDetails) {
+    old = changes.modifications
+    new = changes.modificationsInNew
+    self.details = details
+  }
+
+  /// For tests of code that takes change sets.
+  public init(old: [Int], new: [Int]) {
+    self.old = old
+    self.new = new
+    details = nil
+  }
+
+  public init(arrayLiteral elements: Int...) { self.init(old: elements, new: elements) }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { old.count }
+  public subscript(index: Int) -> Int { old[index] }
+
+  public static func == (a: Self, b: Self) -> Bool { a.old == b.old && a.new == b.new }
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(old)
+    hasher.combine(new)
+  }
+}
+
+/// What a change set says beyond its positions. Sendable; worked out when it is asked for, from states of the collection
+/// that hold no version of the store.
+public struct ChangeDetails: Sendable {
+  /// A row that is still there and stands elsewhere among the others.
+  public struct Move: Sendable, Hashable {
+    /// In the collection of the last call; also one of the deletions.
+    public let from: Int
+    /// In this one; also one of the insertions.
+    public let to: Int
+  }
+
+  private let type: String
+  private let change: ResultChange
+
+  init(_ type: String, _ change: ResultChange) {
+    self.type = type
+    self.change = change
+  }
+
+  /// Rows that are still there and stand elsewhere among the others, as few as possible: each is a deletion and an
+  /// insertion too. Ascending by `from`.
+  public var moves: [Move] { change.changes.moves.map { Move(from: $0.from, to: $0.to) } }
+  /// The objects that went, in the order of the deletions; moved ones included.
+  public var deletedIDs: [ObjectID] { ids(change.deletedKeys) }
+  /// The objects that came, in the order of the insertions; moved ones included.
+  public var insertedIDs: [ObjectID] { ids(change.keys(at: change.changes.insertions)) }
+  /// The objects of the modifications, in their order.
+  public var modifiedIDs: [ObjectID] { ids(change.keys(at: change.changes.modificationsInNew)) }
+  /// The version of the last call, and of this one.
+  public var fromVersion: Version { change.from }
+  public var toVersion: Version { change.to }
+  /// How many commits of the store lie between the two, whatever they touched.
+  public var commits: Int { Int(clamping: change.to.rawValue - change.from.rawValue) }
+  /// The authors of commits that touched the collection, each once, in the order in which they wrote.
+  public var authors: [String] { change.authors }
+
+  private func ids(_ keys: [Int64]) -> [ObjectID] { keys.map { ObjectID(type: type, key: ObjectKey($0)) } }
+}

@@ -1,0 +1,55 @@
+import ChangeTracker
+import Notifications
+import Storage
+
+/// One observation of a collection, as its store keeps it: what the notifier knows of it, and the block.
+final class ResultObserver {
+  /// nil when the question is wrong, and there is nothing but that to tell.
+  let observation: ResultObservation?
+  let flag: StopFlag
+  /// What the collection is by itself, for results that read through the same view.
+  let description: ResultDescription?
+  /// Runs the block; the store is the one that keeps this.
+  let block: (Content, Store) -> Void
+  var fault: StoreError?
+  /// Whether the observer wants to hear in this turn: one that is asked for its changes does when it is asked.
+  var isListening: () -> Bool = { true }
+
+  enum Content {
+    case initial
+    case update(ResultChange)
+    case error(StoreError)
+  }
+
+  init(
+    _ observation: ResultObservation?, _ flag: StopFlag, _ description: ResultDescription?, fault: StoreError?,
+    _ block: @escaping (Content, Store) -> Void
+  ) {
+    self.observation = observation
+    self.flag = flag
+    self.description = description
+    self.fault = fault
+    self.block = block
+  }
+
+  var isActive: Bool { flag.isActive }
+}
+
+/// Keeps a store for as long as a token observes it, and lets go of it on the store's context.
+final class StoreAnchor: @unchecked Sendable {
+  // Sound because the store is not touched through this, only kept; and the last reference is let go of by a turn of
+  // the store's own context, or, where none is taken, by whoever is the last to have one, who then is alone with it.
+  private let store: Store
+  private let home: DeliveryContext
+
+  init(_ store: Store) {
+    self.store = store
+    home = store.home
+  }
+
+  static func release(_ anchor: StoreAnchor?) {
+    guard let anchor else { return }
+    if case .manual = anchor.home { return }
+    anchor.home.schedule { withExtendedLifetime(anchor) {} }
+  }
+}

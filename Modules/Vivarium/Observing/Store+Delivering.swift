@@ -1,0 +1,137 @@
+import ChangeTracker
+import Notifications
+import Storage
+
+extension Store {
+  /// Where the notifier finds this store. Made with the first observation of a result: from then on it, and not every
+  /// commit, gives the store its turns.
+  func deliveryPlace() -> DeliveryPlace {
+    subscription?.stop()
+    subscription = nil
+    if let place { return place }
+    let weak = ConfinedStore(self)
+    let made = DeliveryPlace(home) { weak.store?.turn() }
+    place = made
+    return made
+  }
+
+  /// Tells observers what is due, after moving to the version that the notifier keeps. With `waits` that is the newest one,
+  /// and first results that were asked for are there; without, it is whatever is ready.
+  ///
+  /// May be called inside a block, by the beginning of a write: what a later block of the turn was to hear then comes here,
+  /// with all that came since.
+  func deliver(waits: Bool, mayMove: Bool = true) {
+    endStopped()
+    if resultObservers.isEmpty { return deliverPlainly(mayMove: mayMove) }
+    // Observers without an observation have an error to tell, and nothing else.
+    let due = resultObservers.filter { $0.observation != nil && $0.isListening() }
+    let delivery: ResultDelivery
+    do throws(StorageError) {
+      delivery = try shared.results.delivery(
+        at: deliveryPlace(), due.compactMap(\.observation), current: snapshot, mayMove: mayMove, waits: waits)
+    } catch {
+      return misuse(StoreError(error))
+    }
+    switch delivery {
+    case .later: tellFaults()
+    case .free(let offers):
+      if mayMove, let newest = try? shared.engine.latestVersion(), newest != snapshot.version { try? advance() }
+      tell(due, offers)
+    case .ready(let transaction, let offers, let results):
+      if let transaction { move(to: transaction) }
+      keep(due, results)
+      tell(due, offers)
+    }
+  }
+
+  /// Nobody observes a result.
+  private func deliverPlainly(mayMove: Bool) {
+    do throws(StoreError) {
+      if mayMove, try storing({ () throws(StorageError) in try shared.engine.latestVersion() }) != snapshot.version {
+        try advance()
+      }
+    } catch {
+      misuse(error)
+    }
+    tellChange()
+  }
+
+  private func endStopped() {
+    resultObservers.removeAll { !$0.isActive }
+    if resultObservers.isEmpty, place != nil {
+      kept = [:]
+      place = nil
+      do throws(StoreError) { try subscribeIfNeeded() } catch { misuse(error) }
+    }
+  }
+
+  /// Tells observers of the store of the version it is at, once.
+  private func tellChange() {
+    guard notifiedVersion != snapshot.version else { return }
+    notifiedVersion = snapshot.version
+    tell(.didChange)
+  }
+
+  /// First the observers of the store, then those of collections in the order in which they were registered.
+  private func tell(_ due: [ResultObserver], _ offers: [ResultOffer?]) {
+    let wasDelivering = isDelivering
+    isDelivering = true
+    defer {
+      isDelivering = wasDelivering
+      if !wasDelivering { scheduleTurnIfBehind() }
+    }
+    tellChange()
+    tellFaults()
+    for (observer, offer) in zip(due, offers) {
+      guard let offer, observer.isActive, offer.accept() else { continue }
+      switch offer.content {
+      case .initial: observer.block(.initial, self)
+      case .update(let change): observer.block(.update(change), self)
+      case .failed(let error):
+        observer.flag.stop()
+        observer.block(.error(StoreError(error)), self)
+      }
+    }
+  }
+
+  private func tellFaults() {
+    for observer in resultObservers where observer.isActive {
+      guard let fault = observer.fault else { continue }
+      observer.flag.stop()
+      observer.block(.error(fault), self)
+    }
+  }
+}
+
+// MARK: - States that the notifier handed over
+
+extension Store {
+  private func keep(_ due: [ResultObserver], _ results: [ResultVersion?]) {
+    if keptVersion != snapshot.version {
+      kept = [:]
+      keptVersion = snapshot.version
+    }
+    for (observer, result) in zip(due, results) {
+      guard let description = observer.description, let result else { continue }
+      kept[description] = result
+    }
+  }
+
+  /// Whether these results are observed, and so need not be evaluated.
+  func isKept(_ state: ResultsState) -> Bool { place != nil && keptState(of: state) != nil }
+
+  /// The results as the notifier keeps them, in the version that is read; nil when nobody observes them, or a write has
+  /// changed something.
+  func keptState(of state: ResultsState) -> ResultVersion? {
+    guard place != nil, writing?.isEmpty ?? true, snapshot.version == reading.version else { return nil }
+    let description = state.description
+    if keptVersion == snapshot.version, let result = kept[description] { return result }
+    guard resultObservers.contains(where: { $0.isActive && $0.description == description }) else { return nil }
+    // This store has moved by itself, by a commit of its own.
+    guard let result = shared.results.state(of: description, at: snapshot.version) else { return nil }
+    if keptVersion != snapshot.version { kept = [:] }
+    keptVersion = snapshot.version
+    kept[description] = result
+    return result
+  }
+}
