@@ -26,7 +26,7 @@ extension Store {
   /// a turn see one version.
   @discardableResult
   public func refresh() -> Bool {
-    guard writing == nil, !isDelivering else { return false }
+    guard writing == nil, !isDelivering, !isReadOnly else { return false }
     let before = snapshot.version
     deliver(waits: true)
     return snapshot.version != before
@@ -74,7 +74,7 @@ extension Store {
 
   /// One turn of the context after a commit.
   func turn() {
-    guard writing == nil, !isDelivering else { return }
+    guard writing == nil, !isDelivering, !isReadOnly else { return }
     if configuration.autorefresh { return deliver(waits: false) }
     deliver(waits: false, mayMove: false)
     if !observers.isEmpty, let newest = try? shared.engine.latestVersion(), newest > snapshot.version,

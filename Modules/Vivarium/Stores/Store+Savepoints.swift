@@ -15,22 +15,48 @@ extension Store {
   /// its part. Costs nothing but what it undoes.
   @discardableResult
   public func savepoint<R>(_ body: () throws -> R) throws -> R {
-    let write = try openWrite(for: "A savepoint")
-    try storing { () throws(StorageError) in try write.beginSavepoint() }
+    let savepoint = OpenSavepoint(write: try openWrite(for: "A savepoint"))
+    try storing { () throws(StorageError) in try savepoint.write.beginSavepoint() }
     let result = Result { try body() }
-    guard writing === write else {
+    guard writing === savepoint.write else {
       if case .failure(let error) = result { throw error }
       throw StoreError.notInWrite("Ending a savepoint")
     }
-    dropWindows()
     switch result {
     case .success(let value):
-      try storing { () throws(StorageError) in try write.releaseSavepoint() }
+      try release(savepoint)
       return value
     case .failure(let error):
-      defer { didChangeEverything() }
-      try storing { () throws(StorageError) in try write.rollbackToSavepoint() }
+      try rollBack(to: savepoint)
       throw error
     }
+  }
+
+  /// A savepoint that is ended by hand, by code that cannot put its part of the write into one closure. Savepoints
+  /// end in the reverse order of their beginning.
+  package struct OpenSavepoint {
+    let write: RecordedTransaction
+  }
+
+  /// Begins a savepoint; nil without an open write.
+  package func beginSavepoint() throws(StoreError) -> OpenSavepoint? {
+    guard let writing else { return nil }
+    try storing { () throws(StorageError) in try writing.beginSavepoint() }
+    return OpenSavepoint(write: writing)
+  }
+
+  /// Keeps what was written since. Nothing when the write is over.
+  package func release(_ savepoint: OpenSavepoint) throws(StoreError) {
+    guard writing === savepoint.write else { return }
+    dropWindows()
+    try storing { () throws(StorageError) in try savepoint.write.releaseSavepoint() }
+  }
+
+  /// Undoes what was written since. Nothing when the write is over.
+  package func rollBack(to savepoint: OpenSavepoint) throws(StoreError) {
+    guard writing === savepoint.write else { return }
+    dropWindows()
+    defer { didChangeEverything() }
+    try storing { () throws(StorageError) in try savepoint.write.rollbackToSavepoint() }
   }
 }

@@ -11,15 +11,18 @@ extension Store {
   /// Opens a write from the newest version. Observers first hear of what that brings. Waits for other writers, of
   /// other processes too, for at most `Configuration.writeTimeout`.
   ///
-  /// `.alreadyInWrite` when one is open, `.writeTimeout`, `.readOnly`, `.wrongContext`.
-  public func beginWrite() throws(StoreError) {
+  /// `.alreadyInWrite` when one is open, `.writeTimeout`, `.readOnly`, `.wrongContext`, `.readOnlyOperation`.
+  ///
+  /// - Parameter timeout: how long to wait for other writers; nil: as the configuration says.
+  public func beginWrite(timeout: Duration? = nil) throws(StoreError) {
     try checkContext("beginWrite")
+    guard !isReadOnly else { throw .readOnlyOperation("'beginWrite'") }
     guard writing == nil else {
       throw StoreError(
         .alreadyInWrite, "A write of this store is open already.",
         remedy: "Write within it; transactions do not nest.")
     }
-    let deadline = configuration.writeTimeout.map { Deadline.after($0) } ?? .never
+    let deadline = (timeout ?? configuration.writeTimeout).map { Deadline.after($0) } ?? .never
     let transaction = try reserveWrite(deadline)
     if transaction.version != snapshot.version {
       // Somebody committed while this store waited: a cancel must come back to that version.
@@ -158,6 +161,7 @@ extension Store {
   func openWrite(for what: @autoclosure () -> String) throws(StoreError) -> RecordedTransaction {
     if let writing { return writing }
     try checkContext(what())
+    if isReadOnly { throw .readOnlyOperation(what()) }
     throw .notInWrite(what())
   }
 

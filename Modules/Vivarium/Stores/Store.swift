@@ -24,6 +24,10 @@ public final class Store {
   // One version to read, and the write that is open on top of it.
   var snapshot: any ReadTransaction
   var writing: RecordedTransaction?
+  /// Inside `readOnly`: nothing is written and nothing newer read.
+  var isReadOnly = false
+  /// The write that was open when it began.
+  var heldWrite: RecordedTransaction?
   /// The write while there is one, else the snapshot; and its windows, if its engine has them.
   var reading: any StorageReading
   var windowed: (any WindowedReading)?

@@ -7,6 +7,12 @@ extension StoreError {
     StoreError(.notInWrite, "\(what) needs an open write.", remedy: "Do it inside 'store.write { … }'.")
   }
 
+  static func readOnlyOperation(_ what: String) -> StoreError {
+    StoreError(
+      .readOnlyOperation, "\(what) was tried inside an operation that only reads.",
+      remedy: "Make it one that writes.")
+  }
+
   static func objectDeleted(type: String, key: Int64) -> StoreError {
     StoreError(
       .objectDeleted, "The \(type) object #\(key) is not in the store any more.",

@@ -69,6 +69,8 @@ extension StoreError.Code {
   // Transactions and contexts.
   public static let alreadyInWrite = Self(rawValue: "alreadyInWrite")
   public static let notInWrite = Self(rawValue: "notInWrite")
+  /// A write inside an operation that said it would only read.
+  public static let readOnlyOperation = Self(rawValue: "readOnlyOperation")
   public static let wrongContext = Self(rawValue: "wrongContext")
   /// An object of one store was given to another.
   public static let wrongStore = Self(rawValue: "wrongStore")
