@@ -67,6 +67,8 @@ let targets: [Target] = [
   Room.module(
     "Vivarium",
     ["ChangeTracker", "Notifications", "QueryEngine", "QueryModel", "Storage", "Values", "VivariumMacros", logging]),
+  // Rank 7: companions on top of the face.
+  Room.module("Operations", ["Vivarium"]),
   // Programs.
   Room.module("Inspection", ["QueryEngine", "QueryModel", "Storage", "Values"]),
   Room.program(
@@ -106,6 +108,7 @@ let targets: [Target] = [
   Room.tests(
     "IntegrationTests",
     ["Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values", "Vivarium"]),
+  Room.tests("OperationsTests", ["Operations", "StorageMemory", "TestSupport", "Vivarium"]),
   Room.tests("InspectionTests", ["Inspection", "QueryModel", "Storage", "TestSupport", "Values"]),
   Room.tests(
     "InspectProgramTests",
@@ -129,6 +132,7 @@ let targets: [Target] = [
 let libraries = [
   "Values", "QueryModel", "Storage", "Coordination", "ColumnStore", "QueryEngine", "ChangeTracker",
   "StorageMemory", "StorageLMDB", "StorageSQLite", "Notifications", "Vivarium", "Inspection",
+  "Operations",
 ]
 
 let package = Package(

@@ -1,0 +1,27 @@
+/// Whether an operation writes, as a type: `ReadOnly`, `ReadWrite`, or `AnyAccess` where only the running program
+/// knows.
+public protocol Access: Sendable {
+  /// What the type alone says; nil for `AnyAccess`.
+  static var mode: AccessMode? { get }
+}
+
+/// Whether an operation writes, as a value.
+public enum AccessMode: Sendable, Hashable {
+  case readOnly
+  case readWrite
+}
+
+/// The access of operations that read: they run without a transaction, on one version.
+public enum ReadOnly: Access {
+  public static var mode: AccessMode? { .readOnly }
+}
+
+/// The access of operations that write: each run is one transaction.
+public enum ReadWrite: Access {
+  public static var mode: AccessMode? { .readWrite }
+}
+
+/// The access of operations of which it is known at run time only whether they write.
+public enum AnyAccess: Access {
+  public static var mode: AccessMode? { nil }
+}

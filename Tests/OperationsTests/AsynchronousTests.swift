@@ -1,0 +1,69 @@
+import Operations
+import Synchronization
+import TestSupport
+import Testing
+import Vivarium
+
+@Suite struct AsynchronousTests {
+  @Test func anOperationRunsOnAnotherThreadAndIsSeenHere() async throws {
+    let store = try makeStore()
+    let count = try await store.runAsync(io: Store.IO.add(Dog(name: "Rex")).flatMap { _ in StoreRO { $0.objects(Dog.self).count } })
+    #expect(count == 1 && store.objects(Dog.self).count == 1)
+    #expect(try await store.runAsync(io: StoreRO { $0.objects(Dog.self).count }) == 1)
+  }
+
+  @Test func anObjectComesBackAsTheOneOfThisStore() async throws {
+    let store = try makeStore()
+    let rex = try await store.runAsync(io: Store.IO.add(Dog(name: "Rex", age: 3)))
+    #expect(rex.store === store && rex.age == 3)
+  }
+
+  @Test func objectArgumentsTravelAsReferences() async throws {
+    let store = try makeStore()
+    let (rex, fido) = (Dog(name: "Rex"), Dog(name: "Fido"))
+    try store.write { try store.add([rex, fido]) }
+    // Made here from objects of this thread, run on another.
+    let io = Store.IO.modify(rex) { $0.age = 5 }.flatMap { _ in StoreRW { _ in } }
+    try await store.runAsync(io: io)
+    #expect(rex.age == 5)
+    try await store.runAsync(io: Store.IO.delete(fido))
+    #expect(fido.isInvalidated && store.objects(Dog.self).count == 1)
+    await #expect(throws: StoreError.self) { try await store.runAsync(io: Store.IO.delete(fido)) }
+    try await store.runAsync(io: Store.IO.objects(Dog.self).flatMap(Store.IO.delete))
+    #expect(store.objects(Dog.self).isEmpty)
+  }
+
+  @Test func aCancelledRunStopsAtItsNextStepAndLeavesNothing() async throws {
+    let store = try makeStore()
+    let configuration = store.configuration
+    let started = Signal()
+    let cancelled = Signal()
+    let reached = Mutex(false)
+    let io = Store.IO.add(Dog(name: "Rex")).flatMap { _ in
+      started.fire()
+      _ = cancelled.wait()
+      return StoreRW { _ in reached.withLock { $0 = true } }.recover { _ in StoreRW { _ in } }
+    }
+    let task = Task { try await Store(configuration, isolation: nil).runAsync(io: io) }
+    await Task.detached { _ = started.wait() }.value
+    task.cancel()
+    cancelled.fire()
+    do {
+      try await task.value
+      Issue.record("It was not cancelled.")
+    } catch let error as StoreError {
+      #expect(error.code == .cancelled)
+    }
+    store.refresh()
+    #expect(store.objects(Dog.self).isEmpty && !reached.withLock { $0 })
+  }
+
+  @Test func aCompletionIsCalledOnce() async throws {
+    let store = try makeStore()
+    let count = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int, any Error>) in
+      store.runAsync(io: Store.IO.add(Dog(name: "Rex")).map { _ in 1 }) { continuation.resume(with: $0) }
+    }
+    store.refresh()
+    #expect(count == 1 && store.objects(Dog.self).count == 1)
+  }
+}

@@ -1,0 +1,79 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import Testing
+
+/// What must not compile: each mistake with what the compiler answers.
+private let mistakes = """
+  import Operations
+  import Vivarium
+
+  func writingIsNotReading(_ io: StoreRW<Int>) {
+    let _: StoreRO<Int> = io  // mistake: to type 'StoreRO<Int>'
+  }
+
+  func aCompositionWithWritingDoesNotRead(_ read: StoreRO<Int>, _ write: StoreRW<Int>) {
+    let _: StoreRO<Int> = read.flatMap { _ in write }  // mistake: cannot convert
+  }
+
+  func anOperationCapturesNoLiveObject<T: Model>(_ dog: T) -> StoreRW<Void> {
+    StoreRW { store in try store.delete(dog) }  // mistake: non-Sendable
+  }
+
+  func anExistingInstanceIsNotAdded<T: Model>(_ dog: T) -> StoreRW<T> {
+    Store.IO.add(dog)  // mistake: 'Sendable'
+  }
+
+  func aStoreIsNotCaptured(_ store: Store) -> StoreRW<Void> {
+    StoreRW { _ in try store.deleteAll() }  // mistake: non-Sendable
+  }
+
+  @MainActor func liveResultsStayOnTheirThread<T: Model>(_ store: Store, _ all: StoreRO<Results<T>>) async throws {
+    _ = try await store.runAsync(io: all)  // mistake: 'Sendable'
+  }
+  """
+
+@Suite struct RefusedTests {
+  @Test func mistakesAreFoundByTheCompiler() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "refused-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let source = folder.appending(path: "Refused.swift")
+    try Data(mistakes.utf8).write(to: source)
+
+    let compiler = Process()
+    compiler.executableURL = URL(filePath: "/usr/bin/env")
+    compiler.arguments = ["swiftc", "-typecheck", "-swift-version", "6", source.path] + (try moduleFolders())
+    let answer = Pipe()
+    compiler.standardError = answer
+    try compiler.run()
+    let text = String(decoding: try answer.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    compiler.waitUntilExit()
+
+    let errors = text.split(separator: "\n").filter { $0.contains("Refused.swift:") && $0.contains(" error: ") }
+    var unexpected = errors
+    for (number, line) in mistakes.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      guard let wanted = line.components(separatedBy: "// mistake: ").dropFirst().first else { continue }
+      let here = errors.filter { $0.contains("Refused.swift:\(number + 1):") }
+      #expect(here.contains { $0.contains(wanted) }, "\(line)\n\(text)")
+      unexpected.removeAll { here.contains($0) }
+    }
+    #expect(unexpected.isEmpty, "\(text)")
+  }
+
+  /// Where this test's own build keeps its modules.
+  private func moduleFolders() throws -> [String] {
+    var folder = try #require(Bundle(for: Anchor.self).executableURL ?? Bundle.main.executableURL)
+    while folder.path != "/" {
+      folder.deleteLastPathComponent()
+      let modules = folder.appending(path: "Modules")
+      if FileManager.default.fileExists(atPath: modules.appending(path: "Operations.swiftmodule").path) {
+        return ["-I", modules.path]
+      }
+    }
+    Issue.record("The folder with Operations.swiftmodule was not found.")
+    return []
+  }
+
+  private final class Anchor {}
+}
+#endif
