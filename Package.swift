@@ -69,6 +69,7 @@ let targets: [Target] = [
     ["ChangeTracker", "Notifications", "QueryEngine", "QueryModel", "Storage", "Values", "VivariumMacros", logging]),
   // Rank 7: companions on top of the face.
   Room.module("Operations", ["Vivarium"]),
+  Room.module("ResultsControl", ["ChangeTracker", "Values", "Vivarium"]),
   // Programs.
   Room.module("Inspection", ["QueryEngine", "QueryModel", "Storage", "Values"]),
   Room.program(
@@ -109,6 +110,9 @@ let targets: [Target] = [
     "IntegrationTests",
     ["Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values", "Vivarium"]),
   Room.tests("OperationsTests", ["Operations", "StorageMemory", "TestSupport", "Vivarium"]),
+  Room.tests(
+    "ResultsControlTests",
+    ["ChangeTracker", "ResultsControl", "StorageMemory", "TestSupport", "Values", "Vivarium"]),
   Room.tests("InspectionTests", ["Inspection", "QueryModel", "Storage", "TestSupport", "Values"]),
   Room.tests(
     "InspectProgramTests",
@@ -132,7 +136,7 @@ let targets: [Target] = [
 let libraries = [
   "Values", "QueryModel", "Storage", "Coordination", "ColumnStore", "QueryEngine", "ChangeTracker",
   "StorageMemory", "StorageLMDB", "StorageSQLite", "Notifications", "Vivarium", "Inspection",
-  "Operations",
+  "Operations", "ResultsControl",
 ]
 
 let package = Package(

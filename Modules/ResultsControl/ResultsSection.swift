@@ -1,0 +1,36 @@
+import Vivarium
+
+/// One section of a results controller with its objects: live as long as the controller does not change, so take it anew
+/// after a change.
+public struct ResultsSection<Element>: RandomAccessCollection {
+  /// What its rows have in common; null for rows without a value, and where there is no sectioning.
+  public let key: Value
+  public let count: Int
+  private let object: (Int) -> Element
+
+  init(key: Value, count: Int, _ object: @escaping (Int) -> Element) {
+    self.key = key
+    self.count = count
+    self.object = object
+  }
+
+  /// The key as text; empty for null.
+  public var name: String {
+    switch key {
+    case .null: ""
+    case .string(let text): text
+    case .int(let number): "\(number)"
+    case .double(let number): "\(number)"
+    case .float(let number): "\(number)"
+    case .bool(let flag): "\(flag)"
+    default: "\(key)"
+    }
+  }
+
+  /// The first letter of the name, in upper case: what an index at the side of a table shows.
+  public var indexTitle: String { name.first.map { $0.uppercased() } ?? "" }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+  public subscript(position: Int) -> Element { object(position) }
+}

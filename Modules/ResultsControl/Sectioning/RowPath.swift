@@ -1,0 +1,26 @@
+/// Where a row is: its section, and its place in it. What `IndexPath` is to a table view, without one.
+public struct RowPath: Sendable, Hashable, Comparable, CustomStringConvertible {
+  public var section: Int
+  public var row: Int
+
+  public init(section: Int, row: Int) {
+    self.section = section
+    self.row = row
+  }
+
+  public static func < (a: RowPath, b: RowPath) -> Bool { (a.section, a.row) < (b.section, b.row) }
+  public var description: String { "[\(section), \(row)]" }
+}
+
+/// A row in both states: where it was and where it is.
+public struct RowStep: Sendable, Hashable {
+  /// In the old sections.
+  public var from: RowPath
+  /// In the new sections.
+  public var to: RowPath
+
+  public init(from: RowPath, to: RowPath) {
+    self.from = from
+    self.to = to
+  }
+}

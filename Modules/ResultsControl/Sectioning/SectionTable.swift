@@ -1,0 +1,148 @@
+import Values
+
+/// The sections of an ordered list of rows: which there are, in order, and how many rows each has.
+///
+/// A section is a run of rows with one key. Rows are ordered so that rows of one key stand together; where an order does not
+/// keep to that, a row between two rows of one section belongs to that section, so a section is never torn.
+/// Knows no objects: rows are positions, and the keys of those that changed are asked for.
+struct SectionTable {
+  struct Entry: Weighted {
+    var key: Value
+    var weight: Int
+    /// Stays when it has no rows.
+    var isStatic = false
+  }
+
+  private(set) var entries: WeightedList<Entry>
+  /// Whether one key comes before another in the order of the rows; nil where that is not known.
+  private let precedes: (@Sendable (Value, Value) -> Bool)?
+
+  var count: Int { entries.count }
+  var rowCount: Int { entries.weight }
+
+  /// Sections for `count` rows. Where the order is known to follow the keys (`precedes`), only about log₂ rows
+  /// of each section are asked for their key; otherwise each is.
+  ///
+  /// - Parameter keep: keys whose sections stay when they are empty, in the order of the rows.
+  init(
+    count: Int, keep: [Value] = [], precedes: (@Sendable (Value, Value) -> Bool)? = nil, key: (Int) -> Value
+  ) {
+    self.precedes = precedes
+    var runs: [Entry] = []
+    var start = 0
+    while start < count {
+      let first = key(start)
+      let end =
+        precedes == nil
+        ? SectionTable.endByWalking(start, count) { key($0).isSameKey(as: first) }
+        : SectionTable.endByDoubling(start, count) { key($0).isSameKey(as: first) }
+      if let last = runs.last, last.key.isSameKey(as: first) {
+        runs[runs.count - 1].weight += end - start
+      } else {
+        runs.append(Entry(key: first, weight: end - start))
+      }
+      start = end
+    }
+    entries = WeightedList(SectionTable.merged(runs, keep))
+  }
+
+  private static func endByWalking(_ start: Int, _ count: Int, _ isSame: (Int) -> Bool) -> Int {
+    var end = start + 1
+    while end < count, isSame(end) { end += 1 }
+    return end
+  }
+
+  /// Steps of doubling width, then halving: for runs that stand together.
+  private static func endByDoubling(_ start: Int, _ count: Int, _ isSame: (Int) -> Bool) -> Int {
+    var (inside, step) = (start, 1)
+    while inside + step < count, isSame(inside + step) {
+      inside += step
+      step *= 2
+    }
+    var outside = Swift.min(inside + step, count)
+    while outside - inside > 1 {
+      let middle = (inside + outside) / 2
+      if isSame(middle) { inside = middle } else { outside = middle }
+    }
+    return outside
+  }
+
+  /// Empty static sections between the runs: each before the first run that is declared after it.
+  private static func merged(_ runs: [Entry], _ keep: [Value]) -> [Entry] {
+    if keep.isEmpty { return runs }
+    var result: [Entry] = []
+    var next = 0
+    for var run in runs {
+      if let place = keep[next...].firstIndex(where: { $0.isSameKey(as: run.key) }) {
+        result += keep[next..<place].map { Entry(key: $0, weight: 0, isStatic: true) }
+        next = place + 1
+        run.isStatic = true
+      }
+      result.append(run)
+    }
+    return result + keep[next...].map { Entry(key: $0, weight: 0, isStatic: true) }
+  }
+}
+
+// MARK: - Reading
+
+extension SectionTable {
+  /// The key of a section.
+  func key(of section: Int) -> Value { entries[section].key }
+
+  func rowCount(of section: Int) -> Int { entries[section].weight }
+
+  /// Where the rows of a section stand in the list.
+  func rows(of section: Int) -> Range<Int> {
+    let start = entries.weight(before: section)
+    return start..<start + entries[section].weight
+  }
+
+  /// Where a row of the list is; nil when there is none.
+  func path(of row: Int) -> RowPath? { entries.find(row: row).map { RowPath(section: $0.index, row: $0.rest) } }
+
+  /// The place in the list of a path; nil when there is no such row.
+  func row(at path: RowPath) -> Int? {
+    guard path.section >= 0, path.section < count, path.row >= 0, path.row < entries[path.section].weight else { return nil }
+    return entries.weight(before: path.section) + path.row
+  }
+}
+
+// MARK: - Changing
+
+extension SectionTable {
+  /// Takes a row out of a section, which may be left empty.
+  mutating func removeRow(from section: Int) { entries.update(at: section) { $0.weight -= 1 } }
+
+  /// Puts a row with a key at a place of the list; returns the index of the section that had to be made for it.
+  mutating func insertRow(_ key: Value, at row: Int) -> Int? {
+    let next = entries.find(row: row)
+    if let next, next.rest > 0 {
+      entries.update(at: next.index) { $0.weight += 1 }
+      return nil
+    }
+    let end = next?.index ?? entries.count
+    var start = end
+    // Back over what is empty, to the section of the row before.
+    while start > 0, entries[start - 1].weight == 0 { start -= 1 }
+    let candidates = (start > 0 ? [start - 1] : []) + (next.map { [$0.index] } ?? []) + Array(start..<end)
+    for section in candidates where entries[section].key.isSameKey(as: key) {
+      entries.update(at: section) { $0.weight += 1 }
+      return nil
+    }
+    var place = end
+    if let precedes, let later = (start..<end).first(where: { precedes(key, entries[$0].key) }) { place = later }
+    entries.insert(Entry(key: key, weight: 1), at: place)
+    return place
+  }
+
+  /// Whether a section is empty and does not stay so.
+  func isSuperfluous(_ section: Int) -> Bool { entries[section].weight == 0 && !entries[section].isStatic }
+
+  mutating func removeSection(_ section: Int) { entries.remove(at: section) }
+}
+
+extension Value {
+  /// Whether rows with these keys stand in one section: where the order of rows tells them not apart, as 0.0 and −0.0.
+  func isSameKey(as other: Value) -> Bool { order(to: other) == .same }
+}
