@@ -43,7 +43,7 @@ struct SectionTable {
       }
       start = end
     }
-    entries = WeightedList(SectionTable.merged(runs, keep))
+    entries = WeightedList(SectionTable.merged(runs, keep, precedes))
   }
 
   private static func endByWalking(_ start: Int, _ count: Int, _ isSame: (Int) -> Bool) -> Int {
@@ -67,20 +67,29 @@ struct SectionTable {
     return outside
   }
 
-  /// Empty static sections between the runs: each before the first run that is declared after it.
-  private static func merged(_ runs: [Entry], _ keep: [Value]) -> [Entry] {
+  /// Empty static sections between the runs: each before the first run that comes after it, by the order of the rows where
+  /// that is known, else by the order in which they were declared.
+  private static func merged(
+    _ runs: [Entry], _ keep: [Value], _ precedes: ((Value, Value) -> Bool)?
+  ) -> [Entry] {
     if keep.isEmpty { return runs }
     var result: [Entry] = []
-    var next = 0
+    var rest = keep[...]
     for var run in runs {
-      if let place = keep[next...].firstIndex(where: { $0.isSameKey(as: run.key) }) {
-        result += keep[next..<place].map { Entry(key: $0, weight: 0, isStatic: true) }
-        next = place + 1
+      if let precedes {
+        while let key = rest.first, precedes(key, run.key) {
+          result.append(Entry(key: key, weight: 0, isStatic: true))
+          rest.removeFirst()
+        }
+      }
+      if let place = rest.firstIndex(where: { $0.isSameKey(as: run.key) }) {
+        result += rest[..<place].map { Entry(key: $0, weight: 0, isStatic: true) }
+        rest = rest[(place + 1)...]
         run.isStatic = true
       }
       result.append(run)
     }
-    return result + keep[next...].map { Entry(key: $0, weight: 0, isStatic: true) }
+    return result + rest.map { Entry(key: $0, weight: 0, isStatic: true) }
   }
 }
 
