@@ -9,19 +9,25 @@ extension Store {
   /// open write of this store it joins that one. When it fails, everything it wrote is undone, and the error is the one that
   /// was thrown. An operation may call `cancelWrite()`: then nothing of it stays, and its result is given.
   ///
+  /// - Parameter tokens: observations that are not told of what this writes, as with `commitWrite`. Inside an open write that
+  ///   one's commit decides.
   /// - Parameter timeout: how long to wait for other writers; nil: as the configuration says.
   @discardableResult
-  public func run<RW: Access, T>(io: StoreIO<RW, T>, timeout: Duration? = nil) throws -> T {
-    try run(io, timeout: timeout, nil)
+  public func run<RW: Access, T>(
+    io: StoreIO<RW, T>, withoutNotifying tokens: [NotificationToken] = [], timeout: Duration? = nil
+  ) throws -> T {
+    try run(io, tokens, timeout: timeout, nil)
   }
 
-  func run<RW: Access, T>(_ io: StoreIO<RW, T>, timeout: Duration? = nil, _ cancellation: Cancellation?) throws -> T {
+  func run<RW: Access, T>(
+    _ io: StoreIO<RW, T>, _ tokens: [NotificationToken] = [], timeout: Duration? = nil, _ cancellation: Cancellation?
+  ) throws -> T {
     if io.isReadOnly { return try readOnly { try interpret(io, cancellation) } }
     if isInWriteTransaction { return try join(io, cancellation) }
     try beginWrite(timeout: timeout)
     do {
       let result = try interpret(io, cancellation)
-      if isInWriteTransaction { try commitWrite() }
+      if isInWriteTransaction { try commitWrite(withoutNotifying: tokens) }
       return result
     } catch {
       cancelWrite()
@@ -58,12 +64,13 @@ extension Store {
   /// When the task is cancelled, the run stops at its next step with `.cancelled`, and nothing of it stays.
   @discardableResult
   public func runAsync<RW: Access, T: Sendable>(
-    io: StoreIO<RW, T>, isolation: isolated (any Actor)? = #isolation
+    io: StoreIO<RW, T>, withoutNotifying tokens: [NotificationToken] = [],
+    isolation: isolated (any Actor)? = #isolation
   ) async throws -> T {
     let cancellation = Cancellation()
     let configuration = configuration
     return try await withTaskCancellationHandler {
-      if io.isReadWrite { return try await write { store in try store.run(io, cancellation) } }
+      if io.isReadWrite { return try await write(withoutNotifying: tokens) { store in try store.run(io, cancellation) } }
       return try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async {
           continuation.resume(
@@ -79,9 +86,10 @@ extension Store {
   /// deleted again before this store could see it.
   @discardableResult
   public func runAsync<RW: Access, T: Model>(
-    io: StoreIO<RW, T>, isolation: isolated (any Actor)? = #isolation
+    io: StoreIO<RW, T>, withoutNotifying tokens: [NotificationToken] = [],
+    isolation: isolated (any Actor)? = #isolation
   ) async throws -> T {
-    let reference = try await runAsync(io: io.map { $0.reference })
+    let reference = try await runAsync(io: io.map { $0.reference }, withoutNotifying: tokens)
     if !isInWriteTransaction { refresh() }
     guard let object = resolve(reference) else {
       throw StoreError(

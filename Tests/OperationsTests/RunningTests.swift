@@ -90,6 +90,29 @@ import Vivarium
     #expect(commitCount(store) == before + 1 && store.objects(Dog.self).map(\.name) == ["Taro"])
   }
 
+  @Test func observersThatAreLeftOutAreNotTold() throws {
+    let store = try makeStore()
+    var told: [Int] = []
+    let token = store.objects(Dog.self).observe { change in told.append(change.collection?.count ?? -1) }
+    store.refresh()
+    try store.run(io: Store.IO.add(Dog(name: "Taro")), withoutNotifying: [token])
+    store.refresh()
+    #expect(told == [0])
+    try store.run(io: Store.IO.add(Dog(name: "Jiro")))
+    store.refresh()
+    #expect(told == [0, 2])
+    token.stop()
+  }
+
+  @Test func readingInsideAWriteSeesItThoughItIsObserved() throws {
+    let store = try makeStore()
+    let token = store.objects(Dog.self).observe { _ in }
+    store.refresh()
+    let counted = Store.IO.add(Dog(name: "Taro")).flatMap { _ in StoreRO { $0.objects(Dog.self).count } }
+    #expect(try store.run(io: counted) == 1)
+    token.stop()
+  }
+
   @Test func anOperationRunsAgainAndInOtherStores() throws {
     let (one, two) = (try makeStore(), try makeStore())
     let io = StoreRO { $0.objects(Dog.self).count }.flatMap { count in Store.IO.add(Dog(name: "Dog \(count)")) }

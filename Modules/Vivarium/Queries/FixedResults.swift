@@ -1,0 +1,77 @@
+import QueryModel
+import Storage
+import Values
+
+/// The objects of a result as they stood at one moment, in that order, whatever is written later. The objects are live:
+/// one that was deleted since is invalidated, and not taken out.
+///
+/// Costs no evaluation and no copy where the result is observed. Belongs to its store's context.
+package struct FixedResults<Element: Model> {
+  package let store: Store
+  private let keys: KeySnapshot
+
+  init(_ store: Store, _ keys: KeySnapshot) {
+    self.store = store
+    self.keys = keys
+  }
+
+  package var count: Int { keys.count }
+
+  /// The object at a position; outside it is one that is not in the store.
+  package subscript(position: Int) -> Element { store.live(key(at: position)) }
+
+  /// The object key at a position; 0, which no object has, outside.
+  package func key(at position: Int) -> Int64 { position >= 0 && position < keys.count ? keys[position] : 0 }
+
+  /// Every key, in order. O(n).
+  package var allKeys: [Int64] { keys.array }
+
+  /// O(n).
+  package func index(of object: Element) -> Int? {
+    guard object.context?.store.shared === store.shared else { return nil }
+    return keys.index(of: object._$key)
+  }
+
+  /// What lies at the end of a path from the object at a position, now; null where a link leads nowhere.
+  package func value(at path: PropertyPath, row: Int) -> Value {
+    store.value(at: path, of: store.context(Element.self).table, ObjectKey(key(at: row)))
+  }
+}
+
+extension Results {
+  /// The objects as they stand now.
+  package var fixed: FixedResults<Element> { FixedResults(store, state.keys()) }
+}
+
+extension Store {
+  /// Follows a path of names: over to-one links, and over inverses to the first object that points here.
+  fileprivate func value(at path: PropertyPath, of table: TableID, _ key: ObjectKey) -> Value {
+    var (table, key) = (table, key)
+    for (place, name) in path.components.enumerated() {
+      guard let entry = reading.catalog[table], let column = entry[name] else { return .null }
+      if case .linkingObjects(let origin, let property) = column.schema.kind {
+        guard let source = reading.catalog[origin], let through = source[property],
+          let first = firstSource(of: key, through: source.column(through.id))
+        else { return .null }
+        (table, key) = (source.id, first)
+        continue
+      }
+      let value = (try? reading.value(entry.column(column.id), key)) ?? .null
+      if place == path.components.count - 1 { return value }
+      guard case .link(let next) = value, let target = column.schema.target.flatMap({ reading.catalog[$0]?.id }) else {
+        return .null
+      }
+      (table, key) = (target, next)
+    }
+    return .null
+  }
+
+  private func firstSource(of key: ObjectKey, through column: ColumnID) -> ObjectKey? {
+    var first: Int64?
+    try? reading.sources(of: key, through: column) { block in
+      first = block.first
+      return .stop
+    }
+    return first.map { ObjectKey($0) }
+  }
+}
