@@ -88,6 +88,9 @@ extension RecordedTransaction {
     return true
   }
 
+  /// Records a property as modified that keeps its value: for what depends on the object and lies outside the store.
+  public func touch(_ column: ColumnID, _ key: ObjectKey) { changes.modify(column, key) }
+
   /// Edits a list. Edits that cannot change anything (an empty insertion, clearing an empty list, moving an
   /// element to its own place) are not recorded.
   public func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {

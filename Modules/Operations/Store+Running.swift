@@ -70,11 +70,11 @@ extension Store {
     let cancellation = Cancellation()
     let configuration = configuration
     return try await withTaskCancellationHandler {
-      if io.isReadWrite { return try await write(withoutNotifying: tokens) { store in try store.run(io, cancellation) } }
+      if io.isReadWrite { return try await write(withoutNotifying: tokens) { store in try store.run(io, [], cancellation) } }
       return try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async {
           continuation.resume(
-            with: Result { try Store(configuration, isolation: nil).run(io, cancellation) })
+            with: Result { try Store(configuration, isolation: nil).run(io, [], cancellation) })
         }
       }
     } onCancel: {

@@ -80,8 +80,13 @@ extension Store {
     switch result {
     case .success(nil): scheduleTurnIfBehind()
     case .success: try? advance()  // a snapshot that cannot be had now is had at the next refresh
-    case .failure(let error): throw StoreError(error)
+    case .failure(let error):
+      commitActions = []
+      throw StoreError(error)
     }
+    let actions = commitActions
+    commitActions = []
+    for action in actions { action() }
   }
 
   private func commit(
@@ -102,6 +107,7 @@ extension Store {
   /// Undoes the open write: every object is as it was, objects created in it are invalid. Nothing without one.
   public func cancelWrite() {
     guard let write = writing else { return }
+    commitActions = []
     dropWindows()
     writing = nil
     write.end()

@@ -28,6 +28,8 @@ public final class Store {
   var isReadOnly = false
   /// The write that was open when it began.
   var heldWrite: RecordedTransaction?
+  /// What waits for the open write to be committed.
+  var commitActions: [() -> Void] = []
   /// The write while there is one, else the snapshot; and its windows, if its engine has them.
   var reading: any StorageReading
   var windowed: (any WindowedReading)?

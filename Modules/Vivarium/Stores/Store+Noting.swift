@@ -1,0 +1,24 @@
+import ChangeTracker
+import Storage
+import Values
+
+extension Store {
+  /// Runs `action` here once the open write is committed and its version is read; never when it is cancelled. At once
+  /// without a write. A savepoint that is undone does not take its actions back.
+  package func afterCommit(_ action: @escaping () -> Void) {
+    if writing == nil { action() } else { commitActions.append(action) }
+  }
+
+  /// Counts as a modification of an object, though no property changes: observers hear of it, whatever they filter.
+  /// `.notInWrite`, `.objectDeleted`, `.wrongStore`.
+  package func touch<T: Model>(_ object: T) throws(StoreError) {
+    let write = try openWrite(for: "Touching a \(T._$name)")
+    guard let context = object.context, context.store.shared === shared else {
+      throw StoreError(.wrongStore, "The \(T._$name) object is not of this store.")
+    }
+    guard context.lives(object._$key) else { throw .objectDeleted(type: T._$name, key: object._$key) }
+    for property in context.properties where property.schema.isStored {
+      write.touch(property.column, ObjectKey(object._$key))
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import ResultsControl
+import Testing
+import Vivarium
+
+@Suite struct SectioningTests {
+  @Test func sectionsFollowTheFirstSortKeyOrAreRefused() throws {
+    let store = try makeStore()
+    func make(_ sort: [SortKey], _ sectioning: Sectioning<TaskItem>?) -> StoreError.Code? {
+      do throws(StoreError) {
+        _ = try ResultsController(request: ResultsRequest<TaskItem>(store: store, sortedBy: sort), sectionedBy: sectioning)
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+    #expect(make([], nil) == .emptySortDescriptors)
+    #expect(make(byProject, .by(\.name)) == .invalidKeyPath)
+    #expect(make(byProject, .by(["name"]) { $0.name }) == .invalidKeyPath)
+    #expect(make(byProject, .by(\.projectID)) == nil)
+    #expect(make(byProject, .by(["projectID", "isDone"]) { $0.projectID }) == nil)
+  }
+
+  @Test func sectionsFollowAPathThroughALink() throws {
+    let store = try makeStore([(1, 0, "a"), (2, 0, "b"), (3, 0, "c")])
+    let (home, work) = (Project(name: "Home"), Project(name: "Work"))
+    try store.write {
+      try store.add([home, work])
+      try task(store, 1).project = work
+      try task(store, 2).project = home
+    }
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(
+        store: store, sortedBy: [SortKey(PropertyPath("project.name")), SortKey(\TaskItem.name)]),
+      sectionedBy: .by(keyPath: "project.name"), mapper: \.name)
+    let recorder = Recorder<String>()
+    controller.delegate = recorder
+    controller.performFetch()
+    // Nowhere comes first, and has a name of its own: none.
+    #expect(controller.text == [": c", "Home: b", "Work: a"])
+    try store.write { try task(store, 3).project = work }
+    store.refresh()
+    #expect(controller.text == ["Home: b", "Work: a c"])
+    #expect(recorder.take() == ["will", "delete section  0", "move c [0, 0] [1, 1]", "did"])
+  }
+
+  @Test func sectionsFollowCodeWithDeclaredInputs() throws {
+    let store = try makeStore([(1, 0, "anna"), (2, 0, "alan"), (3, 0, "bert")])
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: [SortKey(\TaskItem.name)]),
+      sectionedBy: .by(["name"]) { String($0.name.prefix(1)) }, mapper: \.name)
+    controller.performFetch()
+    #expect(controller.text == ["a: alan anna", "b: bert"] && controller.indexTitles == ["A", "B"])
+    try store.write { try task(store, 1).name = "carl" }
+    store.refresh()
+    #expect(controller.text == ["a: alan", "b: bert", "c: carl"])
+  }
+
+  @Test func numbersAreOrderedAsNumbersAndDescendingOnesBackwards() throws {
+    let store = try makeStore([(1, 10, "a"), (2, 9, "b"), (3, 100, "c")])
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: [SortKey(\TaskItem.projectID, ascending: false)]),
+      sectionedBy: .by(\.projectID), mapper: \.name)
+    controller.performFetch()
+    #expect(controller.text == ["100: c", "10: a", "9: b"])
+    try store.write { try store.add(TaskItem(id: 4, projectID: 50, name: "d")) }
+    store.refresh()
+    #expect(controller.text == ["100: c", "50: d", "10: a", "9: b"])
+  }
+
+  @Test func declaredSectionsStayWhenTheyAreEmpty() throws {
+    let store = try makeStore([(1, 2, "a")])
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject),
+      sectionedBy: .by(\TaskItem.projectID).keeping([1, 2, 3]), mapper: \.name)
+    controller.performFetch()
+    #expect(controller.text == ["1: ", "2: a", "3: "])
+    try store.write { try task(store, 1).projectID = 3 }
+    store.refresh()
+    #expect(controller.text == ["1: ", "2: ", "3: a"])
+  }
+
+  @Test func aRequestIsExecutedInItsOwnStoreOrAnother() throws {
+    let (one, two) = (try makeStore([(1, 1, "a"), (2, 1, "b")]), try makeStore([(3, 1, "c")]))
+    let request = ResultsRequest<TaskItem>(store: one, sortedBy: byProject) { $0.name != "b" }
+    #expect(request.execute().map(\.name) == ["a"] && two.execute(request).map(\.name) == ["c"])
+  }
+}
