@@ -4,8 +4,8 @@ import Values
 /// A write transaction whose every change is recorded: the one way in which objects are written, so that
 /// the commit record in the file is complete by construction.
 ///
-/// It adds what storage leaves to the level above: equal values are no change, and an object that is deleted
-/// is first taken out of every link and list that points to it.
+/// It adds what storage leaves to the level above: equal values are no change, an object that is deleted is first taken
+/// out of every link and list that points to it, and what it alone owns goes with it.
 ///
 /// Confined to its owner, like the transaction it wraps. Errors are the transaction's, unchanged.
 public final class RecordedTransaction {
@@ -13,10 +13,13 @@ public final class RecordedTransaction {
   public let transaction: any WriteTransaction
   private let origin: UInt64
   private var changes = PendingChanges()
-  private var savepoints: [PendingChanges] = []
+  private var savepoints: [(changes: PendingChanges, letGo: Set<ObjectPlace>)] = []
   private var changedCatalog = false
   /// Relationships by the table they point to; made when first needed, dropped with the catalog.
   private var incoming: [TableID: [IncomingRelationship]]?
+  private var knownOwnership: Ownership?
+  /// What lost an owner in this write; the commit looks who is left without any.
+  var letGo: Set<ObjectPlace> = []
 
   /// - Parameter origin: tells this store's commits from others', see `CommitRecord.origin`.
   public init(_ transaction: any WriteTransaction, origin: UInt64) {
@@ -26,6 +29,20 @@ public final class RecordedTransaction {
 
   /// Whether anything was changed so far.
   public var isEmpty: Bool { changes.isEmpty && !changedCatalog }
+
+  /// The delete rules of the catalog.
+  var ownership: Ownership {
+    if let knownOwnership { return knownOwnership }
+    let made = Ownership(transaction.catalog)
+    knownOwnership = made
+    return made
+  }
+
+  /// The relationship of a column that owns what it points to. A flag, asked by every set, where no type has any.
+  private func owning(_ column: ColumnID) -> Relationship? {
+    let ownership = ownership
+    return ownership.isEmpty ? nil : ownership.columns[column]
+  }
 
   /// The net changes so far, without version, author and time. O(changes · log changes).
   public var record: CommitRecord {
@@ -43,11 +60,19 @@ extension RecordedTransaction {
     return key
   }
 
-  /// Removes an object after taking it out of every link and list that points to it. O(incoming links).
+  /// Removes an object, with what it alone owns, after taking it out of every link and list that points to it.
+  /// O(incoming links). `.deleteDenied`, of scope statement, when a delete rule forbids it; then nothing was deleted.
   public func delete(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
     guard try transaction.contains(table, key) else {
       throw StorageError(.objectDeleted, .statement, "There is no object \(key) in table \(table.rawValue).")
     }
+    for place in try doomed(by: ObjectPlace(table: table, key: key.rawValue)) {
+      try deleteAlone(place.table, ObjectKey(place.key))
+    }
+  }
+
+  /// Removes an object that is there and nothing else, whatever the delete rules say: for emptying a store.
+  public func deleteAlone(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
     for relationship in relationships(to: table) { try nullify(relationship, target: key) }
     try transaction.delete(table, key)
     changes.delete(table, key)
@@ -56,8 +81,10 @@ extension RecordedTransaction {
   /// Sets a word column; nil is null. Returns whether the value differed: an equal one changes nothing.
   @discardableResult
   public func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool {
-    if try transaction.word(column, key) == word { return false }
+    let old = try transaction.word(column, key)
+    if old == word { return false }
     try transaction.set(column, key, word: word)
+    if let old, let owned = owning(column) { letGo.insert(ObjectPlace(table: owned.target, key: old)) }
     changes.modify(column, key)
     return true
   }
@@ -82,8 +109,12 @@ extension RecordedTransaction {
   /// Sets a scalar column from a box. Returns whether the value differed.
   @discardableResult
   public func set(_ column: ColumnID, _ key: ObjectKey, _ value: Value) throws(StorageError) -> Bool {
-    if try transaction.value(column, key) == value { return false }
+    let old = try transaction.value(column, key)
+    if old == value { return false }
     try transaction.set(column, key, value)
+    if case .link(let old) = old, let owned = owning(column) {
+      letGo.insert(ObjectPlace(table: owned.target, key: old.rawValue))
+    }
     changes.modify(column, key)
     return true
   }
@@ -102,6 +133,7 @@ extension RecordedTransaction {
     case .move(let from, let to): isIdle = from == to
     case .set: isIdle = false
     }
+    if let owned = owning(column) { try willEdit(owned, owner, edit) }
     try transaction.edit(column, owner, edit)
     if !isIdle { changes.edit(column, owner, ListChange.Edit(edit)) }
   }
@@ -111,6 +143,7 @@ extension RecordedTransaction {
     try transaction.setCatalog(catalog)
     changedCatalog = true
     incoming = nil
+    knownOwnership = nil
   }
 }
 
@@ -175,7 +208,7 @@ extension RecordedTransaction {
 extension RecordedTransaction {
   public func beginSavepoint() throws(StorageError) {
     try transaction.beginSavepoint()
-    savepoints.append(changes)
+    savepoints.append((changes, letGo))
   }
 
   public func releaseSavepoint() throws(StorageError) {
@@ -186,13 +219,20 @@ extension RecordedTransaction {
   /// Undoes data and record alike: what was rolled back is in nobody's notification.
   public func rollbackToSavepoint() throws(StorageError) {
     try transaction.rollbackToSavepoint()
-    if let before = savepoints.popLast() { changes = before }
+    if let before = savepoints.popLast() { (changes, letGo) = before }
   }
 
-  /// Commits data and record together. The transaction is over, whether this throws or not.
+  /// Commits data and record together, after removing what nothing owns any more. The transaction is over, whether this
+  /// throws or not.
   public func commit(
     author: String?, timeMilliseconds: Int64, _ durability: Durability
   ) throws(StorageError) -> Version {
+    do throws(StorageError) {
+      try removeOrphans()
+    } catch {
+      transaction.end()
+      throw error
+    }
     var record = record
     record.author = author
     record.timeMilliseconds = timeMilliseconds

@@ -154,6 +154,7 @@ extension Property {
     if isPrimaryKey { result += ", isPrimaryKey: true" }
     if declaration.attribute("Indexed") != nil { result += ", isIndexed: true" }
     if declaration.attribute("Unique") != nil { result += ", isUnique: true" }
+    if let deleteRule { result += ", deleteRule: \(deleteRule)" }
     if let constantDefault { result += ", default: \(constantDefault)" }
     return result
   }

@@ -30,6 +30,9 @@ struct Property {
     return (path.trimmed, last.component.trimmedDescription)
   }
 
+  /// The argument of `@Relationship(deleteRule:)`.
+  var deleteRule: ExprSyntax? { declaration.attribute("Relationship")?.firstArgument?.trimmed }
+
   /// The default, when its text alone says what it is: then objects stored before the property existed can have
   /// it too.
   var constantDefault: ExprSyntax? {

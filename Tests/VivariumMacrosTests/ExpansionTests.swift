@@ -229,4 +229,19 @@ import Testing
       }
       """)
   }
+
+  @Test func aDeleteRuleGoesIntoTheSchema() throws {
+    let source: DeclSyntax = """
+      final class Album {
+        @Relationship(deleteRule: .cascade) var songs: LiveList<Song>
+        var cover: Picture?
+      }
+      """
+    let context = BasicMacroExpansionContext()
+    let members = ModelMacro.expansion(
+      of: "@Model", providingMembersOf: try #require(source.as(ClassDeclSyntax.self)), conformingTo: [], in: context)
+    let schema = members.map(\.description).first { $0.contains("_$schema") }
+    #expect(schema?.contains(#"._property("songs", \Album.songs, deleteRule: .cascade)"#) == true)
+    #expect(schema?.contains(#"._property("cover", \Album.cover)"#) == true && context.diagnostics.isEmpty)
+  }
 }

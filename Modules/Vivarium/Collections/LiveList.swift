@@ -80,4 +80,19 @@ extension LiveList: Persistable where Element: PersistableElement {
     adoption.pending.append(
       Adoption.Pending(ordinal: ordinal, elements: Element._$pending(elements), isList: true))
   }
+
+  public static func _$loose(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self {
+    if let list = given as? Self { return list }
+    guard let given = Value.unwrapped(given), let array = Self.looseArray(given) else { throw .typeMismatch(given, property) }
+    var elements: [Element] = []
+    for element in array {
+      guard let made = try Element._$looseElement(element, property, of: type) else { throw .typeMismatch(nil, property) }
+      elements.append(made)
+    }
+    return Self(elements)
+  }
+
+  private static func looseArray(_ given: Any) -> [Any?]? {
+    (given as? [Any?]) ?? (given as? any KeyValueCollection)?.looseElements
+  }
 }

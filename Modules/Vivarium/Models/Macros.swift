@@ -43,6 +43,14 @@ public macro Unique() = #externalMacro(module: "VivariumMacros", type: "MarkerMa
 public macro Inverse<Origin: AnyObject, Value>(_ origin: KeyPath<Origin, Value>) =
   #externalMacro(module: "VivariumMacros", type: "MarkerMacro")
 
+/// What becomes of the objects that a link or a collection points to when the object that has it is deleted:
+/// `@Relationship(deleteRule: .cascade) var items: LiveList<Item>`.
+///
+/// `.nullify`, the default, leaves them. `.cascade` owns them: they go with their last owner, and when the last owner lets
+/// go of them, at the commit. `.deny` refuses the delete while there are any.
+@attached(peer)
+public macro Relationship(deleteRule: DeleteRule) = #externalMacro(module: "VivariumMacros", type: "MarkerMacro")
+
 /// Keeps a property out of the store: a plain stored property of the instance.
 @attached(peer)
 public macro Transient() = #externalMacro(module: "VivariumMacros", type: "MarkerMacro")

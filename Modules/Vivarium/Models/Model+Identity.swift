@@ -23,8 +23,9 @@ extension Model {
 
   /// `Type-primaryKey`, or `Type-key` for types without a primary key.
   public var objectIdentifier: String {
-    guard let context, let ordinal = context.primaryKey else { return "\(Self._$name)-\(_$key)" }
-    return "\(Self._$name)-\(context.value(_$key, ordinal))"
+    guard let ordinal = Self._$schema.properties.firstIndex(where: \.isPrimaryKey) else { return "\(Self._$name)-\(_$key)" }
+    if let context { return "\(Self._$name)-\(context.value(_$key, ordinal))" }
+    return "\(Self._$name)-\(CopiedValue(unmanaged: self[keyPath: Self._$keyPaths[ordinal]]).scalar)"
   }
 
   /// Whether both are the same object of the same store, or the same instance.

@@ -33,6 +33,18 @@ extension Model {
     .link(ObjectKey(try store.keyOfAdded(self)))
   }
   public static func _$pending(_ elements: [Self]) -> PendingElements { .objects(elements) }
+
+  /// An object as it is, or a dictionary as a new unmanaged one.
+  public static func _$looseElement(
+    _ given: Any?, _ property: PropertySchema, of type: String
+  ) throws(StoreError) -> Self? {
+    guard let given = Value.unwrapped(given), !Value.isNull(given) else { return nil }
+    if let object = given as? Self { return object }
+    guard let values = given as? [String: Any?] else { throw .typeMismatch(given, property) }
+    let object = Self(_$blank: ())
+    for (name, value) in values { try object.setValue(value, forKey: name) }
+    return object
+  }
 }
 
 /// The other end of a to-one link or a list, where there is at most one: `@Inverse(\Person.best) var bestOf: Person?`.

@@ -9,7 +9,7 @@ import Values
 ///
 /// Not `Sendable`: a managed object belongs to its store's context. Equality of managed objects is that of
 /// store and identity; adding an object changes its hash.
-public protocol Model: AnyObject, SchemaDescribing, Observable, PersistableElement, Hashable, Identifiable,
+public protocol Model: AnyObject, SchemaDescribing, Observable, PersistableElement, Hashable, Identifiable, Codable,
   CustomStringConvertible
 {
   init(_$handle: ModelHandle)

@@ -18,11 +18,11 @@ extension ModelContext {
       let column = properties[ordinal].column
       guard let windowed = store.windowed else {
         if try store.reading.contains(table, ObjectKey(key)) { return .point }
-        store.misuse(.objectDeleted(type: schema.name, key: key))
+        store.readOfNothing(.objectDeleted(type: schema.name, key: key))
         return .nothing
       }
       guard let window = try windowed.window(column, containing: ObjectKey(key)) else {
-        store.misuse(.objectDeleted(type: schema.name, key: key))
+        store.readOfNothing(.objectDeleted(type: schema.name, key: key))
         return .nothing
       }
       open(window, ordinal)
@@ -67,7 +67,8 @@ extension ModelContext {
     do throws(StorageError) {
       return try store.reading.value(properties[ordinal].column, ObjectKey(key))
     } catch {
-      store.misuse(StoreError(error, type: schema.name, key: key))
+      let error = StoreError(error, type: schema.name, key: key)
+      if error.code == .objectDeleted { store.readOfNothing(error) } else { store.misuse(error) }
       return .null
     }
   }

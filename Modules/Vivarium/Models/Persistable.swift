@@ -9,6 +9,8 @@ public protocol Persistable {
   static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self
   static func _$store(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self)
   static func _$put(_ adoption: Adoption, _ ordinal: Int, _ value: Self)
+  /// From an `Any?` of a dictionary or of key-value coding; objects in it stay unmanaged.
+  static func _$loose(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self
 }
 
 /// Anything an optional or a collection may hold: a scalar or a model.
@@ -25,6 +27,8 @@ public protocol PersistableElement {
   /// The element as the store keeps it; an unmanaged object is added first.
   func _$elementValue(_ store: Store) throws(StoreError) -> Value
   static func _$pending(_ elements: [Self]) -> PendingElements
+  /// As `_$loose`; nil is null.
+  static func _$looseElement(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self?
 }
 
 /// A property that is computed from the other end of a relationship.
@@ -63,5 +67,8 @@ extension Optional: Persistable where Wrapped: PersistableElement {
   }
   public static func _$put(_ adoption: Adoption, _ ordinal: Int, _ value: Self) {
     Wrapped._$putOptional(adoption, ordinal, value)
+  }
+  public static func _$loose(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self {
+    Value.isNull(given) ? nil : try Wrapped._$looseElement(given, property, of: type)
   }
 }

@@ -21,6 +21,15 @@ extension PropertySchema {
       defaultValue: DefaultValue(value.persistedValue))
   }
 
+  /// A relationship with a delete rule.
+  public static func _property<Root, Property: Persistable & RelationshipProperty>(
+    _ name: String, _ path: KeyPath<Root, Property>, deleteRule: DeleteRule
+  ) -> PropertySchema {
+    PropertySchema(
+      name: name, kind: Property._$kind, isOptional: Property._$isOptional, target: Property._$target,
+      deleteRule: deleteRule)
+  }
+
   /// Objects stored before an optional property existed have nil in it, whatever its default.
   public static func _property<Root, Wrapped: Scalar>(
     _ name: String, _ path: KeyPath<Root, Wrapped?>, isPrimaryKey: Bool = false, isIndexed: Bool = false,

@@ -86,4 +86,20 @@ extension Scalar {
   public static func _$placeholder(_ store: Store) -> Self { _$zero }
   public func _$elementValue(_ store: Store) throws(StoreError) -> Value { persistedValue }
   public static func _$pending(_ elements: [Self]) -> PendingElements { .values(elements.map(\.persistedValue)) }
+
+  public static func _$loose(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self {
+    if let same = given as? Self { return same }
+    let value = try Value(given, for: property, of: type)
+    guard let made = Self(persisted: value) else { throw .typeMismatch(given, property) }
+    return made
+  }
+  public static func _$looseElement(
+    _ given: Any?, _ property: PropertySchema, of type: String
+  ) throws(StoreError) -> Self? {
+    if let same = given as? Self { return same }
+    let value = try Value(given, for: property, of: type)
+    if value.isNull { return nil }
+    guard let made = Self(persisted: value) else { throw .typeMismatch(given, property) }
+    return made
+  }
 }

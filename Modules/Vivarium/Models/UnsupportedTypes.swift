@@ -30,6 +30,13 @@ extension PropertySchema {
   ) -> PropertySchema { unbuildable() }
 }
 
+extension PropertySchema {
+  @available(*, unavailable, message: "only a relationship, a link or a collection of objects, has a delete rule")
+  public static func _property<Root, Property>(
+    _ name: String, _ path: KeyPath<Root, Property>, deleteRule: DeleteRule
+  ) -> PropertySchema { unbuildable() }
+}
+
 extension Adoption {
   @available(*, unavailable, message: "not a persistable type")
   public func put<T>(_ value: T, _ ordinal: Int) { unbuildable() }

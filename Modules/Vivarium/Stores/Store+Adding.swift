@@ -73,7 +73,10 @@ extension Store {
     object._$raw = context.raw
     object._$key = key
     object._$owner = self
-    return Added(context: context, key: key, pending: adoption.pending, values: isNew ? values : nil)
+    let pending = adoption.pending
+    // The row is kept for the next object, and objects keep their store: together they would never go.
+    adoption.pending = []
+    return Added(context: context, key: key, pending: pending, values: isNew ? values : nil)
   }
 
   /// Inserts a filled row, or writes it to the object that has its primary key.

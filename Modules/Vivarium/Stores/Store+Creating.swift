@@ -6,36 +6,119 @@ import Values
 extension Store {
   /// Makes an object from values by name, for data that comes as dictionaries: JSON, property lists, other tools.
   ///
-  /// Values are Swift values of the property's type, nested dictionaries or objects for links, arrays of these for lists.
-  /// `nil` and `NSNull` are null. A property that is not named has its default; without one `.missingValue` names type
-  /// and property, and nothing was written. `.unknownProperty`, `.typeMismatch`, and what `add` throws.
+  /// ```swift
+  /// try store.create(Person.self, value: ["name": "Jane", "dogs": [["name": "Rex"]]])
+  /// ```
+  ///
+  /// Values are Swift values of the property's type or what becomes one without loss (see `setValue(_:forKey:)`), nested
+  /// dictionaries or objects for links, arrays of these for lists. `nil` and `NSNull` are null. A property that is not named
+  /// has its default; without one `.missingValue` names type and property.
+  ///
+  /// With `update`, an object that has the primary key already gets the named values and keeps the others, and so do nested
+  /// ones; only values that differ are written. `.unknownProperty`, `.typeMismatch`, and what `add` throws. When it throws,
+  /// nothing of this call stays.
   @discardableResult
   public func create<T: Model>(
     _ type: T.Type, value: [String: Any?], update: UpdatePolicy = .error
   ) throws(StoreError) -> T {
     let write = try openWrite(for: "Creating a \(T._$name)")
-    return live(try create(type, value, update, write))
+    var creation = Creation(update: update, write: write)
+    // Of plain values nothing is written before all is known to be right.
+    let isFlat = context(type).properties.allSatisfy {
+      ($0.schema.isScalar && !$0.schema.isRelationship) || value[$0.schema.name] == nil
+    }
+    if isFlat, update == .error { return live(try create(type, value, &creation)) }
+    return live(try undoneOnFailure(write) { () throws(StoreError) in try create(type, value, &creation) })
   }
 
+  /// Makes objects from JSON: of an object in it one, of an array as many. See `create(_:value:update:)`; dates are text
+  /// (ISO 8601) or seconds since the reference date, data is base64. Reads what an object encodes itself to.
+  @discardableResult
+  public func create<T: Model>(
+    _ type: T.Type, json: Data, update: UpdatePolicy = .error
+  ) throws(StoreError) -> [T] {
+    let write = try openWrite(for: "Creating \(T._$name) objects")
+    let node = try JSONNode(json)
+    let keys = try undoneOnFailure(write) { () throws(StoreError) in
+      var creation = Creation(update: update, write: write)
+      let elements: [Any?]
+      if case .array(let nodes) = node { elements = nodes.map(\.loose) } else { elements = [node.loose] }
+      var keys: [Int64] = []
+      for element in elements {
+        guard let values = Value.unwrapped(element) as? [String: Any?] else {
+          throw StoreError(.typeMismatch, "A \(T._$name) is made from a JSON object, and was given \(element ?? "null").")
+        }
+        keys.append(try create(type, values, &creation))
+      }
+      return keys
+    }
+    return keys.map { live($0) }
+  }
+
+  /// Runs a part of a write that is undone alone when it throws.
+  func undoneOnFailure<R>(
+    _ write: RecordedTransaction, _ body: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try storing { () throws(StorageError) in try write.beginSavepoint() }
+    dropWindows()
+    do throws(StoreError) {
+      let result = try body()
+      try storing { () throws(StorageError) in try write.releaseSavepoint() }
+      return result
+    } catch {
+      dropWindows()
+      try storing { () throws(StorageError) in try write.rollbackToSavepoint() }
+      didChangeEverything()
+      throw error
+    }
+  }
+}
+
+/// What the objects of one `create` share.
+struct Creation {
+  let update: UpdatePolicy
+  let write: RecordedTransaction
+  /// Objects by the number that the document gives them: `"$id"`, for cycles and objects that are met again.
+  var objects: [Int64: (type: String, key: Int64)] = [:]
+}
+
+extension Store {
   private func create<T: Model>(
-    _ type: T.Type, _ values: [String: Any?], _ update: UpdatePolicy, _ write: RecordedTransaction
+    _ type: T.Type, _ values: [String: Any?], _ creation: inout Creation
   ) throws(StoreError) -> Int64 {
     let context = context(type)
-    for name in values.keys.sorted() where context.ordinal(named: name) == nil {
+    for name in values.keys.sorted() where context.ordinal(named: name) == nil && name != GraphName.id {
       throw .unknownProperty(name, of: T._$name)
     }
-    // Links first: making their targets may need this type's row.
-    var links: [Adoption.Pending] = []
-    for (ordinal, property) in context.properties.enumerated() where property.schema.isStored {
-      guard let given = values[property.schema.name], property.schema.isRelationship || property.schema.isList else {
-        continue
-      }
-      links.append(try pending(given, ordinal, property.schema, update, write))
+    var (key, isNew) = (try stored(context, values, creation), false)
+    if key == nil {
+      // The row first, its links afterwards: so cycles work, and the row buffer is free for those it links to.
+      let adoption = try fill(T.self, context, values, creation.write)
+      let made = try insert(adoption, context, .error, creation.write)
+      (key, isNew) = (made.key, made.isNew)
     }
-    let adoption = try fill(T.self, context, values, write)
-    let (key, _) = try insert(adoption, context, update, write)
-    for link in links { try setLink(link, of: key, context, write) }
+    guard let key else { throw .unknownType(T._$name) }
+    if let given = values[GraphName.id], let id = Value.unwrapped(given) as? any BinaryInteger {
+      creation.objects[Int64(clamping: id)] = (T._$name, key)
+    }
+    for (ordinal, property) in context.properties.enumerated() where property.schema.isStored {
+      guard let given = values[property.schema.name] else { continue }
+      let isPlain = property.schema.isScalar && !property.schema.isRelationship
+      if ordinal == context.primaryKey || (isNew && isPlain) { continue }
+      try assign(given, to: ordinal, of: key, context, &creation)
+    }
     return key
+  }
+
+  /// The object with the primary key that the values name, when it is to be updated.
+  private func stored(
+    _ context: ModelContext, _ values: [String: Any?], _ creation: Creation
+  ) throws(StoreError) -> Int64? {
+    guard creation.update != .error, let ordinal = context.primaryKey, let index = context.primaryIndex,
+      let given = values[context.properties[ordinal].schema.name]
+    else { return nil }
+    let value = try Value(given, for: context.properties[ordinal].schema, of: context.schema.name)
+    return try storing { () throws(StorageError) in try creation.write.transaction.key(in: index, equal: [value])?.rawValue }
   }
 
   /// The row of a new object: defaults, then what is given.
@@ -61,103 +144,129 @@ extension Store {
     }
     return adoption
   }
+}
 
-  private func pending(
-    _ given: Any?, _ ordinal: Int, _ property: PropertySchema, _ update: UpdatePolicy, _ write: RecordedTransaction
-  ) throws(StoreError) -> Adoption.Pending {
-    var elements: [Any?]
-    if property.isList {
-      guard let array = given as? [Any?] else { throw .typeMismatch(given, property) }
-      elements = array
-    } else {
-      elements = Value.isNull(given) ? [] : [given]
+// MARK: - One property
+
+extension Store {
+  /// Gives a property of an object a loose value.
+  func assign(
+    _ given: Any?, to ordinal: Int, of key: Int64, _ context: ModelContext, _ update: UpdatePolicy,
+    _ write: RecordedTransaction
+  ) throws(StoreError) {
+    var creation = Creation(update: update, write: write)
+    let schema = context.properties[ordinal].schema
+    if schema.isScalar, !schema.isRelationship { return try assign(given, to: ordinal, of: key, context, &creation) }
+    try undoneOnFailure(write) { () throws(StoreError) in try assign(given, to: ordinal, of: key, context, &creation) }
+  }
+
+  fileprivate func assign(
+    _ given: Any?, to ordinal: Int, of key: Int64, _ context: ModelContext, _ creation: inout Creation
+  ) throws(StoreError) {
+    let property = context.properties[ordinal]
+    defer { didChange(context) }
+    switch property.schema.kind {
+    case .linkingObjects:
+      throw StoreError(
+        .typeMismatch, "'\(context.schema.name).\(property.schema.name)' is computed and cannot be set.",
+        details: ["type": context.schema.name, "property": property.schema.name])
+    case .scalar:
+      let value = try element(given, property.schema, of: context.schema.name, &creation)
+      try write(value, to: property.column, key, context, creation.write)
+    case .set, .map: throw .typeMismatch(given, property.schema)
+    case .list:
+      guard let given = Value.unwrapped(given),
+        let elements = (given as? [Any?]) ?? (given as? any KeyValueCollection)?.looseElements
+      else { throw .typeMismatch(given, property.schema) }
+      var values: [Value] = []
+      for element in elements {
+        values.append(try self.element(element, property.schema, of: context.schema.name, &creation))
+      }
+      try replaceList(property.column, key, values, keepsEqual: creation.update != .all, creation.write)
     }
-    var values: [Value] = []
-    for element in elements {
-      values.append(try self.element(element, property, update, write))
-    }
-    return Adoption.Pending(ordinal: ordinal, elements: .values(values), isList: property.isList)
   }
 
   private func element(
-    _ given: Any?, _ property: PropertySchema, _ update: UpdatePolicy, _ write: RecordedTransaction
+    _ given: Any?, _ property: PropertySchema, of type: String, _ creation: inout Creation
   ) throws(StoreError) -> Value {
-    guard property.isRelationship else { return try Value(given, for: property, of: "list") }
+    guard property.isRelationship else { return try Value(given, for: property, of: type) }
+    guard let given = Value.unwrapped(given), !Value.isNull(given) else {
+      if property.isScalar { return .null }
+      throw .typeMismatch(nil, property)
+    }
     if let object = given as? any Model {
       guard Swift.type(of: object)._$name == property.target else { throw .typeMismatch(given, property) }
       return .link(ObjectKey(try keyOfAdded(object)))
     }
-    guard let nested = given as? [String: Any?],
-      let target = configuration.models.lazy.compactMap({ $0 as? any Model.Type }).first(where: { $0._$name == property.target })
-    else { throw .typeMismatch(given, property) }
-    return .link(ObjectKey(try create(target, nested, update, write)))
-  }
-
-  private func setLink(
-    _ link: Adoption.Pending, of key: Int64, _ context: ModelContext, _ write: RecordedTransaction
-  ) throws(StoreError) {
-    guard case .values(let values) = link.elements else { return }
-    let column = context.properties[link.ordinal].column
-    defer { didChange(context) }
-    try storing { () throws(StorageError) in
-      if !link.isList {
-        try write.set(column, ObjectKey(key), word: values.first?.word)
-        return
-      }
-      try write.edit(column, ObjectKey(key), .clear)
-      try write.edit(column, ObjectKey(key), .insert(at: 0, values))
+    if case .link(let key)? = given as? Value { return .link(key) }
+    guard let nested = given as? [String: Any?], let target = model(named: property.target) else {
+      throw .typeMismatch(given, property)
     }
+    if let reference = nested[GraphName.reference] {
+      return try referred(Value.unwrapped(reference), property, target, creation)
+    }
+    return .link(ObjectKey(try create(target, nested, &creation)))
   }
-}
 
-extension StoreError {
-  fileprivate static func typeMismatch(_ given: Any?, _ property: PropertySchema) -> StoreError {
-    StoreError(
-      .typeMismatch, "'\(property.name)' is \(property.kind.label), and was given \(given.map { "\($0)" } ?? "nil").",
+  private func referred(
+    _ reference: Any?, _ property: PropertySchema, _ target: any Model.Type, _ creation: Creation
+  ) throws(StoreError) -> Value {
+    if let number = reference as? any BinaryInteger, let known = creation.objects[Int64(clamping: number)],
+      known.type == property.target
+    {
+      return .link(ObjectKey(known.key))
+    }
+    if let identifier = reference as? String, let key = try key(of: target, identifier: identifier, creation.write) {
+      return .link(key)
+    }
+    throw StoreError(
+      .typeMismatch, "'\(property.name)' refers to \(reference ?? "nothing"), which is neither in the data nor in the store.",
       details: ["property": property.name])
   }
-}
 
-extension Value {
-  fileprivate static func isNull(_ given: Any?) -> Bool {
-    guard let given else { return true }
-    if let value = given as? Value { return value.isNull }
-    return given is NSNull
+  /// The object that an `objectIdentifier` names: `Type-primaryKey` or `Type-key`.
+  private func key(
+    of type: any Model.Type, identifier: String, _ write: RecordedTransaction
+  ) throws(StoreError) -> ObjectKey? {
+    let prefix = "\(type._$name)-"
+    guard identifier.hasPrefix(prefix), let table = write.transaction.catalog[type._$name] else { return nil }
+    let text = String(identifier.dropFirst(prefix.count))
+    return try storing { () throws(StorageError) in
+      guard let primaryKey = table.primaryKey, let index = table.primaryIndex, let wanted = primaryKey.schema.valueType else {
+        guard let key = Int64(text).map({ ObjectKey($0) }), try write.transaction.contains(table.id, key) else { return nil }
+        return key
+      }
+      let value = wanted.integerRange == nil ? Value.converted(text, to: wanted) : Int64(text).map { .int($0) }
+      guard let value, value.fits(wanted) else { return nil }
+      return try write.transaction.key(in: index.id, equal: [value])
+    }
   }
 
-  /// A loose value as one of a property.
-  fileprivate init(_ given: Any?, for property: PropertySchema, of type: String) throws(StoreError) {
-    guard let wanted = property.valueType else { throw .typeMismatch(given, property) }
-    if Value.isNull(given) {
-      guard property.isOptional else { throw .missingValue(type: type, property: property.name) }
-      self = .null
-      return
-    }
-    guard let value = Value.converted(given, to: wanted), value.fits(wanted) else { throw .typeMismatch(given, property) }
-    self = value
+  func model(named name: String?) -> (any Model.Type)? {
+    configuration.models.lazy.compactMap { $0 as? any Model.Type }.first { $0._$name == name }
   }
 
-  /// Numbers become the property's kind of number where nothing is lost; text becomes a UUID.
-  private static func converted(_ given: Any?, to type: ValueType) -> Value? {
-    guard let given else { return .null }
-    let value: Value
-    switch given {
-    case let boxed as Value: value = boxed
-    case let scalar as any Scalar: value = scalar.persistedValue
-    case let integer as any BinaryInteger:
-      guard let exact = Int64(exactly: integer) else { return nil }
-      value = .int(exact)
-    default: return nil
+  private func write(
+    _ value: Value, to column: ColumnID, _ key: Int64, _ context: ModelContext, _ write: RecordedTransaction
+  ) throws(StoreError) {
+    do throws(StorageError) {
+      try write.set(column, ObjectKey(key), value)
+    } catch {
+      throw StoreError(error, in: write.transaction.catalog, type: context.schema.name, key: key, value: value)
     }
-    switch (value, type) {
-    case (.int(let x), .double): return Double(exactly: x).map { .double($0) }
-    case (.int(let x), .float): return Float(exactly: x).map { .float($0) }
-    case (.float(let x), .double): return .double(Double(x))
-    case (.double(let x), .float): return .float(Float(x))
-    case (.double(let x), .int8), (.double(let x), .int16), (.double(let x), .int32), (.double(let x), .int64):
-      return Int64(exactly: x).map { .int($0) }
-    case (.string(let text), .uuid): return UUID(uuidString: text).map { .uuid($0) }
-    default: return value
+  }
+
+  /// Makes a list hold these values. `keepsEqual`: not touched when it does already.
+  func replaceList(
+    _ column: ColumnID, _ key: Int64, _ values: [Value], keepsEqual: Bool, _ write: RecordedTransaction
+  ) throws(StoreError) {
+    try storing { () throws(StorageError) in
+      let count = try write.transaction.elementCount(column, ObjectKey(key))
+      if keepsEqual, count == values.count, try write.transaction.values(column, ObjectKey(key), 0..<count) == values {
+        return
+      }
+      if count > 0 { try write.edit(column, ObjectKey(key), .clear) }
+      if !values.isEmpty { try write.edit(column, ObjectKey(key), .insert(at: 0, values)) }
     }
   }
 }

@@ -23,9 +23,11 @@ extension Store {
   /// Every object of a type, in the order of insertion. Live, and a description until it is read.
   public func objects<T: Model>(_ type: T.Type) -> Results<T> { Results(self) }
 
-  /// Takes an object out of the store and out of every link and list that points to it.
+  /// Takes an object out of the store and out of every link and list that points to it, and with it what it alone owns
+  /// by `@Relationship(deleteRule: .cascade)`.
   ///
-  /// `.notInWrite`, `.objectDeleted`, `.wrongStore`.
+  /// `.notInWrite`, `.objectDeleted`, `.wrongStore`; `.deleteDenied` when a `.deny` relationship is not empty, and then
+  /// nothing was deleted.
   public func delete<T: Model>(_ object: T) throws(StoreError) {
     let write = try openWrite(for: "Deleting a \(T._$name)")
     guard let context = object.context, context.store.shared === shared else {
@@ -50,13 +52,16 @@ extension Store {
     try deleteAll(results.state.keys().array, in: context(T.self), write)
   }
 
-  /// Empties the store: every object of its models.
+  /// Empties the store: every object of its models, whatever delete rules say.
   public func deleteAll() throws(StoreError) {
     let write = try openWrite(for: "Deleting everything")
     for schema in configuration.schema.objects {
       guard let table = write.transaction.catalog[schema.name]?.id else { continue }
       let keys = try storing { () throws(StorageError) in try KeySnapshot(of: table, in: write.transaction).array }
-      for key in keys { try delete(table, key, type: schema.name, write) }
+      dropWindows()
+      try storing { () throws(StorageError) in
+        for key in keys { try write.deleteAlone(table, ObjectKey(key)) }
+      }
     }
     didChangeEverything()
   }

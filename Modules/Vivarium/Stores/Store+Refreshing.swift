@@ -37,12 +37,13 @@ extension Store {
     move(to: try storing { () throws(StorageError) in try shared.engine.beginRead() })
   }
 
-  /// Reads this snapshot from now on.
+  /// Reads this snapshot from now on, and lets go of the old one unless frozen objects still read that.
   func move(to next: any ReadTransaction) {
     let old = snapshot
     snapshot = next
     read(from: next)
-    old.end()
+    if !isSnapshotShared { old.end() }
+    isSnapshotShared = false
   }
 
   /// Runs `block` on the store's context after every commit that changed the store, whoever made it; several commits

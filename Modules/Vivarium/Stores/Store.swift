@@ -33,6 +33,8 @@ public final class Store {
   /// The write while there is one, else the snapshot; and its windows, if its engine has them.
   var reading: any StorageReading
   var windowed: (any WindowedReading)?
+  /// Frozen objects read the snapshot too: it ends with the last of its readers, not when the store moves on.
+  var isSnapshotShared = false
 
   private var contexts: [ObjectIdentifier: ModelContext] = [:]
   private var lastContext: (type: ObjectIdentifier, context: ModelContext)?
@@ -76,7 +78,7 @@ public final class Store {
     for observer in resultObservers { observer.observation.map(shared.results.stop) }
     subscription?.stop()
     writing?.end()
-    snapshot.end()
+    if !isSnapshotShared { snapshot.end() }
   }
 
   /// The version that is read; in a write, the one it began from.
@@ -117,6 +119,12 @@ extension Store {
     everythingChanged()
   }
 
+  /// The snapshot, for somebody who may keep it longer than the store.
+  func sharedSnapshot() -> any ReadTransaction {
+    isSnapshotShared = true
+    return snapshot
+  }
+
   func dropWindows() {
     guard hasWindows else { return }
     for context in contexts.values { context.dropWindows() }
@@ -143,6 +151,11 @@ extension Store {
   func didChangeEverything() {
     dropWindows()
     everythingChanged()
+  }
+
+  /// A read of an object that is gone: another thread or process may have deleted it, so it is never more than logged.
+  func readOfNothing(_ error: StoreError) {
+    if configuration.misuse != .ignore { StoreLog.warning("\(error)") }
   }
 
   /// A mistake that cannot be thrown where it happened.

@@ -79,6 +79,10 @@ extension StoreError.Code {
   public static let primaryKeyExists = Self(rawValue: "primaryKeyExists")
   public static let primaryKeyIsFixed = Self(rawValue: "primaryKeyIsFixed")
   public static let uniqueViolation = Self(rawValue: "uniqueViolation")
+  /// An unmanaged object where one of a store is wanted.
+  public static let notManaged = Self(rawValue: "notManaged")
+  /// A delete rule forbids it.
+  public static let deleteDenied = Self(rawValue: "deleteDenied")
   public static let objectDeleted = Self(rawValue: "objectDeleted")
   public static let missingValue = Self(rawValue: "missingValue")
   public static let typeMismatch = Self(rawValue: "typeMismatch")

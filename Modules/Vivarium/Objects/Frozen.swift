@@ -1,0 +1,132 @@
+import Storage
+import Values
+
+/// An object as it was in one version: immutable, sendable, readable on any thread, with everything that it links to.
+///
+/// ```swift
+/// let frozen = try person.freeze()
+/// Task.detached { print(frozen.name, frozen.dogs.map(\.name)) }
+/// let live = frozen.thaw(in: store)
+/// ```
+///
+/// Holds its version in the file while it lives, as does what is reached through it: space of what is replaced meanwhile
+/// is not used again. For a value that pins nothing take `snapshot()`. What cannot be read (the disk failed) reads as zero;
+/// `value(named:)` throws it.
+@dynamicMemberLookup
+public struct Frozen<T: Model>: Sendable, Identifiable {
+  public let id: ObjectID
+  private let read: any ReadTransaction
+
+  init(_ key: ObjectKey, _ read: any ReadTransaction) {
+    id = ObjectID(type: T._$name, key: key)
+    self.read = read
+  }
+
+  /// The version that is read.
+  public var version: Version { read.version }
+
+  /// Names the object in any context.
+  public var reference: ObjectReference<T> { ObjectReference(id: id) }
+
+  /// The live object in a store's version; nil when it is not there.
+  public func thaw(in store: Store) -> T? { store.resolve(reference) }
+
+  /// A scalar or link by its name: `.unknownProperty`, or what the engine said.
+  public func value(named name: String) throws(StoreError) -> Value {
+    guard let table = read.catalog[id.type], let column = table[name], column.schema.isScalar else {
+      throw .unknownProperty(name, of: id.type)
+    }
+    return try storing { () throws(StorageError) in try read.value(table.column(column.id), id.key) }
+  }
+
+  private func copied(_ path: PartialKeyPath<T>) -> CopiedValue? {
+    guard let ordinal = T.ordinal(of: path), let table = read.catalog[id.type],
+      let column = table[T._$schema.properties[ordinal].name]
+    else { return nil }
+    return (try? CopiedValue(column.schema, table.column(column.id), id.key, in: read)) ?? .scalar(.null)
+  }
+
+  /// For computed properties: they are asked of an unmanaged object with the scalars of this one.
+  private var unmanagedCopy: T {
+    let object = T(_$blank: ())
+    for (ordinal, property) in T._$schema.properties.enumerated() where property.isScalar && !property.isRelationship {
+      if let value = try? value(named: property.name) { try? object.setUnmanaged(value, ordinal) }
+    }
+    return object
+  }
+}
+
+extension Frozen: Hashable {
+  public static func == (a: Self, b: Self) -> Bool { a.id == b.id && a.version == b.version }
+  public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+extension Frozen {
+  public subscript<V: Scalar>(dynamicMember path: KeyPath<T, V>) -> V {
+    guard let value = copied(path) else { return unmanagedCopy[keyPath: path] }
+    return V(persisted: value.scalar) ?? V._$zero
+  }
+
+  public subscript<V: Scalar>(dynamicMember path: KeyPath<T, V?>) -> V? {
+    guard let value = copied(path) else { return unmanagedCopy[keyPath: path] }
+    return V(persisted: value.scalar)
+  }
+
+  public subscript<M: Model>(dynamicMember path: KeyPath<T, M?>) -> Frozen<M>? {
+    if let ordinal = T.ordinal(of: path), T._$schema.properties[ordinal].isInverse {
+      let owners: [Frozen<M>] = sources(ordinal)
+      return owners.first
+    }
+    return copied(path).flatMap { frozen($0.scalar) }
+  }
+
+  public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveList<V>>) -> [V] {
+    copied(path)?.elements.map { V(persisted: $0) ?? V._$zero } ?? []
+  }
+
+  public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveList<M>>) -> [Frozen<M>] {
+    copied(path)?.elements.compactMap { frozen($0) } ?? []
+  }
+
+  public subscript<M: Model>(dynamicMember path: KeyPath<T, LinkingObjects<M>>) -> [Frozen<M>] {
+    T.ordinal(of: path).map { sources($0) } ?? []
+  }
+
+  private func frozen<M: Model>(_ link: Value) -> Frozen<M>? {
+    guard case .link(let key) = link else { return nil }
+    return Frozen<M>(key, read)
+  }
+
+  private func sources<M: Model>(_ ordinal: Int) -> [Frozen<M>] {
+    guard case .linkingObjects(let type, let property) = T._$schema.properties[ordinal].kind,
+      let origin = read.catalog[type], let column = origin[property]
+    else { return [] }
+    var found: [Frozen<M>] = []
+    try? read.sources(of: id.key, through: origin.column(column.id)) { keys in
+      for key in keys { found.append(Frozen<M>(ObjectKey(key), read)) }
+      return .proceed
+    }
+    return found
+  }
+}
+
+extension Model {
+  /// The object as it is in the store's version, for any thread.
+  ///
+  /// `.notManaged` for an unmanaged object, `.objectDeleted`, and `.alreadyInWrite` in a write: what is not committed is no
+  /// version yet.
+  public func freeze() throws(StoreError) -> Frozen<Self> {
+    guard let context else {
+      throw StoreError(
+        .notManaged, "The \(Self._$name) object is in no store, and so in no version of one.",
+        remedy: "Add it first, or take a 'snapshot()'.")
+    }
+    guard !context.store.isInWriteTransaction else {
+      throw StoreError(
+        .alreadyInWrite, "A \(Self._$name) object cannot be frozen in a write.",
+        remedy: "Freeze it after the commit, or take a 'snapshot()'.")
+    }
+    try context.check(_$key)
+    return Frozen(ObjectKey(_$key), context.store.sharedSnapshot())
+  }
+}

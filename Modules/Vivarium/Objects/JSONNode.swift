@@ -1,0 +1,104 @@
+import Foundation
+import Values
+
+/// A piece of JSON, before it is known what it is for.
+enum JSONNode: Sendable, Hashable {
+  case null
+  case bool(Bool)
+  case int(Int64)
+  case double(Double)
+  case string(String)
+  case array([JSONNode])
+  case object([String: JSONNode])
+}
+
+extension JSONNode {
+  /// As `Store.create(_:value:)` takes it.
+  var loose: Any? {
+    switch self {
+    case .null: nil
+    case .bool(let value): value
+    case .int(let value): value
+    case .double(let value): value
+    case .string(let value): value
+    case .array(let elements): elements.map(\.loose)
+    case .object(let members): members.mapValues(\.loose)
+    }
+  }
+
+  /// Throws `.typeMismatch` for what is no JSON.
+  init(_ data: Data) throws(StoreError) {
+    do {
+      self = try JSONDecoder().decode(JSONNode.self, from: data)
+    } catch {
+      throw StoreError(.typeMismatch, "The data is no JSON.", underlying: error)
+    }
+  }
+}
+
+extension JSONNode {
+  /// A mixed value as JSON: what JSON has no form for becomes text, data base64, a link null.
+  init(_ value: Value) {
+    switch value {
+    case .null, .link, .object: self = .null
+    case .bool(let x): self = .bool(x)
+    case .int(let x): self = .int(x)
+    case .float(let x): self = x.isFinite ? .double(Double(x)) : .string("\(x)")
+    case .double(let x): self = x.isFinite ? .double(x) : .string("\(x)")
+    case .string(let x): self = .string(x)
+    case .data(let x): self = .string(x.base64EncodedString())
+    case .date, .uuid, .objectId, .decimal: self = .string(value.description)
+    case .list(let x): self = .array(x.map { JSONNode($0) })
+    case .map(let x): self = .object(Dictionary(x.entries.map { ($0.key, JSONNode($0.value)) }) { $1 })
+    }
+  }
+}
+
+extension Value {
+  /// JSON as a mixed value.
+  init(mixed node: JSONNode) {
+    switch node {
+    case .null: self = .null
+    case .bool(let x): self = .bool(x)
+    case .int(let x): self = .int(x)
+    case .double(let x): self = .double(x)
+    case .string(let x): self = .string(x)
+    case .array(let x): self = .list(x.map { Value(mixed: $0) })
+    case .object(let x): self = .map(ValueMap(x.map { ValueMap.Entry($0.key, Value(mixed: $0.value)) }))
+    }
+  }
+}
+
+extension JSONNode: Codable {
+  init(from decoder: any Decoder) throws {
+    let value = try decoder.singleValueContainer()
+    if value.decodeNil() {
+      self = .null
+    } else if let bool = try? value.decode(Bool.self) {
+      self = .bool(bool)
+    } else if let int = try? value.decode(Int64.self) {
+      self = .int(int)
+    } else if let double = try? value.decode(Double.self) {
+      self = .double(double)
+    } else if let string = try? value.decode(String.self) {
+      self = .string(string)
+    } else if let array = try? value.decode([JSONNode].self) {
+      self = .array(array)
+    } else {
+      self = .object(try value.decode([String: JSONNode].self))
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .null: try container.encodeNil()
+    case .bool(let value): try container.encode(value)
+    case .int(let value): try container.encode(value)
+    case .double(let value): try container.encode(value)
+    case .string(let value): try container.encode(value)
+    case .array(let value): try container.encode(value)
+    case .object(let value): try container.encode(value)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Storage
+import Values
+
+/// Names to be followed from an object: properties, and aggregates of collections.
+struct KeyValuePath {
+  private let text: String
+  private let names: [String]
+
+  init(_ text: String) {
+    self.text = text
+    names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  func value(from root: Any?) throws(StoreError) -> Any? { try value(from: root, names[...]) }
+
+  func set(_ value: Any?, from root: any Model) throws(StoreError) {
+    guard let last = names.last else { throw unknown(text) }
+    let owner = try self.value(from: root, names.dropLast())
+    switch Value.unwrapped(owner) {
+    case nil: return
+    case let object as any Model: try object.setValue(value, forKey: last)
+    default: throw unknown(text)
+    }
+  }
+
+  private func value(from root: Any?, _ rest: ArraySlice<String>) throws(StoreError) -> Any? {
+    guard let name = rest.first, let root = Value.unwrapped(root) else { return Value.unwrapped(root) }
+    if let object = root as? any Model { return try value(from: try object.value(forKey: name), rest.dropFirst()) }
+    guard let elements = (root as? any KeyValueCollection)?.looseElements ?? (root as? [Any?]) else { throw unknown(name) }
+    if name.hasPrefix("@") { return try aggregate(name, of: elements, rest.dropFirst()) }
+    var values: [Any?] = []
+    for element in elements { values.append(try value(from: element, rest)) }
+    return values
+  }
+
+  private func aggregate(_ name: String, of elements: [Any?], _ rest: ArraySlice<String>) throws(StoreError) -> Any? {
+    if name == "@count" { return elements.count }
+    var values: [Value] = []
+    for element in elements {
+      guard let value = Value.unwrapped(try value(from: element, rest)) else { continue }
+      guard let scalar = value as? any Scalar else { throw unknown(text) }
+      values.append(scalar.persistedValue)
+    }
+    switch name {
+    case "@min": return values.min { $0.order(to: $1) == .before }?.plain
+    case "@max": return values.max { $0.order(to: $1) == .before }?.plain
+    case "@sum": return try sum(values)
+    case "@avg":
+      if values.isEmpty { return nil }
+      return try numbers(values).reduce(0, +) / Double(values.count)
+    default: throw unknown(name)
+    }
+  }
+
+  /// An Int while all are integers, else a Double.
+  private func sum(_ values: [Value]) throws(StoreError) -> Any {
+    var total: Int64 = 0
+    for value in values {
+      guard case .int(let number) = value else { return try numbers(values).reduce(0, +) }
+      let (next, overflow) = total.addingReportingOverflow(number)
+      if overflow { throw StoreError(.overflow, "The sum of '\(text)' does not fit an Int64.") }
+      total = next
+    }
+    return Int(total)
+  }
+
+  private func numbers(_ values: [Value]) throws(StoreError) -> [Double] {
+    var numbers: [Double] = []
+    for value in values {
+      switch value {
+      case .int(let x): numbers.append(Double(x))
+      case .float(let x): numbers.append(Double(x))
+      case .double(let x): numbers.append(x)
+      default: throw unknown(text)
+      }
+    }
+    return numbers
+  }
+
+  private func unknown(_ name: String) -> StoreError {
+    StoreError(.unknownProperty, "'\(name)' in the path '\(text)' leads nowhere.", details: ["path": text])
+  }
+}
+
+extension Value {
+  /// The Swift value in the box; nil for null.
+  var plain: Any? {
+    switch self {
+    case .null: nil
+    case .bool(let x): x
+    case .int(let x): Int(x)
+    case .float(let x): x
+    case .double(let x): x
+    case .string(let x): x
+    case .data(let x): x
+    case .date(let x): x
+    case .uuid(let x): x
+    case .objectId(let x): x
+    case .decimal(let x): x
+    case .link(let x): x
+    case .object(let x): x
+    case .list(let x): x.map(\.plain)
+    case .map(let x): Dictionary(x.entries.map { ($0.key, $0.value.plain) }) { $1 }
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import Storage
+import Values
+
+extension Model {
+  /// Encodes the object with what it links to, eight links deep: see `encodable(depth:)`.
+  public func encode(to encoder: any Encoder) throws { try encodable().encode(to: encoder) }
+
+  /// The object as something that can be encoded, with the objects it links to up to so many links away. Inverses are
+  /// left out.
+  ///
+  /// ```swift
+  /// let json = try JSONEncoder().encode(person.encodable(depth: 2))
+  /// ```
+  ///
+  /// An object that is met more than once is encoded once, with a number `"$id"`, and referred to as `{"$ref": 1}`: cycles
+  /// end. What lies deeper is `{"$ref": "Dog-17"}`, its `objectIdentifier`, which `Store.create(_:json:)` finds in the
+  /// store. Encoding an object that was deleted throws `.objectDeleted`.
+  public func encodable(depth: Int = 8) -> some Encodable { EncodableGraph(root: self, depth: max(depth, 0)) }
+}
+
+extension Results: Encodable {
+  public func encode(to encoder: any Encoder) throws { try Vivarium.encode(elements: self, to: encoder) }
+}
+
+extension LinkingObjects: Encodable {
+  public func encode(to encoder: any Encoder) throws { try Vivarium.encode(elements: self, to: encoder) }
+}
+
+private func encode(elements: some Sequence<some Model>, to encoder: any Encoder) throws {
+  var container = encoder.unkeyedContainer()
+  for element in elements { try container.encode(element.encodable()) }
+}
+
+private struct EncodableGraph<Root: Model>: Encodable {
+  let root: Root
+  let depth: Int
+
+  func encode(to encoder: any Encoder) throws {
+    let walk = GraphWalk()
+    try walk.count(root, depth: depth)
+    var container = encoder.container(keyedBy: PropertyName.self)
+    try walk.encode(root, into: &container, depth: depth)
+  }
+}
+
+/// An object, managed or not, as a key.
+private enum GraphObject: Hashable {
+  case managed(ObjectID)
+  case unmanaged(ObjectIdentifier)
+
+  init<T: Model>(_ object: T) {
+    self = object.isManaged
+      ? .managed(ObjectID(type: T._$name, key: ObjectKey(object._$key))) : .unmanaged(ObjectIdentifier(object))
+  }
+}
+
+/// Encodes an object and those behind it, each once.
+private final class GraphWalk {
+  /// Objects that are referred to more than once.
+  private var shared: Set<GraphObject> = []
+  private var numbers: [GraphObject: Int] = [:]
+  private var encoded: Set<GraphObject> = []
+
+  /// Finds the shared objects within the depth. A list of work, not recursion.
+  func count(_ root: any Model, depth: Int) throws {
+    var reached: [GraphObject: Int] = [identity(of: root): depth]
+    var work: [(object: any Model, depth: Int)] = [(root, depth)]
+    while let (object, depth) = work.popLast() {
+      if depth == 0 { continue }
+      for target in try targets(of: object) {
+        let identity = identity(of: target)
+        guard let before = reached[identity] else {
+          reached[identity] = depth - 1
+          work.append((target, depth - 1))
+          continue
+        }
+        shared.insert(identity)
+        if before < depth - 1 {
+          reached[identity] = depth - 1
+          work.append((target, depth - 1))
+        }
+      }
+    }
+  }
+
+  private func identity<T: Model>(of object: T) -> GraphObject { GraphObject(object) }
+
+  private func targets<T: Model>(of object: T) throws -> [any Model] {
+    var targets: [any Model] = []
+    for property in T._$schema.properties where property.isStored && property.isRelationship {
+      let value = try object.value(forKey: property.name)
+      if let target = value as? any Model { targets.append(target) }
+      if let elements = (value as? any KeyValueCollection)?.looseElements {
+        targets += elements.compactMap { Value.unwrapped($0) as? any Model }
+      }
+    }
+    return targets
+  }
+
+  func encode<T: Model>(
+    _ object: T, into container: inout KeyedEncodingContainer<PropertyName>, depth: Int
+  ) throws {
+    let identity = GraphObject(object)
+    encoded.insert(identity)
+    if shared.contains(identity) {
+      numbers[identity] = numbers.count + 1
+      try container.encode(numbers.count, forKey: PropertyName(GraphName.id))
+    }
+    for property in T._$schema.properties where property.isStored {
+      let name = PropertyName(property.name)
+      let value = try object.value(forKey: property.name)
+      switch value {
+      case nil: try container.encodeNil(forKey: name)
+      case let target as any Model:
+        var nested = container.nestedContainer(keyedBy: PropertyName.self, forKey: name)
+        try refer(to: target, in: &nested, depth: depth)
+      case let elements as any KeyValueCollection:
+        var nested = container.nestedUnkeyedContainer(forKey: name)
+        for element in elements.looseElements { try encode(element, into: &nested, depth: depth) }
+      case let scalar as any Scalar:
+        var single = container.superEncoder(forKey: name).singleValueContainer()
+        try single.encode(scalar.persistedValue)
+      default: break
+      }
+    }
+  }
+
+  private func encode(_ element: Any?, into container: inout any UnkeyedEncodingContainer, depth: Int) throws {
+    switch Value.unwrapped(element) {
+    case nil: try container.encodeNil()
+    case let target as any Model:
+      var nested = container.nestedContainer(keyedBy: PropertyName.self)
+      try refer(to: target, in: &nested, depth: depth)
+    case let scalar as any Scalar:
+      var single = container.superEncoder().singleValueContainer()
+      try single.encode(scalar.persistedValue)
+    default: break
+    }
+  }
+
+  /// The object itself where it is met first, and within the depth; else a reference.
+  private func refer<T: Model>(
+    to target: T, in container: inout KeyedEncodingContainer<PropertyName>, depth: Int
+  ) throws {
+    let identity = GraphObject(target)
+    let reference = PropertyName(GraphName.reference)
+    if encoded.contains(identity), let number = numbers[identity] {
+      try container.encode(number, forKey: reference)
+    } else if depth == 0 {
+      try container.encode(target.objectIdentifier, forKey: reference)
+    } else {
+      try encode(target, into: &container, depth: depth - 1)
+    }
+  }
+}
+
+extension SingleValueEncodingContainer {
+  /// A boxed scalar as the Swift type it came from, so that an encoder's strategies for dates and data hold.
+  fileprivate mutating func encode(_ value: Value) throws {
+    switch value {
+    case .null: try encodeNil()
+    case .bool(let x): try encode(x)
+    case .int(let x): try encode(x)
+    case .float(let x): try encode(x)
+    case .double(let x): try encode(x)
+    case .string(let x): try encode(x)
+    case .data(let x): try encode(x)
+    case .date(let x): try encode(x)
+    case .uuid(let x): try encode(x)
+    case .objectId(let x): try encode(x)
+    case .decimal(let x): try encode(x.description)
+    case .link(let x): try encode(x.rawValue)
+    case .object, .list, .map: try encode(JSONNode(value))
+    }
+  }
+}

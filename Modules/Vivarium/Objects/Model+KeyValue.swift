@@ -1,0 +1,104 @@
+import Storage
+import Values
+
+// Key-value coding: properties by name, as Swift values.
+
+extension Model {
+  /// A property by its name: a Swift value of the property's type, an object, a live collection; nil is null.
+  ///
+  /// `.unknownProperty`, `.objectDeleted`.
+  public func value(forKey name: String) throws(StoreError) -> Any? {
+    let ordinal = try Self.ordinal(forKey: name)
+    if let context { try context.check(_$key) }
+    return Value.unwrapped(self[keyPath: Self._$keyPaths[ordinal]])
+  }
+
+  /// Sets a property by its name. Takes a value of the property's type, and what can be made one without loss: numbers of
+  /// another kind, text for UUIDs, dates and data, dictionaries for objects, arrays for lists.
+  ///
+  /// `.unknownProperty`, `.typeMismatch`, `.missingValue` for a null where there can be none; on an object in a store also
+  /// `.notInWrite`, `.objectDeleted`, `.primaryKeyIsFixed`, `.uniqueViolation`.
+  public func setValue(_ value: Any?, forKey name: String) throws(StoreError) {
+    let ordinal = try Self.ordinal(forKey: name)
+    guard let context else { return try setUnmanaged(value, ordinal) }
+    let write = try context.store.openWrite(for: "Setting '\(Self._$name).\(name)'")
+    try context.check(_$key)
+    if ordinal == context.primaryKey {
+      if try Value(value, for: context.properties[ordinal].schema, of: Self._$name) == context.value(_$key, ordinal) { return }
+      throw .primaryKeyIsFixed(type: Self._$name, property: name)
+    }
+    try context.store.assign(value, to: ordinal, of: _$key, context, .error, write)
+  }
+
+  /// A value at the end of a path of names: `"best.name"`, `"dogs.name"` (an array), `"dogs.@count"`, `"dogs.@sum.age"`;
+  /// also `@avg`, `@min` and `@max`. nil where a link on the way is null.
+  public func value(forKeyPath path: String) throws(StoreError) -> Any? {
+    try KeyValuePath(path).value(from: self)
+  }
+
+  /// Sets the property at the end of a path of names over to-one links. Nothing where a link on the way is null.
+  public func setValue(_ value: Any?, forKeyPath path: String) throws(StoreError) {
+    try KeyValuePath(path).set(value, from: self)
+  }
+
+  private static func ordinal(forKey name: String) throws(StoreError) -> Int {
+    guard let ordinal = _$schema.properties.firstIndex(where: { $0.name == name }) else {
+      throw .unknownProperty(name, of: _$name)
+    }
+    return ordinal
+  }
+
+  func setUnmanaged(_ value: Any?, _ ordinal: Int) throws(StoreError) {
+    let path = Self._$keyPaths[ordinal] as PartialKeyPath<Self>
+    let property = Self._$schema.properties[ordinal]
+    guard let type = Swift.type(of: path).valueType as? any Persistable.Type else {
+      throw StoreError(
+        .typeMismatch, "'\(Self._$name).\(property.name)' is computed and cannot be set.",
+        details: ["type": Self._$name, "property": property.name])
+    }
+    try setUnmanaged(value, path, type, property)
+  }
+
+  private func setUnmanaged<V: Persistable>(
+    _ value: Any?, _ path: PartialKeyPath<Self>, _ type: V.Type, _ property: PropertySchema
+  ) throws(StoreError) {
+    guard let path = path as? ReferenceWritableKeyPath<Self, V> else { throw .typeMismatch(value, property) }
+    self[keyPath: path] = try V._$loose(value, property, of: Self._$name)
+  }
+}
+
+/// A collection whose elements key-value paths can go through.
+protocol KeyValueCollection {
+  var looseElements: [Any?] { get }
+}
+
+extension Results: KeyValueCollection {
+  var looseElements: [Any?] { map { $0 } }
+}
+
+extension LinkingObjects: KeyValueCollection {
+  var looseElements: [Any?] { map { $0 } }
+}
+
+extension LiveList: KeyValueCollection where Element: PersistableElement {
+  var looseElements: [Any?] { map { $0 } }
+}
+
+extension Sequence where Element: Model {
+  /// A property of every object: of results, lists, inverses and arrays.
+  public func value(forKey name: String) throws(StoreError) -> [Any?] {
+    var values: [Any?] = []
+    for object in self { values.append(try object.value(forKey: name)) }
+    return values
+  }
+
+  /// A path from every object, or an aggregate of all: `"@sum.age"`.
+  public func value(forKeyPath path: String) throws(StoreError) -> Any? {
+    try KeyValuePath(path).value(from: map { $0 as Any? })
+  }
+
+  /// Sets a property of every object; of results as they are when the call begins.
+  public func setValue(_ value: Any?, forKey name: String) throws(StoreError) {
+    for object in Array(self) { try object.setValue(value, forKey: name) }
+  }
+}

@@ -1,0 +1,99 @@
+import Storage
+import Values
+
+/// A copy of an object's values at one moment: a plain value, sendable, that keeps no store open and no version pinned.
+///
+/// ```swift
+/// let snapshot = person.snapshot()
+/// await other.show(snapshot.name, age: snapshot.age, dogs: snapshot.dogs.count)
+/// ```
+///
+/// Links and collections of objects are copied as `ObjectReference`s. Computed properties work where they follow from
+/// scalars. Equal when every copied value is, bit for bit, and the object is the same.
+@dynamicMemberLookup
+public struct ObjectSnapshot<T: Model>: Sendable, Hashable {
+  /// Whose values these are. The key is 0 for an unmanaged object.
+  public let id: ObjectID
+  /// By ordinal.
+  private let values: [CopiedValue]
+
+  init(_ object: T) {
+    id = ObjectID(type: T._$name, key: ObjectKey(object._$key))
+    let context = object.context
+    values = T._$schema.properties.indices.map { ordinal in
+      guard let context else { return CopiedValue(unmanaged: object[keyPath: T._$keyPaths[ordinal]]) }
+      let property = context.properties[ordinal]
+      do throws(StorageError) {
+        return try CopiedValue(property.schema, property.column, ObjectKey(object._$key), in: context.store.reading)
+      } catch {
+        if error.code != .objectDeleted { context.store.misuse(StoreError(error)) }
+        return .scalar(.null)
+      }
+    }
+  }
+
+  /// Names the object in any context.
+  public var reference: ObjectReference<T> { ObjectReference(id: id) }
+
+  /// A scalar or link by name; nil for other names.
+  public subscript(name: String) -> Value? {
+    guard let ordinal = T._$schema.properties.firstIndex(where: { $0.name == name && $0.isScalar }) else { return nil }
+    return values[ordinal].scalar
+  }
+
+  /// A new unmanaged object with the copied scalars and collections of scalars. Links are not taken over.
+  public func unmanagedCopy() -> T {
+    let object = T(_$blank: ())
+    for (ordinal, property) in T._$schema.properties.enumerated() where property.isStored && !property.isRelationship {
+      switch values[ordinal] {
+      case .scalar(let value): try? object.setUnmanaged(value, ordinal)  // of another type: the default stays
+      case .list(let elements): try? object.setUnmanaged(elements.map { $0 as Any? }, ordinal)
+      case .map(let map):
+        let values = Dictionary(map.entries.map { ($0.key, $0.value as Any?) }) { $1 }
+        try? object.setUnmanaged(values, ordinal)
+      }
+    }
+    return object
+  }
+
+  private func copied(_ path: PartialKeyPath<T>) -> CopiedValue? { T.ordinal(of: path).map { values[$0] } }
+}
+
+extension ObjectSnapshot {
+  public subscript<V: Scalar>(dynamicMember path: KeyPath<T, V>) -> V {
+    guard let value = copied(path) else { return unmanagedCopy()[keyPath: path] }
+    return V(persisted: value.scalar) ?? V._$zero
+  }
+
+  public subscript<V: Scalar>(dynamicMember path: KeyPath<T, V?>) -> V? {
+    guard let value = copied(path) else { return unmanagedCopy()[keyPath: path] }
+    return V(persisted: value.scalar)
+  }
+
+  public subscript<M: Model>(dynamicMember path: KeyPath<T, M?>) -> ObjectReference<M>? {
+    copied(path).flatMap { ObjectReference(link: $0.scalar) }
+  }
+
+  public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveList<V>>) -> [V] {
+    copied(path)?.elements.map { V(persisted: $0) ?? V._$zero } ?? []
+  }
+
+  public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveList<M>>) -> [ObjectReference<M>] {
+    copied(path)?.elements.compactMap { ObjectReference(link: $0) } ?? []
+  }
+}
+
+extension ObjectReference {
+  init(id: ObjectID) { self.id = id }
+
+  /// nil when the value is no link.
+  init?(link: Value) {
+    guard case .link(let key) = link else { return nil }
+    id = ObjectID(type: T._$name, key: key)
+  }
+}
+
+extension Model {
+  /// The object's values as they are now, copied: sendable, and nothing is pinned. Of an object that was deleted, zeroes.
+  public func snapshot() -> ObjectSnapshot<Self> { ObjectSnapshot(self) }
+}

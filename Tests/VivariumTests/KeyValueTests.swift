@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+import Testing
+import Values
+import Vivarium
+
+@Suite struct KeyValueTests {
+  private func refusal(_ body: () throws(StoreError) -> Void) -> StoreError.Code? {
+    do throws(StoreError) {
+      try body()
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test(arguments: [false, true]) func propertiesAreReadAndSetByName(managed: Bool) throws {
+    let store = try makeStore()
+    let person = Person(name: "Jane", age: 30)
+    try store.beginWrite()
+    if managed { try store.add(person) }
+    try person.setValue("Joan", forKey: "name")
+    try person.setValue(31.0, forKey: "age")
+    try person.setValue(["name": "Rex", "age": 4], forKey: "best")
+    try person.setValue([["name": "Fido"], Dog(name: "Max")], forKey: "dogs")
+    try person.setValue([1, 2.5], forKey: "scores")
+    #expect(person.name == "Joan" && person.age == 31 && person.best?.name == "Rex")
+    #expect(person.dogs.map(\.name) == ["Fido", "Max"] && person.scores.toArray() == [1, 2.5])
+    #expect(try person.value(forKey: "age") as? Int == 31)
+    #expect(try person.value(forKey: "nick") == nil)
+    #expect((try person.value(forKey: "best") as? Dog)?.age == 4)
+    try person.setValue(nil, forKey: "best")
+    #expect(person.best == nil)
+    #expect(refusal { () throws(StoreError) in try person.setValue(1, forKey: "colour") } == .unknownProperty)
+    #expect(refusal { () throws(StoreError) in try person.setValue("x", forKey: "age") } == .typeMismatch)
+    #expect(refusal { () throws(StoreError) in try person.setValue(1.5, forKey: "age") } == .typeMismatch)
+    #expect(refusal { () throws(StoreError) in try person.setValue(nil, forKey: "name") } == .missingValue)
+    #expect(person.name == "Joan" && person.age == 31)
+    store.cancelWrite()
+  }
+
+  @Test func settingByNameSaysWhyItCannotBe() throws {
+    let store = try makeStore()
+    let person = Person(name: "Jane")
+    try store.write { try store.add(person) }
+    #expect(refusal { () throws(StoreError) in try person.setValue("x", forKey: "name") } == .notInWrite)
+    try store.write {
+      #expect(refusal { () throws(StoreError) in try person.setValue(UUID(), forKey: "id") } == .primaryKeyIsFixed)
+      #expect(refusal { () throws(StoreError) in try person.setValue(person.id, forKey: "id") } == nil)
+      try store.delete(person)
+      #expect(refusal { () throws(StoreError) in try person.setValue("x", forKey: "name") } == .objectDeleted)
+      #expect(refusal { () throws(StoreError) in _ = try person.value(forKey: "name") } == .objectDeleted)
+      let dog = Dog()
+      try store.add(dog)
+      #expect(refusal { () throws(StoreError) in try dog.setValue(1, forKey: "owners") } == .typeMismatch)
+    }
+  }
+
+  @Test func pathsGoOverLinksAndAggregateCollections() throws {
+    let store = try makeStore()
+    let person = Person(name: "Jane", best: Dog(name: "Rex", age: 7))
+    person.dogs = LiveList([3, 1, 2].map { Dog(name: "D\($0)", age: $0) })
+    try store.write { try store.add(person) }
+    #expect(try person.value(forKeyPath: "best.name") as? String == "Rex")
+    #expect(try person.value(forKeyPath: "dogs.name") as? [String] == ["D3", "D1", "D2"])
+    #expect(try person.value(forKeyPath: "dogs.@count") as? Int == 3)
+    #expect(try person.value(forKeyPath: "dogs.@sum.age") as? Int == 6)
+    #expect(try person.value(forKeyPath: "dogs.@avg.age") as? Double == 2)
+    #expect(try person.value(forKeyPath: "dogs.@max.age") as? Int == 3)
+    #expect(try person.value(forKeyPath: "dogs.@min.name") as? String == "D1")
+    #expect(try person.value(forKeyPath: "best.bestOf.name") as? String == "Jane")
+    #expect(try store.objects(Dog.self).value(forKeyPath: "@sum.age") as? Int == 13)
+    #expect(refusal { () throws(StoreError) in _ = try person.value(forKeyPath: "name.length") } == .unknownProperty)
+    #expect(refusal { () throws(StoreError) in _ = try person.value(forKeyPath: "dogs.@median.age") } == .unknownProperty)
+    try store.write { try person.setValue("Max", forKeyPath: "best.name") }
+    #expect(person.best?.name == "Max")
+  }
+
+  @Test func collectionsAreSetAndReadAsAWhole() throws {
+    let store = try makeStore()
+    try store.write {
+      for age in 0..<5 { try store.add(Dog(name: "D", age: age)) }
+      try store.objects(Dog.self).where { $0.age > 2 }.setValue(0, forKey: "age")
+    }
+    #expect(try store.objects(Dog.self).value(forKey: "age") as? [Int] == [0, 1, 2, 0, 0])
+    #expect(store.objects(Dog.self).where { $0.age > 2 }.isEmpty)
+  }
+
+  @Test func objectsAreReachedByNamesAlone() throws {
+    let store = try makeStore()
+    let person = Person(name: "Jane", best: Dog(name: "Rex"))
+    person.dogs = [Dog(name: "Fido")]
+    try store.write { try store.add(person) }
+    let dynamic = try #require(try store.dynamicObject("Person", forPrimaryKey: .uuid(person.id)))
+    #expect(dynamic["name"] == .string("Jane") && dynamic.link("best")?["name"] == .string("Rex"))
+    #expect(dynamic.objects("dogs")?.map { $0["name"] } == [.string("Fido")] && dynamic.objects("name") == nil)
+    #expect(dynamic.link("best")?.objects("bestOf") == [dynamic])
+    #expect(store.schema["Person"]?.property(named: "best")?.target == "Dog")
+    try store.write {
+      let made = try store.dynamicCreate("Dog", ["name": .string("Max")])
+      try dynamic.edit("dogs", .insert(at: 0, [.link(made.id.key)]))
+      try dynamic.set("age", to: .int(4))
+    }
+    #expect(person.dogs.map(\.name) == ["Max", "Fido"] && person.age == 4)
+    try store.write { try store.delete(dynamic) }
+    #expect(person.isInvalidated && dynamic.isInvalidated && dynamic["name"] == nil)
+  }
+}
