@@ -8,7 +8,7 @@ import Values
 /// is collected in memory and becomes one batch at its commit. The layout is described in Docs/FileFormat.md.
 ///
 /// **Threads.** Every call is safe from any thread at any time.
-public final class ColumnEngine: StorageEngine {
+public final class ColumnEngine: StorageEngine, DeferredSync {
   let store: any KeyValueStore
   let header: FileHeader
   let historyLimit: UInt64
@@ -116,6 +116,11 @@ public final class ColumnEngine: StorageEngine {
     }
     if let oldest, oldest <= snapshot.version.rawValue { statistics.historyVersions = oldest...snapshot.version.rawValue }
     return statistics
+  }
+
+  public func syncCommits() throws(StorageError) {
+    try checkOpen()
+    try store.syncBatches()
   }
 
   public func close() {

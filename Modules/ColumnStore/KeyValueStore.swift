@@ -41,6 +41,9 @@ public protocol KeyValueStore: AnyObject, Sendable {
   /// Sizes and pins. The history is the column store's to add.
   func statistics() throws(StorageError) -> StorageStatistics
 
+  /// Returns when every batch applied before, by this process, survives a power cut. Nothing to do by default.
+  func syncBatches() throws(StorageError)
+
   /// Refuses new snapshots and holds with `.closed`, and lets go of the file once the open ones have ended; until
   /// then they go on as before. Idempotent. The store also closes with its last reference; snapshots and holds
   /// keep alive what they need.
@@ -61,4 +64,8 @@ public protocol KeyValueWriter: AnyObject, Sendable {
 
   /// Lets the next writer go on. Idempotent.
   func end()
+}
+
+extension KeyValueStore {
+  public func syncBatches() throws(StorageError) {}
 }

@@ -23,6 +23,10 @@ public struct StoreConfiguration: Sendable {
   public var autorefresh: Bool
   /// The author put into each commit record, unless a write names another.
   public var author: String?
+  /// What the versions that its stores hold are listed under, see `Store.heldVersions()`.
+  public var label: String?
+  /// How many versions readers may keep alive.
+  public var versions: VersionPolicy
 
   public init(backend: any StorageBackend, models: [any SchemaDescribing.Type]) {
     self.backend = backend
@@ -33,6 +37,8 @@ public struct StoreConfiguration: Sendable {
     misuse = .trapInDebug
     autorefresh = true
     author = nil
+    label = nil
+    versions = VersionPolicy()
   }
 
   public var schema: Schema { Schema(models.map { $0._$schema }) }

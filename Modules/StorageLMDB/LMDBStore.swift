@@ -59,6 +59,11 @@ package final class LMDBStore: KeyValueStore {
     return environment.bell.listen(version: { [weak self] in try? self?.latestVersion() }, body)
   }
 
+  package func syncBatches() throws(StorageError) {
+    let environment = try environment()
+    try environment.safePoints.move(environment, .never)
+  }
+
   package func close() {
     // Dropped outside the lock: it may be the last reference, and closing takes time.
     let environment = current.withLock { current in

@@ -37,6 +37,8 @@ final class SafePoints: Sendable {
   private static let queue = DispatchQueue(label: "vivarium.lmdb.sync", qos: .utility)
 
   private let state = Mutex(State())
+  /// Held while the point is moved: two at once would count the same commits twice.
+  private let moving = Mutex(())
 
   /// The transaction that only holds the point, for the list of readers.
   var pinned: UInt64? { state.withLock { $0.pin?.number } }
@@ -112,26 +114,36 @@ final class SafePoints: Sendable {
   /// Moves the point to the newest version, and lets go of the old one. In the background or at the end; fails
   /// silently, because the old point is as good as before and the next refresh tries again.
   func refresh(_ environment: LMDBEnvironment, due: DispatchTime? = nil) {
-    let isNeeded = state.withLock { state in
-      if due == nil || state.due == due { state.due = nil }
-      return state.unsynced > 0
-    }
-    guard isNeeded, let lock = environment.writerLock, let file = try? requireFile(),
-      let hold = try? lock.acquire(.after(.seconds(2)))
-    else { return }
-    let point = try? SafePoint(newestOf: environment.files)
-    let pin = try? makePin(environment)
+    state.withLock { if due == nil || $0.due == due { $0.due = nil } }
+    try? move(environment, .after(.seconds(2)))
+  }
+
+  /// Moves the point to the newest version: everything committed before is on the disk when this returns. Nothing
+  /// where all is already.
+  func move(_ environment: LMDBEnvironment, _ deadline: Deadline) throws(StorageError) {
+    try moving.withLock { _ throws(StorageError) in try moveAlone(environment, deadline) }
+  }
+
+  private func moveAlone(_ environment: LMDBEnvironment, _ deadline: Deadline) throws(StorageError) {
+    guard state.withLock({ $0.unsynced > 0 }), let lock = environment.writerLock else { return }
+    let file = try requireFile()
+    let hold = try lock.acquire(deadline)
     let before = state.withLock { state in (state.unsynced, state.unsyncedBytes) }
+    let made = Result { () throws(StorageError) in
+      let point = try SafePoint(newestOf: environment.files)
+      return (point, try makePin(environment))
+    }
     hold.release()
-    guard let pin else { return }
-    guard let point, (try? sync(environment)) != nil,
-      (try? file.update { newest in
+    let (point, pin) = try made.get()
+    do throws(StorageError) {
+      try sync(environment)
+      try file.update { newest in
         guard let newest, newest.isArmed, newest.transaction < point.transaction else { return nil }
         return point
-      }) != nil
-    else {
+      }
+    } catch {
       mdb_txn_abort(pin.transaction)
-      return
+      throw error
     }
     replace(with: pin) { (_, _) in before }
   }
@@ -153,8 +165,9 @@ final class SafePoints: Sendable {
   private func replace(with pin: Pin, _ covered: (Int, Int) -> (Int, Int)) {
     state.withLock { state in
       let (count, bytes) = covered(state.unsynced, state.unsyncedBytes)
-      state.unsynced -= count
-      state.unsyncedBytes -= bytes
+      // A synced commit in between has set both to nothing.
+      state.unsynced = max(0, state.unsynced - count)
+      state.unsyncedBytes = max(0, state.unsyncedBytes - bytes)
       if let old = state.pin { mdb_txn_abort(old.transaction) }
       state.pin = state.unsynced > 0 ? pin : nil
       if state.pin == nil { mdb_txn_abort(pin.transaction) }

@@ -22,6 +22,7 @@ extension Store {
   /// with all that came since.
   func deliver(waits: Bool, mayMove: Bool = true) {
     endStopped()
+    if isInvalidated, mayMove { do throws(StoreError) { try advance() } catch { misuse(error) } }
     if resultObservers.isEmpty { return deliverPlainly(mayMove: mayMove) }
     // Observers without an observation have an error to tell, and nothing else.
     let due = resultObservers.filter { $0.observation != nil && $0.isListening() }
@@ -123,7 +124,7 @@ extension Store {
   /// The results as the notifier keeps them, in the version that is read; nil when nobody observes them, or a write has
   /// changed something.
   func keptState(of state: ResultsState) -> ResultVersion? {
-    guard place != nil, (writing ?? heldWrite)?.isEmpty ?? true, snapshot.version == reading.version else { return nil }
+    guard place != nil, !isInvalidated, (writing ?? heldWrite)?.isEmpty ?? true, snapshot.version == reading.version else { return nil }
     let description = state.description
     if keptVersion == snapshot.version, let result = kept[description] { return result }
     guard resultObservers.contains(where: { $0.isActive && $0.description == description }) else { return nil }

@@ -12,6 +12,8 @@ final class SharedEngine: Sendable {
   /// Taken to commit: whoever holds it reads the version it has just made.
   let commitGate = Mutex(())
   let worker = DispatchQueue(label: "vivarium.writer")
+  let versions = HeldVersions()
+  let syncer: CommitSyncer
 
   private struct Weak { weak var shared: SharedEngine? }
   /// By engine: one that is in here is alive, because its `SharedEngine` holds it.
@@ -21,6 +23,7 @@ final class SharedEngine: Sendable {
     self.engine = engine
     notifier = CommitNotifier(engine)
     results = ResultNotifier(engine)
+    syncer = CommitSyncer(engine)
   }
 
   static func of(_ engine: any StorageEngine) -> SharedEngine {

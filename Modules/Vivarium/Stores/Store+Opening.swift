@@ -12,47 +12,86 @@ extension Store {
   /// Creates the file when it is missing and adds what the models have more than the file. Blocks for as long as that takes;
   /// see `open` for a way that does not.
   public convenience init(
-    _ configuration: Configuration, isolation: isolated (any Actor)? = #isolation
+    _ configuration: Configuration, isolation: isolated (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) throws(StoreError) {
-    let shared = try Store.prepare(configuration)
-    try self.init(configuration, shared, home: isolation.map { .actor($0) } ?? .manual)
+    try self.init(configuration, try Store.prepare(configuration), home: isolation.map { .actor($0) } ?? .manual, place: "\(fileID):\(line)")
   }
 
   /// Opens a store for a serial queue: it and its objects are used there, and there observers run.
-  public convenience init(_ configuration: Configuration, queue: DispatchQueue) throws(StoreError) {
+  public convenience init(
+    _ configuration: Configuration, queue: DispatchQueue, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws(StoreError) {
     queue.setSpecific(key: Store.currentQueue, value: ObjectIdentifier(queue))
-    try self.init(configuration, try Store.prepare(configuration), home: .queue(queue))
+    try self.init(configuration, try Store.prepare(configuration), home: .queue(queue), place: "\(fileID):\(line)")
   }
 
   /// Opens a store for the thread of a run loop, which must run for observers to hear anything.
-  public convenience init(_ configuration: Configuration, runLoop: RunLoop) throws(StoreError) {
-    try self.init(configuration, try Store.prepare(configuration), home: .runLoop(runLoop))
+  public convenience init(
+    _ configuration: Configuration, runLoop: RunLoop, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws(StoreError) {
+    try self.init(configuration, try Store.prepare(configuration), home: .runLoop(runLoop), place: "\(fileID):\(line)")
   }
 
   /// Opens a store without blocking the caller: file and schema are made ready on another thread.
   public static func open(
-    _ configuration: Configuration, isolation: isolated (any Actor)? = #isolation
+    _ configuration: Configuration, isolation: isolated (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) async throws(StoreError) -> Store {
-    let result: Result<SharedEngine, StoreError> = await withCheckedContinuation { continuation in
+    let prepared = try await prepareElsewhere(configuration)
+    return try Store(
+      configuration, prepared, home: isolation.map { .actor($0) } ?? .manual, place: "\(fileID):\(line)")
+  }
+
+  /// As `prepare`, on a thread of the system's.
+  static func prepareElsewhere(
+    _ configuration: Configuration, isolation: isolated (any Actor)? = #isolation
+  ) async throws(StoreError) -> PreparedStore {
+    let result: Result<PreparedStore, StoreError> = await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
         continuation.resume(returning: Result { () throws(StoreError) in try prepare(configuration) })
       }
     }
-    return try Store(configuration, try result.get(), home: isolation.map { .actor($0) } ?? .manual)
+    return try result.get()
   }
 
   static let currentQueue = DispatchSpecificKey<ObjectIdentifier>()
 
-  /// Opens the engine and brings the file's schema up to the models'.
-  private static func prepare(_ configuration: Configuration) throws(StoreError) -> SharedEngine {
+  /// Opens the engine and brings the file's schema up to the models'. Every fault, of the models and against the
+  /// file, is in the one error.
+  static func prepare(_ configuration: Configuration) throws(StoreError) -> PreparedStore {
     let schema = configuration.schema
-    let faults = schema.faults() + configuration.models.compactMap(superclassFault)
-    if !faults.isEmpty { throw .schemaMismatch(faults) }
+    let faults = configuration.models.compactMap(superclassFault)
+    // Faulty models must not make a file.
+    if !faults.isEmpty || !schema.faults().isEmpty {
+      throw .schemaMismatch(faults + allFaults(of: schema, against: configuration))
+    }
     let engine = try storing { () throws(StorageError) in try configuration.backend.open(configuration.options) }
     let read = try storing { () throws(StorageError) in try engine.beginRead() }
     defer { read.end() }
-    if try read.catalog.extended(by: schema) != nil { try extend(engine, by: schema, configuration) }
-    return SharedEngine.of(engine)
+    var steps = try read.catalog.extended(by: schema).steps
+    if configuration.options.isReadOnly {
+      let missing = steps.filter { !$0.isOfIndexes }
+      if !missing.isEmpty { throw .lacking(missing, configuration.backend.location) }
+      steps = []
+    } else if !steps.isEmpty {
+      steps = try extend(engine, by: schema, configuration)
+    }
+    return PreparedStore(shared: .of(engine), steps: steps)
+  }
+
+  /// The models' faults, with the file's if there is one.
+  private static func allFaults(of schema: Schema, against configuration: Configuration) -> [SchemaFault] {
+    guard configuration.backend.isPresent(), let engine = try? configuration.backend.open(configuration.options),
+      let read = try? engine.beginRead()
+    else { return schema.faults() }
+    defer { read.end() }
+    do throws(CatalogConflict) {
+      _ = try read.catalog.adopting(schema)
+      return schema.faults()
+    } catch {
+      return error.faults
+    }
   }
 
   /// A superclass has state and initialisers that no store knows, and on Darwin may not even be Swift's. A macro sees
@@ -65,31 +104,47 @@ extension Store {
 
   private static func extend(
     _ engine: any StorageEngine, by schema: Schema, _ configuration: Configuration
-  ) throws(StoreError) {
+  ) throws(StoreError) -> [CatalogStep] {
     let deadline = configuration.writeTimeout.map { Deadline.after($0) } ?? .never
     let write = RecordedTransaction(
       try storing { () throws(StorageError) in try engine.beginWrite(deadline) }, origin: 0)
     defer { write.end() }
     // Somebody else may have done it in between.
-    guard let catalog = try write.transaction.catalog.extended(by: schema) else { return }
+    let (catalog, steps) = try write.transaction.catalog.extended(by: schema)
+    if steps.isEmpty { return [] }
     try storing { () throws(StorageError) in
       try write.setCatalog(catalog)
       _ = try write.commit(author: configuration.author, timeMilliseconds: Store.now, configuration.durability)
     }
+    return steps
   }
 
   static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
 }
 
+/// An engine whose file has all that the models need, and what was done for that.
+struct PreparedStore: Sendable {
+  let shared: SharedEngine
+  let steps: [CatalogStep]
+}
+
 extension Catalog {
-  /// nil when the catalog has everything already.
-  fileprivate func extended(by schema: Schema) throws(StoreError) -> Catalog? {
+  /// No steps when the catalog has everything already.
+  fileprivate func extended(by schema: Schema) throws(StoreError) -> (catalog: Catalog, steps: [CatalogStep]) {
     do throws(CatalogConflict) {
-      let (catalog, steps) = try adopting(schema)
-      return steps.isEmpty ? nil : catalog
+      return try adopting(schema)
     } catch {
       throw .schemaMismatch(error.faults)
     }
+  }
+}
+
+extension StoreError {
+  fileprivate static func lacking(_ steps: [CatalogStep], _ location: String) -> StoreError {
+    let list = steps.map(\.description).joined(separator: "; ")
+    return StoreError(
+      .readOnly, "'\(location)' lacks what the models have, and was opened for reading alone: \(list).",
+      remedy: "Open it for writing once, or leave these models out.", details: ["missing": list])
   }
 }
 

@@ -27,7 +27,11 @@ extension Store {
   @discardableResult
   public func refresh() -> Bool {
     guard writing == nil, !isDelivering, !isReadOnly else { return false }
-    let before = snapshot.version
+    do throws(StoreError) { try checkContext("refresh") } catch {
+      misuse(error)
+      return false
+    }
+    let before = isInvalidated ? nil : snapshot.version
     deliver(waits: true)
     return snapshot.version != before
   }
@@ -76,7 +80,7 @@ extension Store {
   /// One turn of the context after a commit.
   func turn() {
     guard writing == nil, !isDelivering, !isReadOnly else { return }
-    if configuration.autorefresh { return deliver(waits: false) }
+    if configuration.autorefresh || isExpired { return deliver(waits: false) }
     deliver(waits: false, mayMove: false)
     if !observers.isEmpty, let newest = try? shared.engine.latestVersion(), newest > snapshot.version,
       newest != announcedVersion

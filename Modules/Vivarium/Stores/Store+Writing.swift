@@ -1,5 +1,4 @@
 import ChangeTracker
-import Dispatch
 import Notifications
 import Storage
 import Synchronization
@@ -9,46 +8,79 @@ extension Store {
   public var isInWriteTransaction: Bool { writing != nil }
 
   /// Opens a write from the newest version. Observers first hear of what that brings. Waits for other writers, of
-  /// other processes too, for at most `Configuration.writeTimeout`.
+  /// other processes too, for at most `Configuration.writeTimeout`. The write may stay open over several turns of
+  /// the context; nobody else writes meanwhile.
   ///
-  /// `.alreadyInWrite` when one is open, `.writeTimeout`, `.readOnly`, `.wrongContext`, `.readOnlyOperation`.
+  /// `.alreadyInWrite` when one is open, `.writeTimeout`, `.readOnly`, `.wrongContext`, `.readOnlyOperation`,
+  /// `.tooManyVersions`.
   ///
   /// - Parameter timeout: how long to wait for other writers; nil: as the configuration says.
   public func beginWrite(timeout: Duration? = nil) throws(StoreError) {
+    try beginWrite(timeout.map { .after($0) } ?? writeDeadline)
+  }
+
+  /// The moment until which a write that is asked for now waits.
+  var writeDeadline: Deadline { configuration.writeTimeout.map { .after($0) } ?? .never }
+
+  func beginWrite(_ deadline: Deadline) throws(StoreError) {
     try checkContext("beginWrite")
     guard !isReadOnly else { throw .readOnlyOperation("'beginWrite'") }
-    guard writing == nil else {
-      throw StoreError(
-        .alreadyInWrite, "A write of this store is open already.",
-        remedy: "Write within it; transactions do not nest.")
+    try checkNotWriting()
+    deliver(waits: true)
+    try checkNotWriting()
+    try openWrite(try acquireWrite(deadline), deadline)
+  }
+
+  private func checkNotWriting() throws(StoreError) {
+    guard writing != nil else { return }
+    throw StoreError(
+      .alreadyInWrite, "A write of this store is open already.",
+      remedy: "Write within it, or use 'savepoint' for a part that can be undone alone.")
+  }
+
+  /// The right to write: the one this store holds already, or waits for already, or a new one.
+  private func acquireWrite(_ deadline: Deadline) throws(StoreError) -> any WriteTransaction {
+    if let reserved {
+      self.reserved = nil
+      return reserved
     }
-    let deadline = (timeout ?? configuration.writeTimeout).map { Deadline.after($0) } ?? .never
-    let transaction = try reserveWrite(deadline)
-    if transaction.version != snapshot.version {
-      // Somebody committed while this store waited: a cancel must come back to that version.
-      do throws(StoreError) { try advance() } catch {
-        transaction.end()
-        throw error
+    if let acquisition {
+      // It stands before us in line, and its turn could only come after ours.
+      guard let result = acquisition.wait(deadline) else { throw StoreError(StorageError.lateForWrite) }
+      self.acquisition = nil
+      if case .success(let transaction) = result { return transaction }
+    }
+    return try storing { () throws(StorageError) in try shared.engine.beginWrite(deadline) }
+  }
+
+  /// Makes a begun transaction this store's write. What was committed while the store waited is seen and told first:
+  /// nothing is ever told inside a write. The right is kept meanwhile, so nobody gets in between again and again.
+  func openWrite(_ begun: any WriteTransaction, _ deadline: Deadline) throws(StoreError) {
+    var transaction = begun
+    while transaction.version != snapshot.version || isInvalidated {
+      reserved = transaction
+      deliver(waits: true)
+      if let kept = reserved {
+        reserved = nil
+        transaction = kept
+        if kept.version == snapshot.version, !isInvalidated { break }
+        // It could not be told now: then it is after the write.
+        do throws(StoreError) { try advance() } catch {
+          kept.end()
+          throw error
+        }
+      } else {
+        // An observer wrote with it.
+        try checkNotWriting()
+        transaction = try acquireWrite(deadline)
       }
+    }
+    do throws(StoreError) { try checkVersions(transaction.version) } catch {
+      transaction.end()
+      throw error
     }
     writing = RecordedTransaction(transaction, origin: origin)
     read(from: transaction)
-  }
-
-  /// The right to write, with observers told of everything before it. Somebody may commit between the two; then it is
-  /// given up and asked for again, a few times: what waits after that is told after the write.
-  private func reserveWrite(_ deadline: Deadline) throws(StoreError) -> any WriteTransaction {
-    var attempt = 0
-    while true {
-      attempt += 1
-      deliver(waits: true)
-      guard writing == nil else {
-        throw StoreError(.alreadyInWrite, "An observer's block opened a write of this store and left it open.")
-      }
-      let transaction = try storing { () throws(StorageError) in try shared.engine.beginWrite(deadline) }
-      if transaction.version == snapshot.version || resultObservers.isEmpty || attempt == 20 { return transaction }
-      transaction.end()
-    }
   }
 
   /// Commits the open write. Afterwards the store is at the new version, and every observer will hear of it, but those of
@@ -61,11 +93,13 @@ extension Store {
   /// try store.commitWrite(withoutNotifying: [token])
   /// ```
   ///
-  /// When it throws, the write is over and nothing of it is visible.
+  /// A write that changed nothing makes no version. When it throws, the write is over and nothing of it is visible.
+  /// `.notInWrite`, `.wrongContext` (then the write stays open), `.outOfDiskSpace`, `.io`.
   public func commitWrite(
     withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, durability: Durability? = nil
   ) throws(StoreError) {
     guard let write = writing else { throw .notInWrite("'commitWrite'") }
+    try checkContext("commitWrite")
     dropWindows()
     writing = nil
     let result = Result { () throws(StorageError) in
@@ -77,6 +111,7 @@ extension Store {
     }
     write.end()
     read(from: snapshot)
+    defer { beginPendingWrites() }
     switch result {
     case .success(nil): scheduleTurnIfBehind()
     case .success: try? advance()  // a snapshot that cannot be had now is had at the next refresh
@@ -107,12 +142,14 @@ extension Store {
   /// Undoes the open write: every object is as it was, objects created in it are invalid. Nothing without one.
   public func cancelWrite() {
     guard let write = writing else { return }
+    do throws(StoreError) { try checkContext("cancelWrite") } catch { return misuse(error) }
     commitActions = []
     dropWindows()
     writing = nil
     write.end()
     read(from: snapshot)
     scheduleTurnIfBehind()
+    beginPendingWrites()
   }
 
   /// Runs `body` in a write, here and now, and returns what it returns. When `body` throws, everything is undone and
@@ -123,6 +160,13 @@ extension Store {
     _ body: () throws -> R
   ) throws -> R {
     try beginWrite()
+    return try finishWrite(withoutNotifying: tokens, author, durability, body)
+  }
+
+  /// Runs `body` in the open write and ends it.
+  func finishWrite<R>(
+    withoutNotifying tokens: [NotificationToken], _ author: String?, _ durability: Durability?, _ body: () throws -> R
+  ) throws -> R {
     do {
       let result = try body()
       if writing != nil { try commitWrite(withoutNotifying: tokens, author: author, durability: durability) }
@@ -133,36 +177,6 @@ extension Store {
     }
   }
 
-  /// Runs `body` in a write on another thread, with a store of its own; the caller is suspended, not blocked. Writes run in
-  /// the order in which they were asked for. When this returns, the calling store sees what was written.
-  ///
-  /// `.cancelled` when the task is cancelled before the write begins.
-  @discardableResult
-  public func write<R: Sendable>(
-    withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, durability: Durability? = nil,
-    isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (Store) throws -> R
-  ) async throws -> R {
-    if Task.isCancelled { throw StoreError.cancelledWrite }
-    let (shared, configuration) = (shared, configuration)
-    let isWanted = StopFlag()
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { (continuation: CheckedContinuation<Result<R, any Error>, Never>) in
-        shared.worker.async {
-          continuation.resume(
-            returning: Result {
-              guard isWanted.isActive else { throw StoreError.cancelledWrite }
-              let store = try Store(configuration, shared, home: .manual)
-              return try store.write(withoutNotifying: tokens, author: author, durability: durability) { try body(store) }
-            })
-        }
-      }
-    } onCancel: {
-      isWanted.stop()
-    }
-    if writing == nil { refresh() }
-    return try result.get()
-  }
-
   /// The open write, for a call that needs one.
   func openWrite(for what: @autoclosure () -> String) throws(StoreError) -> RecordedTransaction {
     if let writing { return writing }
@@ -170,32 +184,13 @@ extension Store {
     if isReadOnly { throw .readOnlyOperation(what()) }
     throw .notInWrite(what())
   }
-
-  /// Throws when the calling code runs elsewhere than the store's context, as far as that can be told: actors check
-  /// at compile time.
-  func checkContext(_ what: String) throws(StoreError) {
-    switch home {
-    case .queue(let queue):
-      let current = DispatchQueue.getSpecific(key: Store.currentQueue)
-      if current == ObjectIdentifier(queue) { return }
-      throw .wrongContext(what, expected: "queue '\(queue.label)'", actual: current == nil ? "no queue of a store" : "another queue")
-    case .runLoop(let loop):
-      if loop.isCurrent { return }
-      throw .wrongContext(what, expected: "the thread of the store's run loop", actual: "another thread")
-    case .actor, .manual: return
-    }
-  }
 }
 
-extension StoreError {
-  fileprivate static var cancelledWrite: StoreError {
-    StoreError(.cancelled, "The task was cancelled before the write began.")
-  }
-
-  fileprivate static func wrongContext(_ what: String, expected: String, actual: String) -> StoreError {
-    StoreError(
-      .wrongContext, "'\(what)' was called on \(actual), and the store belongs to \(expected).",
-      remedy: "Open a store in each context, and pass an ObjectReference between them.",
-      details: ["expected": expected, "actual": actual])
+extension StorageError {
+  /// What a store throws whose turn to write did not come in time.
+  fileprivate static var lateForWrite: StorageError {
+    StorageError(
+      .writeTimeout, .statement, "Another writer held the store until the deadline.",
+      remedy: "Try again, give writes a longer timeout, or keep write transactions short.")
   }
 }

@@ -15,14 +15,32 @@ public final class Store {
   public typealias Configuration = StoreConfiguration
 
   public let configuration: Configuration
+  /// What opening this store added to the file, or dropped from it, so that it holds the models: types, properties,
+  /// indexes. Empty when the file had it all.
+  public let schemaChanges: [CatalogStep]
   let shared: SharedEngine
   /// Where observers run. An actor's `init` has no isolation yet, so `.manual` may become an actor later.
   var home: DeliveryContext
   /// Tells this store's commits from others'.
   let origin = UInt64.random(in: 1...UInt64.max)
 
+  /// The right to write, held while observers hear of what came before; a write that one of them begins takes it.
+  var reserved: (any WriteTransaction)?
+  /// Writes that wait for the right to begin on this store's context, in order.
+  var pendingWrites: [PendingWrite] = []
+  /// The right that is being waited for on their behalf.
+  var acquisition: WriteAcquisition?
+  /// The request that this store runs a write for, on the worker.
+  var request: AsyncWrite?
+
   // One version to read, and the write that is open on top of it.
   var snapshot: any ReadTransaction
+  /// The snapshot's line in the list of held versions; nil while none is held.
+  var hold: VersionHold?
+  /// Whether `invalidate()` was called and nothing was read anew since.
+  var isInvalidated: Bool { hold == nil }
+  /// Where in the program it was opened.
+  let opener: String
   var writing: RecordedTransaction?
   /// Inside `readOnly`: nothing is written and nothing newer read.
   var isReadOnly = false
@@ -59,15 +77,27 @@ public final class Store {
   var kept: [ResultDescription: ResultVersion] = [:]
   var keptVersion = Version(0)
 
-  init(_ configuration: Configuration, _ shared: SharedEngine, home: DeliveryContext) throws(StoreError) {
+  convenience init(
+    _ configuration: Configuration, _ prepared: PreparedStore, home: DeliveryContext, place: String
+  ) throws(StoreError) {
+    try self.init(configuration, prepared.shared, home: home, place: place, steps: prepared.steps)
+  }
+
+  init(
+    _ configuration: Configuration, _ shared: SharedEngine, home: DeliveryContext, place: String,
+    steps: [CatalogStep] = []
+  ) throws(StoreError) {
     self.configuration = configuration
+    schemaChanges = steps
     self.shared = shared
     self.home = home
+    opener = place
     do throws(StorageError) {
       snapshot = try shared.engine.beginRead()
     } catch {
       throw StoreError(error)
     }
+    hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place)
     reading = snapshot
     windowed = snapshot as? any WindowedReading
     notifiedVersion = snapshot.version
@@ -77,6 +107,7 @@ public final class Store {
   deinit {
     for observer in resultObservers { observer.observation.map(shared.results.stop) }
     subscription?.stop()
+    reserved?.end()
     writing?.end()
     if !isSnapshotShared { snapshot.end() }
   }

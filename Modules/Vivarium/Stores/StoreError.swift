@@ -65,6 +65,8 @@ extension StoreError.Code {
   public static let readOnly = Self(rawValue: "readOnly")
   public static let writeTimeout = Self(rawValue: "writeTimeout")
   public static let tooManyReaders = Self(rawValue: "tooManyReaders")
+  /// Readers hold more versions than `VersionPolicy.maximumCount` allows.
+  public static let tooManyVersions = Self(rawValue: "tooManyVersions")
   public static let closed = Self(rawValue: "closed")
   // Transactions and contexts.
   public static let alreadyInWrite = Self(rawValue: "alreadyInWrite")

@@ -1,0 +1,93 @@
+import Storage
+import Synchronization
+import Values
+
+/// Which versions the stores and snapshots of this process hold, by whom and since when. One for each open engine.
+final class HeldVersions: Sendable {
+  struct Entry: Sendable {
+    var version: Version
+    var since: ContinuousClock.Instant
+    var label: String?
+    /// Where in the program the holder was made.
+    var place: String
+  }
+
+  private struct State {
+    var entries: [UInt64: Entry] = [:]
+    var nextID: UInt64 = 0
+    /// The log was told of so many live versions.
+    var warnedCount: UInt64 = 0
+    var checks: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Lists a holder until it is dropped.
+  func hold(_ version: Version, label: String?, place: String) -> VersionHold {
+    let id = state.withLock { state in
+      state.nextID += 1
+      state.entries[state.nextID] = Entry(version: version, since: .now, label: label, place: place)
+      return state.nextID
+    }
+    return VersionHold(self, id)
+  }
+
+  fileprivate func move(_ id: UInt64, to version: Version) {
+    state.withLock { state in
+      state.entries[id]?.version = version
+      state.entries[id]?.since = .now
+    }
+  }
+
+  fileprivate func release(_ id: UInt64) { state.withLock { _ = $0.entries.removeValue(forKey: id) } }
+
+  fileprivate func since(_ id: UInt64) -> ContinuousClock.Instant? { state.withLock { $0.entries[id]?.since } }
+
+  /// Every holder of this process, the oldest version first.
+  var all: [Entry] {
+    state.withLock { Array($0.entries.values) }.sorted { ($0.version, $0.since) < ($1.version, $1.since) }
+  }
+
+  /// The holder of the oldest version.
+  var oldest: Entry? { state.withLock { $0.entries.values.min { $0.version < $1.version } } }
+
+  /// Whether so many live versions are news for the log: at `warningCount` and at each doubling.
+  func isNews(_ count: UInt64, from warningCount: UInt64) -> Bool {
+    state.withLock { state in
+      if count < warningCount {
+        state.warnedCount = 0
+        return false
+      }
+      guard count >= max(warningCount, state.warnedCount &* 2) else { return false }
+      state.warnedCount = count
+      return true
+    }
+  }
+
+  /// True each `every`-th time: for questions too dear to ask at each write.
+  func isDue(every: UInt64) -> Bool {
+    state.withLock { state in
+      state.checks &+= 1
+      return state.checks % max(every, 1) == 0
+    }
+  }
+}
+
+/// A holder's line in the list of held versions. Ends with its last reference.
+final class VersionHold: Sendable {
+  private let versions: HeldVersions
+  private let id: UInt64
+
+  fileprivate init(_ versions: HeldVersions, _ id: UInt64) {
+    self.versions = versions
+    self.id = id
+  }
+
+  /// The holder holds another version from now on.
+  func move(to version: Version) { versions.move(id, to: version) }
+
+  /// Since when this version is held.
+  var age: Duration { versions.since(id).map { $0.duration(to: .now) } ?? .zero }
+
+  deinit { versions.release(id) }
+}

@@ -1,0 +1,41 @@
+import Dispatch
+import Notifications
+import Storage
+
+extension Store {
+  /// Throws `.wrongContext` when the calling code runs elsewhere than the store's context, as far as that can be told:
+  /// of actors the compiler has seen to it.
+  func checkContext(_ what: @autoclosure () -> String) throws(StoreError) {
+    switch home {
+    case .queue(let queue):
+      let current = DispatchQueue.getSpecific(key: Store.currentQueue)
+      if current == ObjectIdentifier(queue) { return }
+      throw .wrongContext(
+        what(), expected: "queue '\(queue.label)'", actual: current == nil ? "no queue of a store" : "another queue")
+    case .runLoop(let loop):
+      if loop.isCurrent { return }
+      throw .wrongContext(what(), expected: "the thread of the store's run loop", actual: "another thread")
+    case .actor, .manual: return
+    }
+  }
+}
+
+extension DeliveryContext {
+  /// Runs `turn` on the context, or `other` where it is when there is no context any more, or never was one.
+  func schedule(_ turn: @escaping @Sendable () -> Void, otherwise other: @Sendable () -> Void) {
+    switch self {
+    case .manual: other()
+    case .actor(let weak) where weak.actor == nil: other()
+    default: schedule(turn)
+    }
+  }
+}
+
+extension StoreError {
+  static func wrongContext(_ what: String, expected: String, actual: String) -> StoreError {
+    StoreError(
+      .wrongContext, "'\(what)' was called on \(actual), and the store belongs to \(expected).",
+      remedy: "Open a store in each context, and pass an ObjectReference between them.",
+      details: ["expected": expected, "actual": actual])
+  }
+}
