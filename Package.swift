@@ -116,7 +116,7 @@ let targets: [Target] = [
   Room.tests("InspectionTests", ["Inspection", "QueryModel", "Storage", "TestSupport", "Values"]),
   Room.tests(
     "InspectProgramTests",
-    ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values", "inspect"]),
+    ["CSQLite", "ColumnStore", "Inspection", "Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values", "inspect"]),
   Room.tests(
     "ModelTests",
     ["Storage", "StorageConformance", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values"]),

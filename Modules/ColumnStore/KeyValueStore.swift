@@ -41,6 +41,10 @@ public protocol KeyValueStore: AnyObject, Sendable {
   /// Sizes and pins. The history is the column store's to add.
   func statistics() throws(StorageError) -> StorageStatistics
 
+  /// Looks through the pages of a snapshot of this store, below its keys and values, and reports what is not as
+  /// it must be. Nothing by default.
+  func verifyPages(_ snapshot: any KeyValueSnapshot, _ report: (StoreFault) -> Void) throws(StorageError)
+
   /// Returns when every batch applied before, by this process, survives a power cut. Nothing to do by default.
   func syncBatches() throws(StorageError)
 
@@ -68,4 +72,5 @@ public protocol KeyValueWriter: AnyObject, Sendable {
 
 extension KeyValueStore {
   public func syncBatches() throws(StorageError) {}
+  public func verifyPages(_ snapshot: any KeyValueSnapshot, _ report: (StoreFault) -> Void) throws(StorageError) {}
 }

@@ -11,6 +11,8 @@ public enum CommandStatus: Int32, Sendable, Hashable, CaseIterable {
   case cannotOpen = 3
   /// Reading the store or writing the output failed.
   case inputOutput = 4
+  /// The store was read, and is not as it must be.
+  case damaged = 5
 }
 
 /// Why a command could not do what it was asked.

@@ -21,6 +21,8 @@ struct LMDBPageWalk {
   let pageCount: UInt64
   /// A whole tree has fewer pages than the file; more means that it goes in circles.
   private var visited: UInt64 = 0
+  /// The first page that was found wrong.
+  private(set) var faultyPage: UInt64?
 
   init(file: Int32, pageSize: Int, pageCount: UInt64) {
     self.file = file
@@ -29,10 +31,18 @@ struct LMDBPageWalk {
   }
 
   mutating func isWhole(_ page: UInt64, depth: Int) -> Bool {
+    if areWhole(page, depth: depth) { return true }
+    if faultyPage == nil { faultyPage = page }
+    return false
+  }
+
+  private mutating func areWhole(_ page: UInt64, depth: Int) -> Bool {
     visited += 1
     guard page < pageCount, visited <= pageCount, depth < LMDBPageWalk.depthMax, let bytes = read(page) else {
       return false
     }
+    // Each page says its own number.
+    guard word(bytes, 0, as: UInt64.self) == page else { return false }
     let flags = word(bytes, 10, as: UInt16.self)
     let nodes = (Int(word(bytes, 12, as: UInt16.self)) - LMDBPageWalk.header) / 2
     guard nodes >= 0, LMDBPageWalk.header + nodes * 2 <= pageSize else { return false }

@@ -29,6 +29,9 @@ final class LMDBSnapshot: KeyValueSnapshot {
 
   deinit { end() }
 
+  /// LMDB's number of the version; nil once ended.
+  var number: UInt64? { transaction.map { UInt64(mdb_txn_id($0)) } }
+
   func value(for key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
     let transaction = try running()
     var key = MDB_val(key)

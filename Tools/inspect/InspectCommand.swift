@@ -13,9 +13,9 @@ struct InspectCommand: ParsableCommand {
     discussion: """
       Opens for reading alone and shows one version of the store. Exit status: 0 done; 1 the type or object is not \
       there; 2 the arguments make no sense; 3 the store cannot be opened (missing, foreign, damaged, or of a newer \
-      format); 4 reading or writing failed. What went wrong is one line on standard error.
+      format); 4 reading or writing failed; 5 the store has faults. What went wrong is one line on standard error.
       """,
-    subcommands: [Info.self, Schema.self, Count.self, Get.self, Dump.self])
+    subcommands: [Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self])
 
   /// What every command takes.
   struct Target: ParsableArguments {
@@ -62,6 +62,15 @@ struct InspectCommand: ParsableCommand {
     @Argument(help: "Only of these types.") var types: [String] = []
     @Option(help: "At most so many objects of each type.") var limit: Int?
     func run() throws { try target.inspector().dump(types, limit: limit) }
+  }
+}
+
+extension InspectCommand {
+  struct Verify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Looks through the whole store for damage: pages, entries, indexes, links, lists, history.")
+    @OptionGroup var target: Target
+    func run() throws { try target.inspector().verify() }
   }
 }
 

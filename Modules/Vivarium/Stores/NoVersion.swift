@@ -38,6 +38,12 @@ final class NoVersion: ReadTransaction {
   func sources(
     of target: ObjectKey, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {}
+  func sources(
+    of target: ObjectLink, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {}
+  func position(of value: Value, in column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int? {
+    throw gone(column.table, owner)
+  }
   func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError) {}
   func end() {}
 }

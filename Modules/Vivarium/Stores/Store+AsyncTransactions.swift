@@ -19,8 +19,7 @@ extension Store {
   @discardableResult
   public func beginAsyncWrite(
     isolation: isolated (any Actor)? = #isolation,
-    onError: ((any Error) -> Void)? = nil,
-    _ block: @escaping () throws -> Void
+    _ block: @escaping () throws -> Void, onError: ((any Error) -> Void)? = nil
   ) throws(StoreError) -> AsyncWrite {
     bind(isolation)
     if case .manual = home {
@@ -41,7 +40,7 @@ extension Store {
   /// For stores whose durability is `.full`; with another, `onComplete` runs when that is reached. Throws what
   /// `commitWrite` does.
   public func commitAsyncWrite(
-    author: String? = nil, allowGrouping: Bool = false, isolation: isolated (any Actor)? = #isolation,
+    withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, allowGrouping: Bool = false, isolation: isolated (any Actor)? = #isolation,
     onComplete: @escaping @Sendable (StoreError?) -> Void = { _ in }
   ) throws(StoreError) {
     bind(isolation)
@@ -50,10 +49,10 @@ extension Store {
       home.schedule { onComplete(error) } otherwise: { onComplete(error) }
     }
     guard configuration.durability == .full, shared.syncer.isPossible else {
-      try commitWrite(author: author)
+      try commitWrite(withoutNotifying: tokens, author: author)
       return report(nil)
     }
-    try commitWrite(author: author, durability: .relaxed)
+    try commitWrite(withoutNotifying: tokens, author: author, durability: .relaxed)
     shared.syncer.sync(allowGrouping: allowGrouping, report)
   }
 
@@ -73,6 +72,10 @@ extension Store {
       home.schedule {
         // Without the store the right is let go of with the acquisition.
         weak.store?.turn(of: acquisition)
+      } otherwise: {
+        // The actor is gone, and with it all who could use the store: what waits would keep it, and each other, for ever.
+        acquisition.abandon()
+        weak.store?.pendingWrites = []
       }
     }
   }

@@ -17,10 +17,11 @@ extension Store {
   /// all of it is undone. `.writeTimeout` counts from the call.
   @discardableResult
   public func write<R: Sendable>(
-    author: String? = nil, durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,
-    _ body: @escaping @Sendable (Store) throws -> R
+    withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, durability: Durability? = nil,
+    isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (Store) throws -> R
   ) async throws -> R {
-    let result = await shared.perform(configuration, author: author, durability: durability, place: opener, body)
+    let result = await shared.perform(
+      configuration, withoutNotifying: tokens, author: author, durability: durability, place: opener, body)
     if writing == nil { refresh() }
     return try result.get()
   }
@@ -33,14 +34,17 @@ extension Store {
   /// ```
   @discardableResult
   public func writeAsync(
-    author: String? = nil, durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,
+    withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, durability: Durability? = nil,
+    isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable (Store) throws -> Void,
     onComplete: @escaping @Sendable ((any Error)?) -> Void = { _ in }
   ) -> AsyncWrite {
     bind(isolation)
     let request = AsyncWrite()
     let (home, weak) = (home, ConfinedStore(self))
-    shared.enqueue(request, configuration, author: author, durability: durability, place: opener, body) { result in
+    shared.enqueue(
+      request, configuration, withoutNotifying: tokens, author: author, durability: durability, place: opener, body
+    ) { result in
       let failure: (any Error)? = if case .failure(let error) = result { error } else { nil }
       home.schedule {
         if let store = weak.store, store.writing == nil { store.refresh() }

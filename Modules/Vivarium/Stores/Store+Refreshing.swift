@@ -45,9 +45,25 @@ extension Store {
   func move(to next: any ReadTransaction) {
     let old = snapshot
     snapshot = next
+    if let hold { hold.move(to: next.version) } else {
+      hold = shared.versions.hold(next.version, label: configuration.label, place: opener)
+    }
     read(from: next)
     if !isSnapshotShared { old.end() }
     isSnapshotShared = false
+  }
+
+  /// Lets go of the version that is read, so that nothing of it is kept alive: results and lists are empty and
+  /// objects invalid, until `refresh()`, the next write, or the next turn after a commit. For stores that rest. Cancels an
+  /// open write.
+  public func invalidate() {
+    do throws(StoreError) { try checkContext("invalidate") } catch { return misuse(error) }
+    guard !isReadOnly else { return misuse(.readOnlyOperation("'invalidate'")) }
+    cancelWrite()
+    if isInvalidated { return }
+    move(to: NoVersion(after: snapshot))
+    hold = nil
+    kept = [:]
   }
 
   /// Runs `block` on the store's context after every commit that changed the store, whoever made it; several commits

@@ -1,5 +1,6 @@
 import Notifications
 import Storage
+import Synchronization
 import Values
 
 /// A version of the data that somebody keeps alive by reading it.
@@ -24,7 +25,7 @@ extension Store {
   /// Each is a reader that keeps the file from using space again; see `VersionPolicy` for bounds. SQLite does not
   /// say who reads in other processes. A look at the whole table of readers: for people and tests.
   public func heldVersions() throws(StoreError) -> [HeldVersion] {
-    let statistics = try storing { () throws(StorageError) in try shared.engine.statistics() }
+    let statistics = try statistics()
     let own = shared.versions.all.map { entry in
       HeldVersion(
         version: entry.version, processID: Store.processID, label: entry.label, place: entry.place,
@@ -43,6 +44,14 @@ extension Store {
     }
     return (own + others).sorted { $0.version < $1.version }
   }
+
+  /// Bytes on disk and free in the file, the versions that are pinned, and how far the history goes back.
+  public func statistics() throws(StoreError) -> StorageStatistics {
+    try storing { () throws(StorageError) in try shared.engine.statistics() }
+  }
+
+  /// How often the disk was waited for on behalf of `commitAsyncWrite`; for tests.
+  package var syncCount: Int { shared.syncer.syncCount.load(ordering: .relaxed) }
 
   /// Applies `VersionPolicy` to a write that is about to begin at `newest`: may log, may throw `.tooManyVersions`.
   func checkVersions(_ newest: Version) throws(StoreError) {

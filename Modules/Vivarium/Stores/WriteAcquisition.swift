@@ -33,6 +33,11 @@ final class WriteAcquisition: Sendable {
     return taken.map { taken in taken.map { $0.write } }
   }
 
+  /// Lets go of what came: nobody will take it.
+  func abandon() {
+    if case .success(let write) = take() { write.end() }
+  }
+
   /// Blocks until it comes, and takes it; nil past the deadline.
   func wait(_ deadline: Deadline) -> Result<any WriteTransaction, StoreError>? {
     if let remaining = deadline.remaining {

@@ -1,0 +1,15 @@
+import Storage
+import Values
+
+extension ColumnEngine: StructureVerification {
+  public func verifyStructure(_ read: any ReadTransaction, _ report: (StoreFault) -> Void) throws(StorageError) {
+    guard let reading = read as? ColumnRead, reading.engine === self else {
+      throw .misuse("The snapshot is of another engine.")
+    }
+    try reading.checkOpen()
+    try store.verifyPages(reading.snapshot, report)
+    try withoutActuallyEscaping(report) { report throws(StorageError) in
+      try ColumnVerifier(reading, report).run()
+    }
+  }
+}

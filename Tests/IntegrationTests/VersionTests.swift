@@ -1,0 +1,142 @@
+import Foundation
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+import Vivarium
+
+/// Who holds which version, and how many they may be.
+@Suite struct VersionTests {
+  @Test(arguments: Engine.allCases) func holdersAreListedWithLabelPlaceAndAge(engine: Engine) throws {
+    var (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    configuration.label = "list window"
+    let old = try Store(configuration)
+    configuration.label = nil
+    let writer = try Store(configuration)
+    let before = old.version
+    for _ in 0..<3 { try writer.write { try writer.add(Book()) } }
+    let held = try writer.heldVersions()
+    #expect(held.map(\.version) == [before, writer.version])
+    #expect(held[0].label == "list window" && held[1].label == nil)
+    #expect(held[0].place?.hasPrefix("IntegrationTests/VersionTests.swift:") == true)
+    #expect(held.allSatisfy { $0.processID == ProcessInfo.processInfo.processIdentifier && $0.age != nil })
+    let age = try #require(held[0].age)
+    #expect(try #require(writer.heldVersions()[0].age) >= age)
+    old.refresh()
+    #expect(try writer.heldVersions().map(\.version) == [writer.version, writer.version])
+  }
+
+  @Test(arguments: Engine.allCases) func tooManyVersionsRefuseTheNextWriteAndNameTheHolder(engine: Engine) throws {
+    var (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    configuration.label = "forgotten"
+    let old = try Store(configuration)
+    configuration.label = nil
+    configuration.versions.maximumCount = 5
+    let writer = try Store(configuration)
+    for _ in 0..<4 { try writer.write { try writer.add(Book()) } }
+    let error = #expect(throws: StoreError.self) { for _ in 0..<2 { try writer.write { try writer.add(Book()) } } }
+    #expect(error?.code == .tooManyVersions && error?.message.contains("'forgotten'") == true)
+    #expect(!writer.isInWriteTransaction)
+    let count = writer.objects(Book.self).count
+    old.refresh()
+    try writer.write { try writer.add(Book()) }
+    #expect(writer.objects(Book.self).count == count + 1)
+  }
+
+  @Test(arguments: Engine.allCases) func anExpiredStoreMovesAtItsNextTurn(engine: Engine) throws {
+    var (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    configuration.autorefresh = false
+    configuration.versions.expiresAfter = .zero
+    let queue = DispatchQueue(label: "test.expiry")
+    let told = Signal()
+    let resting = try queue.sync { try Resting(configuration, queue, told) }
+    let writer = try Store(configuration)
+    for _ in 0..<20 {
+      try writer.write { try writer.add(Book()) }
+      #expect(told.wait { queue.sync { resting.version } == writer.version })
+    }
+    queue.sync { resting.end() }
+  }
+
+  @Test(arguments: [Engine.lmdb, .sqlite]) func underAPolicyAHeldVersionDoesNotGrowTheFile(engine: Engine) throws {
+    var (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    configuration.durability = .relaxed
+    configuration.autorefresh = false
+    configuration.versions.expiresAfter = .zero
+    let queue = DispatchQueue(label: "test.growth")
+    let told = Signal()
+    let resting = try queue.sync { try Resting(configuration, queue, told) }
+    let writer = try Store(configuration)
+    try writer.write { for i in 0..<2_000 { try writer.add(Book(title: String(repeating: "\(i) ", count: 40), pages: i)) } }
+    let books = Array(writer.objects(Book.self))
+    func bytes() throws -> Int { try writer.statistics().fileBytes }
+    var live = 0
+    for commit in 0..<environmentNumber("VIVARIUM_HELD_COMMITS", default: 600) {
+      try writer.write { books[commit % books.count].title = String(repeating: "\(commit) ", count: 40) }
+      if commit % 50 == 0 { _ = told.wait { queue.sync { resting.version } == writer.version } }
+      if commit == 100 { live = try bytes() }
+    }
+    // The log of SQLite has a bound of its own, 16 MB.
+    #expect(try bytes() <= 2 * live + (engine == .sqlite ? 24 << 20 : 4 << 20))
+    queue.sync { resting.end() }
+  }
+
+  @Test(arguments: Engine.allCases) func anInvalidatedStoreHoldsNothingAndComesBack(engine: Engine) throws {
+    let (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    let author = Author(name: "A")
+    author.books = [Book(title: "B")]
+    try store.write { try store.add(author) }
+    other.refresh()
+    let books = store.objects(Book.self)
+    #expect(books.count == 1)
+    store.invalidate()
+    #expect(try other.heldVersions().count == 1)
+    #expect(books.isEmpty && author.isInvalidated && author.books.isEmpty && author.name == "")
+    #expect(store.object(Author.self, forPrimaryKey: "A") == nil)
+    store.invalidate()
+    #expect(store.refresh())
+    #expect(books.map(\.title) == ["B"] && !author.isInvalidated && author.books.count == 1)
+    store.invalidate()
+    try store.write { author.books[0].title = "C" }
+    #expect(books.map(\.title) == ["C"])
+    #expect(try other.heldVersions().count == 2)
+  }
+
+  @Test func invalidatingInAWriteUndoesIt() throws {
+    let (configuration, directory) = Engine.lmdb.place()
+    defer { withExtendedLifetime(directory) {} }
+    let store = try Store(configuration)
+    try store.beginWrite()
+    try store.add(Book())
+    store.invalidate()
+    #expect(!store.isInWriteTransaction)
+    store.refresh()
+    #expect(store.objects(Book.self).isEmpty)
+  }
+}
+
+/// A store that rests on its queue. Touched there alone.
+private final class Resting: @unchecked Sendable {
+  // Sound because the tests use it inside `queue.sync` alone.
+  private var store: Store?
+  private var token: NotificationToken?
+
+  init(_ configuration: Store.Configuration, _ queue: DispatchQueue, _ told: Signal) throws {
+    let opened = try Store(configuration, queue: queue)
+    token = opened.observe { _, _ in told.fire() }
+    store = opened
+  }
+
+  var version: Version? { store?.version }
+
+  func end() {
+    token?.stop()
+    store = nil
+  }
+}
