@@ -63,7 +63,7 @@ public final class ColumnEngine: StorageEngine, DeferredSync {
     if let header = try readHeader(store) { return header }
     let header = FileHeader(pageSize: store.pageSize, pageOverhead: store.pageOverhead)
     var batch = KeyValueBatch(version: Version(0))
-    EntryKey.header.withBytes { batch.append(key: $0, value: header.encoded) }
+    EntryKey.header.withBytes { batch.append(key: $0, value: header.encoded(format: 1)) }
     try writer.apply(batch, .full)
     return header
   }

@@ -55,12 +55,23 @@ extension ColumnReading {
     of target: ObjectKey, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {
     try checkOpen()
+    let entry = try table(column.table).entry
+    guard entry[column.property]?.schema.isRelationship == true else {
+      throw .misuse("Column \(column.property.rawValue) of '\(entry.name)' is no relationship.")
+    }
+    try sources(ofWord: target.rawValue, through: column, body)
+  }
+
+  /// The owners of a word in the backlinks of a column that has some.
+  final func sources(
+    ofWord word: Int64, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
     let table = try table(column.table)
     guard let position = table.indexes.firstIndex(where: { $0.reference == .backlinks(column) }) else {
       throw .misuse("Column \(column.property.rawValue) of '\(table.entry.name)' is no relationship.")
     }
     var bytes: [UInt8] = []
-    IndexKeyCoding.append(ordinal: UInt64(bitPattern: target.rawValue) ^ (1 << 63), to: &bytes)
+    IndexKeyCoding.append(ordinal: UInt64(bitPattern: word) ^ (1 << 63), to: &bytes)
     try objects(
       table, position, IndexCut(bytes: bytes, isAfter: false), IndexCut(bytes: bytes, isAfter: true),
       descending: false, body)

@@ -5,7 +5,7 @@ extension ColumnReading {
   final func elementCount(_ column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int {
     try checkOpen()
     let table = try table(column.table)
-    let slot = try listSlot(table, column.property)
+    let slot = try collectionSlot(table, column.property)
     let (chunk, position) = try place(table, owner)
     if let list = table.lists[ListOwner(slot: slot, owner: owner.rawValue)] { return list.count }
     return try ListValue.count(bytes(table, chunk, position, slot))
@@ -16,20 +16,40 @@ extension ColumnReading {
   ) throws(StorageError) {
     try checkOpen()
     let table = try table(column.table)
-    let slot = try listSlot(table, column.property)
+    let slot = try collectionSlot(table, column.property)
     let (chunk, position) = try place(table, owner)
-    let form = ColumnShape.Form(table.shapes[slot].type)
-    if let list = table.lists[ListOwner(slot: slot, owner: owner.rawValue)] {
-      return try segments(table, slot, owner.rawValue, list.segments, form, range, body)
+    let segments = try segments(table, slot, owner.rawValue, chunk, position)
+    if table.shapes[slot].collection == .map {
+      let context = MemberContext(table: table, slot: slot, owner: owner.rawValue)
+      return try entries(context, segments, range, body)
     }
-    switch try ListValue(bytes(table, chunk, position, slot), form: form) {
-    case .empty: return
-    case .short(let run):
-      let segment = EditedList.Segment(id: 0, count: run.count, run: run)
-      try segments(table, slot, owner.rawValue, [segment], form, range, body)
-    case .segmented(let count, _):
-      let segments = try storedSegments(table, slot, owner.rawValue, count: count)
-      try self.segments(table, slot, owner.rawValue, segments, form, range, body)
+    try lend(table, slot, owner.rawValue, segments, table.shapes[slot].elementForm, range, body)
+  }
+
+  /// Lends a map: values and keys as two columns.
+  private final func entries(
+    _ context: MemberContext, _ segments: [EditedList.Segment], _ range: Range<Int>,
+    _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError) {
+    let range = range.clamped(to: 0..<segments.reduce(0) { $0 + $1.count })
+    var start = 0
+    for segment in segments {
+      let (from, to) = (max(range.lowerBound - start, 0), min(range.upperBound - start, segment.count))
+      start += segment.count
+      if to <= 0 { return }
+      if from >= to { continue }
+      let (values, keys) = MapEntry.split(try run(segment, context).part(from..<to), context.shape.type)
+      let (encodedValues, encodedKeys) = (values.encoded(), keys.encoded())
+      let decoded = [
+        try DecodedColumn(encodedValues.bytes, form: values.form, count: to - from),
+        try DecodedColumn(encodedKeys.bytes, form: .bytes, count: to - from),
+      ]
+      let step = withExtendedLifetime((encodedValues, encodedKeys, decoded.map(\.scratch))) {
+        decoded.map(\.vector).withUnsafeBufferPointer { vectors in
+          body(ColumnBatch(firstKey: ObjectKey(0), count: to - from, columns: vectors))
+        }
+      }
+      if step == .stop { return }
     }
   }
 
@@ -49,10 +69,10 @@ extension ColumnReading {
     guard let bytes = try value(.listSegment(table.id, table.shapes[slot].property, owner, segment.id)) else {
       throw .corrupt("a segment of a list is missing")
     }
-    return try DecodedColumn(bytes, form: ColumnShape.Form(table.shapes[slot].type), count: segment.count)
+    return try DecodedColumn(bytes, form: table.shapes[slot].elementForm, count: segment.count)
   }
 
-  private final func segments(
+  private final func lend(
     _ table: TableState, _ slot: Int, _ owner: Int64, _ segments: [EditedList.Segment], _ form: ColumnShape.Form,
     _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
   ) throws(StorageError) {

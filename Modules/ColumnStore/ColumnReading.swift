@@ -108,9 +108,10 @@ extension ColumnReading {
     .misuse("Table '\(table.entry.name)' has no scalar column \(property.rawValue) of \(isWord ? "words" : "bytes").")
   }
 
-  final func listSlot(_ table: TableState, _ property: PropertyID) throws(StorageError) -> Int {
-    guard let slot = table.slot(property), table.shapes[slot].isList else {
-      throw .misuse("Table '\(table.entry.name)' has no list column \(property.rawValue).")
+  /// The slot of a list, set or map.
+  final func collectionSlot(_ table: TableState, _ property: PropertyID) throws(StorageError) -> Int {
+    guard let slot = table.slot(property), table.shapes[slot].isCollection else {
+      throw .misuse("Table '\(table.entry.name)' has no collection column \(property.rawValue).")
     }
     return slot
   }

@@ -10,7 +10,7 @@ final class ColumnShape: Sendable {
     case integer
     case float
     case double
-    /// Strings and data; lists too, each list as the bytes of one value.
+    /// Strings, data, ObjectIds and mixed values; collections too, each as the bytes of one value.
     case bytes
     case fixed16
     /// An inverse: nothing is stored.
@@ -30,11 +30,21 @@ final class ColumnShape: Sendable {
     @inline(__always) var isWord: Bool { rawValue <= Form.double.rawValue }
   }
 
+  /// How the elements of a collection are kept.
+  enum Collection: UInt8 {
+    case list
+    /// Each once, in the order of values.
+    case set
+    /// Byte strings of key and value (`MapEntry`), in the order of keys.
+    case map
+  }
+
   let property: PropertyID
   let name: String
   let form: Form
-  let isList: Bool
-  /// Of the scalar, or of the list's elements; meaningless for inverses.
+  /// nil: a scalar, or an inverse.
+  let collection: Collection?
+  /// Of the scalar, or of the collection's elements; meaningless for inverses.
   let type: ValueType
   let isOptional: Bool
   /// What rows without a stored value read as.
@@ -46,15 +56,15 @@ final class ColumnShape: Sendable {
   init(_ entry: ColumnEntry) {
     property = entry.id
     name = entry.schema.name
-    isList = entry.schema.isList
+    collection = entry.schema.isList ? .list : entry.schema.isSet ? .set : entry.schema.isMap ? .map : nil
     type = entry.schema.valueType ?? .int64
-    isOptional = entry.schema.isOptional || (entry.schema.isScalar && entry.schema.valueType == .link)
+    isOptional = entry.schema.mayBeNull
     if entry.schema.isInverse {
       form = .none
     } else {
-      form = isList ? .bytes : Form(type)
+      form = collection != nil ? .bytes : Form(type)
     }
-    if isList || form == .none {
+    if collection != nil || form == .none {
       absentWord = 0
       absentBytes = ValueBuffer([])
       absentIsNull = false
@@ -67,7 +77,15 @@ final class ColumnShape: Sendable {
     integerRange = form == .integer && type != .link && type != .int64 ? type.integerRange : nil
   }
 
-  var isScalar: Bool { !isList && form != .none }
-  var isLink: Bool { isScalar && type == .link }
-  var isLinkList: Bool { isList && type == .link }
+  var isCollection: Bool { collection != nil }
+  var isScalar: Bool { !isCollection && form != .none }
+  /// Whether there are backlinks of the column.
+  var hasBacklinks: Bool { form != .none && type.mayLink }
+  /// Whether the entries of its backlinks are found in its values one by one: all but a to-one link.
+  var linksInside: Bool { hasBacklinks && (isCollection || type == .mixed) }
+
+  /// How the elements of a collection are kept in its runs and segments.
+  var elementForm: Form { collection == .map ? .bytes : Form(type) }
+  /// What the boxes of those are: entries of a map are plain bytes.
+  var elementType: ValueType { collection == .map ? .data : type }
 }

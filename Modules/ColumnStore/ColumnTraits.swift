@@ -4,7 +4,11 @@ import Values
 struct ColumnTraits {
   let form: ColumnShape.Form
   let isScalar: Bool
-  let isList: Bool
+  let isCollection: Bool
+  /// Scalars of bytes that not every byte string is a value of.
+  let isChecked: Bool
+  /// A scalar whose backlinks are its word.
+  let linksByWord: Bool
   let isOptional: Bool
   /// Integers of fewer than 64 bits: what fits.
   let isRanged: Bool
@@ -14,7 +18,9 @@ struct ColumnTraits {
   init(_ shape: ColumnShape) {
     form = shape.form
     isScalar = shape.isScalar
-    isList = shape.isList
+    isCollection = shape.isCollection
+    isChecked = shape.isScalar && (shape.type.fixedByteCount != nil || shape.type == .mixed)
+    linksByWord = !shape.isCollection && shape.type != .mixed
     isOptional = shape.isOptional
     isRanged = shape.integerRange != nil
     lowest = shape.integerRange?.lowerBound ?? .min

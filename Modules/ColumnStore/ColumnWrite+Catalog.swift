@@ -5,8 +5,6 @@ extension ColumnWrite {
   func setCatalog(_ catalog: Catalog) throws(StorageError) {
     try checkWritable()
     if catalog == self.catalog { return }
-    let unknown = catalog.tables.lazy.flatMap(\.columns).first { $0.schema.isSet || $0.schema.isMap || $0.schema.valueType?.ordersByBytes == false }
-    if let unknown { throw .misuse("'\(unknown.schema.name)' is \(unknown.schema.kind.label), which is not supported yet.") }
     let old = map
     if isRecordingUndo { undo.append(.catalog(old, dropped: droppedIndexes, hadChanged: hasChangedCatalog)) }
     map = CatalogMap(catalog)
@@ -87,10 +85,10 @@ extension IndexKeyCoding {
         at += 1
       }
       switch shape.form {
-      case .bytes:
+      case .fixed16 where shape.type == .uuid: at += 16
+      case .bytes, .fixed16:
         while at + 1 < key.count, !(key[at] == 0 && key[at + 1] == 0) { at += key[at] == 0 ? 2 : 1 }
         at += 2
-      case .fixed16: at += 16
       default: at += 8
       }
     }

@@ -7,6 +7,7 @@ extension ColumnWrite {
     var batch = KeyValueBatch(version: version.next)
     if hasChangedCatalog {
       batch.put(.catalog, try ColumnReading.encode(catalog, version: version.next))
+      if catalog.needsFormat2 { batch.put(.header, engine.header.encoded(format: 2)) }
       try dropIndexes(&batch)
     }
     for table in openTables {
@@ -117,7 +118,7 @@ extension ColumnWrite {
         try load(table, chunk, slot)
         if chunk.isExternal(slot, position) {
           batch.delete(.externalValue(table.id, table.shapes[slot].property, key))
-        } else if table.shapes[slot].isList, table.lists[ListOwner(slot: slot, owner: key)] == nil,
+        } else if table.shapes[slot].isCollection, table.lists[ListOwner(slot: slot, owner: key)] == nil,
           ListValue.isSegmented(try bytes(table, chunk, position, slot))
         {
           try removeSegments(table, slot, key, &batch)

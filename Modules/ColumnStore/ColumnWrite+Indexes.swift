@@ -25,7 +25,11 @@ extension ColumnWrite {
     let index = table.indexes[position]
     if index.isWord {
       let (slot, form) = (index.firstSlot, index.firstForm)
-      if table.traits[slot].isList || row.isNull(slot) { return }
+      if row.isNull(slot) { return }
+      if !table.traits[slot].linksByWord {
+        if table.traits[slot].isScalar { link(mixed: row.bytes(slot), table, position, object, isRemoval: false) }
+        return
+      }
       add(
         edits(table, position), word: IndexKeyCoding.ordinal(normalised(row.word(slot), form), form),
         object: object, isRemoval: false)
@@ -79,6 +83,18 @@ extension ColumnWrite {
     return hasNull
   }
 
+  /// Adds or removes the backlinks of a mixed scalar's value.
+  func link(
+    mixed bytes: UnsafeRawBufferPointer?, _ table: TableState, _ i: Int, _ object: Int64, isRemoval: Bool
+  ) {
+    // Most values are no links: their first byte says so.
+    guard let first = bytes?.first, first >= MixedCoding.Tag.link.rawValue, let value = bytes.flatMap(MixedCoding.decode)
+    else { return }
+    for link in value.links {
+      add(edits(table, i), word: UInt64(bitPattern: link.word) ^ (1 << 63), object: object, isRemoval: isRemoval)
+    }
+  }
+
   /// Adds or removes the entry of a stored row.
   func addEntry(
     _ table: TableState, _ i: Int, _ chunk: Chunk, _ position: Int, object: Int64, isRemoval: Bool
@@ -110,6 +126,11 @@ extension ColumnWrite {
       }
     }
     for i in affected {
+      if table.indexes[i].linksInside {
+        link(mixed: try bytes(table, chunk, position, slot), table, i, object, isRemoval: true)
+        link(mixed: newBytes, table, i, object, isRemoval: false)
+        continue
+      }
       try addEntry(table, i, chunk, position, object: object, isRemoval: true)
       let index = table.indexes[i]
       if index.isWord {

@@ -5,13 +5,25 @@ extension ColumnWrite {
   func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {
     try checkWritable()
     let table = try table(column.table)
-    let slot = try listSlot(table, column.property)
+    let slot = try collectionSlot(table, column.property)
+    guard edit == .clear || table.shapes[slot].collection == .list else {
+      throw .misuse("'\(table.shapes[slot].name)' is no list.")
+    }
     let (chunk, position) = try place(table, owner)
-    let place = ListOwner(slot: slot, owner: owner.rawValue)
-    let before = table.lists[place]
-    var list: EditedList
-    if let before { list = before } else { list = try openList(table, slot, chunk, position, owner.rawValue) }
+    let list: EditedList
+    if let edited = table.lists[ListOwner(slot: slot, owner: owner.rawValue)] { list = edited } else {
+      list = try openList(table, slot, chunk, position, owner.rawValue)
+    }
     try check(edit, count: list.count, table.shapes[slot])
+    try apply(edit, to: list, table, slot, owner)
+  }
+
+  /// Makes an edit that was checked in a list that was read or edited before.
+  func apply(
+    _ edit: ElementEdit, to list: consuming EditedList, _ table: TableState, _ slot: Int, _ owner: ObjectKey
+  ) throws(StorageError) {
+    let place = ListOwner(slot: slot, owner: owner.rawValue)
+    let before = isRecordingUndo ? table.lists[place] : nil
     // The dictionary lets go of its copy, so that the list is changed in place.
     if !isRecordingUndo { table.lists[place] = nil }
     do throws(StorageError) {
@@ -53,7 +65,7 @@ extension ColumnWrite {
   func openList(
     _ table: TableState, _ slot: Int, _ chunk: Chunk, _ position: Int, _ owner: Int64
   ) throws(StorageError) -> EditedList {
-    let form = ColumnShape.Form(table.shapes[slot].type)
+    let form = table.shapes[slot].elementForm
     var list = EditedList(form: form)
     switch try ListValue(bytes(table, chunk, position, slot), form: form) {
     case .empty: break
@@ -72,7 +84,7 @@ extension ColumnWrite {
     let slot: Int
     let owner: Int64
     var backlinks: Int? {
-      guard table.shapes[slot].isLinkList else { return nil }
+      guard table.shapes[slot].hasBacklinks else { return nil }
       return table.indexes.firstIndex {
         $0.reference == .backlinks(ColumnID(table.id, table.shapes[slot].property))
       }
@@ -82,8 +94,7 @@ extension ColumnWrite {
   private func link(_ context: ListContext, _ run: ElementRun, isRemoval: Bool) {
     guard let index = context.backlinks else { return }
     let edits = edits(context.table, index)
-    for i in 0..<run.count {
-      guard let target = run.target(i) else { continue }
+    run.forEachTarget(context.table.shapes[context.slot]) { target in
       add(edits, word: UInt64(bitPattern: target) ^ (1 << 63), object: context.owner, isRemoval: isRemoval)
     }
   }
@@ -93,14 +104,12 @@ extension ColumnWrite {
   ) throws(StorageError) {
     switch edit {
     case .insert(let at, let values):
-      var run = ElementRun(form: list.form)
-      run.insert(values, at: 0)
+      let run = ElementRun(values, context.table.shapes[context.slot])
       link(context, run, isRemoval: false)
       try insert(run, at: at, into: &list, context)
     case .remove(let range): try link(context, remove(range, from: &list, context), isRemoval: true)
     case .set(let at, let value):
-      var run = ElementRun(form: list.form)
-      run.insert([value], at: 0)
+      let run = ElementRun([value], context.table.shapes[context.slot])
       link(context, run, isRemoval: false)
       try link(context, remove(at..<at + 1, from: &list, context), isRemoval: true)
       try insert(run, at: at, into: &list, context)
@@ -175,11 +184,14 @@ extension ColumnWrite {
     return removed
   }
 
-  /// Removes the backlinks of all elements of an owner that is deleted.
+  /// Removes the backlinks of all elements, or of all links in the mixed value, of an owner that is deleted.
   func removeBacklinks(
     _ table: TableState, _ index: Int, _ owner: Int64, _ chunk: Chunk, _ position: Int
   ) throws(StorageError) {
     let slot = table.indexes[index].slots[0]
+    if table.shapes[slot].isScalar {
+      return link(mixed: try bytes(table, chunk, position, slot), table, index, owner, isRemoval: true)
+    }
     let context = ListContext(table: table, slot: slot, owner: owner)
     let edited = table.lists[ListOwner(slot: slot, owner: owner)]
     let list: EditedList

@@ -15,8 +15,8 @@ extension ColumnWrite {
         if !column.isOptional { throw .mismatch(table.shapes[slot], "null") }
       } else if column.form.isWord {
         if !column.fits(row.word(slot)) { throw .mismatch(table.shapes[slot], "\(row.word(slot))") }
-      } else if column.form == .fixed16, row.bytes(slot).count != 16 {
-        throw .mismatch(table.shapes[slot], "\(row.bytes(slot).count) bytes")
+      } else if column.isChecked {
+        try check(row.bytes(slot), table.shapes[slot])
       }
     }
     for i in table.indexes.indices where table.indexes[i].isUnique { try checkUnique(table, i, row) }
@@ -31,7 +31,7 @@ extension ColumnWrite {
       guard let column = fresh.cells[slot].edited else { continue }
       if column.form.isWord {
         column.append(word: normalised(row.word(slot), column.form), isNull: row.isNull(slot))
-      } else if traits[slot].isList {
+      } else if traits[slot].isCollection {
         column.append(bytes: UnsafeRawBufferPointer(start: nil, count: 0))
       } else {
         column.append(bytes: row.isNull(slot) ? nil : row.bytes(slot))
@@ -76,7 +76,7 @@ extension ColumnWrite {
     let (chunk, position) = try place(table, key)
     for i in table.indexes.indices {
       let index = table.indexes[i]
-      if table.traits[index.firstSlot].isList {
+      if index.linksInside {
         try removeBacklinks(table, i, key.rawValue, chunk, position)
       } else {
         try addEntry(table, i, chunk, position, object: key.rawValue, isRemoval: true)
@@ -96,7 +96,7 @@ extension ColumnWrite {
     try load(table, chunk, slot)
     if chunk.isExternal(slot, position) {
       table.leavingEntries.insert(key)
-    } else if table.traits[slot].isList, ListValue.isSegmented(try bytes(table, chunk, position, slot)) {
+    } else if table.traits[slot].isCollection, ListValue.isSegmented(try bytes(table, chunk, position, slot)) {
       table.leavingEntries.insert(key)
     }
   }
@@ -129,7 +129,7 @@ extension ColumnWrite {
     let (chunk, position) = try place(table, key)
     let shape = table.shapes[slot]
     if let bytes {
-      if shape.form == .fixed16, bytes.count != 16 { throw .mismatch(shape, "\(bytes.count) bytes") }
+      if table.traits[slot].isChecked { try check(bytes, shape) }
       if bytes.count > Int(Int32.max) { throw .tooLarge(table.entry.name) }
     } else if !shape.isOptional {
       throw .mismatch(shape, "null")
@@ -145,6 +145,12 @@ extension ColumnWrite {
     }
     if isRecordingUndo { undo.append(.bytes(table, slot: slot, key: key.rawValue, old: old.map { Array($0) })) }
     try edited(table, chunk, slot).set(position, bytes: bytes)
+  }
+
+  /// Throws for bytes that are no value of the column's type.
+  private func check(_ bytes: UnsafeRawBufferPointer, _ shape: ColumnShape) throws(StorageError) {
+    let isValue = shape.type.fixedByteCount.map { bytes.count == $0 } ?? (MixedCoding.decode(bytes) != nil)
+    if !isValue { throw .mismatch(shape, "\(bytes.count) bytes") }
   }
 
   /// The column in a form that can be changed.

@@ -1,7 +1,7 @@
 import Storage
 import Values
 
-/// Elements of a list in a form that can be changed: a short list, or one segment of a long one. A value, so that
+/// Elements of a collection in a form that can be changed: a short list, or one segment of a long one. A value, so that
 /// a savepoint keeps a copy at no cost.
 struct ElementRun {
   let form: ColumnShape.Form
@@ -18,10 +18,9 @@ struct ElementRun {
   func isNull(_ i: Int) -> Bool { nulls[i] }
   func word(_ i: Int) -> Int64 { words[i] }
 
-  func withBytes(_ i: Int, _ body: (UnsafeRawBufferPointer) -> Void) { strings[i].withUnsafeBytes(body) }
+  func bytes(_ i: Int) -> [UInt8] { strings[i] }
 
-  /// The object that element `i` of a list of links points to.
-  func target(_ i: Int) -> Int64? { nulls[i] ? nil : words[i] }
+  func withBytes(_ i: Int, _ body: (UnsafeRawBufferPointer) -> Void) { strings[i].withUnsafeBytes(body) }
 
   mutating func append(word: Int64?) {
     words.append(word ?? 0)
@@ -33,20 +32,17 @@ struct ElementRun {
     nulls.append(bytes == nil)
   }
 
-  mutating func insert(_ values: [Value], at: Int) {
-    var run = ElementRun(form: form)
-    for value in values { run.append(value) }
-    insert(run, at: at)
+  /// Of values as the elements of a collection.
+  init(_ values: [Value], _ shape: ColumnShape) {
+    form = shape.elementForm
+    for value in values {
+      if form.isWord { append(word: value.word) } else { value.withBytes(as: shape.elementType) { append(bytes: $0) } }
+    }
   }
 
   mutating func insert(_ run: ElementRun, at: Int) {
     if form.isWord { words.insert(contentsOf: run.words, at: at) } else { strings.insert(contentsOf: run.strings, at: at) }
     nulls.insert(contentsOf: run.nulls, at: at)
-  }
-
-  private mutating func append(_ value: Value) {
-    if form.isWord { return append(word: value.word) }
-    value.withBytes { append(bytes: $0) }
   }
 
   mutating func remove(_ range: Range<Int>) {

@@ -4,7 +4,8 @@ import Storage
 ///
 /// "VIVARIUM", format u32, rows per chunk u32, largest index block u32, largest entry of fresh rows u32.
 struct FileHeader: Sendable {
-  static let format: UInt32 = 1
+  /// The newest that this build reads. A file is of format 1 until its catalog needs more (`Catalog.needsFormat2`).
+  static let format: UInt32 = 2
   private static let mark: [UInt8] = Array("VIVARIUM".utf8)
 
   let rowsPerChunk: Int
@@ -40,11 +41,11 @@ struct FileHeader: Sendable {
     else { throw .corrupt("the header has impossible sizes") }
   }
 
-  var encoded: ValueBuffer {
+  func encoded(format: UInt32) -> ValueBuffer {
     ValueBuffer(count: 24) { out in
       let start = out.baseAddress.unsafelyUnwrapped  // 24 bytes have an address
       out.copyBytes(from: FileHeader.mark)
-      start.store(FileHeader.format, at: 8)
+      start.store(format, at: 8)
       start.store(UInt32(rowsPerChunk), at: 12)
       start.store(UInt32(blockLimit), at: 16)
       start.store(UInt32(freshLimit), at: 20)

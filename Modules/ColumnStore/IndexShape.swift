@@ -19,6 +19,9 @@ final class IndexShape: Sendable {
   /// Keys are single 64-bit numbers: one column of words that is never null. Otherwise keys are byte strings.
   let isWord: Bool
 
+  /// The backlinks of a collection or a mixed scalar, whose values have any number of entries.
+  let linksInside: Bool
+
   /// A unique index of integers: an integer is its key.
   let isDirect: Bool
 
@@ -29,10 +32,12 @@ final class IndexShape: Sendable {
     firstForm = shapes[slots[0]].form
     isUnique = index.isUnique
     isWord = slots.count == 1 && shapes[slots[0]].form.isWord && !shapes[slots[0]].isOptional
+    linksInside = false
     isDirect = isWord && isUnique && shapes[slots[0]].form == .integer && shapes[slots[0]].type != .link
   }
 
-  init(backlinksOf column: ColumnID, slot: Int) {
+  init(backlinksOf column: ColumnID, slot: Int, _ shape: ColumnShape) {
+    linksInside = shape.linksInside
     reference = .backlinks(column)
     slots = [slot]
     firstSlot = slot
@@ -73,10 +78,18 @@ enum IndexKeyCoding {
 
   static func append(bytes: UnsafeRawBufferPointer, _ shape: ColumnShape, to key: inout [UInt8]) {
     if shape.isOptional { key.append(1) }
-    if shape.form == .fixed16 {
+    if shape.form == .fixed16, shape.type == .uuid {
       key.append(contentsOf: bytes)
       return
     }
+    if !shape.type.ordersByBytes {
+      // Decimals and mixed values: by their order key, written as a string is.
+      return append(terminated: Value(bytes: bytes, type: shape.type)?.orderKey ?? [], to: &key)
+    }
+    append(terminated: bytes, to: &key)
+  }
+
+  static func append(terminated bytes: some Sequence<UInt8>, to key: inout [UInt8]) {
     // A zero byte is followed by 255 and the end marked by two zeroes: no key begins another.
     for byte in bytes {
       key.append(byte)
@@ -161,11 +174,16 @@ extension IndexCut {
     let aboveNulls = shape.isOptional ? IndexCut(bytes: [0], isAfter: true) : .start
     if value.isNull { return after ? aboveNulls : shape.isOptional ? IndexCut(bytes: [0], isAfter: false) : .start }
     let (own, other) = (rank(shape.type), rank(value))
-    if other != own { return other < own ? aboveNulls : .end }
+    if other != own, shape.type != .mixed { return other < own ? aboveNulls : .end }
     func exact(_ ordinal: UInt64, _ isAfter: Bool) -> IndexCut {
       var bytes: [UInt8] = shape.isOptional ? [1] : []
       IndexKeyCoding.append(ordinal: ordinal, to: &bytes)
       return IndexCut(bytes: bytes, isAfter: isAfter)
+    }
+    if !shape.type.ordersByBytes {
+      var bytes: [UInt8] = shape.isOptional ? [1] : []
+      IndexKeyCoding.append(terminated: value.orderKey, to: &bytes)
+      return IndexCut(bytes: bytes, isAfter: after)
     }
     func word(_ word: Int64, _ isAfter: Bool) -> IndexCut { exact(UInt64(bitPattern: word) ^ (1 << 63), isAfter) }
     switch value {
@@ -178,11 +196,13 @@ extension IndexCut {
       case .before: return word(place, false)
       case .after: return word(place, true)
       }
+    case .decimal(let number): return cut(number, shape, after, aboveNulls, word)
     case .float(let number): return cut(Double(number), shape, after, aboveNulls, word)
     case .double(let number): return cut(number, shape, after, aboveNulls, word)
     case .date(let date): return word(IndexKeyCoding.ordinal(of: date.timeIntervalSinceReferenceDate), after)
     case .bool(let flag): return word(flag ? 1 : 0, after)
     case .link(let key): return word(key.rawValue, after)
+    case .object: return .end  // above every link of a property that says its type
     default:
       var bytes: [UInt8] = []
       value.withBytes { content in if let content { IndexKeyCoding.append(bytes: content, shape, to: &bytes) } }
@@ -200,6 +220,19 @@ extension IndexCut {
     let whole = number.rounded(.down)
     // In range by the two tests above.
     return word(Int64(whole), whole == number ? after : true)
+  }
+
+  /// A decimal number among integers or doubles: the greatest of those that is not above it.
+  private static func cut(
+    _ number: Decimal128, _ shape: ColumnShape, _ after: Bool, _ aboveNulls: IndexCut,
+    _ word: (Int64, Bool) -> IndexCut
+  ) -> IndexCut {
+    if shape.form != .integer {
+      let (double, isExact) = number.floorDouble
+      return word(IndexKeyCoding.ordinal(of: double), isExact ? after : true)
+    }
+    if let (integer, isExact) = number.floor { return word(integer, isExact ? after : true) }
+    return number.isNaN || number.isNegative ? aboveNulls : .end
   }
 
   private static func rank(_ type: ValueType) -> Int {

@@ -70,8 +70,8 @@ final class TableState {
       let parts = index.properties.compactMap { entry.slot(of: $0) }
       return parts.count == index.properties.count && !parts.isEmpty ? IndexShape(index, shapes, slots: parts) : nil
     }
-    for (slot, shape) in shapes.enumerated() where shape.isLink || shape.isLinkList {
-      found.append(IndexShape(backlinksOf: ColumnID(id, shape.property), slot: slot))
+    for (slot, shape) in shapes.enumerated() where shape.hasBacklinks {
+      found.append(IndexShape(backlinksOf: ColumnID(id, shape.property), slot: slot, shape))
     }
     let before = Dictionary(uniqueKeysWithValues: zip(indexes.map(\.reference), zip(readers, edits)))
     indexes = found

@@ -6,10 +6,14 @@ import Values
 struct CellType: Sendable, Hashable {
   let type: ValueType
   let physical: PhysicalType
+  /// Whether values rest in a form of their own, not as the bytes that are lent: decimals and mixed values. Next to
+  /// a scalar of such a type is a column with its order key, by which it is sorted.
+  let isTranslated: Bool
 
   init(_ type: ValueType) {
     self.type = type
     physical = type.physical
+    isTranslated = !type.ordersByBytes
   }
 
   var isText: Bool { type == .string }
@@ -23,7 +27,7 @@ struct CellType: Sendable, Hashable {
     case .integer: "INTEGER"
     case .double, .float: "REAL"
     case .bytes: isText ? "TEXT" : "BLOB"
-    case .bytes16: "BLOB"
+    case .bytes16: type == .decimal ? "TEXT" : "BLOB"
     }
   }
 
@@ -76,9 +80,16 @@ extension Statement {
 
   /// Whether the column of the present row holds bytes as a column of that type should.
   @inline(__always) func holdsBytes(_ column: Int32, _ type: CellType) -> Bool {
+    if type.isTranslated { return translate(column, type) }
     let found = sqlite3_column_type(pointer, column)
     if type.isText { return found == SQLITE_TEXT }
     guard found == SQLITE_BLOB else { return false }
-    return type.physical != .bytes16 || sqlite3_column_bytes(pointer, column) == 16
+    guard let wanted = type.type.fixedByteCount else { return true }
+    return sqlite3_column_bytes(pointer, column) == wanted
+  }
+
+  /// The bytes that `holdsBytes` has found in a column of the type, valid until the next step or translation.
+  @inline(__always) func bytes(_ column: Int32, _ type: CellType) -> UnsafeRawBufferPointer {
+    type.isTranslated ? translated : bytes(column, isText: type.isText)
   }
 }

@@ -22,10 +22,24 @@ extension CellType {
 
   func place(of value: Value) -> Place {
     guard let other = value.type else { return .null }
+    if type == .mixed { return .at }
     let (own, found) = (CellType.rank(type), CellType.rank(other))
     if found != own { return found < own ? .below : .above }
+    if type == .decimal { return .at }
     if value.isNaN { return isFloating ? .nan : .below }
     return .at
+  }
+
+  /// A value to compare with in a form that SQLite can compare: a decimal number among integers or doubles is the
+  /// greatest of those that is not above it. Whether the two are equal.
+  func comparable(_ value: Value) -> (value: Value, isExact: Bool) {
+    guard case .decimal(let decimal) = value, !isTranslated else { return (value, true) }
+    if isFloating || decimal.isNaN {
+      let (double, isExact) = decimal.floorDouble
+      return (.double(double), isExact)
+    }
+    if let (integer, isExact) = decimal.floor { return (.int(integer), isExact) }
+    return (.double(decimal.isNegative ? -.infinity : .infinity), false)
   }
 
   /// The order of kinds, as `Value.order` has it.
@@ -58,6 +72,7 @@ extension Value {
     case .float(let x): x.isNaN
     case .double(let x): x.isNaN
     case .date(let x): x.timeIntervalSinceReferenceDate.isNaN
+    case .decimal(let x): x.isNaN
     default: false
     }
   }

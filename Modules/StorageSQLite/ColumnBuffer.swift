@@ -68,13 +68,13 @@ struct ColumnBuffer {
       }
     case .bytes16:
       guard statement.holdsBytes(column, cell) else { return appendNull(statement, column, at: row) }
-      let bytes = statement.bytes(column, isText: false)
+      let bytes = statement.bytes(column, cell)
       UnsafeMutableRawBufferPointer(start: values + row &* 16, count: 16).copyMemory(from: bytes)
     case .bytes:
       offsets[row] = UInt32(truncatingIfNeeded: arenaUsed)
       offsets[row &+ 1] = UInt32(truncatingIfNeeded: arenaUsed)
       guard statement.holdsBytes(column, cell) else { return appendNull(statement, column, at: row) }
-      keep(statement.bytes(column, isText: cell.isText))
+      keep(statement.bytes(column, cell))
       offsets[row &+ 1] = UInt32(truncatingIfNeeded: arenaUsed)
     }
     return true

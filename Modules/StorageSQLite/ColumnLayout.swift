@@ -6,6 +6,8 @@ final class ColumnLayout: Sendable {
   enum Kind: Sendable {
     case scalar
     case list
+    case set
+    case map
     /// Nothing is stored: read from the other end.
     case inverse
   }
@@ -13,34 +15,48 @@ final class ColumnLayout: Sendable {
   let id: ColumnID
   let entry: ColumnEntry
   let kind: Kind
-  /// Of the scalar or of the list's elements. Of no meaning for inverses.
+  /// Of the scalar or of the collection's elements. Of no meaning for inverses.
   let cell: CellType
   let mayBeNull: Bool
-  /// The column's name, or the name of the list's table; quoted.
+  /// The column's name, or the name of the collection's table; quoted.
   let name: String
+  /// Beside a scalar whose values do not sort as they rest: the column of their order keys; quoted.
+  let orderName: String?
   /// `Person.age`, for messages.
   let label: String
-  /// The index that gives backlinks; quoted, nil where nothing points anywhere.
+  /// The index that gives backlinks; quoted, nil where nothing points anywhere. Of mixed properties it is a table.
   let backlinkIndex: String?
 
   init(
-    _ entry: ColumnEntry, in table: TableEntry, name: String, backlinkIndex: String?
+    _ entry: ColumnEntry, in table: TableEntry, name: String, orderName: String?, backlinkIndex: String?
   ) {
     id = table.column(entry.id)
     self.entry = entry
     cell = CellType(entry.schema.valueType ?? .link)
-    kind = entry.schema.isScalar ? .scalar : entry.schema.isList ? .list : .inverse
-    mayBeNull = entry.schema.isOptional || (entry.schema.isScalar && entry.schema.valueType == .link)
+    kind =
+      switch entry.schema.kind {
+      case .scalar: .scalar
+      case .list: .list
+      case .set: .set
+      case .map: .map
+      case .linkingObjects: .inverse
+      }
+    mayBeNull = entry.schema.mayBeNull
     self.name = name.quoted
+    self.orderName = orderName?.quoted
     self.backlinkIndex = backlinkIndex?.quoted
     label = "'\(table.name).\(entry.schema.name)'"
   }
 
   var isRelationship: Bool { kind != .inverse && cell.type == .link }
+  var isCollection: Bool { kind != .inverse && kind != .scalar }
+  /// Whether links are found inside the values, and kept in a table of their own.
+  var linksInside: Bool { kind != .inverse && cell.type == .mixed }
 
   /// The terms that order the column's values as `Value.order` does: null, NaN, numbers. Floating columns need
   /// two, because what rests as a BLOB sorts behind the numbers.
   var orderTerms: [String] {
+    if let orderName { return [orderName] }
     guard cell.isFloating else { return [name] }
     return [
       "CASE typeof(\(name)) WHEN 'null' THEN NULL WHEN 'blob' THEN \(name) = \(cell.negativeZero) ELSE 1 END",
@@ -75,6 +91,7 @@ extension ColumnLayout {
       throw mismatch("null")
     }
     if let wanted = cell.type.fixedByteCount, bytes.count != wanted { throw mismatch("\(bytes.count) bytes") }
+    if cell.type == .mixed, MixedCoding.decode(bytes) == nil { throw mismatch("\(bytes.count) bytes") }
   }
 
   func check(_ value: Value) throws(StorageError) {

@@ -10,8 +10,9 @@ import Values
 enum MetaTables {
   /// "Viva" in the file's application id.
   static let applicationID: Int32 = 0x5669_7661
-  /// The format, in the file's user version. A file with a higher one is not opened.
-  static let format: Int32 = 1
+  /// The newest format that this build reads, in the file's user version. A file with a higher one is not opened. One is
+  /// of format 1 until its catalog needs more (`Catalog.needsFormat2`).
+  static let format: Int32 = 2
 
   static let definitions = [
     """

@@ -42,7 +42,9 @@ struct IndexRun {
     guard range.equal.count + (isBounded ? 1 : 0) <= index.columns.count else {
       throw .misuse("The range has more values than index \(index.entry.id.rawValue) has columns.")
     }
-    for (column, value) in zip(index.columns, range.equal) {
+    for (column, wanted) in zip(index.columns, range.equal) {
+      let (value, isExact) = column.cell.comparable(wanted)
+      if !isExact { return }
       switch column.cell.place(of: value) {
       case .below, .above: return
       case .null where !column.mayBeNull: return
@@ -54,6 +56,8 @@ struct IndexRun {
 
   private static func parts(_ column: ColumnLayout, _ range: IndexRange) -> [Part] {
     let cell = column.cell
+    let range = IndexRange(
+      lower: range.lower.comparable(in: cell, isLower: true), upper: range.upper.comparable(in: cell, isLower: false))
     var (takesNull, takesNaN) = (true, cell.isFloating)
     var values: Part? = Part(selection: .values)
     switch range.lower {
@@ -143,14 +147,36 @@ extension IndexRun {
         if value.isNull { statement.bindNull(parameter) } else { statement.bind(parameter, value.isNaN ? 0 : 1) }
         parameter += 1
       }
-      try statement.bind(parameter, ordered: value)
+      try bind(value, cell, parameter, statement)
       parameter += 1
     }
+    guard equal.count < index.columns.count else { return }
+    let cell = index.columns[equal.count].cell
     if part.lower.comparison != .none {
-      try statement.bind(parameter, ordered: part.lower.value)
+      try bind(part.lower.value, cell, parameter, statement)
       parameter += 1
     }
-    if part.upper.comparison != .none { try statement.bind(parameter, ordered: part.upper.value) }
+    if part.upper.comparison != .none { try bind(part.upper.value, cell, parameter, statement) }
+  }
+
+  private func bind(
+    _ value: Value, _ cell: CellType, _ parameter: Int32, _ statement: Statement
+  ) throws(StorageError) {
+    guard cell.isTranslated else { return try statement.bind(parameter, ordered: value) }
+    try statement.bind(parameter, ordered: value.isNull ? .null : .data(Data(value.orderKey)))
+  }
+}
+
+extension IndexRange.Bound {
+  /// The bound by a value that SQLite can compare with what is in a column.
+  fileprivate func comparable(in cell: CellType, isLower: Bool) -> IndexRange.Bound {
+    switch self {
+    case .unbounded: return .unbounded
+    case .including(let value), .excluding(let value):
+      let (other, isExact) = cell.comparable(value)
+      if isExact { if case .including = self { return .including(other) } else { return .excluding(other) } }
+      return isLower ? .excluding(other) : .including(other)
+    }
   }
 }
 

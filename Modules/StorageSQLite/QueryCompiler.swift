@@ -56,7 +56,7 @@ struct QueryCompiler {
   /// The type's own scalar at the end of a path of one step.
   func column(_ path: PropertyPath) -> ColumnLayout? {
     guard path.components.count == 1, let entry = table.entry[path.components[0]] else { return nil }
-    return table[entry.id].flatMap { $0.kind == .scalar ? $0 : nil }
+    return table[entry.id].flatMap { $0.kind == .scalar && !$0.cell.isTranslated ? $0 : nil }
   }
 
   // MARK: One column against constants
@@ -69,6 +69,8 @@ struct QueryCompiler {
       default: return nil
       }
     }
+    // Decimal numbers compare with others by more than SQLite's numbers can say.
+    if case .decimal = value { return nil }
     guard !value.isNaN, column.cell.place(of: value).isAmongValues else { return nil }
     switch comparator {
     case .equal: return same(column, value)

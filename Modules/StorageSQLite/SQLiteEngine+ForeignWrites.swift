@@ -55,6 +55,8 @@ struct ForeignChanges {
     for (key, lists) in lists.sorted(by: { $0.key < $1.key }) where !inserted.contains(key) && !deleted.contains(key) {
       for property in lists.sorted() {
         properties[key, default: PropertySet()].insert(property)
+        // Which members of a set or map changed is not logged.
+        guard table[property]?.kind == .list else { continue }
         edits.append(ListChange(owner: ObjectKey(key), property: property, edits: [.clear]))
       }
     }

@@ -6,6 +6,10 @@ extension SQLiteWriteTransaction {
   func edit(_ id: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {
     settleInsertion()
     try change { () throws(StorageError) in
+      if case .clear = edit, let column = try? layout.collection(id), column.kind != .list {
+        try requireObject(try layout.table(id.table), owner)
+        return try removeAll(of: owner, from: column)
+      }
       let list = try layout.list(id)
       var found = try loadPositions(list, owner)
       // Out of the cache while it changes: no copy, and forgotten when something fails on the way.
@@ -55,9 +59,13 @@ extension SQLiteWriteTransaction {
 
   private func check(_ value: Value, _ list: ColumnLayout) throws(StorageError) {
     try list.check(value)
+    try checkSize(value, list)
+  }
+
+  func checkSize(_ value: Value, _ list: ColumnLayout) throws(StorageError) {
     // Refused here, before anything is changed; the row's other columns need some of the room.
     let limit = Int(sqlite3_limit(connection.database, SQLITE_LIMIT_LENGTH, -1)) - 64
-    let count = value.withBytes { $0?.count ?? 0 }
+    let count = value.withBytes(as: list.cell.type) { $0?.count ?? 0 }
     if count > limit {
       throw StorageError(.tooLarge, .statement, "\(count) bytes are too many for an element of \(list.label).")
     }
@@ -81,6 +89,7 @@ extension SQLiteWriteTransaction {
       sqlite3_reset(statement.pointer)
     }
     found.insert(contentsOf: slots, at: index)
+    if list.linksInside { for value in values { try change(links: value.links, of: list, owner, by: 1) } }
   }
 
   /// Positions for new elements, with their neighbours moved where it is too tight.
@@ -129,6 +138,10 @@ extension SQLiteWriteTransaction {
   }
 
   private func set(_ value: Value, at position: Int64, _ list: ColumnLayout, _ owner: ObjectKey) throws(StorageError) {
+    if list.linksInside {
+      try change(links: links(of: list, owner, positions: position...position), of: list, owner, by: -1)
+      try change(links: value.links, of: list, owner, by: 1)
+    }
     let statement = try take(.setElement, list) {
       "UPDATE \(list.name) SET value = ? WHERE owner = ? AND position = ?"
     }
@@ -143,6 +156,7 @@ extension SQLiteWriteTransaction {
   private func remove(
     _ range: ClosedRange<Int64>, _ list: ColumnLayout, _ owner: ObjectKey
   ) throws(StorageError) {
+    if list.linksInside { try change(links: links(of: list, owner, positions: range), of: list, owner, by: -1) }
     let statement = try take(.removeElements, list) {
       "DELETE FROM \(list.name) WHERE owner = ? AND position BETWEEN ? AND ?"
     }
@@ -153,26 +167,33 @@ extension SQLiteWriteTransaction {
     _ = try connection.step(statement, "remove from \(list.label)")
   }
 
+  /// Empties a collection.
   func removeAll(of owner: ObjectKey, from list: ColumnLayout) throws(StorageError) {
+    if list.linksInside { try forgetLinks(of: list, owner) }
     let statement = try take(.deleteOwner, list) { "DELETE FROM \(list.name) WHERE owner = ?" }
     defer { connection.finish(statement) }
     statement.bind(1, owner.rawValue)
     _ = try connection.step(statement, "clear \(list.label)")
   }
 
-  private func take(
+  func take(
     _ purpose: StatementKey.Purpose, _ list: ColumnLayout, _ text: () -> String
   ) throws(StorageError) -> Statement {
     try connection.take(StatementKey(purpose, list.id.table.rawValue, list.id.property.rawValue), text)
   }
 
   /// Binds an element and runs the statement while what is bound is valid.
-  private func bind(
+  func bind(
     _ parameter: Int32, _ value: Value, _ list: ColumnLayout, _ statement: Statement,
     _ body: () throws(StorageError) -> Void
   ) throws(StorageError) {
     if value.isNull {
       statement.bindNull(parameter)
+      return try body()
+    }
+    if list.cell.isTranslated {
+      let code = statement.bind(parameter, value, translatedFor: list.cell.type)
+      guard code == SQLITE_OK else { throw connection.failure(code, doing: "store in \(list.label)") }
       return try body()
     }
     if let word = value.word {

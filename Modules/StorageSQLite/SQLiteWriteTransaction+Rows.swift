@@ -64,13 +64,16 @@ extension SQLiteWriteTransaction {
     var parameter: Int32 = 2
     for (slot, column) in table.scalars {
       try bind(row, slot, column, to: statement, parameter)
-      parameter &+= 1
+      parameter &+= column.cell.isTranslated ? 2 : 1
     }
     let code = sqlite3_step(statement.pointer)
     sqlite3_reset(statement.pointer)
     guard code == SQLITE_DONE else { throw insertFailure(code, row, table, key) }
     insertion?.lastKey = key
     insertion?.objects &+= 1
+    for (slot, column) in table.mixed where column.kind == .scalar && !row.isNull(slot) {
+      try change(links: MixedCoding.decode(row.bytes(slot))?.links ?? [], of: column, ObjectKey(key), by: 1)
+    }
     return ObjectKey(key)
   }
 
@@ -80,6 +83,7 @@ extension SQLiteWriteTransaction {
     if row.isNull(slot) {
       try column.check(word: nil)
       statement.bindNull(parameter)
+      if column.cell.isTranslated { statement.bindNull(parameter &+ 1) }
     } else if column.cell.isWord {
       let word = row.word(slot)
       try column.check(word: word)
@@ -87,9 +91,20 @@ extension SQLiteWriteTransaction {
     } else {
       let bytes = row.bytes(slot)
       try column.check(bytes: bytes)
+      if column.cell.isTranslated { return try bind(translated: bytes, column, to: statement, parameter) }
       let code = statement.bind(parameter, bytes: bytes, isText: column.cell.isText)
       guard code == SQLITE_OK else { throw connection.failure(code, doing: "store \(column.label)") }
     }
+  }
+
+  /// Binds a decimal or mixed value and its order key.
+  func bind(
+    translated bytes: UnsafeRawBufferPointer?, _ column: ColumnLayout, to statement: Statement, _ parameter: Int32
+  ) throws(StorageError) {
+    let value = bytes.flatMap { Value(bytes: $0, type: column.cell.type) } ?? .null
+    var code = statement.bind(parameter, value, translatedFor: column.cell.type)
+    if code == SQLITE_OK { code = statement.bind(parameter &+ 1, orderKeyOf: value) }
+    guard code == SQLITE_OK else { throw connection.failure(code, doing: "store \(column.label)") }
   }
 
   private func insertFailure(_ code: Int32, _ row: RowBuffer, _ table: TableLayout, _ key: Int64) -> StorageError {
@@ -111,12 +126,13 @@ extension SQLiteWriteTransaction {
         "DELETE FROM \(table.name) WHERE _key = ?"
       }
       defer { connection.finish(statement) }
+      for (_, column) in table.mixed where column.kind == .scalar { try forgetLinks(of: column, key) }
       statement.bind(1, key.rawValue)
       _ = try connection.step(statement, "delete from \(table.name)")
       guard sqlite3_changes(connection.database) > 0 else { throw table.objectDeleted(key) }
       objectCounts[id] = count - 1
       countedTables.insert(id)
-      for list in table.lists {
+      for list in table.collections {
         _ = positions.take(list.id, key)
         try removeAll(of: key, from: list)
       }

@@ -4,8 +4,6 @@ import Values
 
 extension SQLiteWriteTransaction {
   func setCatalog(_ catalog: Catalog) throws(StorageError) {
-    let unknown = catalog.tables.lazy.flatMap(\.columns).first { $0.schema.isSet || $0.schema.isMap || $0.schema.valueType?.ordersByBytes == false }
-    if let unknown { throw .misuse("'\(unknown.schema.name)' is \(unknown.schema.kind.label), which is not supported yet.") }
     settleInsertion()
     try change { () throws(StorageError) in
       let new = SchemaLayout(catalog)
@@ -14,6 +12,7 @@ extension SQLiteWriteTransaction {
         connection.use(new)
         try run(SchemaChange(from: layout, to: new), new)
         try connection.writeCatalog(catalog, version.next)
+        if catalog.needsFormat2 { try connection.execute("PRAGMA user_version = \(MetaTables.format)") }
       } catch {
         // Half of it may be done.
         var error = error

@@ -24,6 +24,7 @@ extension SQLiteWriteTransaction {
     settleInsertion()
     try change { () throws(StorageError) in
       let column = try layout.bytesColumn(id)
+      if column.cell.isTranslated { return try set(translated: bytes, column, key) }
       let statement = try update(column)
       defer { connection.finish(statement) }
       if let bytes {
@@ -39,6 +40,22 @@ extension SQLiteWriteTransaction {
     } check: { () throws(StorageError) in
       try layout.bytesColumn(id).check(bytes: bytes)
     } lives: { () throws(StorageError) in try requireObject(try layout.table(id.table), key) }
+  }
+
+  private func set(
+    translated bytes: UnsafeRawBufferPointer?, _ column: ColumnLayout, _ key: ObjectKey
+  ) throws(StorageError) {
+    let statement = try connection.take(StatementKey(.update, column.id.table.rawValue, column.id.property.rawValue)) {
+      "UPDATE \(layout.tableName(column)) SET \(column.name) = ?, \(column.orderName ?? "") = ? WHERE _key = ?"
+    }
+    defer { connection.finish(statement) }
+    let old = column.linksInside ? try links(of: column, key) : []
+    try bind(translated: bytes, column, to: statement, 1)
+    statement.bind(3, key.rawValue)
+    let new = bytes.flatMap { Value(bytes: $0, type: column.cell.type) } ?? .null
+    if let error = step(column, key, statement, { new }) { throw error }
+    try change(links: old, of: column, key, by: -1)
+    try change(links: new.links, of: column, key, by: 1)
   }
 
   /// Runs a change after its value was checked. A value that does not fit is only reported for an object that

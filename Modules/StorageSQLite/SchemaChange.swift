@@ -40,16 +40,22 @@ struct SchemaChange {
 
   private mutating func create(_ table: TableLayout) {
     statements.append(table.definition)
-    for list in table.lists { statements.append(table.listDefinition(list)) }
+    for column in table.slots { statements += table.sideDefinitions(column) }
     statements.append(
       "INSERT INTO _vivarium_types (id, name, objects, last_key) "
         + "VALUES (\(table.number), \(table.entry.name.sqlLiteral), 0, 0)")
   }
 
   private mutating func drop(_ table: TableLayout) {
-    for list in table.lists { statements.append("DROP TABLE \(list.name)") }
+    for column in table.slots { statements += SchemaChange.sideDrops(column) }
     statements.append("DROP TABLE \(table.name)")
     statements.append("DELETE FROM _vivarium_types WHERE id = \(table.number)")
+  }
+
+  /// What takes the tables beside the type's own away.
+  private static func sideDrops(_ column: ColumnLayout) -> [String] {
+    (column.isCollection ? ["DROP TABLE \(column.name)"] : [])
+      + (column.linksInside ? column.backlinkIndex.map { ["DROP TABLE \($0)"] } ?? [] : [])
   }
 
   private mutating func alter(_ old: TableLayout, _ new: TableLayout) {
@@ -58,32 +64,41 @@ struct SchemaChange {
       statements.append("UPDATE _vivarium_types SET name = \(new.entry.name.sqlLiteral) WHERE id = \(new.number)")
     }
     for column in old.slots where new[column.id.property] == nil {
-      switch column.kind {
-      case .scalar: statements.append("ALTER TABLE \(new.name) DROP COLUMN \(column.name)")
-      case .list: statements.append("DROP TABLE \(column.name)")
-      case .inverse: break
+      if column.kind == .scalar {
+        for name in [column.name, column.orderName].compactMap(\.self) { statements.append("ALTER TABLE \(new.name) DROP COLUMN \(name)") }
       }
+      statements += SchemaChange.sideDrops(column)
     }
     for column in new.slots {
       let stored = old[column.id.property]
       switch column.kind {
       case .scalar:
         if let stored {
-          guard stored.name != column.name else { continue }
-          statements.append("ALTER TABLE \(new.name) RENAME COLUMN \(stored.name) TO \(column.name)")
+          rename(stored, column) { "ALTER TABLE \(new.name) RENAME COLUMN \($0) TO \($1)" }
+          if let old = stored.orderName, let now = column.orderName, old != now {
+            statements.append("ALTER TABLE \(new.name) RENAME COLUMN \(old) TO \(now)")
+          }
         } else {
-          statements += column.additions(to: new.name)
+          statements += column.additions(to: new.name) + new.sideDefinitions(column)
         }
-      case .list:
+      case .list, .set, .map:
         if let stored {
-          guard stored.name != column.name else { continue }
-          statements.append("ALTER TABLE \(stored.name) RENAME TO \(column.name)")
+          rename(stored, column) { "ALTER TABLE \($0) RENAME TO \($1)" }
         } else {
-          statements.append(new.listDefinition(column))
+          statements += new.sideDefinitions(column)
         }
       case .inverse: break
       }
+      if let stored, column.linksInside, let old = stored.backlinkIndex, let now = column.backlinkIndex, old != now {
+        statements.append("ALTER TABLE \(old) RENAME TO \(now)")
+      }
     }
+  }
+}
+
+extension SchemaChange {
+  private mutating func rename(_ old: ColumnLayout, _ new: ColumnLayout, _ text: (String, String) -> String) {
+    if old.name != new.name { statements.append(text(old.name, new.name)) }
   }
 }
 

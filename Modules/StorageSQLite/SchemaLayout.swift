@@ -29,11 +29,15 @@ final class SchemaLayout: Sendable {
       let property = column.schema
       let own = "\(name).\(property.name)"
       let columnName =
-        property.isList
+        property.isCollection
         ? names.name(own, number: column.id.rawValue) : columnNames.name(property.name, number: column.id.rawValue)
       let backlinks =
-        property.isStored && property.isRelationship ? names.name("\(own) links", number: column.id.rawValue) : nil
-      return ColumnLayout(column, in: entry, name: columnName, backlinkIndex: backlinks)
+        property.isStored && property.valueType?.mayLink == true
+        ? names.name("\(own) links", number: column.id.rawValue) : nil
+      let order =
+        property.isScalar && property.valueType?.ordersByBytes == false
+        ? columnNames.name("\(property.name) order", number: column.id.rawValue) : nil
+      return ColumnLayout(column, in: entry, name: columnName, orderName: order, backlinkIndex: backlinks)
     }
     let indexes = entry.indexes.map { index in
       let columns = index.properties.compactMap { id in slots.first { $0.id.property == id } }
@@ -79,6 +83,24 @@ extension SchemaLayout {
     let column = try column(id)
     if column.kind == .list { return column }
     throw .misuse("\(column.label) is no list.")
+  }
+
+  func set(_ id: ColumnID) throws(StorageError) -> ColumnLayout {
+    let column = try column(id)
+    if column.kind == .set { return column }
+    throw .misuse("\(column.label) is no set.")
+  }
+
+  func map(_ id: ColumnID) throws(StorageError) -> ColumnLayout {
+    let column = try column(id)
+    if column.kind == .map { return column }
+    throw .misuse("\(column.label) is no map.")
+  }
+
+  func collection(_ id: ColumnID) throws(StorageError) -> ColumnLayout {
+    let column = try column(id)
+    if column.isCollection { return column }
+    throw .misuse("\(column.label) is no collection.")
   }
 
   func index(_ id: IndexID) throws(StorageError) -> IndexLayout {

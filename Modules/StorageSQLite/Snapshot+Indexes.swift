@@ -59,7 +59,7 @@ extension Snapshot {
       throw .misuse("\(column.label) is no relationship.")
     }
     let statement = try connection.take(StatementKey(.sources, id.table.rawValue, id.property.rawValue)) {
-      column.kind == .list
+      column.isCollection
         ? "SELECT owner FROM \(column.name) INDEXED BY \(index) WHERE value = ? ORDER BY owner"
         : "SELECT _key FROM \(layout.tableName(column)) INDEXED BY \(index) WHERE \(column.name) = ? ORDER BY _key"
     }

@@ -5,7 +5,8 @@ extension Snapshot {
   final func elementCount(_ id: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int {
     try enter()
     defer { leave() }
-    return try loadPositions(try layout.list(id), owner).count
+    let column = try layout.collection(id)
+    return column.kind == .list ? try loadPositions(column, owner).count : try memberCount(column, owner)
   }
 
   final func elements(
@@ -13,7 +14,8 @@ extension Snapshot {
   ) throws(StorageError) {
     try enter()
     defer { leave() }
-    let list = try layout.list(id)
+    let list = try layout.collection(id)
+    if list.kind != .list { return try members(list, owner, range, body) }
     let first = max(0, range.lowerBound)
     guard first > 0 else {
       // From the start no position is needed; but that the owner lives has to be known.

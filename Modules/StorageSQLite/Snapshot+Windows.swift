@@ -40,7 +40,7 @@ extension Snapshot: WindowedReading {
         case .foreign: throw .foreignValue(in: column.label)
         }
       } else if statement.holdsBytes(1, cell) {
-        UnsafeMutableRawBufferPointer(start: values + row * 16, count: 16).copyMemory(from: statement.bytes(1, isText: false))
+        UnsafeMutableRawBufferPointer(start: values + row * 16, count: 16).copyMemory(from: statement.bytes(1, cell))
       } else {
         guard statement.isNull(1) else { throw .foreignValue(in: column.label) }
         marks.setNull(row, &windows, length)
@@ -69,7 +69,7 @@ extension Snapshot: WindowedReading {
       for hole in count...row { offsets[hole] = UInt32(truncatingIfNeeded: collected.count) }
       count = row + 1
       if statement.holdsBytes(1, cell) {
-        let bytes = statement.bytes(1, isText: cell.isText)
+        let bytes = statement.bytes(1, cell)
         if length == 1 {
           // One row: straight from the page.
           let values = windows.allocate(bytes.count)

@@ -128,7 +128,7 @@ extension Snapshot {
     let column = try layout.bytesColumn(id)
     let statement = try read(column, key)
     defer { connection.finish(statement) }
-    if statement.holdsBytes(0, column.cell) { return body(statement.bytes(0, isText: column.cell.isText)) }
+    if statement.holdsBytes(0, column.cell) { return body(statement.bytes(0, column.cell)) }
     guard statement.isNull(0) else { throw .foreignValue(in: column.label) }
     body(nil)
   }

@@ -15,7 +15,23 @@ final class Statement {
   /// Another statement of the same text, for a call inside this one's rows.
   var next: Statement?
 
+  /// What `translate` has made last, in memory of the statement's own.
+  private(set) var translated = UnsafeRawBufferPointer(start: nil, count: 0)
+  private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+
   init(_ pointer: OpaquePointer) { self.pointer = pointer }
+
+  deinit { room.deallocate() }
+
+  /// Copies bytes to be lent as `translated`.
+  func keepTranslated(_ bytes: UnsafeRawBufferPointer) {
+    if room.count < bytes.count {
+      room.deallocate()
+      room = .allocate(byteCount: max(64, bytes.count * 2), alignment: 8)
+    }
+    room.copyMemory(from: bytes)
+    translated = UnsafeRawBufferPointer(start: room.baseAddress, count: bytes.count)
+  }
 }
 
 extension Statement {

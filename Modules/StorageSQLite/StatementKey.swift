@@ -7,6 +7,7 @@ struct StatementKey: Hashable {
     case contains, read, window, insert, delete, update
     case keys, keysOfWord, countKeys, conflict, sources
     case positions, elements, elementsFrom, putElement, setElement, moveElement, removeElements, deleteOwner
+    case hasMember, rankOfMember, countMembers, members, valueOfKey, putLink, removeLink, links, linksInRange, linkSources
   }
 
   private let word: UInt64

@@ -70,7 +70,7 @@ struct StoreFile {
     // The marks are in the main file before it has a log, so its first bytes always tell what it is.
     let marks = [
       "PRAGMA synchronous = FULL", "BEGIN", "PRAGMA application_id = \(MetaTables.applicationID)",
-      "PRAGMA user_version = \(MetaTables.format)",
+      "PRAGMA user_version = 1",
     ]
     for text in marks + MetaTables.definitions + ["COMMIT", "PRAGMA journal_mode = WAL"] { try connection.execute(text) }
   }

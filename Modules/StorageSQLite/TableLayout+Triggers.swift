@@ -22,7 +22,7 @@ extension TableLayout {
           UPDATE _vivarium_types SET objects = objects - 1 WHERE id = \(number);
         """,
     ]
-    for list in lists {
+    for list in collections {
       for (event, row) in [("INSERT", "new"), ("UPDATE", "new"), ("DELETE", "old")] {
         result[trigger("\(list.entry.schema.name) \(event.lowercased())", "AFTER \(event) ON \(list.name)")] = """
           INSERT INTO _vivarium_foreign (type, key, change, property)

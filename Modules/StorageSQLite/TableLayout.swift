@@ -1,7 +1,7 @@
 import Storage
 import Values
 
-/// Where one type is in the file: its table, its lists' tables, its indexes.
+/// Where one type is in the file: its table, its collections' tables, its indexes.
 final class TableLayout: Sendable {
   let entry: TableEntry
   /// Quoted.
@@ -12,7 +12,9 @@ final class TableLayout: Sendable {
   private let columns: [ColumnLayout?]
   /// Scalars with their slots: what a row of the table holds, in order.
   let scalars: [(slot: Int, column: ColumnLayout)]
-  let lists: [ColumnLayout]
+  let collections: [ColumnLayout]
+  /// Columns of any kind whose values have links inside.
+  let mixed: [(slot: Int, column: ColumnLayout)]
   let indexes: [IndexLayout]
 
   init(_ entry: TableEntry, name: String, slots: [ColumnLayout], indexes: [IndexLayout]) {
@@ -24,7 +26,8 @@ final class TableLayout: Sendable {
     for column in slots { columns[Int(column.id.property.rawValue)] = column }
     self.columns = columns
     scalars = slots.enumerated().filter { $0.element.kind == .scalar }.map { ($0.offset, $0.element) }
-    lists = slots.filter { $0.kind == .list }
+    collections = slots.filter(\.isCollection)
+    mixed = slots.enumerated().filter { $0.element.linksInside }.map { ($0.offset, $0.element) }
   }
 
   var id: TableID { entry.id }
@@ -36,7 +39,7 @@ final class TableLayout: Sendable {
   }
 
   var insertText: String {
-    let names = ["_key"] + scalars.map(\.column.name)
+    let names = ["_key"] + scalars.flatMap { [$0.column.name, $0.column.orderName].compactMap(\.self) }
     return "INSERT INTO \(name) (\(names.joined(separator: ", "))) "
       + "VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))"
   }

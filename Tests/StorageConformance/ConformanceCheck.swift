@@ -94,7 +94,7 @@ public enum StorageConformance {
   private static let groups: [(String, [ConformanceCheck])] = [
     ("values", valueChecks), ("points", pointChecks), ("scans", scanChecks), ("hints", hintChecks),
     ("indexes", indexChecks), ("ranges", rangeChecks), ("uniqueness", uniquenessChecks), ("keys", keyChecks),
-    ("lists", listChecks), ("backlinks", backlinkChecks), ("savepoints", savepointChecks),
+    ("lists", listChecks), ("members", memberChecks), ("mixed", mixedChecks), ("backlinks", backlinkChecks), ("savepoints", savepointChecks),
     ("isolation", isolationChecks), ("writer", writerChecks), ("history", historyChecks),
     ("listeners", listenerChecks), ("catalog", catalogChecks), ("lifetimes", lifetimeChecks),
     ("opening", openingChecks), ("files", fileChecks), ("powers", powerChecks),

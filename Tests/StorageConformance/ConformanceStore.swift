@@ -84,14 +84,14 @@ extension ConformanceStore {
   /// A column of every type, required and optional, and a list of every type, required and optional.
   static let zoo: ObjectSchema = {
     var properties: [PropertySchema] = []
-    for type in ValueType.stored {
+    for type in ValueType.allCases {
       let target = type == .link ? "Person" : nil
       properties.append(
-        PropertySchema(name: "\(type.rawValue)", kind: .scalar(type), isOptional: type == .link, target: target))
+        PropertySchema(name: "\(type.rawValue)", kind: .scalar(type), isOptional: type == .link || type == .mixed, target: target))
       if type != .link {
         properties.append(PropertySchema(name: "\(type.rawValue)Maybe", kind: .scalar(type), isOptional: true))
       }
-      properties.append(PropertySchema(name: "\(type.rawValue)List", kind: .list(type), target: target))
+      properties.append(PropertySchema(name: "\(type.rawValue)List", kind: .list(type), isOptional: type == .mixed, target: target))
       properties.append(
         PropertySchema(name: "\(type.rawValue)MaybeList", kind: .list(type), isOptional: true, target: target))
     }

@@ -4,16 +4,19 @@ import Values
 
 /// Everything a transaction shows, as plain values: to compare two versions, or two engines.
 public struct Picture: Hashable, Sendable {
-  /// Objects by table name and key: scalars by name, lists by name.
+  /// Objects by table name and key: scalars, lists, sets and maps by name.
   public var rows: [String: [Int64: Row]] = [:]
   /// Keys in order of each index.
   public var indexes: [IndexID: [Int64]] = [:]
-  /// Owners by relationship and target.
-  public var backlinks: [ColumnID: [Int64: [Int64]]] = [:]
+  /// Owners by relationship or mixed property, and target.
+  public var backlinks: [ColumnID: [ObjectLink: [Int64]]] = [:]
 
   public struct Row: Hashable, Sendable {
     public var scalars: [String: Value] = [:]
+    /// Sets too, in their order. Without empty ones.
     public var lists: [String: [Value]] = [:]
+    /// Without empty ones.
+    public var maps: [String: [ValueMap.Entry]] = [:]
   }
 
   /// Reads every table of the catalog.
@@ -30,7 +33,11 @@ public struct Picture: Hashable, Sendable {
     var rows: [Int64: Row] = [:]
     for (key, values) in scanned {
       var row = Row(scalars: Dictionary(uniqueKeysWithValues: zip(scalars, values)))
-      for column in table.columns where column.schema.isList {
+      for column in table.columns where column.schema.isMap {
+        let entries = try tx.allEntries(table, column.schema.name, ObjectKey(key))
+        if !entries.isEmpty { row.maps[column.schema.name] = entries }
+      }
+      for column in table.columns where column.schema.isList || column.schema.isSet {
         let list = try tx.allValues(table, column.schema.name, ObjectKey(key))
         if !list.isEmpty { row.lists[column.schema.name] = list }
       }
@@ -42,14 +49,22 @@ public struct Picture: Hashable, Sendable {
       try expectEqual(try tx.count(in: index.id, .all), keys.count, "count in index \(index.id.rawValue)")
       indexes[index.id] = keys
     }
-    for column in table.columns where column.schema.isRelationship { try addBacklinks(table, column, tx) }
+    for column in table.columns where column.schema.isStored && column.schema.valueType?.mayLink == true {
+      try addBacklinks(table, column, tx)
+    }
   }
 
   private mutating func addBacklinks(_ table: TableEntry, _ column: ColumnEntry, _ tx: any StorageReading) throws {
-    guard let target = column.schema.target.flatMap({ tx.catalog[$0] }) else { return }
-    for (key, _) in try tx.allRows(target, []) {
-      let sources = try tx.allSources(of: ObjectKey(key), through: table.column(column.id))
-      if !sources.isEmpty { backlinks[table.column(column.id), default: [:]][key] = sources }
+    let id = table.column(column.id)
+    for target in tx.catalog.tables where column.schema.valueType == .mixed || column.schema.target == target.name {
+      for (key, _) in try tx.allRows(target, []) {
+        let link = ObjectLink(target.id, ObjectKey(key))
+        let sources = try tx.allSources(of: link, through: id)
+        if !sources.isEmpty { backlinks[id, default: [:]][link] = sources }
+        if column.schema.isRelationship {
+          try expectEqual(try tx.allSources(of: link.key, through: id), sources, "sources of \(link) by key")
+        }
+      }
     }
   }
 }

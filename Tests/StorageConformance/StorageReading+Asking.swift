@@ -27,6 +27,16 @@ extension StorageReading {
     return result
   }
 
+  /// Backlinks of an object by its type and key.
+  func allSources(of target: ObjectLink, through column: ColumnID) throws -> [Int64] {
+    var result: [Int64] = []
+    try sources(of: target, through: column) { block in
+      result += block
+      return .proceed
+    }
+    return result
+  }
+
   /// Every live row of a scan: its key and its values. Checks what holds for every batch on the way.
   func allRows(
     _ table: TableEntry, _ names: [String], from start: ObjectKey = ObjectKey(0), hints: [ZoneHint] = []
@@ -71,6 +81,14 @@ extension StorageReading {
     let values = try values(column, owner, 0..<Int.max)
     try expectEqual(try elementCount(column, owner), values.count, "elementCount of \(name)")
     return values
+  }
+
+  /// All entries of a map, the values and keys of which are read in one go and one by one.
+  func allEntries(_ table: TableEntry, _ name: String, _ owner: ObjectKey) throws -> [ValueMap.Entry] {
+    let column = table.column(named: name)
+    let entries = try entries(column, owner, 0..<Int.max)
+    try expectEqual(try elementCount(column, owner), entries.count, "elementCount of \(name)")
+    return entries
   }
 
   /// A scalar by name.

@@ -204,7 +204,7 @@ private struct Pair {
   /// Mostly of the column's type, sometimes of another.
   private func any(_ property: PropertyID, _ random: inout SeededGenerator) throws -> Value {
     let type = try #require(table[property]?.schema.valueType)
-    let other = random.oneIn(6) ? ValueType.stored.randomElement(using: &random) ?? type : type
+    let other = random.oneIn(6) ? ValueType.allCases.randomElement(using: &random) ?? type : type
     return value(other, optional: true, &random)
   }
 

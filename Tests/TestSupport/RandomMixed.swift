@@ -48,8 +48,3 @@ public enum RandomMixed {
     }
   }
 }
-
-extension ValueType {
-  /// The types that every engine stores already.
-  public static let stored = allCases.filter { $0 != .decimal && $0 != .mixed }
-}

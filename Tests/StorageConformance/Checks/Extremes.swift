@@ -58,28 +58,36 @@ enum Extremes {
     .uuid(UUID(uuid: (0x80, 0, 0x7F, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))),
   ]
 
-  static let objectIds: [Value] = [
-    [UInt8](repeating: 0, count: 12), [UInt8](repeating: 255, count: 12), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
-    [0x80, 0, 0x7F, 0xFF, 0, 0, 0, 0, 0, 0, 0, 1],
-  ].compactMap { ObjectId(bytes: $0).map { .objectId($0) } }
+  static let objectIds: [Value] = ["000000000000000000000000", "ffffffffffffffffffffffff", "0102030405060708090a0b0c", "80007fff0000000000000001"]
+    .compactMap { (text: String) -> Value? in ObjectId(text).map { Value.objectId($0) } }
 
   /// Every digit counts: 1.5 and 1.50 are two, and so are the zeroes.
-  static let decimals: [Value] =
-    RandomMixed.decimals.map { .decimal($0) }
-    + ["-0E-6176", "0E+6111", "1.0E-6175", "-9.999999999999999999999999999999999E+6144", "1E+6144", "0.000001", "1E-7"]
-    .compactMap { Decimal128($0).map { .decimal($0) } }
+  static let decimals: [Value] = {
+    let texts = ["-0E-6176", "0E+6111", "1.0E-6175", "-9.999999999999999999999999999999999E+6144", "1E+6144", "0.000001", "1E-7"]
+    var all: [Decimal128] = RandomMixed.decimals
+    for text in texts { if let decimal = Decimal128(text) { all.append(decimal) } }
+    return all.map { Value.decimal($0) }
+  }()
 
   /// Every type of a mixed value at its edges, and lists and maps of them.
   static let mixed: [Value] = {
-    let scalars: [Value] =
-      ValueType.allCases.filter { $0 != .link && $0 != .mixed }.flatMap { of($0).filter { !"\($0)".utf8.isEmpty }.prefix(40) }
+    var scalars: [Value] = []
+    for type in ValueType.allCases where type != .link && type != .mixed { scalars.append(contentsOf: of(type)) }
     let links: [Value] = [.object(ObjectLink(TableID(1), ObjectKey(1))), .object(ObjectLink(TableID(9), ObjectKey(ObjectLink.keyMax)))]
     let map = ValueMap([
       ValueMap.Entry("", .null), ValueMap.Entry("é", .int(1)), ValueMap.Entry("e\u{301}", .list([.null, .list([])])),
       ValueMap.Entry("\0", .map(ValueMap())),
     ])
-    let deep = (1..<MixedCoding.depthMax).reduce(Value.list([])) { value, _ in .list([value]) }
-    return scalars + [.string(""), .data(Data())] + links + [.list([]), .map(ValueMap()), .list(scalars + links + [.null]), .map(map), deep]
+    var deep = Value.list([])
+    for _ in 1..<MixedCoding.depthMax { deep = Value.list([deep]) }
+    var nested = scalars
+    nested.append(contentsOf: links)
+    nested.append(.null)
+    var all = scalars
+    all.append(contentsOf: links)
+    all.append(contentsOf: [Value.string(""), Value.data(Data()), Value.list([]), Value.map(ValueMap())])
+    all.append(contentsOf: [Value.list(nested), Value.map(map), deep])
+    return all
   }()
 
   /// A megabyte that does not repeat in short runs.

@@ -96,6 +96,7 @@ extension ModelRun {
     let types = index.properties.compactMap { table[$0]?.schema.valueType }
     func value(_ type: ValueType) -> Value {
       if random.oneIn(5) { return .null }
+      if random.oneIn(8) { return ModelSchema.value(of: [.int64, .double, .decimal, .float, .mixed][random.below(5)], &random) }
       return type == .link ? .link(ObjectKey(Int64(random.below(12)))) : ModelSchema.value(of: type, &random)
     }
     func bound(_ type: ValueType) -> IndexRange.Bound {
@@ -130,6 +131,7 @@ extension ModelRun {
         try expectEqual(
           window.vector.value(at: Int(key.rawValue - window.firstKey), as: type), expected, "the window of \(column.schema.name) of \(key)")
       }
+      for column in table.columns where column.schema.isSet || column.schema.isMap { try compareMembers(table, column, key, real, plain) }
       for column in table.columns where column.schema.isList {
         let id = table.column(column.id)
         let start = random.below(try plain.elementCount(id, key) + 1)
@@ -137,6 +139,31 @@ extension ModelRun {
         try expectEqual(try real.values(id, key, range), try plain.values(id, key, range), "\(column.schema.name) \(range)")
       }
     }
+    try compareHintedScan(real, plain)
+  }
+
+  private func compareMembers(
+    _ table: TableEntry, _ column: ColumnEntry, _ key: ObjectKey, _ real: any StorageReading, _ plain: any StorageReading
+  ) throws {
+    let id = table.column(column.id)
+    let shown = "\(table.name).\(column.schema.name) of \(key)"
+    let start = random.below(try plain.elementCount(id, key) + 1)
+    let range = start..<start + random.below(20)
+    try expectEqual(try real.values(id, key, range), try plain.values(id, key, range), "\(shown) \(range)")
+    let probe: Value
+    if column.schema.isMap {
+      let name = ModelSchema.key(&random)
+      probe = .string(name)
+      try expectEqual(try real.value(forKey: name, in: id, key), try plain.value(forKey: name, in: id, key), "\(shown), key \(name)")
+    } else {
+      let type = column.schema.valueType ?? .int64
+      probe = type == .link ? .link(ObjectKey(Int64(1 + random.below(9)))) : ModelSchema.value(of: type, &random)
+      try expectEqual(try real.contains(member: probe, in: id, key), try plain.contains(member: probe, in: id, key), "\(shown) has \(probe)")
+    }
+    try expectEqual(try real.position(of: probe, in: id, key), try plain.position(of: probe, in: id, key), "\(shown), place of \(probe)")
+  }
+
+  private func compareHintedScan(_ real: any StorageReading, _ plain: any StorageReading) throws {
     guard let node = plain.catalog["Node"], let start = try anyKey(node, plain) else { return }
     let (low, high) = (Int64(random.below(5)) - 2, Int64(random.below(100)))
     func hinted(_ tx: any StorageReading) throws -> [Int64] {

@@ -57,7 +57,8 @@ extension ModelRun {
       case 0...5: try insert(pair)
       case 6: try delete(pair)
       case 7...11: try set(pair)
-      case 12...15: try editList(pair)
+      case 12...13: try editList(pair)
+      case 14...15: try editMembers(pair)
       case 16 where depth < 3:
         note("savepoint")
         try pair.both { try $0.beginSavepoint() }
@@ -105,7 +106,7 @@ extension ModelRun {
     try expect(real == expected, "insert into \(table.name) gave \(real), the plain one \(expected)")
   }
 
-  private func target(_ column: ColumnEntry, _ pair: ModelPair) throws -> Value {
+  func target(_ column: ColumnEntry, _ pair: ModelPair) throws -> Value {
     guard let table = column.schema.target.flatMap({ pair.plain.catalog[$0] }) else { return .null }
     guard !random.oneIn(4), let key = try anyKey(table, pair.plain) else { return .null }
     return .link(key)
@@ -140,12 +141,21 @@ extension ModelRun {
   private func delete(_ table: TableEntry, _ key: ObjectKey, _ pair: ModelPair) throws {
     note("delete", "\(table.name) \(key)")
     for owner in pair.plain.catalog.tables {
+      for column in owner.columns where column.schema.isStored && column.schema.valueType == .mixed {
+        try nullifyMixed(ObjectLink(table.id, key), owner, column, pair)
+      }
       for column in owner.columns where column.schema.isRelationship && column.schema.target == table.name {
         let id = owner.column(column.id)
         let sources = try pair.plain.allSources(of: key, through: id)
         try expectEqual(try pair.real.allSources(of: key, through: id), sources, "sources of \(key)")
         for source in Set(sources).sorted().map({ ObjectKey($0) }) {
-          if column.schema.isList {
+          if column.schema.isSet {
+            try pair.both { try $0.remove(member: .link(key), from: id, source) }
+          } else if column.schema.isMap {
+            for entry in try pair.plain.entries(id, source, 0..<Int.max) where entry.value == .link(key) {
+              try pair.both { try $0.set(.null, forKey: entry.key, in: id, source) }
+            }
+          } else if column.schema.isList {
             let list = try pair.plain.values(id, source, 0..<Int.max)
             for position in list.indices.reversed() where list[position] == .link(key) {
               try pair.both { try $0.edit(id, source, .remove(position..<position + 1)) }
@@ -170,7 +180,7 @@ extension ModelRun {
     let id = table.column(column.id)
     try pair.both { write in
       if type.isWord { return try write.set(id, key, word: value.word) }
-      try value.withBytes { bytes throws(StorageError) in try write.set(id, key, bytes: bytes) }
+      try value.withBytes(as: type) { bytes throws(StorageError) in try write.set(id, key, bytes: bytes) }
     }
   }
 

@@ -15,10 +15,14 @@ struct ModelSchema {
       .scalar("real", .double, optional: true, indexed: true), .scalar("single", .float), .scalar("when", .date, optional: true),
       .scalar("uid", .uuid, optional: true, unique: true), .scalar("blob", .data, optional: true), .link("next", to: "Node", indexed: true),
       .link("leaf", to: "Leaf"), .list("children", ofLinksTo: "Node"), .list("leaves", ofLinksTo: "Leaf"),
-      .list("numbers", of: .int64), .list("texts", of: .string, optional: true), .inverse("parents", of: "Node", "children"),
+      .list("numbers", of: .int64), .list("texts", of: .string, optional: true), .scalar("oid", .objectId, optional: true, indexed: true),
+      .scalar("amount", .decimal, optional: true, indexed: true), .scalar("any", .mixed, indexed: true), .list("amounts", of: .decimal),
+      .list("anything", of: .mixed), .set("tags", of: .string), .set("sizes", of: .double, optional: true), .set("marks", of: .mixed),
+      .set("prices", of: .decimal), .set("friends", ofLinksTo: "Node"), .map("byName", ofLinksTo: "Leaf"), .map("attributes", of: .mixed),
+      .map("counts", of: .int64), .map("notes", of: .string, optional: true), .inverse("parents", of: "Node", "children"),
       indexes: [
         IndexSchema(properties: ["small", "name"], isUnique: false), IndexSchema(properties: ["real", "flag"], isUnique: true),
-        IndexSchema(properties: ["name", "real", "small"], isUnique: false),
+        IndexSchema(properties: ["name", "real", "small"], isUnique: false), IndexSchema(properties: ["amount", "any", "flag"], isUnique: true),
       ]),
     ObjectSchema(
       "Leaf", .scalar("label", .string, optional: true, unique: true), .scalar("weight", .int32),
@@ -37,14 +41,17 @@ struct ModelSchema {
         ObjectSchema(
           "Extra\(added)", .scalar("key", .string, unique: true), .scalar("count", .int16, optional: true, indexed: true),
           .list("nodes", ofLinksTo: "Node"), .link("leaf", to: "Leaf")))
-    case 1 where objects[position].properties.count < 30:
-      let type = ValueType.stored.filter { $0 != .link }.randomElement(using: &random) ?? .bool
+    case 1 where objects[position].properties.count < 50:
+      let type = ValueType.allCases.filter { $0 != .link }.randomElement(using: &random) ?? .bool
       let value = ModelSchema.value(of: type, &random)
       objects[position].properties.append(
         .scalar("p\(added)", type, optional: random.oneIn(2), indexed: random.oneIn(3), default: random.oneIn(2) ? value : nil))
-    case 2 where objects[position].properties.count < 30:
+    case 2 where objects[position].properties.count < 50:
       objects[position].properties.append(
-        random.oneIn(2) ? .link("l\(added)", to: "Node", indexed: random.oneIn(2)) : .list("x\(added)", ofLinksTo: "Leaf"))
+        [
+          .link("l\(added)", to: "Node", indexed: random.oneIn(2)), .list("x\(added)", ofLinksTo: "Leaf"),
+          .set("s\(added)", ofLinksTo: "Node"), .map("m\(added)", of: .mixed),
+        ][random.below(4)])
     case 3:
       let scalars = objects[position].properties.indices.filter {
         objects[position].properties[$0].isScalar && !objects[position].properties[$0].isPrimaryKey
