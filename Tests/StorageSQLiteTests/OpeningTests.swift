@@ -99,7 +99,7 @@ import Values
   @Test func aNewerFormatIsNamed() throws {
     let place = Place()
     try place.open().close()
-    try Raw(place.path).execute("PRAGMA user_version = 2")
+    try Raw(place.path).execute("PRAGMA user_version = 3")
     #expect(error(place) == .unsupportedVersion)
     #expect(place.backend.isPresent())
   }
