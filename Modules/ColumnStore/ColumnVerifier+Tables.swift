@@ -32,7 +32,7 @@ extension ColumnVerifier {
       let isLive = Bits.test(chunk.live, row)
       if vector.isNull(at: row) {
         nulls += 1
-        if isLive, !shape.isOptional, !shape.isList, !shape.isLink {
+        if isLive, !shape.isOptional, !shape.isCollection {
           fault("\(table.entry.name) #\(chunk.key(at: row))", "has no '\(shape.name)', which is required")
         }
         continue

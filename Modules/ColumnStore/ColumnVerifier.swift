@@ -96,7 +96,7 @@ final class ColumnVerifier {
         guard let chunk = try reading.chunk(table, owner), let position = chunk.position(of: owner) else {
           return fault(place, "has entries of its '\(table.shapes[slot].name)', and the object is not there")
         }
-        if !table.shapes[slot].isList {
+        if !table.shapes[slot].isCollection {
           try reading.load(table, chunk, slot)
           if !chunk.isExternal(slot, position) {
             fault(place, "has a long value of '\(table.shapes[slot].name)' that its row does not name")
