@@ -38,6 +38,9 @@ enum Room {
 }
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+/// Where the system has no Combine of its own.
+let openCombine: Target.Dependency = .product(
+  name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux, .windows, .android]))
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let syntax: [Target.Dependency] = [
   .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
@@ -70,6 +73,8 @@ let targets: [Target] = [
   // Rank 7: companions on top of the face.
   Room.module("Operations", ["Vivarium"]),
   Room.module("ResultsControl", ["ChangeTracker", "Values", "Vivarium"]),
+  Room.module("Reactive", ["ChangeTracker", "Vivarium", openCombine]),
+  Room.module("Messages", ["Values", "Vivarium"]),
   // Programs.
   Room.module("Inspection", ["QueryEngine", "QueryModel", "Storage", "Values"]),
   Room.program(
@@ -113,6 +118,13 @@ let targets: [Target] = [
   Room.tests(
     "ResultsControlTests",
     ["ChangeTracker", "ResultsControl", "StorageMemory", "TestSupport", "Values", "Vivarium"]),
+  Room.tests("ReactiveTests", ["Reactive", "StorageMemory", "TestSupport", "Vivarium", openCombine]),
+  Room.support("MessageSamples", ["Messages", "StorageLMDB", "Vivarium"]),
+  Room.program(
+    "message-child", ["MessageSamples", "Messages", "StorageLMDB", "TestSupport", "Vivarium"], path: "Tests/MessageChild"),
+  Room.tests(
+    "MessagesTests",
+    ["MessageSamples", "Messages", "StorageLMDB", "StorageMemory", "TestSupport", "Vivarium", "message-child"]),
   Room.tests("InspectionTests", ["Inspection", "QueryModel", "Storage", "TestSupport", "Values"]),
   Room.tests(
     "InspectProgramTests",
@@ -136,7 +148,7 @@ let targets: [Target] = [
 let libraries = [
   "Values", "QueryModel", "Storage", "Coordination", "ColumnStore", "QueryEngine", "ChangeTracker",
   "StorageMemory", "StorageLMDB", "StorageSQLite", "Notifications", "Vivarium", "Inspection",
-  "Operations", "ResultsControl",
+  "Operations", "ResultsControl", "Reactive", "Messages",
 ]
 
 let package = Package(
@@ -147,6 +159,7 @@ let package = Package(
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
   ],
   targets: targets
 )

@@ -1,0 +1,11 @@
+import Vivarium
+
+/// A claimed message, for work outside the store.
+public struct MessageJob<M: Message>: Sendable {
+  public let message: ObjectReference<M>
+  /// The same for every attempt at this message by handlers of this name, in any process: give it to the system outside, so
+  /// that it does nothing twice.
+  public let idempotencyKey: String
+  /// 1 at first.
+  public let attempt: Int
+}

@@ -1,0 +1,32 @@
+import Foundation
+import Vivarium
+
+/// What one handler has made of one message: kept in the store beside the message, so that a crash or a restart anywhere
+/// changes nothing. Put it among the models of a store with messages; programs need not read it.
+@Model public final class MessageReceipt {
+  public enum State: Int, PersistableEnum {
+    /// To be tried again, at `notBefore`.
+    case open = 0
+    /// A handler works on it, until `notBefore`.
+    case claimed = 1
+    case done = 2
+    /// It failed as often as it was to be tried.
+    case dead = 3
+  }
+
+  /// `handler/type/key`: also what identifies the work for systems outside the store.
+  @PrimaryKey public internal(set) var id: String = ""
+  @Indexed public internal(set) var message: String = ""
+  public internal(set) var state: State = .open
+  /// How often it was begun.
+  public internal(set) var attempts: Int = 0
+  /// Which running handler has claimed it.
+  public internal(set) var owner: String = ""
+  public internal(set) var notBefore: Date = Date(timeIntervalSinceReferenceDate: 0)
+  public internal(set) var lastError: String?
+
+  init(id: String, message: String) {
+    self.id = id
+    self.message = message
+  }
+}

@@ -1,0 +1,100 @@
+#if canImport(Combine)
+import Combine
+#else
+import OpenCombine
+#endif
+import ChangeTracker
+import Vivarium
+
+/// What changed between two values of a stream, as positions: deletions and updates in the collection of the value before,
+/// insertions in this one's.
+public struct LiveChanges: Sendable, Hashable {
+  public let deleted: [Int]
+  public let inserted: [Int]
+  /// Rows that stayed and have other values, in the collection of the value before.
+  public let updated: [Int]
+  /// The same rows in this one's.
+  public let updatedInNew: [Int]
+
+  public init(deleted: [Int] = [], inserted: [Int] = [], updated: [Int] = [], updatedInNew: [Int] = []) {
+    self.deleted = deleted
+    self.inserted = inserted
+    self.updated = updated
+    self.updatedInNew = updatedInNew
+  }
+}
+
+extension Live {
+  /// The collection at once and after every change.
+  ///
+  /// - Parameter synchronousStart: whether the first value comes inside the subscription, and shows the store as it is then;
+  ///   every later one leads on from there, so no change is lost or told twice. Otherwise the first value comes with the
+  ///   next turn of the context.
+  /// - Parameter keyPaths: the properties whose modification counts; nil: all, and those of what the rows lead to.
+  public static func collection<T: Model>(
+    from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil
+  ) -> LivePublisher<Results<T>> {
+    observing(results, synchronousStart, keyPaths) { results, _ in results }
+  }
+
+  /// An array at once and after every change. Costs time and memory for all objects, each time.
+  public static func array<T: Model>(
+    from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil
+  ) -> LivePublisher<[T]> {
+    observing(results, synchronousStart, keyPaths) { results, _ in results.toArray() }
+  }
+
+  /// The collection with nil at once, then with what changed.
+  public static func changeset<T: Model>(
+    from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil
+  ) -> LivePublisher<(Results<T>, LiveChanges?)> {
+    observing(results, synchronousStart, keyPaths) { ($0, $1) }
+  }
+
+  /// An array with nil at once, then with what changed. Costs time and memory for all objects, each time.
+  public static func arrayWithChangeset<T: Model>(
+    from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil
+  ) -> LivePublisher<([T], LiveChanges?)> {
+    observing(results, synchronousStart, keyPaths) { ($0.toArray(), $1) }
+  }
+
+  private static func observing<T: Model, Output>(
+    _ results: Results<T>, _ synchronousStart: Bool, _ keyPaths: [PartialKeyPath<T>]?,
+    _ output: @escaping (Results<T>, LiveChanges?) -> Output
+  ) -> LivePublisher<Output> {
+    let names = keyPaths.map { $0.map { SortKey($0).path.description } }
+    return LivePublisher { subscription in
+      if let error = results.error {
+        subscription.end(.failure(error))
+        return .init(token: nil, resume: {})
+      }
+      return tracking(results, names, synchronousStart, subscription, output)
+    }
+  }
+
+  private static func tracking<T: Model, Output>(
+    _ results: Results<T>, _ names: [String]?, _ synchronousStart: Bool, _ subscription: LiveSubscription<Output>,
+    _ output: @escaping (Results<T>, LiveChanges?) -> Output
+  ) -> LivePublisher<Output>.Source {
+    let tracking = ResultsTracking(
+      results, names: names, startsNow: synchronousStart, isolation: nil, fileID: #fileID, line: #line,
+      wants: { [weak subscription] in subscription?.wants ?? false }
+    ) { [weak subscription] step in
+      switch step {
+      case .initial: subscription?.send(output(results, nil))
+      case .update(_, let changes, _): subscription?.send(output(results, LiveChanges(changes)))
+      case .error(let error): subscription?.end(.failure(error))
+      }
+    }
+    if synchronousStart { subscription.send(output(results, nil)) }
+    return .init(token: tracking.token, resume: { tracking.resume() })
+  }
+}
+
+extension LiveChanges {
+  init(_ changes: ChangeSet) {
+    self.init(
+      deleted: changes.deletions, inserted: changes.insertions, updated: changes.modifications,
+      updatedInNew: changes.modificationsInNew)
+  }
+}

@@ -1,0 +1,112 @@
+#if canImport(Combine)
+import Combine
+#else
+import OpenCombine
+#endif
+import Vivarium
+
+/// A stream of live values. Every subscription observes by itself, and stops with it.
+public struct LivePublisher<Output>: Publisher {
+  public typealias Failure = StoreError
+
+  /// What a subscription runs on.
+  struct Source {
+    let tokens: [NotificationToken]
+    /// The subscriber takes values again.
+    let resume: () -> Void
+
+    init(tokens: [NotificationToken], resume: @escaping () -> Void) {
+      self.tokens = tokens
+      self.resume = resume
+    }
+
+    init(token: NotificationToken?, resume: @escaping () -> Void) {
+      self.init(tokens: token.map { [$0] } ?? [], resume: resume)
+    }
+
+    func stop() { for token in tokens { token.stop() } }
+  }
+
+  private let begin: (LiveSubscription<Output>) -> Source
+  private var saved: SavedTokens?
+
+  init(_ begin: @escaping (LiveSubscription<Output>) -> Source) { self.begin = begin }
+
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == StoreError {
+    let (begin, saved) = (begin, saved)
+    subscriber.receive(
+      subscription: LiveSubscription<Output>(
+        begin: { subscription in
+          let source = begin(subscription)
+          for token in source.tokens { saved?.save(token) }
+          return source
+        },
+        value: { subscriber.receive($0) }, completion: { subscriber.receive(completion: $0) }))
+  }
+
+  /// Puts the token of each subscription into `tokens`.
+  public func saving(in tokens: SavedTokens) -> Self {
+    var copy = self
+    copy.saved = tokens
+    return copy
+  }
+}
+
+/// One subscription: counts what the subscriber asked for, and begins to observe when it first asks.
+final class LiveSubscription<Output>: Subscription {
+  private var begin: ((LiveSubscription<Output>) -> LivePublisher<Output>.Source)?
+  private var source: LivePublisher<Output>.Source?
+  private var value: ((Output) -> Subscribers.Demand)?
+  private var completion: ((Subscribers.Completion<StoreError>) -> Void)?
+  private var demand = Subscribers.Demand.none
+
+  init(
+    begin: @escaping (LiveSubscription<Output>) -> LivePublisher<Output>.Source,
+    value: @escaping (Output) -> Subscribers.Demand, completion: @escaping (Subscribers.Completion<StoreError>) -> Void
+  ) {
+    self.begin = begin
+    self.value = value
+    self.completion = completion
+  }
+
+  deinit { source?.stop() }
+
+  /// Whether a value would be taken now.
+  var wants: Bool { value != nil && demand > .none }
+
+  func request(_ more: Subscribers.Demand) {
+    let didWant = wants
+    demand += more
+    guard wants else { return }
+    if let begin {
+      self.begin = nil
+      let source = begin(self)
+      // The first value may have ended it all.
+      if value == nil { source.stop() } else { self.source = source }
+    } else if !didWant {
+      source?.resume()
+    }
+  }
+
+  /// Gives a value to a subscriber that wants it.
+  func send(_ output: Output) {
+    guard wants, let value else { return }
+    demand -= 1
+    demand += value(output)
+  }
+
+  /// The last thing the subscriber hears.
+  func end(_ end: Subscribers.Completion<StoreError>) {
+    let completion = completion
+    cancel()
+    completion?(end)
+  }
+
+  func cancel() {
+    source?.stop()
+    source = nil
+    begin = nil
+    value = nil
+    completion = nil
+  }
+}

@@ -1,0 +1,97 @@
+import Dispatch
+import Foundation
+import MessageSamples
+import Messages
+import StorageLMDB
+import TestSupport
+import Vivarium
+
+/// A process that sends or handles messages, and dies without warning where it is told to:
+///
+///     message-child send PATH FIRST COUNT           sends, and is killed right after the commit
+///     message-child inside PATH SEED ODDS           handles in the store until nothing waits; dies once in ODDS steps
+///     message-child outside PATH SEED ODDS LOG      the same by work outside the store, which it writes down
+///     message-child answer PATH COUNT               handles COUNT messages, then ends
+@main struct MessageChild {
+  static func main() throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count >= 4 else { exit(2) }
+    let configuration = Samples.configuration(arguments[2])
+    let numbers = arguments[3...].map { Int($0) ?? 0 }
+    switch arguments[1] {
+    case "send": try send(configuration, first: numbers[0], count: numbers[1])
+    case "inside": try handleInside(configuration, Dice(numbers[0], numbers[1]))
+    case "outside": try handleOutside(configuration, Dice(numbers[0], numbers[1]), log: arguments[5])
+    default: try handleInside(configuration, Dice(1, 0))
+    }
+  }
+
+  static func die() -> Never {
+    kill(getpid(), SIGKILL)
+    // Not reached: nothing comes after SIGKILL.
+    exit(9)
+  }
+
+  private static func send(_ configuration: Store.Configuration, first: Int, count: Int) throws {
+    let store = try Store(configuration, isolation: nil)
+    try store.write { for number in first..<first + count { try store.add(Work(number: number)) } }
+    die()
+  }
+
+  private static func handleInside(_ configuration: Store.Configuration, _ dice: Dice) throws {
+    let handler = try MessageHandler.handle(Work.self, named: "work", in: configuration, orderedBy: { $0.group }) { work, store in
+      if dice.falls() { die() }
+      try Samples.perform(work, in: store)
+      if dice.falls() { die() }
+    }
+    try waitUntilDone(configuration, dice)
+    handler.stop()
+  }
+
+  private static func handleOutside(_ configuration: Store.Configuration, _ dice: Dice, log: String) throws {
+    var rules = HandlingRules()
+    rules.lease = .milliseconds(200)
+    rules.attemptsMax = 1_000
+    let handler = try MessageHandler.handle(
+      Work.self, named: "work", in: configuration, rules: rules,
+      outside: { job in
+        if dice.falls() { die() }
+        try append("\(job.idempotencyKey)\n", to: log)
+        if dice.falls() { die() }
+        return { work, store in
+          try Samples.perform(work, in: store)
+          if dice.falls() { die() }
+        }
+      })
+    try waitUntilDone(configuration, dice)
+    handler.stop()
+  }
+
+  private static func append(_ line: String, to path: String) throws {
+    let file = open(path, O_WRONLY | O_APPEND | O_CREAT, 0o644)
+    guard file >= 0 else { throw StoreError(.io, "The log cannot be opened.") }
+    _ = line.withCString { write(file, $0, strlen($0)) }
+    close(file)
+  }
+
+  private static func waitUntilDone(_ configuration: Store.Configuration, _ dice: Dice) throws {
+    let changed = Signal()
+    let queue = DispatchQueue(label: "child")
+    let observer = try queue.sync { try Observer(configuration, queue, changed) }
+    _ = changed.wait(seconds: 60) { queue.sync { observer.pending == 0 } }
+    queue.sync { observer.end() }
+  }
+}
+
+/// Says once in so many throws that it is over. Any thread.
+final class Dice: Sendable {
+  private let random: Locked<SeededGenerator>
+  private let odds: Int
+
+  init(_ seed: Int, _ odds: Int) {
+    random = Locked(SeededGenerator(seed: UInt64(seed)))
+    self.odds = odds
+  }
+
+  func falls() -> Bool { odds > 0 && random.with { $0.oneIn(odds) } }
+}

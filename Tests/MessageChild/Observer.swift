@@ -1,0 +1,34 @@
+import Dispatch
+import MessageSamples
+import Synchronization
+import TestSupport
+import Vivarium
+
+/// Counts what waits, on a queue of its own.
+final class Observer: @unchecked Sendable {
+  // Sound because it is used inside `queue.sync` alone, and its block runs there.
+  private let store: Store
+  private var token: NotificationToken?
+
+  init(_ configuration: Store.Configuration, _ queue: DispatchQueue, _ changed: Signal) throws {
+    store = try Store(configuration, queue: queue)
+    token = store.observe { _, _ in changed.fire() }
+    changed.fire()
+  }
+
+  var pending: Int {
+    store.refresh()
+    return Samples.pendingCount(store)
+  }
+
+  func end() { token?.stop() }
+}
+
+/// A value behind a lock.
+final class Locked<Value: Sendable>: Sendable {
+  private let value: Mutex<Value>
+
+  init(_ value: Value) { self.value = Mutex(value) }
+
+  func with<R: Sendable>(_ body: (inout Value) -> R) -> R { value.withLock { body(&$0) } }
+}

@@ -1,0 +1,200 @@
+import Dispatch
+import Foundation
+import MessageSamples
+import Messages
+import StorageMemory
+import Synchronization
+import TestSupport
+import Testing
+import Vivarium
+
+private struct Refusal: Error {}
+
+@Suite struct HandlerTests {
+  private func makeConfiguration() -> Store.Configuration {
+    var configuration = Store.Configuration.memory(models: Work.self, Effect.self, MessageReceipt.self)
+    configuration.misuse = .ignore
+    return configuration
+  }
+
+  /// Waits, without a clock of its own, until the store says so.
+  private func wait(
+    _ configuration: Store.Configuration, _ changed: Signal, until condition: @escaping (Store) -> Bool
+  ) throws -> Bool {
+    let store = try Store(configuration, isolation: nil)
+    return changed.wait {
+      store.refresh()
+      return condition(store)
+    }
+  }
+
+  /// Fires after every commit.
+  private func watch(_ configuration: Store.Configuration, _ changed: Signal) throws -> (DispatchQueue, Watcher) {
+    let queue = DispatchQueue(label: "watch")
+    return (queue, try queue.sync { try Watcher(configuration, queue, changed) })
+  }
+
+  private func send(_ configuration: Store.Configuration, _ works: @autoclosure () -> [Work]) throws {
+    let store = try Store(configuration, isolation: nil)
+    try store.write { try store.add(works()) }
+  }
+
+  @Test func messagesThatAreThereAndThatComeAreDone() throws {
+    let configuration = makeConfiguration()
+    let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
+    let (queue, watcher) = try watch(configuration, changed)
+    try send(configuration, [Work(number: 1)])
+    let handler = try MessageHandler.handle(Work.self, named: "a", in: configuration) { try Samples.perform($0, in: $1) }
+    #expect(try wait(configuration, changed) { Samples.pendingCount($0) == 0 })
+    try send(configuration, [Work(number: 2), Work(number: 3)])
+    #expect(try wait(configuration, changed) { Samples.pendingCount($0) == 0 && $0.objects(Effect.self).count == 3 })
+    handler.stop()
+    queue.sync { watcher.end() }
+    keeper.refresh()
+    #expect(keeper.objects(Work.self).allSatisfy { $0.status == .success && $0.answer == $0.number * 2 })
+    #expect(keeper.objects(MessageReceipt.self).allSatisfy { $0.state == .done && $0.attempts == 1 })
+  }
+
+  @Test func theFirstNameThatComesSettlesAMessage() throws {
+    let configuration = makeConfiguration()
+    let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
+    let (queue, watcher) = try watch(configuration, changed)
+    let handlers = try ["a", "b"].map { name in
+      try MessageHandler.handle(Work.self, named: name, in: configuration) { work, store in
+        try Samples.perform(work, in: store)
+      }
+    }
+    try send(configuration, (0..<20).map { Work(number: $0) })
+    #expect(try wait(configuration, changed) { Samples.pendingCount($0) == 0 })
+    for handler in handlers { handler.stop() }
+    queue.sync { watcher.end() }
+    keeper.refresh()
+    // The first to come settles a message for all.
+    #expect(keeper.objects(Effect.self).allSatisfy { $0.times == 1 })
+  }
+
+  @Test func aFailureIsUndoneTriedAgainAndInTheEndADeadLetter() throws {
+    let configuration = makeConfiguration()
+    let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
+    let (queue, watcher) = try watch(configuration, changed)
+    var rules = HandlingRules()
+    rules.attemptsMax = 3
+    rules.retryDelay = { _ in .milliseconds(1) }
+    let handler = try MessageHandler.handle(Work.self, named: "a", in: configuration, rules: rules) { work, store in
+      try Samples.perform(work, in: store)
+      if work.number == 1 { throw Refusal() }
+    }
+    try send(configuration, [Work(number: 1), Work(number: 2)])
+    #expect(try wait(configuration, changed) { Samples.pendingCount($0) == 0 })
+    handler.stop()
+    queue.sync { watcher.end() }
+    keeper.refresh()
+    #expect(keeper.object(Work.self, forPrimaryKey: 1)?.status == .error)
+    #expect(keeper.object(Work.self, forPrimaryKey: 1)?.statusMessage == "Refusal()")
+    #expect(keeper.objects(Effect.self).map(\.number) == [2])
+    #expect(keeper.objects(MessageReceipt.self).where { $0.state == MessageReceipt.State.dead }.map(\.attempts) == [3])
+  }
+
+  @Test func aFailedMessageHoldsBackThoseAfterItWithItsKeyAlone() throws {
+    let configuration = makeConfiguration()
+    let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
+    let (queue, watcher) = try watch(configuration, changed)
+    let failures = Mutex(2)
+    var rules = HandlingRules()
+    rules.retryDelay = { _ in .milliseconds(5) }
+    let handler = try MessageHandler.handle(
+      Work.self, named: "a", in: configuration, rules: rules, orderedBy: { $0.group }
+    ) { work, store in
+      let fails = failures.withLock { left in
+        guard work.number == 1, left > 0 else { return false }
+        left -= 1
+        return true
+      }
+      if fails { throw Refusal() }
+      try Samples.perform(work, in: store)
+    }
+    try send(configuration, [Work(number: 1, group: "x"), Work(number: 2, group: "x"), Work(number: 3, group: "y"), Work(number: 4)])
+    #expect(try wait(configuration, changed) { Samples.pendingCount($0) == 0 })
+    handler.stop()
+    queue.sync { watcher.end() }
+    keeper.refresh()
+    let order = keeper.objects(Effect.self).map(\.number)
+    #expect(order == [3, 4, 1, 2])
+  }
+
+  @Test func anEndedLeaseGivesTheWorkToAnother() async throws {
+    let configuration = makeConfiguration()
+    let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
+    let (queue, watcher) = try watch(configuration, changed)
+    var rules = HandlingRules()
+    rules.lease = .milliseconds(20)
+    let (slow, done) = (Signal(), Signal())
+    let keys = Mutex<[String]>([])
+    let sleeper = try MessageHandler.handle(
+      Work.self, named: "a", in: configuration, rules: rules,
+      outside: { job in
+        keys.withLock { $0.append(job.idempotencyKey) }
+        slow.fire()
+        await elsewhere { _ = done.wait() }
+        return { work, _ in work.answer = -1 }
+      })
+    try send(configuration, [Work(number: 1)])
+    await elsewhere { #expect(slow.wait()) }
+    let other = try MessageHandler.handle(
+      Work.self, named: "a", in: configuration, rules: rules,
+      outside: { job in
+        keys.withLock { $0.append(job.idempotencyKey) }
+        return { work, store in try Samples.perform(work, in: store) }
+      })
+    await elsewhere {
+      do { #expect(try wait(configuration, changed) { Samples.pendingCount($0) == 0 }) } catch { Issue.record(error) }
+    }
+    // What the first one had to say comes too late.
+    done.fire()
+    sleeper.stop()
+    other.stop()
+    queue.sync { watcher.end() }
+    keeper.refresh()
+    #expect(keeper.objects(Work.self).map(\.answer) == [2])
+    #expect(Set(keys.withLock { $0 }).count == 1)
+  }
+
+  @Test func whatWasDealtWithIsTrimmedByTheRules() throws {
+    let configuration = makeConfiguration()
+    let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
+    let (queue, watcher) = try watch(configuration, changed)
+    var rules = HandlingRules()
+    rules.retention = .init(count: 3)
+    let handler = try MessageHandler.handle(Work.self, named: "a", in: configuration, rules: rules) { try Samples.perform($0, in: $1) }
+    try send(configuration, (0..<10).map { Work(number: $0) })
+    #expect(try wait(configuration, changed) { $0.objects(Effect.self).count == 10 })
+    handler.stop()
+    queue.sync { watcher.end() }
+    keeper.refresh()
+    #expect(keeper.objects(Work.self).map(\.number) == [7, 8, 9] && keeper.objects(MessageReceipt.self).count == 3)
+  }
+}
+
+/// Blocks a thread that no task needs.
+private func elsewhere(_ body: @escaping @Sendable () -> Void) async {
+  await withCheckedContinuation { continuation in
+    DispatchQueue.global().async {
+      body()
+      continuation.resume()
+    }
+  }
+}
+
+/// Fires a signal after every commit. Used on its queue alone.
+private final class Watcher: @unchecked Sendable {
+  // Sound because the tests make and end it inside `queue.sync` alone.
+  private let store: Store
+  private let token: NotificationToken
+
+  init(_ configuration: Store.Configuration, _ queue: DispatchQueue, _ changed: Signal) throws {
+    store = try Store(configuration, queue: queue)
+    token = store.observe { _, _ in changed.fire() }
+  }
+
+  func end() { token.stop() }
+}

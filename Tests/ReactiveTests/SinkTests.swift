@@ -1,0 +1,98 @@
+import Reactive
+import TestSupport
+import Testing
+import Vivarium
+
+@Suite struct SinkTests {
+  @Test func everyValueIsOneTransaction() throws {
+    let store = try makeStore()
+    let source = PassthroughSubject<Lap, Never>()
+    let before = store.version
+    let sink = source.write(with: Live.add(to: store))
+    source.send(Lap(number: 1))
+    source.send(Lap(number: 2))
+    #expect(store.objects(Lap.self).map(\.number) == [1, 2])
+    #expect(store.version.rawValue == before.rawValue + 2)
+    sink.cancel()
+    source.send(Lap(number: 3))
+    #expect(store.objects(Lap.self).count == 2)
+  }
+
+  @Test func aBatchIsOneTransactionAndItsRestComesAtTheEnd() throws {
+    let store = try makeStore()
+    let source = PassthroughSubject<Lap, Never>()
+    let before = store.version
+    let sink = source.write(with: Live.add(to: store, batch: 3))
+    for number in 1...4 { source.send(Lap(number: number)) }
+    #expect(store.objects(Lap.self).count == 3 && store.version.rawValue == before.rawValue + 1)
+    source.send(completion: .finished)
+    #expect(store.objects(Lap.self).count == 4 && store.version.rawValue == before.rawValue + 2)
+    sink.cancel()
+  }
+
+  @Test func aSequenceIsOneTransaction() throws {
+    let store = try makeStore()
+    let source = PassthroughSubject<[Lap], Never>()
+    let before = store.version
+    let sink = source.write(with: Live.add(all: [Lap].self, to: store))
+    source.send([Lap(number: 1), Lap(number: 2)])
+    #expect(store.objects(Lap.self).count == 2 && store.version.rawValue == before.rawValue + 1)
+    sink.cancel()
+  }
+
+  @Test func errorsGoToWhomItConcernsAndEndNothing() throws {
+    let store = try makeStore()
+    let source = PassthroughSubject<Lap, Never>()
+    var refused: [Int] = []
+    let sink = source.write(with: Live.add(to: store) { laps, _ in refused += laps.map(\.number) })
+    for number in [1, 1, 2] { source.send(Lap(number: number)) }
+    #expect(refused == [1] && store.objects(Lap.self).count == 2)
+    sink.cancel()
+  }
+
+  @Test func aSinkKeepsItsStoreUntilItEnds() throws {
+    let configuration = makeConfiguration()
+    var store: Store? = try Store(configuration, isolation: nil)
+    let kept = Weak(store)
+    let source = PassthroughSubject<Lap, Never>()
+    let sink = source.write(with: Live.add(to: try #require(store)))
+    store = nil
+    #expect(kept.store != nil)
+    source.send(completion: .finished)
+    #expect(kept.store == nil)
+    sink.cancel()
+  }
+
+  @Test func aSinkOfAConfigurationKeepsNoStore() throws {
+    let configuration = makeConfiguration()
+    let store = try Store(configuration, isolation: nil)
+    let source = PassthroughSubject<Lap, Never>()
+    let sink = source.write(with: Live.add(configuration: configuration))
+    source.send(Lap(number: 1))
+    store.refresh()
+    #expect(store.objects(Lap.self).count == 1)
+    sink.cancel()
+  }
+
+  @Test func deletingTakesObjectsFromTheirStore() throws {
+    let store = try makeStore()
+    try store.write { for number in 1...4 { try store.add(Lap(number: number)) } }
+    func lap(_ number: Int) throws -> Lap { try #require(store.object(Lap.self, forPrimaryKey: number)) }
+    let (one, many) = (PassthroughSubject<Lap, Never>(), PassthroughSubject<[Lap], Never>())
+    let sinks = [
+      one.write(with: Live.delete(from: store)), one.write(with: Live.delete { _, _ in }),
+      many.write(with: Live.delete(all: [Lap].self)),
+    ]
+    one.send(try lap(1))
+    many.send([try lap(2), try lap(3)])
+    many.send([])
+    #expect(store.objects(Lap.self).map(\.number) == [4])
+    for sink in sinks { sink.cancel() }
+  }
+}
+
+private final class Weak {
+  private(set) weak var store: Store?
+
+  init(_ store: Store?) { self.store = store }
+}
