@@ -30,6 +30,14 @@ extension Store.IO {
   public static func object<T: Model>(_ reference: ObjectReference<T>) -> StoreRO<T?> { StoreRO { $0.resolve(reference) } }
 }
 
+extension Store.IO {
+  /// A copy of an object that is in no store: its scalars and collections of scalars. `.objectDeleted` when it is gone.
+  public static func unmanaged<T: Model>(_ object: T) -> StoreRO<T> {
+    let reference = object.reference
+    return StoreRO { try $0.existing(reference).snapshot().unmanagedCopy() }
+  }
+}
+
 extension StoreIO where RW == ReadOnly {
   /// `StoreRO<Dog?>.object(forPrimaryKey: 7)`.
   public static func object<Object: Model, Key: Scalar & Sendable>(
@@ -52,6 +60,13 @@ extension Store.IO {
       try store.add(object, update: update)
       return object
     }
+  }
+
+  /// Adds a copy of an object that is at hand: its scalars and collections of scalars as they are now, links left out. The
+  /// values travel, the instance does not, so this runs on any thread.
+  public static func add<T: Model>(copyOf object: T, update: UpdatePolicy = .error) -> StoreRW<T> {
+    let snapshot = object.snapshot()
+    return add(snapshot.unmanagedCopy(), update: update)
   }
 
   /// Makes an object from values by name. What `Store.create` throws.

@@ -92,7 +92,9 @@ final class LiveSubscription<Output>: Subscription {
   func send(_ output: Output) {
     guard wants, let value else { return }
     demand -= 1
-    demand += value(output)
+    // First the call: it may ask for more by itself.
+    let more = value(output)
+    demand += more
   }
 
   /// The last thing the subscriber hears.

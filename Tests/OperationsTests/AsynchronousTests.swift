@@ -33,6 +33,16 @@ import Vivarium
     #expect(store.objects(Dog.self).isEmpty)
   }
 
+  @Test func aCopyOfAnInstanceIsAddedOnAnotherThread() async throws {
+    let store = try makeStore()
+    let rex = Dog(name: "Rex", age: 3)
+    let io = Store.IO.add(copyOf: rex)
+    let added = try await store.runAsync(io: io)
+    #expect(added.name == "Rex" && added.age == 3 && added.isManaged && !rex.isManaged)
+    let copy = try store.run(io: Store.IO.unmanaged(added))
+    #expect(copy.name == "Rex" && copy.age == 3 && !copy.isManaged)
+  }
+
   @Test func aCancelledRunStopsAtItsNextStepAndLeavesNothing() async throws {
     let store = try makeStore()
     let configuration = store.configuration
