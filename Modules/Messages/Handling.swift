@@ -27,6 +27,8 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
   private var token: NotificationToken?
   private var isWorkingOutside = false
   private var wakeTime: Date?
+  /// When messages were last looked through for old ones.
+  private var lastAgeing = Date(timeIntervalSinceReferenceDate: 0)
 
   init(
     _ queue: DispatchQueue, _ name: String, _ configuration: Store.Configuration, _ rules: HandlingRules,
@@ -244,21 +246,25 @@ extension Handling {
 // MARK: - Keeping
 
 extension Handling {
-  /// Deletes messages that were dealt with, and their receipts, by the rules.
+  /// Deletes messages that were dealt with, and their receipts, by the rules. Their age is looked at once a minute.
   private func trim(_ store: Store) throws {
     guard let retention = rules.retention else { return }
+    let now = Date()
+    let isAgeing = retention.age != nil && now.timeIntervalSince(lastAgeing) > 60
+    guard isAgeing || retention.count != nil else { return }
     let settled = [MessageStatus.success, .error].flatMap { status in
       store.objects(M.self).matching("status", .int(Int64(status.rawValue))).toArray()
     }
-    var gone: [M] = []
-    if let age = retention.age {
-      let oldest = Date().addingTimeInterval(-age.seconds)
-      gone += settled.filter { $0.updatedAt < oldest }
+    var gone: Set<M> = []
+    if isAgeing, let age = retention.age {
+      lastAgeing = now
+      let oldest = now.addingTimeInterval(-age.seconds)
+      gone.formUnion(settled.filter { $0.updatedAt < oldest })
     }
     if let count = retention.count, settled.count > count {
-      gone += settled.sorted { $0.updatedAt < $1.updatedAt }.prefix(settled.count - count)
+      gone.formUnion(settled.sorted { $0.updatedAt < $1.updatedAt }.prefix(settled.count - count))
     }
-    for message in Set(gone) {
+    for message in gone {
       let receipts = store.objects(MessageReceipt.self).where { $0.message == message.objectIdentifier }
       try store.delete(receipts)
       try store.delete(message)

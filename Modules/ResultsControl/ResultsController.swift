@@ -106,9 +106,6 @@ extension ResultsController {
   /// Ends the notifications. What is shown stays as it is.
   public func stop() { token?.stop() }
 
-  /// The token of the observation, for `commitWrite(withoutNotifying:)`; nil before the first fetch.
-  public var notificationToken: NotificationToken? { token }
-
   private var precedes: (@Sendable (Value, Value) -> Bool)? {
     guard let sectioning, sectioning.compute == nil, let first = request.sort.first else { return nil }
     let wanted: Value.Order = first.ascending ? .before : .after
