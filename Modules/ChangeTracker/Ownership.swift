@@ -27,9 +27,12 @@ final class Ownership: Sendable {
     var columns: [ColumnID: Relationship] = [:]
     for table in catalog.tables {
       for column in table.columns {
-        guard let rule = column.schema.deleteRule, rule != .nullify, column.schema.isRelationship, column.schema.isStored,
-          let target = column.schema.target.flatMap({ catalog[$0]?.id })
+        guard column.schema.isRelationship, column.schema.isStored, let entry = column.schema.target.flatMap({ catalog[$0] })
         else { continue }
+        // What is embedded is owned, whatever the property says.
+        let rule = entry.isEmbedded ? .cascade : column.schema.deleteRule ?? .nullify
+        if rule == .nullify { continue }
+        let target = entry.id
         let relationship = Relationship(column: table.column(column.id), target: target, isList: !column.schema.isScalar)
         if rule == .deny {
           denying[table.id, default: []].append(relationship)

@@ -52,6 +52,11 @@ extension RecordedTransaction {
     return try elements(relationship.column, key, 0..<Int.max)
   }
 
+  /// Whether an owning relationship points to the object.
+  public func isOwned(_ table: TableID, _ key: ObjectKey) throws(StorageError) -> Bool {
+    try isOwned(ObjectPlace(table: table, key: key.rawValue), apartFrom: [], ownership)
+  }
+
   private func isOwned(
     _ target: ObjectPlace, apartFrom doomed: Set<ObjectPlace>, _ ownership: Ownership
   ) throws(StorageError) -> Bool {

@@ -13,7 +13,8 @@ public final class RecordedTransaction {
   public let transaction: any WriteTransaction
   private let origin: UInt64
   private var changes = PendingChanges()
-  private var savepoints: [(changes: PendingChanges, letGo: Set<ObjectPlace>)] = []
+  private var members = PendingMembers()
+  private var savepoints: [(changes: PendingChanges, members: PendingMembers, letGo: Set<ObjectPlace>)] = []
   private var changedCatalog = false
   /// Relationships by the table they point to; made when first needed, dropped with the catalog.
   private var incoming: [TableID: [IncomingRelationship]]?
@@ -46,7 +47,9 @@ public final class RecordedTransaction {
 
   /// The net changes so far, without version, author and time. O(changes · log changes).
   public var record: CommitRecord {
-    CommitRecord(origin: origin, changedCatalog: changedCatalog, tables: changes.tableChanges())
+    var tables = changes.tableChanges()
+    members.merge(into: &tables)
+    return CommitRecord(origin: origin, changedCatalog: changedCatalog, tables: tables)
   }
 }
 
@@ -73,7 +76,7 @@ extension RecordedTransaction {
 
   /// Removes an object that is there and nothing else, whatever the delete rules say: for emptying a store.
   public func deleteAlone(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
-    for relationship in relationships(to: table) { try nullify(relationship, target: key) }
+    for relationship in relationships(to: table) { try nullify(relationship, target: key, of: table) }
     try transaction.delete(table, key)
     changes.delete(table, key)
   }
@@ -138,6 +141,14 @@ extension RecordedTransaction {
     if !isIdle { changes.edit(column, owner, ListChange.Edit(edit)) }
   }
 
+  /// Notes what happened to a member of a set or a key of a map.
+  func recordMember(
+    _ kind: MemberChange.Kind, _ member: Value, isMap: Bool, _ column: ColumnID, _ owner: ObjectKey
+  ) {
+    changes.modify(column, owner)
+    members.add(kind, member, isMap: isMap, column, owner)
+  }
+
   /// Changes the catalog. See `WriteTransaction.setCatalog`.
   public func setCatalog(_ catalog: Catalog) throws(StorageError) {
     try transaction.setCatalog(catalog)
@@ -152,7 +163,7 @@ extension RecordedTransaction {
 /// A relationship, seen from the type it points to.
 private struct IncomingRelationship {
   let column: ColumnID
-  let isList: Bool
+  let schema: PropertySchema
 }
 
 extension RecordedTransaction {
@@ -161,24 +172,33 @@ extension RecordedTransaction {
     var found: [TableID: [IncomingRelationship]] = [:]
     let catalog = transaction.catalog
     for source in catalog.tables {
-      for column in source.columns where column.schema.isRelationship && column.schema.isStored {
-        guard let target = column.schema.target.flatMap({ catalog[$0]?.id }) else { continue }
-        found[target, default: []].append(
-          IncomingRelationship(column: source.column(column.id), isList: column.schema.isList))
+      for column in source.columns where column.schema.isStored && column.schema.valueType?.mayLink == true {
+        let relationship = IncomingRelationship(column: source.column(column.id), schema: column.schema)
+        // A mixed property may point to any type.
+        let targets = column.schema.isRelationship ? [column.schema.target.flatMap { catalog[$0]?.id }] : catalog.tables.map(\.id)
+        for case let target? in targets { found[target, default: []].append(relationship) }
       }
     }
     incoming = found
     return found[table] ?? []
   }
 
-  private func nullify(_ relationship: IncomingRelationship, target: ObjectKey) throws(StorageError) {
+  private func nullify(_ relationship: IncomingRelationship, target: ObjectKey, of table: TableID) throws(StorageError) {
     var sources: [Int64] = []
-    try transaction.sources(of: target, through: relationship.column) { keys in
+    let link = ObjectLink(table, target)
+    func collect(_ keys: UnsafeBufferPointer<Int64>) -> Step {
       for key in keys where sources.last != key { sources.append(key) }
       return .proceed
     }
+    if relationship.schema.isRelationship {
+      try transaction.sources(of: target, through: relationship.column, collect)
+    } else {
+      try transaction.sources(of: link, through: relationship.column, collect)
+    }
     for source in sources {
-      if relationship.isList {
+      if !relationship.schema.isRelationship || relationship.schema.isSet || relationship.schema.isMap {
+        try nullify(relationship.column, relationship.schema, link, in: ObjectKey(source))
+      } else if relationship.schema.isList {
         try removeElements(equalTo: target, of: relationship.column, ObjectKey(source))
       } else {
         try set(relationship.column, ObjectKey(source), word: nil)
@@ -208,7 +228,7 @@ extension RecordedTransaction {
 extension RecordedTransaction {
   public func beginSavepoint() throws(StorageError) {
     try transaction.beginSavepoint()
-    savepoints.append((changes, letGo))
+    savepoints.append((changes, members, letGo))
   }
 
   public func releaseSavepoint() throws(StorageError) {
@@ -219,7 +239,7 @@ extension RecordedTransaction {
   /// Undoes data and record alike: what was rolled back is in nobody's notification.
   public func rollbackToSavepoint() throws(StorageError) {
     try transaction.rollbackToSavepoint()
-    if let before = savepoints.popLast() { (changes, letGo) = before }
+    if let before = savepoints.popLast() { (changes, members, letGo) = before }
   }
 
   /// Commits data and record together, after removing what nothing owns any more. The transaction is over, whether this

@@ -65,14 +65,14 @@ extension ModelMacro {
   }
 
   /// What a memberwise initialiser takes.
-  private var memberwise: [Property] { stored.filter { !$0.isList && !$0.isPrivate } }
+  private var memberwise: [Property] { stored.filter { !$0.isCollection && !$0.isPrivate } }
 
   private var memberwiseInitialiser: DeclSyntax {
     let isVisible = memberwise.allSatisfy { property in
       access.isEmpty || property.declaration.modifiers.contains { $0.name.text + " " == access }
     }
     let parameters = memberwise.map { property -> String in
-      let value = property.defaultValue.map { " = \($0)" } ?? (property.isOptional ? " = nil" : "")
+      let value = property.defaultValue.map { " = \($0)" } ?? (property.isOptional || property.isMixed ? " = nil" : "")
       return "\(property.identifier): \(property.type)\(value)"
     }
     let arguments = memberwise.map { "\($0.identifier): \($0.identifier)" }.joined(separator: ", ")
@@ -97,7 +97,7 @@ extension ModelMacro {
         properties: [
       \(raw: rows.map { "    " + $0 }.joined(separator: ",\n"))
         ],
-        indexes: [\(raw: compoundIndexes.joined(separator: ", "))])
+        indexes: [\(raw: compoundIndexes.joined(separator: ", "))]\(raw: isEmbedded ? ", isEmbedded: true" : ""))
       """
   }
 
@@ -145,7 +145,7 @@ extension Property {
 
   fileprivate var initialValue: String {
     if let defaultValue { return "\(defaultValue)" }
-    return isList ? "\(type)()" : "nil"
+    return isCollection || isMixed ? "\(type)()" : "nil"
   }
 
   /// The further arguments of `_property`.

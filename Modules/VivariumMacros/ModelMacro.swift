@@ -8,6 +8,10 @@ struct ModelMacro {
   let properties: [Property]
 
   var name: String { declaration.name.text.filter { $0 != "`" } }
+  /// `@Model(.embedded)`.
+  var isEmbedded: Bool {
+    declaration.attribute("Model")?.firstArgument?.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "embedded"
+  }
   /// Properties that have a value of their own; inverses have none.
   var stored: [Property] { properties.filter { !$0.isInverse } }
 
@@ -20,6 +24,9 @@ struct ModelMacro {
     guard ModelMacro.isAllowed(declaration, context) else { return nil }
     self.declaration = declaration
     properties = declaration.persistedProperties(context)
+    if isEmbedded, let key = properties.first(where: \.isPrimaryKey) {
+      context?.complain("an embedded model has no primary key: it is found through its owner", id: "key", at: key.binding)
+    }
     for second in properties.filter(\.isPrimaryKey).dropFirst() {
       context?.complain("a model has one primary key", id: "key", at: second.binding)
     }

@@ -127,13 +127,18 @@ extension Property {
       let element = array.element.trimmedDescription
       return element == "UInt8" ? "Data" : "LiveList<\(element)>"
     }
+    if let dictionary = type.as(DictionaryTypeSyntax.self), dictionary.key.trimmedDescription == "String" {
+      return "LiveMap<\(dictionary.value.trimmedDescription)>"
+    }
     if type.isGeneric("Array") || type.isGeneric("Set"), let name = type.as(IdentifierTypeSyntax.self) {
-      return "LiveList\(name.genericArgumentClause?.trimmedDescription ?? "")"
+      return "Live\(name.name.text == "Set" ? "Set" : "List")\(name.genericArgumentClause?.trimmedDescription ?? "")"
     }
     switch type.trimmedDescription {
     case "UInt", "UInt8", "UInt16", "UInt32", "UInt64": return "Int"
     case "Character", "Substring", "Unicode.Scalar": return "String"
     case "CGFloat", "Float16", "Float80": return "Double"
+    case "Decimal", "NSDecimalNumber": return "Decimal128"
+    case "Any", "AnyHashable": return "AnyValue"
     default: return nil
     }
   }
@@ -150,10 +155,16 @@ extension Property {
     if declaration.attribute("Inverse") != nil, inverse == nil {
       context?.complain("'@Inverse' takes a key path: '@Inverse(\\Type.property)'", id: "inverse", at: binding)
     }
+    if declaration.attribute("Relationship") != nil, isInverse {
+      context?.complain("a delete rule belongs to the property that points forward, not to its inverse", id: "rule", at: binding)
+    }
+    if declaration.attribute("Relationship") != nil, deleteRule == nil {
+      context?.complain("say what happens on delete: '@Relationship(deleteRule: .cascade)'", id: "rule", at: binding)
+    }
     if isPrimaryKey, isOptional {
       context?.complain("a primary key cannot be optional", id: "key", at: binding)
     }
-    for mark in ["PrimaryKey", "Indexed", "Unique"] where isList || isInverse {
+    for mark in ["PrimaryKey", "Indexed", "Unique"] where isCollection || isInverse {
       if let attribute = declaration.attribute(mark) {
         context?.complain("a collection cannot be indexed", id: "indexed", at: attribute)
       }

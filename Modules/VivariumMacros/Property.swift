@@ -12,11 +12,14 @@ struct Property {
   var name: String { identifier.filter { $0 != "`" } }
   var defaultValue: ExprSyntax? { binding.initializer?.value.trimmed }
 
-  var isList: Bool { type.hasPrefix("LiveList<") }
+  /// A list, set or map.
+  var isCollection: Bool { ["LiveList<", "LiveSet<", "LiveMap<"].contains { type.hasPrefix($0) } }
+  /// A mixed value: it has a null of its own.
+  var isMixed: Bool { type == "AnyValue" || type == "Vivarium.AnyValue" }
   var isInverse: Bool { type.hasPrefix("LinkingObjects<") || declaration.attribute("Inverse") != nil }
   var isOptional: Bool { type.hasSuffix("?") || type.hasPrefix("Optional<") }
   /// Must be given a value before the object is added.
-  var isRequired: Bool { defaultValue == nil && !isList && !isOptional && !isInverse }
+  var isRequired: Bool { defaultValue == nil && !isCollection && !isOptional && !isInverse && !isMixed }
   var isPrimaryKey: Bool { declaration.attribute("PrimaryKey") != nil }
   var isPrivate: Bool {
     declaration.modifiers.contains { ["private", "fileprivate"].contains($0.name.text) && $0.detail == nil }
@@ -36,7 +39,7 @@ struct Property {
   /// The default, when its text alone says what it is: then objects stored before the property existed can have
   /// it too.
   var constantDefault: ExprSyntax? {
-    guard let value = defaultValue, !isInverse, !isList, !value.is(NilLiteralExprSyntax.self) else { return nil }
+    guard let value = defaultValue, !isInverse, !isCollection, !isMixed, !value.is(NilLiteralExprSyntax.self) else { return nil }
     return value.isConstant ? value : nil
   }
 }
@@ -76,11 +79,13 @@ extension ExprSyntax {
   }
 }
 
-extension VariableDeclSyntax {
+extension WithAttributesSyntax {
   func attribute(_ name: String) -> AttributeSyntax? {
     attributes.lazy.compactMap { $0.as(AttributeSyntax.self) }.first { $0.attributeName.trimmedDescription == name }
   }
+}
 
+extension VariableDeclSyntax {
   func has(_ keyword: Keyword) -> Bool { modifiers.contains { $0.name.tokenKind == .keyword(keyword) } }
 }
 

@@ -16,8 +16,8 @@ import Testing
       "a persisted link is neither 'weak' nor 'unowned': it never keeps its target alive", fixIt: transient,
       fixed: "@Transient weak var dog: Dog?")
     expectComplaint(
-      "var map: [String: Int] = [:]", "'[String: Int]' cannot be persisted", at: "[String: Int] = [:]",
-      fixIt: transient, fixed: "@Transient var map: [String: Int] = [:]")
+      "var map: [Int: Int] = [:]", "'[Int: Int]' cannot be persisted", at: "[Int: Int] = [:]",
+      fixIt: transient, fixed: "@Transient var map: [Int: Int] = [:]")
   }
 
   @Test func observersAreRemoved() {
@@ -30,7 +30,8 @@ import Testing
   @Test func swiftCollectionsAreReplaced() {
     for (type, better) in [
       ("[String]", "LiveList<String>"), ("[Dog]?", "LiveList<Dog>"), ("Array<Int>", "LiveList<Int>"),
-      ("Set<Int>", "LiveList<Int>"), ("[UInt8]", "Data"), ("UInt64", "Int"), ("Character", "String"),
+      ("Set<Int>", "LiveSet<Int>"), ("[String: Int]", "LiveMap<Int>"),
+      ("Decimal", "Decimal128"), ("Any", "AnyValue"), ("[UInt8]", "Data"), ("UInt64", "Int"), ("Character", "String"),
     ] {
       expectComplaint(
         "var x: \(type)", "'\(type)' cannot be persisted; use '\(better)'", at: type,
@@ -98,5 +99,17 @@ import Testing
       }
       """
     #expect(complaints(about: source.replacing("var age = -1, ok: Bool { age > 0 }", with: "var age = -1")) == [])
+  }
+
+  @Test func embeddedModelsAndDeleteRulesHaveTheirShapes() {
+    #expect(
+      complaints(about: "@Model(.embedded) final class M {\n  @PrimaryKey var a = 1\n}").map(\.message)
+        == ["an embedded model has no primary key: it is found through its owner"])
+    expectComplaint(
+      "@Relationship(deleteRule: .cascade) @Inverse(\\Dog.x) var x: LinkingObjects<Dog>",
+      "a delete rule belongs to the property that points forward, not to its inverse", at: "x: LinkingObjects<Dog>")
+    expectComplaint(
+      "@Relationship var x: Dog?", "say what happens on delete: '@Relationship(deleteRule: .cascade)'", at: "x: Dog?")
+    expectComplaint("@Indexed var x: LiveMap<Int>", "a collection cannot be indexed", at: "@Indexed var x: LiveMap<Int>")
   }
 }

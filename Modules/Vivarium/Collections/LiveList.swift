@@ -56,7 +56,7 @@ extension LiveList: RelationshipProperty where Element: Model {
 
 extension LiveList: Persistable where Element: PersistableElement {
   public static var _$kind: PropertyKind { .list(Element._$elementType) }
-  public static var _$isOptional: Bool { false }
+  public static var _$isOptional: Bool { Element._$elementType == .mixed }
   public static var _$target: String? { Element._$elementTarget }
 
   public static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self {
@@ -78,7 +78,7 @@ extension LiveList: Persistable where Element: PersistableElement {
     let elements = value.toArray()
     if elements.isEmpty && !adoption.keepsEmptyLists { return }
     adoption.pending.append(
-      Adoption.Pending(ordinal: ordinal, elements: Element._$pending(elements), isList: true))
+      Adoption.Pending(ordinal: ordinal, elements: Element._$pending(elements), shape: .list))
   }
 
   public static func _$loose(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self {

@@ -4,11 +4,19 @@ import Values
 /// Carries the values of one unmanaged object after another into a store: a row that is used again and again, no
 /// box, no dictionary.
 public final class Adoption {
-  /// A link or list that is set once the object and its targets are in the store: so cycles work.
+  /// A link or collection that is set once the object and its targets are in the store: so cycles work.
   struct Pending {
+    enum Shape {
+      case link
+      case list
+      case set
+      /// The keys of the elements.
+      case map([String])
+    }
+
     var ordinal: Int
     var elements: PendingElements
-    var isList: Bool
+    var shape: Shape
   }
 
   @usableFromInline let row: RowBuffer

@@ -20,6 +20,24 @@
 @attached(extension, conformances: Model, Observable)
 public macro Model() = #externalMacro(module: "VivariumMacros", type: "ModelMacro")
 
+/// Makes a plain final class the model of parts: with `@Model(.embedded)` every object belongs to exactly one other, alone or
+/// in a list or a map, and is deleted with it. It has no primary key and is not added by itself.
+@attached(
+  member,
+  names: named(_$Values), named(_$raw), named(_$owner), named(_$key), named(_$values), named(init), named(_$name),
+  named(_$schema), named(_$keyPaths), named(_$fill))
+@attached(memberAttribute)
+@attached(extension, conformances: Model, Observable)
+public macro Model(_ kind: ModelKind) = #externalMacro(module: "VivariumMacros", type: "ModelMacro")
+
+/// What the objects of a model are.
+public enum ModelKind: Sendable {
+  /// Objects of their own.
+  case standalone
+  /// Parts of other objects.
+  case embedded
+}
+
 /// The accessors of one property; `@Model` puts it there.
 @attached(accessor)
 public macro _Persisted(_ ordinal: Int) = #externalMacro(module: "VivariumMacros", type: "PersistedMacro")

@@ -13,6 +13,8 @@ extension Model {
 
   public static func _$storeOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self?) {
     let context = raw.context
+    // An embedded object may be set to where it is.
+    if let value, value.context === context.store.context(Self.self), context.word(key, ordinal) == value._$key { return }
     do throws(StoreError) {
       context.set(key, ordinal, word: try value.map { value throws(StoreError) in try context.store.keyOfAdded(value) })
     } catch {
@@ -22,7 +24,7 @@ extension Model {
 
   public static func _$putOptional(_ adoption: Adoption, _ ordinal: Int, _ value: Self?) {
     guard let value else { return adoption.row.setNull(adoption.slots[ordinal]) }
-    adoption.pending.append(Adoption.Pending(ordinal: ordinal, elements: .objects([value]), isList: false))
+    adoption.pending.append(Adoption.Pending(ordinal: ordinal, elements: .objects([value]), shape: .link))
   }
 
   public static func _$element(_ vector: ColumnVector, _ row: Int, _ store: Store) -> Self? {

@@ -11,7 +11,7 @@ extension RawContext {
   @available(
     *, unavailable,
     message:
-      "this type cannot be persisted: use a scalar, a PersistableEnum, an optional of these, LiveList, an optional model, or mark the property @Transient"
+      "this type cannot be persisted: use a scalar, a PersistableEnum, an optional of these, AnyValue, LiveList, LiveSet, LiveMap, an optional model, or mark the property @Transient"
   )
   public func load<T>(_ key: Int64, _ ordinal: Int) -> T { unbuildable() }
 

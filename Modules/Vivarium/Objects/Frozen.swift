@@ -92,6 +92,23 @@ extension Frozen {
     T.ordinal(of: path).map { sources($0) } ?? []
   }
 
+  public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveSet<V>>) -> Set<V> {
+    Set(copied(path)?.elements.compactMap { V(persisted: $0) } ?? [])
+  }
+
+  public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveSet<M>>) -> [Frozen<M>] {
+    copied(path)?.elements.compactMap { frozen($0) } ?? []
+  }
+
+  public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveMap<V>>) -> [String: V] {
+    Dictionary(copied(path)?.entries.map { ($0.key, V(persisted: $0.value) ?? V._$zero) } ?? []) { $1 }
+  }
+
+  public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveMap<M>>) -> [String: Frozen<M>] {
+    let entries = copied(path)?.entries ?? []
+    return Dictionary(entries.compactMap { entry in frozen(entry.value).map { (entry.key, $0) } }) { $1 }
+  }
+
   private func frozen<M: Model>(_ link: Value) -> Frozen<M>? {
     guard case .link(let key) = link else { return nil }
     return Frozen<M>(key, read)

@@ -26,6 +26,10 @@ struct KeyValuePath {
   private func value(from root: Any?, _ rest: ArraySlice<String>) throws(StoreError) -> Any? {
     guard let name = rest.first, let root = Value.unwrapped(root) else { return Value.unwrapped(root) }
     if let object = root as? any Model { return try value(from: try object.value(forKey: name), rest.dropFirst()) }
+    if let map = root as? any KeyValueMap {
+      if name == "@count" { return map.looseEntries.count }
+      return try value(from: map.looseEntries.first { $0.key == name }?.value, rest.dropFirst())
+    }
     guard let elements = (root as? any KeyValueCollection)?.looseElements ?? (root as? [Any?]) else { throw unknown(name) }
     if name.hasPrefix("@") { return try aggregate(name, of: elements, rest.dropFirst()) }
     var values: [Any?] = []

@@ -44,6 +44,10 @@ extension Value {
   /// (base64); a number becomes a date as `JSONEncoder` writes it, in seconds since the reference date.
   static func converted(_ given: Any?, to type: ValueType) -> Value? {
     guard let given = unwrapped(given) else { return .null }
+    if type == .mixed {
+      if let array = given as? [Any?] { return mixed(array) }
+      if let dictionary = given as? [String: Any?] { return mixed(dictionary) }
+    }
     let value: Value
     switch given {
     case let boxed as Value: value = boxed
@@ -57,6 +61,16 @@ extension Value {
     default: return nil
     }
     return value.converted(to: type)
+  }
+
+  private static func mixed(_ array: [Any?]) -> Value? {
+    let elements = array.compactMap { converted($0, to: .mixed) }
+    return elements.count == array.count ? .list(elements) : nil
+  }
+
+  private static func mixed(_ dictionary: [String: Any?]) -> Value? {
+    let entries = dictionary.compactMap { key, value in converted(value, to: .mixed).map { ValueMap.Entry(key, $0) } }
+    return entries.count == dictionary.count ? .map(ValueMap(entries)) : nil
   }
 
   private func converted(to type: ValueType) -> Value? {

@@ -48,6 +48,7 @@ private final class DecodedGraph {
   ) throws -> Any? {
     if try container.decodeNil(forKey: name) { return nil }
     guard let valueType = property.valueType else { return nil }
+    if property.isMap { return try looseMap(valueType, type, container.nestedContainer(keyedBy: PropertyName.self, forKey: name)) }
     if let relationship = type as? any RelationshipProperty.Type {
       if property.isScalar {
         return try target(of: relationship, container.nestedContainer(keyedBy: PropertyName.self, forKey: name))
@@ -70,6 +71,21 @@ private final class DecodedGraph {
       }
     }
     return elements
+  }
+
+  private func looseMap(
+    _ valueType: ValueType, _ type: any Any.Type, _ container: KeyedDecodingContainer<PropertyName>
+  ) throws -> [String: Any?] {
+    var entries: [String: Any?] = [:]
+    for key in container.allKeys {
+      if let relationship = type as? any RelationshipProperty.Type {
+        entries[key.stringValue] = try target(
+          of: relationship, container.nestedContainer(keyedBy: PropertyName.self, forKey: key)) as Any?
+      } else {
+        entries[key.stringValue] = try container.superDecoder(forKey: key).singleValueContainer().value(valueType) as Any?
+      }
+    }
+    return entries
   }
 
   private func target<P: RelationshipProperty>(

@@ -94,6 +94,9 @@ private final class GraphWalk {
       if let elements = (value as? any KeyValueCollection)?.looseElements {
         targets += elements.compactMap { Value.unwrapped($0) as? any Model }
       }
+      if let entries = (value as? any KeyValueMap)?.looseEntries {
+        targets += entries.compactMap { Value.unwrapped($0.value) as? any Model }
+      }
     }
     return targets
   }
@@ -118,11 +121,28 @@ private final class GraphWalk {
       case let elements as any KeyValueCollection:
         var nested = container.nestedUnkeyedContainer(forKey: name)
         for element in elements.looseElements { try encode(element, into: &nested, depth: depth) }
+      case let map as any KeyValueMap:
+        var nested = container.nestedContainer(keyedBy: PropertyName.self, forKey: name)
+        for (key, value) in map.looseEntries { try encode(value, for: PropertyName(key), into: &nested, depth: depth) }
       case let scalar as any Scalar:
         var single = container.superEncoder(forKey: name).singleValueContainer()
         try single.encode(scalar.persistedValue)
       default: break
       }
+    }
+  }
+
+  private func encode(
+    _ value: Any?, for name: PropertyName, into container: inout KeyedEncodingContainer<PropertyName>, depth: Int
+  ) throws {
+    switch Value.unwrapped(value) {
+    case let target as any Model:
+      var nested = container.nestedContainer(keyedBy: PropertyName.self, forKey: name)
+      try refer(to: target, in: &nested, depth: depth)
+    case let scalar as any Scalar:
+      var single = container.superEncoder(forKey: name).singleValueContainer()
+      try single.encode(scalar.persistedValue)
+    default: try container.encodeNil(forKey: name)
     }
   }
 

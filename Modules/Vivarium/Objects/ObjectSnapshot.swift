@@ -83,6 +83,25 @@ extension ObjectSnapshot {
   }
 }
 
+extension ObjectSnapshot {
+  public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveSet<V>>) -> Set<V> {
+    Set(copied(path)?.elements.compactMap { V(persisted: $0) } ?? [])
+  }
+
+  public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveSet<M>>) -> Set<ObjectReference<M>> {
+    Set(copied(path)?.elements.compactMap { ObjectReference(link: $0) } ?? [])
+  }
+
+  public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveMap<V>>) -> [String: V] {
+    Dictionary(copied(path)?.entries.map { ($0.key, V(persisted: $0.value) ?? V._$zero) } ?? []) { $1 }
+  }
+
+  public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveMap<M>>) -> [String: ObjectReference<M>] {
+    let entries = copied(path)?.entries ?? []
+    return Dictionary(entries.compactMap { entry in ObjectReference(link: entry.value).map { (entry.key, $0) } }) { $1 }
+  }
+}
+
 extension ObjectReference {
   init(id: ObjectID) { self.id = id }
 

@@ -17,9 +17,15 @@ extension Store {
   /// the instance is live. An object of this store stays as it is.
   ///
   /// Gives nothing back: the object itself becomes the managed one. `.notInWrite`, `.primaryKeyExists`,
-  /// `.uniqueViolation`, `.missingValue`, `.wrongStore`, `.objectDeleted`, `.unknownType`. When it throws, nothing that this
+  /// `.uniqueViolation`, `.missingValue`, `.wrongStore`, `.objectDeleted`, `.unknownType`; `.embeddedAlone` for an object of
+  /// an embedded type, which comes with its owner. When it throws, nothing that this
   /// call added stays.
   public func add<T: Model>(_ object: T, update: UpdatePolicy = .error) throws(StoreError) {
+    if T._$schema.isEmbedded { throw .embeddedAlone(T._$name) }
+    try addAny(object, update)
+  }
+
+  private func addAny<T: Model>(_ object: T, _ update: UpdatePolicy) throws(StoreError) {
     let write = try openWrite(for: "Adding a \(T._$name)")
     if object._$raw != nil { return try checkOwn(object) }
     let context = context(T.self)
@@ -36,8 +42,26 @@ extension Store {
 
   /// The key of an object of this store; an unmanaged one is added.
   func keyOfAdded<T: Model>(_ object: T) throws(StoreError) -> Int64 {
-    if object._$raw == nil { try add(object) } else { try checkOwn(object) }
+    if object._$raw == nil {
+      try addAny(object, .error)
+    } else {
+      try checkOwn(object)
+      if T._$schema.isEmbedded { try checkUnowned(object, openWrite(for: "Linking a \(T._$name)")) }
+    }
     return object._$key
+  }
+
+  /// An embedded object has one owner.
+  private func checkUnowned<T: Model>(_ object: T, _ write: RecordedTransaction) throws(StoreError) {
+    guard T._$schema.isEmbedded else { return }
+    let isOwned = try storing { () throws(StorageError) in
+      try write.isOwned(context(T.self).table, ObjectKey(object._$key))
+    }
+    if isOwned {
+      throw StoreError(
+        .alreadyOwned, "The \(T._$name) object belongs to another object already, and is embedded in one alone.",
+        remedy: "Take it out there first, or link a copy: 'snapshot().unmanagedCopy()'.", details: ["type": T._$name])
+    }
   }
 
   private func checkOwn<T: Model>(_ object: T) throws(StoreError) {
@@ -146,7 +170,12 @@ extension Store {
           case .objects(let objects):
             values = []
             for object in objects {
-              if object._$raw == nil { done.append((object, try insertAny(object, update, write))) } else { try checkOwn(object) }
+              if object._$raw == nil {
+                done.append((object, try insertAny(object, update, write)))
+              } else {
+                try checkOwn(object)
+                try checkUnowned(object, write)
+              }
               values.append(.link(ObjectKey(object._$key)))
             }
           }
@@ -172,9 +201,18 @@ extension Store {
     let column = added.context.properties[pending.ordinal].column
     let key = ObjectKey(added.key)
     try storing { () throws(StorageError) in
-      if !pending.isList {
-        try write.set(column, key, word: values.first?.word)
-      } else {
+      switch pending.shape {
+      case .link: try write.set(column, key, word: values.first?.word)
+      case .set:
+        if added.values == nil { try replaceSet(column, key, values, write) } else {
+          for value in values { try write.insert(member: value, into: column, key) }
+        }
+      case .map(let keys):
+        let entries = zip(keys, values).map { ValueMap.Entry($0, $1) }
+        if added.values == nil { try replaceMap(column, key, entries, write) } else {
+          for entry in entries { try write.set(entry.value, forKey: entry.key, in: column, key) }
+        }
+      case .list:
         let count = added.values == nil ? try write.transaction.elementCount(column, key) : 0
         if update == .modified, count == values.count, try write.transaction.values(column, key, 0..<count) == values {
           return

@@ -21,6 +21,7 @@ extension Store {
   public func create<T: Model>(
     _ type: T.Type, value: [String: Any?], update: UpdatePolicy = .error
   ) throws(StoreError) -> T {
+    if T._$schema.isEmbedded { throw .embeddedAlone(T._$name) }
     let write = try openWrite(for: "Creating a \(T._$name)")
     var creation = Creation(update: update, write: write)
     // Of plain values nothing is written before all is known to be right.
@@ -37,6 +38,7 @@ extension Store {
   public func create<T: Model>(
     _ type: T.Type, json: Data, update: UpdatePolicy = .error
   ) throws(StoreError) -> [T] {
+    if T._$schema.isEmbedded { throw .embeddedAlone(T._$name) }
     let write = try openWrite(for: "Creating \(T._$name) objects")
     let node = try JSONNode(json)
     let keys = try undoneOnFailure(write) { () throws(StoreError) in
@@ -173,7 +175,25 @@ extension Store {
     case .scalar:
       let value = try element(given, property.schema, of: context.schema.name, &creation)
       try write(value, to: property.column, key, context, creation.write)
-    case .set, .map: throw .typeMismatch(given, property.schema)
+    case .map:
+      guard let given = Value.unwrapped(given),
+        let entries = (given as? [String: Any?])?.map({ (key: $0.key, value: $0.value) })
+          ?? (given as? any KeyValueMap)?.looseEntries
+      else { throw .typeMismatch(given, property.schema) }
+      var values: [ValueMap.Entry] = []
+      for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
+        values.append(.init(key, try element(value, property.schema, of: context.schema.name, &creation)))
+      }
+      try storing { () throws(StorageError) in try replaceMap(property.column, ObjectKey(key), values, creation.write) }
+    case .set:
+      guard let given = Value.unwrapped(given),
+        let elements = (given as? [Any?]) ?? (given as? any KeyValueCollection)?.looseElements
+      else { throw .typeMismatch(given, property.schema) }
+      var values: [Value] = []
+      for element in elements {
+        values.append(try self.element(element, property.schema, of: context.schema.name, &creation))
+      }
+      try storing { () throws(StorageError) in try replaceSet(property.column, ObjectKey(key), values, creation.write) }
     case .list:
       guard let given = Value.unwrapped(given),
         let elements = (given as? [Any?]) ?? (given as? any KeyValueCollection)?.looseElements
@@ -254,6 +274,28 @@ extension Store {
     } catch {
       throw StoreError(error, in: write.transaction.catalog, type: context.schema.name, key: key, value: value)
     }
+  }
+
+  /// Makes a set hold these members. Those that stay are not touched.
+  func replaceSet(
+    _ column: ColumnID, _ key: ObjectKey, _ values: [Value], _ write: RecordedTransaction
+  ) throws(StorageError) {
+    let kept = Set(values)
+    for member in try write.transaction.values(column, key, 0..<Int.max) where !kept.contains(member) {
+      try write.remove(member: member, from: column, key)
+    }
+    for value in values { try write.insert(member: value, into: column, key) }
+  }
+
+  /// Makes a map hold these entries. Those that stay are not touched.
+  func replaceMap(
+    _ column: ColumnID, _ key: ObjectKey, _ entries: [ValueMap.Entry], _ write: RecordedTransaction
+  ) throws(StorageError) {
+    let kept = Set(entries.map(\.key))
+    for entry in try write.transaction.entries(column, key, 0..<Int.max) where !kept.contains(entry.key) {
+      try write.remove(key: entry.key, from: column, key)
+    }
+    for entry in entries { try write.set(entry.value, forKey: entry.key, in: column, key) }
   }
 
   /// Makes a list hold these values. `keepsEqual`: not touched when it does already.

@@ -20,6 +20,12 @@ extension StoreError {
       details: ["type": type, "key": "\(key)"])
   }
 
+  static func embeddedAlone(_ type: String) -> StoreError {
+    StoreError(
+      .embeddedAlone, "'\(type)' is embedded: its objects are in the store as parts of others alone.",
+      remedy: "Set it as a property of its owner, or append it to a list of it.", details: ["type": type])
+  }
+
   static func missingValue(type: String, property: String) -> StoreError {
     StoreError(
       .missingValue, "'\(type).\(property)' has no value.", remedy: "Set it, or give the property a default.",

@@ -83,6 +83,10 @@ extension StoreError.Code {
   public static let uniqueViolation = Self(rawValue: "uniqueViolation")
   /// An unmanaged object where one of a store is wanted.
   public static let notManaged = Self(rawValue: "notManaged")
+  /// An object of an embedded type was to be added by itself.
+  public static let embeddedAlone = Self(rawValue: "embeddedAlone")
+  /// An embedded object was to get a second owner.
+  public static let alreadyOwned = Self(rawValue: "alreadyOwned")
   /// A delete rule forbids it.
   public static let deleteDenied = Self(rawValue: "deleteDenied")
   public static let objectDeleted = Self(rawValue: "objectDeleted")

@@ -1,0 +1,46 @@
+import Storage
+import Values
+
+extension LiveMap: Persistable where Value: PersistableElement {
+  public static var _$kind: PropertyKind { .map(Value._$elementType) }
+  public static var _$isOptional: Bool { Value._$elementType == .mixed }
+  public static var _$target: String? { Value._$elementTarget }
+
+  public static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self {
+    let context = raw.context
+    return Self(ListHandle(store: context.store, context: context, key: key, ordinal: ordinal))
+  }
+
+  /// Assigning a map makes the entries those; entries that stay are not touched.
+  public static func _$store(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self) {
+    let own = _$load(raw, key, ordinal)
+    if case .store(let given) = value.place, case .store(let handle) = own.place, given.context === handle.context,
+      given.key == key, given.ordinal == ordinal
+    {
+      return
+    }
+    let entries = value.entries
+    let kept = Set(entries.map(\.key))
+    for key in own.keys where !kept.contains(key) { own.removeValue(forKey: key) }
+    own.merge(entries)
+  }
+
+  public static func _$put(_ adoption: Adoption, _ ordinal: Int, _ value: Self) {
+    let entries = value.entries
+    if entries.isEmpty && !adoption.keepsEmptyLists { return }
+    adoption.pending.append(
+      Adoption.Pending(
+        ordinal: ordinal, elements: Value._$pending(entries.map(\.value)), shape: .map(entries.map(\.key))))
+  }
+
+  public static func _$loose(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self {
+    if let map = given as? Self { return map }
+    guard let dictionary = Values.Value.unwrapped(given) as? [String: Any?] else { throw .typeMismatch(given, property) }
+    var entries: [String: Value] = [:]
+    for (key, value) in dictionary {
+      guard let made = try Value._$looseElement(value, property, of: type) else { throw .typeMismatch(nil, property) }
+      entries[key] = made
+    }
+    return Self(entries)
+  }
+}

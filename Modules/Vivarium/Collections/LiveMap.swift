@@ -1,0 +1,143 @@
+import ChangeTracker
+import Storage
+import Values
+
+/// Scalars or objects by keys, which are strings, that belong to one object.
+///
+/// In a store it is live: it holds nothing, reads what the store's version says, and changes only inside a write. It is walked
+/// in the order of the keys' UTF-8 bytes. A map of an unmanaged object, or one of its own, is kept in memory. Edits do not
+/// assign the property: `person.phones["home"] = "…"`. An object that is deleted goes out of the map with its key. The map of
+/// an object that is gone is empty.
+public struct LiveMap<Value> {
+  // Unconstrained for the same reason as `LiveList`.
+  final class Box {
+    var entries: [String: Value] = [:]
+  }
+
+  enum Place {
+    case memory(Box)
+    case store(ListHandle)
+  }
+
+  let place: Place
+
+  init(_ handle: ListHandle) { place = .store(handle) }
+
+  /// An empty map in memory.
+  public init() { place = .memory(Box()) }
+
+  public init(_ entries: some Sequence<(String, Value)>) {
+    let box = Box()
+    for (key, value) in entries { box.entries[key] = value }
+    place = .memory(box)
+  }
+
+  public init(_ dictionary: [String: Value]) {
+    let box = Box()
+    box.entries = dictionary
+    place = .memory(box)
+  }
+}
+
+extension LiveMap where Value: PersistableElement {
+  /// The value of a key; nil where there is none. Setting nil removes the key. An unmanaged object is added to the store
+  /// first. O(log n).
+  public subscript(key: String) -> Value? {
+    get {
+      switch place {
+      case .memory(let box): return box.entries[key]
+      case .store(let handle):
+        let position = handle.read { (reading) throws(StorageError) in
+          try reading.position(of: .string(key), in: handle.column, ObjectKey(handle.key))
+        }
+        return position.flatMap { $0 }.flatMap { handle.element(Value.self, at: $0) }
+      }
+    }
+    nonmutating set {
+      switch place {
+      case .memory(let box): box.entries[key] = newValue
+      case .store(let handle):
+        guard let newValue else { return removeKey(key, handle) }
+        guard let value = handle.values(CollectionOfOne(newValue))?.first else { return }
+        handle.change { (write) throws(StorageError) in
+          try write.set(value, forKey: key, in: handle.column, ObjectKey(handle.key))
+        }
+      }
+    }
+  }
+
+  private func removeKey(_ key: String, _ handle: ListHandle) {
+    handle.change { (write) throws(StorageError) in
+      try write.remove(key: key, from: handle.column, ObjectKey(handle.key))
+    }
+  }
+
+  public var count: Int {
+    switch place {
+    case .memory(let box): box.entries.count
+    case .store(let handle): handle.count
+    }
+  }
+
+  public var isEmpty: Bool { count == 0 }
+
+  /// The keys, in order.
+  public var keys: [String] { entries.map(\.key) }
+  /// The values, in the order of their keys.
+  public var values: [Value] { entries.map(\.value) }
+
+  /// Keys and values as they are now, in the order of the keys.
+  public var entries: [(key: String, value: Value)] {
+    switch place {
+    case .memory(let box):
+      box.entries.map { (key: $0.key, value: $0.value) }.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    case .store(let handle): handle.entries(Value.self)
+    }
+  }
+
+  public nonmutating func removeValue(forKey key: String) { self[key] = nil }
+
+  public nonmutating func removeAll() {
+    switch place {
+    case .memory(let box): box.entries = [:]
+    case .store(let handle):
+      handle.change { (write) throws(StorageError) in
+        try write.removeAllMembers(of: handle.column, ObjectKey(handle.key))
+        return true
+      }
+    }
+  }
+
+  /// Sets the values of these keys.
+  public nonmutating func merge(_ others: some Sequence<(key: String, value: Value)>) {
+    for (key, value) in Array(others) { self[key] = value }
+  }
+}
+
+extension LiveMap: Sequence where Value: PersistableElement {
+  public typealias Element = (key: String, value: Value)
+
+  /// Walks the entries as they are when it is made, in the order of the keys.
+  public func makeIterator() -> IndexingIterator<[(key: String, value: Value)]> { entries.makeIterator() }
+}
+
+extension LiveMap: ExpressibleByDictionaryLiteral {
+  public init(dictionaryLiteral elements: (String, Value)...) { self.init(elements) }
+}
+
+extension LiveMap: CustomStringConvertible where Value: PersistableElement {
+  public var description: String { "[" + entries.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "]" }
+}
+
+extension LiveMap: RelationshipProperty where Value: Model {
+  public typealias Target = Value
+}
+
+/// A map that key-value paths and encoders can go through.
+protocol KeyValueMap {
+  var looseEntries: [(key: String, value: Any?)] { get }
+}
+
+extension LiveMap: KeyValueMap where Value: PersistableElement {
+  var looseEntries: [(key: String, value: Any?)] { entries.map { (key: $0.key, value: $0.value as Any?) } }
+}

@@ -1,0 +1,194 @@
+import ChangeTracker
+import Storage
+import Values
+
+/// Scalars or objects that belong to one object, each once.
+///
+/// In a store it is live: it holds nothing, reads what the store's version says, and changes only inside a write. It is
+/// walked in the order of the values, objects in the order in which they were added to the store. Values are the same as
+/// `Value.order(to:)` says it: of `0.0` and `-0.0` the one that came first stays. A set of an unmanaged object, or one of its
+/// own, is kept in memory, in the order of insertion. Edits do not assign the property. The set of an object that is gone is
+/// empty.
+public struct LiveSet<Element> {
+  // Unconstrained for the same reason as `LiveList`.
+  final class Box {
+    var elements: [Element] = []
+    var members: Set<AnyHashable> = []
+  }
+
+  enum Place {
+    case memory(Box)
+    case store(ListHandle)
+  }
+
+  let place: Place
+
+  init(_ handle: ListHandle) { place = .store(handle) }
+
+  /// An empty set in memory.
+  public init() { place = .memory(Box()) }
+}
+
+extension LiveSet where Element: PersistableElement & Hashable {
+  public init<S: Sequence>(_ elements: S) where S.Element == Element {
+    self.init()
+    for element in elements { insert(element) }
+  }
+
+  /// The members as they are now.
+  public func toArray() -> [Element] {
+    switch place {
+    case .memory(let box): box.elements
+    case .store(let handle): handle.elements(0..<Int.max)
+    }
+  }
+
+  /// O(log n) in a store.
+  public func contains(_ element: Element) -> Bool {
+    switch place {
+    case .memory(let box): return box.members.contains(AnyHashable(element))
+    case .store(let handle):
+      guard let value = handle.stored(element) else { return false }
+      return handle.read { (reading) throws(StorageError) in
+        try reading.contains(member: value, in: handle.column, ObjectKey(handle.key))
+      } ?? false
+    }
+  }
+
+  /// Adds a member; an unmanaged object is added to the store first. Returns whether it was not in the set.
+  @discardableResult
+  public nonmutating func insert(_ element: Element) -> Bool {
+    switch place {
+    case .memory(let box):
+      guard box.members.insert(AnyHashable(element)).inserted else { return false }
+      box.elements.append(element)
+      return true
+    case .store(let handle):
+      guard let value = handle.values(CollectionOfOne(element))?.first else { return false }
+      return handle.change { (write) throws(StorageError) in
+        try write.insert(member: value, into: handle.column, ObjectKey(handle.key))
+      }
+    }
+  }
+
+  /// Takes a member out. Returns whether it was in the set.
+  @discardableResult
+  public nonmutating func remove(_ element: Element) -> Bool {
+    switch place {
+    case .memory(let box):
+      guard box.members.remove(AnyHashable(element)) != nil else { return false }
+      box.elements.removeAll { $0 == element }
+      return true
+    case .store(let handle):
+      guard let value = handle.stored(element) else { return false }
+      return handle.change { (write) throws(StorageError) in
+        try write.remove(member: value, from: handle.column, ObjectKey(handle.key))
+      }
+    }
+  }
+
+  public nonmutating func removeAll() {
+    switch place {
+    case .memory(let box):
+      box.elements = []
+      box.members = []
+    case .store(let handle):
+      handle.change { (write) throws(StorageError) in
+        try write.removeAllMembers(of: handle.column, ObjectKey(handle.key))
+        return true
+      }
+    }
+  }
+
+  public nonmutating func formUnion(_ others: some Sequence<Element>) {
+    for element in Array(others) { insert(element) }
+  }
+
+  public nonmutating func subtract(_ others: some Sequence<Element>) {
+    for element in Array(others) { remove(element) }
+  }
+
+  public nonmutating func formIntersection(_ others: some Sequence<Element>) {
+    let kept = Set(others)
+    for element in toArray() where !kept.contains(element) { remove(element) }
+  }
+}
+
+extension LiveSet: Sequence, Collection, BidirectionalCollection, RandomAccessCollection
+where Element: PersistableElement & Hashable {
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+
+  public var count: Int {
+    switch place {
+    case .memory(let box): box.elements.count
+    case .store(let handle): handle.count
+    }
+  }
+
+  /// A member by its place in the order. Outside of it an error by `MisusePolicy` in a store.
+  public subscript(position: Int) -> Element {
+    switch place {
+    case .memory(let box): return box.elements[position]
+    case .store(let handle):
+      if position >= 0, let element = handle.element(Element.self, at: position) { return element }
+      handle.store.misuse(.indexOutOfRange(position, count: handle.count))
+      return Element._$placeholder(handle.store)
+    }
+  }
+
+  /// Walks the members as they are when it is made.
+  public func makeIterator() -> IndexingIterator<[Element]> { toArray().makeIterator() }
+}
+
+extension LiveSet: ExpressibleByArrayLiteral where Element: PersistableElement & Hashable {
+  public init(arrayLiteral elements: Element...) { self.init(elements) }
+}
+
+extension LiveSet: CustomStringConvertible where Element: PersistableElement & Hashable {
+  public var description: String { toArray().description }
+}
+
+extension LiveSet: RelationshipProperty where Element: Model {
+  public typealias Target = Element
+}
+
+extension LiveSet: KeyValueCollection where Element: PersistableElement & Hashable {
+  var looseElements: [Any?] { map { $0 } }
+}
+
+extension LiveSet: Persistable where Element: PersistableElement & Hashable {
+  public static var _$kind: PropertyKind { .set(Element._$elementType) }
+  public static var _$isOptional: Bool { Element._$elementType == .mixed }
+  public static var _$target: String? { Element._$elementTarget }
+
+  public static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self {
+    let context = raw.context
+    return Self(ListHandle(store: context.store, context: context, key: key, ordinal: ordinal))
+  }
+
+  /// Assigning a set makes the members those; members that stay are not touched.
+  public static func _$store(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self) {
+    let own = _$load(raw, key, ordinal)
+    if case .store(let given) = value.place, case .store(let handle) = own.place, given.context === handle.context,
+      given.key == key, given.ordinal == ordinal
+    {
+      return
+    }
+    let elements = value.toArray()
+    own.formIntersection(elements)
+    own.formUnion(elements)
+  }
+
+  public static func _$put(_ adoption: Adoption, _ ordinal: Int, _ value: Self) {
+    let elements = value.toArray()
+    if elements.isEmpty && !adoption.keepsEmptyLists { return }
+    adoption.pending.append(
+      Adoption.Pending(ordinal: ordinal, elements: Element._$pending(elements), shape: .set))
+  }
+
+  public static func _$loose(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self {
+    if let set = given as? Self { return set }
+    return Self(try LiveList<Element>._$loose(given, property, of: type).toArray())
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Storage
+import Values
+
+/// A value of any type, for a property whose type is known only when it is set: a scalar, a link to an object of any model, a
+/// nested list or map of such values, or nothing.
+///
+/// ```swift
+/// @Model final class Note { var extra: AnyValue }
+///
+/// note.extra = 3
+/// note.extra = ["tags": ["a", "b"], "size": 4.5]
+/// note.extra["size"]?.double            // 4.5
+/// note.extra = try AnyValue(dog)         // an object of the store
+/// note.extra.object(Dog.self, in: store)
+/// ```
+///
+/// A value: changing a part of it sets the property whole. Equality is bit-exact; `1` and `1.0` differ.
+public struct AnyValue: Sendable, Hashable {
+  /// The value as the store keeps it; `.null` is nothing.
+  public var value: Values.Value
+
+  public init(_ value: Values.Value = .null) { self.value = value }
+
+  public init(_ scalar: some Scalar) { self.init(scalar.persistedValue) }
+
+  /// A link to an object of a store. `.notManaged` for an object that was not added.
+  public init<T: Model>(_ object: T) throws(StoreError) {
+    guard let context = object.context else {
+      throw StoreError(
+        .notManaged, "A mixed value links to objects of a store, and the \(T._$name) is in none.", remedy: "Add it first.")
+    }
+    self.init(.object(ObjectLink(context.table, ObjectKey(object._$key))))
+  }
+
+  /// The object that is linked, if it is one of this type and in that store's version.
+  public func object<T: Model>(_ type: T.Type, in store: Store) -> T? {
+    let context = store.context(type)
+    guard case .object(let link) = value, link.table == context.table, context.lives(link.key.rawValue) else { return nil }
+    return store.live(link.key.rawValue)
+  }
+
+  public var isNull: Bool { value.isNull }
+  public var bool: Bool? { Bool(persisted: value) }
+  public var int: Int? { Int(persisted: value) }
+  public var float: Float? { Float(persisted: value) }
+  public var double: Double? { Double(persisted: value) }
+  public var string: String? { String(persisted: value) }
+  public var data: Data? { Data(persisted: value) }
+  public var date: Date? { Date(persisted: value) }
+  public var uuid: UUID? { UUID(persisted: value) }
+  public var objectId: ObjectId? { ObjectId(persisted: value) }
+  public var decimal: Decimal128? { Decimal128(persisted: value) }
+
+  /// The elements of a nested list.
+  public var list: [AnyValue]? {
+    if case .list(let values) = value { values.map { AnyValue($0) } } else { nil }
+  }
+
+  /// The keys and values of a nested map.
+  public var map: [String: AnyValue]? {
+    guard case .map(let map) = value else { return nil }
+    return Dictionary(map.entries.map { ($0.key, AnyValue($0.value)) }) { $1 }
+  }
+
+  /// A value of a nested map. Setting one makes what is no map a map; setting nil removes the key.
+  public subscript(key: String) -> AnyValue? {
+    get {
+      guard case .map(let map) = value else { return nil }
+      return map[key].map { AnyValue($0) }
+    }
+    set {
+      var map = ValueMap()
+      if case .map(let known) = value { map = known }
+      map[key] = newValue?.value
+      value = .map(map)
+    }
+  }
+
+  /// An element of a nested list; nil outside of it.
+  public subscript(position: Int) -> AnyValue? {
+    guard case .list(let values) = value, values.indices.contains(position) else { return nil }
+    return AnyValue(values[position])
+  }
+}
+
+extension AnyValue: Scalar {
+  public static var _$type: ValueType { .mixed }
+  public static var _$zero: AnyValue { AnyValue() }
+  public static var _$isOptional: Bool { true }
+  public static func _$decode(_ vector: ColumnVector, _ row: Int) -> AnyValue? {
+    AnyValue(vector.value(at: row, as: .mixed))
+  }
+  public func _$put(_ row: RowBuffer, _ slot: Int) { row.set(slot, value) }
+  public init?(persisted value: Values.Value) { self.init(value) }
+  public var persistedValue: Values.Value { value }
+  /// Null is an element like any other.
+  public static func _$element(_ vector: ColumnVector, _ row: Int, _ store: Store) -> AnyValue? {
+    AnyValue(vector.value(at: row, as: .mixed))
+  }
+  public static func _$looseElement(
+    _ given: Any?, _ property: PropertySchema, of type: String
+  ) throws(StoreError) -> AnyValue? {
+    AnyValue(try Values.Value(given, for: property, of: type))
+  }
+}
+
+extension AnyValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  public init(nilLiteral: ()) { self.init(.null) }
+  public init(booleanLiteral value: Bool) { self.init(.bool(value)) }
+  public init(integerLiteral value: Int64) { self.init(.int(value)) }
+  public init(floatLiteral value: Double) { self.init(.double(value)) }
+  public init(stringLiteral value: String) { self.init(.string(value)) }
+  public init(arrayLiteral elements: AnyValue...) { self.init(.list(elements.map(\.value))) }
+  public init(dictionaryLiteral elements: (String, AnyValue)...) {
+    self.init(.map(ValueMap(elements.map { ValueMap.Entry($0.0, $0.1.value) })))
+  }
+}
+
+extension AnyValue: CustomStringConvertible {
+  public var description: String { value.description }
+}
