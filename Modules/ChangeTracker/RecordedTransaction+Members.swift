@@ -7,7 +7,9 @@ extension RecordedTransaction {
   /// Adds a member to a set. Returns whether it was not there.
   @discardableResult
   public func insert(member: Value, into column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
+    try noteCollection(column, owner)
     guard try transaction.insert(member: member, into: column, owner) else { return false }
+    try noteCollection(column, owner)
     recordMember(.inserted, member, isMap: false, column, owner)
     return true
   }
@@ -15,6 +17,7 @@ extension RecordedTransaction {
   /// Takes a member out of a set. Returns whether it was there.
   @discardableResult
   public func remove(member: Value, from column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
+    try noteCollection(column, owner)
     guard try transaction.remove(member: member, from: column, owner) else { return false }
     if case .link(let key) = member { lose(key, from: column) }
     recordMember(.removed, member, isMap: false, column, owner)
@@ -27,8 +30,10 @@ extension RecordedTransaction {
     _ value: Value, forKey key: String, in column: ColumnID, _ owner: ObjectKey
   ) throws(StorageError) -> Bool {
     let old = ownership.columns[column] == nil ? nil : try transaction.value(forKey: key, in: column, owner)
+    try noteCollection(column, owner)
     guard let kind = try transaction.set(value, forKey: key, in: column, owner) else { return false }
     if case .link(let key)? = old { lose(key, from: column) }
+    try noteCollection(column, owner)
     recordMember(kind, .string(key), isMap: true, column, owner)
     return true
   }
@@ -37,6 +42,7 @@ extension RecordedTransaction {
   @discardableResult
   public func remove(key: String, from column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
     let old = ownership.columns[column] == nil ? nil : try transaction.value(forKey: key, in: column, owner)
+    try noteCollection(column, owner)
     guard try transaction.remove(key: key, from: column, owner) else { return false }
     if case .link(let key)? = old { lose(key, from: column) }
     recordMember(.removed, .string(key), isMap: true, column, owner)

@@ -19,6 +19,9 @@ public final class RecordedTransaction {
   /// Relationships by the table they point to; made when first needed, dropped with the catalog.
   private var incoming: [TableID: [IncomingRelationship]]?
   private var knownOwnership: Ownership?
+  private var knownDerivations: Derivations?
+  /// Objects whose derived properties are to be computed.
+  var underived: Set<ObjectPlace> = []
   /// What lost an owner in this write; the commit looks who is left without any.
   var letGo: Set<ObjectPlace> = []
 
@@ -36,6 +39,14 @@ public final class RecordedTransaction {
     if let knownOwnership { return knownOwnership }
     let made = Ownership(transaction.catalog)
     knownOwnership = made
+    return made
+  }
+
+  /// The derived properties of the catalog.
+  var derivations: Derivations {
+    if let knownDerivations { return knownDerivations }
+    let made = Derivations(transaction.catalog)
+    knownDerivations = made
     return made
   }
 
@@ -60,6 +71,7 @@ extension RecordedTransaction {
   public func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey {
     let key = try transaction.insert(row)
     changes.insert(row.table, key)
+    try noteObject(row.table, key)
     return key
   }
 
@@ -76,6 +88,7 @@ extension RecordedTransaction {
 
   /// Removes an object that is there and nothing else, whatever the delete rules say: for emptying a store.
   public func deleteAlone(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
+    try noteObject(table, key)
     for relationship in relationships(to: table) { try nullify(relationship, target: key, of: table) }
     try transaction.delete(table, key)
     changes.delete(table, key)
@@ -88,6 +101,7 @@ extension RecordedTransaction {
     if old == word { return false }
     try transaction.set(column, key, word: word)
     if let old, let owned = owning(column) { letGo.insert(ObjectPlace(table: owned.target, key: old)) }
+    try noteSet(column, key, old: old, new: word)
     changes.modify(column, key)
     return true
   }
@@ -115,6 +129,7 @@ extension RecordedTransaction {
     let old = try transaction.value(column, key)
     if old == value { return false }
     try transaction.set(column, key, value)
+    try noteSet(column, key, old: old.linkedKey, new: value.linkedKey)
     if case .link(let old) = old, let owned = owning(column) {
       letGo.insert(ObjectPlace(table: owned.target, key: old.rawValue))
     }
@@ -137,7 +152,9 @@ extension RecordedTransaction {
     case .set: isIdle = false
     }
     if let owned = owning(column) { try willEdit(owned, owner, edit) }
+    try noteCollection(column, owner)
     try transaction.edit(column, owner, edit)
+    try noteCollection(column, owner)
     if !isIdle { changes.edit(column, owner, ListChange.Edit(edit)) }
   }
 
@@ -155,6 +172,7 @@ extension RecordedTransaction {
     changedCatalog = true
     incoming = nil
     knownOwnership = nil
+    knownDerivations = nil
   }
 }
 
@@ -227,6 +245,8 @@ extension RecordedTransaction {
 
 extension RecordedTransaction {
   public func beginSavepoint() throws(StorageError) {
+    // What is undone with the savepoint must not be what an earlier edit left to be computed.
+    try settleDerived()
     try transaction.beginSavepoint()
     savepoints.append((changes, members, letGo))
   }
@@ -249,6 +269,7 @@ extension RecordedTransaction {
   ) throws(StorageError) -> Version {
     do throws(StorageError) {
       try removeOrphans()
+      try settleDerived()
     } catch {
       transaction.end()
       throw error
@@ -272,5 +293,11 @@ extension ListChange.Edit {
     case .move(let from, let to): self = .move(from: from, to: to)
     case .clear: self = .clear
     }
+  }
+}
+
+extension Value {
+  fileprivate var linkedKey: Int64? {
+    if case .link(let key) = self { key.rawValue } else { nil }
   }
 }

@@ -8,6 +8,11 @@ public enum CatalogStep: Sendable, Hashable {
   case removedIndex(type: String, properties: [String], isUnique: Bool)
   /// What is not stored changed: the far side of an inverse.
   case updatedProperty(type: String, property: String)
+  // By a migration alone.
+  case renamedType(from: String, to: String)
+  /// The property is gone, or has another column from now on.
+  case retiredProperty(type: String, property: String)
+  case changedEmbedding(type: String, isEmbedded: Bool)
 }
 
 /// Why a schema cannot be adopted without a migration. Lists every reason.
@@ -129,7 +134,7 @@ extension TableEntry {
 
 extension PropertySchema {
   /// Why objects stored under `self` cannot be read under `other`; nil when they can.
-  fileprivate func conflict(with other: PropertySchema) -> String? {
+  func conflict(with other: PropertySchema) -> String? {
     if isInverse && other.isInverse { return nil }
     if kind != other.kind { return "is stored as \(kind.label) and declared as \(other.kind.label); that needs a migration" }
     if isOptional != other.isOptional {

@@ -10,6 +10,9 @@ public struct Catalog: Sendable, Hashable, Codable {
   /// Ids are given out from here and never reused, also after a table or index is gone.
   var nextTable: UInt16 = 1
   var nextIndex: UInt16 = 1
+  /// See `schemaVersion` and `completedMigrations`; nil in files of builds that had none.
+  var givenSchemaVersion: UInt64?
+  var givenMigrations: [CompletedMigration]?
 
   public init() {}
 

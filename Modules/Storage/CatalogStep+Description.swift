@@ -10,6 +10,9 @@ extension CatalogStep: CustomStringConvertible {
     case .removedIndex(let type, let properties, let isUnique):
       "dropped the \(isUnique ? "unique " : "")index of '\(type)' over \(list(properties))"
     case .updatedProperty(let type, let property): "updated '\(type).\(property)'"
+    case .renamedType(let old, let new): "renamed '\(old)' to '\(new)'"
+    case .retiredProperty(let type, let property): "took out '\(type).\(property)'"
+    case .changedEmbedding(let type, let isEmbedded): "made '\(type)' \(isEmbedded ? "embedded" : "a type of its own")"
     }
   }
 
@@ -17,7 +20,7 @@ extension CatalogStep: CustomStringConvertible {
   public var isOfIndexes: Bool {
     switch self {
     case .addedIndex, .removedIndex: true
-    case .createdTable, .addedProperty, .updatedProperty: false
+    default: false
     }
   }
 }

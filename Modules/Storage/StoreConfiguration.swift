@@ -23,6 +23,15 @@ public struct StoreConfiguration: Sendable {
   public var autorefresh: Bool
   /// The author put into each commit record, unless a write names another.
   public var author: String?
+  /// The version of the models, raised whenever a file needs a migration to be used with them. A file of a higher one is
+  /// refused.
+  public var schemaVersion: UInt64
+  /// Types that have another name than in older files: new names by old ones. Their objects stay as they are.
+  public var renamedTypes: [String: String]
+  /// For development: a file that would need a migration is deleted instead, with all that is in it.
+  public var deletesIfMigrationNeeded: Bool
+  /// How old files are migrated; known to the module that opens stores.
+  package var migrationPlan: (any Sendable)?
   /// What the versions that its stores hold are listed under, see `Store.heldVersions()`.
   public var label: String?
   /// How many versions readers may keep alive.
@@ -37,6 +46,10 @@ public struct StoreConfiguration: Sendable {
     misuse = .trapInDebug
     autorefresh = true
     author = nil
+    schemaVersion = 0
+    renamedTypes = [:]
+    deletesIfMigrationNeeded = false
+    migrationPlan = nil
     label = nil
     versions = VersionPolicy()
   }

@@ -65,7 +65,7 @@ extension ModelMacro {
   }
 
   /// What a memberwise initialiser takes.
-  private var memberwise: [Property] { stored.filter { !$0.isCollection && !$0.isPrivate } }
+  private var memberwise: [Property] { stored.filter { !$0.isCollection && !$0.isPrivate && !$0.isDerived } }
 
   private var memberwiseInitialiser: DeclSyntax {
     let isVisible = memberwise.allSatisfy { property in
@@ -154,6 +154,7 @@ extension Property {
     if isPrimaryKey { result += ", isPrimaryKey: true" }
     if declaration.attribute("Indexed") != nil { result += ", isIndexed: true" }
     if declaration.attribute("Unique") != nil { result += ", isUnique: true" }
+    if let derivation { result += ", derivation: \(derivation)" }
     if let deleteRule { result += ", deleteRule: \(deleteRule)" }
     if let constantDefault { result += ", default: \(constantDefault)" }
     return result

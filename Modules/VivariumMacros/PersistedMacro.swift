@@ -26,6 +26,17 @@ struct PersistedMacro: AccessorMacro {
         """
       ]
     }
+    if property.isDerived {
+      return [
+        """
+        get {
+          guard let raw = _$raw else { return _$values.\(raw: name) }
+          if raw.pointee.tracksReads { _$access(\\.\(raw: name)) }
+          return withExtendedLifetime(self) { raw.pointee.derived(_$key, \(raw: ordinal)) }
+        }
+        """
+      ]
+    }
     let unmanaged = property.isRequired ? "Vivarium.required(_$values.\(name))" : "_$values.\(name)"
     return [
       """

@@ -161,6 +161,14 @@ extension Property {
     if declaration.attribute("Relationship") != nil, deleteRule == nil {
       context?.complain("say what happens on delete: '@Relationship(deleteRule: .cascade)'", id: "rule", at: binding)
     }
+    if isDerived, derivation == nil {
+      context?.complain(
+        "say what the property follows from: '@Derived(\\Type.collection.count)' or '@Derived(.sum, of: \\Other.number, over: \\Type.collection)'",
+        id: "derived", at: binding)
+    }
+    if isDerived, defaultValue == nil, !isOptional {
+      context?.complain("a derived property needs a value for unmanaged objects: write '= 0'", id: "derived", at: binding)
+    }
     if isPrimaryKey, isOptional {
       context?.complain("a primary key cannot be optional", id: "key", at: binding)
     }

@@ -19,7 +19,7 @@ struct Property {
   var isInverse: Bool { type.hasPrefix("LinkingObjects<") || declaration.attribute("Inverse") != nil }
   var isOptional: Bool { type.hasSuffix("?") || type.hasPrefix("Optional<") }
   /// Must be given a value before the object is added.
-  var isRequired: Bool { defaultValue == nil && !isCollection && !isOptional && !isInverse && !isMixed }
+  var isRequired: Bool { defaultValue == nil && !isCollection && !isOptional && !isInverse && !isMixed && !isDerived }
   var isPrimaryKey: Bool { declaration.attribute("PrimaryKey") != nil }
   var isPrivate: Bool {
     declaration.modifiers.contains { ["private", "fileprivate"].contains($0.name.text) && $0.detail == nil }
@@ -36,10 +36,27 @@ struct Property {
   /// The argument of `@Relationship(deleteRule:)`.
   var deleteRule: ExprSyntax? { declaration.attribute("Relationship")?.firstArgument?.trimmed }
 
+  var isDerived: Bool { declaration.attribute("Derived") != nil }
+
+  /// What `@Derived` says, as the schema has it; nil when it cannot be read.
+  var derivation: String? {
+    guard let arguments = declaration.attribute("Derived")?.arguments?.as(LabeledExprListSyntax.self) else { return nil }
+    let names = arguments.map { argument in
+      argument.expression.as(KeyPathExprSyntax.self)?.components.map { $0.component.trimmedDescription } ?? []
+    }
+    if arguments.count == 1, let path = names.first, path.count == 2, path[1] == "count" {
+      return "Vivarium.Derivation(.count, over: \"\(path[0])\")"
+    }
+    guard arguments.count == 3, let function = arguments.first?.expression.as(MemberAccessExprSyntax.self),
+      let number = names[1].last, let relationship = names[2].last
+    else { return nil }
+    return "Vivarium.Derivation(.\(function.declName.baseName.text), of: \"\(number)\", over: \"\(relationship)\")"
+  }
+
   /// The default, when its text alone says what it is: then objects stored before the property existed can have
   /// it too.
   var constantDefault: ExprSyntax? {
-    guard let value = defaultValue, !isInverse, !isCollection, !isMixed, !value.is(NilLiteralExprSyntax.self) else { return nil }
+    guard let value = defaultValue, !isDerived, !isInverse, !isCollection, !isMixed, !value.is(NilLiteralExprSyntax.self) else { return nil }
     return value.isConstant ? value : nil
   }
 }

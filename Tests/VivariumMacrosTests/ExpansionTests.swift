@@ -244,4 +244,26 @@ import Testing
     #expect(schema?.contains(#"._property("songs", \Album.songs, deleteRule: .cascade)"#) == true)
     #expect(schema?.contains(#"._property("cover", \Album.cover)"#) == true && context.diagnostics.isEmpty)
   }
+
+  @Test func derivedPropertiesAndEmbeddingGoIntoTheSchema() throws {
+    let source: DeclSyntax = """
+      @Model(.embedded) final class Order {
+        var items: LiveList<Item>
+        @Derived(\\Order.items.count) @Indexed var itemCount = 0
+        @Derived(.sum, of: \\Item.price, over: \\Order.items) var total = 0.0
+      }
+      """
+    let declaration = try #require(source.as(ClassDeclSyntax.self))
+    let context = BasicMacroExpansionContext()
+    let members = ModelMacro.expansion(of: "@Model", providingMembersOf: declaration, conformingTo: [], in: context)
+    let schema = try #require(members.map(\.description).first { $0.contains("_$schema") })
+    #expect(schema.contains(#"\Order.itemCount, isIndexed: true, derivation: Vivarium.Derivation(.count, over: "items"))"#))
+    #expect(schema.contains(#"derivation: Vivarium.Derivation(.sum, of: "price", over: "items"))"#))
+    #expect(schema.contains("isEmbedded: true") && context.diagnostics.isEmpty)
+    let total = try #require(declaration.memberBlock.members.last?.decl.as(VariableDeclSyntax.self))
+    let accessors = PersistedMacro.expansion(of: "@_Persisted(2)", providingAccessorsOf: total, in: context)
+    #expect(accessors.count == 1 && accessors[0].description.contains("raw.pointee.derived(_$key, 2)"))
+    // What follows from others is no parameter of the initialiser.
+    #expect(!members.contains { $0.description.contains("init(itemCount") || $0.description.contains("init(total") })
+  }
 }

@@ -69,6 +69,23 @@ public macro Inverse<Origin: AnyObject, Value>(_ origin: KeyPath<Origin, Value>)
 @attached(peer)
 public macro Relationship(deleteRule: DeleteRule) = #externalMacro(module: "VivariumMacros", type: "MarkerMacro")
 
+/// A stored property that follows from a collection or an inverse of the same model, here its count:
+/// `@Derived(\Person.dogs.count) var dogCount = 0`.
+///
+/// Every write keeps it right, so that it can be sorted by, indexed and observed like any other. It cannot be set. In an
+/// unmanaged object it is what is written after `=`.
+@attached(peer)
+public macro Derived<Root: AnyObject, Value>(_ count: KeyPath<Root, Value>) =
+  #externalMacro(module: "VivariumMacros", type: "MarkerMacro")
+
+/// A stored property that follows from a number of the objects in a collection or an inverse of the same model:
+/// `@Derived(.sum, of: \Item.price, over: \Order.items) var total = 0.0`. A sum is an Int or a Double; the least, the
+/// greatest and the average are optional.
+@attached(peer)
+public macro Derived<Root: AnyObject, Value, Target: AnyObject, Number>(
+  _ function: Derivation.Function, of number: KeyPath<Target, Number>, over relationship: KeyPath<Root, Value>
+) = #externalMacro(module: "VivariumMacros", type: "MarkerMacro")
+
 /// Keeps a property out of the store: a plain stored property of the instance.
 @attached(peer)
 public macro Transient() = #externalMacro(module: "VivariumMacros", type: "MarkerMacro")

@@ -21,6 +21,14 @@ extension PropertySchema {
       defaultValue: DefaultValue(value.persistedValue))
   }
 
+  /// A property that follows from others.
+  public static func _property<Root, Property: Persistable>(
+    _ name: String, _ path: KeyPath<Root, Property>, isIndexed: Bool = false, derivation: Derivation
+  ) -> PropertySchema {
+    PropertySchema(
+      name: name, kind: Property._$kind, isOptional: Property._$isOptional, isIndexed: isIndexed, derivation: derivation)
+  }
+
   /// A relationship with a delete rule.
   public static func _property<Root, Property: Persistable & RelationshipProperty>(
     _ name: String, _ path: KeyPath<Root, Property>, deleteRule: DeleteRule

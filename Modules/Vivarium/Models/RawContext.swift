@@ -32,6 +32,12 @@ extension RawContext {
     T._$store(self, key, ordinal, value)
   }
 
+  /// A property that follows from others: in a write it is computed first, if need be.
+  public func derived<T: Persistable>(_ key: Int64, _ ordinal: Int) -> T {
+    context.store.settleDerived()
+    return T._$load(self, key, ordinal)
+  }
+
   public func inverse<T: InverseProperty>(_ key: Int64, _ ordinal: Int) -> T { T._$inverse(self, key, ordinal) }
 }
 

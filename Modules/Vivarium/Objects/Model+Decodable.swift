@@ -33,7 +33,7 @@ private final class DecodedGraph {
       throw DecodingError.dataCorrupted(.init(codingPath: container.codingPath, debugDescription: "nested too deep"))
     }
     if let id = try container.decodeIfPresent(Int.self, forKey: PropertyName(GraphName.id)) { objects[id] = object }
-    for (ordinal, property) in T._$schema.properties.enumerated() where property.isStored {
+    for (ordinal, property) in T._$schema.properties.enumerated() where property.isStored && property.derivation == nil {
       let name = PropertyName(property.name)
       guard container.contains(name) else { continue }
       let path = T._$keyPaths[ordinal] as PartialKeyPath<T>

@@ -39,7 +39,7 @@ extension Store {
       if mayMove, let newest = try? shared.engine.latestVersion(), newest != snapshot.version { try? advance() }
       tell(due, offers)
     case .ready(let transaction, let offers, let results):
-      if let transaction { move(to: transaction) }
+      if let transaction, transaction.catalog.schemaVersion <= configuration.schemaVersion { move(to: transaction) }
       keep(due, results)
       tell(due, offers)
     }

@@ -73,6 +73,7 @@ extension ResultsState {
 
   /// The keys, evaluated at most once for each version. What cannot be evaluated is empty; see `error`.
   func keys() -> KeySnapshot {
+    store.settleDerived()
     let stamp = currentStamp
     if let snapshot, self.stamp == stamp { return snapshot }
     let made: KeySnapshot
@@ -141,6 +142,7 @@ extension ResultsState {
 extension ResultsState {
   /// Counts without making a list where nobody has one yet.
   var count: Int {
+    store.settleDerived()
     if let fresh { return fresh.count }
     if store.isKept(self) { return keys().count }
     guard case .all = source, error == nil, case .success(let bound) = bound() else { return keys().count }
@@ -156,6 +158,7 @@ extension ResultsState {
   }
 
   var firstKey: Int64? {
+    store.settleDerived()
     if let fresh { return fresh.count == 0 ? nil : fresh[0] }
     if store.isKept(self) { return keys().first }
     guard case .all = source, error == nil, case .success(let bound) = bound() else {
@@ -173,6 +176,7 @@ extension ResultsState {
 
   /// Whether an object is in the result, without evaluating it where that can be avoided.
   func contains(_ key: Int64) -> Bool {
+    store.settleDerived()
     if let fresh, !fresh.isView { return fresh.index(of: key) != nil }
     guard case .all = source, query.limit == nil, case .success(let bound) = bound(), fault == nil else {
       return keys().index(of: key) != nil

@@ -58,10 +58,7 @@ public struct DynamicObject {
 extension Store {
   /// The types in the file, the program's and others.
   public var schema: Schema {
-    Schema(
-      reading.catalog.tables.map { table in
-        ObjectSchema(name: table.name, properties: table.columns.map(\.schema))
-      })
+    reading.catalog.schema
   }
 
   /// Every object of a type by its name, in the order of insertion, as they are now. `.unknownType`.

@@ -103,7 +103,7 @@ extension Store {
     if let given = values[GraphName.id], let id = Value.unwrapped(given) as? any BinaryInteger {
       creation.objects[Int64(clamping: id)] = (T._$name, key)
     }
-    for (ordinal, property) in context.properties.enumerated() where property.schema.isStored {
+    for (ordinal, property) in context.properties.enumerated() where property.schema.isStored && property.schema.derivation == nil {
       guard let given = values[property.schema.name] else { continue }
       let isPlain = property.schema.isScalar && !property.schema.isRelationship
       if ordinal == context.primaryKey || (isNew && isPlain) { continue }
@@ -134,7 +134,7 @@ extension Store {
     try T(_$blank: ())._$fill(adoption)
     var missing = adoption.missing
     for (ordinal, property) in context.properties.enumerated() {
-      guard case .scalar(let type) = property.schema.kind, type != .link,
+      guard case .scalar(let type) = property.schema.kind, type != .link, property.schema.derivation == nil,
         let given = values[property.schema.name]
       else { continue }
       let value = try Value(given, for: property.schema, of: T._$name)
@@ -167,6 +167,11 @@ extension Store {
   ) throws(StoreError) {
     let property = context.properties[ordinal]
     defer { didChange(context) }
+    if property.schema.derivation != nil {
+      throw StoreError(
+        .typeMismatch, "'\(context.schema.name).\(property.schema.name)' follows from others and cannot be set.",
+        details: ["type": context.schema.name, "property": property.schema.name])
+    }
     switch property.schema.kind {
     case .linkingObjects:
       throw StoreError(

@@ -1,4 +1,3 @@
-import ChangeTracker
 import Dispatch
 import Foundation
 import Notifications
@@ -59,7 +58,9 @@ extension Store {
 
   /// Opens the engine and brings the file's schema up to the models'. Every fault, of the models and against the
   /// file, is in the one error.
-  static func prepare(_ configuration: Configuration) throws(StoreError) -> PreparedStore {
+  static func prepare(
+    _ configuration: Configuration, progress: (@Sendable (MigrationProgress) -> Void)? = nil, flag: StopFlag? = nil
+  ) throws(StoreError) -> PreparedStore {
     let schema = configuration.schema
     let faults = configuration.models.compactMap(superclassFault)
     // Faulty models must not make a file.
@@ -67,17 +68,21 @@ extension Store {
       throw .schemaMismatch(faults + allFaults(of: schema, against: configuration))
     }
     let engine = try storing { () throws(StorageError) in try configuration.backend.open(configuration.options) }
-    let read = try storing { () throws(StorageError) in try engine.beginRead() }
-    defer { read.end() }
-    var steps = try read.catalog.extended(by: schema).steps
     if configuration.options.isReadOnly {
-      let missing = steps.filter { !$0.isOfIndexes }
-      if !missing.isEmpty { throw .lacking(missing, configuration.backend.location) }
-      steps = []
-    } else if !steps.isEmpty {
-      steps = try extend(engine, by: schema, configuration)
+      try checkReadable(engine, schema, configuration)
+      return PreparedStore(shared: .of(engine), steps: [])
     }
-    return PreparedStore(shared: .of(engine), steps: steps)
+    do throws(StoreError) {
+      let upkeep = SchemaUpkeep(engine: engine, configuration: configuration, progress: progress, flag: flag)
+      return PreparedStore(shared: .of(engine), steps: try upkeep.run())
+    } catch {
+      guard error.code == .schemaMismatch, configuration.deletesIfMigrationNeeded else { throw error }
+      engine.close()
+      try storing { () throws(StorageError) in try configuration.backend.remove() }
+      var fresh = configuration
+      fresh.deletesIfMigrationNeeded = false
+      return try prepare(fresh, progress: progress, flag: flag)
+    }
   }
 
   /// The models' faults, with the file's if there is one.
@@ -102,21 +107,17 @@ extension Store {
       type: model._$name, property: nil, message: "inherits from '\(superclass)', and a model has no superclass")
   }
 
-  private static func extend(
-    _ engine: any StorageEngine, by schema: Schema, _ configuration: Configuration
-  ) throws(StoreError) -> [CatalogStep] {
-    let deadline = configuration.writeTimeout.map { Deadline.after($0) } ?? .never
-    let write = RecordedTransaction(
-      try storing { () throws(StorageError) in try engine.beginWrite(deadline) }, origin: 0)
-    defer { write.end() }
-    // Somebody else may have done it in between.
-    let (catalog, steps) = try write.transaction.catalog.extended(by: schema)
-    if steps.isEmpty { return [] }
-    try storing { () throws(StorageError) in
-      try write.setCatalog(catalog)
-      _ = try write.commit(author: configuration.author, timeMilliseconds: Store.now, configuration.durability)
+  /// What is opened for reading alone has to have everything already, of this version of the schema.
+  private static func checkReadable(
+    _ engine: any StorageEngine, _ schema: Schema, _ configuration: Configuration
+  ) throws(StoreError) {
+    let read = try storing { () throws(StorageError) in try engine.beginRead() }
+    defer { read.end() }
+    if read.catalog.schemaVersion > configuration.schemaVersion {
+      throw .newerSchema(file: read.catalog.schemaVersion, program: configuration.schemaVersion)
     }
-    return steps
+    let missing = try read.catalog.extended(by: schema).steps.filter { !$0.isOfIndexes }
+    if !missing.isEmpty { throw .lacking(missing, configuration.backend.location) }
   }
 
   static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }

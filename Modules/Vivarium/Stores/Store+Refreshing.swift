@@ -38,7 +38,14 @@ extension Store {
 
   /// Takes a new snapshot. Tells nobody.
   func advance() throws(StoreError) {
-    move(to: try storing { () throws(StorageError) in try shared.engine.beginRead() })
+    let next = try storing { () throws(StorageError) in try shared.engine.beginRead() }
+    if next.catalog.schemaVersion > configuration.schemaVersion {
+      // A newer program migrated the file: what this one knows of its columns is over.
+      let version = next.catalog.schemaVersion
+      next.end()
+      throw .newerSchema(file: version, program: configuration.schemaVersion)
+    }
+    move(to: next)
   }
 
   /// Reads this snapshot from now on, and lets go of the old one unless frozen objects still read that.

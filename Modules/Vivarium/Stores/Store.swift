@@ -156,6 +156,14 @@ extension Store {
     return snapshot
   }
 
+  /// Makes derived properties right within an open write.
+  func settleDerived() {
+    guard let writing, writing.hasUnderived else { return }
+    dropWindows()
+    do throws(StorageError) { try writing.settleDerived() } catch { misuse(StoreError(error)) }
+    everythingChanged()
+  }
+
   func dropWindows() {
     guard hasWindows else { return }
     for context in contexts.values { context.dropWindows() }
@@ -191,6 +199,8 @@ extension Store {
 
   /// A mistake that cannot be thrown where it happened.
   func misuse(_ error: StoreError) {
+    // Another program migrated the file: nobody's mistake here.
+    if error.code == .newerSchema { return readOfNothing(error) }
     switch configuration.misuse {
     case .trapInDebug:
       assertionFailure("\(error)")

@@ -59,6 +59,10 @@ extension StoreError.Code {
   public static let addressSpace = Self(rawValue: "addressSpace")
   /// The models do not go with each other or with the file; the detail "faults" lists every reason.
   public static let schemaMismatch = Self(rawValue: "schemaMismatch")
+  /// A newer program has migrated the file; the details "fileVersion" and "programVersion" say to which version.
+  public static let newerSchema = Self(rawValue: "newerSchema")
+  /// A migration block threw; the error is in `underlying`.
+  public static let migrationFailed = Self(rawValue: "migrationFailed")
   // Running.
   public static let io = Self(rawValue: "io")
   public static let outOfDiskSpace = Self(rawValue: "outOfDiskSpace")

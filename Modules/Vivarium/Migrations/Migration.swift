@@ -1,0 +1,170 @@
+import ChangeTracker
+import Foundation
+import Storage
+import Values
+
+/// What a migration block works with: the objects as they were, by the file's names, and as they will be, by the program's.
+///
+/// Everything happens in one transaction: the file has all of it in the end, or nothing. Confined to the block it is given to.
+public final class Migration {
+  /// The types as the file had them.
+  public let oldSchema: Schema
+  /// The types as the program declares them.
+  public let newSchema: Schema
+  let old: any ReadTransaction
+  let write: RecordedTransaction
+  private let renamedTypes: [String: String]
+  private let step: () throws(StoreError) -> Void
+
+  init(
+    _ old: any ReadTransaction, _ write: RecordedTransaction, _ configuration: StoreConfiguration,
+    _ step: @escaping () throws(StoreError) -> Void
+  ) {
+    self.old = old
+    self.write = write
+    self.step = step
+    renamedTypes = configuration.renamedTypes
+    oldSchema = old.catalog.schema
+    newSchema = configuration.schema
+  }
+
+  /// Runs `body` for every object that the file has of a type, old or new by name, in the order of insertion: as it was, and
+  /// as it will be; nil where the type or the object is gone. `.unknownType`, `.cancelled`, and what `body` throws.
+  public func enumerateObjects(
+    ofType name: String, _ body: (_ old: MigrationObject, _ new: MigrationObject?) throws -> Void
+  ) throws {
+    guard let before = old.catalog[name] ?? renamedTypes.first(where: { $0.value == name }).flatMap({ old.catalog[$0.key] })
+    else {
+      if write.transaction.catalog[name] != nil { return }  // a new type, which has no objects yet
+      throw StoreError.unknownType(name)
+    }
+    for key in try storing({ () throws(StorageError) in try KeySnapshot(of: before.id, in: old) }).array {
+      try step()
+      // The table is still there: types are emptied, never taken out.
+      let isThere = try storing { () throws(StorageError) in try write.transaction.contains(before.id, ObjectKey(key)) }
+      try body(
+        MigrationObject(old, nil, before.id, ObjectKey(key)),
+        isThere ? MigrationObject(write.transaction, write, before.id, ObjectKey(key)) : nil)
+    }
+  }
+
+  /// Makes a new object; values that are not given are the defaults. `.unknownType`, `.unknownProperty`, `.typeMismatch`,
+  /// `.primaryKeyExists`, `.uniqueViolation`.
+  @discardableResult
+  public func create(_ type: String, _ values: [String: Value] = [:]) throws(StoreError) -> MigrationObject {
+    guard let entry = write.transaction.catalog[type] else { throw .unknownType(type) }
+    let key: ObjectKey
+    do throws(StorageError) {
+      key = try write.insert(RowBuffer(entry))
+    } catch {
+      throw StoreError(error, in: write.transaction.catalog, type: type)
+    }
+    let object = MigrationObject(write.transaction, write, entry.id, key)
+    for (name, value) in values.sorted(by: { $0.key < $1.key }) { try object.set(name, to: value) }
+    return object
+  }
+
+  /// Deletes a new object, by its delete rules.
+  public func delete(_ object: MigrationObject) throws(StoreError) {
+    do throws(StorageError) {
+      try write.delete(object.table, object.key)
+    } catch {
+      throw StoreError(error, type: object.type, key: object.key.rawValue)
+    }
+  }
+
+  /// Deletes every object of a type. Returns whether there is the type.
+  @discardableResult
+  public func deleteData(forType name: String) throws(StoreError) -> Bool {
+    guard let table = write.transaction.catalog[name]?.id else { return false }
+    try storing { () throws(StorageError) in
+      for key in try KeySnapshot(of: table, in: write.transaction).array { try write.deleteAlone(table, ObjectKey(key)) }
+    }
+    return true
+  }
+
+  /// Gives a property the values that another one had. `.unknownType`, `.unknownProperty`, `.typeMismatch` where a value
+  /// cannot become one of the new property.
+  public func renameProperty(onType type: String, from oldName: String, to newName: String) throws {
+    guard let after = write.transaction.catalog[type], let before = old.catalog[after.id] else {
+      throw StoreError.unknownType(type)
+    }
+    guard let source = before[oldName] else { throw StoreError.unknownProperty(oldName, of: type) }
+    guard let target = after[newName] else { throw StoreError.unknownProperty(newName, of: type) }
+    try copy(before.column(source.id), to: after.column(target.id), isLossy: false)
+  }
+
+  /// Values of one column of the old version into another of the new one, for all objects that are still there. `isLossy`:
+  /// what does not fit is left at the default.
+  func copy(_ source: ColumnID, to target: ColumnID, isLossy: Bool) throws(StoreError) {
+    guard let from = old.catalog[source]?.schema, let to = write.transaction.catalog[target]?.schema else { return }
+    let keys = try storing { () throws(StorageError) in try KeySnapshot(of: source.table, in: old) }.array
+    for key in keys {
+      try step()
+      let isThere = try storing { () throws(StorageError) in try write.transaction.contains(source.table, ObjectKey(key)) }
+      if !isThere { continue }
+      let value = try storing { () throws(StorageError) in
+        try CopiedValue(from, source, ObjectKey(key), in: old)
+      }
+      do throws(StoreError) {
+        try write.put(value, from, in: target, to, ObjectKey(key))
+      } catch {
+        if !isLossy || error.code != .typeMismatch { throw error }
+      }
+    }
+  }
+}
+
+extension RecordedTransaction {
+  /// Gives a property a value of another one's type. `.typeMismatch` where that cannot be.
+  func put(
+    _ value: CopiedValue, _ from: PropertySchema, in target: ColumnID, _ to: PropertySchema, _ key: ObjectKey
+  ) throws(StoreError) {
+    func converted(_ value: Value) throws(StoreError) -> Value? {
+      if value.isNull { return to.mayBeNull ? .null : nil }
+      if case .link = value { return from.target == to.target || to.valueType == .link ? value : nil }
+      guard let type = to.valueType else { throw .typeMismatch(value, to) }
+      if let made = Value.converted(value, to: type), made.fits(type) { return made }
+      guard let made = Value.text(value, as: type), made.fits(type) else { throw .typeMismatch(value, to) }
+      return made
+    }
+    var elements: [Value] = []
+    switch value {
+    case .scalar(let scalar): elements = scalar.isNull && !to.isScalar ? [] : [scalar]
+    case .list(let values): elements = values
+    case .map(let map): elements = map.entries.map(\.value)
+    }
+    var made: [Value] = []
+    for element in elements { if let value = try converted(element) { made.append(value) } }
+    try storing { () throws(StorageError) in
+      switch to.kind {
+      case .scalar: if let first = made.first { try set(target, key, first) }
+      case .list:
+        try edit(target, key, .clear)
+        try edit(target, key, .insert(at: 0, made))
+      case .set: for value in made { try insert(member: value, into: target, key) }
+      case .map:
+        let keys = value.entries.isEmpty ? made.indices.map(String.init) : value.entries.map(\.key)
+        for (name, value) in zip(keys, made) { try set(value, forKey: name, in: target, key) }
+      case .linkingObjects: break
+      }
+    }
+  }
+}
+
+extension Value {
+  /// Anything as text, and numbers from text.
+  static func text(_ value: Value, as type: ValueType) -> Value? {
+    switch (value, type) {
+    case (.bool, .string), (.int, .string), (.float, .string), (.double, .string), (.uuid, .string), (.objectId, .string),
+      (.decimal, .string):
+      .string(value.description)
+    case (.string(let text), .int64), (.string(let text), .int32), (.string(let text), .int16), (.string(let text), .int8):
+      Int64(text).map { .int($0) }
+    case (.string(let text), .double): Double(text).map { .double($0) }
+    case (.string(let text), .float): Float(text).map { .float($0) }
+    case (.bool(let bool), .int64): .int(bool ? 1 : 0)
+    default: nil
+    }
+  }
+}

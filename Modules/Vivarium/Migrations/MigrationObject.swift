@@ -1,0 +1,80 @@
+import ChangeTracker
+import Storage
+import Values
+
+/// An object in a migration, known by names: as it was, to be read, or as it will be, to be read and set.
+public struct MigrationObject {
+  private let reading: any StorageReading
+  private let write: RecordedTransaction?
+  let table: TableID
+  public let key: ObjectKey
+
+  init(_ reading: any StorageReading, _ write: RecordedTransaction?, _ table: TableID, _ key: ObjectKey) {
+    self.reading = reading
+    self.write = write
+    self.table = table
+    self.key = key
+  }
+
+  public var type: String { reading.catalog[table]?.name ?? "?" }
+
+  /// A scalar or link by name; null where it is null, and for names that there are not.
+  public subscript(name: String) -> Value {
+    guard let column = column(name), column.schema.isScalar else { return .null }
+    return (try? reading.value(ColumnID(table, column.id), key)) ?? .null
+  }
+
+  /// The elements of a list or a set; none for other names.
+  public func elements(_ name: String) -> [Value] {
+    guard let column = column(name), column.schema.isList || column.schema.isSet else { return [] }
+    return (try? reading.values(ColumnID(table, column.id), key, 0..<Int.max)) ?? []
+  }
+
+  /// The entries of a map; none for other names.
+  public func entries(_ name: String) -> [ValueMap.Entry] {
+    guard let column = column(name), column.schema.isMap else { return [] }
+    return (try? reading.entries(ColumnID(table, column.id), key, 0..<Int.max)) ?? []
+  }
+
+  /// Sets a scalar or link of a new object. `.unknownProperty`, `.typeMismatch`, `.uniqueViolation`, `.readOnly` for an
+  /// old object.
+  public func set(_ name: String, to value: Value) throws(StoreError) {
+    guard let write else { throw StoreError(.readOnly, "The \(type) object as it was cannot be changed.") }
+    guard let column = column(name), case .scalar(let wanted) = column.schema.kind else { throw .unknownProperty(name, of: type) }
+    guard value.isNull ? column.schema.mayBeNull : value.fits(wanted) else { throw .typeMismatch(value, column.schema) }
+    do throws(StorageError) {
+      try write.set(ColumnID(table, column.id), key, value)
+    } catch {
+      throw StoreError(error, in: write.transaction.catalog, type: type, key: key.rawValue, value: value)
+    }
+  }
+
+  /// Makes a list or a set of a new object hold these.
+  public func set(_ name: String, to elements: [Value]) throws(StoreError) {
+    guard let write else { throw StoreError(.readOnly, "The \(type) object as it was cannot be changed.") }
+    guard let column = column(name), column.schema.isList || column.schema.isSet else { throw .unknownProperty(name, of: type) }
+    let place = ColumnID(table, column.id)
+    try storing { () throws(StorageError) in
+      if column.schema.isList {
+        try write.edit(place, key, .clear)
+        try write.edit(place, key, .insert(at: 0, elements))
+      } else {
+        try write.removeAllMembers(of: place, key)
+        for element in elements { try write.insert(member: element, into: place, key) }
+      }
+    }
+  }
+
+  private func column(_ name: String) -> ColumnEntry? { reading.catalog[table]?[name] }
+}
+
+extension Catalog {
+  /// The types and properties that can be asked for by name.
+  var schema: Schema {
+    Schema(
+      tables.map { table in
+        ObjectSchema(
+          name: table.name, properties: table.columns.filter { !$0.isRetired }.map(\.schema), isEmbedded: table.isEmbedded)
+      })
+  }
+}

@@ -1,0 +1,26 @@
+import Storage
+import Values
+
+/// What opening a file does, or would do, to bring it to the program's models.
+public struct MigrationReport: Sendable {
+  /// The schema version of the file and that of the program.
+  public var versions: (old: UInt64, new: UInt64)
+  /// The changes of the schema.
+  public var steps: [CatalogStep] = []
+  /// Named migrations that run.
+  public var migrations: [String] = []
+  /// Objects of each type that come to be, go, or have a value changed.
+  public var changedObjects: [String: Int] = [:]
+  /// Why it fails; nil when it does not.
+  public var failure: (any Error)?
+
+  /// Nothing is to be done.
+  public var isEmpty: Bool { steps.isEmpty && migrations.isEmpty && versions.old == versions.new && changedObjects.isEmpty }
+}
+
+/// How far the opening of a store is.
+public struct MigrationProgress: Sendable, Hashable {
+  /// Objects that were looked at, and how many there are to look at, as far as that is known.
+  public var done: Int
+  public var total: Int
+}

@@ -1,0 +1,223 @@
+import ChangeTracker
+import Foundation
+import Storage
+import Values
+
+/// Brings a file's schema to the program's when a store is opened, whole or not at all.
+struct SchemaUpkeep {
+  let engine: any StorageEngine
+  let configuration: StoreConfiguration
+  var progress: (@Sendable (MigrationProgress) -> Void)?
+  /// Asked now and then whether it is still wanted.
+  var flag: StopFlag?
+
+  private enum Need {
+    case nothing
+    /// Only what can be added without looking at objects.
+    case addition(Catalog, [CatalogStep])
+    case migration
+  }
+
+  /// `.schemaMismatch`, `.newerSchema`, `.uniqueViolation`, `.migrationFailed` with what a block threw, `.cancelled`, or what
+  /// the engine said.
+  func run() throws(StoreError) -> [CatalogStep] {
+    let read = try storing { () throws(StorageError) in try engine.beginRead() }
+    defer { read.end() }
+    if case .nothing = try need(of: read.catalog) { return [] }
+    try checkWanted()
+    let write = try beginWrite()
+    defer { write.end() }
+    // Somebody else may have done it in between.
+    let steps: [CatalogStep]
+    switch try need(of: write.transaction.catalog) {
+    case .nothing: return []
+    case .addition(let catalog, let added):
+      steps = added
+      try storing { () throws(StorageError) in
+        try write.setCatalog(catalog)
+        try write.deriveAll()
+      }
+    case .migration: steps = try migrate(write).steps
+    }
+    try storing { () throws(StorageError) in
+      _ = try write.commit(author: configuration.author, timeMilliseconds: Store.now, configuration.durability)
+    }
+    return steps
+  }
+
+  /// Does everything but the commit.
+  func dryRun() throws(StoreError) -> MigrationReport {
+    let write = try beginWrite()
+    defer { write.end() }
+    let catalog = write.transaction.catalog
+    var report = MigrationReport(versions: (catalog.schemaVersion, configuration.schemaVersion))
+    do throws(StoreError) {
+      switch try need(of: catalog) {
+      case .nothing: break
+      case .addition(let grown, let steps):
+        report.steps = steps
+        try storing { () throws(StorageError) in try write.setCatalog(grown) }
+      case .migration: report = try migrate(write)
+      }
+    } catch {
+      report.failure = error
+    }
+    return report
+  }
+
+  private func beginWrite() throws(StoreError) -> RecordedTransaction {
+    let deadline = configuration.writeTimeout.map { Deadline.after($0) } ?? .never
+    return RecordedTransaction(try storing { () throws(StorageError) in try engine.beginWrite(deadline) }, origin: 0)
+  }
+
+  private func checkWanted() throws(StoreError) {
+    if let flag, !flag.isActive { throw StoreError(.cancelled, "The opening was cancelled; the file is as it was.") }
+  }
+
+  private func need(of catalog: Catalog) throws(StoreError) -> Need {
+    let version = configuration.schemaVersion
+    if catalog.schemaVersion > version { throw .newerSchema(file: catalog.schemaVersion, program: version) }
+    let names = configuration.migrations.map(\.name)
+    let done = catalog.completedMigrations.map(\.name)
+    if !names.isEmpty, let later = done.first(where: { !names.contains($0) }) {
+      throw .newerSchema(file: catalog.schemaVersion, program: version, migration: later)
+    }
+    let isNew = catalog.tables.isEmpty
+    if !isNew, version > catalog.schemaVersion || names.contains(where: { !done.contains($0) }) { return .migration }
+    do throws(CatalogConflict) {
+      let (adopted, steps) = try catalog.adopting(configuration.schema)
+      var grown = adopted
+      if isNew {
+        grown.schemaVersion = version
+        grown.completedMigrations = names.map { CompletedMigration(name: $0, timeMilliseconds: Store.now) }
+      }
+      return steps.isEmpty && (grown == catalog || !isNew) ? .nothing : .addition(grown, steps)
+    } catch {
+      throw .schemaMismatch(error.faults)
+    }
+  }
+}
+
+extension SchemaUpkeep {
+  private func migrate(_ write: RecordedTransaction) throws(StoreError) -> MigrationReport {
+    // The writer's lock is held: this is the version that the write began from.
+    let old = try storing { () throws(StorageError) in try engine.beginRead() }
+    defer { old.end() }
+    let plan: CatalogMigration
+    do throws(CatalogConflict) {
+      plan = try old.catalog.migrating(to: configuration.schema, renamedTypes: configuration.renamedTypes)
+    } catch {
+      throw .schemaMismatch(error.faults)
+    }
+    try storing { () throws(StorageError) in try write.setCatalog(plan.working) }
+    let done = Set(old.catalog.completedMigrations.map(\.name))
+    let pending = configuration.migrations.filter { !done.contains($0.name) }
+    let migration = Migration(old, write, configuration, try counter(of: old))
+    for move in plan.moves { try migration.copy(move.from, to: move.to, isLossy: true) }
+    do {
+      if configuration.schemaVersion > old.catalog.schemaVersion {
+        try configuration.migration?(migration, old.catalog.schemaVersion)
+      }
+      for named in pending { try named.body(migration) }
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw StoreError(
+        .migrationFailed, "The migration failed, and the file is as it was: \(error)", underlying: error)
+    }
+    for type in plan.embedded { try embed(type, write) }
+    try storing { () throws(StorageError) in for column in plan.retired { try empty(column, write) } }
+    try finish(plan, old.catalog, pending, write)
+    var report = MigrationReport(versions: (old.catalog.schemaVersion, configuration.schemaVersion))
+    report.steps = plan.steps
+    report.migrations = pending.map(\.name)
+    for table in write.record.tables {
+      let count = table.inserted.count + table.deleted.count + table.modified.count
+      if count > 0 { report.changedObjects[write.transaction.catalog[table.table]?.name ?? "?", default: 0] += count }
+    }
+    return report
+  }
+
+  /// Indexes, now that the objects are right; and what the file remembers.
+  private func finish(
+    _ plan: CatalogMigration, _ old: Catalog, _ pending: [NamedMigration], _ write: RecordedTransaction
+  ) throws(StoreError) {
+    var catalog = plan.finished
+    catalog.schemaVersion = configuration.schemaVersion
+    catalog.completedMigrations =
+      old.completedMigrations + pending.map { CompletedMigration(name: $0.name, timeMilliseconds: Store.now) }
+    do throws(StorageError) {
+      try write.setCatalog(catalog)
+      try write.deriveAll()
+      try write.removeOrphans()
+    } catch {
+      let table = catalog.tables.first { $0.indexes.contains { $0.id == error.index } }
+      throw StoreError(error, in: catalog, type: table?.name ?? "")
+    }
+  }
+
+  /// Counts objects as they are migrated, tells how far it is, and ends when it is no longer wanted.
+  private func counter(of old: any ReadTransaction) throws(StoreError) -> () throws(StoreError) -> Void {
+    var total = 0
+    for table in old.catalog.tables { total += try storing { () throws(StorageError) in try old.count(table.id) } }
+    var done = 0
+    let whole = total
+    return { () throws(StoreError) in
+      done += 1
+      if done % 64 == 0 || done == whole {
+        try checkWanted()
+        progress?(MigrationProgress(done: done, total: max(done, whole)))
+      }
+    }
+  }
+
+  /// Objects of a type that becomes embedded: those that nobody has go, those that two have are refused.
+  private func embed(_ type: String, _ write: RecordedTransaction) throws(StoreError) {
+    guard let table = write.transaction.catalog[type] else { return }
+    let catalog = write.transaction.catalog
+    let owners = catalog.tables.flatMap { source in
+      source.columns.filter { $0.schema.isRelationship && $0.schema.isStored && $0.schema.target == type && !$0.isRetired }
+        .map { source.column($0.id) }
+    }
+    let keys = try storing { () throws(StorageError) in try KeySnapshot(of: table.id, in: write.transaction) }.array
+    for key in keys {
+      var count = 0
+      try storing { () throws(StorageError) in
+        for column in owners {
+          try write.transaction.sources(of: ObjectKey(key), through: column) { sources in
+            count += sources.count
+            return .proceed
+          }
+        }
+        if count == 0 { try write.deleteAlone(table.id, ObjectKey(key)) }
+      }
+      if count > 1 {
+        throw StoreError(
+          .alreadyOwned, "The \(type) object #\(key) is linked \(count) times, and '\(type)' becomes embedded.",
+          remedy: "Give each owner an object of its own in the migration.", details: ["type": type, "key": "\(key)"])
+      }
+    }
+  }
+
+  /// Takes the values out of a column that nobody asks for any more.
+  private func empty(_ column: ColumnID, _ write: RecordedTransaction) throws(StorageError) {
+    guard let entry = write.transaction.catalog[column] else { return }
+    for key in try KeySnapshot(of: column.table, in: write.transaction).array {
+      if entry.schema.isScalar {
+        try write.transaction.set(column, ObjectKey(key), entry.absentValue)
+      } else {
+        try write.transaction.edit(column, ObjectKey(key), .clear)
+      }
+    }
+  }
+}
+
+extension StoreError {
+  static func newerSchema(file: UInt64, program: UInt64, migration: String? = nil) -> StoreError {
+    var details = ["fileVersion": "\(file)", "programVersion": "\(program)"]
+    if let migration { details["migration"] = migration }
+    let what = migration.map { "had the migration '\($0)', which this program does not know" }
+      ?? "has schema version \(file), and this program is of version \(program)"
+    return StoreError(.newerSchema, "The file \(what).", remedy: "Use the newer program.", details: details)
+  }
+}

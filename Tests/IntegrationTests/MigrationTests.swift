@@ -1,0 +1,214 @@
+import Foundation
+import TestSupport
+import Testing
+import Values
+import Vivarium
+
+@Suite struct MigrationTests {
+  static let files: [Engine] = [.lmdb, .sqlite]
+  private static let first: [any SchemaDescribing.Type] = [First.Citizen.self, First.Home.self, First.Relic.self]
+  private static let second: [any SchemaDescribing.Type] = [
+    Second.Citizen.self, Second.Home.self, Second.Relic.self, Second.Log.self,
+  ]
+
+  private func fill(_ configuration: Store.Configuration, count: Int = 20) throws {
+    let store = try Store(configuration)
+    try store.write {
+      var before: First.Citizen?
+      for id in 1...count {
+        let citizen = First.Citizen(id: id, first: "F\(id)", last: "L\(id)", age: "\(id)", nick: id % 2 == 0 ? "N" : nil)
+        citizen.friend = before
+        citizen.marks = [id, id + 1]
+        citizen.home = First.Home(street: "S\(id)")
+        try store.add(citizen)
+        before = citizen
+      }
+      try store.add(First.Relic(name: "old"))
+      try store.add(First.Home(street: "nobody's"))
+    }
+  }
+
+  private func migrating(_ file: URL, _ engine: Engine) -> Store.Configuration {
+    var configuration = engine.configuration(file, Self.second)
+    configuration.schemaVersion = 2
+    configuration.migration = { migration, oldVersion in
+      #expect(oldVersion == 0)
+      try migration.enumerateObjects(ofType: "Citizen") { old, new in
+        try new?.set("name", to: .string("\(old["first"]) \(old["last"])"))
+      }
+      try migration.renameProperty(onType: "Citizen", from: "marks", to: "grades")
+      try migration.deleteData(forType: "Relic")
+      try migration.create("Log", ["text": .string("migrated")])
+    }
+    return configuration
+  }
+
+  @Test(arguments: files) func aMigrationBringsOldObjectsToNewModels(engine: Engine) throws {
+    let directory = TemporaryDirectory("migration")
+    try fill(engine.configuration(directory.file(), Self.first))
+    let store = try Store(migrating(directory.file(), engine))
+    let citizens = store.objects(Second.Citizen.self)
+    #expect(citizens.count == 20 && store.schemaVersion == 2)
+    let second = try #require(store.object(Second.Citizen.self, forPrimaryKey: 2))
+    #expect(second.name == "F2 L2" && second.age == 2 && second.nick == "N" && second.grades.toArray() == [2, 3])
+    #expect(second.friend?.id == 1 && second.friend?.nick == "none" && second.home?.street == "S2")
+    #expect(store.objects(Second.Home.self).count == 20 && store.objects(Second.Relic.self).isEmpty)
+    #expect(store.objects(Second.Log.self).map(\.text) == ["migrated"])
+    #expect(store.schema["Citizen"]?.properties.map(\.name).contains("first") == false)
+    try store.write { try store.delete(second) }
+    #expect(store.objects(Second.Home.self).count == 19)
+  }
+
+  @Test(arguments: files) func aMigratedFileOpensAgainWithoutTheBlock(engine: Engine) throws {
+    let directory = TemporaryDirectory("migration")
+    try fill(engine.configuration(directory.file(), Self.first))
+    _ = try Store(migrating(directory.file(), engine))
+    var configuration = engine.configuration(directory.file(), Self.second)
+    configuration.schemaVersion = 2
+    configuration.migration = { _, _ in Issue.record("migrated twice") }
+    let store = try Store(configuration)
+    #expect(store.objects(Second.Citizen.self).where { $0.name == "F7 L7" }.first?.age == 7)
+    #expect(try Store.dryRun(configuration).isEmpty)
+  }
+
+  @Test(arguments: files) func aMigrationThatThrowsLeavesTheFileAsItWas(engine: Engine) throws {
+    struct Stop: Error {}
+    let directory = TemporaryDirectory("migration")
+    try fill(engine.configuration(directory.file(), Self.first))
+    for step in [1, 7, 20] {
+      var configuration = engine.configuration(directory.file(), Self.second)
+      configuration.schemaVersion = 2
+      configuration.migration = { migration, _ in
+        var count = 0
+        try migration.deleteData(forType: "Relic")
+        try migration.enumerateObjects(ofType: "Citizen") { old, new in
+          try new?.set("name", to: old["first"])
+          count += 1
+          if count == step { throw Stop() }
+        }
+      }
+      let error = #expect(throws: StoreError.self) { try Store(configuration) }
+      #expect(error?.code == .migrationFailed && error?.underlying is Stop)
+    }
+    let store = try Store(engine.configuration(directory.file(), Self.first))
+    #expect(store.objects(First.Citizen.self).map(\.last) == (1...20).map { "L\($0)" } && store.schemaVersion == 0)
+    #expect(store.objects(First.Relic.self).count == 1 && store.objects(First.Home.self).count == 21)
+  }
+
+  @Test(arguments: files) func duplicatesOfANewUniqueIndexAreFoundBeforeTheCommit(engine: Engine) throws {
+    let directory = TemporaryDirectory("migration")
+    try fill(engine.configuration(directory.file(), Self.first))
+    var configuration = engine.configuration(directory.file(), Self.second)
+    configuration.schemaVersion = 2
+    let error = #expect(throws: StoreError.self) { try Store(configuration) }
+    #expect(error?.code == .uniqueViolation && error?.details["property"] == "name")
+    #expect(try Store(engine.configuration(directory.file(), Self.first)).objects(First.Citizen.self).count == 20)
+  }
+
+  @Test(arguments: files) func aDryRunSaysWhatWouldBeAndWritesNothing(engine: Engine) throws {
+    let directory = TemporaryDirectory("migration")
+    try fill(engine.configuration(directory.file(), Self.first))
+    let report = try Store.dryRun(migrating(directory.file(), engine))
+    #expect(report.failure == nil && report.versions == (0, 2) && report.changedObjects["Citizen"] == 20)
+    #expect(report.changedObjects["Relic"] == 1 && report.changedObjects["Log"] == 1)
+    #expect(report.steps.contains(.retiredProperty(type: "Citizen", property: "first")))
+    #expect(report.steps.contains(.createdTable("Log")))
+    var failing = engine.configuration(directory.file(), Self.second)
+    failing.schemaVersion = 2
+    #expect((try Store.dryRun(failing).failure as? StoreError)?.code == .uniqueViolation)
+    let store = try Store(engine.configuration(directory.file(), Self.first))
+    #expect(store.objects(First.Citizen.self).count == 20 && store.version.rawValue == 2)
+  }
+
+  @Test(arguments: files) func anOlderProgramIsToldBothVersions(engine: Engine) throws {
+    let directory = TemporaryDirectory("migration")
+    try fill(engine.configuration(directory.file(), Self.first))
+    let older = try Store(engine.configuration(directory.file(), Self.first))
+    let citizen = try #require(older.objects(First.Citizen.self).first)
+    _ = try Store(migrating(directory.file(), engine))
+    // It reads on in its version, and cannot write.
+    older.refresh()
+    #expect(citizen.first == "F1" && older.schemaVersion == 0)
+    let refused = #expect(throws: StoreError.self) { try older.write { citizen.first = "X" } }
+    #expect(refused?.code == .newerSchema)
+    let error = #expect(throws: StoreError.self) { try Store(engine.configuration(directory.file(), Self.first)) }
+    #expect(error?.code == .newerSchema && error?.details == ["fileVersion": "2", "programVersion": "0"])
+  }
+
+  @Test(arguments: files) func namedMigrationsRunOnceInOrderAndAreRemembered(engine: Engine) throws {
+    let directory = TemporaryDirectory("migration")
+    try fill(engine.configuration(directory.file(), Self.first))
+    func open(_ names: [String]) throws -> Store {
+      var configuration = engine.configuration(directory.file(), Self.first)
+      configuration.migrations = names.map { name in
+        NamedMigration(name) { migration in
+          try migration.enumerateObjects(ofType: "Relic") { _, new in
+            guard let new else { return }
+            try new.set("name", to: .string("\(new["name"]) \(name)"))
+          }
+        }
+      }
+      return try Store(configuration)
+    }
+    #expect(try open(["a"]).objects(First.Relic.self).first?.name == "old a")
+    let store = try open(["a", "b", "c"])
+    #expect(store.objects(First.Relic.self).first?.name == "old a b c")
+    #expect(store.completedMigrations.map(\.name) == ["a", "b", "c"])
+    #expect(store.completedMigrations.allSatisfy { $0.timeMilliseconds > 0 })
+    let error = #expect(throws: StoreError.self) { try open(["a"]) }
+    #expect(error?.code == .newerSchema && error?.details["migration"] == "b")
+  }
+
+  @Test(arguments: files) func aTypeCanGetAnotherName(engine: Engine) throws {
+    let directory = TemporaryDirectory("migration")
+    try fill(engine.configuration(directory.file(), Self.first))
+    var configuration = engine.configuration(directory.file(), [Third.Human.self])
+    configuration.schemaVersion = 1
+    configuration.renamedTypes = ["Citizen": "Human"]
+    let store = try Store(configuration)
+    let human = try #require(store.object(Third.Human.self, forPrimaryKey: 5))
+    #expect(human.first == "F5" && human.friend?.first == "F4" && store.objects(Third.Human.self).count == 20)
+  }
+
+  @Test(arguments: files) func whatOnlyAddsNeedsNoVersion(engine: Engine) throws {
+    let directory = TemporaryDirectory("migration")
+    try fill(engine.configuration(directory.file(), Self.first))
+    let store = try Store(engine.configuration(directory.file(), [Second.Log.self, First.Citizen.self, First.Home.self]))
+    #expect(store.objects(Second.Log.self).isEmpty && store.objects(First.Citizen.self).count == 20)
+    let error = #expect(throws: StoreError.self) { try Store(engine.configuration(directory.file(), Self.second)) }
+    #expect(error?.code == .schemaMismatch)
+  }
+
+  @Test(arguments: files) func inDevelopmentAnOldFileCanBeDeleted(engine: Engine) throws {
+    let directory = TemporaryDirectory("migration")
+    try fill(engine.configuration(directory.file(), Self.first))
+    var configuration = engine.configuration(directory.file(), Self.second)
+    configuration.deletesIfMigrationNeeded = true
+    #expect(try Store(configuration).objects(Second.Citizen.self).isEmpty)
+  }
+
+  @Test(arguments: files) func openingTellsItsProgressAndCanBeCancelled(engine: Engine) async throws {
+    let directory = TemporaryDirectory("migration")
+    try fill(engine.configuration(directory.file(), Self.first), count: 500)
+    let configuration = migrating(directory.file(), engine)
+    let cancelled = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      do throws(StoreError) {
+        _ = try await Store.open(configuration) { _ in }
+        return nil as StoreError.Code?
+      } catch {
+        return error.code
+      }
+    }
+    #expect(await cancelled.value == .cancelled)
+    let (reports, continuation) = AsyncStream.makeStream(of: MigrationProgress.self)
+    let store = try await Store.open(configuration) { continuation.yield($0) }
+    continuation.finish()
+    var last = 0
+    for await report in reports {
+      #expect(report.done > last && report.total >= report.done)
+      last = report.done
+    }
+    #expect(last >= 500 && store.objects(Second.Citizen.self).count == 500)
+  }
+}
