@@ -113,7 +113,7 @@ let targets: [Target] = [
     ["VivariumMacros", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")]),
   Room.tests(
     "IntegrationTests",
-    ["Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values", "Vivarium"]),
+    ["Inspection", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values", "Vivarium"]),
   Room.tests("OperationsTests", ["Operations", "StorageMemory", "TestSupport", "Vivarium"]),
   Room.tests(
     "ResultsControlTests",

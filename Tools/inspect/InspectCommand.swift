@@ -15,7 +15,7 @@ struct InspectCommand: ParsableCommand {
       there; 2 the arguments make no sense; 3 the store cannot be opened (missing, foreign, damaged, or of a newer \
       format); 4 reading or writing failed; 5 the store has faults. What went wrong is one line on standard error.
       """,
-    subcommands: [Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self])
+    subcommands: [Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Export.self, Import.self, Copy.self, Digest.self])
 
   /// What every command takes.
   struct Target: ParsableArguments {

@@ -1,0 +1,93 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import Storage
+import Values
+
+/// Takes the whole graph of a store to another one, of any backend.
+public enum StoreCopy {
+  /// Copies the newest version of `source` into `target`, which must be empty: every object under its key, lists in order,
+  /// indexes, schema; and the history that the source keeps, so that the version is the same and whoever was at an earlier
+  /// one hears the same changes. The copy is one commit; those that only bring the version up hold nothing.
+  public static func copy(_ source: any StorageEngine, to target: any StorageEngine) throws(InspectionError) {
+    do throws(StorageError) {
+      let read = try source.beginRead()
+      defer { read.end() }
+      var records = kept(read)
+      let start = try checkEmpty(target)
+      // The data goes in with the oldest record, at the latest at the last version.
+      let first = max(start.rawValue + 1, read.version.rawValue - UInt64(records.count) + (records.isEmpty ? 0 : 1))
+      records.removeAll { $0.version.rawValue < first }
+      var version = start.rawValue
+      while version + 1 < first { version = try commit(CommitRecord(origin: 0), .relaxed, target) }
+      let write = try target.beginWrite(.never)
+      defer { write.end() }
+      let made = try fill(write, from: read)
+      var record = made
+      if let oldest = records.first, oldest.version.rawValue == first {
+        record = oldest
+        records.removeFirst()
+      }
+      record.changedCatalog = true
+      version = try write.commit(record, .full).rawValue
+      for record in records where version < read.version.rawValue { version = try commit(record, .relaxed, target) }
+      while version < read.version.rawValue { version = try commit(CommitRecord(origin: 0), .relaxed, target) }
+    } catch {
+      throw InspectionError(error)
+    }
+  }
+
+  private static func kept(_ read: any ReadTransaction) -> [CommitRecord] {
+    // From as far back as there is anything.
+    var low = Version(0)
+    while low < read.version {
+      var records: [CommitRecord] = []
+      do throws(StorageError) {
+        try read.history(after: low) { record in
+          records.append(record)
+          return .proceed
+        }
+        return records
+      } catch {
+        low = Version(low.rawValue + max(1, (read.version.rawValue - low.rawValue) / 2))
+      }
+    }
+    return []
+  }
+
+  private static func checkEmpty(_ target: any StorageEngine) throws(StorageError) -> Version {
+    let read = try target.beginRead()
+    defer { read.end() }
+    guard read.catalog.tables.isEmpty else {
+      throw StorageError(.misuse, .engine, "There is a store at the target already.", remedy: "Name a file that does not exist.")
+    }
+    return read.version
+  }
+
+  private static func commit(
+    _ record: CommitRecord, _ durability: Durability, _ target: any StorageEngine
+  ) throws(StorageError) -> UInt64 {
+    let write = try target.beginWrite(.never)
+    defer { write.end() }
+    return try write.commit(record, durability).rawValue
+  }
+
+  private static func fill(_ write: any WriteTransaction, from read: any ReadTransaction) throws(StorageError) -> CommitRecord {
+    let reader = GraphReader(read)
+    var writer = try GraphWriter(write, read.catalog)
+    var keys: [TableID: [Int64]] = [:]
+    for table in reader.tables {
+      let all = try reader.keys(of: table.id)
+      keys[table.id] = all
+      try writer.insert(table, all) { (column, key) throws(StorageError) in try read.value(table.column(column.id), key) }
+    }
+    for table in reader.tables {
+      try writer.fill(table, keys[table.id] ?? []) { (column, key) throws(StorageError) in
+        try GraphContent(table.column(column.id), column.schema, key, in: read)
+      }
+    }
+    return writer.record
+  }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+import Inspection
+import Storage
+import StorageLMDB
+import StorageSQLite
+
+/// Commands about the whole graph of a store.
+extension InspectCommand {
+  struct Export: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "The whole store as JSON, from which 'import' makes the same store again.")
+    @OptionGroup var target: Target
+    func run() throws { try target.inspector().export() }
+  }
+
+  struct Digest: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "16 digits that are equal for stores with equal contents, whatever their backends.")
+    @OptionGroup var target: Target
+    func run() throws { try target.inspector().digest() }
+  }
+
+  struct Import: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "import", abstract: "Makes a new store from what 'export' printed.")
+    @Argument(help: "The file to make. There must be none.") var file: String
+    @Option(help: "lmdb or sqlite.") var to: Backend
+    @Option(help: "The export; standard input when it is not given.") var from: String?
+
+    func run() throws {
+      let json: Data
+      if let from {
+        guard let read = FileManager.default.contents(atPath: from) else {
+          throw InspectionError(.cannotOpen, "\(from) cannot be read.")
+        }
+        json = read
+      } else {
+        json = FileHandle.standardInput.readDataToEndOfFile()
+      }
+      let engine = try to.create(file)
+      defer { engine.close() }
+      try GraphImport.run(json, into: engine)
+    }
+  }
+
+  struct Copy: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Copies a store to a new one of any backend: identities, order, indexes, and the history it keeps.")
+    @Argument(help: "The store's file.") var file: String
+    @Argument(help: "The file to make. There must be none.") var copy: String
+    @Option(help: "lmdb or sqlite.") var to: Backend
+
+    func run() throws {
+      let source = try StoreFinder.open(file, [LMDBBackend(path: file), SQLiteBackend(path: file)])
+      let engine = try to.create(copy)
+      defer { engine.close() }
+      try StoreCopy.copy(source, to: engine)
+    }
+  }
+
+  /// What a store is made with.
+  enum Backend: String, ExpressibleByArgument, CaseIterable {
+    case lmdb, sqlite
+
+    /// Makes a new store; status `.usage` when there is a file already.
+    func create(_ path: String) throws(InspectionError) -> any StorageEngine {
+      if FileManager.default.fileExists(atPath: path) {
+        throw InspectionError(.usage, "\(path) is there already; name a file that is not.")
+      }
+      let backend: any StorageBackend = self == .lmdb ? LMDBBackend(path: path) : SQLiteBackend(path: path)
+      do throws(StorageError) { return try backend.open(OpenOptions()) } catch { throw InspectionError(error) }
+    }
+  }
+}
