@@ -7,7 +7,7 @@ extension BoundQuery {
   /// nothing and over nulls. Throws `.overflow` when a sum of integers leaves Int64, whatever the order of adding.
   /// The same on every engine, to the last bit.
   public func sum(_ property: PropertyPath, in storage: any StorageReading) throws(QueryError) -> Value {
-    let total = try total(property, in: storage, onlyNumbers: true)
+    let total = try total(property, in: storage, .sum)
     switch total.kind {
     case .integer:
       guard let sum = Int64(exactly: total.integers) else {
@@ -22,7 +22,7 @@ extension BoundQuery {
 
   /// The mean of a numeric property over the objects that pass and are not null; nil when there is none.
   public func average(_ property: PropertyPath, in storage: any StorageReading) throws(QueryError) -> Double? {
-    let total = try total(property, in: storage, onlyNumbers: true)
+    let total = try total(property, in: storage, .mean)
     if total.count == 0 { return nil }
     return (total.kind == .integer ? Double(total.integers) : total.reals.value) / Double(total.count)
   }
@@ -30,17 +30,18 @@ extension BoundQuery {
   /// The least value of a number or date over the objects that pass; null when there is none. Null and NaN are
   /// passed over.
   public func min(_ property: PropertyPath, in storage: any StorageReading) throws(QueryError) -> Value {
-    try total(property, in: storage, onlyNumbers: false).least
+    try total(property, in: storage, .least).least
   }
 
   /// The greatest value; see `min`.
   public func max(_ property: PropertyPath, in storage: any StorageReading) throws(QueryError) -> Value {
-    try total(property, in: storage, onlyNumbers: false).greatest
+    try total(property, in: storage, .greatest).greatest
   }
 
   private func total(
-    _ property: PropertyPath, in storage: any StorageReading, onlyNumbers: Bool
+    _ property: PropertyPath, in storage: any StorageReading, _ part: ColumnTotal.Part
   ) throws(QueryError) -> Total {
+    let onlyNumbers = part == .sum || part == .mean
     var binder = try Binder(query.type, in: plan.catalog)
     let path = try binder.bind(property)
     guard path.type.isNumber || (!onlyNumbers && path.type == .date) else {
@@ -50,7 +51,7 @@ extension BoundQuery {
     }
     do throws(StorageError) {
       var run = Run(plan, storage, query)
-      return try run.total(path, sums: onlyNumbers)
+      return try run.total(path, part)
     } catch {
       throw QueryError(error)
     }
@@ -58,8 +59,13 @@ extension BoundQuery {
 }
 
 extension Run {
-  mutating func total(_ path: BoundPath, sums: Bool) throws(StorageError) -> Total {
-    var total = Total(path.type, sums: sums)
+  mutating func total(_ path: BoundPath, _ part: ColumnTotal.Part) throws(StorageError) -> Total {
+    if case .constant(true) = plan.condition, path.isOwn, plan.limit == nil,
+      let engine = storage as? any AggregatePushdown, let found = try engine.total(of: path.end, part)
+    {
+      return Total(path.type, found, part)
+    }
+    var total = Total(path.type, part)
     let evaluator = Evaluator(storage: storage)
     var isScan = false
     if case .scan = try source() { isScan = true }

@@ -22,6 +22,10 @@ extension Run {
     _ keys: [Int64], _ condition: Condition, limit: Int? = nil
   ) throws(StorageError) -> [Int64] {
     if case .constant(true) = condition { return limit.map { Array(keys.prefix($0)) } ?? keys }
+    if limit == nil, let passed = try gathered(keys, condition) {
+      statistics.rowsRead += keys.count
+      return passed
+    }
     let evaluator = Evaluator(storage: storage)
     var result: [Int64] = []
     for key in keys {
@@ -117,7 +121,7 @@ extension Run {
     let sorter = Sorter(plan.order, limit: limit, expected: keys.count)
     let evaluator = Evaluator(storage: storage)
     statistics.rowsRead += keys.count
-    for key in keys { try sorter.append(key, evaluator) }
+    try sorter.append(keys, evaluator)
     return sorter.finish()
   }
 

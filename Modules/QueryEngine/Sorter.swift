@@ -67,6 +67,17 @@ final class Sorter {
     if capacity != .max { settleLast() }
   }
 
+  /// Whether every field is a number of the object's own, and all objects are kept until the end.
+  var ordersByOwnNumbers: Bool { capacity == .max && fields.allSatisfy { $0.path.isOwn && $0.path.type.isWord } }
+
+  /// Adds a run of rows, lane by lane. Only when `ordersByOwnNumbers`.
+  func append(_ run: UnsafeBufferPointer<Int64>, _ gatherer: borrowing Gatherer) throws(StorageError) {
+    keys.append(contentsOf: run)
+    for (lane, field) in zip(lanes, fields) {
+      try gatherer.read(field.path.end, run) { _, word in lane.append(word: word) }
+    }
+  }
+
   /// The keys in order, at most the limit.
   func finish() -> [Int64] {
     let order = rowsInOrder()

@@ -7,8 +7,9 @@ struct Total {
 
   let type: ValueType
   let kind: Kind
-  /// Whether sums are wanted, or the least and the greatest.
-  let sums: Bool
+  /// What is looked for.
+  let part: ColumnTotal.Part
+  private var sums: Bool { part == .sum || part == .mean }
   private(set) var count = 0
   /// Wide enough for every Int64 there can be: overflow shows at the end, not on the way.
   private(set) var integers: Int128 = 0
@@ -18,10 +19,25 @@ struct Total {
   private var leastReal = Double.infinity
   private var greatestReal = -Double.infinity
 
-  init(_ type: ValueType, sums: Bool) {
+  init(_ type: ValueType, _ part: ColumnTotal.Part) {
     self.type = type
-    self.sums = sums
+    self.part = part
     kind = type.physical == .integer ? .integer : .real
+  }
+
+  /// What an engine has added up by itself.
+  init(_ type: ValueType, _ found: ColumnTotal, _ part: ColumnTotal.Part) {
+    self.init(type, part)
+    count = found.bound == nil ? found.count : 1
+    integers = found.integers
+    reals = found.reals
+    guard let bound = found.bound else { return }
+    if kind == .integer {
+      (leastInteger, greatestInteger) = (bound, bound)
+    } else {
+      let real = Kernels.real(bound, type)
+      (leastReal, greatestReal) = (real, real)
+    }
   }
 
   mutating func add(_ word: Int64) {
@@ -54,41 +70,6 @@ struct Total {
   }
 }
 
-/// A sum of doubles in eight lanes by turns, so that it can be computed eight at a time. Which value goes into
-/// which lane depends on its number among the values alone, not on how they were delivered: every engine gets
-/// the same bits.
-struct RealSum {
-  private(set) var lanes: SIMD8<Double> = .zero
-  private var turn = 0
-
-  var value: Double { lanes.sum() }
-
-  mutating func add(_ value: Double) {
-    lanes[turn] += value
-    turn = (turn + 1) & 7
-  }
-
-  /// Adds doubles that lie one after the other.
-  mutating func add(_ values: UnsafeRawPointer, _ count: Int) {
-    func value(_ i: Int) -> Double { values.loadUnaligned(fromByteOffset: i &* 8, as: Double.self) }
-    var i = 0
-    while i < count, turn != 0 {
-      add(value(i))
-      i &+= 1
-    }
-    var lanes = lanes
-    while i &+ 8 <= count {
-      lanes += values.loadUnaligned(fromByteOffset: i &* 8, as: SIMD8<Double>.self)
-      i &+= 8
-    }
-    self.lanes = lanes
-    while i < count {
-      add(value(i))
-      i &+= 1
-    }
-  }
-}
-
 extension Total {
   /// Adds the rows of a column that are in the mask.
   mutating func add(_ vector: ColumnVector, _ mask: Mask, _ rows: Int, _ scratch: Scratch) {
@@ -96,6 +77,10 @@ extension Total {
     if let nulls = vector.nulls { Masks.subtract(mask, nulls, words) }
     let selected = Masks.count(mask, words)
     if selected == 0 { return }
+    if isSettled(by: vector) {
+      count += selected
+      return
+    }
     let isWhole = selected == rows
     switch (kind, vector.layout) {
     case (.integer, .int8) where isWhole: addNarrow(UInt8.self, vector, rows)
@@ -117,6 +102,19 @@ extension Total {
       }
     }
     count += selected
+  }
+
+  /// Whether no row of a column can be beyond the bound that is looked for.
+  private func isSettled(by vector: ColumnVector) -> Bool {
+    switch part {
+    case .sum, .mean: return false
+    case .least:
+      if kind == .integer { return count > 0 && vector.min >= leastInteger }
+      return leastReal <= greatestReal && vector.min >= ZoneHint.ordinal(of: leastReal)
+    case .greatest:
+      if kind == .integer { return count > 0 && vector.max <= greatestInteger }
+      return leastReal <= greatestReal && vector.max <= ZoneHint.ordinal(of: greatestReal)
+    }
   }
 
   @inline(__always)

@@ -21,8 +21,8 @@ public struct ColumnWindow {
 public protocol WindowedReading: StorageReading {
   /// The window with the row of `key`, or nil when no live object has the key.
   ///
-  /// Valid until the transaction ends; in a write, until the next call that changes, deletes or inserts
-  /// anything, in any table, or ends a savepoint. Called once for each column and run that is touched, so it
+  /// Valid until the same column is asked again or the transaction ends; in a write also until the next call that changes,
+  /// deletes or inserts anything, in any table, or ends a savepoint. Called once for each column and run that is touched, so it
   /// should cost no more than a point read or two.
   func window(_ column: ColumnID, containing key: ObjectKey) throws(StorageError) -> ColumnWindow?
 }

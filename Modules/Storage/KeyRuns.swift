@@ -7,10 +7,33 @@ public struct KeyRuns: Sendable, Hashable {
 
   public init() { runs = [] }
 
-  /// From keys in any order, duplicates allowed. O(n log n).
-  public init(_ keys: some Sequence<Int64>) {
+  /// From keys in any order, duplicates allowed. O(n log n), O(n) where they lie close together.
+  @inlinable public init(_ keys: some Sequence<Int64>) { self.init(unsorted: Array(keys)) }
+
+  @usableFromInline init(unsorted keys: [Int64]) {
     self.init()
-    for key in keys.sorted() { append(key) }
+    guard let least = keys.min(), let greatest = keys.max() else { return }
+    let (span, overflow) = greatest.subtractingReportingOverflow(least)
+    if overflow || span / 64 > keys.count * 4 {
+      var keys = keys
+      keys.sort()
+      for key in keys { append(key) }
+      return
+    }
+    // A bit for each key there could be: 64 keys a word.
+    var bits = [UInt64](repeating: 0, count: Int(span / 64) + 1)
+    for key in keys { bits[Int((key - least) >> 6)] |= 1 << UInt64((key - least) & 63) }
+    for (word, value) in bits.enumerated() {
+      var rest = value
+      while rest != 0 {
+        let first = rest.trailingZeroBitCount
+        let length = (~(rest >> UInt64(first))).trailingZeroBitCount
+        let key = least + Int64(word * 64 + first)
+        append(key...key + Int64(length - 1))
+        if first + length >= 64 { break }
+        rest &= .max << UInt64(first + length)
+      }
+    }
   }
 
   /// From runs that keep the rules above; runs that do not are put in order. O(n log n).
@@ -39,6 +62,12 @@ public struct KeyRuns: Sendable, Hashable {
       }
     }
     runs.append(key...key)
+  }
+
+  /// Adds keys of which none is below any other. O(1).
+  public mutating func append(_ keys: ClosedRange<Int64>) {
+    guard let last = runs.last, keys.lowerBound - 1 <= last.upperBound else { return runs.append(keys) }
+    runs[runs.count - 1] = last.lowerBound...Swift.max(last.upperBound, keys.upperBound)
   }
 
   /// O(log runs).

@@ -67,6 +67,9 @@ public protocol StorageReading: AnyObject {
   /// How many entries a run of an index has, without visiting them where the engine can.
   func count(in index: IndexID, _ range: IndexRange) throws(StorageError) -> Int
 
+  /// The same for all entries with one number in an index over one integer column, without a box.
+  func count(in index: IndexID, equalTo integer: Int64) throws(StorageError) -> Int
+
   /// The number of elements of a list, members of a set or keys of a map. O(1) or close to it.
   func elementCount(_ column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int
 
@@ -91,6 +94,10 @@ public protocol StorageReading: AnyObject {
   /// The only object with these values in a unique index; nil when there is none. The first when not unique.
   /// An engine that finds it faster than by `keys` says how; others have that.
   func key(in index: IndexID, equal values: [Value]) throws(StorageError) -> ObjectKey?
+
+  /// The same for an index over one integer column, without a box: what looking objects up by primary key does. Called
+  /// once a look-up; others than integer columns are answered as `key(in:equal:)` answers `.int`.
+  func key(in index: IndexID, equalTo integer: Int64) throws(StorageError) -> ObjectKey?
 
   /// The backlinks of an object: keys of the objects whose to-one link, or list, set or map of links, `column` points to
   /// `target`, ascending; a collection that holds the target twice gives its owner twice. Maintained by the engine for
@@ -204,6 +211,16 @@ extension StorageReading {
       return .stop
     }
     return result
+  }
+
+  /// By `count(in:_:)`.
+  public func count(in index: IndexID, equalTo integer: Int64) throws(StorageError) -> Int {
+    try count(in: index, IndexRange(equal: [.int(integer)]))
+  }
+
+  /// By `key(in:equal:)`.
+  public func key(in index: IndexID, equalTo integer: Int64) throws(StorageError) -> ObjectKey? {
+    try key(in: index, equal: [.int(integer)])
   }
 }
 

@@ -143,9 +143,36 @@ extension StorageConformance {
       try store.read { read in
         for (i, key) in keys.enumerated() {
           try expectEqual(try read.key(in: store.person.index("id"), equal: [.int(Int64(100 + i))]), key)
+          try expectEqual(try read.key(in: store.person.index("id"), equalTo: Int64(100 + i)), key)
         }
+        for number in [99, 200, .min, .max] as [Int64] { try expectEqual(try read.key(in: store.person.index("id"), equalTo: number), nil) }
         try expectEqual(try read.key(in: store.person.index("id"), equal: [.int(99)]), nil)
         try expectEqual(try read.key(in: store.person.index("id"), equal: [.int(.min)]), nil)
+      }
+      // What an open write has changed is found too.
+      try store.writeInVain { write in
+        try write.delete(store.person.id, keys[7])
+        let added = try store.addPeople(500..<501, write)
+        try expectEqual(try write.key(in: store.person.index("id"), equalTo: 107), nil)
+        try expectEqual(try write.key(in: store.person.index("id"), equalTo: 108), keys[8])
+        try expectEqual(try write.key(in: store.person.index("id"), equalTo: 500), added[0])
+      }
+    },
+    ConformanceCheck("entriesOfANumberAreCountedAsTheirRunIs") { subject in
+      let store = try ConformanceStore(subject)
+      try store.write { try addVaried(2_100, store, $0) }
+      func check(_ tx: any StorageReading) throws {
+        for index in store.person.indexes where index.properties.count == 1 {
+          for number in [-20, -1, 0, 1, 2, 7, 50, .min, .max] as [Int64] {
+            let run = try tx.count(in: index.id, IndexRange(equal: [.int(number)]))
+            try expectEqual(try tx.count(in: index.id, equalTo: number), run)
+          }
+        }
+      }
+      try store.read { try check($0) }
+      try store.writeInVain { write in
+        try changeVaried(store, write)
+        try check(write)
       }
     },
   ]

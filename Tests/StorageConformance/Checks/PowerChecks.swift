@@ -38,6 +38,91 @@ extension StorageConformance {
         }
       }
     },
+    ConformanceCheck("aWindowStaysWhileOtherColumnsAreRead") { subject in
+      let store = try ConformanceStore(subject)
+      try store.write { try addVaried(700, store, $0) }
+      try store.read { read in
+        guard let windows = read as? any WindowedReading else { return }
+        let (rank, name) = (store.person.column(named: "rank"), store.person.column(named: "name"))
+        // In the order of keys, so that engines read ahead, and with the column read later standing still meanwhile.
+        for key in try read.allRows(store.person, []).map(\.key) {
+          let window = try unwrap(try windows.window(rank, containing: ObjectKey(key)), "a window of rank")
+          for other in key...key + 5 { _ = try windows.window(name, containing: ObjectKey(other)) }
+          let row = Int(key - window.firstKey)
+          try expectEqual(window.vector.value(at: row, as: .int64), try read.value(rank, ObjectKey(key)), "rank of \(key)")
+        }
+      }
+    },
+    ConformanceCheck("aWindowAfterALookUpIsOfTheObjectFound") { subject in
+      let store = try ConformanceStore(subject)
+      let keys = try store.write { try store.addPeople(0..<40, $0) }
+      func check(_ tx: any StorageReading) throws {
+        guard let windows = tx as? any WindowedReading else { return }
+        for i in [3, 30, 7, 7, 8, 39, 0] {
+          let key = try unwrap(try tx.key(in: store.person.index("id"), equalTo: Int64(i)), "the key of \(i)")
+          for name in i % 2 == 0 ? ["rank", "name"] : ["name", "id"] {
+            let window = try unwrap(try windows.window(store.person.column(named: name), containing: key), "a window")
+            let type = try unwrap(store.person[name]?.schema.valueType, "type of \(name)")
+            try expectEqual(
+              window.vector.value(at: Int(key.rawValue - window.firstKey), as: type),
+              try tx.value(store.person.column(named: name), key), "\(name) of \(key)")
+          }
+        }
+      }
+      try store.read { try check($0) }
+      try store.writeInVain { write in
+        try check(write)
+        for i in [3, 7] { try write.set(store.person.column(named: "rank"), keys[i], word: Int64(900 + i)) }
+        try check(write)
+      }
+    },
+    ConformanceCheck("gatheredWordsAreThoseReadOneByOne") { subject in
+      let store = try ConformanceStore(subject)
+      try store.write { try addVaried(2_100, store, $0) }
+      try store.write { try changeVaried(store, $0) }
+      func check(_ tx: any StorageReading) throws {
+        guard let gathering = tx as? any GatheringReading else { return }
+        let keys = try tx.allRows(store.person, []).map(\.key).filter { $0 % 7 != 2 }.reversed() as [Int64]
+        var words = [Int64](repeating: 0, count: keys.count)
+        var nulls = [Bool](repeating: false, count: keys.count)
+        for name in ["id", "age", "score", "born", "weight", "isNice", "rank", "best"] {
+          let column = store.person.column(named: name)
+          try gather(gathering, column, keys, &words, &nulls)
+          for (i, key) in keys.enumerated() {
+            try expectEqual(nulls[i] ? nil : words[i], try tx.word(column, ObjectKey(key)), "\(name) of \(key)")
+          }
+        }
+        try expectError(.objectDeleted, .statement, "a gathered object that is not there") {
+          try gather(gathering, store.person.column(named: "rank"), [keys[0], 1 << 40], &words, &nulls)
+        }
+        try expectError(.misuse, nil, "gathered bytes") {
+          try gather(gathering, store.person.column(named: "name"), [keys[0]], &words, &nulls)
+        }
+      }
+      try store.read { try check($0) }
+      try store.writeInVain { write in
+        try changeVaried(store, write)
+        try check(write)
+      }
+    },
+    ConformanceCheck("totalsOfAnEngineAreThoseOfAScan") { subject in
+      let store = try ConformanceStore(subject)
+      func check(_ tx: any StorageReading) throws {
+        guard let adding = tx as? any AggregatePushdown else { return }
+        for name in ["id", "age", "score", "weight", "rank"] {
+          let type = try unwrap(store.person[name]?.schema.valueType, "type of \(name)")
+          let values = try tx.allRows(store.person, [name]).map { $0.values[0] }.filter { !$0.isNull }
+          try checkTotals(adding, store.person.column(named: name), type, values)
+        }
+      }
+      try store.read { try check($0) }
+      try store.write { try addVaried(2_100, store, $0) }
+      try store.read { try check($0) }
+      try store.writeInVain { write in
+        try changeVaried(store, write)
+        try check(write)
+      }
+    },
     ConformanceCheck("aWindowOfAnotherKindOfColumnIsMisuse") { subject in
       let store = try ConformanceStore(subject)
       try store.write { try store.addPeople(0..<3, $0) }
@@ -57,6 +142,50 @@ extension StorageConformance {
       }
     },
   ]
+
+  private static func gather(
+    _ tx: any GatheringReading, _ column: ColumnID, _ keys: [Int64], _ words: inout [Int64], _ nulls: inout [Bool]
+  ) throws {
+    try keys.withUnsafeBufferPointer { keys in
+      try words.withUnsafeMutableBufferPointer { words in
+        try nulls.withUnsafeMutableBufferPointer { nulls in
+          guard let words = words.baseAddress, let nulls = nulls.baseAddress else { return }
+          try tx.words(column, of: keys, into: words, nulls: nulls)
+        }
+      }
+    }
+  }
+
+  private static func checkTotals(
+    _ tx: any AggregatePushdown, _ column: ColumnID, _ type: ValueType, _ values: [Value]
+  ) throws {
+    func real(_ value: Value) -> Double {
+      switch value {
+      case .double(let x): x
+      case .float(let x): Double(x)
+      default: .nan
+      }
+    }
+    if let total = try tx.total(of: column, .mean) {
+      try expectEqual(total.count, values.count, "the count of \(column)")
+      var (integers, reals): (Int128, RealSum) = (0, RealSum())
+      for value in values { if case .int(let x) = value { integers += Int128(x) } else { reals.add(real(value)) } }
+      try expectEqual(total.integers, integers, "the sum of \(column)")
+      let isSame = total.reals.value.bitPattern == reals.value.bitPattern || (total.reals.value.isNaN && reals.value.isNaN)
+      try expect(isSame, "the sum of \(column) is \(total.reals.value), not \(reals.value)")
+      let sum = try unwrap(try tx.total(of: column, .sum), "the sum without the count")
+      try expectEqual(sum.integers, integers, "the sum of \(column) alone")
+    }
+    let numbers = values.filter { value in if case .int = value { true } else { !real(value).isNaN } }
+    for (part, wanted) in [
+      (ColumnTotal.Part.least, numbers.min { $0.order(to: $1) == .before }),
+      (.greatest, numbers.max { $0.order(to: $1) == .before }),
+    ] {
+      guard let total = try tx.total(of: column, part) else { continue }
+      let found = total.bound.flatMap { Value(word: $0, type: type) } ?? .null
+      try expect(found.order(to: wanted ?? .null) == .same, "\(part) of \(column) is \(found), not \(wanted ?? .null)")
+    }
+  }
 
   private static func firstKey(_ tx: any StorageReading, _ store: ConformanceStore) -> Int64 {
     (try? tx.allRows(store.person, []).first?.key) ?? 1
