@@ -5,7 +5,7 @@ import Values
 ///
 /// `@unchecked`: the caches of `ColumnReading` are plain memory. `StorageReading` allows one thread at a time, and
 /// whoever passes the transaction on orders the two threads by that; the engine itself never touches one.
-final class ColumnRead: ColumnReading, ReadTransaction, WindowedReading, @unchecked Sendable {
+final class ColumnRead: ColumnReading, ReadTransaction, WindowedReading, GatheringReading, @unchecked Sendable {
   override init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot) throws(StorageError) {
     do throws(StorageError) {
       try super.init(engine, snapshot)

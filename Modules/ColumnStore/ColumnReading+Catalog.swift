@@ -16,7 +16,7 @@ extension ColumnReading {
     guard let start = bytes.baseAddress, bytes.count >= 8 else { throw .corrupt("the catalog is cut off") }
     return try cache.catalog(version: start.number(0)) { () throws(StorageError) in
       do {
-        return CatalogMap(try JSONDecoder().decode(Catalog.self, from: Data(bytes[8...])))
+        return CatalogMap(try Catalog(json: UnsafeRawBufferPointer(rebasing: bytes[8...])))
       } catch {
         throw .corrupt("the catalog cannot be read")
       }

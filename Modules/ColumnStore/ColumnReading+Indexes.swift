@@ -21,10 +21,22 @@ extension ColumnReading {
   /// The key of a value that a unique index of integers can be asked for directly: what looking objects up by primary
   /// key does, so that it allocates nothing. Nil also for what this write may have changed.
   @inline(__always) private final func onlyWord(_ table: TableState, _ position: Int, _ value: Value) -> UInt64? {
-    guard case .int(let number) = value, table.indexes[position].isDirect else { return nil }
+    guard case .int(let number) = value else { return nil }
+    return onlyWord(table, position, number)
+  }
+
+  @inline(__always) private final func onlyWord(_ table: TableState, _ position: Int, _ number: Int64) -> UInt64? {
+    guard table.isDirect(position) else { return nil }
     let word = IndexKeyCoding.ordinal(number, .integer)
     if let edits = table.edits[position], edits.mayHaveTouched(word: word) { return nil }
     return word
+  }
+
+  final func key(in index: IndexID, equalTo integer: Int64) throws(StorageError) -> ObjectKey? {
+    try checkOpen()
+    let (table, position) = try find(index)
+    guard let word = onlyWord(table, position, integer) else { return try key(in: index, equal: [.int(integer)]) }
+    return try reader(table, position).object(ofWord: word).map { ObjectKey($0) }
   }
 
   final func key(in index: IndexID, equal values: [Value]) throws(StorageError) -> ObjectKey? {
@@ -49,6 +61,15 @@ extension ColumnReading {
     if range == .all { return reader.entryCount + (table.edits[position]?.countChange ?? 0) }
     if let edits = table.edits[position] { return try edits.count(reader, lower, upper) }
     return try reader.count(lower, upper)
+  }
+
+  final func count(in index: IndexID, equalTo integer: Int64) throws(StorageError) -> Int {
+    try checkOpen()
+    let (table, position) = try find(index)
+    guard table.indexes[position].isWholeNumber, table.edits[position] == nil else {
+      return try count(in: index, IndexRange(equal: [.int(integer)]))
+    }
+    return try reader(table, position).count(ofWord: IndexKeyCoding.ordinal(integer, .integer))
   }
 
   final func sources(
@@ -78,11 +99,8 @@ extension ColumnReading {
   }
 
   final func find(_ index: IndexID) throws(StorageError) -> (TableState, Int) {
-    if let found = foundIndex, found.index == index, found.position < found.table.indexes.count,
-      found.table.indexes[found.position].reference == .index(index)
-    {
-      return (found.table, found.position)
-    }
+    // Forgotten when the table's indexes change.
+    if let found = foundIndex, found.index == index { return (found.table, found.position) }
     guard let id = map.table(of: index) else { throw .misuse("The catalog has no index \(index.rawValue).") }
     let table = try table(id)
     guard let position = table.indexes.firstIndex(where: { $0.reference == .index(index) }) else {

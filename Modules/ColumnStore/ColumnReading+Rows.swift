@@ -20,6 +20,21 @@ extension ColumnReading {
     return try word(table, chunk, position, slot)
   }
 
+  final func words(
+    _ column: ColumnID, of keys: UnsafeBufferPointer<Int64>, into words: UnsafeMutablePointer<Int64>,
+    nulls: UnsafeMutablePointer<Bool>
+  ) throws(StorageError) {
+    try checkOpen()
+    let table = try table(column.table)
+    let slot = try slot(table, column.property, isWord: true)
+    for i in 0..<keys.count {
+      let (chunk, position) = try place(table, ObjectKey(keys[i]))
+      let word = try word(table, chunk, position, slot)
+      words[i] = word ?? 0
+      nulls[i] = word == nil
+    }
+  }
+
   final func bytes(
     _ column: ColumnID, _ key: ObjectKey, _ body: (UnsafeRawBufferPointer?) -> Void
   ) throws(StorageError) {
@@ -69,18 +84,20 @@ extension ColumnReading {
       slots.append(slot)
     }
     let hints = hints.filter { slots.indices.contains($0.column) }
+    let vectors = UnsafeMutablePointer<ColumnVector>.allocate(capacity: max(slots.count, 1))
+    defer { vectors.deallocate() }
     let numbers = try chunkNumbers(table)
     let first = table.chunkNumber(of: max(start.rawValue, 1))
     var i = numbers.partitionPoint { $0 < first }
     while i < numbers.count {
       if let chunk = try chunk(table, number: numbers[i]),
-        try visit(table, chunk, slots, start.rawValue, hints, body) == .stop
+        try visit(table, chunk, slots, vectors, start.rawValue, hints, body) == .stop
       {
         return
       }
       i += 1
     }
-    if let fresh = table.fresh { _ = try visit(table, fresh, slots, start.rawValue, hints, body) }
+    if let fresh = table.fresh { _ = try visit(table, fresh, slots, vectors, start.rawValue, hints, body) }
   }
 
   /// Numbers of all chunks but the fresh one, ascending.
@@ -93,8 +110,8 @@ extension ColumnReading {
   }
 
   private final func visit(
-    _ table: TableState, _ chunk: Chunk, _ slots: [Int], _ start: Int64, _ hints: [ZoneHint],
-    _ body: (borrowing ColumnBatch) -> Step
+    _ table: TableState, _ chunk: Chunk, _ slots: [Int], _ space: UnsafeMutablePointer<ColumnVector>, _ start: Int64,
+    _ hints: [ZoneHint], _ body: (borrowing ColumnBatch) -> Step
   ) throws(StorageError) -> Step {
     guard chunk.liveCount > 0 else { return .proceed }
     let from = chunk.firstPosition(from: start)
@@ -106,32 +123,27 @@ extension ColumnReading {
       let vector = chunk.cells[slot].vector
       if vector.min > hint.max || vector.max < hint.min { return .proceed }
     }
-    var vectors: [ColumnVector] = []
-    vectors.reserveCapacity(slots.count)
-    for slot in slots { vectors.append(try vector(table, chunk, slot)) }
+    for (i, slot) in slots.enumerated() { (space + i).initialize(to: try vector(table, chunk, slot)) }
+    let vectors = UnsafeBufferPointer(start: space, count: slots.count)
     var live: UnsafePointer<UInt64>? = chunk.isFull ? nil : UnsafePointer(chunk.live)
     if from > 0 {
       // Rows before the start are given as holes: it happens once in a scan.
       let words = Bits.wordCount(chunk.count)
-      return vectors.withUnsafeBufferPointer { vectors in
-        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: words) { masked in
-          for i in 0..<words {
-            let first = i * 64
-            let word = chunk.live[i]
-            masked[i] = from >= first + 64 ? 0 : from <= first ? word : word & (UInt64.max << UInt64(from - first))
-          }
-          live = UnsafePointer(masked.baseAddress)
-          return body(
-            ColumnBatch(
-              firstKey: ObjectKey(chunk.firstKey), keys: chunk.keys(), count: chunk.count, live: live, columns: vectors))
+      return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: words) { masked in
+        for i in 0..<words {
+          let first = i * 64
+          let word = chunk.live[i]
+          masked[i] = from >= first + 64 ? 0 : from <= first ? word : word & (UInt64.max << UInt64(from - first))
         }
+        live = UnsafePointer(masked.baseAddress)
+        return body(
+          ColumnBatch(
+            firstKey: ObjectKey(chunk.firstKey), keys: chunk.keys(), count: chunk.count, live: live, columns: vectors))
       }
     }
-    return vectors.withUnsafeBufferPointer { vectors in
-      body(
-        ColumnBatch(
-          firstKey: ObjectKey(chunk.firstKey), keys: chunk.keys(), count: chunk.count, live: live, columns: vectors))
-    }
+    return body(
+      ColumnBatch(
+        firstKey: ObjectKey(chunk.firstKey), keys: chunk.keys(), count: chunk.count, live: live, columns: vectors))
   }
 }
 

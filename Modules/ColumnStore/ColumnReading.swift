@@ -10,7 +10,7 @@ class ColumnReading {
   let engine: ColumnEngine
   let snapshot: any KeyValueSnapshot
   final let version: Version
-  final var map: CatalogMap
+  final var map: CatalogMap { didSet { foundIndex = nil } }
   @exclusivity(unchecked) final var isEnded = false
   @exclusivity(unchecked) private final var tables: [TableState?] = []
   /// The index that was asked last.
@@ -43,8 +43,8 @@ class ColumnReading {
 
   private final func openTable(_ id: TableID) throws(StorageError) -> TableState {
     try checkOpen()
-    guard let entry = map.table(id) else { throw .misuse("The catalog has no table \(id.rawValue).") }
-    let table = TableState(entry, rowsPerChunk: engine.header.rowsPerChunk)
+    guard let shapes = map.shapes(id) else { throw .misuse("The catalog has no table \(id.rawValue).") }
+    let table = TableState(shapes, rowsPerChunk: engine.header.rowsPerChunk)
     if let record = try value(.table(.tableRecord, id)) { try table.read(record: record) }
     if let rows = try value(.table(.freshRows, id)) {
       table.fresh = try FreshRows.decode(rows, table.shapes, rowsPerChunk: table.rowsPerChunk)
@@ -150,9 +150,9 @@ extension ColumnReading {
     _ table: TableState, _ chunk: Chunk, _ position: Int, _ slot: Int
   ) throws(StorageError) -> Int64? {
     try load(table, chunk, slot)
-    if let column = chunk.cells[slot].edited { return column.isNull(position) ? nil : column.words[position] }
-    let vector = chunk.cells[slot].vector
-    return vector.isNull(at: position) ? nil : vector.word(at: position)
+    let cell = chunk.cells + slot
+    if let column = cell.pointee.edited { return column.isNull(position) ? nil : column.words[position] }
+    return cell.pointee.vector.isNull(at: position) ? nil : cell.pointee.vector.word(at: position)
   }
 
   /// The bytes of a row, lent until the next change; nil is null.

@@ -15,7 +15,7 @@ extension ColumnWrite {
           if before != entry { try change(before, to: entry) }
         } else {
           // A table that comes back after a rollback must not see what was cached for it.
-          try table(entry.id).adopt(entry)
+          try table(entry.id).adopt(TableShapes(entry))
         }
       }
     } catch {
@@ -28,7 +28,7 @@ extension ColumnWrite {
 
   private func change(_ before: TableEntry, to entry: TableEntry) throws(StorageError) {
     let table = try table(entry.id)
-    table.adopt(entry)
+    table.adopt(TableShapes(entry))
     for index in before.indexes where !entry.indexes.contains(index) { droppedIndexes.append(.index(index.id)) }
     let added = entry.indexes.filter { !before.indexes.contains($0) }
     guard !added.isEmpty, table.liveCount > 0 else { return }

@@ -39,7 +39,7 @@ extension ColumnWrite {
       droppedIndexes = dropped
       hasChangedCatalog = hadChanged
       for table in openTables {
-        if let entry = old.table(table.id) { table.adopt(entry) }
+        if let shapes = old.shapes(table.id) { table.adopt(shapes) }
       }
     }
   }

@@ -20,6 +20,8 @@ struct IndexBlock {
   private let keys: UnsafeRawPointer
   private let prefix: UnsafeRawBufferPointer
   private let suffixes: UnsafeRawPointer
+  /// Numbers: the last is `count - 1` above the first. Where none comes twice, none is left out.
+  private let isUnbroken: Bool
 
   init(_ bytes: UnsafeRawBufferPointer, isWord: Bool) throws(StorageError) {
     guard let start = bytes.baseAddress, bytes.count >= IndexBlock.headerSize,
@@ -43,10 +45,12 @@ struct IndexBlock {
       objects = data + count * keyWidth
       prefix = UnsafeRawBufferPointer(start: data, count: 0)
       suffixes = data
+      isUnbroken = PackedNumbers.load(keys, keyWidth, count - 1) == UInt64(count - 1)
     } else {
       let prefixCount = Int(start.number(16, as: UInt32.self))
       let fixed = prefixCount + count * objectWidth + (count + 1) * keyWidth
       guard keyWidth == 2 || keyWidth == 4, fixed <= size else { throw .corrupt("an index block is cut off") }
+      isUnbroken = false
       lowestKey = 0
       lowestObject = start.number(8)
       prefix = UnsafeRawBufferPointer(start: data, count: prefixCount)
@@ -112,6 +116,7 @@ struct IndexBlock {
   @inline(__always) func object(ofWord word: UInt64) -> Int64? {
     if word < lowestKey { return nil }
     let offset = word &- lowestKey
+    if isUnbroken { return offset < UInt64(count) ? object(at: Int(offset)) : nil }
     if offset < UInt64(count), PackedNumbers.load(keys, keyWidth, Int(offset)) == offset {
       return object(at: Int(offset))
     }
@@ -122,6 +127,35 @@ struct IndexBlock {
       rest &-= half
     }
     return PackedNumbers.load(keys, keyWidth, low) == offset ? object(at: low) : nil
+  }
+
+  /// The block with one number more: the bytes before and after it are copied as they are. Nil where the numbers do not
+  /// fit the block's widths, or the block the limit.
+  func inserting(word: UInt64, object: Int64, limit: Int) -> ValueBuffer? {
+    let (key, member) = (word &- lowestKey, UInt64(bitPattern: object) &- lowestObject)
+    guard isWord, word >= lowestKey, object >= Int64(bitPattern: lowestObject), PackedNumbers.width(key) <= keyWidth,
+      PackedNumbers.width(member) <= objectWidth
+    else { return nil }
+    let size = IndexBlock.headerSize + (count + 1) * (keyWidth + objectWidth)
+    if size > limit { return nil }
+    let place = position(ofWord: word, object: object)
+    return ValueBuffer(count: size) { out in
+      let out = out.baseAddress.unsafelyUnwrapped  // a buffer of at least a header has an address
+      out.store(UInt8(1), at: 0)
+      out.store(UInt8(keyWidth), at: 1)
+      out.store(UInt8(objectWidth), at: 2)
+      out.store(UInt8(0), at: 3)
+      out.store(UInt32(truncatingIfNeeded: count + 1), at: 4)
+      out.store(lowestKey, at: 8)
+      out.store(lowestObject, at: 16)
+      let newKeys = out + IndexBlock.headerSize
+      let newObjects = newKeys + (count + 1) * keyWidth
+      for (from, to, width, number) in [(keys, newKeys, keyWidth, key), (objects, newObjects, objectWidth, member)] {
+        to.copyMemory(from: from, byteCount: place * width)
+        PackedNumbers.store(number, to, width, place)
+        (to + (place + 1) * width).copyMemory(from: from + place * width, byteCount: (count - place) * width)
+      }
+    }
   }
 
   /// The first position that is not below (word, object).

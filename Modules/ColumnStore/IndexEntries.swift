@@ -23,6 +23,8 @@ protocol PendingIndexEntry {
   /// How many of `entries` from `start` on fit a block of `limit` bytes; at least one.
   static func fitting(_ entries: ArraySlice<Self>, limit: Int) -> Int
   static func encode(_ entries: ArraySlice<Self>) -> ValueBuffer
+  /// A block with one entry more; nil where it has to be encoded anew, or would be larger than `limit`.
+  static func inserting(_ entry: Self, into block: IndexBlock, limit: Int) -> ValueBuffer?
   /// Sorts in the order of entries.
   static func sort(_ entries: inout [Self])
 }
@@ -30,6 +32,8 @@ protocol PendingIndexEntry {
 extension PendingIndexEntry {
   @inline(__always) var object: Int64 { packed >> 1 }
   @inline(__always) var isRemoval: Bool { packed & 1 == 1 }
+
+  static func inserting(_ entry: Self, into block: IndexBlock, limit: Int) -> ValueBuffer? { nil }
 }
 
 /// An entry whose key is a number.
@@ -106,6 +110,10 @@ struct WordIndexEntry: PendingIndexEntry {
         }
       }
     }
+  }
+
+  static func inserting(_ entry: Self, into block: IndexBlock, limit: Int) -> ValueBuffer? {
+    block.inserting(word: entry.word, object: entry.object, limit: limit)
   }
 
   static func sort(_ entries: inout [Self]) { RadixSort.sort(&entries) }

@@ -51,6 +51,13 @@ struct IndexMerge<Entry: PendingIndexEntry> {
       let i = carriedFence == nil ? edits[next].block(in: fences) : carriedBlock + 1
       let end = endOfEdits(edits, from: next, inBlock: i)
       let block = try reader.block(i)
+      if carriedFence == nil, end == next + 1, !edits[next].isRemoval,
+        let value = Entry.inserting(edits[next], into: block, limit: blockLimit)
+      {
+        (prefix + fences.fence(i)).withUnsafeBytes { batch.append(key: $0, value: value) }
+        next = end
+        continue
+      }
       var stored: [Entry] = []
       Entry.read(block, into: &stored, arena: arena)
       let isAppended = i == fences.count - 1 && next < end && stored.last.map { isBelow($0, edits[next]) } ?? true
@@ -123,7 +130,9 @@ struct IndexMerge<Entry: PendingIndexEntry> {
   /// Writes entries as one block under `fence`, or as several when they do not fit one: full ones where the index
   /// grows at its end, even ones elsewhere.
   private mutating func write(_ entries: [Entry], fence: [UInt8], isAppended: Bool, _ batch: inout KeyValueBatch) {
+    // Blocks that are made in bulk are left with room for an eighth more, so that what is added later mostly fits.
     var cuts = pieces(entries, limit: blockLimit, most: .max)
+    if cuts.count > 1, isAppended { cuts = pieces(entries, limit: blockLimit - blockLimit / 8, most: .max) }
     if cuts.count > 1, !isAppended { cuts = pieces(entries, limit: blockLimit, most: (entries.count + cuts.count - 1) / cuts.count) }
     var start = 0
     for end in cuts {

@@ -8,7 +8,7 @@ final class IndexReader {
   /// Entries in the whole index.
   let entryCount: Int
   let fences: IndexFences
-  private let blocks: UnsafeMutablePointer<IndexBlock?>
+  private let blocks: BlockTable
   private let prefix: [UInt8]
   private static let scratchCount = 2_048
 
@@ -22,13 +22,10 @@ final class IndexReader {
       throw .corrupt("an index has entries without blocks, or blocks without entries")
     }
     prefix = EntryKey.blockPrefix(shape.reference).bytes
-    blocks = .allocate(capacity: max(fences.count, 1))
-    blocks.initialize(repeating: nil, count: max(fences.count, 1))
+    blocks = BlockTable(count: fences.count)
   }
 
-  deinit {
-    blocks.deallocate()
-  }
+  deinit { blocks.deallocate() }
 
   func block(_ i: Int) throws(StorageError) -> IndexBlock {
     if let block = blocks[i] { return block }
@@ -37,7 +34,7 @@ final class IndexReader {
     }
     guard let bytes else { throw .corrupt("a block of an index is missing") }
     let block = try IndexBlock(bytes, isWord: shape.isWord)
-    blocks[i] = block
+    blocks.keep(block, at: i)
     return block
   }
 
@@ -47,8 +44,19 @@ final class IndexReader {
     // Fences cut between entries, so the entry may also be in the block after: only when the key's first object
     // is above the fence's, which `Int64.max` as object looks up from above.
     let i = fences.block(ofWord: word)
-    if blocks[i] == nil { _ = try block(i) }
-    return blocks[i]?.object(ofWord: word)
+    if let block = blocks[i] { return block.object(ofWord: word) }
+    return try block(i).object(ofWord: word)
+  }
+
+  /// How many entries have a number. O(log n), and a step for each block between its first and its last.
+  func count(ofWord word: UInt64) throws(StorageError) -> Int {
+    guard fences.count > 0 else { return 0 }
+    let first = fences.block(ofWord: word, object: .min)
+    let last = fences.block(ofWord: word, object: .max)
+    let start = try block(first).position(ofWord: word, object: .min)
+    var count = try block(last).position(ofWord: word, object: .max) - start
+    for i in first..<last { count += try block(i).count }
+    return count
   }
 
   /// Blocks with the positions between two cuts, in index order or against it.
@@ -100,6 +108,43 @@ final class IndexReader {
       return .proceed
     }
     return sum
+  }
+}
+
+/// The blocks that a reader has decoded, in pages of sixteen that are made when first needed: a transaction that looks at
+/// one block of a large index sets up no memory for the others.
+private struct BlockTable {
+  private static let pageSize = 16
+  private let pages: UnsafeMutablePointer<UnsafeMutablePointer<IndexBlock?>?>
+  private let pageCount: Int
+
+  init(count: Int) {
+    pageCount = count / BlockTable.pageSize + 1
+    pages = .allocate(capacity: pageCount)
+    pages.initialize(repeating: nil, count: pageCount)
+  }
+
+  func deallocate() {
+    for page in 0..<pageCount { pages[page]?.deallocate() }
+    pages.deallocate()
+  }
+
+  /// A block below the count that was given.
+  @inline(__always) subscript(i: Int) -> IndexBlock? {
+    guard let page = pages[i / BlockTable.pageSize] else { return nil }
+    return page[i % BlockTable.pageSize]
+  }
+
+  func keep(_ block: IndexBlock, at i: Int) {
+    let page: UnsafeMutablePointer<IndexBlock?>
+    if let made = pages[i / BlockTable.pageSize] {
+      page = made
+    } else {
+      page = .allocate(capacity: BlockTable.pageSize)
+      page.initialize(repeating: nil, count: BlockTable.pageSize)
+      pages[i / BlockTable.pageSize] = page
+    }
+    page[i % BlockTable.pageSize] = block
   }
 }
 

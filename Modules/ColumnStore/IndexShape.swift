@@ -22,7 +22,9 @@ final class IndexShape: Sendable {
   /// The backlinks of a collection or a mixed scalar, whose values have any number of entries.
   let linksInside: Bool
 
-  /// A unique index of integers: an integer is its key.
+  /// An index of integers that are never null: an integer is its key.
+  let isWholeNumber: Bool
+  /// The same, and unique.
   let isDirect: Bool
 
   init(_ index: IndexEntry, _ shapes: [ColumnShape], slots: [Int]) {
@@ -33,7 +35,8 @@ final class IndexShape: Sendable {
     isUnique = index.isUnique
     isWord = slots.count == 1 && shapes[slots[0]].form.isWord && !shapes[slots[0]].isOptional
     linksInside = false
-    isDirect = isWord && isUnique && shapes[slots[0]].form == .integer && shapes[slots[0]].type != .link
+    isWholeNumber = isWord && shapes[slots[0]].form == .integer && shapes[slots[0]].type != .link
+    isDirect = isWholeNumber && isUnique
   }
 
   init(backlinksOf column: ColumnID, slot: Int, _ shape: ColumnShape) {
@@ -44,6 +47,7 @@ final class IndexShape: Sendable {
     firstForm = .integer
     isUnique = false
     isWord = true
+    isWholeNumber = false
     isDirect = false
   }
 }

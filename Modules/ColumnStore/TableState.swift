@@ -36,6 +36,8 @@ final class TableState {
 
   /// Index structures: the declared ones, then the backlinks of each relationship.
   @exclusivity(unchecked) private(set) var indexes: [IndexShape] = []
+  /// Parallel to `indexes`: their `isDirect`, to be asked without touching the shape.
+  @exclusivity(unchecked) private var directness: [Bool] = []
   /// Positions in `indexes` of the structures that read a slot.
   @exclusivity(unchecked) private(set) var indexesOfSlot: [[Int]] = []
   /// Parallel to `indexes`: what was read, and what this write changes.
@@ -46,38 +48,36 @@ final class TableState {
   /// Objects deleted by this write whose values or lists have entries of their own.
   var leavingEntries: Set<Int64> = []
 
-  init(_ entry: TableEntry, rowsPerChunk: Int) {
-    id = entry.id
-    self.entry = entry
+  init(_ shapes: TableShapes, rowsPerChunk: Int) {
+    id = shapes.entry.id
+    entry = shapes.entry
     self.rowsPerChunk = rowsPerChunk
-    shapes = []
+    self.shapes = []
     traits = .allocate(capacity: 1)
-    adopt(entry)
+    adopt(shapes)
   }
 
   deinit { traits.deallocate() }
 
   /// Takes a changed description of the table. Columns are only ever added at the end.
-  func adopt(_ entry: TableEntry) {
-    self.entry = entry
-    shapes = entry.columns.map { ColumnShape($0) }
+  func adopt(_ new: TableShapes) {
+    entry = new.entry
+    shapes = new.columns
     traits.deallocate()
     traits = .allocate(capacity: max(shapes.count, 1))
     for (slot, shape) in shapes.enumerated() { (traits + slot).initialize(to: ColumnTraits(shape)) }
-    slots = [Int16](repeating: -1, count: (entry.columns.map { Int($0.id.rawValue) }.max() ?? 0) + 1)
-    for (slot, column) in entry.columns.enumerated() { slots[Int(column.id.rawValue)] = Int16(truncatingIfNeeded: slot) }
-    var found = entry.indexes.compactMap { index in
-      let parts = index.properties.compactMap { entry.slot(of: $0) }
-      return parts.count == index.properties.count && !parts.isEmpty ? IndexShape(index, shapes, slots: parts) : nil
+    slots = new.slots
+    if indexes.isEmpty {
+      readers = [IndexReader?](repeating: nil, count: new.indexes.count)
+      edits = [IndexEdits?](repeating: nil, count: new.indexes.count)
+    } else {
+      let before = Dictionary(uniqueKeysWithValues: zip(indexes.map(\.reference), zip(readers, edits)))
+      readers = new.indexes.map { before[$0.reference]?.0 ?? nil }
+      edits = new.indexes.map { before[$0.reference]?.1 ?? nil }
     }
-    for (slot, shape) in shapes.enumerated() where shape.hasBacklinks {
-      found.append(IndexShape(backlinksOf: ColumnID(id, shape.property), slot: slot, shape))
-    }
-    let before = Dictionary(uniqueKeysWithValues: zip(indexes.map(\.reference), zip(readers, edits)))
-    indexes = found
-    readers = found.map { before[$0.reference]?.0 ?? nil }
-    edits = found.map { before[$0.reference]?.1 ?? nil }
-    indexesOfSlot = shapes.indices.map { slot in indexes.indices.filter { indexes[$0].slots.contains(slot) } }
+    indexes = new.indexes
+    directness = new.directness
+    indexesOfSlot = new.indexesOfSlot
     for chunk in chunks.values { chunk.addCells(upTo: shapes.count) }
     if let fresh, fresh.cellCount < shapes.count {
       let old = fresh.cellCount
@@ -90,6 +90,9 @@ final class TableState {
       }
     }
   }
+
+  /// Whether integers are the keys of an index, and unique in it.
+  @inline(__always) func isDirect(_ position: Int) -> Bool { directness[position] }
 
   @inline(__always) func slot(_ property: PropertyID) -> Int? {
     let raw = Int(property.rawValue)

@@ -20,6 +20,30 @@ import Testing
     }
   }
 
+  @Test func aNumberPutIntoABlockIsAsIfItHadAlwaysBeenThere() throws {
+    var random = SeededGenerator.forTest()
+    for spread in [1, 200, 60_000, 3_000_000_000] {
+      var entries = (0..<200).map { _ in
+        WordIndexEntry(word: 1 << 63 + UInt64(random.below(spread)), packed: Int64(5 + random.below(spread)) << 1)
+      }
+      WordIndexEntry.sort(&entries)
+      let block = try IndexBlock(WordIndexEntry.encode(entries[...]).keptBytes, isWord: true)
+      for _ in 0..<50 {
+        let new = WordIndexEntry(word: 1 << 63 + UInt64(random.below(spread * 2)), packed: Int64(random.below(spread * 2)) << 1)
+        guard let made = WordIndexEntry.inserting(new, into: block, limit: 4_080) else { continue }
+        var all = entries + [new]
+        WordIndexEntry.sort(&all)
+        let grown = try IndexBlock(made.keptBytes, isWord: true)
+        #expect((0..<grown.count).map { grown.word(at: $0) } == all.map(\.word))
+        #expect((0..<grown.count).map { grown.object(at: $0) } == all.map(\.object))
+      }
+      #expect(WordIndexEntry.inserting(entries[7], into: block, limit: 4_080) != nil)
+      // Equal numbers take no bytes, so there is always room for one more.
+      let size = WordIndexEntry.encode(entries[...]).bytes.count
+      if spread > 1 { #expect(WordIndexEntry.inserting(entries[7], into: block, limit: size) == nil) }
+    }
+  }
+
   @Test func sortingAgreesWithComparing() {
     var random = SeededGenerator.forTest()
     for count in [0, 1, 2, 511, 512, 5_000] {
