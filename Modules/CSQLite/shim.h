@@ -30,6 +30,11 @@ static inline int csqlite_bind_copy(
                  : sqlite3_bind_blob64(statement, parameter, start, count, SQLITE_TRANSIENT);
 }
 
+// Gives a copy of some bytes as the result of a function.
+static inline void csqlite_result_copy(sqlite3_context *context, const void *bytes, uint64_t count) {
+  sqlite3_result_blob64(context, bytes, count, SQLITE_TRANSIENT);
+}
+
 // The first `count` bytes of the main file, read through SQLite's own descriptor: a descriptor of ours would,
 // when closed, take back the locks that other connections of this process hold on the file.
 static inline int csqlite_read_header(sqlite3 *db, void *bytes, int count) {

@@ -80,6 +80,26 @@ struct ColumnBuffer {
     return true
   }
 
+  /// A row that does not live: unspecified but readable.
+  mutating func appendHole(at row: Int) {
+    if cell.physical == .bytes {
+      offsets[row] = UInt32(truncatingIfNeeded: arenaUsed)
+      offsets[row + 1] = UInt32(truncatingIfNeeded: arenaUsed)
+    } else {
+      (values + row * width).initializeMemory(as: UInt8.self, repeating: 0, count: width)
+    }
+  }
+
+  /// The word of a row of a word column; nil is null.
+  @inline(__always) func word(at row: Int) -> Int64? {
+    if hasNulls, nulls[row >> 6] >> UInt64(row & 63) & 1 == 1 { return nil }
+    switch cell.physical {
+    case .integer where cell.type == .bool: return Int64(values.load(fromByteOffset: row, as: UInt8.self))
+    case .float: return Int64(values.load(fromByteOffset: row &* 4, as: UInt32.self))
+    default: return values.load(fromByteOffset: row &* 8, as: Int64.self)
+    }
+  }
+
   private mutating func appendNull(_ statement: Statement, _ column: Int32, at row: Int) -> Bool {
     // What a null row holds is unspecified but must be readable.
     if cell.physical != .bytes { (values + row * width).initializeMemory(as: UInt8.self, repeating: 0, count: width) }

@@ -71,8 +71,7 @@ extension Connection {
     }
     defer { finish(statement) }
     guard try step(statement, "read the catalog") else { return Catalog() }
-    let text = Data(statement.bytes(0, isText: true))
-    do { return try JSONDecoder().decode(Catalog.self, from: text) } catch {
+    do { return try Catalog(json: statement.bytes(0, isText: true)) } catch {
       throw StorageError(
         .corrupt, .engine, "The catalog in '_vivarium_catalog' cannot be read: \(error).",
         remedy: "Restore the file from a copy.")
@@ -100,9 +99,10 @@ extension Connection {
     return ObjectCounters(objects: Int(max(0, statement.int64(0))), lastKey: statement.int64(1))
   }
 
+  /// Keys that were given out stay so: the last one never goes back.
   func setCounters(_ counters: ObjectCounters, of table: TableLayout) throws(StorageError) {
     let statement = try take(StatementKey(.setCounters)) {
-      "UPDATE _vivarium_types SET objects = ?, last_key = ? WHERE id = ?"
+      "UPDATE _vivarium_types SET objects = ?, last_key = max(last_key, ?) WHERE id = ?"
     }
     defer { finish(statement) }
     statement.bind(1, Int64(counters.objects))

@@ -13,6 +13,8 @@ extension Connection {
   static let patienceMilliseconds: Int32 = 10_000
   /// Page cache of one connection, in KiB. Grows with what is read, so small stores use little.
   static let cacheKilobytes = 128 << 10
+  /// Of the writing connection: holds the pages of indexes that a bulk load comes back to.
+  static let writerCacheKilobytes = 64 << 10
   /// The log's length is cut to this when it begins anew after having grown larger.
   static let logBytesMax = 16 << 20
 
@@ -20,7 +22,9 @@ extension Connection {
   private static let quietOpening = csqlite_register_quiet() == SQLITE_OK ? "vivarium-quiet" : ""
 
   /// A connection to a file of ours, set up as all of ours are.
-  static func ours(path: String, isReadOnly: Bool, isImmutable: Bool = false) throws(StorageError) -> Connection {
+  static func ours(
+    path: String, isReadOnly: Bool, isImmutable: Bool = false, cacheKilobytes: Int = Connection.cacheKilobytes
+  ) throws(StorageError) -> Connection {
     let name = isImmutable ? "file:\(path.percentEncoded)?immutable=1\(quietOpening.isEmpty ? "" : "&vfs=" + quietOpening)" : path
     let flags = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
     let connection = try Connection(path: name, flags: flags | (isImmutable ? SQLITE_OPEN_URI : 0))

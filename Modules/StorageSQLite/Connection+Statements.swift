@@ -4,7 +4,9 @@ import Storage
 extension Connection {
   /// A statement that is ready to be bound; `text` is asked at its first use. Give it back with `finish`.
   @inline(__always) func take(_ key: StatementKey, _ text: () -> String) throws(StorageError) -> Statement {
-    if let statement = statements[key], !statement.isBusy {
+    takeCount &+= 1
+    // There are as many places as `place` can name.
+    if let statement = recent[key.place], statement.key == key, !statement.isBusy {
       statement.isBusy = true
       return statement
     }
@@ -16,10 +18,12 @@ extension Connection {
     while let statement = last, statement.isBusy, let next = statement.next { last = next }
     if let last, !last.isBusy {
       last.isBusy = true
+      recent[key.place] = last
       return last
     }
-    let statement = try prepare(text)
+    let statement = try prepare(text, key)
     if let last { last.next = statement } else { statements[key] = statement }
+    recent[key.place] = statement
     return statement
   }
 
@@ -45,12 +49,12 @@ extension Connection {
     if statement.isTransient { sqlite3_finalize(statement.pointer) }
   }
 
-  private func prepare(_ text: String) throws(StorageError) -> Statement {
+  private func prepare(_ text: String, _ key: StatementKey? = nil) throws(StorageError) -> Statement {
     var pointer: OpaquePointer?
     prepareCount += 1
     let code = sqlite3_prepare_v3(database, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
     guard code == SQLITE_OK, let pointer else { throw failure(code, doing: "prepare a statement") }
-    let statement = Statement(pointer)
+    let statement = Statement(pointer, key)
     statement.isBusy = true
     return statement
   }

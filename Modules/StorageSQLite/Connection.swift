@@ -13,9 +13,16 @@ final class Connection: @unchecked Sendable {
   /// The layout that the kept statements were written for.
   private var layout: SchemaLayout?
   var statements: [StatementKey: Statement] = [:]
+  /// Those taken last, by the place of their key: most calls take one of a few. `@exclusivity(unchecked)`: nothing is
+  /// called while it is accessed.
+  @exclusivity(unchecked) var recent = [Statement?](repeating: nil, count: 16)
   var texts: [String: Statement] = [:]
   /// Left to the parent process: a forked child must not even close it.
   private var isAbandoned = false
+  /// How many statements were taken so far. For tests. `@exclusivity(unchecked)`: as `recent`.
+  @exclusivity(unchecked) var takeCount = 0
+  /// Whether the function that adds doubles is known.
+  var hasRealSum = false
   /// How many statements were prepared so far, over its life. For tests.
   var prepareCount = 0
   /// How many statements of queries are kept.
@@ -53,11 +60,24 @@ final class Connection: @unchecked Sendable {
     sqlite3_close_v2(database)
   }
 
+  /// Gives the pages back that a large transaction has left: readers have caches of their own.
+  func trimCache() {
+    var (used, most): (Int32, Int32) = (0, 0)
+    guard sqlite3_db_status(database, SQLITE_DBSTATUS_CACHE_USED, &used, &most, 0) == SQLITE_OK,
+      used > Connection.idleCacheBytesMax
+    else { return }
+    sqlite3_db_release_memory(database)
+  }
+
+  /// What an idle writer may keep.
+  private static let idleCacheBytesMax: Int32 = 16 << 20
+
   /// Leaves the connection as it is, for good: in a child of the process that opened it.
   func abandon() { isAbandoned = true }
 
   private func finalizeAll() {
     statements = [:]
+    recent = [Statement?](repeating: nil, count: 16)
     texts = [:]
     while let statement = sqlite3_next_stmt(database, nil) { sqlite3_finalize(statement) }
   }

@@ -10,6 +10,8 @@ final class IndexLayout: Sendable {
   /// Quoted.
   let name: String
   let columns: [ColumnLayout]
+  /// Unique, over one column of integers.
+  let isDirect: Bool
 
   init(_ entry: IndexEntry, table: TableID, tableName: String, name: String, columns: [ColumnLayout]) {
     self.entry = entry
@@ -17,6 +19,8 @@ final class IndexLayout: Sendable {
     self.tableName = tableName
     self.name = name.quoted
     self.columns = columns
+    isDirect = entry.isUnique && columns.count == 1 && columns[0].cell.physical == .integer
+      && columns[0].cell.type != .bool && columns[0].cell.type != .link
   }
 
   var definition: String {

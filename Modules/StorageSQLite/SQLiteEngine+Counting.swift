@@ -9,6 +9,11 @@ extension SQLiteEngine {
     (transaction as? Snapshot)?.connection.prepareCount ?? 0
   }
 
+  /// How many kept statements the transaction's connection has used in its life; 0 for another engine's.
+  package static func useCount(of transaction: any StorageReading) -> Int {
+    (transaction as? Snapshot)?.connection.takeCount ?? 0
+  }
+
   /// How the transaction's connection would run a statement, a line a step.
   package static func plan(of text: String, in transaction: any StorageReading) throws(StorageError) -> [String] {
     guard let connection = (transaction as? Snapshot)?.connection else { return [] }

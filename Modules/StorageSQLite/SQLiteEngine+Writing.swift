@@ -36,7 +36,8 @@ extension SQLiteEngine {
     if isClosed { throw .closedEngine }
     if let writer { return writer }
     do throws(StorageError) {
-      let writer = try Connection.ours(path: file.path, isReadOnly: false)
+      let writer = try Connection.ours(
+        path: file.path, isReadOnly: false, cacheKilobytes: Connection.writerCacheKilobytes)
       if pagesMax > 0 { try writer.execute("PRAGMA max_page_count = \(pagesMax)") }
       shared.withLock { $0.durability.connectionIsFull = nil }
       // The log may be new, and our own syncs of it do not bring its name to the disk.
@@ -71,7 +72,11 @@ extension SQLiteEngine {
       return shared.durability.connectionIsFull ?? false
     }
     bell.ring()
-    let frames = watch.withLock { $0?.frames ?? (logged: 0, moved: 0) }
+    // The writer's lock is still held, so nobody has committed a version since.
+    let frames = watch.withLock { watch in
+      watch?.note(version)
+      return watch?.frames ?? (logged: 0, moved: 0)
+    }
     checkpointer.committed(logged: frames.logged, moved: frames.moved)
     switch durability {
     case .full: if !wasFull { try LogFile.sync(database: file.path) }
@@ -84,6 +89,7 @@ extension SQLiteEngine {
   func endWrite(_ connection: Connection, _ hold: WriterHold, _ lastKeys: [TableID: Int64]) {
     if mark.isStale { return connection.abandon() }
     let isUsable = endTransaction(connection)
+    connection.trimCache()
     let surplus = shared.withLock { shared -> Connection? in
       shared.openCount -= 1
       for (table, key) in lastKeys { shared.issued[table] = max(shared.issued[table] ?? 0, key) }

@@ -28,19 +28,18 @@ extension SQLiteWriteTransaction {
   private func beginInsertion(_ id: TableID) throws(StorageError) {
     settleInsertion()
     let table = try layout.table(id)
-    let objects = try objectCount(table)
-    let lastKey = try self.lastKey(table)
+    let (objects, lastKey) = try counters(table)
     let statement = try connection.take(StatementKey(.insert, table.number)) { table.insertText }
     countedTables.insert(id)
     insertion = Insertion(table: table, statement: statement, lastKey: lastKey, objects: objects)
   }
 
-  private func lastKey(_ table: TableLayout) throws(StorageError) -> Int64 {
-    if let key = lastKeys[table.id] { return key }
-    let stored = try connection.counters(of: table).lastKey
+  private func counters(_ table: TableLayout) throws(StorageError) -> (objects: Int, lastKey: Int64) {
+    if let key = lastKeys[table.id] { return (try objectCount(table), key) }
+    let stored = try connection.counters(of: table)
     // Another program may have added rows without running the triggers that count.
     let used = try connection.largestKey(table)
-    return max(stored, used, engine.lastIssuedKey(table.id))
+    return (objectCounts[table.id] ?? stored.objects, max(stored.lastKey, used, engine.lastIssuedKey(table.id)))
   }
 
   /// Writes back what an insertion in progress knows. Called before anything else looks at it.

@@ -32,6 +32,7 @@ extension SQLiteWriteTransaction {
       objectCounts = mark.objectCounts
       layout = mark.layout
       connection.use(layout)
+      windows.forget()
     }
   }
 }

@@ -21,6 +21,7 @@ extension SQLiteWriteTransaction {
       }
       layout = new
       positions.forgetAll()
+      windows.forget()
     }
   }
 

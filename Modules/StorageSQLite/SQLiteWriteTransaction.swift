@@ -3,7 +3,8 @@ import Coordination
 import Storage
 import Values
 
-/// The one writer: the engine's writing connection inside an immediate transaction.
+/// The one writer: the engine's writing connection inside an immediate transaction. `@exclusivity(unchecked)` as in
+/// `Snapshot`.
 final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
   /// What a savepoint brings back besides the rows.
   struct Mark {
@@ -14,13 +15,13 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
   private let hold: WriterHold
   var marks: [Mark] = []
   /// The last key given out in each table that the transaction inserted into.
-  var lastKeys: [TableID: Int64] = [:]
+  @exclusivity(unchecked) var lastKeys: [TableID: Int64] = [:]
   /// Tables whose counters are to be written.
-  var countedTables: Set<TableID> = []
+  @exclusivity(unchecked) var countedTables: Set<TableID> = []
   /// Why nothing but `end` is possible any more.
-  private var spoiled: StorageError?
+  @exclusivity(unchecked) private var spoiled: StorageError?
   /// Held while rows are added to one table: the counters that every insert needs.
-  var insertion: Insertion?
+  @exclusivity(unchecked) var insertion: Insertion?
 
   init(_ engine: SQLiteEngine, _ connection: Connection, _ state: SnapshotState, _ hold: WriterHold) {
     self.hold = hold
@@ -76,10 +77,10 @@ extension SQLiteWriteTransaction {
     do throws(StorageError) {
       for id in countedTables.sorted() {
         let table = try layout.table(id)
-        var counters = try connection.counters(of: table)
-        counters.objects = objectCounts[id] ?? counters.objects
-        counters.lastKey = max(counters.lastKey, lastKeys[id] ?? 0)
-        try connection.setCounters(counters, of: table)
+        // What is counted was changed, so its count is known.
+        let objects: Int
+        if let known = objectCounts[id] { objects = known } else { objects = try objectCount(table) }
+        try connection.setCounters(ObjectCounters(objects: objects, lastKey: lastKeys[id] ?? 0), of: table)
       }
       try putRecord(record)
       try trimHistory()

@@ -34,6 +34,32 @@ extension Snapshot {
     _ = try KeyBlock.lend(statement, of: connection, body)
   }
 
+  final func key(in id: IndexID, equalTo integer: Int64) throws(StorageError) -> ObjectKey? {
+    try enter()
+    defer { leave() }
+    let index = try layout.index(id)
+    guard index.isDirect else { return try key(in: id, equal: [.int(integer)]) }
+    let companion = windows.companion(of: index.table)
+    let shape = companion.map { UInt32($0.layout.id.property.rawValue) } ?? 0
+    let statement = try connection.take(StatementKey(.find, index.table.rawValue, id.rawValue, shape: shape)) {
+      "SELECT _key\(companion.map { ", " + $0.layout.name } ?? "") FROM \(index.tableName) "
+        + "INDEXED BY \(index.name) WHERE \(index.columns[0].name) = ?"
+    }
+    defer { connection.finish(statement) }
+    statement.bind(1, integer)
+    guard try connection.step(statement, "read an index") else { return nil }
+    let key = statement.int64(0)
+    windows.didFind(index.table, key)
+    if let companion, !companion.holds(key, windows.epoch) {
+      companion.begin(key, 1, windows.epoch)
+      do throws(StorageError) { try companion.append(statement, 1, key: key) } catch {
+        // Nobody has asked for the value yet: whoever does is told.
+        companion.begin(key, 1, windows.epoch)
+      }
+    }
+    return ObjectKey(key)
+  }
+
   final func count(in id: IndexID, _ range: IndexRange) throws(StorageError) -> Int {
     try enter()
     defer { leave() }

@@ -5,20 +5,21 @@ import Values
 /// What a read and an open write have in common: a connection inside a transaction, read through the layout of
 /// its version.
 ///
-/// One thread at a time, any, as the seam says of all transactions.
+/// One thread at a time, any, as the seam says of all transactions. `@exclusivity(unchecked)` where no access spans a
+/// call of a lent closure.
 class Snapshot: StorageReading {
   let engine: SQLiteEngine
   let connection: Connection
   let version: Version
   /// Changes in a write that changes the catalog.
-  final var layout: SchemaLayout
+  @exclusivity(unchecked) final var layout: SchemaLayout
   /// Positions of the lists that were opened, by owner.
   final var positions = PositionCache()
-  final var windows = WindowArena()
-  final var objectCounts: [TableID: Int] = [:]
-  private final var isEnded = false
+  @exclusivity(unchecked) final var windows = WindowTable()
+  @exclusivity(unchecked) final var objectCounts: [TableID: Int] = [:]
+  @exclusivity(unchecked) private final var isEnded = false
   /// Calls under way: a call inside a lent closure is one more.
-  private final var depth = 0
+  @exclusivity(unchecked) private final var depth = 0
 
   init(_ engine: SQLiteEngine, _ connection: Connection, _ state: SnapshotState) {
     self.engine = engine
@@ -110,7 +111,13 @@ extension Snapshot {
   final func word(_ id: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
     try enter()
     defer { leave() }
+    if let word = windows.known(id)?.word(key.rawValue, windows.epoch) { return word }
     let column = try layout.wordColumn(id)
+    if windows.wasFound(id.table, key.rawValue) {
+      // Read with the look-up from the next one on.
+      let window = windows.column(column)
+      if try readRow(window, key.rawValue), let word = window.word(key.rawValue, windows.epoch) { return word }
+    }
     let statement = try read(column, key)
     defer { connection.finish(statement) }
     switch statement.word(0, column.cell) {
@@ -138,7 +145,7 @@ extension Snapshot {
     _ column: ColumnLayout, _ key: ObjectKey
   ) throws(StorageError) -> Statement {
     let statement = try connection.take(StatementKey(.read, column.id.table.rawValue, column.id.property.rawValue)) {
-      "SELECT \(column.name) FROM \(layout.tableName(column)) WHERE _key = ?"
+      readText(column)
     }
     statement.bind(1, key.rawValue)
     do throws(StorageError) {

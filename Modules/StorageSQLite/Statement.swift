@@ -8,8 +8,10 @@ import Values
 /// one thread at a time, as its connection is.
 final class Statement {
   let pointer: OpaquePointer
-  /// Between `Connection.take` and `Connection.finish`.
-  var isBusy = false
+  /// What it is kept under.
+  let key: StatementKey?
+  /// Between `Connection.take` and `Connection.finish`. `@exclusivity(unchecked)`: nothing is called while it is accessed.
+  @exclusivity(unchecked) var isBusy = false
   /// Not kept: finalized when it is finished.
   var isTransient = false
   /// Another statement of the same text, for a call inside this one's rows.
@@ -19,7 +21,10 @@ final class Statement {
   private(set) var translated = UnsafeRawBufferPointer(start: nil, count: 0)
   private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-  init(_ pointer: OpaquePointer) { self.pointer = pointer }
+  init(_ pointer: OpaquePointer, _ key: StatementKey? = nil) {
+    self.pointer = pointer
+    self.key = key
+  }
 
   deinit { room.deallocate() }
 

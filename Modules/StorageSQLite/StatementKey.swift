@@ -4,8 +4,8 @@ struct StatementKey: Hashable {
     case begin, beginWrite, commit, rollback, savepoint, release, undo
     case version, catalog, objectCount, issued, largestKey, setCounters
     case putRecord, trimHistory, history, historyBounds, foreignLog
-    case contains, read, window, insert, delete, update
-    case keys, keysOfWord, countKeys, conflict, sources
+    case contains, read, insert, delete, update
+    case keys, keysOfWord, find, countKeys, conflict, sources
     case positions, elements, elementsFrom, putElement, setElement, moveElement, removeElements, deleteOwner
     case hasMember, rankOfMember, countMembers, members, valueOfKey, putLink, removeLink, links, linksInRange, linkSources
   }
@@ -19,6 +19,9 @@ struct StatementKey: Hashable {
   @inline(__always) init(_ purpose: Purpose, _ table: UInt16 = 0, _ part: UInt16 = 0, shape: UInt32 = 0) {
     word = purpose.rawValue << 56 | UInt64(table) << 40 | UInt64(part) << 24 | UInt64(shape & 0xFF_FFFF)
   }
+
+  /// One of sixteen places, for the statements that were taken last.
+  @inline(__always) var place: Int { Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) >> 60) }
 
   static func == (a: StatementKey, b: StatementKey) -> Bool { a.word == b.word }
 

@@ -25,7 +25,24 @@ struct VersionWatch {
   mutating func latest() throws(StorageError) -> Version {
     guard let index else { return try connection.readVersions().version }
     // Taken before the version is read: a commit in between only costs another read.
-    let isUnchanged = withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 12) { now in
+    if look(index), let version { return version }
+    version = nil
+    let found = try connection.readVersions().version
+    version = found
+    return found
+  }
+
+  /// Takes note of a version that was just committed, while nobody can commit another: no need to ask for it. Other programs
+  /// may have written meanwhile, but they make no versions.
+  mutating func note(_ committed: Version) {
+    guard let index else { return }
+    _ = look(index)
+    version = committed
+  }
+
+  /// Looks at the index; whether it is as it was seen last.
+  private mutating func look(_ index: UnsafeRawPointer) -> Bool {
+    withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 12) { now in
       guard let start = now.baseAddress else { return false }
       csqlite_copy_wal_header(index, start)
       var isSame = true
@@ -35,11 +52,6 @@ struct VersionWatch {
       }
       return isSame
     }
-    if isUnchanged, let version { return version }
-    version = nil
-    let found = try connection.readVersions().version
-    version = found
-    return found
   }
 
   /// How many frames the log holds, and how many are in the main file already.

@@ -32,6 +32,50 @@ import Values
     _ = try write.commit(CommitRecord(), .relaxed)
   }
 
+  @Test func columnsReadSideBySideAreReadAheadByFewStatements() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in
+      for id in 0..<3_000 { try write.insert(table, ["id": .int(Int64(id)), "name": .string("n\(id)"), "ratio": .double(0.5)]) }
+    }
+    let read = try engine.beginRead()
+    let windows = try #require(read as? any WindowedReading)
+    let columns = ["id", "name", "ratio"].map { table.column(named: $0) }
+    // A value that is held is not asked for again: as live objects do it.
+    var ends = [Int64](repeating: 0, count: columns.count)
+    var asked = 0
+    for key in Int64(1)...3_000 {
+      for (i, column) in columns.enumerated() where key > ends[i] {
+        let window = try #require(try windows.window(column, containing: ObjectKey(key)))
+        ends[i] = window.firstKey + Int64(window.vector.count) - 1
+        asked += 1
+      }
+    }
+    // Windows of 1, 4, 16, 64, 256 and then 512 rows; one text for the single rows of each column, one for the runs.
+    #expect(asked <= columns.count * 12)
+    #expect(SQLiteEngine.prepareCount(of: read) <= columns.count + 5)
+  }
+
+  @Test func lookingObjectsUpAndReadingThemIsOneStatementEach() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in for id in 0..<500 { try write.insert(table, ["id": .int(Int64(id)), "ratio": .double(Double(id))]) } }
+    let read = try engine.beginRead()
+    let windows = try #require(read as? any WindowedReading)
+    var before = 0
+    for round in 0..<200 {
+      let id = round * 77 % 500
+      let key = try #require(try read.key(in: table.index("id"), equalTo: Int64(id)))
+      let window = try #require(try windows.window(table.column(named: "ratio"), containing: key))
+      #expect(window.vector.value(at: Int(key.rawValue - window.firstKey), as: .double) == .double(Double(id)))
+      if round == 2 { before = SQLiteEngine.useCount(of: read) }
+    }
+    // A step a look-up: the value came with the key.
+    #expect(SQLiteEngine.useCount(of: read) - before == 197)
+  }
+
   @Test func transactionsAfterEachOtherShareStatements() throws {
     let place = Place()
     let engine = try place.open()
