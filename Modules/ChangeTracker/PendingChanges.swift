@@ -16,8 +16,9 @@ struct PendingChanges {
     var inserted = KeyRuns()
     /// New objects that are gone again.
     var withdrawn: Set<Int64> = []
-    var deleted: Set<Int64> = []
-    var modified: [Int64: PropertySet] = [:]
+    /// In the order they went.
+    var deleted: [Int64] = []
+    var modified = Modifications()
     var lists: [ListID: [ListChange.Edit]] = [:]
 
     var isEmpty: Bool {
@@ -25,29 +26,61 @@ struct PendingChanges {
     }
   }
 
-  private var tables: [TableID: Table] = [:]
+  /// A few, in the order they were first changed; looked for from the last one on, which is mostly the one.
+  private var tables: [(id: TableID, table: Table)] = []
+  /// Objects of one table that were added one after the other and are not in `tables` yet: a bulk load looks nothing up.
+  private var run: (table: TableID, first: Int64, last: Int64)?
 
-  var isEmpty: Bool { tables.values.allSatisfy(\.isEmpty) }
+  var isEmpty: Bool { run == nil && tables.allSatisfy(\.table.isEmpty) }
 
-  mutating func insert(_ table: TableID, _ key: ObjectKey) {
-    tables[table, default: Table()].insert(key.rawValue)
+  @inline(__always) mutating func insert(_ table: TableID, _ key: ObjectKey) {
+    if let last = run, last.table == table, last.last &+ 1 == key.rawValue {
+      run = (table, last.first, key.rawValue)
+      return
+    }
+    settle()
+    run = (table, key.rawValue, key.rawValue)
+  }
+
+  /// Moves the run to its table. First in whatever looks at one.
+  private mutating func settle() {
+    guard let added = run else { return }
+    run = nil
+    let i = place(of: added.table)
+    tables[i].table.insert(added.first...added.last)
+  }
+
+  /// Where a table's changes are, or are from now on.
+  @inline(__always) private mutating func place(of id: TableID) -> Int {
+    if let last = tables.last, last.id == id { return tables.count - 1 }
+    if let i = tables.firstIndex(where: { $0.id == id }) { return i }
+    tables.append((id, Table()))
+    return tables.count - 1
   }
 
   mutating func delete(_ table: TableID, _ key: ObjectKey) {
-    tables[table, default: Table()].delete(key.rawValue)
+    settle()
+    let i = place(of: table)
+    tables[i].table.delete(key.rawValue)
   }
 
   mutating func modify(_ column: ColumnID, _ key: ObjectKey) {
-    tables[column.table, default: Table()].modify(key.rawValue, column.property)
+    settle()
+    let i = place(of: column.table)
+    tables[i].table.modify(key.rawValue, column.property)
   }
 
   mutating func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ListChange.Edit) {
-    tables[column.table, default: Table()].edit(owner.rawValue, column.property, edit)
+    settle()
+    let i = place(of: column.table)
+    tables[i].table.edit(owner.rawValue, column.property, edit)
   }
 
   /// The net changes, in the order a commit record wants.
   func tableChanges() -> [TableChange] {
-    tables.sorted { $0.key < $1.key }.compactMap { id, table in
+    var settled = self
+    settled.settle()
+    return settled.tables.sorted { $0.id < $1.id }.compactMap { id, table in
       let change = table.change(of: id)
       return change.isEmpty ? nil : change
     }
@@ -55,9 +88,9 @@ struct PendingChanges {
 }
 
 extension PendingChanges.Table {
-  fileprivate mutating func insert(_ key: Int64) {
-    firstInserted = min(firstInserted, key)
-    inserted.append(key)
+  fileprivate mutating func insert(_ keys: ClosedRange<Int64>) {
+    firstInserted = min(firstInserted, keys.lowerBound)
+    inserted.append(keys)
   }
 
   fileprivate mutating func delete(_ key: Int64) {
@@ -65,27 +98,25 @@ extension PendingChanges.Table {
       withdrawn.insert(key)
       return
     }
-    deleted.insert(key)
-    modified[key] = nil
+    deleted.append(key)
     if !lists.isEmpty { lists = lists.filter { $0.key.owner != key } }
   }
 
   fileprivate mutating func modify(_ key: Int64, _ property: PropertyID) {
-    if key < firstInserted { modified[key, default: PropertySet()].insert(property) }
+    if key < firstInserted { modified.add(key, property) }
   }
 
   fileprivate mutating func edit(_ owner: Int64, _ property: PropertyID, _ edit: ListChange.Edit) {
     guard owner < firstInserted else { return }
-    modified[owner, default: PropertySet()].insert(property)
+    modified.add(owner, property)
     lists[.init(owner: owner, property: property), default: []].append(edit)
   }
 
   fileprivate func change(of id: TableID) -> TableChange {
     let kept = withdrawn.isEmpty ? inserted : KeyRuns(inserted.lazy.filter { !withdrawn.contains($0) })
+    let deleted = KeyRuns(deleted)
     return TableChange(
-      table: id, inserted: kept, deleted: KeyRuns(deleted),
-      modified: modified.sorted { $0.key < $1.key }
-        .map { ModifiedObject(key: ObjectKey($0.key), properties: $0.value) },
+      table: id, inserted: kept, deleted: deleted, modified: modified.objects.filter { !deleted.contains($0.key.rawValue) },
       lists: lists.sorted { ($0.key.owner, $0.key.property) < ($1.key.owner, $1.key.property) }
         .map { ListChange(owner: ObjectKey($0.key.owner), property: $0.key.property, edits: $0.value) })
   }

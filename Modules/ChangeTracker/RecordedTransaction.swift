@@ -22,8 +22,11 @@ public final class RecordedTransaction {
   private var knownDerivations: Derivations?
   /// Objects whose derived properties are to be computed.
   var underived: Set<ObjectPlace> = []
+  private var knownRules: Bool?
   /// What lost an owner in this write; the commit looks who is left without any.
   var letGo: Set<ObjectPlace> = []
+  /// The table that was asked for last: objects are mostly deleted many of a type.
+  private var lastIncoming: (table: TableID, relationships: [IncomingRelationship])?
 
   /// - Parameter origin: tells this store's commits from others', see `CommitRecord.origin`.
   public init(_ transaction: any WriteTransaction, origin: UInt64) {
@@ -52,8 +55,15 @@ public final class RecordedTransaction {
 
   /// The relationship of a column that owns what it points to. A flag, asked by every set, where no type has any.
   private func owning(_ column: ColumnID) -> Relationship? {
-    let ownership = ownership
-    return ownership.isEmpty ? nil : ownership.columns[column]
+    hasRules ? ownership.columns[column] : nil
+  }
+
+  /// Whether any type owns others or denies deletes.
+  private var hasRules: Bool {
+    if let knownRules { return knownRules }
+    let hasRules = !ownership.isEmpty || !ownership.denying.isEmpty
+    knownRules = hasRules
+    return hasRules
   }
 
   /// The net changes so far, without version, author and time. O(changes · log changes).
@@ -78,9 +88,14 @@ extension RecordedTransaction {
   /// Removes an object, with what it alone owns, after taking it out of every link and list that points to it.
   /// O(incoming links). `.deleteDenied`, of scope statement, when a delete rule forbids it; then nothing was deleted.
   public func delete(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
-    guard try transaction.contains(table, key) else {
-      throw StorageError(.objectDeleted, .statement, "There is no object \(key) in table \(table.rawValue).")
+    let hasRules = hasRules
+    if hasRules || !relationships(to: table).isEmpty {
+      // Found out before anything is changed.
+      guard try transaction.contains(table, key) else {
+        throw StorageError(.objectDeleted, .statement, "There is no object \(key) in table \(table.rawValue).")
+      }
     }
+    if !hasRules { return try deleteAlone(table, key) }
     for place in try doomed(by: ObjectPlace(table: table, key: key.rawValue)) {
       try deleteAlone(place.table, ObjectKey(place.key))
     }
@@ -173,6 +188,8 @@ extension RecordedTransaction {
     incoming = nil
     knownOwnership = nil
     knownDerivations = nil
+    knownRules = nil
+    lastIncoming = nil
   }
 }
 
@@ -186,7 +203,14 @@ private struct IncomingRelationship {
 
 extension RecordedTransaction {
   private func relationships(to table: TableID) -> [IncomingRelationship] {
-    if let incoming { return incoming[table] ?? [] }
+    if let last = lastIncoming, last.table == table { return last.relationships }
+    let found = allRelationships()[table] ?? []
+    lastIncoming = (table, found)
+    return found
+  }
+
+  private func allRelationships() -> [TableID: [IncomingRelationship]] {
+    if let incoming { return incoming }
     var found: [TableID: [IncomingRelationship]] = [:]
     let catalog = transaction.catalog
     for source in catalog.tables {
@@ -198,7 +222,7 @@ extension RecordedTransaction {
       }
     }
     incoming = found
-    return found[table] ?? []
+    return found
   }
 
   private func nullify(_ relationship: IncomingRelationship, target: ObjectKey, of table: TableID) throws(StorageError) {

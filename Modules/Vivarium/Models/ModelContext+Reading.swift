@@ -15,7 +15,7 @@ extension ModelContext {
   /// Opens the window of a property round a key, where the engine lends windows.
   func locate(_ key: Int64, _ ordinal: Int) -> Location {
     do throws(StorageError) {
-      let column = properties[ordinal].column
+      let column = columns[ordinal]
       guard let windowed = store.windowed else {
         if try store.reading.contains(table, ObjectKey(key)) { return .point }
         store.readOfNothing(.objectDeleted(type: schema.name, key: key))
@@ -39,9 +39,21 @@ extension ModelContext {
     let window = raw.pointee.windows + ordinal
     var row = window.pointee.row(of: key)
     if row == nil {
+      // Far from what was read last: most likely the only row that is wanted there, and a window would cost more.
+      if !window.pointee.isNear(key) {
+        window.pointee.lastKey = key
+        do throws(StorageError) { return try store.reading.word(columns[ordinal], ObjectKey(key)) } catch {
+          if error.code == .objectDeleted {
+            store.readOfNothing(.objectDeleted(type: schema.name, key: key))
+          } else {
+            store.misuse(StoreError(error))
+          }
+          return nil
+        }
+      }
       switch locate(key, ordinal) {
       case .window(let found): row = found
-      case .point: return (try? store.reading.word(properties[ordinal].column, ObjectKey(key))) ?? nil
+      case .point: return (try? store.reading.word(columns[ordinal], ObjectKey(key))) ?? nil
       case .nothing: return nil
       }
     }

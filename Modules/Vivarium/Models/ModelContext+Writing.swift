@@ -26,20 +26,20 @@ extension ModelContext {
     _ key: Int64, _ ordinal: Int,
     _ body: (RecordedTransaction, ColumnID, ObjectKey) throws(StorageError) -> Bool
   ) {
-    let property = properties[ordinal]
     guard let write = store.writing else {
-      return store.misuse(.notInWrite("Setting '\(schema.name).\(property.schema.name)'"))
+      return store.misuse(.notInWrite("Setting '\(schema.name).\(properties[ordinal].schema.name)'"))
     }
+    let column = columns[ordinal]
     do throws(StorageError) {
       if ordinal == primaryKey {
         try write.beginSavepoint()
-        let differs = try body(write, property.column, ObjectKey(key))
+        let differs = try body(write, column, ObjectKey(key))
         if differs { try write.rollbackToSavepoint() } else { try write.releaseSavepoint() }
         store.dropWindows()
-        if differs { store.misuse(.primaryKeyIsFixed(type: schema.name, property: property.schema.name)) }
+        if differs { store.misuse(.primaryKeyIsFixed(type: schema.name, property: properties[ordinal].schema.name)) }
         return
       }
-      if try body(write, property.column, ObjectKey(key)) { store.didChange(self) }
+      if try body(write, column, ObjectKey(key)) { store.didChange(self) }
     } catch {
       store.misuse(StoreError(error, in: write.transaction.catalog, type: schema.name, key: key))
     }

@@ -1,3 +1,4 @@
+import ChangeTracker
 import Storage
 import Values
 
@@ -13,19 +14,26 @@ public final class ModelContext {
     let origin: ColumnID?
   }
 
-  /// The store owns its contexts, and everything that leads here keeps the store.
-  unowned let store: Store
+  /// `unowned(unsafe)`, so that reading counts no references: the store owns its contexts and drops none before its own
+  /// end, and everything that leads here (an object, a result, a call of the store) keeps the store.
+  unowned(unsafe) let store: Store
   let schema: ObjectSchema
   /// Table 0 is none: the type is not among the store's.
   let table: TableID
   let properties: [BoundProperty]
+  /// Parallel to `properties`: plain numbers, to be read without copying a schema.
+  let columns: [ColumnID]
+  /// Parallel to `properties`: the index over this property alone, where it is an integer that is never null.
+  let integerIndexes: [IndexID?]
   let primaryKey: Int?
   let primaryIndex: IndexID?
-  let raw: UnsafeMutablePointer<RawContext>
+  @usableFromInline let raw: UnsafeMutablePointer<RawContext>
   private let windows: UnsafeMutablePointer<PropertyWindow>
   /// Grows when any value of the type may have changed.
   var tick: UInt64 = 0
   private var spareAdoption: Adoption?
+  /// The number of the write that the spare one was made in.
+  private var spareWrite: UInt64 = 0
 
   init(_ store: Store, _ schema: ObjectSchema, in catalog: Catalog) {
     self.store = store
@@ -33,6 +41,13 @@ public final class ModelContext {
     let entry = catalog[schema.name]
     table = entry?.id ?? TableID(0)
     properties = schema.properties.map { BoundProperty($0, entry, catalog) }
+    columns = properties.map(\.column)
+    integerIndexes = properties.map { property in
+      guard let type = property.schema.valueType, property.schema.isScalar, !property.schema.isOptional,
+        type.integerRange != nil
+      else { return nil }
+      return entry?.indexes.first { $0.properties == [property.column.property] }?.id
+    }
     primaryKey = schema.properties.firstIndex(where: \.isPrimaryKey)
     primaryIndex = entry?.primaryIndex?.id
     let count = max(properties.count, 1)
@@ -51,7 +66,7 @@ public final class ModelContext {
 
   /// Forgets what was lent: the memory behind it is about to change.
   func dropWindows() {
-    for ordinal in properties.indices { windows[ordinal].count = 0 }
+    for ordinal in columns.indices { windows[ordinal].count = 0 }
   }
 
   func open(_ window: ColumnWindow, _ ordinal: Int) {
@@ -59,11 +74,17 @@ public final class ModelContext {
     windows[ordinal].count = UInt64(window.vector.count)
     windows[ordinal].live = window.live
     windows[ordinal].vector = window.vector
+    windows[ordinal].lastKey = window.firstKey + Int64(window.vector.count) - 1
   }
 
-  /// A row to fill: the spare one, unless another adoption is under way or the table has grown columns.
-  func adoption(in catalog: Catalog) throws(StoreError) -> Adoption {
-    guard let entry = catalog[table] else { throw .unknownType(schema.name) }
+  /// A row to fill: the spare one, unless the table has grown columns. Within a write the catalog stays as it is.
+  func adoption(in write: RecordedTransaction) throws(StoreError) -> Adoption {
+    if let spare = spareAdoption, spareWrite == store.writeNumber {
+      spare.reset()
+      return spare
+    }
+    guard let entry = write.transaction.catalog[table] else { throw .unknownType(schema.name) }
+    spareWrite = store.writeNumber
     if let spare = spareAdoption, spare.row.count == entry.columns.count {
       spare.reset()
       return spare

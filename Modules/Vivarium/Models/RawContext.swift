@@ -46,12 +46,17 @@ extension RawContext {
   @usableFromInline var firstKey: Int64 = 0
   /// 0: no window.
   @usableFromInline var count: UInt64 = 0
+  /// The last key that was read by itself, or the last row of the last window.
+  var lastKey: Int64 = .min / 2
   @usableFromInline var live: UnsafePointer<UInt64>?
   @usableFromInline var vector: ColumnVector
 
   init(empty placeholder: UnsafeRawPointer) {
     vector = ColumnVector(layout: .constantWord, count: 0, values: placeholder)
   }
+
+  /// Whether a key lies where reading goes on: a few rows past the last one.
+  func isNear(_ key: Int64) -> Bool { key &- lastKey >= 0 && key &- lastKey <= 64 }
 
   /// The row of a key that lives in the window.
   @inlinable @inline(__always)

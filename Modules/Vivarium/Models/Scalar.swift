@@ -11,6 +11,7 @@ public protocol Scalar: Persistable, PersistableElement, Hashable, Sendable {
   /// A row that is not null; nil when it is no value of the type.
   static func _$decode(_ vector: ColumnVector, _ row: Int) -> Self?
   func _$put(_ row: RowBuffer, _ slot: Int)
+  func _$set(_ context: ModelContext, _ key: Int64, _ ordinal: Int)
   /// nil when the boxed value is of another type or out of range.
   init?(persisted value: Value)
   var persistedValue: Value { get }

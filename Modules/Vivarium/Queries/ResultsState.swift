@@ -145,7 +145,10 @@ extension ResultsState {
     store.settleDerived()
     if let fresh { return fresh.count }
     if store.isKept(self) { return keys().count }
+    if let count = indexedCount { return count }
     guard case .all = source, error == nil, case .success(let bound) = bound() else { return keys().count }
+    // Who asks for an order wants the objects next: testing every row twice would cost more than sorting.
+    if !query.sort.isEmpty, query.condition != .constant(true) { return keys().count }
     do throws(StorageError) {
       let count =
         isEverything
@@ -155,6 +158,17 @@ extension ResultsState {
       store.misuse(StoreError(error))
       return 0
     }
+  }
+
+  /// The answer where the condition is one indexed integer equal to a constant: the question is not even bound. Nil for
+  /// every other, and where anything is wrong.
+  private var indexedCount: Int? {
+    guard case .comparison(let comparison) = query.condition, comparison.comparator == .equal,
+      case .path(let path) = comparison.left, case .constant(.int(let value)) = comparison.right,
+      path.components.count == 1, fault == nil, query.limit == nil, case .all = source,
+      let ordinal = context.ordinal(named: path.components[0]), let index = context.integerIndexes[ordinal]
+    else { return nil }
+    return try? store.reading.count(in: index, equalTo: value)
   }
 
   var firstKey: Int64? {

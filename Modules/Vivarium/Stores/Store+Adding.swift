@@ -89,7 +89,7 @@ extension Store {
   private func insert<T: Model>(
     _ object: T, _ context: ModelContext, _ update: UpdatePolicy, _ write: RecordedTransaction
   ) throws(StoreError) -> Added {
-    let adoption = try context.adoption(in: write.transaction.catalog)
+    let adoption = try context.adoption(in: write)
     adoption.keepsEmptyLists = update != .error
     try object._$fill(adoption)
     let values = object._$owner

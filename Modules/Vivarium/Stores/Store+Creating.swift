@@ -127,7 +127,7 @@ extension Store {
   private func fill<T: Model>(
     _ type: T.Type, _ context: ModelContext, _ values: [String: Any?], _ write: RecordedTransaction
   ) throws(StoreError) -> Adoption {
-    let adoption = try context.adoption(in: write.transaction.catalog)
+    let adoption = try context.adoption(in: write)
     adoption.collectsMissing = true
     defer { adoption.collectsMissing = false }
     adoption.keepsEmptyLists = false

@@ -5,13 +5,38 @@ import Values
 extension Store {
   /// The object with a primary key; nil when there is none. O(log n).
   public func object<T: Model, Key: Scalar>(_ type: T.Type, forPrimaryKey key: Key) -> T? {
+    let value = key.persistedValue
     let context = context(type)
-    guard let index = context.primaryIndex else { return nil }
+    if case .int(let integer) = value { return found(find(integer, context)) }
+    return found(find(context) { (reading, index) throws(StorageError) in try reading.key(in: index, equal: [value]) })
+  }
+
+  /// The object with an integer primary key; nil when there is none. O(log n), no allocation but the object.
+  @inlinable
+  public func object<T: Model, Key: Scalar & FixedWidthInteger>(_ type: T.Type, forPrimaryKey key: Key) -> T? {
+    // Scalars have at most 64 bits, signed.
+    let context = context(type)
+    let found = find(Int64(truncatingIfNeeded: key), context)
+    return found == 0 ? nil : T(_$handle: ModelHandle(context.raw, found, self))
+  }
+
+  private func found<T: Model>(_ key: Int64) -> T? { key == 0 ? nil : live(key) }
+
+  /// The key of the object with an integer primary key; 0, which no object has, when there is none.
+  @usableFromInline func find(_ integer: Int64, _ context: ModelContext) -> Int64 {
+    find(context) { (reading, index) throws(StorageError) in try reading.key(in: index, equalTo: integer) }
+  }
+
+  @inline(__always) private func find(
+    _ context: ModelContext,
+    _ look: (any StorageReading, IndexID) throws(StorageError) -> ObjectKey?
+  ) -> Int64 {
+    guard let index = context.primaryIndex else { return 0 }
     do throws(StorageError) {
-      return try reading.key(in: index, equal: [key.persistedValue]).map { live($0.rawValue) }
+      return try look(reading, index)?.rawValue ?? 0
     } catch {
       misuse(StoreError(error))
-      return nil
+      return 0
     }
   }
 

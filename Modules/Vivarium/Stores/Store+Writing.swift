@@ -80,6 +80,7 @@ extension Store {
       throw error
     }
     writing = RecordedTransaction(transaction, origin: origin)
+    writeNumber &+= 1
     read(from: transaction)
   }
 

@@ -11,6 +11,9 @@ import Values
 /// and its objects are not `Sendable`. Its configuration and `ObjectReference`s travel. All stores of a
 /// file share one engine, so opening one for each context is cheap. It shows one version of the data until it is
 /// refreshed: at the context's next turn after a commit by anybody, at `refresh()`, and at each write.
+///
+/// What every look-up and every read touches is `@exclusivity(unchecked)`: a store is in one context at a time, and
+/// no access to these variables spans another call.
 public final class Store {
   public typealias Configuration = StoreConfiguration
 
@@ -41,7 +44,9 @@ public final class Store {
   var isInvalidated: Bool { hold == nil }
   /// Where in the program it was opened.
   let opener: String
-  var writing: RecordedTransaction?
+  @exclusivity(unchecked) var writing: RecordedTransaction?
+  /// Grows with each write: what was made for one is told from what was made for another.
+  @exclusivity(unchecked) var writeNumber: UInt64 = 0
   /// Inside `readOnly`: nothing is written and nothing newer read.
   var isReadOnly = false
   /// The write that was open when it began.
@@ -49,17 +54,17 @@ public final class Store {
   /// What waits for the open write to be committed.
   var commitActions: [() -> Void] = []
   /// The write while there is one, else the snapshot; and its windows, if its engine has them.
-  var reading: any StorageReading
-  var windowed: (any WindowedReading)?
+  @exclusivity(unchecked) var reading: any StorageReading
+  @exclusivity(unchecked) var windowed: (any WindowedReading)?
   /// Frozen objects read the snapshot too: it ends with the last of its readers, not when the store moves on.
   var isSnapshotShared = false
 
   private var contexts: [ObjectIdentifier: ModelContext] = [:]
-  private var lastContext: (type: ObjectIdentifier, context: ModelContext)?
+  @exclusivity(unchecked) private var lastContext: (type: ObjectIdentifier, context: ModelContext)?
   /// Whether any window is open; spares a bulk load the closing of none.
-  var hasWindows = false
+  @exclusivity(unchecked) var hasWindows = false
   /// Grows whenever anything that is read may have changed.
-  private(set) var tick: UInt64 = 0
+  @exclusivity(unchecked) private(set) var tick: UInt64 = 0
   /// How many queries this store ran; for tests.
   package var evaluationCount = 0
 
@@ -120,7 +125,7 @@ public final class Store {
 
 extension Store {
   /// The context of a type. Types that are not in the store have one without a table.
-  func context<T: Model>(_ type: T.Type) -> ModelContext {
+  @usableFromInline func context<T: Model>(_ type: T.Type) -> ModelContext {
     let id = ObjectIdentifier(type)
     if let last = lastContext, last.type == id { return last.context }
     let context = contexts[id] ?? makeContext(id, T._$schema)
