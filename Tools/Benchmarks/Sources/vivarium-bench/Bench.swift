@@ -10,7 +10,7 @@ struct Bench: ParsableCommand {
       One JSON line per engine and workload goes to standard output, a table of ratios to standard error. Each engine \
       runs in a process of its own. Build for release.
       """,
-    subcommands: [Compare.self, RunOne.self, First.self], defaultSubcommand: Compare.self)
+    subcommands: [Compare.self, RunOne.self, First.self, Listen.self], defaultSubcommand: Compare.self)
 }
 
 /// Runs each engine in a child process and compares.
@@ -97,6 +97,24 @@ struct RunOne: ParsableCommand {
       FileHandle.standardOutput.write(line)
     }
     try course.run()
+  }
+}
+
+/// Observes W10's query and prints the time whenever a change set has come, until its input ends.
+struct Listen: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "listen", shouldDisplay: false)
+  @Option var engine: String
+  @Option var path: String
+
+  func run() throws {
+    guard let engine = Engine(rawValue: engine),
+      let contestant = try engine.contestant(path: path, data: Dataset(count: 0)) as? VivariumContestant
+    else { throw ValidationError("no engine '\(engine)'") }
+    let say: @Sendable (Double) -> Void = { FileHandle.standardOutput.write(Data("\($0)\n".utf8)) }
+    let observer = try LiveObserver(contestant.configuration, onChange: say)
+    say(Clock.wall())
+    _ = FileHandle.standardInput.readDataToEndOfFile()
+    observer.stop()
   }
 }
 

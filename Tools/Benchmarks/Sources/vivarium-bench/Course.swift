@@ -10,15 +10,16 @@ struct Course {
 
   static let workloads = [
     "W1", "W12", "W14", "W3", "W4a", "W4b", "W5a", "W5b", "W5c", "W6", "W6b", "W6b.limit", "W7", "W9.sum", "W9.max",
-    "W9.avg", "W2a", "W2b", "W8", "W12.afterW8", "W13", "memory",
+    "W9.avg", "W8", "W12.afterW8", "W2a", "W2b", "memory", "W10.k1", "W10.k1.view", "W10.k100", "W10.k100.view",
+    "W10.k10000", "W10.k10000.view", "W11.unobserved", "W11", "W15", "memory.live", "W13",
   ]
 
-  private func wants(_ workload: String) -> Bool {
+  func wants(_ workload: String) -> Bool {
     wanted.isEmpty || wanted.contains(workload)
       || wanted.contains { workload.hasPrefix($0 + ".") }
   }
 
-  private func line(
+  func line(
     _ workload: String, _ seconds: Double, _ cpu: Double, check: String? = nil, bytes: Int? = nil, _ note: String
   ) {
     guard wants(workload) else { return }
@@ -51,7 +52,12 @@ struct Course {
     }
     try reads(contestant, data)
     try writes(contestant, data)
-    line("memory", 0, 0, bytes: Resources.peakMemory(), "peak resident memory of the whole run, data set included")
+    line("memory", 0, 0, bytes: Resources.peakMemory(), "peak resident memory of all these, data set included")
+    if let live = contestant as? any LiveContestant {
+      try self.live(live, data)
+      line("memory.live", 0, 0, bytes: Resources.peakMemory(), "the same with the live queries of W10, W11 and W15")
+    }
+    try query("W13", runs: 1, "delete every done task, one durable transaction") { try contestant.deleteDone() }
   }
 
   private func reads(_ contestant: any Contestant, _ data: Dataset) throws {
@@ -87,12 +93,6 @@ struct Course {
   }
 
   private func writes(_ contestant: any Contestant, _ data: Dataset) throws {
-    for (workload, offset, durable) in [("W2a", 0, true), ("W2b", 1_000, false)] where wants(workload) {
-      try query(workload, runs: 1, "1,000 transactions of one insert, \(durable ? "durable" : "relaxed")") {
-        for i in 0..<1_000 { try contestant.insertOne(count + offset + i, durable: durable) }
-        return 1_000
-      }
-    }
     if wants("W8") {
       let ids = data.distinctIDs(100_000, seed: 8)
       try query("W8", runs: 1, "priority of \(ids.count) random objects, one durable transaction") {
@@ -103,7 +103,12 @@ struct Course {
         line("W12.afterW8", 0, 0, bytes: Resources.allocatedBytes(path), "allocated blocks of all files, after W8")
       }
     }
-    try query("W13", runs: 1, "delete every done task, one durable transaction") { try contestant.deleteDone() }
+    for (workload, offset, durable) in [("W2a", 0, true), ("W2b", 1_000, false)] where wants(workload) {
+      try query(workload, runs: 1, "1,000 transactions of one insert, \(durable ? "durable" : "relaxed")") {
+        for i in 0..<1_000 { try contestant.insertOne(count + offset + i, durable: durable) }
+        return 1_000
+      }
+    }
   }
 
   private func openInFreshProcesses() throws {

@@ -15,7 +15,7 @@ import Vivarium
 }
 
 /// Vivarium through its public API, on one of its engines.
-class VivariumContestant: Contestant {
+class VivariumContestant: LiveContestant {
   let data: Dataset
   let configuration: Store.Configuration
   private var store: Store
@@ -93,6 +93,18 @@ class VivariumContestant: Contestant {
         task.priority = (task.priority + 1) % 10
       }
     }
+  }
+
+  func observe() throws -> LiveObserver { try LiveObserver(configuration) }
+
+  func moveDues(_ ids: [Int], _ random: inout SplitMix, begin: () -> Void) throws -> Version {
+    try store.beginWrite()
+    for id in ids {
+      store.object(TaskItem.self, forPrimaryKey: Int64(id))?.due = Double(random.next() >> 11) * 0x1p-53 * 1e9
+    }
+    begin()
+    try store.commitWrite()
+    return store.version
   }
 
   func deleteDone() throws -> Int {
