@@ -88,12 +88,8 @@ extension RecordedTransaction {
   /// Removes an object, with what it alone owns, after taking it out of every link and list that points to it.
   /// O(incoming links). `.deleteDenied`, of scope statement, when a delete rule forbids it; then nothing was deleted.
   public func delete(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
-    let hasRules = hasRules
-    if hasRules || !relationships(to: table).isEmpty {
-      // Found out before anything is changed.
-      guard try transaction.contains(table, key) else {
-        throw StorageError(.objectDeleted, .statement, "There is no object \(key) in table \(table.rawValue).")
-      }
+    guard try transaction.contains(table, key) else {
+      throw StorageError(.objectDeleted, .statement, "There is no object \(key) in table \(table.rawValue).")
     }
     if !hasRules { return try deleteAlone(table, key) }
     for place in try doomed(by: ObjectPlace(table: table, key: key.rawValue)) {
