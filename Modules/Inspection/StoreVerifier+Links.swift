@@ -13,18 +13,20 @@ extension StoreVerifier {
     var pairs: [(target: Int64, source: Int64)] = []
     for key in keys(of: table.id) {
       trying("\(table.name) #\(key)") { () throws(StorageError) in
-        if column.schema.isList {
+        if column.schema.isCollection {
           try verifyElements(id, key, column, table, target, &pairs)
+          if !column.schema.isList { try verifyMemberOrder(id, key, column, table) }
         } else {
           let value = try read.value(id, ObjectKey(key))
           if case .link(let object) = value, let target {
             verifyLink(object.rawValue, from: key, column, table, target, &pairs)
-          } else if value.isNull, !column.schema.isOptional, !column.schema.isRelationship {
+          } else if value.isNull, !column.schema.mayBeNull {
             fault("\(table.name) #\(key)", "has no '\(column.schema.name)', which is required")
           }
         }
       }
     }
+    if column.schema.valueType == .mixed { verifyMixedLinks(column, table) }
     guard let target, column.schema.isRelationship else { return }
     report.linkCount += pairs.count
     verifyBacklinks(pairs, id, column, table, target)
@@ -90,7 +92,7 @@ extension StoreVerifier {
     }
   }
 
-  private static func list(_ keys: [Int64]) -> String {
+  static func list(_ keys: [Int64]) -> String {
     if keys.isEmpty { return "nobody" }
     return keys.prefix(5).map { "#\($0)" }.joined(separator: " ") + (keys.count > 5 ? " and \(keys.count - 5) more" : "")
   }

@@ -11,8 +11,10 @@ extension SQLiteEngine {
     let state = try state(of: connection)
     var record = CommitRecord(author: "another program")
     for table in state.layout.tables {
-      guard let change = changes[table.id]?.change(table) , !change.isEmpty else { continue }
-      record.tables.append(change)
+      guard let found = changes[table.id] else { continue }
+      try ForeignMending(connection: connection, table: table).mend(found)
+      let change = found.change(table)
+      if !change.isEmpty { record.tables.append(change) }
     }
     record.tables.sort { $0.table < $1.table }
     try connection.execute("DELETE FROM _vivarium_foreign")
@@ -27,10 +29,11 @@ extension SQLiteEngine {
 
 /// What other programs did to one type, entry by entry.
 struct ForeignChanges {
-  private var inserted: Set<Int64> = []
-  private var deleted: Set<Int64> = []
-  private var modified: Set<Int64> = []
-  private var lists: [Int64: Set<PropertyID>] = [:]
+  private(set) var inserted: Set<Int64> = []
+  private(set) var deleted: Set<Int64> = []
+  private(set) var modified: Set<Int64> = []
+  /// Collections of any kind, by owner.
+  private(set) var lists: [Int64: Set<PropertyID>] = [:]
 
   mutating func add(_ kind: String, _ key: Int64, _ property: PropertyID?) {
     switch kind {

@@ -39,6 +39,35 @@ import Values
     #expect(try raw.rows("SELECT count(*) FROM _vivarium_foreign") == ["0"])
   }
 
+  @Test func orderKeysAndLinksOfForeignWritesAreMadeRight() throws {
+    let place = Place()
+    let engine = try place.open()
+    let schema = Schema([
+      ObjectSchema("Item", .scalar("price", .decimal, optional: true, indexed: true), .scalar("any", .mixed), .set("sizes", of: .int64))
+    ])
+    let item = try #require(try engine.adopt(schema)["Item"])
+    let raw = try Raw(place.path)
+    let link = ObjectLink(item.id, ObjectKey(1))
+    let bytes = try #require(MixedCoding.encode(.object(link))).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    try raw.execute(
+      """
+      INSERT INTO Item (price, "any") VALUES ('10', NULL), ('9.5', x'\(bytes)'), ('NaN', 'text');
+      INSERT INTO "Item.sizes" (owner, sort, value) VALUES (1, 'a', 3), (1, 'b', 1), (1, 'c', 3);
+      """)
+    try engine.write { _ in }
+    let read = try engine.beginRead()
+    defer { read.end() }
+    var keys: [Int64] = []
+    try read.keys(in: item.index("price"), .all, descending: false) { keys += $0; return .proceed }
+    #expect(keys == [3, 2, 1])
+    #expect(try read.value(item.column(named: "any"), ObjectKey(3)) == .string("text"))
+    #expect(try read.values(item.column(named: "sizes"), ObjectKey(1), 0..<9) == [.int(1), .int(3)])
+    #expect(try read.contains(member: .int(3), in: item.column(named: "sizes"), ObjectKey(1)))
+    var sources: [Int64] = []
+    try read.sources(of: link, through: item.column(named: "any")) { sources += $0; return .proceed }
+    #expect(sources == [2])
+  }
+
   @Test func ourOwnWritesLogNothing() throws {
     let place = Place()
     let engine = try place.open()

@@ -16,6 +16,17 @@ import Values
           ListChange(
             owner: ObjectKey(12), property: PropertyID(2),
             edits: [.insert(at: 0, count: 3), .remove(1..<2), .set(at: 7), .move(from: 4, to: 0), .clear])
+        ],
+        collections: [
+          CollectionChange(
+            owner: ObjectKey(12), property: PropertyID(4),
+            members: [
+              MemberChange(.null, .inserted), MemberChange(.double(.nan), .removed), MemberChange(.link(ObjectKey(9)), .inserted),
+              MemberChange(.object(ObjectLink(TableID(2), ObjectKey(9))), .removed), MemberChange(.list([.int(1), .null]), .inserted),
+            ]),
+          CollectionChange(
+            owner: ObjectKey(13), property: PropertyID(5),
+            members: [MemberChange(.string(""), .modified), MemberChange(.string("é\0"), .removed)]),
         ])
     ]
     return record
@@ -26,6 +37,25 @@ import Values
     expected.version = Version(7)
     let read = try record.encoded().withUnsafeBytes { try CommitRecord(version: Version(7), encoded: $0) }
     #expect(read == expected)
+  }
+
+  @Test func aRecordWithoutMembersIsOfTheFirstFormat() {
+    var plain = record
+    #expect(record.encoded().first == 2)
+    for at in plain.tables.indices { plain.tables[at].collections = [] }
+    #expect(plain.encoded().first == 1)
+  }
+
+  @Test func changesOfAMemberFollowEachOther() {
+    typealias Kind = MemberChange.Kind
+    let cases: [(Kind, Kind, map: Kind?, set: Kind?)] = [
+      (.inserted, .removed, nil, nil), (.inserted, .modified, .inserted, .inserted), (.modified, .removed, .removed, .removed),
+      (.modified, .modified, .modified, .modified), (.removed, .inserted, .modified, nil),
+    ]
+    for (first, second, map, set) in cases {
+      #expect(first.followed(by: second, inMap: true) == map, "\(first), \(second)")
+      #expect(first.followed(by: second, inMap: false) == set, "\(first), \(second)")
+    }
   }
 
   @Test func everyTruncationOfARecordIsATypedError() {

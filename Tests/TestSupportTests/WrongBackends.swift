@@ -9,11 +9,14 @@ enum WrongBackend: String, CaseIterable, Sendable {
   case leaksUncommittedData, readsTheNewestVersion, ignoresSavepointRollback, dropsAHintedRow, countsIndexesTwice
   case ignoresUniqueness, breaksStatementAtomicity, forgetsAuthors, stopsTooLate, descendsOnlyByValue
   case readsOnAfterEnd, hidesDeletedObjects, clampsNothing
+  case losesDigitsOfDecimals, keepsTheLaterMember, modifiesWhatIsEqual, forgetsMixedLinks
 
   /// The group of rules that must find the fault.
   var group: String {
     switch self {
-    case .losesNulls, .flipsTheSignOfZero, .losesFractionsOfDates: "values"
+    case .losesNulls, .flipsTheSignOfZero, .losesFractionsOfDates, .losesDigitsOfDecimals: "values"
+    case .keepsTheLaterMember, .modifiesWhatIsEqual: "members"
+    case .forgetsMixedLinks: "mixed"
     case .putsNaNLast, .countsIndexesTwice, .descendsOnlyByValue: "indexes"
     case .forgetsMultiplicity: "backlinks"
     case .losesLastElement, .clampsNothing: "lists"
@@ -62,6 +65,24 @@ extension WrongReading {
       return Int64(bitPattern: Double(bitPattern: UInt64(bitPattern: word)).rounded().bitPattern)
     default: return word
     }
+  }
+
+  func bytes(
+    _ column: ColumnID, _ key: ObjectKey, _ body: (UnsafeRawBufferPointer?) -> Void
+  ) throws(StorageError) {
+    let isDecimal = target.catalog[column]?.schema.valueType == .decimal
+    guard fault == .losesDigitsOfDecimals, isDecimal else { return try target.bytes(column, key, body) }
+    try target.bytes(column, key) { bytes in
+      guard let bytes, case .decimal(let decimal) = Value(bytes: bytes, type: .decimal) else { return body(nil) }
+      Value.decimal(decimal.isZero ? Decimal128.zero : decimal).withBytes(body)
+    }
+  }
+
+  func sources(
+    of target: ObjectLink, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
+    if fault == .forgetsMixedLinks, self.target.catalog[column]?.schema.valueType == .mixed { return }
+    try self.target.sources(of: target, through: column, body)
   }
 
   func scan(
@@ -188,6 +209,21 @@ final class WrongWrite: ForwardingWrite, WrongReading {
       }
       throw error
     }
+  }
+
+  func insert(member: Value, into column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
+    if try base.insert(member: member, into: column, owner) { return true }
+    guard fault == .keepsTheLaterMember else { return false }
+    _ = try base.remove(member: member, from: column, owner)
+    _ = try base.insert(member: member, into: column, owner)
+    return false
+  }
+
+  func set(
+    _ value: Value, forKey key: String, in column: ColumnID, _ owner: ObjectKey
+  ) throws(StorageError) -> MemberChange.Kind? {
+    let kind = try base.set(value, forKey: key, in: column, owner)
+    return kind == nil && fault == .modifiesWhatIsEqual ? .modified : kind
   }
 
   func rollbackToSavepoint() throws(StorageError) {
