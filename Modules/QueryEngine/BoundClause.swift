@@ -114,12 +114,14 @@ extension Binder {
 
   /// The condition with each constant in the form that its property is compared in, so that every way to answer it,
   /// also an engine's own, sees the same.
-  mutating func adapted(_ node: PredicateNode) throws(QueryError) -> PredicateNode {
+  mutating func adapted(_ node: PredicateNode, depth: Int = 0) throws(QueryError) -> PredicateNode {
+    // Deeper than this nothing is bound: `bind` says so.
+    guard depth < Binder.depthLimit else { return node }
     switch node {
     case .constant: return node
-    case .not(let inner): return .not(try adapted(inner))
-    case .and(let parts): return .and(try adapted(parts))
-    case .or(let parts): return .or(try adapted(parts))
+    case .not(let inner): return .not(try adapted(inner, depth: depth + 1))
+    case .and(let parts): return .and(try adapted(parts, depth: depth + 1))
+    case .or(let parts): return .or(try adapted(parts, depth: depth + 1))
     case .comparison(var comparison):
       if case .path(let path) = comparison.left, isSimple(comparison.left), let type = try? bind(path).type {
         if comparison.comparator == .in, case .constants(let values) = comparison.right {
@@ -134,9 +136,9 @@ extension Binder {
     }
   }
 
-  private mutating func adapted(_ parts: [PredicateNode]) throws(QueryError) -> [PredicateNode] {
+  private mutating func adapted(_ parts: [PredicateNode], depth: Int) throws(QueryError) -> [PredicateNode] {
     var result: [PredicateNode] = []
-    for part in parts { result.append(try adapted(part)) }
+    for part in parts { result.append(try adapted(part, depth: depth)) }
     return result
   }
 

@@ -9,7 +9,7 @@ struct JSONReader {
   private let bytes: [UInt8]
   private var at = 0
   private var depth = 0
-  private static let depthMax = 1_000
+  private static let depthMax = 300
 
   private init(_ bytes: [UInt8]) { self.bytes = bytes }
 

@@ -12,7 +12,7 @@ struct Parser {
   /// Of the subqueries round the current token.
   var subqueryVariables: [String] = []
 
-  static let depthLimit = 200
+  static let depthLimit = 100
   /// Terms of one sum or product: they nest in the tree.
   static let termsLimit = 200
   static let clausesLimit = 100
