@@ -23,9 +23,10 @@ import Testing
   }
 
   private func report(_ text: String) throws -> FileReport {
-    let file = TemporaryDirectory("conformance").file("cases.json")
+    let folder = TemporaryDirectory("conformance")
+    let file = folder.file("cases.json")
     try Data(text.utf8).write(to: file)
-    return try ConformanceRun(.memory).report(on: file.path)
+    return try withExtendedLifetime(folder) { try ConformanceRun(.memory).report(on: file.path) }
   }
 
   private static let suite = """

@@ -2,8 +2,8 @@ import Foundation
 import QueryModel
 import Values
 
-/// Computing with values: null where an operand is, or is no number. Integers stay integers as long as they fit and
-/// are doubles beyond; dividing them by 0 gives NaN, which compares with nothing. A float with an integer or a float
+/// Computing with values: null where an operand is, or is no number. Integers stay integers and wrap round where 64
+/// bits end; dividing them by 0 gives NaN, which compares with nothing. A float with an integer or a float
 /// gives a float, a decimal with anything a decimal.
 enum Arithmetic {
   static func result(_ sign: ArithmeticOperator, _ a: Value, _ b: Value) -> Value {
@@ -23,10 +23,10 @@ enum Arithmetic {
 
   private static func result(_ sign: ArithmeticOperator, _ x: Int64, _ y: Int64) -> Value {
     switch sign {
-    case .add: whole(x.addingReportingOverflow(y), Double(x) + Double(y))
-    case .subtract: whole(x.subtractingReportingOverflow(y), Double(x) - Double(y))
-    case .multiply: whole(x.multipliedReportingOverflow(by: y), Double(x) * Double(y))
-    case .divide: y == 0 ? .double(.nan) : whole(x.dividedReportingOverflow(by: y), Double(x) / Double(y))
+    case .add: .int(x &+ y)
+    case .subtract: .int(x &- y)
+    case .multiply: .int(x &* y)
+    case .divide: y == 0 ? .double(.nan) : .int(x.dividedReportingOverflow(by: y).partialValue)
     case .power: power(x, y)
     }
   }
@@ -60,10 +60,6 @@ enum Arithmetic {
       result = next
     }
     return .int(result)
-  }
-
-  private static func whole(_ result: (partialValue: Int64, overflow: Bool), _ beyond: Double) -> Value {
-    result.overflow ? .double(beyond) : .int(result.partialValue)
   }
 
   private static func real(_ value: Value) -> Double? {
@@ -108,7 +104,13 @@ enum Arithmetic {
     switch type {
     case .decimal, .mixed: .decimal(values.reduce(Decimal128.zero) { sum, value in decimal(value).map { sum + $0 } ?? sum })
     case .float, .double: .double(values.reduce(0) { sum, value in sum + (real(value) ?? 0) })
-    default: values.reduce(.int(0)) { result(.add, $0, $1) }
+    default: exactSum(values)
     }
+  }
+
+  /// Of integers: a double where 64 bits do not hold it.
+  private static func exactSum(_ values: [Value]) -> Value {
+    let sum = values.reduce(Int128(0)) { sum, value in if case .int(let x) = value { sum + Int128(x) } else { sum } }
+    return Int64(exactly: sum).map(Value.int) ?? .double(Double(sum))
   }
 }

@@ -175,8 +175,8 @@ extension Binder {
       (result.isMany, result.endsInCollection) = (true, true)
       return nil
     }
-    let wantsValues = rest.first == "@values"
-    if wantsValues || rest.first == "[*]" { rest.removeFirst() }
+    let wantsValues = rest.first == "@values" || rest.first == "[*]"
+    if wantsValues { rest.removeFirst() }
     var key: String?
     if !wantsValues, let next = rest.first {
       if next.hasPrefix("['"), next.hasSuffix("']") {
