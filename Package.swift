@@ -83,7 +83,13 @@ let targets: [Target] = [
     "vivarium-demo",
     ["Inspection", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "Vivarium", argumentParser],
     path: "Tools/vivarium-demo"),
+  Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
   // Tests and what they share.
+  Room.support(
+    "ConformanceCases",
+    ["ChangeTracker", "QueryEngine", "QueryModel", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "Values"]),
+  Room.tests(
+    "ConformanceTests", ["ConformanceCases", "QueryEngine", "QueryModel", "Storage", "TestSupport", "Values"]),
   Room.support("TestSupport", ["QueryModel", "Storage", "Values"]),
   Room.support("StorageConformance", ["QueryModel", "Storage", "TestSupport", "Values"]),
   Room.tests("ValuesTests", ["Values"]),
@@ -102,7 +108,9 @@ let targets: [Target] = [
   Room.tests(
     "StorageSQLiteTests",
     ["CSQLite", "Coordination", "QueryModel", "Storage", "StorageConformance", "StorageSQLite", "TestSupport", "Values"]),
-  Room.tests("QueryEngineTests", ["QueryEngine", "QueryModel", "Storage", "TestSupport", "Values"]),
+  Room.tests(
+    "QueryEngineTests",
+    ["QueryEngine", "QueryModel", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values"]),
   Room.tests(
     "ChangeTrackerTests", ["ChangeTracker", "QueryEngine", "QueryModel", "Storage", "TestSupport", "Values"]),
   Room.tests("NotificationsTests", ["ChangeTracker", "Notifications", "Storage", "TestSupport", "Values", logging]),

@@ -8,6 +8,9 @@ extension Binder {
     guard comparator != .like, comparator != .matches, isSimple(comparison.left), isSimple(comparison.right) else {
       return try bindRow(comparison, depth: depth)
     }
+    // Text in text.
+    if comparator == .in, case .path = comparison.right { return try bindRow(comparison, depth: depth) }
+    if comparator == .in, case .constant(.string) = comparison.right { return try bindRow(comparison, depth: depth) }
     switch (comparison.left, comparison.right) {
     case (.path, .constants) where comparator != .in && comparator != .between:
       return try bindRow(comparison, depth: depth)  // with any of them
@@ -22,9 +25,13 @@ extension Binder {
       let bound = try bind(path)
       try check(bound.type, comparator, value, path)
       if value.isNull, comparator != .in { return .constant(false) }
+      if bound.type == .mixed { return try bindRow(comparison, depth: depth) }
       return .row(.compare(.constant(value), comparator, .path(bound)))
     case (.constant(let a), .constant(let b)): return try compare(a, comparator, b)
-    case (.path(let left), .path(let right)): return try compare(left, comparator, right)
+    case (.path(let left), .path(let right)):
+      let types = (try bind(left).type, try bind(right).type)
+      if types.0 == .mixed || types.1 == .mixed { return try bindRow(comparison, depth: depth) }
+      return try compare(left, comparator, right)
     default: return try bindRow(comparison, depth: depth)
     }
   }
@@ -84,7 +91,7 @@ extension Binder {
       }
     }
     if let left = a.type.map(ValueClass.init), let right = b.type.map(ValueClass.init) {
-      guard left == right else { throw mismatch(a.description, "\(left)", "\(right)") }
+      guard left.compares(with: right) else { throw mismatch(a.description, "\(left)", "\(right)") }
       guard left.allows(comparator) else { throw badOperator(comparator, a.description, "\(left)") }
     }
     return .constant(Semantics.holds(a, comparator, b))
@@ -98,7 +105,10 @@ extension Binder {
     let (kind, other) = (ValueClass(a.type), ValueClass(b.type))
     guard kind == other else { throw mismatch(left.description, a.type.rawValue, b.type.rawValue) }
     guard kind.allows(comparator) else { throw badOperator(comparator, left.description, a.type.rawValue) }
-    guard a.isOwn, b.isOwn else { return .row(.compare(.path(a), comparator, .path(b))) }
+    if kind == .link, let from = catalog[a.end]?.schema.target, let to = catalog[b.end]?.schema.target, from != to {
+      throw mismatch(left.description, from, to)
+    }
+    guard a.isOwn, b.isOwn, a.type.ordersByBytes, b.type.ordersByBytes else { return .row(.compare(.path(a), comparator, .path(b))) }
     func pair(_ x: BoundPath, _ comparator: PairTest.Comparator, _ y: BoundPath) -> Condition {
       .pair(PairTest(left: x.end, right: y.end, leftType: x.type, rightType: y.type, comparator: comparator))
     }
@@ -117,19 +127,21 @@ extension Binder {
     _ type: ValueType, _ comparator: ComparisonOperator, _ value: Value, _ path: PropertyPath
   ) throws(QueryError) {
     let kind = ValueClass(type)
-    if let other = value.type, ValueClass(other) != kind {
+    if let other = value.type, !ValueClass(other).compares(with: kind) {
       throw mismatch(path.description, type.rawValue, other.rawValue)
     }
     guard kind.allows(comparator) else { throw badOperator(comparator, path.description, type.rawValue) }
+    let isText = [.contains, .beginsWith, .endsWith, .like, .matches].contains(comparator)
+    if isText, let other = value.type, !ValueClass(other).isText { throw badOperator(comparator, "\(value)", other.rawValue) }
   }
 
-  private func mismatch(_ path: String, _ left: String, _ right: String) -> QueryError {
+  func mismatch(_ path: String, _ left: String, _ right: String) -> QueryError {
     QueryError(
       .typeMismatch, "'\(path)' is \(left) and cannot be compared with \(right).", remedy: "Compare it with \(left).",
       path: path)
   }
 
-  private func badOperator(_ comparator: ComparisonOperator, _ path: String, _ type: String) -> QueryError {
+  func badOperator(_ comparator: ComparisonOperator, _ path: String, _ type: String) -> QueryError {
     QueryError(
       .badOperator, "\(comparator.rawValue) does not go with '\(path)', which is \(type).",
       remedy: "Use an operator for \(type).", path: path)

@@ -70,10 +70,6 @@ struct Binder {
         .notSupported, "'\(path)' is \(column.schema.kind.label), which this comparison cannot read.",
         remedy: "Compare a property of its elements with ANY or ALL.", path: path.description)
     }
-    guard type.ordersByBytes else {
-      throw QueryError(
-        .notSupported, "'\(path)' is \(column.schema.kind.label), which conditions cannot compare yet.", path: path.description)
-    }
     let isOptional = column.schema.isOptional || type == .link || !links.isEmpty
     let bound = BoundPath(links: links, end: entry.column(column.id), type: type, isOptional: isOptional)
     columns.formUnion(links)

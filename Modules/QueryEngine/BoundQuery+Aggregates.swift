@@ -44,16 +44,27 @@ extension BoundQuery {
     let onlyNumbers = part == .sum || part == .mean
     var binder = try Binder(query.type, in: plan.catalog)
     let path = try binder.bind(property)
-    guard path.type.isNumber || (!onlyNumbers && path.type == .date) else {
+    guard path.type.isNumber && path.type.ordersByBytes || (!onlyNumbers && path.type == .date) else {
       throw QueryError(
         .typeMismatch, "'\(property)' is \(path.type.rawValue), which cannot be \(onlyNumbers ? "added up" : "ranked").",
         remedy: "Use a number\(onlyNumbers ? "" : " or a date").", path: property.description)
     }
     do throws(StorageError) {
-      var run = Run(plan, storage, query)
+      if !clauses.isEmpty { return try Total(path, try keys(in: storage), Evaluator(storage: storage), part) }
+      var run = Run(plan, storage, stage)
       return try run.total(path, part)
     } catch {
       throw QueryError(error)
+    }
+  }
+}
+
+extension Total {
+  /// Over objects in hand; the sum of reals goes by ascending key.
+  fileprivate init(_ path: BoundPath, _ keys: [Int64], _ evaluator: Evaluator, _ part: ColumnTotal.Part) throws(StorageError) {
+    self.init(path.type, part)
+    for key in keys.sorted() {
+      if let word = try evaluator.word(path, ObjectKey(key)) { add(word) }
     }
   }
 }

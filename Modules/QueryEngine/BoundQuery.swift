@@ -11,15 +11,29 @@ public struct BoundQuery: Sendable {
   /// The query as it was asked.
   public let query: Query
   let plan: Plan
+  /// What `plan` answers: the condition and, where scans can do them, the order and the limit.
+  let stage: Query
+  /// What is done with the objects then.
+  let clauses: [BoundClause]
+  /// The order of `stage` in the form that objects in hand are put into it.
+  private let stageSort: BoundClause?
 
   /// Throws for whatever is wrong with the query: unknown names, types that do not go together, operators that
   /// do not exist for a type.
   public init(_ query: Query, in catalog: Catalog) throws(QueryError) {
     self.query = query
     var binder = try Binder(query.type, in: catalog)
-    let condition = try binder.bind(query.condition).simplified()
+    var stage = query
+    stage.condition = try binder.adapted(query.condition)
+    stage.clauses = []
+    var later = query.clauses
+    if !query.sort.allSatisfy({ binder.isSimple(.path($0.path)) }) {
+      later = [.sort(query.sort)] + (query.limit.map { [.limit($0)] } ?? []) + later
+      (stage.sort, stage.limit) = ([], nil)
+    }
+    let condition = try binder.bind(stage.condition).simplified()
     var order: [SortField] = []
-    for key in query.sort {
+    for key in stage.sort {
       let path = try binder.bind(key.path)
       guard path.type != .link else {
         throw QueryError(
@@ -33,8 +47,16 @@ public struct BoundQuery: Sendable {
     if let limit = query.limit, limit < 0 {
       throw QueryError(.badArgument, "The limit is \(limit).", remedy: "Give 0 or more, or none.")
     }
-    plan = Plan(condition, order: order, limit: query.limit, binder: binder)
+    var clauses: [BoundClause] = []
+    for clause in later { clauses.append(try binder.bind(clause)) }
+    self.stage = stage
+    self.clauses = clauses
+    stageSort = stage.sort.isEmpty ? nil : try binder.bind(.sort(stage.sort))
+    plan = Plan(condition, order: order, limit: stage.limit, binder: binder, hasClauses: !clauses.isEmpty)
   }
+
+  /// What the condition comes to when it is the same for every object; nil otherwise.
+  package var constantCondition: Bool? { if case .constant(let value) = plan.condition { value } else { nil } }
 
   /// The table that is queried.
   public var table: TableID { plan.table.id }
@@ -58,9 +80,27 @@ extension BoundQuery {
   public func keys(
     in storage: any StorageReading, statistics: inout QueryStatistics
   ) throws(StorageError) -> [Int64] {
-    var run = Run(plan, storage, query)
+    var run = Run(plan, storage, stage)
     defer { statistics.add(run.statistics) }
-    return try run.keys(limit: plan.limit)
+    var limit = plan.limit
+    if case .limit(let first)? = clauses.first { limit = Swift.min(limit ?? .max, first) }
+    var keys = try run.keys(limit: limit)
+    for clause in clauses { keys = try clause.apply(keys, Evaluator(storage: storage), &run.statistics) }
+    return keys
+  }
+
+  /// Of the given objects those that pass, in the query's order and limited as it says. Without an order they keep the one
+  /// they are given in, which also breaks ties; objects that do not live are left out, those given twice are there
+  /// twice. Reads each of them.
+  public func keys(among given: [Int64], in storage: any StorageReading) throws(StorageError) -> [Int64] {
+    var statistics = QueryStatistics()
+    var keys: [Int64] = []
+    for key in given where try matches(ObjectKey(key), in: storage) { keys.append(key) }
+    let limit = plan.limit.map { [BoundClause.limit($0)] } ?? []
+    for clause in (stageSort.map { [$0] } ?? []) + limit + clauses {
+      keys = try clause.apply(keys, Evaluator(storage: storage), &statistics)
+    }
+    return keys
   }
 
   /// How many objects pass, at most the limit. Reads no row where an index or the engine knows.
@@ -73,19 +113,23 @@ extension BoundQuery {
   public func count(
     in storage: any StorageReading, statistics: inout QueryStatistics
   ) throws(StorageError) -> Int {
-    var run = Run(plan, storage, query)
+    if clauses.contains(where: \.dropsByValue) { return try keys(in: storage, statistics: &statistics).count }
+    var run = Run(plan, storage, stage)
     defer { statistics.add(run.statistics) }
-    let count = try run.count()
-    return plan.limit.map { Swift.min($0, count) } ?? count
+    var count = try run.count()
+    if let limit = plan.limit { count = Swift.min(limit, count) }
+    for clause in clauses { count = clause.count(count) }
+    return count
   }
 
   /// The first object in the query's order; nil when none passes.
   public func first(in storage: any StorageReading) throws(StorageError) -> ObjectKey? {
-    var run = Run(plan, storage, query)
+    if !clauses.isEmpty { return try keys(in: storage).first.map { ObjectKey($0) } }
+    var run = Run(plan, storage, stage)
     return try run.keys(limit: Swift.min(1, plan.limit ?? 1)).first.map { ObjectKey($0) }
   }
 
-  /// Whether the object lives and passes the condition. The limit does not matter. O(1) in the number of objects.
+  /// Whether the object lives and passes the condition. Limits and other clauses do not matter. O(1) in the number of objects.
   public func matches(_ key: ObjectKey, in storage: any StorageReading) throws(StorageError) -> Bool {
     guard try storage.contains(plan.table.id, key) else { return false }
     return try Evaluator(storage: storage).matches(plan.condition, key)
@@ -93,8 +137,10 @@ extension BoundQuery {
 
   /// How the query would be answered. Counts runs of indexes; reads no row.
   public func explain(in storage: any StorageReading) throws(StorageError) -> QueryExplanation {
-    var run = Run(plan, storage, query)
-    return try run.explain()
+    var run = Run(plan, storage, stage)
+    var result = try run.explain()
+    if clauses.contains(where: \.sorts) { result.sorts = true }
+    return result
   }
 }
 

@@ -10,6 +10,8 @@ enum BytesTest: Sendable {
   case contains([UInt8])
   /// What bytes alone do not settle.
   indirect case text(TextTest)
+  /// Of bytes that stand for decimals or mixed values.
+  indirect case value(ValueTest)
 
   var cost: Int {
     switch self {
@@ -17,7 +19,7 @@ enum BytesTest: Sendable {
     case .suffix, .range: 8
     case .set: 12
     case .contains: 20
-    case .text: 200
+    case .text, .value: 200
     }
   }
 
@@ -30,6 +32,7 @@ enum BytesTest: Sendable {
     case .suffix(let needle): return Bytes.ends(bytes, needle)
     case .contains(let needle): return Bytes.find(needle, in: bytes)
     case .text(let test): return test.matches(bytes)
+    case .value(let test): return test.matches(bytes)
     }
   }
 }

@@ -68,6 +68,12 @@ extension Evaluator {
     return ObjectKey(next)
   }
 
+  /// Whether the links of a path lead to an object that lives.
+  func reaches(_ path: BoundPath, _ key: ObjectKey) throws(StorageError) -> Bool {
+    guard let owner = try follow(path.links, from: key) else { return false }
+    return try storage.contains(path.end.table, owner)
+  }
+
   func value(_ operand: Operand, _ key: ObjectKey) throws(StorageError) -> Value {
     switch operand {
     case .constant(let value): return value

@@ -1,3 +1,4 @@
+import QueryModel
 import Storage
 import Values
 
@@ -109,6 +110,9 @@ enum IndexTest {
     case .equal(let bytes): self = .equal(null + [value(bytes)])
     case .set(let set): self = .equal(null + set.map(value))
     case .suffix, .contains, .text: return nil
+    case .value(let test):
+      guard test.type == .decimal, test.comparator == .equal || test.comparator == .in else { return nil }
+      self = .equal(null + test.constants.filter { !Semantics.isNaN($0) })
     case .prefix(let prefix):
       if matchesNull { return nil }
       let upper = type == .string ? IndexTest.successor(ofText: prefix) : IndexTest.successor(of: prefix)

@@ -52,6 +52,7 @@ extension Kernels {
     case .suffix(let needle): for row in 0..<rows { flags[row] = Bytes.ends(area.bytes(row), needle) ? 1 : 0 }
     case .set(let set): for row in 0..<rows { flags[row] = Bytes.contains(set, area.bytes(row)) ? 1 : 0 }
     case .range(let range): for row in 0..<rows { flags[row] = range.contains(area.bytes(row)) ? 1 : 0 }
+    case .value(let test): for row in 0..<rows { flags[row] = test.matches(area.bytes(row)) ? 1 : 0 }
     case .text(let test): for row in 0..<rows { flags[row] = test.matches(area.bytes(row)) ? 1 : 0 }
     }
     pack(flags, rows, into: mask)

@@ -13,6 +13,9 @@ enum NumberBounds {
       let floor = d.rounded(.down)
       let whole = Int64(floor)  // in range by the two lines above
       return orEqual && floor == d ? whole : (whole == .max ? nil : whole + 1)
+    case .decimal(let d):
+      guard let floor = d.floor else { return d.order(to: Decimal128(Int64.min)) == .before && !d.isNaN ? .min : nil }
+      return orEqual && floor.isExact ? floor.integer : (floor.integer == .max ? nil : floor.integer + 1)
     default: return nil
     }
   }
@@ -28,6 +31,10 @@ enum NumberBounds {
       let whole = Int64(floor)  // in range by the two lines above
       if floor < d || orEqual { return whole }
       return whole == .min ? nil : whole - 1
+    case .decimal(let d):
+      guard let floor = d.floor else { return d.order(to: Decimal128(Int64.max)) == .after ? .max : nil }
+      if !floor.isExact || orEqual { return floor.integer }
+      return floor.integer == .min ? nil : floor.integer - 1
     default: return nil
     }
   }
@@ -79,6 +86,10 @@ enum NumberBounds {
     if case .int(let n) = value {
       let d = Double(n)
       return (d, Value.Order.compare(n, d))
+    }
+    if case .decimal(let decimal) = value {
+      let floor = decimal.floorDouble
+      return floor.double.isNaN ? nil : (floor.double, floor.isExact ? .same : .after)
     }
     guard let d = double(value), !d.isNaN else { return nil }
     return (d, .same)

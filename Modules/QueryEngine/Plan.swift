@@ -29,7 +29,7 @@ final class Plan: Sendable {
   let depth: Int
   let hasLinks: Bool
 
-  init(_ condition: Condition, order: [SortField], limit: Int?, binder: Binder) {
+  init(_ condition: Condition, order: [SortField], limit: Int?, binder: Binder, hasClauses: Bool = false) {
     catalog = binder.catalog
     table = binder.table
     reads = binder.columns
@@ -49,7 +49,7 @@ final class Plan: Sendable {
     hints = Plan.hints(self.condition)
     accesses = IndexAccess.candidates(for: self.condition, in: binder.table)
     depth = Evaluator.depth(of: self.condition) + 2
-    hasLinks = order.contains { !$0.path.isOwn } || condition.followsLinks
+    hasLinks = hasClauses || order.contains { !$0.path.isOwn } || condition.followsLinks
   }
 
   /// Bounds that every result has, for engines that skip runs of rows by them.

@@ -10,7 +10,13 @@ extension ScalarTest {
   /// The test `property comparator constant`, and whether it is to be negated. The constant is of the property's
   /// class, or null. nil for comparators that have no such test (`IN`, `BETWEEN`).
   static func comparing(_ type: ValueType, _ comparator: ComparisonOperator, _ constant: Value) -> (ScalarTest, isNegated: Bool)? {
-    switch comparator {
+    if !type.ordersByBytes {
+      let test = comparator == .notEqual ? .equal : comparator
+      guard [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .contains, .beginsWith, .endsWith].contains(comparator)
+      else { return nil }
+      return (valued(type, test, constant), comparator == .notEqual)
+    }
+    return switch comparator {
     case .equal: (equal(type, constant), false)
     case .notEqual: (equal(type, constant), true)
     case .less, .lessOrEqual: (below(type, constant, orEqual: comparator == .lessOrEqual), false)
@@ -18,6 +24,12 @@ extension ScalarTest {
     case .contains, .beginsWith, .endsWith: (matching(comparator, constant), false)
     case .in, .between, .like, .matches: nil
     }
+  }
+
+  /// A test of a type whose bytes do not order as its values.
+  private static func valued(_ type: ValueType, _ comparator: ComparisonOperator, _ constant: Value) -> ScalarTest {
+    if constant.isNull { return [.equal, .lessOrEqual, .greaterOrEqual].contains(comparator) ? .isNull : .never }
+    return ScalarTest(.bytes(.value(ValueTest(type, comparator, [constant]))))
   }
 
   private static func equal(_ type: ValueType, _ constant: Value) -> ScalarTest {
@@ -86,6 +98,10 @@ extension ScalarTest {
   /// The test `property IN constants`.
   static func among(_ type: ValueType, _ constants: [Value]) -> ScalarTest {
     let matchesNull = constants.contains { $0.isNull }
+    if !type.ordersByBytes {
+      let values = constants.filter { !$0.isNull }
+      return ScalarTest(values.isEmpty ? .none : .bytes(.value(ValueTest(type, .in, values))), matchesNull: matchesNull)
+    }
     switch type.physical {
     case .integer:
       guard let set = WordSet(constants.compactMap(word)), let last = set.sorted.last else {

@@ -28,17 +28,29 @@ enum Semantics {
 
   static func isEqual(_ a: Value, _ b: Value) -> Bool {
     if a.isNull || b.isNull { return a.isNull && b.isNull }
-    return !isNaN(a) && !isNaN(b) && a.order(to: b) == .same
+    return !isNaN(a) && !isNaN(b) && order(a, b) == .same
   }
 
   static func isLess(_ a: Value, _ b: Value) -> Bool {
     if b.isNull { return false }
     if a.isNull { if case .string = b { return true } else { return false } }
-    return !isNaN(a) && !isNaN(b) && a.order(to: b) == .before
+    return !isNaN(a) && !isNaN(b) && a.kindRank == b.kindRank && order(a, b) == .before
+  }
+
+  /// A decimal and a binary fraction compare as they are written: 0.1 and 0.1 are the same.
+  private static func order(_ a: Value, _ b: Value) -> Value.Order {
+    switch (a, b) {
+    case (.decimal(let x), .double(let y)): x.order(to: Decimal128(shortest: y))
+    case (.double(let x), .decimal(let y)): Decimal128(shortest: x).order(to: y)
+    case (.decimal(let x), .float(let y)): x.order(to: Decimal128(shortest: y))
+    case (.float(let x), .decimal(let y)): Decimal128(shortest: x).order(to: y)
+    default: a.order(to: b)
+    }
   }
 
   private static func matches(_ a: Value, _ comparator: ComparisonOperator, _ b: Value) -> Bool {
-    a.withBytes { a in
+    if a.kindRank != b.kindRank { return false }
+    return a.withBytes { a in
       b.withBytes { b in
         guard let a, let b else { return false }
         if b.isEmpty { return true }
@@ -56,6 +68,7 @@ enum Semantics {
     switch value {
     case .float(let x): x.isNaN
     case .double(let x): x.isNaN
+    case .decimal(let x): x.isNaN
     case .date(let x): x.timeIntervalSinceReferenceDate.isNaN
     default: false
     }

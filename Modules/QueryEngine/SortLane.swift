@@ -4,8 +4,8 @@ import Values
 /// One key of an order for the rows gathered so far: a 64-bit number a row that orders as the values do, and
 /// for strings, data and UUIDs the bytes as well, because eight of them may not decide.
 ///
-/// Null is 0 and NaN 1, below every other number; descending lanes hold the complement. So the smaller number
-/// comes first, always.
+/// Null is 0 and NaN 1, below every other number; where a link on the way is null there is no value at all, which
+/// comes after every number. Descending lanes hold the complement. So the smaller number comes first, always.
 final class SortLane {
   /// An optional Int64 takes two lanes, because its values leave no number free for null.
   enum Part { case value, presence }
@@ -13,6 +13,8 @@ final class SortLane {
   let type: ValueType
   let isAscending: Bool
   private let part: Part
+  /// Whether another lane says which rows have a value.
+  private let hasPresence: Bool
   private(set) var numbers: ContiguousArray<UInt64> = []
   /// Two rows with the same number may still differ: their bytes decide.
   let isInexact: Bool
@@ -20,12 +22,14 @@ final class SortLane {
   private var text: ContiguousArray<UInt8> = []
   /// Where a row's bytes begin in `text`; they end where the next row's begin.
   private var starts: ContiguousArray<Int> = [0]
-  private var nulls: ContiguousArray<Bool> = []
+  /// 0 null, 1 a value, 2 nothing: a link on the way is null.
+  private var states: ContiguousArray<UInt8> = []
 
   init(_ field: SortField, _ part: Part, expected: Int) {
     type = field.path.type
     isAscending = field.isAscending
     self.part = part
+    hasPresence = SortLane.parts(field).count > 1
     isInexact = !field.path.type.isWord
     numbers.reserveCapacity(expected)
   }
@@ -71,6 +75,11 @@ final class SortLane {
       for i in 0..<count {
         space[i] = SortLane.number(values.loadUnaligned(fromByteOffset: Int(rows[i]) &* 8, as: Double.self)) ^ flip
       }
+    case (.bytes, _) where !type.ordersByBytes, (.bytes16, _) where !type.ordersByBytes:
+      for i in 0..<count {
+        let key = vector.isNull(at: Int(rows[i])) ? [] : SortLane.orderKey(vector.bytes(at: Int(rows[i])), type)
+        space[i] = key.withUnsafeBytes { SortLane.head($0) } ^ flip
+      }
     case (.bytes, _), (.bytes16, _):
       for i in 0..<count { space[i] = SortLane.head(vector.bytes(at: Int(rows[i]))) ^ flip }
     default:
@@ -93,11 +102,27 @@ final class SortLane {
 
   /// Adds one row; nil is null.
   func append(bytes: UnsafeRawBufferPointer?) {
-    nulls.append(bytes == nil)
+    guard let bytes else { return append(state: 0, nil) }
+    if type.ordersByBytes { return append(state: 1, bytes) }
+    SortLane.orderKey(bytes, type).withUnsafeBytes { append(state: 1, $0) }
+  }
+
+  /// Adds a row whose path ends at a null link.
+  func appendMissing() {
+    if type.isWord { numbers.append((part == .presence ? 2 : part == .value && hasPresence ? 0 : ~0) ^ flip) } else { append(state: 2, nil) }
+  }
+
+  private func append(state: UInt8, _ bytes: UnsafeRawBufferPointer?) {
+    states.append(state)
     if let bytes { text.append(contentsOf: bytes) }
-    let head = bytes.map(SortLane.head) ?? 0
+    let head = state == 2 ? ~0 : bytes.map(SortLane.head) ?? 0
     starts.append(text.count)
     numbers.append(head ^ flip)
+  }
+
+  /// The bytes that order as the values do.
+  private static func orderKey(_ bytes: UnsafeRawBufferPointer, _ type: ValueType) -> [UInt8] {
+    Value(bytes: bytes, type: type)?.orderKey ?? []
   }
 
   /// The order of two rows: negative, 0 or positive. O(1), or the length of the strings.
@@ -105,8 +130,8 @@ final class SortLane {
     let (x, y) = (numbers[a], numbers[b])
     if x != y { return x < y ? -1 : 1 }
     if !isInexact { return 0 }
-    if nulls[a] != nulls[b] { return nulls[a] == isAscending ? -1 : 1 }
-    if nulls[a] { return 0 }
+    if states[a] != states[b] { return (states[a] < states[b]) == isAscending ? -1 : 1 }
+    if states[a] != 1 { return 0 }
     let order = text.withUnsafeBytes { text in
       Bytes.compare(
         UnsafeRawBufferPointer(rebasing: text[starts[a]..<starts[a + 1]]),
@@ -118,7 +143,7 @@ final class SortLane {
   func removeLast() {
     numbers.removeLast()
     if type.isWord { return }
-    nulls.removeLast()
+    states.removeLast()
     starts.removeLast()
     text.removeLast(text.count - starts[starts.count - 1])
   }
@@ -127,7 +152,7 @@ final class SortLane {
   func keep(_ rows: ArraySlice<Int32>) {
     numbers = ContiguousArray(rows.map { numbers[Int($0)] })
     if type.isWord { return }
-    nulls = ContiguousArray(rows.map { nulls[Int($0)] })
+    states = ContiguousArray(rows.map { states[Int($0)] })
     var (kept, ends): (ContiguousArray<UInt8>, ContiguousArray<Int>) = ([], [0])
     for row in rows {
       kept.append(contentsOf: text[starts[Int(row)]..<starts[Int(row) + 1]])
@@ -141,10 +166,10 @@ final class SortLane {
   func sharpen() {
     guard !type.isWord, numbers.count > 1 else { return }
     text.withUnsafeBytes { text in
-      guard let first = nulls.firstIndex(of: false) else { return }
+      guard let first = states.firstIndex(of: 1) else { return }
       let model = UnsafeRawBufferPointer(rebasing: text[starts[first]..<starts[first + 1]])
       var shared = model.count
-      for row in nulls.indices where !nulls[row] && shared > 0 {
+      for row in states.indices where states[row] == 1 && shared > 0 {
         let bytes = UnsafeRawBufferPointer(rebasing: text[starts[row]..<starts[row + 1]])
         shared = min(shared, bytes.count)
         var i = 0
@@ -152,7 +177,7 @@ final class SortLane {
         shared = i
       }
       if shared == 0 { return }
-      for row in nulls.indices where !nulls[row] {
+      for row in states.indices where states[row] == 1 {
         numbers[row] = SortLane.head(UnsafeRawBufferPointer(rebasing: text[starts[row] + shared..<starts[row + 1]])) ^ flip
       }
     }

@@ -104,6 +104,7 @@ final class Sorter {
   private func read(
     _ field: SortField, _ lane: SortLane, _ key: Int64, _ evaluator: Evaluator
   ) throws(StorageError) {
+    if !field.path.isOwn, try !evaluator.reaches(field.path, ObjectKey(key)) { return lane.appendMissing() }
     if field.path.type.isWord { return lane.append(word: try evaluator.word(field.path, ObjectKey(key))) }
     try evaluator.bytes(field.path, ObjectKey(key)) { lane.append(bytes: $0) }
   }

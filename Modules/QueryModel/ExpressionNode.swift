@@ -9,6 +9,12 @@ public indirect enum ExpressionNode: Sendable, Hashable {
   case constant(Value)
   /// Several values: the right side of `in` and `between`.
   case constants([Value])
+  /// Several operands of which some are objects.
+  case list([ExpressionNode])
+  /// A certain object.
+  case object(ObjectLiteral)
+  /// `$name`: a value to be put in with `substituting` before the query is asked.
+  case variable(String)
   /// A property of the object, or of an object it leads to. A path over a collection means each of its elements;
   /// `@count`, `@min`, `@max`, `@sum` and `@avg` are components that make one value of them.
   case path(PropertyPath)
@@ -23,7 +29,7 @@ public indirect enum ExpressionNode: Sendable, Hashable {
 }
 
 /// Which differences between texts do not count: `[c]` and `[d]`. Never depends on a locale.
-public struct Folding: Sendable, Hashable {
+public struct Folding: Sendable, Hashable, Codable {
   /// Unicode simple case folding.
   public var ignoresCase: Bool
   /// Canonical decomposition without its marks.
@@ -37,17 +43,35 @@ public struct Folding: Sendable, Hashable {
 
 /// How many elements of a collection have to compare. `all` holds for an empty one; `none` is the negation of
 /// `any`.
-public enum Quantifier: String, Sendable, Hashable, CaseIterable {
+public enum Quantifier: String, Sendable, Hashable, Codable, CaseIterable {
   case any = "ANY"
   case all = "ALL"
   case none = "NONE"
 }
 
-public enum ArithmeticOperator: String, Sendable, Hashable, CaseIterable {
+public enum ArithmeticOperator: String, Sendable, Hashable, Codable, CaseIterable {
   case add = "+"
   case subtract = "-"
   case multiply = "*"
   case divide = "/"
+  /// The left side to the power of the right.
+  case power = "**"
+}
+
+/// A certain object, by its type and what identifies it there. One that does not exist equals nothing.
+public struct ObjectLiteral: Sendable, Hashable {
+  public enum Identity: Sendable, Hashable {
+    case key(ObjectKey)
+    case primaryKey(Value)
+  }
+
+  public var type: String
+  public var identity: Identity
+
+  public init(type: String, _ identity: Identity) {
+    self.type = type
+    self.identity = identity
+  }
 }
 
 /// `SUBQUERY(collection, $variable, condition).@count`.

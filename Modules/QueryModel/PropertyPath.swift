@@ -1,7 +1,8 @@
 /// A path of property names from an object: `age`, `best.name`, `dogs.name`.
 ///
 /// A path is a description; whether it exists, and what a collection on the way means, is decided when the
-/// query is bound to a schema.
+/// query is bound to a schema. Components that begin with `@` or `[` are operators and positions: `@count`, `[0]`,
+/// `[first]`, `[*]`, `['key']`.
 public struct PropertyPath: Sendable, Hashable, Codable {
   public var components: [String]
 
@@ -11,5 +12,66 @@ public struct PropertyPath: Sendable, Hashable, Codable {
 }
 
 extension PropertyPath: CustomStringConvertible {
-  public var description: String { components.joined(separator: ".") }
+  /// As conditions write it.
+  public var description: String {
+    var text = ""
+    for (i, component) in components.enumerated() {
+      if component.hasPrefix("['"), component.hasSuffix("']"), component.utf8.count >= 4 {
+        text += "[" + Literal.quoted(String(component.dropFirst(2).dropLast(2))) + "]"
+      } else if component.hasPrefix("["), component.hasSuffix("]") {
+        text += component
+      } else {
+        if i > 0 { text += "." }
+        text += component.hasPrefix("@") ? component : PropertyPath.name(component, isFirst: i == 0, isAlone: components.count == 1)
+      }
+    }
+    return text
+  }
+
+  /// A name that would be taken for a word of the grammar is marked.
+  private static func name(_ name: String, isFirst: Bool, isAlone: Bool) -> String {
+    let text = escaped(name)
+    // A dollar alone would be a variable.
+    return isFirst && isReserved(name) || isAlone && name.hasPrefix("$") ? "#" + text : text
+  }
+
+  /// Words that mean something else where a path begins.
+  package static let reserved: Set<String> = [
+    "and", "or", "not", "any", "some", "all", "none", "truepredicate", "falsepredicate", "true", "false", "yes", "no",
+    "null", "nil", "nan", "inf", "infinity",
+  ]
+
+  private static func isReserved(_ name: String) -> Bool {
+    if reserved.contains(name.lowercased()) || (name != "SELF" && name.lowercased() == "self") { return true }
+    // What could be a literal: T0:0, L0:1, B64"…".
+    let bytes = Array(name.utf8)
+    if let first = bytes.first, bytes.count > 1, first == UInt8(ascii: "T") || first == UInt8(ascii: "L") {
+      return (48...57).contains(bytes[1])
+    }
+    return name.lowercased() == "b64"
+  }
+
+  /// With a backslash before each character that ends a name.
+  package static func escaped(_ name: String) -> String {
+    var text = ""
+    for (i, scalar) in name.unicodeScalars.enumerated() {
+      switch scalar {
+      case "a"..."z", "A"..."Z", "_", "$": text.unicodeScalars.append(scalar)
+      case "0"..."9":
+        if i == 0 { text += "\\" }
+        text.unicodeScalars.append(scalar)
+      case "\t": text += "\\t"
+      case "\n": text += "\\n"
+      case "\r": text += "\\r"
+      case "\0"..<" ", "\u{7F}":
+        let digits = String(scalar.value, radix: 16)
+        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      case "\u{80}"...: text.unicodeScalars.append(scalar)
+      default:
+        text += "\\"
+        text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
 }

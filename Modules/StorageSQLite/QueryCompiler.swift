@@ -10,6 +10,8 @@ import Values
 struct QueryCompiler {
   private let table: TableLayout
   private(set) var arguments: [Value] = []
+  private var terms = 0
+  private static let termsMax = 500
 
   init(_ table: TableLayout) { self.table = table }
 
@@ -22,6 +24,9 @@ struct QueryCompiler {
   }
 
   private mutating func translate(_ node: PredicateNode) -> String? {
+    // SQLite refuses expressions nested too deep, and a row of ORs nests.
+    terms += 1
+    guard terms <= QueryCompiler.termsMax else { return nil }
     switch node {
     case .constant(let value): return value ? "1" : "0"
     case .and(let parts): return join(parts, " AND ", empty: "1")

@@ -1,6 +1,7 @@
 import QueryEngine
 import QueryModel
 import Storage
+import StorageMemory
 import TestSupport
 import Testing
 import Values
@@ -124,5 +125,51 @@ import Values
     let byBoth = (0..<4000).sorted { ($1 % 100, "task \($0)") < ($0 % 100, "task \($1)") }.map { Int64($0 + 1) }
     #expect(try run(.constant(true), twoKeys).keys == byBoth)
     #expect(try run(every, twoKeys, limit: 321).keys == Array(byBoth.prefix(321)))
+  }
+
+  @Test func chunksThatNoRowCanPassInAreNotDelivered() throws {
+    let engine = try MemoryBackend().open(OpenOptions())
+    defer { engine.close() }
+    let catalog = try engine.adopt(
+      Schema([ObjectSchema("Sample", .scalar("rank", .int64), .scalar("level", .double), .scalar("note", .string))]))
+    let table = try #require(catalog["Sample"])
+    try engine.write { write in
+      for i in 0..<12_000 {
+        try write.insert(table, ["rank": .int(Int64(i)), "level": .double(Double(i) / 4), "note": .string("n\(i)")])
+      }
+    }
+    let reading = try engine.beginRead()
+    defer { reading.end() }
+    for condition in ["rank BETWEEN {6000, 6010}", "level >= 1500 AND level <= 1502.5", "rank == 6000 OR FALSEPREDICATE", "rank IN {6000, 6001}"] {
+      let bound = try BoundQuery(Query(type: "Sample", parsing: condition), in: catalog)
+      var work = QueryStatistics()
+      let count = try bound.count(in: reading, statistics: &work)
+      #expect(count > 0 && count < 12, "\(condition)")
+      #expect(work.rowsScanned > 0 && work.rowsScanned <= 4_096, "\(condition) looked at \(work.rowsScanned) rows")
+    }
+  }
+
+  @Test func aDistinctReadsWhatPassedAndALimitStopsBeforeIt() throws {
+    let reading = try engine.beginRead()
+    defer { reading.end() }
+    var work = QueryStatistics()
+    let query = try Query(type: "Task", parsing: "project == 7 DISTINCT(done) LIMIT(1)")
+    #expect(try BoundQuery(query, in: catalog).keys(in: reading, statistics: &work) == [8])
+    #expect(work.entriesRead == 40 && work.rowsRead == 40 && work.rowsScanned == 0)
+    var limited = QueryStatistics()
+    let first = try Query(type: "Task", parsing: "TRUEPREDICATE LIMIT(5) SORT(rank DESC)")
+    #expect(try BoundQuery(first, in: catalog).keys(in: reading, statistics: &limited) == [5, 4, 3, 2, 1])
+    #expect(limited.rowsRead == 5)
+  }
+
+  @Test func keysInHandAreFilteredAndOrderedAsGiven() throws {
+    let reading = try engine.beginRead()
+    defer { reading.end() }
+    func keys(_ text: String, _ given: [Int64]) throws -> [Int64] {
+      try BoundQuery(Query(type: "Task", parsing: text), in: catalog).keys(among: given, in: reading)
+    }
+    #expect(try keys("rank < 10", [5, 3, 99, 3, 1_000_000]) == [5, 3, 3])
+    #expect(try keys("TRUEPREDICATE SORT(done ASC)", [1, 2, 3, 4]) == [2, 4, 1, 3])
+    #expect(try keys("TRUEPREDICATE SORT(rank DESC) LIMIT(2)", [1, 2, 3]) == [3, 2])
   }
 }

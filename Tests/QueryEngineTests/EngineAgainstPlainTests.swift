@@ -23,6 +23,8 @@ import Values
         let expected = plain.keys(query)
         let keys = try bound.keys(in: reading)
         try #require(keys == expected, "\(query) seed \(random.seed)")
+        let printed = try BoundQuery(Query(type: "Thing", parsing: query.description), in: world.catalog)
+        try #require(try printed.keys(in: reading) == expected, "\(query) seed \(random.seed)")
         try #require(try bound.count(in: reading) == expected.count, "\(query) seed \(random.seed)")
         try #require(try bound.first(in: reading)?.rawValue == expected.first, "\(query) seed \(random.seed)")
         for key in world.keys.prefix(5) {

@@ -67,6 +67,48 @@ import Values
     #expect(query.condition == comparison("a", .equal, .int(1)))
   }
 
+  @Test func clausesApplyFromLeftToRight() throws {
+    let query = try Query(type: "T", parsing: "a == 1 SORT(b ASC) DISTINCT(c, d.e) LIMIT(5) SORT(f DESC) OFFSET(2)")
+    #expect(query.sort == [SortKey(PropertyPath("b"))] && query.limit == nil)
+    #expect(
+      query.clauses == [
+        .distinct([PropertyPath("c"), PropertyPath("d.e")]), .limit(5), .sort([SortKey(PropertyPath("f"), ascending: false)]),
+        .offset(2),
+      ])
+  }
+
+  @Test func variablesAreNamesThatNoSubqueryGives() throws {
+    let text = try node("a == $v AND SUBQUERY(b, $v, $v.c == 1).@count > 0")
+    let replaced = text.substituting(["v": .int(3)])
+    #expect(try replaced == node("a == 3 AND SUBQUERY(b, $v, $v.c == 1).@count > 0"))
+    #expect(try node("%K == 1", .path(PropertyPath(["$v"]))).substituting(["v": .int(3)]) == node("%K == 1", .path(PropertyPath(["$v"]))))
+  }
+
+  @Test func namesPrintSoThatTheyReadAsThemselves() throws {
+    for name in ["a b", "in", "null", "T399", "9lives", "a.b", "a-b", "\t\u{1}\n", "é", "$x", "uuid", "self", "quote'\"", "back\\slash", "[0]x"] {
+      let condition = comparison("x", .equal, .int(1)).mappingPaths { _ in PropertyPath([name]) }
+      #expect(try node(condition.description) == condition, "\(condition)")
+      let longer = comparison("x", .equal, .int(1)).mappingPaths { _ in PropertyPath(["a", name, "@count"]) }
+      #expect(try node(longer.description) == longer, "\(longer)")
+    }
+  }
+
+  @Test func valuesPrintSoThatTheyReadAsThemselves() throws {
+    let values: [Value] = [
+      .null, .bool(true), .int(.min), .int(.max), .double(0.1), .double(-0.0), .double(1e300), .double(.infinity), .double(.nan), .float(0.1),
+      .float(-.infinity), .string("it's \"so\"\n\0\\ é 🦄"), .data(Data([0, 255])), .date(Date(timeIntervalSinceReferenceDate: 0.1)),
+      .date(Date(timeIntervalSinceReferenceDate: 1e-300)), .date(Date(timeIntervalSince1970: -1.5)),
+      .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))), .link(ObjectKey(7)), .objectId(.zero),
+      .decimal(Decimal128(1.5)), .decimal(.nan), .object(ObjectLink(TableID(3), ObjectKey(7))),
+    ]
+    for value in values {
+      let condition = comparison("a", .equal, value)
+      #expect(try node(condition.description) == condition, "\(condition)")
+    }
+    let list = PredicateNode.comparison(Comparison(.path(PropertyPath("a")), .in, .constants(values)))
+    #expect(try node(list.description) == list)
+  }
+
   @Test func mistakesSayWhereTheyAre() {
     for (text, position) in [
       ("", 0), ("age", 3), ("a = ", 4), ("a == 1 b", 7), ("(a = 1", 6), ("a = 'x", 4), ("a === 1", 4), ("é = = 1", 5), ("a @ 1", 2),
@@ -97,5 +139,12 @@ import Values
         #expect(error.position.map { $0 <= text.utf8.count } ?? true, "\(text) seed \(random.seed)")
       }
     }
+  }
+}
+
+extension PredicateNode {
+  /// With every path replaced.
+  fileprivate func mappingPaths(_ change: (PropertyPath) -> PropertyPath) -> PredicateNode {
+    mappingExpressions { if case .path(let path) = $0 { .path(change(path)) } else { $0 } }
   }
 }

@@ -9,12 +9,22 @@ struct PlainEvaluator {
     let passing = world.keys.filter { holds(query.condition, $0) }
     let ordered = passing.sorted { a, b in
       for key in query.sort {
-        let order = world.value(key.path, of: a).order(to: world.value(key.path, of: b))
+        let order = order(key.path, a, b)
         if order != .same { return (order == .before) == key.ascending }
       }
       return a < b
     }
     return query.limit.map { Array(ordered.prefix($0)) } ?? ordered
+  }
+
+  /// What lies behind a null link comes after every value.
+  private func order(_ path: PropertyPath, _ a: Int64, _ b: Int64) -> Value.Order {
+    switch (world.reaches(path, from: a), world.reaches(path, from: b)) {
+    case (true, true): world.value(path, of: a).order(to: world.value(path, of: b))
+    case (true, false): .before
+    case (false, true): .after
+    case (false, false): .same
+    }
   }
 
   func holds(_ node: PredicateNode, _ key: Int64) -> Bool {
@@ -27,7 +37,22 @@ struct PlainEvaluator {
     }
   }
 
+  /// A fraction written beside a float is one.
+  private func adapted(_ node: ExpressionNode, to other: ExpressionNode) -> ExpressionNode {
+    guard case .path(let path) = other, path.components.last == "f" else { return node }
+    func adapted(_ value: Value) -> Value { if case .double(let number) = value { .float(Float(number)) } else { value } }
+    switch node {
+    case .constant(let value): return .constant(adapted(value))
+    case .constants(let values): return .constants(values.map(adapted))
+    default: return node
+    }
+  }
+
   private func holds(_ comparison: Comparison, _ key: Int64) -> Bool {
+    var comparison = comparison
+    (comparison.left, comparison.right) = (
+      adapted(comparison.left, to: comparison.right), adapted(comparison.right, to: comparison.left)
+    )
     let left = value(comparison.left, key)
     switch comparison.right {
     case .constants(let values) where comparison.comparator == .between:

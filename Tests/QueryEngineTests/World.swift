@@ -74,6 +74,18 @@ struct World {
     self.rows = rows
   }
 
+  /// Whether no link on the way is null.
+  func reaches(_ path: PropertyPath, from key: Int64) -> Bool {
+    var (type, key) = ("Thing", key)
+    for name in path.components.dropLast() {
+      guard case .link(let next)? = rows[type]?[key]?[name] else { return false }
+      type = name == "home" ? "Place" : "Thing"
+      key = next.rawValue
+      if rows[type]?[key] == nil { return false }
+    }
+    return true
+  }
+
   /// The value at the end of a path, null where a link is.
   func value(_ path: PropertyPath, of key: Int64) -> Value {
     var (type, key) = ("Thing", key)

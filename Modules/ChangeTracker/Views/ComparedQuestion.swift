@@ -67,6 +67,13 @@ extension Query {
     for key in sort {
       guard reads.add(key.path, isSort: true) else { return nil }
     }
+    for clause in clauses {
+      switch clause {
+      case .sort(let keys): for key in keys { guard reads.add(key.path, isSort: true) else { return nil } }
+      case .distinct(let paths): for path in paths { guard reads.add(path, isSort: true) else { return nil } }
+      case .limit, .offset: break
+      }
+    }
     return reads.paths
   }
 }
@@ -86,7 +93,8 @@ extension PredicateNode {
 extension ExpressionNode {
   fileprivate func everyPath(_ variables: [String: [String]]) -> [PropertyPath] {
     switch self {
-    case .constant, .constants: return []
+    case .constant, .constants, .object, .variable: return []
+    case .list(let elements): return elements.flatMap { $0.everyPath(variables) }
     case .path(let path): return [path.resolved(variables)]
     case .folded(let inner, _), .quantified(_, let inner): return inner.everyPath(variables)
     case .arithmetic(_, let left, let right): return left.everyPath(variables) + right.everyPath(variables)

@@ -18,7 +18,7 @@ package struct KeptQuery: ViewQuestion {
     _ query: Query, in catalog: Catalog,
     matches condition: @escaping @Sendable (ObjectKey, any StorageReading) throws(StorageError) -> Bool
   ) {
-    guard query.limit == nil, let entry = catalog[query.type] else { return nil }
+    guard query.limit == nil, query.clauses.isEmpty, let entry = catalog[query.type] else { return nil }
     var reads = ReadPathCollector(entry, catalog)
     guard let paths = query.condition.paths else { return nil }
     for path in paths {
@@ -76,7 +76,8 @@ extension PredicateNode {
 extension ExpressionNode {
   fileprivate var paths: [PropertyPath]? {
     switch self {
-    case .constant, .constants: []
+    case .constant, .constants, .object, .variable: []
+    case .list(let elements): PredicateNode.joined(elements.map(\.paths))
     case .path(let path): [path]
     case .folded(let inner, _): inner.paths
     case .arithmetic(_, let left, let right): PredicateNode.joined([left.paths, right.paths])

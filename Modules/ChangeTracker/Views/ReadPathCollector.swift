@@ -21,8 +21,11 @@ package struct ReadPathCollector {
     var hops: [ReadPath.Hop] = []
     for (i, name) in path.components.enumerated() {
       // `dogs.@count` and the like read the relationship itself.
+      if name == "@links" { return false }  // every type that points here
       if name.hasPrefix("@") { continue }
       guard let column = current[name] else { return false }
+      // What a mixed value links to can be of any type.
+      if column.schema.valueType == .mixed, i < path.components.count - 1 { return false }
       guard case .linkingObjects(let origin, let property) = column.schema.kind else {
         note(hops, current, column.id, isSort)
         if i == path.components.count - 1 || !column.schema.isRelationship { continue }

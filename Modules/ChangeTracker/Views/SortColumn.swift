@@ -2,7 +2,7 @@ import Storage
 import Values
 
 /// One key of an order, as storage addresses it: a scalar column of the rows, or of an object they lead to by
-/// to-one links. A link that is null on the way makes the value null.
+/// to-one links. A link that is null on the way leaves no value: such rows come after all others, ascending.
 package struct SortColumn: Sendable, Hashable {
   package let links: [ColumnID]
   package let column: ColumnID
@@ -31,8 +31,9 @@ package struct SortColumn: Sendable, Hashable {
 
   /// Where `fitsPrefix`: a number that orders as the values do. Reads one word and one for each link.
   func prefix(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> UInt64 {
+    guard let end = try end(key, in: reading) else { return isAscending ? .max : 0 }
     var result: UInt64 = 0
-    if let end = try end(key, in: reading), let word = try reading.word(column, end) { result = bits(word) }
+    if let word = try reading.word(column, end) { result = bits(word) }
     return isAscending ? result : ~result
   }
 
@@ -48,7 +49,7 @@ package struct SortColumn: Sendable, Hashable {
   /// Adds the value's normalised bytes.
   func append(_ key: ObjectKey, in reading: any StorageReading, to bytes: inout [UInt8]) throws(StorageError) {
     guard let end = try end(key, in: reading) else {
-      return SortKeyBytes.append(null: true, hasMarker: isOptional, ascending: isAscending, to: &bytes)
+      return SortKeyBytes.appendMissing(ascending: isAscending, to: &bytes)
     }
     guard type.isWord else { return try appendBytes(end, in: reading, to: &bytes) }
     let word = try reading.word(column, end)

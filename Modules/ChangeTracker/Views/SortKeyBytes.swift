@@ -3,7 +3,7 @@ import Values
 /// Normalised sort keys: bytes whose order is the order of the values (`Value.order(to:)`), and their first 8 bytes
 /// as a number.
 ///
-/// A value that may be null begins with a marker, 0 null or 1 not. Integers follow as 8 bytes, big-endian with the
+/// A value that may be null begins with a marker, 0 null or 1 not; 2 is no value at all, behind a null link. Integers follow as 8 bytes, big-endian with the
 /// sign flipped; doubles as their ordinal with NaN below every number; strings and data with each 0 byte followed
 /// by 255, and two 0 bytes at the end. Descending: every byte inverted, so that null comes last.
 package enum SortKeyBytes {
@@ -43,6 +43,9 @@ package enum SortKeyBytes {
     let marker: UInt8 = isNull ? 0 : 1
     key.append(ascending ? marker : ~marker)
   }
+
+  /// Adds the marker of a row without a value, whose path ends at a null link.
+  static func appendMissing(ascending: Bool, to key: inout [UInt8]) { key.append(ascending ? 2 : ~2) }
 
   /// Adds the bytes of a value; `isFixed` when all values of the column have as many.
   static func append(bytes: UnsafeRawBufferPointer?, isFixed: Bool, ascending: Bool, to key: inout [UInt8]) {

@@ -46,7 +46,7 @@ extension Lexer {
     }
   }
 
-  private mutating func hexadecimal() throws(QueryError) -> UInt32 {
+  mutating func hexadecimal() throws(QueryError) -> UInt32 {
     guard offset + 4 <= bytes.count, let unit = UInt32(text(offset..<offset + 4), radix: 16), peek() != UInt8(ascii: "+") else {
       throw fault("'\\u' needs four hexadecimal digits.")
     }
@@ -80,9 +80,19 @@ extension Lexer {
       guard Lexer.isDigit(peek()) else { throw fault("The exponent has no digits.", at: start) }
       skipDigits()
     }
+    if isReal, peek() | 32 == UInt8(ascii: "f"), !Lexer.startsName(peek(1)), !Lexer.isDigit(peek(1)), let float = Float(text(start..<offset)) {
+      offset += 1
+      return .constant(.float(float))
+    }
     try endNumber(start)
     var digits = text(start..<offset)
     if !isReal, let value = Int64(digits) { return .constant(.int(value)) }
+    // More digits than a double tells apart.
+    if digits.utf8.prefix(while: { $0 | 32 != UInt8(ascii: "e") }).count(where: Lexer.isDigit) > 17, let exact = Decimal128(digits),
+      exact.isFinite
+    {
+      return .constant(.decimal(exact))
+    }
     if digits.hasPrefix(".") { digits = "0" + digits }
     digits = digits.replacing(dotBeforeExponent: "e").replacing(dotBeforeExponent: "E")
     if digits.hasSuffix(".") { digits += "0" }
@@ -132,9 +142,26 @@ extension Lexer {
     guard offset < bytes.count else { throw fault("The bracket of '\(name)' is not closed.", at: start) }
     let content = text(inside..<offset)
     offset += 1
-    if name != "uuid" { return .unsupported(name) }
-    guard let uuid = UUID(uuidString: content) else { throw fault("'\(content)' is no UUID.", at: inside) }
-    return .constant(.uuid(uuid))
+    let value: Value? =
+      switch name {
+      case "uuid": UUID(uuidString: content).map(Value.uuid)
+      case "float": Float(content).map(Value.float)
+      case "date": Double(content).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+      case "link": Lexer.link(content)
+      case "oid": ObjectId(content).map(Value.objectId)
+      case "decimal": Decimal128(content).map(Value.decimal)
+      default: nil
+      }
+    if let value { return .constant(value) }
+    throw fault("'\(content)' is no \(name).", at: inside)
+  }
+
+  /// A key, or a table and a key.
+  private static func link(_ content: String) -> Value? {
+    let parts = content.split(separator: ":", omittingEmptySubsequences: false)
+    guard let key = parts.last.flatMap({ Int64($0) }).map({ ObjectKey($0) }) else { return nil }
+    if parts.count == 1 { return .link(key) }
+    return parts.count == 2 ? UInt16(parts[0]).map { .object(ObjectLink(TableID($0), key)) } : nil
   }
 
   /// `L0:1`, a link by table and key, which means nothing outside one file.

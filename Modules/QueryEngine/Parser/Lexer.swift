@@ -35,7 +35,8 @@ struct Lexer {
     if Lexer.isDigit(byte) || (byte == UInt8(ascii: ".") && Lexer.isDigit(peek(1))) { return try number() }
     if byte == UInt8(ascii: "%") { return try format() }
     if byte == UInt8(ascii: "$"), let argument = try numbered() { return argument }
-    if byte == UInt8(ascii: "#"), Lexer.startsName(peek(1)) {
+    if byte == UInt8(ascii: "\\") { return .name(try name(), isEscaped: true) }
+    if byte == UInt8(ascii: "#"), Lexer.startsName(peek(1)) || peek(1) == UInt8(ascii: "\\") {
       offset += 1
       return .name(try name(), isEscaped: true)
     }
@@ -87,16 +88,27 @@ struct Lexer {
     let start = offset
     if let date = try timestamp() { return date }
     if peek() == UInt8(ascii: "L"), Lexer.isDigit(peek(1)), let link = objectLink() { return link }
-    let name = try name()
+    var name = try name()
+    if name.utf8.first == UInt8(ascii: "T"), name.utf8.dropFirst().allSatisfy(Lexer.isDigit) { name += dateLikeName() }
     let lowercased = name.lowercased()
     if lowercased == "b64", peek() == UInt8(ascii: "\"") || peek() == UInt8(ascii: "'") {
       return .constant(.string(String(decoding: try base64(), as: UTF8.self)))
     }
-    if ["uuid", "oid", "obj", "bin", "binary"].contains(lowercased), let call = try call(lowercased, start) { return call }
+    if Lexer.calls.contains(lowercased), let call = try call(lowercased, start) { return call }
     return .name(name, isEscaped: false)
   }
 
-  /// Letters, digits, `_`, `$` and all that is not ASCII; a backslash takes a space or a control character in.
+  /// The rest of a name like a date, `T2017-12-04`, which needs no backslashes.
+  private mutating func dateLikeName() -> String {
+    let start = offset
+    while peek() == UInt8(ascii: "-"), Lexer.isDigit(peek(1)) {
+      offset += 1
+      skipDigits()
+    }
+    return text(start..<offset)
+  }
+
+  /// Letters, digits, `_`, `$` and all that is not ASCII; a backslash takes anything else in.
   mutating func name() throws(QueryError) -> String {
     var result: [UInt8] = []
     while offset < bytes.count {
@@ -105,9 +117,7 @@ struct Lexer {
         result.append(byte)
         offset += 1
       } else if byte == UInt8(ascii: "\\") {
-        guard let escaped = Lexer.nameEscapes[peek(1)] else { throw fault("A backslash in a name goes before a space, t, n or r.") }
-        result.append(escaped)
-        offset += 2
+        try nameEscape(into: &result)
       } else {
         break
       }
@@ -115,10 +125,29 @@ struct Lexer {
     return String(decoding: result, as: UTF8.self)
   }
 
-  private static let nameEscapes: [UInt8: UInt8] = [
-    UInt8(ascii: " "): 32, UInt8(ascii: "t"): 9, UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13,
-    UInt8(ascii: "."): UInt8(ascii: "."), UInt8(ascii: "-"): UInt8(ascii: "-"),
-  ]
+  /// `\t`, `\n`, `\r`, `\uXXXX`, or a backslash before a character that is no letter.
+  private mutating func nameEscape(into result: inout [UInt8]) throws(QueryError) {
+    let byte = peek(1)
+    if byte == UInt8(ascii: "u") {
+      offset += 2
+      let unit = try hexadecimal()
+      guard let scalar = Unicode.Scalar(unit) else { throw fault("The escape in this name is no character.", at: offset - 4) }
+      result.append(contentsOf: String(scalar).utf8)
+      return
+    }
+    if let control = Lexer.nameEscapes[byte] {
+      result.append(control)
+    } else if (32..<127).contains(byte), !(97...122).contains(byte | 32) {
+      result.append(byte)
+    } else {
+      throw fault("A backslash in a name goes before t, n, r, u or a character that is no letter.")
+    }
+    offset += 2
+  }
+
+  private static let nameEscapes: [UInt8: UInt8] = [UInt8(ascii: "t"): 9, UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13]
+
+  private static let calls: Set<String> = ["uuid", "oid", "bin", "binary", "float", "date", "link", "decimal"]
 
   static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
   static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }

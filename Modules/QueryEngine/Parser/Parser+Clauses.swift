@@ -2,39 +2,43 @@ import QueryModel
 import Values
 
 extension Parser {
-  /// `SORT(…)` and `LIMIT(…)` after the condition. A later SORT comes before an earlier one, because orders are
-  /// stable; the smallest LIMIT counts.
+  /// `SORT(…)`, `DISTINCT(…)`, `LIMIT(…)` and `OFFSET(…)` after the condition. They apply from left to right.
   mutating func clauses(into query: inout Query) throws(QueryError) {
     while token.kind != .end {
-      let start = token.start
-      guard let keyword = token.keyword, ["sort", "distinct", "limit"].contains(keyword) else { throw fault("AND, OR, SORT, LIMIT or the end") }
+      guard let keyword = token.keyword, ["sort", "distinct", "limit", "offset"].contains(keyword) else {
+        throw fault("AND, OR, SORT, DISTINCT, LIMIT, OFFSET or the end")
+      }
+      guard query.clauses.count < Parser.clausesLimit else {
+        throw error(.tooComplex, "More than \(Parser.clausesLimit) clauses follow the condition.", "Use fewer.", at: token.start)
+      }
       try advance()
       try expect("(")
       switch keyword {
-      case "sort":
-        let keys = try sortKeys()
-        if query.limit != nil { throw wrongOrder("SORT", "LIMIT", at: start) }
-        query.sort = keys + query.sort
-      case "limit":
-        guard case .constant(.int(let limit)) = token.kind, limit >= 0, !hasHexPrefix else { throw fault("a number of objects") }
-        try advance()
-        query.limit = min(query.limit ?? .max, Int(limit))
-      default:
-        _ = try path()
-        while try take(",") { _ = try path() }
-        if !token.isSymbol(")") { throw fault("')'") }
-        try advance()
-        try checkRest()
-        throw error(.notSupported, "DISTINCT is not available yet.", "Remove it.", at: start)
+      case "sort": query.append(.sort(try sortKeys()))
+      case "distinct": query.append(.distinct(try distinctPaths()))
+      case "limit": query.append(.limit(try count()))
+      default: query.append(.offset(try count()))
       }
       try expect(")")
     }
   }
 
+  private mutating func count() throws(QueryError) -> Int {
+    guard case .constant(.int(let count)) = token.kind, count >= 0, !hasHexPrefix else { throw fault("a number of objects") }
+    try advance()
+    return Int(count)
+  }
+
+  private mutating func distinctPaths() throws(QueryError) -> [PropertyPath] {
+    var paths = [try valuePath()]
+    while try take(",") { paths.append(try valuePath()) }
+    return paths
+  }
+
   private mutating func sortKeys() throws(QueryError) -> [SortKey] {
     var keys: [SortKey] = []
     repeat {
-      let path = try path()
+      let path = try valuePath()
       switch token.keyword {
       case "asc", "ascending": keys.append(SortKey(path, ascending: true))
       case "desc", "descending": keys.append(SortKey(path, ascending: false))
@@ -45,13 +49,13 @@ extension Parser {
     return keys
   }
 
-  /// Reads on for mistakes of grammar, which are reported before what is only not available.
-  private mutating func checkRest() throws(QueryError) {
-    var rest = Query(type: "")
-    try clauses(into: &rest)
-  }
-
-  private func wrongOrder(_ clause: String, _ before: String, at position: Int) -> QueryError {
-    error(.notSupported, "\(clause) after \(before) is not available yet.", "Put \(clause) first.", at: position)
+  /// A path without operators.
+  private mutating func valuePath() throws(QueryError) -> PropertyPath {
+    let start = token.start
+    let path = try path()
+    if let name = path.components.first(where: { $0.hasPrefix("@") }) {
+      throw error(.syntax, "'\(name)' cannot stand in SORT or DISTINCT.", "Name a property.", at: start)
+    }
+    return path
   }
 }

@@ -15,10 +15,21 @@ extension Parser {
   }
 
   private mutating func product() throws(QueryError) -> Parsed {
-    let first = try factor()
+    let first = try power()
     guard case .expression(var result) = first else { return first }
     var terms = 1
     while let sign = arithmeticSign(.multiply, .divide) {
+      terms += 1
+      result = .arithmetic(sign, result, try term(terms) { parser throws(QueryError) in try parser.power() })
+    }
+    return .expression(result)
+  }
+
+  private mutating func power() throws(QueryError) -> Parsed {
+    let first = try factor()
+    guard case .expression(var result) = first else { return first }
+    var terms = 1
+    while let sign = arithmeticSign(.power) {
       terms += 1
       result = .arithmetic(sign, result, try term(terms) { parser throws(QueryError) in try parser.factor() })
     }
@@ -54,20 +65,62 @@ extension Parser {
       let inner = try nested { parser throws(QueryError) in try parser.anything() }
       try expect(")")
       return inner
-    case .symbol("{"): return .expression(.constants(try list()))
+    case .symbol("{"): return .expression(try list())
     case .symbol("-"), .symbol("+"): return .expression(try signed())
     case .argument(_, isPath: false): return .expression(try argument())
     case .argument(_, isPath: true), .at: return .expression(.path(try path()))
     case .name:
-      if token.keyword == "subquery", follows(UInt8(ascii: "(")) { return .expression(try subquery()) }
+      if follows(UInt8(ascii: "(")), let call = try call() { return .expression(call) }
       if let constant = constantName() {
         try advance()
         return .expression(.constant(constant))
       }
       if let keyword = token.keyword, Parser.reserved.contains(keyword) { throw fault("a value or a property") }
-      return .expression(.path(try path()))
+      return .expression(try pathOrVariable())
     default: throw fault("a value or a property")
     }
+  }
+
+  /// `SUBQUERY(…)`, `obj(…)`, and `sum(items)` for `items.@sum`; nil for other names.
+  private mutating func call() throws(QueryError) -> ExpressionNode? {
+    switch token.keyword {
+    case "subquery": return try subquery()
+    case "obj": return .object(try object())
+    case "sum", "min", "max", "count", "average":
+      let name = token.keyword == "average" ? "avg" : token.keyword ?? ""
+      try advance()
+      try expect("(")
+      let path = try path()
+      try expect(")")
+      return .path(PropertyPath(path.components + ["@" + name]))
+    default: return nil
+    }
+  }
+
+  private mutating func object() throws(QueryError) -> ObjectLiteral {
+    try advance()
+    try expect("(")
+    let type = token
+    guard case .expression(.constant(.string(let name))) = try factor() else {
+      throw error(.syntax, "An object is named by its type's name in quotes and its primary key.", "Write obj('Type', key).", at: type.start)
+    }
+    try expect(",")
+    let start = token.start
+    guard case .expression(.constant(let value)) = try factor() else {
+      throw error(.syntax, "A primary key is one value.", "Write obj('Type', key).", at: start)
+    }
+    try expect(")")
+    if case .link(let key) = value { return ObjectLiteral(type: name, .key(key)) }
+    return ObjectLiteral(type: name, .primaryKey(value))
+  }
+
+  /// A single name with a dollar is a variable, where no SUBQUERY round it has named it.
+  private mutating func pathOrVariable() throws(QueryError) -> ExpressionNode {
+    guard case .name(let name, isEscaped: false) = token.kind, name.hasPrefix("$"), !subqueryVariables.contains(name) else {
+      return .path(try path())
+    }
+    let path = try path()
+    return path.components == [name] ? .variable(String(name.dropFirst())) : .path(path)
   }
 
   static let reserved: Set<String> = [
@@ -89,6 +142,14 @@ extension Parser {
       // The lowest integer has no positive counterpart.
       if isNegative, number == 0x1p63 { return .constant(.int(.min)) }
       return .constant(.double(isNegative ? -number : number))
+    case .float(let number)? where lastEnd == token.start:
+      try advance()
+      return .constant(.float(isNegative ? -number : number))
+    case .decimal(let number)? where lastEnd == token.start:
+      try advance()
+      // The lowest integer has no positive counterpart.
+      if isNegative, let lowest = Int64(exactly: -number) { return .constant(.int(lowest)) }
+      return .constant(.decimal(isNegative ? -number : number))
     default: throw fault("a number after the sign")
     }
   }
@@ -107,21 +168,24 @@ extension Parser {
 
   var isConstantName: Bool { constantName() != nil }
 
-  private mutating func list() throws(QueryError) -> [Value] {
+  /// `{1, 2}`: values, and objects among them.
+  private mutating func list() throws(QueryError) -> ExpressionNode {
     try expect("{")
-    var values: [Value] = []
+    var elements: [ExpressionNode] = []
     if token.isSymbol(",") { try advance() }
     while !token.isSymbol("}") {
       let start = token.start
-      switch try sum() {
-      case .expression(.constant(let value)): values.append(value)
-      case .expression(.constants(let more)): values += more
+      switch try nested({ parser throws(QueryError) in try parser.sum() }) {
+      case .expression(.constants(let more)): elements += more.map { .constant($0) }
+      case .expression(.list(let more)): elements += more
+      case .expression(let element) where element.isElement: elements.append(element)
       default: throw error(.notSupported, "A list in a condition holds values only.", "Write them, or give one argument.", at: start)
       }
       if !token.isSymbol("}") { try expect(",") }
     }
     try advance()
-    return values
+    let values = elements.compactMap { if case .constant(let value) = $0 { value } else { nil } }
+    return values.count == elements.count ? .constants(values) : .list(elements)
   }
 
   private mutating func argument() throws(QueryError) -> ExpressionNode {
@@ -129,6 +193,8 @@ extension Parser {
     case .value(let value): return .constant(value)
     case .values(let values): return .constants(values)
     case .path(let path): return .path(path)
+    case .object(let object): return .object(object)
+    case .list(let elements): return .list(elements)
     }
   }
 
@@ -154,7 +220,9 @@ extension Parser {
     }
     try advance()
     try expect(",")
+    subqueryVariables.append(variable)
     let condition = try nested { parser throws(QueryError) in try parser.predicate() }
+    subqueryVariables.removeLast()
     try expect(")")
     try expect(".")
     guard token.kind == .at("count") || token.kind == .at("size") else {
@@ -166,7 +234,10 @@ extension Parser {
 }
 
 extension Parser {
-  private static let aggregates: Set<String> = ["count", "size", "min", "max", "sum", "avg", "average", "type", "keys", "values", "links"]
+  private static let operators: [String: String] = [
+    "count": "@count", "size": "@size", "min": "@min", "max": "@max", "sum": "@sum", "avg": "@avg", "average": "@avg",
+    "type": "@type", "keys": "@keys", "allkeys": "@keys", "values": "@values", "allvalues": "@values", "links": "@links",
+  ]
 
   /// Names joined by dots, with `@count` and the like, and `[0]`, `[FIRST]`, `['key']`.
   mutating func path() throws(QueryError) -> PropertyPath {
@@ -177,18 +248,19 @@ extension Parser {
         throw error(.syntax, "Nothing can follow '\(last)'.", "End the path there.", at: token.start)
       }
       switch token.kind {
+      case .name where components.last == "@links": components.append(try typeName())
       case .name(let name, let isEscaped):
         if components.isEmpty, !isEscaped, Parser.reserved.contains(name.lowercased()) { throw fault("a property") }
         try advance()
-        components.append(name)
+        components.append(components.isEmpty && !isEscaped && name.lowercased() == "self" ? "SELF" : name)
       case .at(let name):
         let name = name.lowercased()
-        guard Parser.aggregates.contains(name) else { throw fault("a property or a collection operator") }
+        guard let written = Parser.operators[name] else { throw fault("a property or a collection operator") }
         guard name == "links" || !components.isEmpty else {
           throw error(.syntax, "'@\(name)' needs a collection before it.", "Name one.", at: token.start)
         }
         try advance()
-        components.append("@" + (name == "average" ? "avg" : name))
+        components.append(written)
       case .argument(_, isPath: true):
         switch try takeArgument() {
         case .path(let path): components += path.components
@@ -198,17 +270,25 @@ extension Parser {
       default: throw fault("a property")
       }
       while try take("[") {
-        // Every element: what the list means anyway.
-        if try take("*") { try expect("]") } else { components.append(try index()) }
+        components.append(try index())
       }
     } while try take(".")
-    if components.count > 1, components[0].lowercased() == "self" { components.removeFirst() }
     return PropertyPath(components)
   }
 
   private mutating func index() throws(QueryError) -> String {
     let text: String
     switch token.kind {
+    case .symbol("*"): text = "[*]"
+    case .argument(_, isPath: false):
+      let start = token.start
+      switch try takeArgument() {
+      case .value(.int(let number)): text = "[\(number)]"
+      case .value(.string(let key)): text = "['\(key)']"
+      default: throw error(.badArgument, "The argument of a subscript is no position and no key.", "Give a number or a string.", at: start)
+      }
+      try expect("]")
+      return text
     case .constant(.int(let number)): text = "[\(number)]"
     case .constant(.string(let key)): text = "['\(key)']"
     case .name where ["first", "last", "size"].contains(token.keyword): text = "[\(token.keyword ?? "")]"
@@ -217,5 +297,30 @@ extension Parser {
     try advance()
     try expect("]")
     return text
+  }
+}
+
+extension Parser {
+  /// The name of a type after `@links.`, where hyphens need no backslash.
+  private mutating func typeName() throws(QueryError) -> String {
+    guard case .name(var name, _) = token.kind else { throw fault("a type") }
+    try advance()
+    while token.isSymbol("-"), lastEnd == token.start {
+      try advance()
+      guard case .name(let part, _) = token.kind, lastEnd == token.start else { throw fault("the rest of the type's name") }
+      name += "-" + part
+      try advance()
+    }
+    return name
+  }
+}
+
+extension ExpressionNode {
+  /// Whether it can stand in a list.
+  fileprivate var isElement: Bool {
+    switch self {
+    case .constant, .object, .variable: true
+    default: false
+    }
   }
 }

@@ -9,10 +9,13 @@ struct Parser {
   private(set) var lastEnd = 0
   let arguments: [QueryArgument]
   var depth = 0
+  /// Of the subqueries round the current token.
+  var subqueryVariables: [String] = []
 
-  static let depthLimit = 200
+  static let depthLimit = 100
   /// Terms of one sum or product: they nest in the tree.
   static let termsLimit = 200
+  static let clausesLimit = 100
 
   init(_ text: String, _ arguments: [QueryArgument]) throws(QueryError) {
     lexer = Lexer(text)
@@ -153,6 +156,7 @@ extension Parser {
       case .expression(let expression): left = expression
       }
     }
+    if token.keyword == "geowithin" { throw try geoWithin() }
     guard let comparator = comparisonOperator() else {
       if case .quantified = left { throw fault("an operator") }
       return .expression(left)
@@ -170,7 +174,25 @@ extension Parser {
     return .predicate(.comparison(Comparison(.folded(left, folding), comparator, .folded(right, folding))))
   }
 
-  private var isArgument: Bool { if case .argument = token.kind { true } else { false } }
+  /// Reads `GEOWITHIN geoBox(…)` for its grammar; there are no geographic properties.
+  private mutating func geoWithin() throws(QueryError) -> QueryError {
+    let start = token.start
+    try advance()
+    if case .argument = token.kind {} else {
+      guard ["geobox", "geocircle", "geopolygon"].contains(token.keyword) else { throw fault("geoBox, geoCircle or geoPolygon") }
+      try advance()
+      try expect("(")
+      while !token.isSymbol(")") {
+        switch token.kind {
+        case .constant(.int), .constant(.double), .symbol("["), .symbol("]"), .symbol("{"), .symbol("}"), .symbol(","), .symbol("-"),
+          .argument:
+          try advance()
+        default: throw fault("a coordinate")
+        }
+      }
+    }
+    return error(.notSupported, "GEOWITHIN is not available.", "Compare the coordinates as numbers.", at: start)
+  }
 
   private func quantifier() -> Quantifier? {
     switch token.keyword {
@@ -183,15 +205,15 @@ extension Parser {
 
   private mutating func quantified(_ quantifier: Quantifier) throws(QueryError) -> ExpressionNode {
     try advance()
-    guard case .name = token.kind, self.quantifier() == nil, !isConstantName else {
-      if case .at = token.kind { return .quantified(quantifier, .path(try path())) }
-      if case .argument(_, isPath: true) = token.kind { return .quantified(quantifier, .path(try path())) }
-      if token.isSymbol("{") || isArgument, case .expression(let list) = try sum(), case .constants = list {
-        return .quantified(quantifier, list)
+    let begins =
+      switch token.kind {
+      case .name: self.quantifier() == nil && !isConstantName
+      case .at, .argument: true
+      default: token.isSymbol("{")
       }
-      throw fault("a path over a collection")
-    }
-    return .quantified(quantifier, .path(try path()))
+    guard begins, case .expression(let expression) = try sum() else { throw fault("a path over a collection") }
+    if case .constant = expression { throw fault("a path over a collection") }
+    return .quantified(quantifier, expression)
   }
 
   private func comparisonOperator() -> ComparisonOperator? {

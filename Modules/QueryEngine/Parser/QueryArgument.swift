@@ -8,11 +8,15 @@ public enum QueryArgument: Sendable, Hashable {
   case values([Value])
   /// A property or path, for `%K`.
   case path(PropertyPath)
+  /// A certain object.
+  case object(ObjectLiteral)
+  /// Values and objects.
+  case list([ExpressionNode])
 }
 
 extension Query {
-  /// A query from text: a condition in the grammar of NSPredicate, then, where wanted, `SORT(path ASC, …)` and
-  /// `LIMIT(n)`.
+  /// A query from text: a condition in the grammar of NSPredicate, then, where wanted, `SORT(path ASC, …)`,
+  /// `DISTINCT(path, …)`, `LIMIT(n)` and `OFFSET(n)`, which apply from left to right.
   ///
   /// Any text gives a query or a `QueryError` with the position of what is wrong; nothing in it stops the process.
   /// Linear in the length of the text. Names are not checked: binding does that.

@@ -1,34 +1,65 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
 import QueryModel
 import Values
 
-/// Computing with values: null where an operand is, integers as long as they fit and doubles beyond.
-/// Dividing integers by 0 gives NaN, which compares with nothing.
+/// Computing with values: null where an operand is, or is no number. Integers stay integers and wrap round where 64
+/// bits end; dividing them by 0 gives NaN, which compares with nothing. A float with an integer or a float
+/// gives a float, a decimal with anything a decimal.
 enum Arithmetic {
   static func result(_ sign: ArithmeticOperator, _ a: Value, _ b: Value) -> Value {
-    if case .int(let x) = a, case .int(let y) = b {
-      switch sign {
-      case .add: return whole(x.addingReportingOverflow(y), Double(x) + Double(y))
-      case .subtract: return whole(x.subtractingReportingOverflow(y), Double(x) - Double(y))
-      case .multiply: return whole(x.multipliedReportingOverflow(by: y), Double(x) * Double(y))
-      case .divide: return y == 0 ? .double(.nan) : whole(x.dividedReportingOverflow(by: y), Double(x) / Double(y))
-      }
-    }
-    guard let x = real(a), let y = real(b) else { return .null }
-    return switch sign {
-    case .add: .double(x + y)
-    case .subtract: .double(x - y)
-    case .multiply: .double(x * y)
-    case .divide: .double(x / y)
+    switch (a, b) {
+    case (.int(let x), .int(let y)): return result(sign, x, y)
+    case (.decimal, _), (_, .decimal):
+      guard let x = decimal(a), let y = decimal(b) else { return .null }
+      return result(sign, x, y)
+    case (.float, .float), (.float, .int), (.int, .float):
+      guard let x = real(a), let y = real(b) else { return .null }
+      return .float(result(sign, Float(x), Float(y)))
+    default:
+      guard let x = real(a), let y = real(b) else { return .null }
+      return .double(sign == .power ? pow(x, y) : result(sign, x, y))
     }
   }
 
-  private static func whole(_ result: (partialValue: Int64, overflow: Bool), _ beyond: Double) -> Value {
-    result.overflow ? .double(beyond) : .int(result.partialValue)
+  private static func result(_ sign: ArithmeticOperator, _ x: Int64, _ y: Int64) -> Value {
+    switch sign {
+    case .add: .int(x &+ y)
+    case .subtract: .int(x &- y)
+    case .multiply: .int(x &* y)
+    case .divide: y == 0 ? .double(.nan) : .int(x.dividedReportingOverflow(by: y).partialValue)
+    case .power: power(x, y)
+    }
+  }
+
+  private static func result<Real: BinaryFloatingPoint>(_ sign: ArithmeticOperator, _ x: Real, _ y: Real) -> Real {
+    switch sign {
+    case .add: x + y
+    case .subtract: x - y
+    case .multiply: x * y
+    case .divide: x / y
+    case .power: Real(pow(Double(x), Double(y)))
+    }
+  }
+
+  private static func result(_ sign: ArithmeticOperator, _ x: Decimal128, _ y: Decimal128) -> Value {
+    switch sign {
+    case .add: .decimal(x + y)
+    case .subtract: .decimal(x - y)
+    case .multiply: .decimal(x * y)
+    case .divide: .decimal(x / y)
+    case .power: .double(pow(Double(x), Double(y)))
+    }
+  }
+
+  private static func power(_ base: Int64, _ exponent: Int64) -> Value {
+    guard (0...63).contains(exponent) else { return .double(pow(Double(base), Double(exponent))) }
+    var result: Int64 = 1
+    for _ in 0..<exponent {
+      let (next, overflow) = result.multipliedReportingOverflow(by: base)
+      if overflow { return .double(pow(Double(base), Double(exponent))) }
+      result = next
+    }
+    return .int(result)
   }
 
   private static func real(_ value: Value) -> Double? {
@@ -36,22 +67,50 @@ enum Arithmetic {
     case .int(let x): Double(x)
     case .float(let x): Double(x)
     case .double(let x): x
+    case .decimal(let x): Double(x)
     default: nil
     }
   }
 
-  /// Of values that are not null.
+  static func decimal(_ value: Value) -> Decimal128? {
+    switch value {
+    case .int(let x): Decimal128(x)
+    case .float(let x): Decimal128(shortest: x)
+    case .double(let x): Decimal128(shortest: x)
+    case .decimal(let x): x
+    default: nil
+    }
+  }
+
+  /// Of the values of a collection, nulls passed over. In a mixed one only numbers are added up, as decimals.
   static func aggregate(_ aggregate: CollectionAggregate, _ values: [Value], _ type: ValueType) -> Value {
+    let values = values.filter { !$0.isNull && !(aggregate == .min || aggregate == .max || type == .mixed ? Semantics.isNaN($0) : false) }
     switch aggregate {
     case .count: return .int(Int64(values.count))
-    case .min: return values.filter { !Semantics.isNaN($0) }.min { $0.order(to: $1) == .before } ?? .null
-    case .max: return values.filter { !Semantics.isNaN($0) }.max { $0.order(to: $1) == .before } ?? .null
-    case .sum:
-      let zero: Value = type.physical == .integer ? .int(0) : .double(0)
-      return values.reduce(zero) { result(.add, $0, $1) }
+    case .min: return values.min { $0.order(to: $1) == .before } ?? .null
+    case .max: return values.max { $0.order(to: $1) == .before } ?? .null
+    case .sum: return sum(values, type)
     case .average:
-      guard !values.isEmpty, let sum = real(values.reduce(.int(0)) { result(.add, $0, $1) }) else { return .null }
-      return .double(sum / Double(values.count))
+      let counted = type == .mixed ? values.count { decimal($0) != nil } : values.count
+      guard counted > 0 else { return .null }
+      switch sum(values, type) {
+      case .decimal(let sum): return .decimal(sum / Decimal128(counted))
+      case let sum: return real(sum).map { .double($0 / Double(counted)) } ?? .null
+      }
     }
+  }
+
+  private static func sum(_ values: [Value], _ type: ValueType) -> Value {
+    switch type {
+    case .decimal, .mixed: .decimal(values.reduce(Decimal128.zero) { sum, value in decimal(value).map { sum + $0 } ?? sum })
+    case .float, .double: .double(values.reduce(0) { sum, value in sum + (real(value) ?? 0) })
+    default: exactSum(values)
+    }
+  }
+
+  /// Of integers: a double where 64 bits do not hold it.
+  private static func exactSum(_ values: [Value]) -> Value {
+    let sum = values.reduce(Int128(0)) { sum, value in if case .int(let x) = value { sum + Int128(x) } else { sum } }
+    return Int64(exactly: sum).map(Value.int) ?? .double(Double(sum))
   }
 }

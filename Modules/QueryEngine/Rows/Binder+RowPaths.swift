@@ -3,85 +3,58 @@ import Storage
 import Values
 
 extension Binder {
-  mutating func row(_ node: ExpressionNode, _ depth: Int) throws(QueryError) -> RowExpression {
-    guard depth < Binder.depthLimit else {
-      throw QueryError(.tooComplex, "The expression is nested more than \(Binder.depthLimit) deep.", remedy: "Use fewer terms.")
-    }
-    switch node {
-    case .constant(let value): return .constant(value)
-    case .constants(let values): return .constants(values)
-    case .path(let path): return try row(path)
-    case .folded(let inner, _), .quantified(_, let inner): return try row(inner, depth + 1)
-    case .arithmetic(let sign, let a, let b):
-      let (left, right) = (try row(a, depth + 1), try row(b, depth + 1))
-      for (operand, node) in [(left, a), (right, b)] where !isNumeric(operand) {
-        throw QueryError(
-          .typeMismatch, "'\(describe(node))' is no number.", remedy: "Compute with numbers.", path: describe(node))
-      }
-      return .arithmetic(sign, left, right)
-    case .subquery(let subquery): return try row(subquery, depth)
-    }
-  }
-
-  private func isNumeric(_ expression: RowExpression) -> Bool {
-    switch expression {
-    case .constant(let value): value.type.map(\.isNumber) ?? true
-    case .constants: false
-    case .path(let path): path.type.isNumber
-    case .aggregate(let path, let aggregate): aggregate == .min || aggregate == .max ? path.type.isNumber : true
-    case .length, .subquery, .arithmetic: true
-    }
-  }
-
-  private mutating func row(_ subquery: Subquery, _ depth: Int) throws(QueryError) -> RowExpression {
-    let (path, entry) = try steps(subquery.collection.components[...], subquery.collection)
-    guard path.isMany, case .objects = path.end, let entry else {
-      throw QueryError(
-        .typeMismatch, "SUBQUERY needs a collection of objects, and '\(subquery.collection)' is none.",
-        remedy: "Name a list of objects or an inverse.", path: subquery.collection.description)
-    }
-    var inner = try Binder(entry.name, in: catalog)
-    inner.variables = variables.union([subquery.variable])
-    let condition = try inner.bind(subquery.condition, depth: depth + 1).simplified()
-    columns.formUnion(inner.columns)
-    return .subquery(path, condition)
-  }
-
-  private mutating func row(_ path: PropertyPath) throws(QueryError) -> RowExpression {
+  /// An operand that is a path, with the operators behind it.
+  mutating func row(_ path: PropertyPath) throws(QueryError) -> RowExpression {
     var components = path.components[...]
-    if let first = components.first, variables.contains(first), components.count > 1 { components.removeFirst() }
-    if components.last == "length", components.count > 1, let inner = try? lengthOperand(components.dropLast(), path) {
-      return .length(.path(inner))
+    if let first = components.first, first.hasPrefix("$"), table[first] == nil {
+      guard variables.contains(first) else {
+        throw QueryError(.unknownProperty, "There is no variable '\(first)'.", remedy: "Name it in the SUBQUERY round it.", path: path.description)
+      }
+      components.removeFirst()
     }
-    if let at = components.firstIndex(where: { CollectionAggregate(rawValue: $0 == "@size" ? "@count" : $0) != nil }) {
-      let name = components[at] == "@size" ? "@count" : components[at]
-      guard let aggregate = CollectionAggregate(rawValue: name) else { throw unknown(name, path) }
+    var transform = RowPath.Transform.none
+    if components.last == "@type" {
+      components.removeLast()
+      transform = .typeName
+    }
+    if components.last == "length", components.count > 1, var inner = try? steps(components.dropLast(), path).path,
+      inner.type == .string || inner.type == .data || inner.type == .mixed
+    {
+      inner.transform = .length
+      return .path(inner)
+    }
+    if transform == .none, let at = components.firstIndex(where: { CollectionAggregate(component: $0) != nil }),
+      let aggregate = CollectionAggregate(component: components[at])
+    {
       return try row(aggregate, of: components[..<at], then: components[(at + 1)...], path)
     }
-    let (bound, _) = try steps(components, path)
+    var bound = try steps(components, path).path
+    bound.transform = transform
     return .path(bound)
-  }
-
-  private mutating func lengthOperand(_ components: ArraySlice<String>, _ path: PropertyPath) throws(QueryError) -> RowPath {
-    let (bound, _) = try steps(components, path)
-    guard bound.type == .string || bound.type == .data else { throw unknown("length", path) }
-    return bound
   }
 
   /// `collection.@sum.property`, `list.@max`, `collection.property.@sum`.
   private mutating func row(
     _ aggregate: CollectionAggregate, of collection: ArraySlice<String>, then rest: ArraySlice<String>, _ path: PropertyPath
   ) throws(QueryError) -> RowExpression {
-    let (whole, _) = try steps(collection, path)
-    if aggregate == .count, !whole.isMany, whole.type == .string || whole.type == .data { return .length(.path(whole)) }
-    guard whole.isMany else {
+    var (whole, _) = try steps(collection, path)
+    if aggregate == .count {
+      guard rest.isEmpty else { throw unknown(rest.joined(separator: "."), path) }
+      if !whole.isMany, whole.type == .string || whole.type == .data {
+        whole.transform = .length
+        return .path(whole)
+      }
+      // One link counts as 1, a null one as 0.
+      if whole.isMany || whole.type == .link || whole.type == .mixed { return .aggregate(whole, .count) }
+    }
+    guard whole.isMany || whole.type == .mixed else {
       throw QueryError(
         .needsCollection, "\(aggregate.rawValue) in '\(path)' stands behind one value, not a collection.",
         remedy: "Use it behind a list or an inverse.", path: path.description)
     }
-    if aggregate == .count { return .aggregate(whole, .count) }
-    let (bound, _) = rest.isEmpty ? (whole, nil) : try steps(collection + rest, path)
-    guard bound.type.isNumber || (bound.type == .date && (aggregate == .min || aggregate == .max)) else {
+    let bound = rest.isEmpty ? whole : try steps(collection + rest, path).path
+    let isRanked = (bound.type == .date) && (aggregate == .min || aggregate == .max)
+    guard bound.type.isNumber || bound.type == .mixed || isRanked else {
       throw QueryError(
         .typeMismatch, "\(aggregate.rawValue) in '\(path)' cannot be taken of \(bound.type.rawValue).",
         remedy: "Name a numeric property behind it.", path: path.description)
@@ -89,113 +62,209 @@ extension Binder {
     return .aggregate(bound, aggregate)
   }
 
-  private func unknown(_ name: String, _ path: PropertyPath) -> QueryError {
+  func unknown(_ name: String, _ path: PropertyPath) -> QueryError {
     QueryError(.unknownProperty, "'\(name)' in '\(path)' is unknown.", remedy: "Check the name.", path: path.description)
   }
 
   /// Resolves names one by one; also returns the type of the objects at the end where there are any.
-  private mutating func steps(
+  mutating func steps(
     _ components: ArraySlice<String>, _ path: PropertyPath
-  ) throws(QueryError) -> (RowPath, TableEntry?) {
+  ) throws(QueryError) -> (path: RowPath, entry: TableEntry?) {
     var result = RowPath()
+    result.target = table.id
     var entry: TableEntry? = table
-    var at = components.startIndex
-    while at < components.endIndex {
-      let name = components[at]
+    var rest = components
+    while let name = rest.first {
+      rest.removeFirst()
       guard let here = entry else {
+        if case .scalar = result.end, name.hasPrefix("[") {
+          throw noPositions(path.components[path.components.count - rest.count - 2], path)
+        }
         throw QueryError(
-          .typeMismatch, "'\(name)' in '\(path)' follows something that is no object.", remedy: "End the path before it.", path: path.description)
+          .unknownProperty, "'\(name)' in '\(path)' follows something that is no object.", remedy: "End the path before it.",
+          path: path.description)
       }
-      at += 1
-      if name.lowercased() == "self", here[name] == nil { continue }
+      var name = name
+      if name == "SELF", here[name] == nil {
+        guard here["self"] != nil else { continue }
+        name = "self"
+      }
       if name == "@links" {
-        entry = try backlinks(components, &at, here, &result, path)
+        entry = try backlinks(&rest, here, &result, path)
         continue
       }
       guard let column = here[name] else {
+        if name.hasPrefix("[") { throw noPositions(path.components.first ?? "", path) }
         throw QueryError(
           .unknownProperty, "'\(here.name)' has no property '\(name)'.",
           remedy: "It has \(here.columns.map(\.schema.name).joined(separator: ", ")).", path: path.description)
       }
-      let position = at < components.endIndex ? try elementPosition(components[at], path) : nil
-      if position != nil { at += 1 }
-      entry = try append(column, of: here, position, to: &result, path)
+      entry = try append(column, of: here, &rest, to: &result, path)
     }
     return (result, entry)
   }
 
+  private func noPositions(_ name: String, _ path: PropertyPath) -> QueryError {
+    QueryError(
+      .typeMismatch, "'\(name)' in '\(path)' is no list and has no positions.", remedy: "Leave the brackets out.", path: path.description)
+  }
+
   private mutating func append(
-    _ column: ColumnEntry, of entry: TableEntry, _ position: ElementPosition?, to result: inout RowPath, _ path: PropertyPath
+    _ column: ColumnEntry, of entry: TableEntry, _ rest: inout ArraySlice<String>, to result: inout RowPath, _ path: PropertyPath
   ) throws(QueryError) -> TableEntry? {
     let id = entry.column(column.id)
-    if position != nil, !column.schema.isList {
-      throw QueryError(
-        .typeMismatch, "'\(column.schema.name)' in '\(path)' is no list and has no positions.", remedy: "Leave the brackets out.", path: path.description)
-    }
+    result.hasManyOwners = result.isMany
+    result.endsInCollection = false
+    let target = column.schema.target.flatMap { catalog[$0] }
     switch column.schema.kind {
-    case .scalar(.link):
-      columns.insert(id)
-      result.steps.append(.link(id))
-      result.type = .link
-      result.isWholeList = false
-      return column.schema.target.flatMap { catalog[$0] }
-    case .scalar(let type):
-      columns.insert(id)
-      result.end = .scalar(id)
-      result.type = type
-      result.isWholeList = false
-      return nil
-    case .list(.link):
-      columns.insert(id)
-      result.steps.append(.list(id, at: position))
-      result.type = .link
-      if position == nil { result.isMany = true }
-      result.isWholeList = position == nil
-      return column.schema.target.flatMap { catalog[$0] }
-    case .list(let type):
-      columns.insert(id)
-      result.end = .elements(id, at: position)
-      result.type = type
-      if position == nil { result.isMany = true }
-      result.isWholeList = position == nil
-      return nil
-    case .set, .map:
-      throw QueryError(
-        .notSupported, "'\(column.schema.name)' in '\(path)' is a \(column.schema.kind.label), which conditions cannot ask yet.",
-        path: path.description)
     case .linkingObjects(let origin, let property):
       guard let source = catalog[origin], let forward = source[property] else { throw unknown(origin, path) }
       columns.insert(source.column(forward.id))
-      result.steps.append(.inverse(source.column(forward.id)))
-      result.type = .link
-      result.isMany = true
-      result.isWholeList = false
+      result.follow(.inverse([source.column(forward.id)], of: entry.id), to: source, isMany: true)
       return source
+    case .scalar(.link):
+      columns.insert(id)
+      if rest.first?.hasPrefix("[") == true, rest.first != "[size]" { throw noPositions(column.schema.name, path) }
+      result.follow(.link(id), to: target, isMany: false)
+      return target
+    case .scalar(let type):
+      columns.insert(id)
+      if rest.first?.hasPrefix("[") == true, type != .mixed { throw noPositions(column.schema.name, path) }
+      result.finish(.scalar(id), type)
+      if type == .mixed { try inside(&rest, &result, path) }
+      return nil
+    case .list(let type):
+      columns.insert(id)
+      let position = try takePosition(&rest, path)
+      if type == .link {
+        result.follow(.list(id, position), to: target, isMany: position == nil)
+        result.endsInCollection = position == nil
+        return target
+      }
+      result.finish(.elements(id, position), type)
+      if position == nil { result.isMany = true }
+      result.endsInCollection = position == nil
+      if type == .mixed { try inside(&rest, &result, path) }
+      return nil
+    case .set(let type):
+      columns.insert(id)
+      if rest.first == "[*]" { rest.removeFirst() }
+      if rest.first?.hasPrefix("[") == true, rest.first != "[size]" { throw noPositions(column.schema.name, path) }
+      result.endsInCollection = true
+      if type == .link {
+        result.follow(.set(id), to: target, isMany: true)
+        result.endsInCollection = true
+        return target
+      }
+      result.finish(.elements(id, nil), type)
+      result.isMany = true
+      result.endsInCollection = true
+      return nil
+    case .map(let type): return try appendMap(id, type, target, &rest, to: &result, path)
+    }
+  }
+
+  private mutating func appendMap(
+    _ id: ColumnID, _ type: ValueType, _ target: TableEntry?, _ rest: inout ArraySlice<String>, to result: inout RowPath,
+    _ path: PropertyPath
+  ) throws(QueryError) -> TableEntry? {
+    columns.insert(id)
+    if rest.first == "@keys" {
+      rest.removeFirst()
+      result.finish(.keys(id), .string)
+      (result.isMany, result.endsInCollection) = (true, true)
+      return nil
+    }
+    let wantsValues = rest.first == "@values" || rest.first == "[*]"
+    if wantsValues { rest.removeFirst() }
+    var key: String?
+    if !wantsValues, let next = rest.first {
+      if next.hasPrefix("['"), next.hasSuffix("']") {
+        key = String(next.dropFirst(2).dropLast(2))
+      } else if next.hasPrefix("["), next != "[size]" {
+        throw QueryError(
+          .typeMismatch, "'\(next)' in '\(path)' is no key of a map.", remedy: "Write the key in quotes.", path: path.description)
+      } else if !next.hasPrefix("@"), next != "[size]", next != "length" || type == .link, target?[next] == nil {
+        key = next
+      }
+      if key != nil { rest.removeFirst() }
+    }
+    if type == .link {
+      if key == nil, rest.isEmpty {
+        result.finish(.links(id), .link)
+        result.target = target?.id
+        (result.isMany, result.endsInCollection) = (true, true)
+        return target
+      }
+      result.follow(.map(id, key: key), to: target, isMany: key == nil)
+      result.endsInCollection = key == nil
+      return target
+    }
+    if let key {
+      result.finish(.value(id, key: key), type)
+    } else {
+      result.finish(.elements(id, nil), type)
+      (result.isMany, result.endsInCollection) = (true, true)
+    }
+    if type == .mixed { try inside(&rest, &result, path) }
+    return nil
+  }
+
+  /// The rest of a path that has reached a mixed value: up to an operator that ends it.
+  private func inside(_ rest: inout ArraySlice<String>, _ result: inout RowPath, _ path: PropertyPath) throws(QueryError) {
+    while let component = rest.first {
+      if component == "[*]" {
+        result.inside.append(.all)
+        (result.isMany, result.endsInCollection) = (true, true)
+      } else if component == "@keys" {
+        result.inside.append(.keys)
+        (result.isMany, result.endsInCollection) = (true, true)
+      } else if component.hasPrefix("['"), component.hasSuffix("']") {
+        result.inside.append(.key(String(component.dropFirst(2).dropLast(2))))
+      } else if component.hasPrefix("["), component != "[size]" {
+        guard let position = try elementPosition(component, path) else { return }
+        result.inside.append(.position(position))
+      } else if component == "length", rest.count == 1 {
+        return
+      } else if !component.hasPrefix("@") || component == "@values" {
+        result.inside.append(.key(component))
+      } else {
+        return
+      }
+      rest.removeFirst()
     }
   }
 
   /// `@links.Type.property`, or `@links` before `@count` for every type.
   private mutating func backlinks(
-    _ components: ArraySlice<String>, _ at: inout Int, _ here: TableEntry, _ result: inout RowPath, _ path: PropertyPath
+    _ rest: inout ArraySlice<String>, _ here: TableEntry, _ result: inout RowPath, _ path: PropertyPath
   ) throws(QueryError) -> TableEntry? {
-    result.isMany = true
-    result.type = .link
-    result.isWholeList = false
-    if at == components.endIndex {
+    result.endsInCollection = false
+    guard let name = rest.popFirst() else {
       let all = catalog.tables.flatMap { table in
-        table.columns.filter { $0.schema.isRelationship && $0.schema.target == here.name }.map { table.column($0.id) }
+        table.columns.filter { $0.schema.target == here.name && $0.schema.isRelationship || $0.schema.valueType == .mixed }
+          .map { table.column($0.id) }
       }
       columns.formUnion(all)
-      result.steps.append(.inverses(all))
+      result.follow(.inverse(all, of: here.id), to: nil, isMany: true)
       return nil
     }
-    guard at + 1 < components.endIndex, let source = catalog[components[at]], let forward = source[components[at + 1]],
+    guard let source = catalog[named: name], let property = rest.popFirst(), let forward = source[property],
       forward.schema.isRelationship, forward.schema.target == here.name
-    else { throw unknown(components[at...].prefix(2).joined(separator: "."), path) }
-    at += 2
+    else { throw unknown(name, path) }
     columns.insert(source.column(forward.id))
-    result.steps.append(.inverse(source.column(forward.id)))
+    result.follow(.inverse([source.column(forward.id)], of: here.id), to: source, isMany: true)
     return source
+  }
+
+  private func takePosition(_ rest: inout ArraySlice<String>, _ path: PropertyPath) throws(QueryError) -> ElementPosition? {
+    if rest.first == "[*]" {
+      rest.removeFirst()
+      return nil
+    }
+    guard let component = rest.first, component != "[size]", let position = try elementPosition(component, path) else { return nil }
+    rest.removeFirst()
+    return position
   }
 
   private func elementPosition(_ component: String, _ path: PropertyPath) throws(QueryError) -> ElementPosition? {
@@ -205,9 +274,31 @@ extension Binder {
     case "last": return .last
     case let text:
       guard let number = Int(text), number >= 0 else {
-        throw QueryError(.notSupported, "'\(component)' in '\(path)' is no position.", remedy: "Use a number, FIRST or LAST.", path: path.description)
+        throw QueryError(.typeMismatch, "'\(component)' in '\(path)' is no position.", remedy: "Use a number, FIRST or LAST.", path: path.description)
       }
       return .index(number)
     }
+  }
+}
+
+extension RowPath {
+  fileprivate mutating func follow(_ step: Step, to target: TableEntry?, isMany: Bool) {
+    steps.append(step)
+    type = .link
+    self.target = target?.id
+    if isMany { self.isMany = true }
+  }
+
+  fileprivate mutating func finish(_ end: End, _ type: ValueType) {
+    self.end = end
+    self.type = type
+    target = nil
+  }
+}
+
+extension Catalog {
+  /// A type by its name, which a query may write with the prefix of the tables of Realm.
+  subscript(named name: String) -> TableEntry? {
+    self[name] ?? (name.hasPrefix("class_") ? self[String(name.dropFirst(6))] : nil)
   }
 }

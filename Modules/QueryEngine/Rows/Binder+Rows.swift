@@ -7,70 +7,77 @@ extension Binder {
   func isSimple(_ node: ExpressionNode) -> Bool {
     switch node {
     case .constant, .constants: return true
-    case .folded, .quantified, .subquery, .arithmetic: return false
+    case .folded, .quantified, .subquery, .arithmetic, .list, .object, .variable: return false
     case .path(let path):
-      if let first = path.components.first, variables.contains(first), path.components.count > 1 {
-        return isSimple(.path(PropertyPath(Array(path.components.dropFirst()))))
-      }
+      var components = path.components[...]
+      if let first = components.first, variables.contains(first), components.count > 1 { components.removeFirst() }
       var entry = table
-      for (i, name) in path.components.enumerated() {
-        guard let column = entry[name] else { return !(name.hasPrefix("@") || name.hasPrefix("[") || isLength(path, i) || name.lowercased() == "self") }
-        if i == path.components.count - 1 { return column.schema.isScalar }
-        guard case .scalar(.link) = column.schema.kind, let target = column.schema.target.flatMap({ catalog[$0] }) else {
-          return isLength(path, i + 1) ? false : column.schema.isScalar && !path.components[i + 1].hasPrefix("@")
-        }
+      for (i, name) in components.enumerated() {
+        let isLast = i == components.count - 1
+        guard let column = entry[name], case .scalar(let type) = column.schema.kind else { return false }
+        if isLast { return true }
+        guard type == .link, let target = column.schema.target.flatMap({ catalog[$0] }) else { return false }
         entry = target
       }
-      return true
+      return false
     }
   }
 
-  private func isLength(_ path: PropertyPath, _ i: Int) -> Bool {
-    i == path.components.count - 1 && path.components[i] == "length"
+  /// One side of a comparison with what is written round it taken off.
+  private struct Side {
+    var node: ExpressionNode
+    var quantifier: Quantifier?
+    var folding: Folding?
+
+    init(_ node: ExpressionNode) {
+      self.node = node
+      if case .folded(let inner, let how) = self.node {
+        self.node = inner
+        folding = how.ignoresCase || how.ignoresDiacritics ? how : nil
+      }
+      if case .quantified(let how, let inner) = self.node {
+        self.node = inner
+        quantifier = how
+      }
+    }
   }
 
   /// Any comparison, for single rows.
   mutating func bindRow(_ comparison: Comparison, depth: Int) throws(QueryError) -> Condition {
-    var (left, right) = (comparison.left, comparison.right)
-    var folding: Folding?
-    if case .folded(let inner, let how) = left { (left, folding) = (inner, how) }
-    if case .folded(let inner, let how) = right { (right, folding) = (inner, how) }
-    if folding?.ignoresCase == false, folding?.ignoresDiacritics == false { folding = nil }
-    var quantifier = Quantifier.any
-    var (isQuantified, quantifiesRight) = (false, false)
-    if case .quantified(let how, let inner) = left { (left, quantifier, isQuantified) = (inner, how, true) }
-    if case .quantified(let how, let inner) = right, !isQuantified {
-      (right, quantifier, isQuantified, quantifiesRight) = (inner, how, true, true)
-    }
-    if !isQuantified, isSimple(left), isSimple(right), folding != nil || comparison.comparator == .like || comparison.comparator == .matches,
-      let condition = try bindText(left, comparison.comparator, right, folding)
+    var (left, right) = (Side(comparison.left), Side(comparison.right))
+    var comparator = comparison.comparator
+    let folding = left.folding ?? right.folding
+    let isText = folding != nil || comparator == .like || comparator == .matches
+    if left.quantifier == nil, right.quantifier == nil, isText, isSimple(left.node), isSimple(right.node),
+      let condition = try bindText(left.node, comparator, right.node, folding)
     {
       return condition
     }
-    let a = try row(left, depth)
-    let b = try row(right, depth)
-    if isQuantified, !(quantifiesRight ? b.isMany : a.isMany) {
-      throw QueryError(
-        .needsCollection, "\(quantifier.rawValue) needs a collection, and '\(describe(quantifiesRight ? right : left))' is one value.",
-        remedy: "Leave \(quantifier.rawValue) out.", path: describe(quantifiesRight ? right : left))
+    var a = try row(left.node, depth)
+    var b = try row(right.node, depth)
+    // `'a' IN text` is `text CONTAINS 'a'`.
+    if comparator == .in, left.quantifier == nil, right.quantifier == nil, !a.isMany, !b.isMany, a.isText, b.isText {
+      (a, b, left, right, comparator) = (b, a, right, left, .contains)
     }
-    try check(a, comparison.comparator, b, left, right)
-    var whole = false
-    if !isQuantified, comparison.comparator == .equal || comparison.comparator == .notEqual {
-      if case .path(let path) = a, path.isWholeList, case .constants = b { whole = true }
-      if case .path(let path) = b, path.isWholeList, case .constants = a { whole = true }
+    for (side, operand) in [(left, a), (right, b)] where side.quantifier != nil && !operand.isMany {
+      throw QueryError(
+        .needsCollection, "\(side.quantifier?.rawValue ?? "") needs a collection, and '\(side.node)' is one value.",
+        remedy: "Leave it out.", path: side.node.description)
+    }
+    (a, b) = (try adapted(a, to: b, left.node), try adapted(b, to: a, right.node, isChoice: comparator == .in))
+    try check(a, comparator, b, left.node, right.node, folding)
+    if case .constant(let x) = a, case .constant(let y) = b, !isText, comparator != .in, comparator != .between {
+      return .constant(Semantics.holds(x, comparator, y))
     }
     var text: TextTest?
-    if case .constant(let value) = b, let bytes = value.withBytes({ $0.map { Array($0) } }),
-      folding != nil || comparison.comparator == .like || comparison.comparator == .matches
-    {
-      text = try TextTest(comparison.comparator, bytes, folding)
+    if isText, case .constant(let value) = b, let bytes = value.withBytes({ $0.map { Array($0) } }) {
+      text = try TextTest(comparator == .notEqual || comparator == .in ? .equal : comparator, bytes, folding)
     }
     return .row(
       .many(
         RowComparison(
-          left: a, comparator: comparison.comparator, right: b, quantifier: quantifier, quantifiesRight: quantifiesRight,
-          folding: folding, text: text, comparesWhole: whole)))
+          left: a, comparator: comparator, right: b, leftQuantifier: left.quantifier, rightQuantifier: right.quantifier,
+          folding: folding, text: text, ordersNullText: a.isText && b.isText)))
   }
 
   /// Own text, or text over to-one links, against one constant: a test that scans can run. nil: not this shape.
@@ -94,61 +101,105 @@ extension Binder {
     return isNegated ? .not(condition) : condition
   }
 
-  func describe(_ node: ExpressionNode) -> String {
+  mutating func row(_ node: ExpressionNode, _ depth: Int) throws(QueryError) -> RowExpression {
+    guard depth < Binder.depthLimit else {
+      throw QueryError(.tooComplex, "The expression is nested more than \(Binder.depthLimit) deep.", remedy: "Use fewer terms.")
+    }
     switch node {
-    case .constant(let value): value.description
-    case .constants(let values): "{" + values.prefix(4).map(\.description).joined(separator: ", ") + "}"
-    case .path(let path): path.description
-    case .folded(let inner, _), .quantified(_, let inner): describe(inner)
-    case .subquery(let subquery): "SUBQUERY(\(subquery.collection))"
-    case .arithmetic(let sign, let a, let b): "\(describe(a)) \(sign.rawValue) \(describe(b))"
-    }
-  }
-
-  /// Whether the operands go together.
-  private func check(
-    _ a: RowExpression, _ comparator: ComparisonOperator, _ b: RowExpression, _ left: ExpressionNode, _ right: ExpressionNode
-  ) throws(QueryError) {
-    if comparator == .in, !b.isMany {
+    case .constant(let value): return .constant(value)
+    case .constants(let values): return .constants(values)
+    case .path(let path): return try row(path)
+    case .folded(let inner, _), .quantified(_, let inner): return try row(inner, depth + 1)
+    case .subquery(let subquery): return try row(subquery, depth)
+    case .object(let object): return try row(object)
+    case .arithmetic(let sign, let a, let b): return try row(sign, a, b, depth)
+    case .list(let nodes):
+      var elements: [RowExpression] = []
+      for node in nodes { elements.append(try row(node, depth + 1)) }
+      return .list(elements)
+    case .variable(let name):
       throw QueryError(
-        .needsCollection, "IN needs a list or a collection on its right.", remedy: "Use == for one value.", path: describe(right))
-    }
-    if comparator == .between {
-      guard case .constants(let bounds) = b, bounds.count == 2 else {
-        throw QueryError(.badArgument, "BETWEEN needs exactly two bounds.", remedy: "Give a lower and an upper bound.", path: describe(right))
-      }
-    }
-    for (many, other, node) in [(a, b, left), (b, a, right)] {
-      if case .path(let path) = many, case .objects = path.end, path.isMany, case .constant(.null) = other {
-        throw QueryError(
-          .typeMismatch, "'\(describe(node))' is a collection of objects and cannot be compared with nil.",
-          remedy: "Compare its @count with 0.", path: describe(node))
-      }
-    }
-    let (kinds, others) = (classes(a), classes(b))
-    for kind in kinds {
-      guard others.allSatisfy({ $0 == kind }) else {
-        throw QueryError(
-          .typeMismatch, "'\(describe(left))' is \(kind) and cannot be compared with '\(describe(right))'.",
-          remedy: "Compare it with \(kind).", path: describe(left))
-      }
-      guard kind.allows(comparator) else {
-        throw QueryError(
-          .badOperator, "\(comparator.rawValue) does not go with '\(describe(left))', which is \(kind).",
-          remedy: "Use an operator for \(kind).", path: describe(left))
-      }
+        .missingArgument, "The variable '$\(name)' has no value.", remedy: "Put one in with substituting.", path: "$" + name)
     }
   }
 
-  /// The classes of the values an operand can have; none for null.
-  private func classes(_ expression: RowExpression) -> Set<ValueClass> {
-    switch expression {
-    case .constant(let value): Set(value.type.map { [ValueClass($0)] } ?? [])
-    case .constants(let values): Set(values.compactMap { $0.type.map(ValueClass.init) })
-    case .path(let path): [ValueClass(path.type)]
+  private mutating func row(
+    _ sign: ArithmeticOperator, _ a: ExpressionNode, _ b: ExpressionNode, _ depth: Int
+  ) throws(QueryError) -> RowExpression {
+    let (left, right) = (try row(a, depth + 1), try row(b, depth + 1))
+    let operands = (try adapted(left, to: right, a), try adapted(right, to: left, b))
+    for (operand, node) in [(operands.0, a), (operands.1, b)] where !operand.isNumeric {
+      throw QueryError(.typeMismatch, "'\(node)' is no number.", remedy: "Compute with numbers.", path: node.description)
+    }
+    return .arithmetic(sign, operands.0, operands.1)
+  }
+
+  private func row(_ object: ObjectLiteral) throws(QueryError) -> RowExpression {
+    guard let entry = catalog[named: object.type] else {
+      throw QueryError(.unknownType, "The store has no type '\(object.type)'.", remedy: "Check the name.", path: object.description)
+    }
+    guard case .primaryKey(let value) = object.identity else { return .object(entry, object.identity) }
+    guard let key = entry.primaryKey, entry.primaryIndex != nil, let type = key.schema.valueType else {
+      throw QueryError(
+        .typeMismatch, "'\(entry.name)' has no primary key.", remedy: "Name the object in another way.", path: object.description)
+    }
+    guard value.type.map({ ValueClass($0) == ValueClass(type) }) ?? true else {
+      throw mismatch(object.description, type.rawValue, value.type?.rawValue ?? "nil")
+    }
+    return .object(entry, object.identity)
+  }
+
+  private mutating func row(_ subquery: Subquery, _ depth: Int) throws(QueryError) -> RowExpression {
+    let expression = try row(subquery.collection)
+    guard case .path(let path) = expression, path.isMany, case .objects = path.end, let target = path.target, let entry = catalog[target],
+      path.isAskable
+    else {
+      throw QueryError(
+        .typeMismatch, "SUBQUERY needs a list of objects, and '\(subquery.collection)' is none.",
+        remedy: "Name a list of objects or an inverse.", path: subquery.collection.description)
+    }
+    if variables.contains(subquery.variable) {
+      throw QueryError(
+        .typeMismatch, "The variable '\(subquery.variable)' is named by a SUBQUERY round this one.", remedy: "Use another name.",
+        path: subquery.variable)
+    }
+    var inner = try Binder(entry.name, in: catalog)
+    inner.variables = variables.union([subquery.variable])
+    let condition = try inner.bind(subquery.condition, depth: depth + 1).simplified()
+    columns.formUnion(inner.columns)
+    return .subquery(path, condition)
+  }
+}
+
+extension RowPath {
+  /// Whether SUBQUERY goes over it: sets and maps are no lists.
+  fileprivate var isAskable: Bool {
+    switch steps.last {
+    case .list, .inverse: true
+    default: false
+    }
+  }
+}
+
+extension RowExpression {
+  /// Whether every value it can have is a string, or null.
+  var isText: Bool {
+    switch self {
+    case .constant(.string): true
+    case .path(let path): path.valueType == .string
+    default: false
+    }
+  }
+
+  var isNumeric: Bool {
+    switch self {
+    case .constant(let value): value.type.map(\.isNumber) ?? true
+    case .constants(let values): values.allSatisfy { $0.type.map(\.isNumber) ?? true }
+    case .list, .object, .typeNames: false
+    case .path(let path): path.valueType.map { $0.isNumber || $0 == .mixed } ?? false
     case .aggregate(let path, let aggregate):
-      aggregate == .min || aggregate == .max ? [ValueClass(path.type)] : [.number]
-    case .length, .subquery, .arithmetic: [.number]
+      aggregate == .min || aggregate == .max ? path.type.isNumber || path.type == .mixed : true
+    case .subquery, .arithmetic: true
     }
   }
 }

@@ -3,48 +3,54 @@ import Storage
 import Values
 
 extension Evaluator {
+  /// Holds when it does for one pair of groups: those of one owner's collection on the left, on the right.
   func matches(_ comparison: RowComparison, _ key: ObjectKey) throws(StorageError) -> Bool {
-    let left = try values(comparison.left, key)
-    let right = try values(comparison.right, key)
-    if comparison.comparesWhole {
-      let same = left.count == right.count && zip(left, right).allSatisfy { holds(comparison, $0, .equal, $1) }
-      return same == (comparison.comparator == .equal)
-    }
-    let (outer, inner) = comparison.quantifiesRight ? (right, left) : (left, right)
-    func passes(_ value: Value) -> Bool {
-      if comparison.comparator == .between {
-        // Two constants: the binder made sure of it.
-        return holds(comparison, value, .greaterOrEqual, inner[0]) && holds(comparison, value, .lessOrEqual, inner[1])
+    var left = try groups(comparison.left, key)
+    var right = try groups(comparison.right, key)
+    if left.isEmpty { left = [[]] }
+    if right.isEmpty { right = [[]] }
+    return left.contains { l in right.contains { r in holds(comparison, l, r) } }
+  }
+
+  private func holds(_ comparison: RowComparison, _ left: [Value], _ right: [Value]) -> Bool {
+    let comparator = comparison.comparator
+    let (leftHow, rightHow) = (comparison.leftQuantifier, comparison.rightQuantifier)
+    if comparator == .between {
+      // Two constants: the binder made sure of it.
+      return (leftHow ?? .any).holds(left) { value in
+        right.count == 2 && holds(comparison, value, .greaterOrEqual, right[0]) && holds(comparison, value, .lessOrEqual, right[1])
       }
-      return inner.contains { other in
-        comparison.quantifiesRight
-          ? holds(comparison, other, comparison.comparator, value) : holds(comparison, value, comparison.comparator, other)
-      }
     }
-    return switch comparison.quantifier {
-    case .any: outer.contains(where: passes)
-    case .all: outer.allSatisfy(passes)
-    case .none: !outer.contains(where: passes)
+    if comparison.left.isMany, comparison.right.isMany, rightHow == nil, comparator != .in || leftHow == .all {
+      if leftHow == nil {
+        // Two lists as wholes, element by element.
+        let meaning = comparator == .notEqual ? .equal : comparator
+        let fits = left.count == right.count && zip(left, right).allSatisfy { holds(comparison, $0, meaning, $1) }
+        return comparator == .notEqual ? !fits : fits
+      }
+      if leftHow == .all, comparator == .equal || comparator == .in { return isMatched(comparison, left, right) }
+    }
+    return (leftHow ?? .any).holds(left) { l in
+      (rightHow ?? .any).holds(right) { r in holds(comparison, l, comparator, r) }
     }
   }
 
-  private func holds(_ comparison: RowComparison, _ a: Value, _ comparator: ComparisonOperator, _ b: Value) -> Bool {
-    // A written null is below and above nothing; `LIKE` null is null.
-    if b.isNull || a.isNull {
-      switch comparator {
-      case .like, .matches: return a.isNull && b.isNull
-      case .less, .greater:
-        if case .constant(.null) = comparison.right { return false }
-        if case .constant(.null) = comparison.left { return false }
-      case .lessOrEqual, .greaterOrEqual:
-        if case .constant(.null) = comparison.right { return a.isNull }
-        if case .constant(.null) = comparison.left { return b.isNull }
-      default: break
-      }
-      return Semantics.holds(a, comparator, b)
+  /// Whether each value on the left has one of its own on the right.
+  private func isMatched(_ comparison: RowComparison, _ left: [Value], _ right: [Value]) -> Bool {
+    var rest = right
+    for value in left {
+      guard let at = rest.firstIndex(where: { holds(comparison, value, .equal, $0) }) else { return false }
+      rest.remove(at: at)
     }
-    if let text = comparison.text, comparator == comparison.comparator {
-      return a.withBytes { $0.map { text.matches($0) } ?? false }
+    return true
+  }
+
+  private func holds(_ comparison: RowComparison, _ a: Value, _ comparator: ComparisonOperator, _ b: Value) -> Bool {
+    if comparison.left.isTypeName { return TypeNames.meet(a, b) == (comparator != .notEqual) }
+    if b.isNull || a.isNull { return nullHolds(comparison, a, comparator, b) }
+    if let text = comparison.text, case .constant(let constant) = comparison.right {
+      let result = a.kindRank == constant.kindRank && a.withBytes { $0.map { text.matches($0) } ?? false }
+      return comparator == .notEqual ? !result : result
     }
     if comparison.folding != nil || comparator == .like || comparator == .matches {
       return textHolds(a, comparator, b, comparison.folding)
@@ -52,131 +58,134 @@ extension Evaluator {
     return Semantics.holds(a, comparator, b)
   }
 
+  /// A written null is below and above nothing; a null of a string property is below every string; `LIKE` null is null.
+  private func nullHolds(_ comparison: RowComparison, _ a: Value, _ comparator: ComparisonOperator, _ b: Value) -> Bool {
+    let both = a.isNull && b.isNull
+    switch comparator {
+    case .equal, .in, .like, .matches: return both
+    case .notEqual: return !both
+    case .contains, .beginsWith, .endsWith, .between: return false
+    case .less, .lessOrEqual, .greater, .greaterOrEqual:
+      let isOrdered = comparison.ordersNullText && !comparison.left.isConstantNull && !comparison.right.isConstantNull
+      if isOrdered { return Semantics.holds(a, comparator, b) }
+      return both && (comparator == .lessOrEqual || comparator == .greaterOrEqual)
+    }
+  }
+
   /// Text against text that is known only now.
   private func textHolds(_ a: Value, _ comparator: ComparisonOperator, _ b: Value, _ folding: Folding?) -> Bool {
     let needle: [UInt8]? = b.withBytes { $0.map { Array($0) } }
     let meaning: ComparisonOperator = comparator == .notEqual || comparator == .in ? .equal : comparator
-    guard let needle, case .success(let made) = Result(catching: { () throws(QueryError) in try TextTest(meaning, needle, folding) }), let test = made else {
-      return Semantics.holds(a, comparator, b)
-    }
+    guard a.kindRank == b.kindRank, a.isBytes, let needle,
+      case .success(let made) = Result(catching: { () throws(QueryError) in try TextTest(meaning, needle, folding) }),
+      let test = made
+    else { return Semantics.holds(a, comparator, b) }
     let result = a.withBytes { $0.map { test.matches($0) } ?? false }
     return comparator == .notEqual ? !result : result
   }
 
-  /// Every value the operand means for the object.
-  func values(_ expression: RowExpression, _ key: ObjectKey) throws(StorageError) -> [Value] {
+  /// Every value the operand means for the object, in groups: see `groups` of a path.
+  func groups(_ expression: RowExpression, _ key: ObjectKey) throws(StorageError) -> [[Value]] {
     switch expression {
-    case .constant(let value): return [value]
-    case .constants(let values): return values
-    case .path(let path): return try values(path, key)
-    case .aggregate(let path, let aggregate): return [try value(aggregate, path, key)]
-    case .length(let inner):
-      return try values(inner, key).map { value in value.withBytes { .int(Int64($0?.count ?? 0)) } }
+    case .constant(let value): return [[value]]
+    case .constants(let values): return [values]
+    case .typeNames(let names): return [[names.value]]
+    case .object(let entry, let identity): return [try object(entry, identity).map { [.object(ObjectLink(entry.id, $0))] } ?? []]
+    case .list(let elements):
+      var values: [Value] = []
+      for element in elements { values += try groups(element, key).flatMap(\.self) }
+      return [values]
+    case .path(let path): return try groups(path, key)
+    case .aggregate(let path, let aggregate): return try self.aggregate(aggregate, path, key)
     case .subquery(let path, let condition):
       var count: Int64 = 0
-      for element in try objects(path, key) {
+      for element in try objects(path.steps[...], key) {
         guard let element, try ifLiving(false, { () throws(StorageError) in try matches(condition, element) }) else { continue }
         count += 1
       }
-      return [.int(count)]
+      return [[.int(count)]]
     case .arithmetic(let sign, let a, let b):
-      let (left, right) = (try values(a, key), try values(b, key))
-      return left.flatMap { x in right.map { y in Arithmetic.result(sign, x, y) } }
+      let (left, right) = (try groups(a, key), try groups(b, key))
+      return left.flatMap { l in right.map { r in l.flatMap { x in r.map { y in Arithmetic.result(sign, x, y) } } } }
     }
   }
 
-  private func value(_ aggregate: CollectionAggregate, _ path: RowPath, _ key: ObjectKey) throws(StorageError) -> Value {
+  private func object(_ entry: TableEntry, _ identity: ObjectLiteral.Identity) throws(StorageError) -> ObjectKey? {
+    switch identity {
+    case .key(let key): return key
+    case .primaryKey(let value):
+      guard let index = entry.primaryIndex, !value.isNull else { return nil }
+      return try storage.key(in: index.id, equal: [value])
+    }
+  }
+
+  /// One value, or one for each of many owners.
+  private func aggregate(_ aggregate: CollectionAggregate, _ path: RowPath, _ key: ObjectKey) throws(StorageError) -> [[Value]] {
+    if path.groupsAggregates { return try owned(aggregate, path, key) }
     if aggregate == .count {
-      if path.steps.isEmpty, case .elements(let column, at: nil) = path.end { return .int(Int64(try storage.elementCount(column, key))) }
-      if case .objects = path.end { return .int(Int64(try objects(path, key).count { $0 != nil })) }
-      return .int(Int64(try values(path, key).count))
+      if path.steps.isEmpty, case .elements(let column, nil) = path.end, path.inside.isEmpty {
+        return [[.int(Int64(try storage.elementCount(column, key)))]]
+      }
+      if case .objects = path.end { return [[.int(Int64(try objects(path.steps[...], key).count { $0 != nil }))]] }
     }
-    return Arithmetic.aggregate(aggregate, try values(path, key).filter { !$0.isNull }, path.type)
+    let values = try groups(path, key).flatMap(\.self)
+    if !path.isMany, path.type == .mixed { return [values.map { Evaluator.aggregate(aggregate, $0) }] }
+    return [[aggregate == .count ? .int(Int64(values.count)) : Arithmetic.aggregate(aggregate, values, path.type)]]
   }
 
-  private func values(_ path: RowPath, _ key: ObjectKey) throws(StorageError) -> [Value] {
-    var result: [Value] = []
-    for object in try objects(path, key) {
-      switch path.end {
-      case .objects: result.append(object.map(Value.link) ?? .null)
-      case .scalar(let column):
-        guard let object else {
-          result.append(.null)
-          continue
-        }
-        result.append(try path.steps.isEmpty ? storage.value(column, object) : ifLiving(.null) { () throws(StorageError) in try storage.value(column, object) })
-      case .elements(let column, let position):
-        guard let object else {
-          if position != nil { result.append(.null) }
-          continue
-        }
-        let found = try ifLiving([]) { () throws(StorageError) in try elements(column, object, position) }
-        result += found.isEmpty && position != nil ? [.null] : found
+  private func owned(_ aggregate: CollectionAggregate, _ path: RowPath, _ key: ObjectKey) throws(StorageError) -> [[Value]] {
+    guard case .objects = path.end, let last = path.steps.last else {
+      return try groups(path, key).map {
+        [aggregate == .count ? .int(Int64($0.count)) : Arithmetic.aggregate(aggregate, $0, path.type)]
       }
+    }
+    let column: ColumnID
+    switch last {
+    case .list(let id, nil), .set(let id), .map(let id, nil): column = id
+    default: return []
+    }
+    var result: [[Value]] = []
+    for case let owner? in try objects(path.steps.dropLast(), key) {
+      let count = try ifLiving(0) { () throws(StorageError) in try storage.elementCount(column, owner) }
+      result.append([.int(Int64(count))])
     }
     return result
   }
 
-  private func elements(_ column: ColumnID, _ owner: ObjectKey, _ position: ElementPosition?) throws(StorageError) -> [Value] {
-    switch position {
-    case nil: return try storage.values(column, owner, 0..<Int.max)
-    case .index(let index):
-      guard index < Int.max else { return [] }
-      return try storage.values(column, owner, index..<index + 1)
-    case .last:
-      let count = try storage.elementCount(column, owner)
-      return count == 0 ? [] : try storage.values(column, owner, count - 1..<count)
+  /// Of a list or map that a mixed value is; the size of a text is its length. Null of all else.
+  private static func aggregate(_ aggregate: CollectionAggregate, _ value: Value) -> Value {
+    switch value {
+    case .list(let elements): aggregate == .count ? .int(Int64(elements.count)) : Arithmetic.aggregate(aggregate, elements, .mixed)
+    case .map(let map):
+      aggregate == .count ? .int(Int64(map.count)) : Arithmetic.aggregate(aggregate, map.entries.map(\.value), .mixed)
+    case .string(let text) where aggregate == .count: .int(Int64(text.utf8.count))
+    case .data(let data) where aggregate == .count: .int(Int64(data.count))
+    default: .null
     }
   }
+}
 
-  /// The objects that the steps of a path lead to; nil where a to-one link is null.
-  private func objects(_ path: RowPath, _ key: ObjectKey) throws(StorageError) -> [ObjectKey?] {
-    var current: [ObjectKey?] = [key]
-    for (i, step) in path.steps.enumerated() {
-      var next: [ObjectKey?] = []
-      for object in current {
-        guard let object else {
-          if case .link = step { next.append(nil) }
-          continue
-        }
-        let found = try i == 0 ? follow(step, object) : ifLiving([nil]) { () throws(StorageError) in try follow(step, object) }
-        next += found
-      }
-      current = next
-    }
-    return current
-  }
-
-  private func follow(_ step: RowPath.Step, _ key: ObjectKey) throws(StorageError) -> [ObjectKey?] {
-    func links(_ values: [Value]) -> [ObjectKey?] {
-      values.map { if case .link(let target) = $0 { target } else { nil } }
-    }
-    switch step {
-    case .link(let column): return [try storage.word(column, key).map { ObjectKey($0) }]
-    case .list(let column, let position):
-      let found = links(try elements(column, key, position))
-      return found.isEmpty && position != nil ? [nil] : found
-    case .inverse(let column): return try sources([column], key)
-    case .inverses(let columns): return try sources(columns, key)
+extension Quantifier {
+  fileprivate func holds(_ values: [Value], _ passes: (Value) -> Bool) -> Bool {
+    switch self {
+    case .any: values.contains(where: passes)
+    case .all: values.allSatisfy(passes)
+    case .none: !values.contains(where: passes)
     }
   }
+}
 
-  private func sources(_ columns: [ColumnID], _ key: ObjectKey) throws(StorageError) -> [ObjectKey?] {
-    var result: [ObjectKey?] = []
-    for column in columns {
-      try storage.sources(of: key, through: column) { block in
-        for source in block { result.append(ObjectKey(source)) }
-        return .proceed
-      }
-    }
-    return result
-  }
+extension RowExpression {
+  fileprivate var isConstantNull: Bool { if case .constant(.null) = self { true } else { false } }
+  fileprivate var isTypeName: Bool { if case .path(let path) = self { path.valueType == nil } else { isTypeNames } }
+  private var isTypeNames: Bool { if case .typeNames = self { true } else { false } }
+}
 
-  /// Reads an object that something led to; the default where it is gone.
-  private func ifLiving<R>(_ gone: R, _ body: () throws(StorageError) -> R) throws(StorageError) -> R {
-    do throws(StorageError) { return try body() } catch {
-      if error.code == .objectDeleted { return gone }
-      throw error
+extension Value {
+  fileprivate var isBytes: Bool {
+    switch self {
+    case .string, .data: true
+    default: false
     }
   }
 }

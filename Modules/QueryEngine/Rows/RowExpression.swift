@@ -7,21 +7,34 @@ import Values
 indirect enum RowExpression: Sendable {
   case constant(Value)
   case constants([Value])
+  /// Of single values.
+  case list([RowExpression])
+  /// A certain object: as a link, or nothing when it does not exist.
+  case object(TableEntry, ObjectLiteral.Identity)
+  /// The names of types that `@type` is compared with.
+  case typeNames(TypeNames)
   case path(RowPath)
   case aggregate(RowPath, CollectionAggregate)
-  /// The length of each string or data, in bytes; 0 for null.
-  case length(RowExpression)
   case subquery(RowPath, Condition)
   case arithmetic(ArithmeticOperator, RowExpression, RowExpression)
 
   /// Whether it can mean more, or fewer, than one value.
   var isMany: Bool {
     switch self {
-    case .constant, .aggregate, .subquery: false
-    case .constants: true
+    case .constant, .subquery, .object, .typeNames: false
+    case .constants, .list: true
     case .path(let path): path.isMany
-    case .length(let inner): inner.isMany
+    case .aggregate(let path, _): path.groupsAggregates
     case .arithmetic(_, let a, let b): a.isMany || b.isMany
+    }
+  }
+
+  /// Whether its value is the same for every row.
+  var isConstant: Bool {
+    switch self {
+    case .constant, .constants, .typeNames: true
+    case .list, .object, .path, .aggregate, .subquery: false
+    case .arithmetic(_, let a, let b): a.isConstant && b.isConstant
     }
   }
 }
@@ -32,41 +45,10 @@ enum CollectionAggregate: String, Sendable {
   case max = "@max"
   case sum = "@sum"
   case average = "@avg"
-}
 
-/// A path that may lead over lists and inverses.
-struct RowPath: Sendable {
-  enum Step: Sendable {
-    case link(ColumnID)
-    /// Of links.
-    case list(ColumnID, at: ElementPosition?)
-    /// The objects whose links in the column lead here.
-    case inverse(ColumnID)
-    /// The objects of any type that lead here.
-    case inverses([ColumnID])
+  init?(component: String) {
+    self.init(rawValue: component == "@size" || component == "[size]" ? "@count" : component)
   }
-
-  enum End: Sendable {
-    /// The objects the steps lead to, as links.
-    case objects
-    case scalar(ColumnID)
-    /// The elements of a list of scalars.
-    case elements(ColumnID, at: ElementPosition?)
-  }
-
-  var steps: [Step] = []
-  var end: End = .objects
-  /// Of the values at the end.
-  var type: ValueType = .link
-  var isMany = false
-  /// Ends in a list of its own, which can be compared as a whole.
-  var isWholeList = false
-}
-
-/// `[0]`, `[FIRST]`, `[LAST]`.
-enum ElementPosition: Sendable {
-  case index(Int)
-  case last
 }
 
 /// A comparison of operands that may mean many values: holds where enough pairs of them compare.
@@ -74,12 +56,12 @@ struct RowComparison: Sendable {
   let left: RowExpression
   let comparator: ComparisonOperator
   let right: RowExpression
-  /// Over the left side, or over the right where it was written there.
-  let quantifier: Quantifier
-  let quantifiesRight: Bool
+  /// nil where none was written: any.
+  let leftQuantifier: Quantifier?
+  let rightQuantifier: Quantifier?
   let folding: Folding?
   /// Prepared where the right side is one constant text.
   let text: TextTest?
-  /// A list against a list of values, as wholes.
-  let comparesWhole: Bool
+  /// Whether a null stands below every string: both sides are properties that only hold strings.
+  let ordersNullText: Bool
 }

@@ -1,0 +1,155 @@
+import QueryModel
+import Storage
+import Values
+
+/// A clause of a query bound to a catalog, and how it is applied to the objects so far, one by one.
+enum BoundClause: Sendable {
+  case sort([(path: RowPath, isAscending: Bool)])
+  case distinct([RowPath])
+  case limit(Int)
+  case offset(Int)
+
+  var sorts: Bool { if case .sort = self { true } else { false } }
+  /// Whether values decide how many objects are left.
+  var dropsByValue: Bool { if case .distinct = self { true } else { false } }
+
+  /// How many of so many objects are left; for clauses that no values decide.
+  func count(_ count: Int) -> Int {
+    switch self {
+    case .sort, .distinct: count
+    case .limit(let limit): min(limit, count)
+    case .offset(let offset): max(0, count - offset)
+    }
+  }
+
+  /// Reads each object once for a sort or a distinct; O(n log n).
+  func apply(_ keys: [Int64], _ evaluator: Evaluator, _ statistics: inout QueryStatistics) throws(StorageError) -> [Int64] {
+    switch self {
+    case .limit(let limit): return limit < keys.count ? Array(keys.prefix(limit)) : keys
+    case .offset(let offset): return Array(keys.dropFirst(offset))
+    case .sort(let fields):
+      var rows: [(bytes: [UInt8], place: Int)] = []
+      rows.reserveCapacity(keys.count)
+      for (place, key) in keys.enumerated() {
+        var bytes: [UInt8] = []
+        for field in fields { _ = try evaluator.append(field.path, ObjectKey(key), isAscending: field.isAscending, to: &bytes) }
+        rows.append((bytes, place))
+      }
+      statistics.rowsRead += keys.count
+      rows.sort { a, b in
+        let order = a.bytes.withUnsafeBytes { Bytes.compare($0, b.bytes) }
+        return order == 0 ? a.place < b.place : order < 0
+      }
+      return rows.map { keys[$0.place] }
+    case .distinct(let paths):
+      var seen: Set<[UInt8]> = []
+      var result: [Int64] = []
+      for key in keys {
+        var bytes: [UInt8] = []
+        var isWhole = true
+        for path in paths where try !evaluator.append(path, ObjectKey(key), isAscending: true, to: &bytes) { isWhole = false }
+        if isWhole, seen.insert(bytes).inserted { result.append(key) }
+      }
+      statistics.rowsRead += keys.count
+      return result
+    }
+  }
+}
+
+extension Evaluator {
+  /// Adds bytes that order as the value at the end of a path does: null first, and after all values what a null link
+  /// keeps from having one; then it is false.
+  fileprivate func append(
+    _ path: RowPath, _ key: ObjectKey, isAscending: Bool, to bytes: inout [UInt8]
+  ) throws(StorageError) -> Bool {
+    let start = bytes.count
+    var isThere = true
+    if case .objects = path.end {} else {
+      for case nil in try objects(path.steps[...], key) { isThere = false }
+    }
+    if isThere {
+      (try groups(path, key).first?.first ?? .null).appendOrderKey(to: &bytes)
+    } else {
+      bytes.append(255)
+    }
+    if !isAscending { for i in start..<bytes.count { bytes[i] = ~bytes[i] } }
+    return isThere
+  }
+}
+
+extension Binder {
+  mutating func bind(_ clause: QueryClause) throws(QueryError) -> BoundClause {
+    switch clause {
+    case .limit(let count):
+      guard count >= 0 else { throw QueryError(.badArgument, "The limit is \(count).", remedy: "Give 0 or more.") }
+      return .limit(count)
+    case .offset(let count):
+      guard count >= 0 else { throw QueryError(.badArgument, "The offset is \(count).", remedy: "Give 0 or more.") }
+      return .offset(count)
+    case .sort(let keys):
+      var fields: [(path: RowPath, isAscending: Bool)] = []
+      for key in keys { fields.append((try single(key.path, isSort: true), key.ascending)) }
+      return .sort(fields)
+    case .distinct(let paths):
+      var bound: [RowPath] = []
+      for path in paths { bound.append(try single(path, isSort: false)) }
+      return .distinct(bound)
+    }
+  }
+
+  /// A path to one value.
+  private mutating func single(_ path: PropertyPath, isSort: Bool) throws(QueryError) -> RowPath {
+    guard case .path(let bound) = try row(path), !bound.isMany else {
+      throw QueryError(
+        .typeMismatch, "'\(path)' is a collection, and one value is needed to \(isSort ? "order by" : "tell objects apart").",
+        remedy: "Name a property that has one value.", path: path.description)
+    }
+    if isSort, case .objects = bound.end {
+      throw QueryError(
+        .typeMismatch, "Objects cannot be ordered by '\(path)', which is a link.",
+        remedy: "Order by a property of the linked object.", path: path.description)
+    }
+    return bound
+  }
+
+  /// The condition with each constant in the form that its property is compared in, so that every way to answer it,
+  /// also an engine's own, sees the same.
+  mutating func adapted(_ node: PredicateNode, depth: Int = 0) throws(QueryError) -> PredicateNode {
+    // Deeper than this nothing is bound: `bind` says so.
+    guard depth < Binder.depthLimit else { return node }
+    switch node {
+    case .constant: return node
+    case .not(let inner): return .not(try adapted(inner, depth: depth + 1))
+    case .and(let parts): return .and(try adapted(parts, depth: depth + 1))
+    case .or(let parts): return .or(try adapted(parts, depth: depth + 1))
+    case .comparison(var comparison):
+      if case .path(let path) = comparison.left, isSimple(comparison.left), let type = try? bind(path).type {
+        if comparison.comparator == .in, case .constants(let values) = comparison.right {
+          comparison.right = .constants(try Binder.choices(values, for: type))
+        } else {
+          comparison.right = try adapted(comparison.right, for: type)
+        }
+      } else if case .path(let path) = comparison.right, isSimple(comparison.right), let type = try? bind(path).type {
+        comparison.left = try adapted(comparison.left, for: type)
+      }
+      return .comparison(comparison)
+    }
+  }
+
+  private mutating func adapted(_ parts: [PredicateNode], depth: Int) throws(QueryError) -> [PredicateNode] {
+    var result: [PredicateNode] = []
+    for part in parts { result.append(try adapted(part, depth: depth)) }
+    return result
+  }
+
+  private func adapted(_ node: ExpressionNode, for type: ValueType) throws(QueryError) -> ExpressionNode {
+    switch node {
+    case .constant(let value): return .constant(try Binder.constant(value, for: type))
+    case .constants(let values):
+      var result: [Value] = []
+      for value in values { result.append(try Binder.constant(value, for: type)) }
+      return .constants(result)
+    default: return node
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import QueryModel
+import Storage
+import Values
+
+extension Binder {
+  /// A constant operand as a value of the other side's type where it is written in another: a decimal fraction beside
+  /// a float or a decimal, digits in quotes beside a number, the name of a type beside `@type`, a key beside a link.
+  func adapted(
+    _ operand: RowExpression, to other: RowExpression, _ node: ExpressionNode, isChoice: Bool = false
+  ) throws(QueryError) -> RowExpression {
+    if case .path(let path) = other, path.transform == .typeName { return try typeNames(operand, node) }
+    guard let type = staticType(other) else { return operand }
+    switch operand {
+    case .constant(let value): return .constant(try adapted(value, to: type, other))
+    case .constants(let values):
+      if isChoice { return .constants(try Binder.choices(values, for: type)) }
+      var result: [Value] = []
+      for value in values { result.append(try adapted(value, to: type, other)) }
+      return .constants(result)
+    default: return operand
+    }
+  }
+
+  /// The values that one of a type can be IN: those of other types are passed over, unless all are.
+  static func choices(_ values: [Value], for type: ValueType) throws(QueryError) -> [Value] {
+    var result: [Value] = []
+    var fault: QueryError?
+    for value in values {
+      do throws(QueryError) {
+        let adapted = try constant(value, for: type)
+        if adapted.type.map({ ValueClass($0).compares(with: ValueClass(type)) }) ?? true {
+          result.append(adapted)
+        } else {
+          fault = QueryError(
+            .typeMismatch, "'\(value)' is no \(type.rawValue) and cannot be among its values.", remedy: "List values of \(type.rawValue).",
+            path: "\(value)")
+        }
+      } catch { fault = error }
+    }
+    if let fault, result.allSatisfy(\.isNull) { throw fault }
+    return result
+  }
+
+  /// The one type of an operand's values; nil where they have several or none.
+  private func staticType(_ expression: RowExpression) -> ValueType? {
+    switch expression {
+    case .constant, .constants, .list, .object, .typeNames: nil
+    case .path(let path): path.valueType
+    case .aggregate(let path, let aggregate):
+      switch aggregate {
+      case .min, .max: path.type
+      case .count: .int64
+      case .sum, .average: path.type == .decimal || path.type == .mixed ? path.type : .double
+      }
+    case .subquery: .int64
+    case .arithmetic(_, let a, let b): [staticType(a), staticType(b)].contains(.mixed) ? .mixed : staticType(a) ?? staticType(b)
+    }
+  }
+
+  private func adapted(_ value: Value, to type: ValueType, _ other: RowExpression) throws(QueryError) -> Value {
+    if case .link(let key) = value, type == .link, case .path(let path) = other, let target = path.target {
+      return .object(ObjectLink(target, key))
+    }
+    return try Binder.constant(value, for: type)
+  }
+
+  /// A constant as it is compared with values of a type.
+  static func constant(_ value: Value, for type: ValueType) throws(QueryError) -> Value {
+    switch (value, type) {
+    case (.double(let number), .float): return .float(Float(number))
+    case (.double(let number), .decimal): return .decimal(Decimal128(shortest: number))
+    case (.decimal(let number), .double): return .double(Double(number))
+    case (.decimal(let number), .float): return .float(Float(Double(number)))
+    case (.string(let text), _) where type.isNumber:
+      guard let number = Binder.number(text, for: type) else {
+        throw QueryError(
+          .typeMismatch, "'\(text)' is no number, and is compared with \(type.rawValue).", remedy: "Compare with a number.", path: text)
+      }
+      return number
+    default: return value
+    }
+  }
+
+  private static func number(_ text: String, for type: ValueType) -> Value? {
+    switch type {
+    case .decimal: Decimal128(text).map(Value.decimal)
+    case .float: Float(text).map(Value.float)
+    case .double: Double(text).map(Value.double)
+    default: Int64(text).map(Value.int)
+    }
+  }
+
+  private func typeNames(_ operand: RowExpression, _ node: ExpressionNode) throws(QueryError) -> RowExpression {
+    switch operand {
+    case .typeNames: return operand
+    case .path(let path) where path.transform == .typeName: return operand
+    case .constant(.string(let name)):
+      if let names = TypeNames(name: name) { return .typeNames(names) }
+    default: break
+    }
+    throw QueryError(
+      .typeMismatch, "'\(node)' is no type that @type can be.", remedy: "Write one of 'int', 'string', 'object' and the like.",
+      path: node.description)
+  }
+}
+
+extension Binder {
+  /// Whether the operands go together.
+  func check(
+    _ a: RowExpression, _ comparator: ComparisonOperator, _ b: RowExpression, _ left: ExpressionNode, _ right: ExpressionNode,
+    _ folding: Folding?
+  ) throws(QueryError) {
+    if comparator == .in, !b.isMany {
+      throw QueryError(
+        .needsCollection, "IN needs a list or a collection on its right.", remedy: "Use == for one value.", path: right.description)
+    }
+    if comparator == .between {
+      guard case .constants(let bounds) = b, bounds.count == 2 else {
+        throw QueryError(.badArgument, "BETWEEN needs exactly two bounds.", remedy: "Give a lower and an upper bound.", path: right.description)
+      }
+    }
+    for (many, other, node) in [(a, b, left), (b, a, right)] {
+      guard case .path(let path) = many, path.transform == .none, case .objects = path.end else { continue }
+      if path.isMany, case .constant(.null) = other {
+        throw QueryError(
+          .typeMismatch, "'\(node)' is a collection of objects and cannot be compared with nil.",
+          remedy: "Compare its @count with 0.", path: node.description)
+      }
+      if case .object(let entry, _) = other, let target = path.target, target != entry.id {
+        throw mismatch(node.description, catalog[target]?.name ?? "link", entry.name)
+      }
+    }
+    if case .path(let path) = a, path.transform == .typeName, comparator != .equal && comparator != .notEqual || folding != nil {
+      throw badOperator(comparator, left.description, "a type")
+    }
+    try checkClasses(a, comparator, b, left, right, isFolded: folding != nil)
+  }
+
+  private func checkClasses(
+    _ a: RowExpression, _ comparator: ComparisonOperator, _ b: RowExpression, _ left: ExpressionNode, _ right: ExpressionNode,
+    isFolded: Bool
+  ) throws(QueryError) {
+    let (kinds, others) = (classes(a), classes(b))
+    let isText = [.contains, .beginsWith, .endsWith, .like, .matches].contains(comparator) || (isFolded && comparator != .in)
+    for kind in kinds {
+      guard others.allSatisfy({ $0 == kind || $0 == .mixed || kind == .mixed }) else {
+        throw QueryError(
+          .typeMismatch, "'\(left)' is \(kind) and cannot be compared with '\(right)'.",
+          remedy: "Compare it with \(kind).", path: left.description)
+      }
+      guard kind.allows(comparator), !isText || kind.isText else { throw badOperator(comparator, left.description, "\(kind)") }
+    }
+    for kind in others where isText && !kind.isText {
+      throw badOperator(comparator, right.description, "\(kind)")
+    }
+  }
+
+  /// The classes of the values an operand can have; none for null.
+  private func classes(_ expression: RowExpression) -> Set<ValueClass> {
+    switch expression {
+    case .constant(let value): Set(value.type.map { [ValueClass($0)] } ?? [])
+    case .constants(let values): Set(values.compactMap { $0.type.map(ValueClass.init) })
+    case .list(let elements): elements.reduce(into: []) { $0.formUnion(classes($1)) }
+    case .object: [.link]
+    case .typeNames: [.typeName]
+    case .path(let path): [path.valueType.map(ValueClass.init) ?? .typeName]
+    case .aggregate(let path, let aggregate):
+      aggregate == .min || aggregate == .max ? [ValueClass(path.type)] : [.number]
+    case .subquery: [.number]
+    case .arithmetic(_, let a, let b): classes(a).union(classes(b)).contains(.mixed) ? [.mixed] : [.number]
+    }
+  }
+}
+
+extension Decimal128 {
+  /// The decimal number that a double is written as, with as few digits as tell it from its neighbours.
+  init(shortest double: Double) { self = Decimal128(double.description) ?? Decimal128(double) }
+  init(shortest float: Float) { self = Decimal128(float.description) ?? Decimal128(float) }
+}

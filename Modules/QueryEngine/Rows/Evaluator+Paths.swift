@@ -1,0 +1,187 @@
+import QueryModel
+import Storage
+import Values
+
+extension Evaluator {
+  /// The values of a path, in groups: those of one collection, owner by owner. Values that no collection of their own
+  /// holds are one group together. No group: nothing leads to any collection.
+  func groups(_ path: RowPath, _ key: ObjectKey) throws(StorageError) -> [[Value]] {
+    let owners = try objects(path.steps[...], key)
+    var groups: [[Value]]
+    switch path.end {
+    case .objects: groups = [owners.map { owner in owner.map { link($0, path.target) } ?? .null }]
+    case .scalar(let column):
+      var values: [Value] = []
+      for owner in owners {
+        if let owner { values.append(try value(column, owner, path, key)) } else { values.append(.null) }
+      }
+      groups = [values]
+    case .elements, .links, .keys, .value: groups = try collections(path, owners, key)
+    }
+    for step in path.inside {
+      var next: [[Value]] = []
+      for group in groups { next += try inside(step, group) }
+      groups = next
+    }
+    switch path.transform {
+    case .none: return groups
+    case .length: return groups.map { $0.compactMap(Evaluator.length) }
+    case .typeName: return groups.map { $0.map { TypeNames(of: $0).value } }
+    }
+  }
+
+  /// Owner by owner; an owner that is null, or gone, has a null where one element was asked for and else nothing.
+  private func collections(_ path: RowPath, _ owners: [ObjectKey?], _ key: ObjectKey) throws(StorageError) -> [[Value]] {
+    var groups: [[Value]] = []
+    for owner in owners {
+      var group: [Value] = []
+      if let owner {
+        group = try ifLiving([]) { () throws(StorageError) in
+          switch path.end {
+          case .elements(let column, let position): return try elements(column, owner, position)
+          case .links(let column): return try storage.values(column, owner, 0..<Int.max).map { linked($0, path.target) }
+          case .keys(let column): return try storage.entries(column, owner, 0..<Int.max).map { .string($0.key) }
+          case .value(let column, let name): return [try storage.value(forKey: name, in: column, owner) ?? .null]
+          default: return []
+          }
+        }
+      }
+      switch path.end {
+      case .elements(_, .some) where group.isEmpty, .value where group.isEmpty: groups.append([.null])
+      default: groups.append(group)
+      }
+    }
+    return groups
+  }
+
+  private func value(_ column: ColumnID, _ owner: ObjectKey, _ path: RowPath, _ key: ObjectKey) throws(StorageError) -> Value {
+    if path.steps.isEmpty { return try storage.value(column, owner) }
+    return try ifLiving(.null) { () throws(StorageError) in try storage.value(column, owner) }
+  }
+
+  /// Strings and data in bytes; a null one has length 0, and other values none.
+  private static func length(_ value: Value) -> Value? {
+    switch value {
+    case .null: .int(0)
+    case .string(let text): .int(Int64(text.utf8.count))
+    case .data(let data): .int(Int64(data.count))
+    default: nil
+    }
+  }
+
+  /// One step into mixed values. A map reads a missing key as null; what is no map, or no list, has nothing there.
+  private func inside(_ step: MixedStep, _ group: [Value]) throws(StorageError) -> [[Value]] {
+    switch step {
+    case .all:
+      return group.compactMap { value in
+        switch value {
+        case .list(let elements): elements
+        case .map(let map): map.entries.map(\.value)
+        default: nil
+        }
+      }
+    case .keys:
+      return group.compactMap { if case .map(let map) = $0 { map.entries.map { .string($0.key) } } else { nil } }
+    case .position(let position):
+      return [
+        group.compactMap { value in
+          guard case .list(let elements) = value else { return nil }
+          switch position {
+          case .index(let index): return elements.indices.contains(index) ? elements[index] : nil
+          case .last: return elements.last
+          }
+        }
+      ]
+    case .key(let name):
+      var values: [Value] = []
+      for value in group {
+        switch value {
+        case .map(let map): values.append(name == "@values" ? .null : map[name] ?? .null)
+        case .object(let link): if let found = try property(name, of: link) { values.append(found) }
+        default: break
+        }
+      }
+      return [name == "@values" ? [] : values]
+    }
+  }
+
+  /// A scalar property of an object of any type; nil where its type has none of that name.
+  private func property(_ name: String, of link: ObjectLink) throws(StorageError) -> Value? {
+    guard let table = storage.catalog[link.table], let column = table[name], column.schema.isScalar else { return nil }
+    let found = try ifLiving(Value?.none) { () throws(StorageError) in try storage.value(table.column(column.id), link.key) }
+    return found.map { linked($0, column.schema.target.flatMap { storage.catalog[$0]?.id }) }
+  }
+
+  private func link(_ key: ObjectKey, _ target: TableID?) -> Value { target.map { .object(ObjectLink($0, key)) } ?? .link(key) }
+
+  private func linked(_ value: Value, _ target: TableID?) -> Value {
+    if case .link(let key) = value { return link(key, target) }
+    return value
+  }
+
+  func elements(_ column: ColumnID, _ owner: ObjectKey, _ position: ElementPosition?) throws(StorageError) -> [Value] {
+    switch position {
+    case nil: return try storage.values(column, owner, 0..<Int.max)
+    case .index(let index):
+      guard index < Int.max else { return [] }
+      return try storage.values(column, owner, index..<index + 1)
+    case .last:
+      let count = try storage.elementCount(column, owner)
+      return count == 0 ? [] : try storage.values(column, owner, count - 1..<count)
+    }
+  }
+}
+
+extension Evaluator {
+  /// The objects that the steps of a path lead to; nil where a to-one link is null.
+  func objects(_ steps: ArraySlice<RowPath.Step>, _ key: ObjectKey) throws(StorageError) -> [ObjectKey?] {
+    var current: [ObjectKey?] = [key]
+    for (i, step) in steps.enumerated() {
+      var next: [ObjectKey?] = []
+      for object in current {
+        guard let object else {
+          if case .link = step { next.append(nil) }
+          continue
+        }
+        next += try i == 0 ? follow(step, object) : ifLiving([nil]) { () throws(StorageError) in try follow(step, object) }
+      }
+      current = next
+    }
+    return current
+  }
+
+  private func follow(_ step: RowPath.Step, _ key: ObjectKey) throws(StorageError) -> [ObjectKey?] {
+    func links(_ values: [Value]) -> [ObjectKey?] {
+      values.map { if case .link(let target) = $0 { target } else { nil } }
+    }
+    switch step {
+    case .link(let column): return [try storage.word(column, key).map { ObjectKey($0) }]
+    case .list(let column, let position):
+      let found = links(try elements(column, key, position))
+      return found.isEmpty && position != nil ? [nil] : found
+    case .set(let column): return links(try storage.values(column, key, 0..<Int.max))
+    case .map(let column, nil): return links(try storage.values(column, key, 0..<Int.max)).filter { $0 != nil }
+    case .map(let column, let name?): return links([try storage.value(forKey: name, in: column, key) ?? .null])
+    case .inverse(let columns, let table): return try sources(columns, ObjectLink(table, key))
+    }
+  }
+
+  private func sources(_ columns: [ColumnID], _ key: ObjectLink) throws(StorageError) -> [ObjectKey?] {
+    var result: [ObjectKey?] = []
+    for column in columns {
+      try storage.sources(of: key, through: column) { block in
+        for source in block { result.append(ObjectKey(source)) }
+        return .proceed
+      }
+    }
+    return result
+  }
+
+  /// Reads an object that something led to; the default where it is gone.
+  func ifLiving<R>(_ gone: R, _ body: () throws(StorageError) -> R) throws(StorageError) -> R {
+    do throws(StorageError) { return try body() } catch {
+      if error.code == .objectDeleted { return gone }
+      throw error
+    }
+  }
+}

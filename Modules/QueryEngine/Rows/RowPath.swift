@@ -1,0 +1,80 @@
+import Storage
+import Values
+
+/// A path that may lead over lists, sets, maps, inverses and into mixed values.
+struct RowPath: Sendable {
+  enum Step: Sendable {
+    case link(ColumnID)
+    /// Of links.
+    case list(ColumnID, ElementPosition?)
+    case set(ColumnID)
+    /// The links of a map, or the one of a key.
+    case map(ColumnID, key: String?)
+    /// The objects whose links in the columns lead here, to an object of the table.
+    case inverse([ColumnID], of: TableID)
+  }
+
+  enum End: Sendable {
+    /// The objects the steps lead to, as links.
+    case objects
+    /// The elements of a map of links, nulls among them.
+    case links(ColumnID)
+    case scalar(ColumnID)
+    /// The elements of a list or set, or the values of a map.
+    case elements(ColumnID, ElementPosition?)
+    case value(ColumnID, key: String)
+    case keys(ColumnID)
+  }
+
+  /// What becomes of each value at the end.
+  enum Transform: Sendable {
+    case none
+    /// The length of a string or data in bytes.
+    case length
+    /// The name of the value's type.
+    case typeName
+  }
+
+  var steps: [Step] = []
+  var end: End = .objects
+  /// Into a mixed value.
+  var inside: [MixedStep] = []
+  var transform = Transform.none
+  /// Of the values at the end, before the transform.
+  var type: ValueType = .link
+  /// The table of the objects at the end; nil where they may be of any.
+  var target: TableID?
+  var isMany = false
+  /// Whether the steps lead to many objects.
+  var hasManyOwners = false
+  /// Whether the last step is a collection of its owner's, whose size is asked owner by owner.
+  var endsInCollection = false
+
+  /// Whether an aggregate gives a value for each of many owners.
+  var groupsAggregates: Bool { hasManyOwners && endsInCollection }
+
+  /// The type of the values the path gives.
+  var valueType: ValueType? {
+    switch transform {
+    case .none: type
+    case .length: .int64
+    case .typeName: nil
+    }
+  }
+}
+
+/// One step inside a mixed value: of a list, of a map, or through a link to a property.
+enum MixedStep: Sendable {
+  case key(String)
+  case position(ElementPosition)
+  /// Every element of a list, every value of a map.
+  case all
+  /// The keys of a map.
+  case keys
+}
+
+/// `[0]`, `[FIRST]`, `[LAST]`.
+enum ElementPosition: Sendable {
+  case index(Int)
+  case last
+}

@@ -1,0 +1,44 @@
+import Values
+
+extension PredicateNode {
+  /// The condition with `$name` replaced by the value given for `name`. Variables without a value stay; a variable
+  /// that a SUBQUERY round it names is that SUBQUERY's.
+  public func substituting(_ values: [String: Value]) -> PredicateNode {
+    mappingExpressions { expression in
+      if case .variable(let name) = expression, let value = values[name] { .constant(value) } else { expression }
+    }
+  }
+
+  /// The condition with each operand replaced, those inside operands first.
+  package func mappingExpressions(_ change: (ExpressionNode) -> ExpressionNode) -> PredicateNode {
+    switch self {
+    case .constant: self
+    case .comparison(var comparison):
+      {
+        comparison.left = comparison.left.mapped(change)
+        comparison.right = comparison.right.mapped(change)
+        return .comparison(comparison)
+      }()
+    case .and(let parts): .and(parts.map { $0.mappingExpressions(change) })
+    case .or(let parts): .or(parts.map { $0.mappingExpressions(change) })
+    case .not(let inner): .not(inner.mappingExpressions(change))
+    }
+  }
+}
+
+extension ExpressionNode {
+  fileprivate func mapped(_ change: (ExpressionNode) -> ExpressionNode) -> ExpressionNode {
+    switch self {
+    case .constant, .constants, .object, .variable, .path: change(self)
+    case .list(let elements): change(.list(elements.map { $0.mapped(change) }))
+    case .folded(let inner, let folding): change(.folded(inner.mapped(change), folding))
+    case .quantified(let quantifier, let inner): change(.quantified(quantifier, inner.mapped(change)))
+    case .arithmetic(let sign, let a, let b): change(.arithmetic(sign, a.mapped(change), b.mapped(change)))
+    case .subquery(var subquery):
+      {
+        subquery.condition = subquery.condition.mappingExpressions(change)
+        return change(.subquery(subquery))
+      }()
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/// What came of the cases of one file.
+public struct FileReport: Sendable {
+  public var path: String
+  public var passed = 0
+  /// In the order of the file.
+  public var failures: [Failure] = []
+
+  public struct Failure: Sendable {
+    /// Where the case stands and what it asks.
+    public var name: String
+    public var expectation: String
+    /// What came instead, or why the case cannot be expressed.
+    public var outcome: String
+  }
+
+  mutating func add(_ name: @autoclosure () -> String, _ result: CaseResult) {
+    switch result {
+    case .passed: passed += 1
+    case .failed(let expectation, let outcome):
+      failures.append(Failure(name: name(), expectation: expectation, outcome: outcome))
+    case .inexpressible(let reason):
+      failures.append(Failure(name: name(), expectation: "a way to express it", outcome: "cannot be expressed: \(reason)"))
+    }
+  }
+}
+
+/// What came of one case.
+enum CaseResult {
+  case passed
+  case failed(expected: String, got: String)
+  case inexpressible(String)
+
+  static func check(_ holds: Bool, expected: @autoclosure () -> String, got: @autoclosure () -> String) -> CaseResult {
+    holds ? .passed : .failed(expected: expected(), got: got())
+  }
+}
+
+/// Why a case, or a whole suite, cannot be put to this store.
+struct Inexpressible: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
