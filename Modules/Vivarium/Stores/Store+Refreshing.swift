@@ -124,7 +124,7 @@ extension Store {
 
   func subscribeIfNeeded() throws(StoreError) {
     if case .manual = home { return }
-    guard subscription == nil, resultObservers.isEmpty else { return }
+    guard subscription == nil, place == nil else { return }
     let weak = ConfinedStore(self)
     let home = home
     subscription = try storing { () throws(StorageError) in

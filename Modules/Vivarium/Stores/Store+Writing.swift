@@ -107,15 +107,19 @@ extension Store {
       try write.isEmpty
         ? nil
         : commit(
-          write, without: tokens.compactMap { $0.subject as? ResultObservation }, author ?? configuration.author,
-          durability ?? configuration.durability)
+          write, without: tokens, author ?? configuration.author, durability ?? configuration.durability)
     }
     write.end()
     read(from: snapshot)
     defer { beginPendingWrites() }
     switch result {
     case .success(nil): scheduleTurnIfBehind()
-    case .success: try? advance()  // a snapshot that cannot be had now is had at the next refresh
+    case .success:
+      try? advance()  // a snapshot that cannot be had now is had at the next refresh
+      for token in tokens {
+        guard let watch = token.subject as? ObjectWatch else { continue }
+        watchObservers[ObjectIdentifier(watch)]?.rebase(self)
+      }
     case .failure(let error):
       commitActions = []
       throw StoreError(error)
@@ -126,15 +130,18 @@ extension Store {
   }
 
   private func commit(
-    _ write: RecordedTransaction, without observations: [ResultObservation], _ author: String?, _ durability: Durability
+    _ write: RecordedTransaction, without tokens: [NotificationToken], _ author: String?, _ durability: Durability
   ) throws(StorageError) -> Version {
     let time = Store.now
+    let observations = tokens.compactMap { $0.subject as? ResultObservation }
+    let watches = tokens.compactMap { $0.subject as? ObjectWatch }
     return try shared.commitGate.withLock { _ throws(StorageError) in
-      if observations.isEmpty { return try write.commit(author: author, timeMilliseconds: time, durability) }
+      if observations.isEmpty, watches.isEmpty { return try write.commit(author: author, timeMilliseconds: time, durability) }
       var record = write.record
       record.version = write.transaction.version.next
       record.author = author
-      return try shared.results.commit(write.transaction, record, skipping: observations) { () throws(StorageError) in
+      return try shared.results.commit(write.transaction, record, skipping: observations, watches: watches) {
+        () throws(StorageError) in
         try write.commit(author: author, timeMilliseconds: time, durability)
       }
     }

@@ -76,7 +76,12 @@ public final class Store {
   var isDelivering = false
   var subscription: CommitSubscription?
   var resultObservers: [ResultObserver] = []
-  /// Where results are observed from; nil while none is.
+  /// Observers of objects and lists, by their watch; and those that have but an error to tell.
+  var watchObservers: [ObjectIdentifier: WatchObserver] = [:]
+  var faultyObservers: [WatchObserver] = []
+  /// Set when one of them was stopped.
+  let watchStops = StopSignal()
+  /// Where they are observed from; nil while none is.
   var place: DeliveryPlace?
   /// Observed results as they are in `keptVersion`.
   var kept: [ResultDescription: ResultVersion] = [:]
@@ -111,6 +116,7 @@ public final class Store {
 
   deinit {
     for observer in resultObservers { observer.observation.map(shared.results.stop) }
+    for observer in watchObservers.values { observer.watch.map(shared.results.stop) }
     subscription?.stop()
     reserved?.end()
     writing?.end()
