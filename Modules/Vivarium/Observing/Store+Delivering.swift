@@ -54,6 +54,7 @@ extension Store {
     } catch {
       misuse(error)
     }
+    checkPropertyObservers()
     tellChange()
   }
 
@@ -85,6 +86,7 @@ extension Store {
       isDelivering = wasDelivering
       if !wasDelivering { scheduleTurnIfBehind() }
     }
+    checkPropertyObservers()
     tellChange()
     tellFaults()
     for offer in watches {
@@ -118,6 +120,11 @@ extension Store {
       if let fault = observer.fault { observer.fail(fault) }
     }
   }
+}
+
+extension Store {
+  /// What keeping the observed results of this store's file has cost so far; for tests.
+  package var notifierWork: ResultNotifier.Work { shared.results.work }
 }
 
 // MARK: - States that the notifier handed over

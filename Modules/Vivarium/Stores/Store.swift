@@ -81,6 +81,12 @@ public final class Store {
   var faultyObservers: [WatchObserver] = []
   /// Set when one of them was stopped.
   let watchStops = StopSignal()
+  /// Iterators that wait for a turn.
+  var waiters: [ObjectIdentifier: () -> Void] = [:]
+  /// Whether any property of an object may have an observer of its own.
+  var hasPropertyObservers = false
+  var isTellingPropertyObserver = false
+  var isTrackingReads = false
   /// Where they are observed from; nil while none is.
   var place: DeliveryPlace?
   /// Observed results as they are in `keptVersion`.
@@ -143,8 +149,11 @@ extension Store {
     let isListed = configuration.models.contains { ObjectIdentifier($0) == id }
     let context = ModelContext(self, schema, in: isListed ? reading.catalog : Catalog())
     contexts[id] = context
+    context.raw.pointee.tracksReads = isTrackingReads
     return context
   }
+
+  var allContexts: some Collection<ModelContext> { contexts.values }
 
   /// The object with a key, not looked up.
   func live<T: Model>(_ key: Int64) -> T { T(_$handle: ModelHandle(context(T.self).raw, key, self)) }
@@ -194,13 +203,18 @@ extension Store {
     dropWindows()
     tick &+= 1
     context.tick &+= 1
-    if membership { context.raw.pointee.membershipTick &+= 1 }
+    if membership {
+      context.raw.pointee.membershipTick &+= 1
+      context.noteResults()
+    }
   }
 
   /// After a call that may have changed other types too: a delete takes its object out of links.
   func didChangeEverything() {
     dropWindows()
     everythingChanged()
+    checkPropertyObservers()
+    noteAllReads()
   }
 
   /// A read of an object that is gone: another thread or process may have deleted it, so it is never more than logged.
