@@ -45,7 +45,7 @@ import Vivarium
     Scenario("one goes outside, one comes inside", sorted: true, [[.delete(6), .insert(2)]], Heard.update([], [3])),
   ]
 
-  @Test(arguments: scenarios) func results(scenario: Scenario) throws {
+  @Test(arguments: NotificationScenarioTests.scenarios) func results(scenario: Scenario) throws {
     let (store, other) = (try Store(configuration), try Store(configuration))
     try other.write { for age in 0..<8 { try other.add(Dog(name: "\(age)", age: age)) } }
     var dogs = store.objects(Dog.self).where { $0.age > 0 && $0.age < 5 }
