@@ -147,6 +147,7 @@ extension Store {
         _ = try write.commit(author: author, timeMilliseconds: time, durability)
         return Committed(snapshot: try? shared.engine.beginRead())
       }
+      try write.complete()
       var record = write.record
       record.version = write.transaction.version.next
       record.author = author
