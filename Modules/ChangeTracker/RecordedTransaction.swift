@@ -287,6 +287,16 @@ extension RecordedTransaction {
   public func commit(
     author: String?, timeMilliseconds: Int64, _ durability: Durability
   ) throws(StorageError) -> Version {
+    try complete()
+    var record = record
+    record.author = author
+    record.timeMilliseconds = timeMilliseconds
+    return try transaction.commit(record, durability)
+  }
+
+  /// Does what follows from the changes before they are committed, so that `record` has all of it. When it throws, the
+  /// transaction is over.
+  public func complete() throws(StorageError) {
     do throws(StorageError) {
       try removeOrphans()
       try settleDerived()
@@ -294,10 +304,6 @@ extension RecordedTransaction {
       transaction.end()
       throw error
     }
-    var record = record
-    record.author = author
-    record.timeMilliseconds = timeMilliseconds
-    return try transaction.commit(record, durability)
   }
 
   /// Rolls back, if the transaction is still open.

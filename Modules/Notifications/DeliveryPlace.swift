@@ -15,7 +15,7 @@ package final class DeliveryPlace: Sendable {
   }
 
   /// Whether turns come by themselves.
-  var takesTurns: Bool { if case .manual = context { false } else { true } }
+  package var takesTurns: Bool { if case .manual = context { false } else { true } }
 
   /// Has the turn run soon.
   package func wake() {

@@ -12,24 +12,30 @@ import Values
 package final class ResultNotifier: @unchecked Sendable {
   // Sound because every stored property after `lock` is read and written inside `lock.withLock` alone, and so is every
   // call of the classes in them that are not Sendable: `KeptResult`, its upkeep, and `KnownState`.
-  private let engine: any StorageEngine
-  private let queue = DispatchQueue(label: "vivarium.notifier")
+  let engine: any StorageEngine
+  let queue = DispatchQueue(label: "vivarium.notifier")
   private let isAdvancePending = Atomic(false)
-  private let lock = Mutex(())
+  let lock = Mutex(())
 
   /// The version at which everything is kept; nil while nothing is.
-  private var held: (any ReadTransaction)?
-  private var results: [AnyHashable: KeptResult] = [:]
-  private var seats: [ObjectIdentifier: Seat] = [:]
+  var held: (any ReadTransaction)?
+  var results: [AnyHashable: KeptResult] = [:]
+  /// Observed objects and lists, by the object.
+  var watches: [TableID: [Int64: [ObjectWatch]]] = [:]
+  /// Those of them that look further than the object.
+  var deepWatches: [ObjectWatch] = []
+  var seats: [ObjectIdentifier: Seat] = [:]
   private var listener: (any CommitListener)?
   private var workDone = Work()
 
   /// An open store that observes.
-  private struct Seat {
+  struct Seat {
     let place: DeliveryPlace
     var observations = 0
     /// The notifier's version, opened for the store's next turn.
     var standby: (any ReadTransaction)?
+    /// Its watches that may have something to tell.
+    var touched: [ObjectWatch] = []
   }
 
   /// Counts of work, never of time.
@@ -106,7 +112,7 @@ extension ResultNotifier {
     }
   }
 
-  private func listen() throws(StorageError) {
+  func listen() throws(StorageError) {
     if lock.withLock({ _ in listener != nil }) { return }
     let made = try engine.addCommitListener { [weak self] in self?.wake() }
     lock.withLock { _ in listener = made }
@@ -129,14 +135,14 @@ extension ResultNotifier {
     leave(observation.place)
   }
 
-  private func leave(_ place: DeliveryPlace) {
+  func leave(_ place: DeliveryPlace) {
     let seat = ObjectIdentifier(place)
     seats[seat]?.observations -= 1
     if let left = seats[seat], left.observations <= 0 {
       left.standby?.end()
       seats[seat] = nil
     }
-    guard results.isEmpty else { return }
+    guard results.isEmpty, watches.isEmpty else { return }
     held?.end()
     held = nil
     listener?.stop()
@@ -183,6 +189,10 @@ extension ResultNotifier {
 
   private func fail(_ error: StorageError) {
     for result in results.values { fail(result, error) }
+    for watch in watches.values.flatMap({ $0.values.joined() }) {
+      watch.fail(error)
+      touch(watch)
+    }
     for seat in seats.values { seat.place.wake() }
   }
 
@@ -192,7 +202,7 @@ extension ResultNotifier {
   }
 
   /// The commits after a version, up to the one that is read; nil when they are not known any more.
-  private static func records(
+  static func records(
     after version: Version, in reading: any StorageReading
   ) throws(StorageError) -> [CommitRecord]? {
     var records: [CommitRecord] = []
@@ -209,7 +219,7 @@ extension ResultNotifier {
   }
 
   /// Brings everything to the newest version.
-  private func advance() throws(StorageError) {
+  func advance() throws(StorageError) {
     guard let from = held, try engine.latestVersion() != from.version else { return }
     let to = try openNewest()
     guard to.version != from.version else { return to.end() }
@@ -228,6 +238,7 @@ extension ResultNotifier {
         fail(result, error)
       }
     }
+    try note(records, from: from, to: to)
     held = to
     from.end()
     for seat in seats.values { seat.place.wake() }
@@ -266,9 +277,9 @@ package enum ResultDelivery: Sendable {
   case later
   /// No result is kept, so none ties the store to a version. Offers of errors may be there.
   case free([ResultOffer?])
-  /// Move to the transaction's version, if there is one, and take the offers, which stand in the order of the
-  /// observations. `results` are what the observed results are there, in the same order.
-  case ready((any ReadTransaction)?, [ResultOffer?], results: [ResultVersion?])
+  /// Move to the transaction's version, if there is one, and take the offers: those of objects and lists, then those of
+  /// results, which stand in the order of the observations. `results` are what these results are there, in the same order.
+  case ready((any ReadTransaction)?, [WatchOffer], [ResultOffer?], results: [ResultVersion?])
 }
 
 extension ResultNotifier {
@@ -335,7 +346,7 @@ extension ResultNotifier {
         offers[i] = observation.offer(.failed(error), nil, at: held.version)
       }
     }
-    return .ready(transaction, offers, results: versions)
+    return .ready(transaction, try watchOffers(of: place, at: held.version, reading), offers, results: versions)
   }
 }
 
@@ -360,7 +371,7 @@ extension ResultNotifier {
   /// `commit` is called once; when it throws, nobody is told of anything.
   package func commit(
     _ write: any WriteTransaction, _ record: CommitRecord, skipping observations: [ResultObservation],
-    _ commit: () throws(StorageError) -> Version
+    watches skippedWatches: [ObjectWatch] = [], _ commit: () throws(StorageError) -> Version
   ) throws(StorageError) -> Version {
     try lock.withLock { _ throws(StorageError) in
       // The writer's lock is held: nothing is newer than what the write began from, or will be before it is over.
@@ -386,16 +397,24 @@ extension ResultNotifier {
         result.add(step, by: [record], skipping: observations)
         workDone.steps += 1
       }
-      do throws(StorageError) { try settle(at: version, from, torn, record) } catch { fail(error) }
+      do throws(StorageError) {
+        try settle(at: version, from, torn, record, skippedWatches)
+      } catch {
+        fail(error)
+      }
       return version
     }
   }
 
   /// Reads the version that was just committed from now on; or a later one, if another process was faster.
   private func settle(
-    at version: Version, _ from: any ReadTransaction, _ torn: [KeptResult], _ record: CommitRecord
+    at version: Version, _ from: any ReadTransaction, _ torn: [KeptResult], _ record: CommitRecord,
+    _ skipped: [ObjectWatch]
   ) throws(StorageError) {
     let to = try openNewest()
+    try note([record], from: from, to: to)
+    for watch in skipped { try watch.skip(to) }
+    if to.version != version { try note(try ResultNotifier.records(after: version, in: to), from: to, to: to) }
     held = to
     from.end()
     if to.version == version {

@@ -7,8 +7,8 @@ import Storage
 /// bulk insertion is one piece. Bounded by the edits, not by the list.
 ///
 /// A value, confined to its owner. Positions outside the list, which only a damaged record has, are cut off.
-package struct NetListChanges {
-  private struct Piece {
+package struct NetListChanges: Sendable {
+  private struct Piece: Sendable {
     /// The old position of the first element; nil: new elements.
     var old: Int?
     var count: Int

@@ -7,7 +7,7 @@ extension ReadPath {
 
   /// The rows from which the path leads to something that a commit changed; none for the rows' own properties. Nothing is
   /// read for a commit that did not touch the path's table.
-  func rows(
+  package func rows(
     touchedBy change: TableChange, from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> Set<Int64> {
     guard table == change.table, !hops.isEmpty else { return [] }

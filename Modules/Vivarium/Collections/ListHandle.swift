@@ -57,10 +57,14 @@ struct ListHandle {
     guard let write = store.writing else {
       return store.misuse(.notInWrite("Changing '\(context.schema.name).\(context.properties[ordinal].schema.name)'"))
     }
+    do throws(StoreError) { try store.refuseInObserver("Changing a list") } catch { return store.misuse(error) }
     do throws(StorageError) {
+      if store.hasPropertyObservers { context.willSet(key, ordinal) }
       store.dropWindows()
       try write.edit(column, ObjectKey(key), edit)
       store.didChange(context)
+      context.noteRead(key, ordinal)
+      if store.hasPropertyObservers { context.didSet(key, ordinal) }
     } catch {
       store.misuse(StoreError(error, type: context.schema.name, key: key))
     }

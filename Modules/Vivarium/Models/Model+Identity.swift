@@ -75,8 +75,11 @@ extension Model {
     }
   }
 
-  /// Reports a read to Observation. Reserved: `tracksReads` is off until a store observes.
-  public func _$access<V>(_ path: KeyPath<Self, V>) {}
+  /// Reports a read to Observation; called while `Store.tracksReads` is on.
+  public func _$access<V>(_ path: KeyPath<Self, V>) {
+    guard let context, let ordinal = Self.ordinal(of: path) else { return }
+    context.didRead(_$key, ordinal)
+  }
 
   /// The position of a property in the model; nil for what is no persisted property. O(properties).
   static func ordinal(of path: AnyKeyPath) -> Int? {

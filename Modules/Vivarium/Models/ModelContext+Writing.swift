@@ -30,6 +30,13 @@ extension ModelContext {
       return store.misuse(.notInWrite("Setting '\(schema.name).\(properties[ordinal].schema.name)'"))
     }
     let column = columns[ordinal]
+    if store.isTellingPropertyObserver {
+      do throws(StoreError) {
+        try store.refuseInObserver("Setting '\(schema.name).\(properties[ordinal].schema.name)'")
+      } catch {
+        return store.misuse(error)
+      }
+    }
     do throws(StorageError) {
       if ordinal == primaryKey {
         try write.beginSavepoint()
@@ -39,7 +46,12 @@ extension ModelContext {
         if differs { store.misuse(.primaryKeyIsFixed(type: schema.name, property: properties[ordinal].schema.name)) }
         return
       }
-      if try body(write, column, ObjectKey(key)) { store.didChange(self) }
+      if store.hasPropertyObservers { willSet(key, ordinal) }
+      if try body(write, column, ObjectKey(key)) {
+        store.didChange(self)
+        noteRead(key, ordinal)
+      }
+      if store.hasPropertyObservers { didSet(key, ordinal) }
     } catch {
       store.misuse(StoreError(error, in: write.transaction.catalog, type: schema.name, key: key))
     }

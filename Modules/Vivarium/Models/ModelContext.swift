@@ -31,6 +31,10 @@ public final class ModelContext {
   private let windows: UnsafeMutablePointer<PropertyWindow>
   /// Grows when any value of the type may have changed.
   var tick: UInt64 = 0
+  /// Observers of single properties, by object.
+  var propertyObservers: [Int64: [PropertyObserver]] = [:]
+  /// What Observation saw being read.
+  var cells: [Int64: ReadCell] = [:]
   private var spareAdoption: Adoption?
   /// The number of the write that the spare one was made in.
   private var spareWrite: UInt64 = 0

@@ -82,30 +82,54 @@ public struct ChangeDetails: Sendable {
     public let to: Int
   }
 
-  private let type: String
-  private let change: ResultChange
-
-  init(_ type: String, _ change: ResultChange) {
-    self.type = type
-    self.change = change
+  private enum Source: Sendable {
+    case result(type: String, ResultChange)
+    case list(ChangeSet, from: Version, to: Version)
   }
+
+  private let source: Source
+
+  init(_ type: String, _ change: ResultChange) { source = .result(type: type, change) }
+  init(_ changes: ChangeSet, from: Version, to: Version) { source = .list(changes, from: from, to: to) }
 
   /// Rows that are still there and stand elsewhere among the others, as few as possible: each is a deletion and an
   /// insertion too. Ascending by `from`.
-  public var moves: [Move] { change.changes.moves.map { Move(from: $0.from, to: $0.to) } }
-  /// The objects that went, in the order of the deletions; moved ones included.
-  public var deletedIDs: [ObjectID] { ids(change.deletedKeys) }
+  public var moves: [Move] {
+    let changes: ChangeSet =
+      switch source {
+      case .result(_, let change): change.changes
+      case .list(let changes, _, _): changes
+      }
+    return changes.moves.map { Move(from: $0.from, to: $0.to) }
+  }
+  /// The objects that went, in the order of the deletions; moved ones included. Empty for a list, whose elements have no
+  /// identity.
+  public var deletedIDs: [ObjectID] { ids { $0.deletedKeys } }
   /// The objects that came, in the order of the insertions; moved ones included.
-  public var insertedIDs: [ObjectID] { ids(change.keys(at: change.changes.insertions)) }
+  public var insertedIDs: [ObjectID] { ids { $0.keys(at: $0.changes.insertions) } }
   /// The objects of the modifications, in their order.
-  public var modifiedIDs: [ObjectID] { ids(change.keys(at: change.changes.modificationsInNew)) }
-  /// The version of the last call, and of this one.
-  public var fromVersion: Version { change.from }
-  public var toVersion: Version { change.to }
+  public var modifiedIDs: [ObjectID] { ids { $0.keys(at: $0.changes.modificationsInNew) } }
+  /// The version of the last call.
+  public var fromVersion: Version {
+    switch source {
+    case .result(_, let change): change.from
+    case .list(_, let from, _): from
+    }
+  }
+  /// The version of this call.
+  public var toVersion: Version {
+    switch source {
+    case .result(_, let change): change.to
+    case .list(_, _, let to): to
+    }
+  }
   /// How many commits of the store lie between the two, whatever they touched.
-  public var commits: Int { Int(clamping: change.to.rawValue - change.from.rawValue) }
+  public var commits: Int { Int(clamping: toVersion.rawValue - fromVersion.rawValue) }
   /// The authors of commits that touched the collection, each once, in the order in which they wrote.
-  public var authors: [String] { change.authors }
+  public var authors: [String] { if case .result(_, let change) = source { change.authors } else { [] } }
 
-  private func ids(_ keys: [Int64]) -> [ObjectID] { keys.map { ObjectID(type: type, key: ObjectKey($0)) } }
+  private func ids(_ keys: (ResultChange) -> [Int64]) -> [ObjectID] {
+    guard case .result(let type, let change) = source else { return [] }
+    return keys(change).map { ObjectID(type: type, key: ObjectKey($0)) }
+  }
 }

@@ -23,7 +23,7 @@ extension Store {
   func deliver(waits: Bool, mayMove: Bool = true) {
     endStopped()
     if isInvalidated, mayMove { do throws(StoreError) { try advance() } catch { misuse(error) } }
-    if resultObservers.isEmpty { return deliverPlainly(mayMove: mayMove) }
+    if place == nil { return deliverPlainly(mayMove: mayMove) }
     // Observers without an observation have an error to tell, and nothing else.
     let due = resultObservers.filter { $0.observation != nil && $0.isListening() }
     let delivery: ResultDelivery
@@ -37,11 +37,11 @@ extension Store {
     case .later: tellFaults()
     case .free(let offers):
       if mayMove, let newest = try? shared.engine.latestVersion(), newest != snapshot.version { try? advance() }
-      tell(due, offers)
-    case .ready(let transaction, let offers, let results):
+      tell([], due, offers)
+    case .ready(let transaction, let watches, let offers, let results):
       if let transaction, transaction.catalog.schemaVersion <= configuration.schemaVersion { move(to: transaction) }
       keep(due, results)
-      tell(due, offers)
+      tell(watches, due, offers)
     }
   }
 
@@ -54,12 +54,16 @@ extension Store {
     } catch {
       misuse(error)
     }
+    checkPropertyObservers()
     tellChange()
   }
 
   private func endStopped() {
     resultObservers.removeAll { !$0.isActive }
-    if resultObservers.isEmpty, place != nil {
+    if watchStops.take() {
+      watchObservers = watchObservers.filter { $0.value.flag.isActive }
+    }
+    if resultObservers.isEmpty, watchObservers.isEmpty, faultyObservers.isEmpty, place != nil {
       kept = [:]
       place = nil
       do throws(StoreError) { try subscribeIfNeeded() } catch { misuse(error) }
@@ -73,16 +77,24 @@ extension Store {
     tell(.didChange)
   }
 
-  /// First the observers of the store, then those of collections in the order in which they were registered.
-  private func tell(_ due: [ResultObserver], _ offers: [ResultOffer?]) {
+  /// First the observers of the store, then those of objects and lists, then those of results, in the order in which they
+  /// were registered.
+  private func tell(_ watches: [WatchOffer], _ due: [ResultObserver], _ offers: [ResultOffer?]) {
     let wasDelivering = isDelivering
     isDelivering = true
     defer {
       isDelivering = wasDelivering
       if !wasDelivering { scheduleTurnIfBehind() }
     }
+    checkPropertyObservers()
     tellChange()
     tellFaults()
+    for offer in watches {
+      guard let observer = watchObservers[ObjectIdentifier(offer.watch)], observer.flag.isActive, offer.accept() else {
+        continue
+      }
+      observer.tell(offer, self)
+    }
     for (observer, offer) in zip(due, offers) {
       guard let offer, observer.isActive, offer.accept() else { continue }
       switch offer.content {
@@ -101,7 +113,18 @@ extension Store {
       observer.flag.stop()
       observer.block(.error(fault), self)
     }
+    let faulty = faultyObservers
+    faultyObservers = []
+    for observer in faulty where observer.flag.isActive {
+      observer.flag.stop()
+      if let fault = observer.fault { observer.fail(fault) }
+    }
   }
+}
+
+extension Store {
+  /// What keeping the observed results of this store's file has cost so far; for tests.
+  package var notifierWork: ResultNotifier.Work { shared.results.work }
 }
 
 // MARK: - States that the notifier handed over

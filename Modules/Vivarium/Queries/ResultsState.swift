@@ -74,6 +74,7 @@ extension ResultsState {
   /// The keys, evaluated at most once for each version. What cannot be evaluated is empty; see `error`.
   func keys() -> KeySnapshot {
     store.settleDerived()
+    if store.tracksReads { didRead() }
     let stamp = currentStamp
     if let snapshot, self.stamp == stamp { return snapshot }
     let made: KeySnapshot
@@ -86,6 +87,14 @@ extension ResultsState {
     snapshot = made
     self.stamp = stamp
     return made
+  }
+
+  private func didRead() {
+    context.didReadResults()
+    // What else the question reads is not told apart: every type counts.
+    guard case .all = source, case .success(let bound) = bound(), !bound.followsLinks else {
+      return store.allContexts.forEach { $0.didReadResults() }
+    }
   }
 
   private var fresh: KeySnapshot? { snapshot.flatMap { stamp == currentStamp ? $0 : nil } }
@@ -143,6 +152,7 @@ extension ResultsState {
   /// Counts without making a list where nobody has one yet.
   var count: Int {
     store.settleDerived()
+    if store.tracksReads { didRead() }
     if let fresh { return fresh.count }
     if store.isKept(self) { return keys().count }
     if let count = indexedCount { return count }
@@ -173,6 +183,7 @@ extension ResultsState {
 
   var firstKey: Int64? {
     store.settleDerived()
+    if store.tracksReads { didRead() }
     if let fresh { return fresh.count == 0 ? nil : fresh[0] }
     if store.isKept(self) { return keys().first }
     guard case .all = source, error == nil, case .success(let bound) = bound() else {

@@ -58,6 +58,7 @@ extension Store {
     read(from: next)
     if !isSnapshotShared { old.end() }
     isSnapshotShared = false
+    noteReads(since: old.version)
   }
 
   /// Lets go of the version that is read, so that nothing of it is kept alive: results and lists are empty and
@@ -103,6 +104,7 @@ extension Store {
   /// One turn of the context after a commit.
   func turn() {
     guard writing == nil, !isDelivering, !isReadOnly else { return }
+    defer { for resume in waiters.values { resume() } }
     if configuration.autorefresh || isExpired { return deliver(waits: false) }
     deliver(waits: false, mayMove: false)
     if !observers.isEmpty, let newest = try? shared.engine.latestVersion(), newest > snapshot.version,
@@ -124,7 +126,7 @@ extension Store {
 
   func subscribeIfNeeded() throws(StoreError) {
     if case .manual = home { return }
-    guard subscription == nil, resultObservers.isEmpty else { return }
+    guard subscription == nil, place == nil else { return }
     let weak = ConfinedStore(self)
     let home = home
     subscription = try storing { () throws(StorageError) in

@@ -25,6 +25,7 @@ extension Store {
   func beginWrite(_ deadline: Deadline) throws(StoreError) {
     try checkContext("beginWrite")
     guard !isReadOnly else { throw .readOnlyOperation("'beginWrite'") }
+    try refuseInObserver("'beginWrite'")
     try checkNotWriting()
     deliver(waits: true)
     try checkNotWriting()
@@ -75,6 +76,7 @@ extension Store {
         transaction = try acquireWrite(deadline)
       }
     }
+    checkPropertyObservers()
     do throws(StoreError) { try checkVersions(transaction.version) } catch {
       transaction.end()
       throw error
@@ -107,15 +109,21 @@ extension Store {
       try write.isEmpty
         ? nil
         : commit(
-          write, without: tokens.compactMap { $0.subject as? ResultObservation }, author ?? configuration.author,
-          durability ?? configuration.durability)
+          write, without: tokens, author ?? configuration.author, durability ?? configuration.durability)
     }
     write.end()
     read(from: snapshot)
     defer { beginPendingWrites() }
     switch result {
     case .success(nil): scheduleTurnIfBehind()
-    case .success: try? advance()  // a snapshot that cannot be had now is had at the next refresh
+    case .success(let next?):
+      // One that cannot be had now is had at the next refresh.
+      if let snapshot = next.snapshot { move(to: snapshot) }
+      checkPropertyObservers()
+      for token in tokens {
+        guard let watch = token.subject as? ObjectWatch else { continue }
+        watchObservers[ObjectIdentifier(watch)]?.rebase(self)
+      }
     case .failure(let error):
       commitActions = []
       throw StoreError(error)
@@ -125,18 +133,29 @@ extension Store {
     for action in actions { action() }
   }
 
+  /// A commit that was made, and the version it made, to be read; not a later one, which observers have not heard of.
+  private struct Committed { let snapshot: (any ReadTransaction)? }
+
   private func commit(
-    _ write: RecordedTransaction, without observations: [ResultObservation], _ author: String?, _ durability: Durability
-  ) throws(StorageError) -> Version {
+    _ write: RecordedTransaction, without tokens: [NotificationToken], _ author: String?, _ durability: Durability
+  ) throws(StorageError) -> Committed {
     let time = Store.now
+    let observations = tokens.compactMap { $0.subject as? ResultObservation }
+    let watches = tokens.compactMap { $0.subject as? ObjectWatch }
     return try shared.commitGate.withLock { _ throws(StorageError) in
-      if observations.isEmpty { return try write.commit(author: author, timeMilliseconds: time, durability) }
+      if observations.isEmpty, watches.isEmpty {
+        _ = try write.commit(author: author, timeMilliseconds: time, durability)
+        return Committed(snapshot: try? shared.engine.beginRead())
+      }
+      try write.complete()
       var record = write.record
       record.version = write.transaction.version.next
       record.author = author
-      return try shared.results.commit(write.transaction, record, skipping: observations) { () throws(StorageError) in
+      _ = try shared.results.commit(write.transaction, record, skipping: observations, watches: watches) {
+        () throws(StorageError) in
         try write.commit(author: author, timeMilliseconds: time, durability)
       }
+      return Committed(snapshot: try? shared.engine.beginRead())
     }
   }
 
@@ -149,6 +168,8 @@ extension Store {
     writing = nil
     write.end()
     read(from: snapshot)
+    checkPropertyObservers()
+    noteAllReads()
     scheduleTurnIfBehind()
     beginPendingWrites()
   }
@@ -180,6 +201,7 @@ extension Store {
 
   /// The open write, for a call that needs one.
   func openWrite(for what: @autoclosure () -> String) throws(StoreError) -> RecordedTransaction {
+    try refuseInObserver(what())
     if let writing { return writing }
     try checkContext(what())
     if isReadOnly { throw .readOnlyOperation(what()) }

@@ -76,7 +76,18 @@ public final class Store {
   var isDelivering = false
   var subscription: CommitSubscription?
   var resultObservers: [ResultObserver] = []
-  /// Where results are observed from; nil while none is.
+  /// Observers of objects and lists, by their watch; and those that have but an error to tell.
+  var watchObservers: [ObjectIdentifier: WatchObserver] = [:]
+  var faultyObservers: [WatchObserver] = []
+  /// Set when one of them was stopped.
+  let watchStops = StopSignal()
+  /// Iterators that wait for a turn.
+  var waiters: [ObjectIdentifier: () -> Void] = [:]
+  /// Whether any property of an object may have an observer of its own.
+  var hasPropertyObservers = false
+  var isTellingPropertyObserver = false
+  var isTrackingReads = false
+  /// Where they are observed from; nil while none is.
   var place: DeliveryPlace?
   /// Observed results as they are in `keptVersion`.
   var kept: [ResultDescription: ResultVersion] = [:]
@@ -111,6 +122,7 @@ public final class Store {
 
   deinit {
     for observer in resultObservers { observer.observation.map(shared.results.stop) }
+    for observer in watchObservers.values { observer.watch.map(shared.results.stop) }
     subscription?.stop()
     reserved?.end()
     writing?.end()
@@ -137,8 +149,11 @@ extension Store {
     let isListed = configuration.models.contains { ObjectIdentifier($0) == id }
     let context = ModelContext(self, schema, in: isListed ? reading.catalog : Catalog())
     contexts[id] = context
+    context.raw.pointee.tracksReads = isTrackingReads
     return context
   }
+
+  var allContexts: some Collection<ModelContext> { contexts.values }
 
   /// The object with a key, not looked up.
   func live<T: Model>(_ key: Int64) -> T { T(_$handle: ModelHandle(context(T.self).raw, key, self)) }
@@ -188,13 +203,18 @@ extension Store {
     dropWindows()
     tick &+= 1
     context.tick &+= 1
-    if membership { context.raw.pointee.membershipTick &+= 1 }
+    if membership {
+      context.raw.pointee.membershipTick &+= 1
+      context.noteResults()
+    }
   }
 
   /// After a call that may have changed other types too: a delete takes its object out of links.
   func didChangeEverything() {
     dropWindows()
     everythingChanged()
+    checkPropertyObservers()
+    noteAllReads()
   }
 
   /// A read of an object that is gone: another thread or process may have deleted it, so it is never more than logged.

@@ -1,0 +1,132 @@
+import ChangeTracker
+import Dispatch
+import Storage
+import Synchronization
+import Values
+
+extension ResultNotifier {
+  /// Begins to watch an object or a list. Returns at once.
+  package func observe(_ watch: ObjectWatch) {
+    watch.place.startsPending.add(1, ordering: .acquiringAndReleasing)
+    queue.async { self.start(watch) }
+  }
+
+  /// Ends it, from any thread, without waiting for anything.
+  package func stop(_ watch: ObjectWatch) {
+    guard watch.end() else { return }
+    queue.async { self.lock.withLock { _ in self.detach(watch) } }
+  }
+
+  private func start(_ watch: ObjectWatch) {
+    defer {
+      watch.place.startsPending.subtract(1, ordering: .acquiringAndReleasing)
+      watch.place.wake()
+    }
+    if watch.isEnded { return }
+    do throws(StorageError) {
+      try listen()
+      try lock.withLock { _ throws(StorageError) in try attach(watch) }
+    } catch {
+      watch.fail(error)
+      lock.withLock { _ in
+        seats[ObjectIdentifier(watch.place), default: Seat(place: watch.place)].touched.append(watch)
+      }
+    }
+  }
+
+  private func attach(_ watch: ObjectWatch) throws(StorageError) {
+    if held == nil { held = try engine.beginRead() } else { try advance() }
+    guard let held else { return }  // it was just made
+    watches[watch.table, default: [:]][watch.key.rawValue, default: []].append(watch)
+    if watch.isDeep { deepWatches.append(watch) }
+    seats[ObjectIdentifier(watch.place), default: Seat(place: watch.place)].observations += 1
+    // What was committed since the observer read the object, which may be none of it.
+    if held.version > watch.version {
+      if let records = try ResultNotifier.records(after: watch.version, in: held) {
+        for record in records {
+          for change in record.tables where change.table == watch.table { _ = watch.note(change, at: record.version) }
+        }
+        for record in records {
+          for change in record.tables {
+            _ = try watch.noteDeep(change, at: record.version, from: held, to: held)
+          }
+        }
+      } else {
+        watch.noteEverything()
+      }
+      watch.reached(held.version)
+    }
+    if watch.isPending { touch(watch) }
+  }
+
+  private func detach(_ watch: ObjectWatch) {
+    guard let known = watches[watch.table]?[watch.key.rawValue], known.contains(where: { $0 === watch }) else { return }
+    let left = known.filter { $0 !== watch }
+    watches[watch.table]?[watch.key.rawValue] = left.isEmpty ? nil : left
+    if watches[watch.table]?.isEmpty == true { watches[watch.table] = nil }
+    if watch.isDeep { deepWatches.removeAll { $0 === watch } }
+    seats[ObjectIdentifier(watch.place)]?.touched.removeAll { $0 === watch }
+    leave(watch.place)
+  }
+
+  func touch(_ watch: ObjectWatch) {
+    let seat = ObjectIdentifier(watch.place)
+    if seats[seat]?.touched.contains(where: { $0 === watch }) == false { seats[seat]?.touched.append(watch) }
+  }
+
+  /// Notes what commits did to objects that are watched. O(changes) or O(watches), whichever is less, for each table.
+  func note(
+    _ records: [CommitRecord]?, from: any StorageReading, to: any StorageReading
+  ) throws(StorageError) {
+    if watches.isEmpty { return }
+    guard let records else {
+      for watch in watches.values.flatMap({ $0.values.joined() }) {
+        watch.noteEverything()
+        touch(watch)
+      }
+      return
+    }
+    for record in records {
+      for change in record.tables {
+        guard let known = watches[change.table] else { continue }
+        note(change, at: record.version, known)
+      }
+    }
+    // Positions in lists are those of the newest version: all edits come first.
+    for watch in deepWatches {
+      for record in records {
+        for change in record.tables where try watch.noteDeep(change, at: record.version, from: from, to: to) {
+          touch(watch)
+        }
+      }
+    }
+  }
+
+  private func note(_ change: TableChange, at version: Version, _ known: [Int64: [ObjectWatch]]) {
+    if known.count < change.modified.count + change.deleted.count {
+      for watch in known.values.joined() where watch.note(change, at: version) { touch(watch) }
+      return
+    }
+    for object in change.modified {
+      for watch in known[object.key.rawValue] ?? [] where watch.note(change, at: version) { touch(watch) }
+    }
+    for key in change.deleted {
+      for watch in known[key] ?? [] where watch.note(change, at: version) { touch(watch) }
+    }
+  }
+
+  /// What the watches of a store have to tell, in the order in which they began.
+  func watchOffers(
+    of place: DeliveryPlace, at version: Version, _ reading: any StorageReading
+  ) throws(StorageError) -> [WatchOffer] {
+    let seat = ObjectIdentifier(place)
+    guard let touched = seats[seat]?.touched, !touched.isEmpty else { return [] }
+    let pending = touched.filter { !$0.isEnded && $0.isPending }
+    seats[seat]?.touched = pending
+    var offers: [WatchOffer] = []
+    for watch in pending {
+      if let offer = try watch.offer(at: version, reading) { offers.append(offer) }
+    }
+    return offers
+  }
+}

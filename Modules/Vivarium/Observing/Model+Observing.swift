@@ -1,0 +1,165 @@
+import ChangeTracker
+import Notifications
+import Storage
+import Values
+
+extension Model {
+  /// Runs `block` on the store's context when properties of this object have other values, whoever changed them, and once
+  /// when it is deleted. Several commits come as one call, with the values of the last call and those of now.
+  ///
+  /// ```swift
+  /// token = jane.observe { change in
+  ///   if case .change(let properties) = change { for p in properties { print(p.name, p.oldValue, p.newValue) } }
+  /// }
+  /// ```
+  ///
+  /// The object must be in a store; else the block hears an error. Any number of objects may be observed: a commit costs
+  /// what it changed, not how many there are. Keep the token, and stop it in the end.
+  public func observe(
+    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    _ block: @escaping (ObjectChange) -> Void
+  ) -> NotificationToken {
+    store?.bind(isolation)
+    let names = Self._$schema.properties.filter(\.isStored).map(\.name)
+    return watch(Result { () throws(StoreError) in try observed()?.only(names) }, fileID, line, block)
+  }
+
+  /// The same for some properties: others are neither told nor a reason to be called. Deletion always is.
+  public func observe(
+    keyPaths: [PartialKeyPath<Self>], isolation: isolated (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (ObjectChange) -> Void
+  ) -> NotificationToken {
+    store?.bind(isolation)
+    let filter = Result { () throws(StoreError) -> ResultFilter? in
+      try observed()?.only(keyPaths.map { path throws(StoreError) in
+        guard let name = Self.propertyName(of: path) else { throw .notAProperty(path, Self._$name) }
+        return name
+      })
+    }
+    return watch(filter, fileID, line, block)
+  }
+
+  /// The same by names, also of what the object leads to: `["status", "dogs.name"]`. A change behind a link is told as one of
+  /// the link, whose value is the same. `.unknownProperty` for what leads nowhere.
+  public func observe(
+    observingProperties names: [String], isolation: isolated (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (ObjectChange) -> Void
+  ) throws(StoreError) -> NotificationToken {
+    store?.bind(isolation)
+    return watch(.success(try observed()?.only(names)), fileID, line, block)
+  }
+
+  /// The same for all properties but some. `.unknownProperty` for names that are none.
+  public func observe(
+    ignoringProperties names: [String], isolation: isolated (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (ObjectChange) -> Void
+  ) throws(StoreError) -> NotificationToken {
+    store?.bind(isolation)
+    var filter = try observed()?.ignoring(names)
+    filter?.paths = []
+    return watch(.success(filter), fileID, line, block)
+  }
+
+  private func observed() -> ObservedProperties? {
+    context.flatMap { ObservedProperties(Self._$name, in: $0.store.reading.catalog) }
+  }
+
+  private func watch(
+    _ filter: Result<ResultFilter?, StoreError>, _ fileID: StaticString, _ line: UInt,
+    _ block: @escaping (ObjectChange) -> Void
+  ) -> NotificationToken {
+    guard let context else {
+      block(.error(StoreError(.wrongStore, "A \(Self._$name) that is in no store cannot be observed by a store.")))
+      let token = NotificationToken(fileID: fileID, line: line) {}
+      token.stop()
+      return token
+    }
+    let store = context.store
+    let flag = StopFlag()
+    do throws(StoreError) {
+      try context.check(_$key)
+      guard let filter = try filter.get() else { throw .unknownType(Self._$name) }
+      let properties = ObservedValues(context, _$key, filter)
+      let watch = ObjectWatch(
+        .properties(filter), table: context.table, key: ObjectKey(_$key), at: store.snapshot.version,
+        counts: properties.counts(), store.deliveryPlace())
+      let observer = WatchObserver(
+        watch, flag,
+        tell: { offer, _ in
+          switch offer.content {
+          case .initial: break
+          case .deleted: block(.deleted)
+          case .failed(let error): block(.error(StoreError(error)))
+          case .touched(let touched, let leading, let lists):
+            let changes = properties.changes(touched, leading, lists)
+            if !changes.isEmpty { block(.change(changes)) }
+          }
+        }, rebase: { _ in properties.read() }, fail: { block(.error($0)) })
+      return store.add(observer, fileID, line)
+    } catch {
+      let observer = WatchObserver(
+        nil, flag, fault: error, tell: { _, _ in }, rebase: { _ in }, fail: { block(.error($0)) })
+      return store.add(observer, fileID, line)
+    }
+  }
+}
+
+/// The values of an object that its observer was told last. Confined to the store's context, and keeps no store.
+private final class ObservedValues {
+  private unowned let context: ModelContext
+  private let key: Int64
+  private let filter: ResultFilter
+  /// By ordinal; null where it is not watched or no scalar.
+  private var values: [Value] = []
+
+  init(_ context: ModelContext, _ key: Int64, _ filter: ResultFilter) {
+    self.context = context
+    self.key = key
+    self.filter = filter
+    read()
+  }
+
+  private func isWatched(_ ordinal: Int) -> Bool {
+    let property = context.properties[ordinal]
+    return property.schema.isScalar && filter.properties.contains(property.column.property)
+  }
+
+  func read() {
+    values = context.properties.indices.map { isWatched($0) ? context.value(key, $0) : .null }
+  }
+
+  /// The sizes of the watched lists.
+  func counts() -> [PropertyID: Int] {
+    var counts: [PropertyID: Int] = [:]
+    for property in context.properties where property.schema.isList {
+      guard filter.properties.contains(property.column.property) else { continue }
+      let count = try? context.store.reading.elementCount(property.column, ObjectKey(key))
+      counts[property.column.property] = count ?? 0
+    }
+    return counts
+  }
+
+  /// What is different now, in the order of the model; from then on that is what was told.
+  func changes(
+    _ touched: PropertySet, _ leading: PropertySet, _ lists: [PropertyID: ChangeSet]
+  ) -> [PropertyChange] {
+    var changes: [PropertyChange] = []
+    for (ordinal, property) in context.properties.enumerated() {
+      let id = property.column.property
+      guard property.schema.isStored, touched.contains(id) || leading.contains(id) else { continue }
+      if property.schema.isScalar {
+        let value = isWatched(ordinal) ? context.value(key, ordinal) : .null
+        if value == values[ordinal], !leading.contains(id) { continue }
+        changes.append(PropertyChange(name: property.schema.name, oldValue: values[ordinal], newValue: value, elements: nil))
+        values[ordinal] = value
+      } else {
+        let set = lists[id] ?? ChangeSet()
+        if set.isEmpty, lists[id] != nil, !leading.contains(id) { continue }
+        let elements = ElementChanges(
+          deletions: set.deletions, insertions: set.insertions, modifications: set.modifications)
+        changes.append(PropertyChange(name: property.schema.name, oldValue: nil, newValue: nil, elements: elements))
+      }
+    }
+    return changes
+  }
+}

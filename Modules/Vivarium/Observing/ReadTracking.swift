@@ -1,0 +1,96 @@
+import Observation
+import Storage
+import Values
+
+extension Store {
+  /// Whether `withObservationTracking`, and with it SwiftUI, sees what is read of this store's objects and results. Off at
+  /// first: a read that is tracked costs some ten times as much, one that is not costs nothing more.
+  ///
+  /// Objects need no memory for it: a change may wake who read the same property of another object, and never fails to wake who
+  /// read it. Changes of other contexts and processes are seen when the store refreshes.
+  public var tracksReads: Bool {
+    get { isTrackingReads }
+    set {
+      isTrackingReads = newValue
+      for context in allContexts { context.raw.pointee.tracksReads = newValue }
+    }
+  }
+
+  /// After a refresh from an older version.
+  func noteReads(since version: Version) {
+    guard isTrackingReads else { return }
+    let contexts = Dictionary(grouping: allContexts, by: \.table)
+    do throws(StorageError) {
+      try snapshot.history(after: version) { record in
+        for change in record.tables {
+          for context in contexts[change.table] ?? [] { context.noteReads(change) }
+        }
+        return .proceed
+      }
+    } catch {
+      noteAllReads()
+    }
+  }
+
+  /// After anything may have changed.
+  func noteAllReads() {
+    guard isTrackingReads else { return }
+    for context in allContexts { context.noteAllReads() }
+  }
+}
+
+extension ModelContext {
+  private static let stripes: Int64 = 64
+  /// What stands for the objects of the type as a whole.
+  private static let whole = -1
+
+  private static func cellKey(_ key: Int64, _ ordinal: Int) -> Int64 { (key & (stripes - 1)) << 32 | Int64(ordinal) }
+
+  func didRead(_ key: Int64, _ ordinal: Int) {
+    let id = ModelContext.cellKey(key, ordinal)
+    let cell = cells[id] ?? ReadCell()
+    cells[id] = cell
+    cell.read()
+  }
+
+  /// Results of the type were read.
+  func didReadResults() {
+    let cell = cells[Int64(ModelContext.whole)] ?? ReadCell()
+    cells[Int64(ModelContext.whole)] = cell
+    cell.read()
+  }
+
+  func noteRead(_ key: Int64, _ ordinal: Int) {
+    guard raw.pointee.tracksReads else { return }
+    cells[ModelContext.cellKey(key, ordinal)]?.change()
+    noteResults()
+  }
+
+  func noteResults() {
+    guard raw.pointee.tracksReads else { return }
+    cells[Int64(ModelContext.whole)]?.change()
+  }
+
+  fileprivate func noteAllReads() {
+    for cell in cells.values { cell.change() }
+  }
+
+  fileprivate func noteReads(_ change: TableChange) {
+    noteResults()
+    if !change.deleted.isEmpty { return noteAllReads() }
+    for object in change.modified {
+      for ordinal in properties.indices where object.properties.contains(properties[ordinal].column.property) {
+        cells[ModelContext.cellKey(object.key.rawValue, ordinal)]?.change()
+      }
+    }
+  }
+}
+
+/// One property of one object in sixty-four, as Observation sees it.
+final class ReadCell: Observable {
+  private let registrar = ObservationRegistrar()
+  private var changes: Int { 0 }
+
+  func read() { registrar.access(self, keyPath: \.changes) }
+  func change() { registrar.withMutation(of: self, keyPath: \.changes) {} }
+}

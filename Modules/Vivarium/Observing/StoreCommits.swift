@@ -1,0 +1,127 @@
+import Foundation
+import Storage
+import Values
+
+/// One commit, as the file remembers it.
+public struct StoreCommit: Sendable {
+  /// What it did to one type.
+  public struct TypeChanges: Sendable {
+    public let type: String
+    public let inserted: [ObjectID]
+    public let deleted: [ObjectID]
+    /// Objects that were there before and after, with the names of the properties that were set or edited.
+    public let modified: [(id: ObjectID, properties: [String])]
+  }
+
+  /// Its place in the one history of the store: the cursor from which the next ones follow.
+  public let version: Version
+  public let author: String?
+  /// By the writer's clock; nothing is ordered by it.
+  public let date: Date
+  /// Whether this store made it.
+  public let isOwn: Bool
+  public let changes: [TypeChanges]
+}
+
+extension Store {
+  /// The commits after a version, of all processes, oldest first, up to the version that this store reads. Keep the version
+  /// of the last one that was dealt with, in the store itself best of all, and go on from there after a restart: each commit
+  /// comes exactly once.
+  ///
+  /// `.historyTrimmed` when the first of them is no longer kept: then everything may have changed.
+  public func commits(since version: Version) throws(StoreError) -> [StoreCommit] {
+    var commits: [StoreCommit] = []
+    let (catalog, origin) = (snapshot.catalog, origin)
+    try storing { () throws(StorageError) in
+      try snapshot.history(after: version) { record in
+        commits.append(StoreCommit(record, catalog, isOwn: record.origin == origin))
+        return .proceed
+      }
+    }
+    return commits
+  }
+
+  /// The same without an end: waits for more in the store's context.
+  ///
+  /// ```swift
+  /// for try await commit in store.changes(since: cursor) { try handle(commit) }
+  /// ```
+  public func changes(since version: Version) -> StoreCommits { StoreCommits(store: self, start: version) }
+}
+
+extension StoreCommit {
+  fileprivate init(_ record: CommitRecord, _ catalog: Catalog, isOwn: Bool) {
+    version = record.version
+    author = record.author
+    date = Date(timeIntervalSince1970: Double(record.timeMilliseconds) / 1_000)
+    self.isOwn = isOwn
+    changes = record.tables.compactMap { change in
+      guard let table = catalog.tables.first(where: { $0.id == change.table }) else { return nil }
+      func id(_ key: Int64) -> ObjectID { ObjectID(type: table.name, key: ObjectKey(key)) }
+      return TypeChanges(
+        type: table.name, inserted: change.inserted.map(id), deleted: change.deleted.map(id),
+        modified: change.modified.map { object in
+          (id(object.key.rawValue), table.columns.filter { object.properties.contains($0.id) }.map(\.schema.name))
+        })
+    }
+  }
+}
+
+/// The commits of a store from a version on, as they come. Ends with the task.
+public struct StoreCommits: AsyncSequence {
+  public typealias Element = StoreCommit
+  public typealias Failure = StoreError
+
+  let store: Store
+  let start: Version
+
+  public func makeAsyncIterator() -> Iterator { Iterator(store, start) }
+
+  public final class Iterator: AsyncIteratorProtocol {
+    private let store: Store
+    private var cursor: Version
+    private var found: [StoreCommit] = []
+    private var waiter: CheckedContinuation<Void, Never>?
+
+    init(_ store: Store, _ start: Version) {
+      self.store = store
+      cursor = start
+    }
+
+    public func next() async throws(StoreError) -> StoreCommit? { try await next(isolation: nil) }
+
+    /// The next commit; nil once the task is cancelled. Throws `.historyTrimmed`.
+    public func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> StoreCommit? {
+      store.bind(actor)
+      while !Task.isCancelled {
+        if found.isEmpty {
+          store.refresh()
+          found = try store.commits(since: cursor).reversed()
+        }
+        if let next = found.popLast() {
+          cursor = next.version
+          return next
+        }
+        if case .manual = store.home { throw .noContext }
+        await wait(actor)
+      }
+      return nil
+    }
+
+    private func wait(_ actor: isolated (any Actor)?) async {
+      let turn = ConfinedStore(store)
+      let home = store.home
+      store.waiters[ObjectIdentifier(self)] = { [unowned self] in
+        let waiting = waiter
+        waiter = nil
+        waiting?.resume()
+      }
+      await withTaskCancellationHandler {
+        await withCheckedContinuation(isolation: actor) { waiter = $0 }
+      } onCancel: {
+        home.schedule { turn.store?.turn() }
+      }
+      store.waiters[ObjectIdentifier(self)] = nil
+    }
+  }
+}

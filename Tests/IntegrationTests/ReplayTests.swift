@@ -1,0 +1,200 @@
+import Foundation
+import TestSupport
+import Testing
+import Vivarium
+
+/// Random histories of several writers under many observers: applying each change set to what a token was told last gives
+/// what the store has, whatever was skipped, filtered or merged in between.
+///
+/// `VIVARIUM_REPLAY=100000` runs more of them, `VIVARIUM_SEED=…` one again.
+@Suite struct ReplayTests {
+  @Test func everyChangeSetLeadsFromWhatWasToldToWhatIs() throws {
+    var generator = SeededGenerator.forTest()
+    for _ in 0..<environmentNumber("VIVARIUM_REPLAY", default: 150) {
+      var fork = generator.fork()
+      var history = try History(&fork)
+      try history.run()
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func soItIsOnEveryEngine(engine: Engine) throws {
+    var generator = SeededGenerator.forTest()
+    for _ in 0..<3 {
+      let (configuration, directory) = engine.place()
+      defer { withExtendedLifetime(directory) {} }
+      var fork = generator.fork()
+      var history = try History(&fork, configuration)
+      try history.run()
+    }
+  }
+}
+
+/// What can be seen of a book.
+private struct Seen: Equatable {
+  var title: String
+  var pages: Int
+  var price: Double
+
+  init(_ book: Book) {
+    title = book.title
+    pages = book.pages
+    price = book.price
+  }
+}
+
+/// One token with what it knows: keys in order, and the values that it saw.
+private final class Observer {
+  let results: Results<Book>
+  /// Whether a modification counts, by what differs; nil: any.
+  let properties: Set<String>?
+  var token: NotificationToken?
+  var keys: [ObjectID] = []
+  var seen: [ObjectID: Seen] = [:]
+  var touched: Set<ObjectID> = []
+  var isStarted = false
+  var calls = 0
+
+  init(_ results: Results<Book>, _ properties: Set<String>?) throws {
+    self.results = results
+    self.properties = properties
+    if let properties {
+      token = try results.observe(observingProperties: Array(properties)) { [unowned self] in hear($0) }
+    } else {
+      token = results.observe { [unowned self] in hear($0) }
+    }
+  }
+
+  func learn() {
+    keys = results.map(\.id)
+    seen = Dictionary(uniqueKeysWithValues: results.map { ($0.id, Seen($0)) })
+    touched = []
+  }
+
+  private func hear(_ change: CollectionChange<Results<Book>>) {
+    calls += 1
+    switch change {
+    case .error(let error): Issue.record("\(error)")
+    case .initial:
+      #expect(!isStarted)
+      isStarted = true
+    case .update(let books, let deletions, let insertions, let modifications):
+      #expect(isStarted)
+      let new = books.map(\.id)
+      check(deletions, insertions, modifications, new)
+      #expect(change.details?.deletedIDs == deletions.map { keys[$0] })
+    }
+    learn()
+  }
+
+  private func check(_ deletions: [Int], _ insertions: [Int], _ modifications: ChangedRows, _ new: [ObjectID]) {
+    #expect(!deletions.isEmpty || !insertions.isEmpty || !modifications.isEmpty)
+    for positions in [deletions, insertions, modifications.old, modifications.new] {
+      #expect(zip(positions, positions.dropFirst()).allSatisfy { $0 < $1 })
+    }
+    #expect(Set(deletions).isDisjoint(with: modifications.old))
+    #expect(Set(insertions).isDisjoint(with: modifications.new))
+    #expect(modifications.old.map { keys[$0] } == modifications.new.map { new[$0] })
+    var replayed = keys
+    for position in deletions.reversed() { replayed.remove(at: position) }
+    for position in insertions { replayed.insert(new[position], at: position) }
+    #expect(replayed == new)
+    let deleted = Set(deletions.map { keys[$0] })
+    let modified = Set(modifications.old.map { keys[$0] })
+    for book in results where seen[book.id] != nil && !deleted.contains(book.id) {
+      let (before, now) = (seen[book.id], Seen(book))
+      let differs =
+        properties == nil
+        ? before != now : (properties?.contains("price") == true && before?.price != now.price)
+      if differs { #expect(modified.contains(book.id), "a row with other values was not told") }
+      if !touched.contains(book.id) { #expect(!modified.contains(book.id), "an untouched row was told") }
+    }
+  }
+
+  /// After a refresh: what was not told cannot have changed.
+  func checkIsUpToDate() { #expect(keys == results.map(\.id)) }
+}
+
+private struct History {
+  private var random: SeededGenerator
+  private let store: Store
+  private let writers: [Store]
+  private var observers: [Observer] = []
+
+  init(_ generator: inout SeededGenerator, _ configuration: Store.Configuration? = nil) throws {
+    random = generator
+    let place = configuration ?? Engine.memory.place().configuration
+    store = try Store(place)
+    writers = [store, try Store(place), try Store(place)]
+  }
+
+  mutating func run() throws {
+    try write(by: writers[1], [])
+    for _ in 0..<5 {
+      let results = results()
+      observers.append(try Observer(results, random.oneIn(3) ? ["price"] : nil))
+    }
+    store.refresh()
+    for step in 0..<30 {
+      if step == 12 {
+        let results = results()
+        observers.append(try Observer(results, nil))
+      }
+      switch random.below(4) {
+      case 0:
+        store.refresh()
+        for observer in observers where observer.isStarted { observer.checkIsUpToDate() }
+      case 1:
+        var skipping: [Observer] = []
+        for observer in observers where observer.isStarted && random.oneIn(3) { skipping.append(observer) }
+        try write(by: store, skipping)
+      default: try write(by: writers[1 + random.below(2)], [])
+      }
+    }
+    store.refresh()
+    for observer in observers {
+      observer.checkIsUpToDate()
+      observer.token?.stop()
+    }
+  }
+
+  private mutating func results() -> Results<Book> {
+    var books = store.objects(Book.self)
+    switch random.below(5) {
+    case 0: books = books.where { $0.pages > 4 }
+    case 1: books = books.where { $0.pages < 8 && $0.title != "b" }
+    case 2: books = books.where { $0.price > 2 || $0.pages == 3 }
+    default: break
+    }
+    switch random.below(5) {
+    case 0: books = books.sorted(by: \.pages)
+    case 1: books = books.sorted(by: \.title).sorted(by: \.pages, ascending: false)
+    case 2: books = books.sorted(by: \.price, ascending: false)
+    default: break
+    }
+    return random.oneIn(4) ? books.limited(to: 3 + random.below(6)) : books
+  }
+
+  /// One commit of a few edits; those who skip it learn the result at once.
+  private mutating func write(by writer: Store, _ skipping: [Observer]) throws {
+    try writer.beginWrite()
+    var touched: Set<ObjectID> = []
+    for _ in 0..<1 + random.below(4) {
+      let books = writer.objects(Book.self)
+      if books.count < 4 || random.oneIn(4) {
+        try writer.add(Book(title: ["a", "b", "c"][random.below(3)], pages: random.below(10), price: Double(random.below(5))))
+        continue
+      }
+      let book = books[random.below(books.count)]
+      touched.insert(book.id)
+      switch random.below(5) {
+      case 0: try writer.delete(book)
+      case 1: book.title = ["a", "b", "c"][random.below(3)]
+      case 2: book.price = Double(random.below(5))
+      default: book.pages = random.below(10)
+      }
+    }
+    for observer in observers { observer.touched.formUnion(touched) }
+    try writer.commitWrite(withoutNotifying: skipping.compactMap(\.token))
+    for observer in skipping { observer.learn() }
+  }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Synchronization
+import Testing
+import Values
+import Vivarium
+
+@Suite struct PropertyObservingTests {
+  let configuration = makeConfiguration()
+
+  private func makeDog(_ store: Store) throws -> Dog {
+    let dog = Dog(name: "Rex", age: 1)
+    try store.write { try store.add(dog) }
+    return dog
+  }
+
+  @Test func theHandlerRunsInsideTheSetter() throws {
+    let store = try Store(configuration)
+    let dog = try makeDog(store)
+    var seen: [String] = []
+    let token = dog.observe(\.age) { dog, change in
+      seen.append("\(dog.name) \(change.oldValue ?? -1) -> \(change.newValue ?? -1)")
+    }
+    #expect(seen == [])
+    try store.write {
+      dog.age = 2
+      #expect(seen == ["Rex 1 -> 2"])
+      dog.age += 1
+      dog.age = 3
+      dog.name = "Max"
+    }
+    #expect(seen == ["Rex 1 -> 2", "Rex 2 -> 3"])
+    token.stop()
+    try store.write { dog.age = 9 }
+    #expect(seen.count == 2)
+  }
+
+  @Test func optionsSayWhatIsTold() throws {
+    let store = try Store(configuration)
+    let dog = try makeDog(store)
+    var seen: [[Int?]] = []
+    let token = dog.observe(\.age, options: [.initial, .new, .prior]) { _, change in
+      seen.append([change.oldValue, change.newValue, change.isPrior ? 1 : 0])
+    }
+    #expect(seen == [[nil, 1, 0]])
+    try store.write { dog.age = 2 }
+    #expect(seen == [[nil, 1, 0], [nil, nil, 1], [nil, 2, 0]])
+    token.stop()
+  }
+
+  @Test func aRefreshAndACancelledWriteAreTold() throws {
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    let dog = try makeDog(store)
+    var seen = ""
+    let token = dog.observe(\.age) { _, change in seen += " \(change.oldValue ?? -1)>\(change.newValue ?? -1)" }
+    let later = store.observe { _, _ in seen += " store" }
+    other.refresh()
+    let same = try #require(other.resolve(dog.reference))
+    try other.write { same.age = 2 }
+    try other.write { same.age = 5 }
+    #expect(seen == "")
+    store.refresh()
+    #expect(seen == " 1>5 store")
+    seen = ""
+    try store.beginWrite()
+    dog.age = 6
+    store.cancelWrite()
+    #expect(seen == " 5>6 6>5")
+    token.stop()
+    later.stop()
+  }
+
+  @Test func listsTellPositions() throws {
+    let store = try Store(configuration)
+    let person = Person(name: "Ann")
+    try store.write { try store.add(person) }
+    var seen: [String] = []
+    let token = person.observe(\.scores) { _, change in seen.append("\(change.kind) \(change.indexes)") }
+    try store.write {
+      person.scores.append(contentsOf: [1, 2, 3])
+      person.scores.swapAt(0, 1)
+      person.scores.remove(at: 1)
+      person.scores.removeAll()
+    }
+    #expect(seen == ["insertion [0, 1, 2]", "replacement [0, 1]", "removal [1]", "removal [0, 1]"])
+    token.stop()
+  }
+
+  @Test func invalidationAndLinksFollowADelete() throws {
+    let store = try Store(configuration)
+    let dog = try makeDog(store)
+    let person = Person(name: "Ann", best: dog)
+    try store.write { try store.add(person) }
+    var seen: [String] = []
+    let tokens = [
+      dog.observe(\.isInvalidated) { _, change in seen.append("gone \(change.newValue ?? false)") },
+      person.observe(\.best) { _, change in seen.append("best \(change.newValue.map { $0 != nil } ?? false)") },
+      dog.observe(\.age) { _, _ in seen.append("age") },
+    ]
+    try store.beginWrite()
+    try store.delete(dog)
+    #expect(Set(seen) == ["gone true", "best false"])
+    seen = []
+    store.cancelWrite()
+    #expect(Set(seen) == ["gone false", "best true"])
+    for token in tokens { token.stop() }
+  }
+
+  @Test func aHandlerMustNotWrite() throws {
+    let store = try Store(configuration)
+    let dog = try makeDog(store)
+    var codes: [StoreError.Code] = []
+    let token = dog.observe(\.age) { dog, _ in
+      dog.name = "written"
+      do throws(StoreError) { try store.add(Dog()) } catch { codes.append(error.code) }
+    }
+    try store.write { dog.age = 2 }
+    #expect(codes == [.writeInObserver] && dog.name == "Rex" && store.objects(Dog.self).count == 1)
+    token.stop()
+  }
+
+  // MARK: Observation
+
+  @Test func trackedReadsAreSeen() throws {
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    let dog = try makeDog(store)
+    store.tracksReads = true
+    func track(_ read: () -> Void) -> Counter {
+      let changes = Counter()
+      withObservationTracking(read, onChange: { changes.count.withLock { $0 += 1 } })
+      return changes
+    }
+    let kept = [track { _ = dog.age }, track { _ = dog.name }, track { _ = store.objects(Dog.self).count }]
+    func counts() -> [Int] { kept.map { $0.count.withLock { $0 } } }
+    try store.write { dog.age = 2 }
+    #expect(counts() == [1, 0, 1])
+    other.refresh()
+    try other.write { other.resolve(dog.reference)?.name = "Max" }
+    #expect(counts() == [1, 0, 1])
+    store.refresh()
+    #expect(counts() == [1, 1, 1])
+  }
+}
+
+private final class Counter: Sendable {
+  let count = Mutex(0)
+}

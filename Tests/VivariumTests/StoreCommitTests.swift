@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+import Values
+import Vivarium
+
+@Suite struct StoreCommitTests {
+  @Test func commitsAreKeptInOrderWithWhatTheyDid() throws {
+    let configuration = makeConfiguration()
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    let start = store.version
+    let dog = Dog(name: "Rex", age: 1)
+    try store.write(author: "ann") { try store.add(dog) }
+    let id = dog.id
+    try store.write { dog.age = 2 }
+    other.refresh()
+    try other.write(author: "bob") { try other.delete(other.objects(Dog.self)) }
+    store.refresh()
+    let commits = try store.commits(since: start)
+    #expect(commits.map(\.author) == ["ann", nil, "bob"] && commits.map(\.isOwn) == [true, true, false])
+    #expect(commits.map(\.version.rawValue) == (1...3).map { start.rawValue + $0 })
+    #expect(commits[0].changes.map(\.inserted) == [[id]])
+    #expect(commits[1].changes.first?.modified.map(\.properties) == [["age"]])
+    #expect(commits[2].changes.map(\.deleted) == [[id]])
+    #expect(try store.commits(since: commits[1].version).count == 1)
+    #expect(try store.commits(since: store.version).isEmpty)
+  }
+
+  @Test func theSequenceGoesOnFromACursor() async throws {
+    let configuration = makeConfiguration()
+    let feed = Feed()
+    let writer = try Store(configuration)
+    let start = writer.version
+    try writer.write { try writer.add(Dog(name: "0")) }
+    async let first = feed.authors(configuration, since: start, 3)
+    for name in ["a", "b", "c"] { try writer.write(author: name) { try writer.add(Dog(name: name)) } }
+    #expect(try await first == ["-", "a", "b"])
+    #expect(try await feed.authors(configuration, since: Version(start.rawValue + 3), 1) == ["c"])
+  }
+}
+
+private actor Feed {
+  func authors(_ configuration: Store.Configuration, since version: Version, _ count: Int) async throws -> [String] {
+    let store = try Store(configuration)
+    var authors: [String] = []
+    for try await commit in store.changes(since: version) {
+      authors.append(commit.author ?? "-")
+      if authors.count == count { break }
+    }
+    return authors
+  }
+}
