@@ -109,7 +109,7 @@ final class ColumnVerifier {
   private func isKnown(_ reference: IndexReference) -> Bool {
     switch reference {
     case .index(let id): reading.map.table(of: id) != nil
-    case .backlinks(let column): reading.catalog[column]?.schema.isRelationship ?? false
+    case .backlinks(let column): reading.catalog[column]?.schema.valueType?.mayLink ?? false
     }
   }
 

@@ -13,13 +13,13 @@ extension StoreVerifier {
     var pairs: [(target: Int64, source: Int64)] = []
     for key in keys(of: table.id) {
       trying("\(table.name) #\(key)") { () throws(StorageError) in
-        if column.schema.isList {
+        if column.schema.isCollection {
           try verifyElements(id, key, column, table, target, &pairs)
         } else {
           let value = try read.value(id, ObjectKey(key))
           if case .link(let object) = value, let target {
             verifyLink(object.rawValue, from: key, column, table, target, &pairs)
-          } else if value.isNull, !column.schema.isOptional, !column.schema.isRelationship {
+          } else if value.isNull, !column.schema.mayBeNull {
             fault("\(table.name) #\(key)", "has no '\(column.schema.name)', which is required")
           }
         }
