@@ -17,7 +17,7 @@ import Values
     #expect(faults.isEmpty, "\(faults)")
     let run = try InspectProcess(["verify", zoo.url.path])
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
-    #expect(run.output.contains("2600 objects, 3 indexes,") && run.output.hasSuffix("no faults\n"), "\(run.output)")
+    #expect(run.output.contains("2600 objects, 4 indexes,") && run.output.hasSuffix("no faults\n"), "\(run.output)")
   }
 
   @Test(arguments: FileKind.allCases) func aStoreInUseIsVerifiedAsItWasCommitted(kind: FileKind) throws {
@@ -159,7 +159,8 @@ private struct Zoo {
   private static let schema = Schema([
     ObjectSchema(
       "Person", .scalar("id", .int64, primaryKey: true), .scalar("name", .string, indexed: true), .scalar("note", .string),
-      .link("best", to: "Dog"), .list("dogs", ofLinksTo: "Dog"), .list("numbers", of: .int64), .scalar("age", .int64)),
+      .link("best", to: "Dog"), .list("dogs", ofLinksTo: "Dog"), .list("numbers", of: .int64), .scalar("age", .int64),
+      .set("friends", ofLinksTo: "Dog"), .map("scores", of: .double), .scalar("extra", .mixed, indexed: true)),
     ObjectSchema("Dog", .scalar("name", .string, indexed: true)),
   ])
 
@@ -188,8 +189,11 @@ private struct Zoo {
       [
         "id": .int(Int64(i)), "name": .string("person \(i * 7919 % 2_503)"), "age": .int(Int64(20 + i % 60)),
         "note": .string(i % 500 == 2 ? String(repeating: "long ", count: 600) : "short"), "best": .link(dog),
+        "extra": [.null, .int(Int64(i % 7)), .string("x\(i % 5)")][i % 3],
       ])
     try write.edit(person.column(named: "dogs"), key, .insert(at: 0, [.link(dog), .link(dog)]))
+    _ = try write.insert(member: .link(dog), into: person.column(named: "friends"), key)
+    _ = try write.set(.double(Double(i)), forKey: "week \(i % 4)", in: person.column(named: "scores"), key)
     let count = i % 500 == 4 ? 700 : i % 3
     try write.edit(person.column(named: "numbers"), key, .insert(at: 0, (0..<count).map { .int(Int64($0)) }))
   }

@@ -24,7 +24,7 @@ import Testing
 
   private func play(_ name: String = #function, _ subject: (TemporaryDirectory) -> ConformanceSubject) throws {
     let first = SeededGenerator.forTest(name).seed
-    for run in 0..<environmentNumber("VIVARIUM_MODEL_RUNS", default: 2) {
+    for run in 0..<environmentNumber("VIVARIUM_MODEL_RUNS", default: 1) {
       let folder = TemporaryDirectory("model")
       let history = try ModelRun(subject(folder), seed: first &+ UInt64(run))
       try history.play(environmentNumber("VIVARIUM_MODEL_STEPS", default: 1_000))

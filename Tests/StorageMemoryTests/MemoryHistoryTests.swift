@@ -7,9 +7,10 @@ import Testing
 @Suite struct MemoryHistoryTests {
   @Test(arguments: [512, 1_024, 4_096])
   func randomHistoriesAgreeWithThePlainEngine(_ pageSize: Int) throws {
-    let seed = SeededGenerator.forTest().seed
-    for seed in seed..<seed + 4 {
-      try ModelRun(ConformanceSubject({ MemoryBackend(pageSize: pageSize) }), seed: seed).play(2_500)
+    let first = SeededGenerator.forTest().seed
+    for run in 0..<environmentNumber("VIVARIUM_MODEL_RUNS", default: 1) {
+      let history = try ModelRun(ConformanceSubject({ MemoryBackend(pageSize: pageSize) }), seed: first &+ UInt64(run))
+      try history.play(environmentNumber("VIVARIUM_MODEL_STEPS", default: 1_200))
     }
   }
 }

@@ -1,7 +1,7 @@
 import Storage
 import Values
 
-/// What the child that is to be killed writes, and what must hold of it afterwards: every commit puts one number
+/// What a child that is to be killed, or whose power goes, writes, and what must hold of it afterwards: every commit puts one number
 /// into an object, its index entry, its list, its links and its commit record.
 public struct CrashLedger: Sendable {
   /// Objects that each commit adds.

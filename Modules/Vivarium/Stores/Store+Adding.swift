@@ -127,16 +127,51 @@ extension Store {
     _ key: ObjectKey, with adoption: Adoption, _ context: ModelContext, _ write: RecordedTransaction
   ) throws(StoreError) {
     let linked = Set(adoption.pending.map(\.ordinal))
+    var ordinals = context.properties.indices.filter { ordinal in
+      context.properties[ordinal].schema.isScalar && ordinal != context.primaryKey && !linked.contains(ordinal)
+    }
+    defer { didChange(context) }
     do throws(StorageError) {
-      for (ordinal, property) in context.properties.enumerated()
-      where property.schema.isScalar && ordinal != context.primaryKey && !linked.contains(ordinal) {
-        try write.set(property.column, key, adoption.value(at: ordinal, context))
+      // A value that is refused half-way must not leave the others behind; without unique indexes none is.
+      let isGuarded = context.hasUniqueIndexes(in: write.transaction.catalog)
+      if isGuarded { try write.beginSavepoint() }
+      do throws(StorageError) {
+        while !ordinals.isEmpty { ordinals = try setAll(ordinals, key, adoption, context, write) }
+      } catch {
+        if isGuarded { try write.rollbackToSavepoint() }
+        throw error
       }
+      if isGuarded { try write.releaseSavepoint() }
     } catch {
-      didChange(context)
       throw StoreError(error, in: write.transaction.catalog, type: context.schema.name, key: key.rawValue)
     }
-    didChange(context)
+  }
+
+  /// Sets values and returns those that were refused for now: a unique index over several of them may be content
+  /// once the others are set. Throws when none could be set.
+  private func setAll(
+    _ ordinals: [Int], _ key: ObjectKey, _ adoption: Adoption, _ context: ModelContext, _ write: RecordedTransaction
+  ) throws(StorageError) -> [Int] {
+    var refused: [Int] = []
+    var violation: StorageError?
+    for ordinal in ordinals {
+      do throws(StorageError) {
+        try write.set(context.properties[ordinal].column, key, adoption.value(at: ordinal, context))
+      } catch {
+        guard error.code == .uniqueViolation else { throw error }
+        violation = error
+        refused.append(ordinal)
+      }
+    }
+    if let violation, refused.count == ordinals.count { throw violation }
+    return refused
+  }
+}
+
+extension ModelContext {
+  /// Whether an index other than the primary key's can refuse a value.
+  fileprivate func hasUniqueIndexes(in catalog: Catalog) -> Bool {
+    catalog[table]?.indexes.contains { $0.isUnique && $0.id != primaryIndex } ?? false
   }
 }
 

@@ -1,0 +1,130 @@
+import Foundation
+import Storage
+import StorageMemory
+import Synchronization
+import TestSupport
+import Testing
+import Values
+import Vivarium
+
+/// Where stores are, and what is one.
+@Suite struct FileTests {
+  @Test(arguments: [Engine.lmdb, .sqlite]) func everyPathToAFileIsTheSameStore(engine: Engine) throws {
+    let directory = TemporaryDirectory("paths")
+    let file = directory.file("Bücher und 文書.store")
+    let first = try Store(engine.configuration(file))
+    let links = (soft: directory.file("soft"), hard: directory.file("hard"))
+    try FileManager.default.createSymbolicLink(at: links.soft, withDestinationURL: file)
+    try FileManager.default.linkItem(at: file, to: links.hard)
+    try FileManager.default.createDirectory(at: directory.file("inner"), withIntermediateDirectories: false)
+    let winding = URL(fileURLWithPath: directory.url.path + "/inner/.././" + file.lastPathComponent)
+    var stores = [first]
+    for url in [links.soft, links.hard, winding] { stores.append(try Store(engine.configuration(url))) }
+    try stores[1].write { try stores[1].add(Book(title: "by the link")) }
+    for store in stores {
+      store.refresh()
+      #expect(store.objects(Book.self).map(\.title) == ["by the link"])
+      // One engine: each sees all four.
+      #expect(try store.heldVersions().filter { $0.label == nil && $0.place != nil }.count == 4)
+    }
+  }
+
+  @Test(arguments: [Engine.lmdb, .sqlite]) func aLongNameIsAName(engine: Engine) throws {
+    let directory = TemporaryDirectory("paths")
+    let store = try Store(engine.configuration(directory.file(String(repeating: "long ", count: 46))))
+    try store.write { try store.add(Book()) }
+    #expect(store.objects(Book.self).count == 1)
+  }
+
+  @Test func aNamedStoreInMemoryIsSharedAndEndsWithTheLast() throws {
+    let name = UUID().uuidString
+    func configuration() -> Store.Configuration { .memory(name, models: Author.self, Book.self) }
+    do {
+      let one = try Store(configuration())
+      try one.write { try one.add(Book(title: "A")) }
+      let two = try Store(configuration())
+      #expect(two.objects(Book.self).map(\.title) == ["A"])
+      let other = try Store(.memory(models: Author.self, Book.self))
+      #expect(other.objects(Book.self).isEmpty)
+    }
+    #expect(try Store(configuration()).objects(Book.self).isEmpty)
+  }
+
+  @Test(arguments: [Engine.lmdb, .sqlite]) func spaceIsUsedAgain(engine: Engine) throws {
+    var (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    configuration.durability = .relaxed
+    let store = try Store(configuration)
+    func fill(_ round: Int) throws {
+      try store.write {
+        try store.delete(store.objects(Book.self))
+        for i in 0..<3_000 { try store.add(Book(title: "round \(round) book \(i)", pages: i)) }
+      }
+    }
+    for round in 0..<4 { try fill(round) }
+    let early = try store.statistics().fileBytes
+    for round in 4..<16 { try fill(round) }
+    #expect(store.objects(Book.self).count == 3_000)
+    // SQLite's log is bounded by itself, at 16 MB.
+    #expect(try store.statistics().fileBytes <= 2 * early + (engine == .sqlite ? 16 << 20 : 0))
+  }
+
+  @Test(arguments: Engine.allCases) func theDurabilityOfAStoreAndOfACommitReachTheEngine(engine: Engine) throws {
+    var (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let seen = Mutex<[Durability]>([])
+    let base = configuration.backend
+    configuration.backend = ForwardingBackend(base) { engine in
+      ForwardingEngine(engine, write: { DurabilityProbe($0) { durability in seen.withLock { $0.append(durability) } } })
+    }
+    configuration.durability = .grouped(within: .seconds(2))
+    let store = try Store(configuration)
+    seen.withLock { $0 = [] }
+    try store.write { try store.add(Book()) }
+    try store.write(durability: .relaxed) { try store.add(Book()) }
+    try store.write(durability: .full) { try store.add(Book()) }
+    try store.write(durability: .full) {}
+    #expect(seen.withLock { $0 } == [.grouped(within: .seconds(2)), .relaxed, .full])
+  }
+
+  @Test(arguments: Engine.allCases) func aWriteMayStayOpenOverManyTurns(engine: Engine) async throws {
+    let (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let long = LongWriter()
+    try await long.begin(configuration)
+    for i in 0..<5 { try await long.add("\(i)") }
+    #expect(try await long.commit() == ["0", "1", "2", "3", "4"])
+  }
+}
+
+private final class DurabilityProbe: ForwardingWrite {
+  let base: any WriteTransaction
+  private let tell: (Durability) -> Void
+
+  init(_ base: any WriteTransaction, _ tell: @escaping (Durability) -> Void) {
+    self.base = base
+    self.tell = tell
+  }
+
+  func commit(_ record: CommitRecord, _ durability: Durability) throws(StorageError) -> Version {
+    tell(durability)
+    return try base.commit(record, durability)
+  }
+}
+
+private actor LongWriter {
+  private var store: Store?
+
+  func begin(_ configuration: Store.Configuration) throws {
+    let store = try Store(configuration)
+    try store.beginWrite()
+    self.store = store
+  }
+
+  func add(_ title: String) throws { try store?.add(Book(title: title)) }
+
+  func commit() throws -> [String] {
+    try store?.commitWrite()
+    return store?.objects(Book.self).map(\.title) ?? []
+  }
+}
