@@ -206,7 +206,8 @@ extension IndexCut {
     case .date(let date): return word(IndexKeyCoding.ordinal(of: date.timeIntervalSinceReferenceDate), after)
     case .bool(let flag): return word(flag ? 1 : 0, after)
     case .link(let key): return word(key.rawValue, after)
-    case .object: return .end  // above every link of a property that says its type
+    // Above every link of a property that says its type.
+    case .object, .list, .map: return .end
     default:
       var bytes: [UInt8] = []
       value.withBytes { content in if let content { IndexKeyCoding.append(bytes: content, shape, to: &bytes) } }

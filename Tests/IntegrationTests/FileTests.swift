@@ -51,9 +51,8 @@ import Vivarium
   }
 
   @Test(arguments: [Engine.lmdb, .sqlite]) func spaceIsUsedAgain(engine: Engine) throws {
-    var (configuration, directory) = engine.place()
+    let (configuration, directory) = engine.place()
     defer { withExtendedLifetime(directory) {} }
-    configuration.durability = .relaxed
     let store = try Store(configuration)
     func fill(_ round: Int) throws {
       try store.write {

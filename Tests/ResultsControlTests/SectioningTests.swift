@@ -35,12 +35,12 @@ import Vivarium
     let recorder = Recorder<String>()
     controller.delegate = recorder
     controller.performFetch()
-    // Nowhere comes first, and has a name of its own: none.
-    #expect(controller.text == [": c", "Home: b", "Work: a"])
+    // Nowhere comes last, as what stands behind a null link does, and has a name of its own: none.
+    #expect(controller.text == ["Home: b", "Work: a", ": c"])
     try store.write { try task(store, 3).project = work }
     store.refresh()
     #expect(controller.text == ["Home: b", "Work: a c"])
-    #expect(recorder.take() == ["will", "delete section  0", "move c [0, 0] [1, 1]", "did"])
+    #expect(recorder.take() == ["will", "delete section  2", "move c [2, 0] [1, 1]", "did"])
   }
 
   @Test func sectionsFollowCodeWithDeclaredInputs() throws {

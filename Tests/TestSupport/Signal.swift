@@ -19,11 +19,11 @@ public final class Signal: Sendable {
   }
 
   /// Blocks until one more event has happened than was waited for before. False after `seconds` without.
-  public func wait(seconds: Int = 30) -> Bool { arrived.wait(timeout: .now() + .seconds(seconds)) == .success }
+  public func wait(seconds: Int = 180) -> Bool { arrived.wait(timeout: .now() + .seconds(seconds)) == .success }
 
   /// Waits event by event until the condition holds, which is tested first and after each. False when an
   /// event fails to come for `seconds`.
-  public func wait(seconds: Int = 30, until condition: () -> Bool) -> Bool {
+  public func wait(seconds: Int = 180, until condition: () -> Bool) -> Bool {
     while !condition() {
       if !wait(seconds: seconds) { return condition() }
     }
