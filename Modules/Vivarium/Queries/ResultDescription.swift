@@ -29,7 +29,7 @@ extension ResultDescription {
   func keys(in reading: any StorageReading) throws(StorageError) -> [Int64] {
     let bound = try bind(query, reading.catalog)
     guard let given = try given(reading) else { return try bound.keys(in: reading) }
-    return try select(given, bound, reading)
+    return try bound.keys(among: given, in: reading)
   }
 
   /// The keys that the query is asked of; nil: all.
@@ -54,26 +54,6 @@ extension ResultDescription {
       }
       return keys
     }
-  }
-
-  /// Condition, order and limit over given keys. Without an order of its own the given one stays.
-  private func select(
-    _ given: [Int64], _ bound: BoundQuery, _ reading: any StorageReading
-  ) throws(StorageError) -> [Int64] {
-    var keys = given
-    if !query.sort.isEmpty {
-      // The order of the whole type, with each key as often as it was given.
-      var left: [Int64: Int] = [:]
-      for key in given { left[key, default: 0] += 1 }
-      var unlimited = query
-      unlimited.limit = nil
-      let ordered = try bind(unlimited, reading.catalog).keys(in: reading)
-      keys = ordered.flatMap { Array(repeating: $0, count: left[$0] ?? 0) }
-    } else if query.condition != .constant(true) {
-      keys = []
-      for key in given where try bound.matches(ObjectKey(key), in: reading) { keys.append(key) }
-    }
-    return query.limit.map { Array(keys.prefix($0)) } ?? keys
   }
 
   private func bind(_ query: Query, _ catalog: Catalog) throws(StorageError) -> BoundQuery {

@@ -39,10 +39,10 @@ extension Results {
     return sorted(by: [SortKey(PropertyPath([name]), ascending: ascending)])
   }
 
-  /// A further clause. Clauses apply in the order condition, sort, limit; after a limit the next ones are asked of the
-  /// limited result.
-  private func refined(_ change: (inout Query) -> Void) -> Results {
-    if state.query.limit == nil {
+  /// A further clause. Clauses apply in the order condition, sort, limit; after a limit, a distinct or an offset the next
+  /// ones are asked of that result.
+  func refined(_ change: (inout Query) -> Void) -> Results {
+    if state.query.limit == nil, state.query.clauses.isEmpty {
       var query = state.query
       change(&query)
       return Results(ResultsState(state.store, state.context, query, state.source, fault: state.fault))

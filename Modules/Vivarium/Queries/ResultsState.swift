@@ -37,7 +37,7 @@ import Values
   /// Whether this is simply every object of a type.
   private var isEverything: Bool {
     guard case .all = source else { return false }
-    return query.condition == .constant(true) && query.sort.isEmpty
+    return query.condition == .constant(true) && query.sort.isEmpty && query.clauses.isEmpty
   }
 
   var error: StoreError? {
@@ -203,7 +203,7 @@ extension ResultsState {
   func contains(_ key: Int64) -> Bool {
     store.settleDerived()
     if let fresh, !fresh.isView { return fresh.index(of: key) != nil }
-    guard case .all = source, query.limit == nil, case .success(let bound) = bound(), fault == nil else {
+    guard case .all = source, query.limit == nil, query.clauses.isEmpty, case .success(let bound) = bound(), fault == nil else {
       return keys().index(of: key) != nil
     }
     return (try? bound.matches(ObjectKey(key), in: store.reading)) ?? false

@@ -1,0 +1,107 @@
+import Foundation
+import QueryEngine
+import Storage
+import Testing
+import Values
+
+@testable import Vivarium
+
+@Suite struct QueryingTests {
+  private let store: Store
+  private var people: Results<Person> { store.objects(Person.self) }
+
+  init() throws {
+    let store = try makeStore()
+    try store.write {
+      for (i, (name, age)) in [("Ann", 40), ("Bob", 12), ("Cid", 18), ("Dan", 40), ("Eve", 7)].enumerated() {
+        let person = Person(name: name, age: age)
+        try store.add(person)
+        person.nick = i < 2 ? "n\(i)" : nil
+        for number in 0..<i { person.dogs.append(Dog(name: "d\(number)", age: number)) }
+      }
+    }
+    self.store = store
+  }
+
+  @Test func textSelectsWithItsArguments() throws {
+    #expect(people.filter("age >= %@", 18).map(\.name) == ["Ann", "Cid", "Dan"])
+    #expect(people.filter("%K BEGINSWITH[c] %@ OR age IN %@", "name", "b", [7, 18]).map(\.name) == ["Bob", "Cid", "Eve"])
+    #expect(people.filter("age BETWEEN %@", 12...18).map(\.name) == ["Bob", "Cid"])
+    #expect(people.filter("nick == %@", String?.none).count == 3)
+    #expect(people.filter("ANY dogs.age > $0", 1).map(\.name) == ["Dan", "Eve"])
+    #expect(people.filter("dogs.@count == 2").map(\.name) == ["Cid"])
+    #expect(people.filter("SELF.age < 10").map(\.name) == ["Eve"])
+    let ann = try #require(people.first)
+    #expect(people.filter("id == %@", ann.id).map(\.name) == ["Ann"])
+    let dog = try #require(store.objects(Dog.self).first)
+    #expect(people.filter("ANY dogs == %@", QueryArgument.object(dog)).map(\.name) == ["Bob"])
+  }
+
+  @Test func clausesInTextApplyFromLeftToRight() throws {
+    #expect(people.filter("TRUEPREDICATE SORT(age DESC, name DESC) LIMIT(2)").map(\.name) == ["Dan", "Ann"])
+    #expect(people.filter("TRUEPREDICATE LIMIT(2) SORT(age ASC)").map(\.name) == ["Bob", "Ann"])
+    #expect(people.filter("TRUEPREDICATE DISTINCT(age)").map(\.name) == ["Ann", "Bob", "Cid", "Eve"])
+    #expect(people.filter("TRUEPREDICATE OFFSET(3)").map(\.name) == ["Dan", "Eve"])
+    #expect(people.filter("TRUEPREDICATE LIMIT(3)").filter("age < 20").map(\.name) == ["Bob", "Cid"])
+    #expect(people.filter("age > 0 SORT(age ASC) LIMIT(3)").count == 3)
+    #expect(people.filter("age > 0 DISTINCT(age)").count == 4)
+  }
+
+  @Test func distinctAndOffsetAreThereWithoutText() throws {
+    #expect(people.distinct(by: \.age).map(\.name) == ["Ann", "Bob", "Cid", "Eve"])
+    #expect(people.sorted(by: \.name, ascending: false).distinct(by: \.age).map(\.name) == ["Eve", "Dan", "Cid", "Bob"])
+    #expect(people.distinct(byKeyPaths: ["age"]).where { $0.age > 12 }.map(\.name) == ["Ann", "Cid"])
+    #expect(people.offset(by: 4).map(\.name) == ["Eve"])
+    #expect(people.offset(by: 1).limited(to: 2).map(\.name) == ["Bob", "Cid"])
+    #expect(people.distinct(by: \.isAdult).error?.code == .unknownProperty)
+  }
+
+  @Test func distinctResultsStayLive() throws {
+    let ages = people.distinct(by: \.age)
+    #expect(ages.count == 4)
+    try store.write { try store.add(Person(name: "Fay", age: 99)) }
+    #expect(ages.map(\.name) == ["Ann", "Bob", "Cid", "Eve", "Fay"])
+    try store.write { people[0].age = 12 }
+    #expect(ages.map(\.name) == ["Ann", "Cid", "Dan", "Eve", "Fay"])
+  }
+
+  @Test func aMistakeIsKeptOrThrownWithItsPosition() throws {
+    let kept = people.filter("age >")
+    #expect(kept.isEmpty && kept.error?.code == .invalidQuery)
+    #expect(people.filter("years > 1").error?.code == .invalidQuery)
+    #expect(people.filter("age > %@").error?.code == .invalidQuery)
+    #expect(throws: StoreError.self) { try people.filter(format: "age >") }
+    #expect(throws: StoreError.self) { try people.filter(format: "years > 1") }
+    do throws(StoreError) {
+      _ = try people.where(format: "age > 'x")
+      Issue.record("It was accepted.")
+    } catch { #expect((error.underlying as? QueryError)?.position == 6) }
+    #expect(try people.filter(format: "age > %@", arguments: [12]).count == 3)
+  }
+
+  @Test func resultsSayWhatTheyAskAsText() throws {
+    let adults = people.where { $0.age >= 18 }.sorted(by: \.name)
+    #expect(adults.format == "age >= 18 SORT(name ASC)")
+    #expect(people.filter(adults.format).map(\.name) == adults.map(\.name))
+  }
+
+  @Test func predicatesOfFoundationMeanTheSame() throws {
+    #expect(people.filter(#Predicate<Person> { $0.age >= 18 }).map(\.name) == ["Ann", "Cid", "Dan"])
+    #expect(people.filter(#Predicate<Person> { $0.age == 40 && !$0.name.contains("D") }).map(\.name) == ["Ann"])
+    #expect(people.filter(#Predicate<Person> { $0.name.starts(with: "B") || $0.age + 1 < 10 }).map(\.name) == ["Bob", "Eve"])
+    let wanted = [7, 12]
+    #expect(people.filter(#Predicate<Person> { wanted.contains($0.age) }).map(\.name) == ["Bob", "Eve"])
+    #expect(people.filter(#Predicate<Person> { (10...20).contains($0.age) }).map(\.name) == ["Bob", "Cid"])
+    #expect(people.filter(#Predicate<Person> { $0.nick == nil }).count == 3)
+    #expect(people.filter(#Predicate<Person> { $0.dogs.contains { $0.age > 1 } }).map(\.name) == ["Dan", "Eve"])
+    #expect(people.filter(#Predicate<Person> { $0.dogs.allSatisfy { $0.age < 1 } }).map(\.name) == ["Ann", "Bob"])
+    #expect(people.filter(#Predicate<Person> { $0.dogs.count == 2 }).map(\.name) == ["Cid"])
+    #expect(people.filter(#Predicate<Person> { $0.best?.age == nil }).count == 5)
+  }
+
+  @Test func aPredicateWithoutAFormNamesItsNode() throws {
+    let local = people.filter(#Predicate<Person> { $0.name.localizedStandardContains("a") })
+    #expect(local.isEmpty && local.error?.message.contains("StringLocalizedStandardContains") == true)
+    #expect(people.filter(#Predicate<Person> { $0.isAdult }).error != nil)
+  }
+}
