@@ -28,6 +28,10 @@ enum Room {
   static func program(_ name: String, _ dependencies: [Target.Dependency], path: String) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
   }
+  /// A library that programs share with their tests.
+  static func library(_ name: String, _ dependencies: [Target.Dependency], path: String) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+  }
   /// A library that only tests use.
   static func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
@@ -84,10 +88,11 @@ let targets: [Target] = [
     ["Inspection", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "Vivarium", argumentParser],
     path: "Tools/vivarium-demo"),
   Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
-  // Tests and what they share.
-  Room.support(
+  Room.library(
     "ConformanceCases",
-    ["ChangeTracker", "QueryEngine", "QueryModel", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "Values"]),
+    ["ChangeTracker", "QueryEngine", "QueryModel", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "Values"],
+    path: "Tools/ConformanceCases"),
+  // Tests and what they share.
   Room.tests(
     "ConformanceTests", ["ConformanceCases", "QueryEngine", "QueryModel", "Storage", "TestSupport", "Values"]),
   Room.support("TestSupport", ["QueryModel", "Storage", "Values"]),
@@ -115,7 +120,7 @@ let targets: [Target] = [
     "ChangeTrackerTests", ["ChangeTracker", "QueryEngine", "QueryModel", "Storage", "TestSupport", "Values"]),
   Room.tests("NotificationsTests", ["ChangeTracker", "Notifications", "Storage", "TestSupport", "Values", logging]),
   Room.tests(
-    "VivariumTests", ["QueryModel", "Storage", "TestSupport", "Values", "Vivarium"]),
+    "VivariumTests", ["QueryEngine", "QueryModel", "Storage", "TestSupport", "Values", "Vivarium"]),
   Room.tests(
     "VivariumMacrosTests",
     ["VivariumMacros", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")]),

@@ -18,12 +18,13 @@ public final class Signal: Sendable {
     arrived.signal()
   }
 
-  /// Blocks until one more event has happened than was waited for before. False after `seconds` without.
-  public func wait(seconds: Int = 180) -> Bool { arrived.wait(timeout: .now() + .seconds(seconds)) == .success }
+  /// Blocks until one more event has happened than was waited for before. False after `seconds` without: more than a
+  /// whole run takes, because a task that a test starts may get its turn after every test that was started before.
+  public func wait(seconds: Int = 900) -> Bool { arrived.wait(timeout: .now() + .seconds(seconds)) == .success }
 
   /// Waits event by event until the condition holds, which is tested first and after each. False when an
   /// event fails to come for `seconds`.
-  public func wait(seconds: Int = 180, until condition: () -> Bool) -> Bool {
+  public func wait(seconds: Int = 900, until condition: () -> Bool) -> Bool {
     while !condition() {
       if !wait(seconds: seconds) { return condition() }
     }
