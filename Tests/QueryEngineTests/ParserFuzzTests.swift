@@ -35,7 +35,7 @@ import Values
     "a.b['k'][0][*].@type == 'int'", "SUBQUERY(a, $x, SUBQUERY($x.b, $y, $y.c == 1).@count > 0).@count == 1", "obj('T', 1) IN a",
     "a == T1:5 OR a == 2017-12-04@12:0:0:5", "a == uuid(3b241101-e2bb-4255-8caf-4136c566a961)", "a == oid(5f0000000000000000000001)",
     "a == B64\"AAEC\" AND b == binary(B64'AAEC')", "#in == 1 AND a\\ b == 2", "%K == %@ AND x IN $1 AND $v > 1", "a ** 2 ** 3 - -1 == 0x1F",
-    "a ==[cd] \"\\u00e9\\uD83D\\uDE00\" SORT(a ASC, b DESC) DISTINCT(c, d.e) LIMIT(1) OFFSET(2)", "NONE {1, 2.5, nil} * 2 <= ALL a",
+    "ANY (a.b ** 2) ** 3 - -1 == 1", "a ==[cd] \"\\u00e9\\uD83D\\uDE00\" SORT(a ASC, b DESC) DISTINCT(c, d.e) LIMIT(1) OFFSET(2)", "NONE {1, 2.5, nil} * 2 <= ALL a",
   ]
 
   private func mutation(_ seeds: [[UInt8]], _ random: inout SeededGenerator) -> String {

@@ -209,7 +209,7 @@ extension Parser {
       switch token.kind {
       case .name: self.quantifier() == nil && !isConstantName
       case .at, .argument: true
-      default: token.isSymbol("{")
+      default: token.isSymbol("{") || token.isSymbol("(")
       }
     guard begins, case .expression(let expression) = try sum() else { throw fault("a path over a collection") }
     if case .constant = expression { throw fault("a path over a collection") }

@@ -14,6 +14,8 @@ final class SharedEngine: Sendable {
   let worker = DispatchQueue(label: "vivarium.writer")
   let versions = HeldVersions()
   let syncer: CommitSyncer
+  /// Who keeps the right to write while its observers are told. One at the most: there is one right.
+  let keeper = Mutex<WriteKeeper?>(nil)
 
   private struct Weak { weak var shared: SharedEngine? }
   /// By engine: one that is in here is alive, because its `SharedEngine` holds it.

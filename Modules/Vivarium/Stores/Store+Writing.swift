@@ -45,6 +45,7 @@ extension Store {
       self.reserved = nil
       return reserved
     }
+    if let kept = shared.takeFromCaller() { return kept }
     if let acquisition {
       // It stands before us in line, and its turn could only come after ours.
       guard let result = acquisition.wait(deadline) else { throw StoreError(StorageError.lateForWrite) }
@@ -60,7 +61,9 @@ extension Store {
     var transaction = begun
     while transaction.version != snapshot.version || isInvalidated {
       reserved = transaction
+      shared.keeper.withLock { $0 = WriteKeeper(self) }
       deliver(waits: true)
+      shared.keeper.withLock { if $0?.store === self { $0 = nil } }
       if let kept = reserved {
         reserved = nil
         transaction = kept
