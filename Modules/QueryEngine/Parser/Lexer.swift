@@ -122,6 +122,8 @@ struct Lexer {
         break
       }
     }
+    // In a path it would be taken for an operator.
+    if result.first == UInt8(ascii: "@") { throw fault("No property's name begins with '@'.") }
     return String(decoding: result, as: UTF8.self)
   }
 

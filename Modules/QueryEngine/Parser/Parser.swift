@@ -212,8 +212,17 @@ extension Parser {
       default: token.isSymbol("{") || token.isSymbol("(")
       }
     guard begins, case .expression(let expression) = try sum() else { throw fault("a path over a collection") }
-    if case .constant = expression { throw fault("a path over a collection") }
+    if Parser.beginsWithConstant(expression) { throw fault("a path over a collection") }
     return .quantified(quantifier, expression)
+  }
+
+  /// An argument may turn out to be a value, of which there are not any or all.
+  private static func beginsWithConstant(_ expression: ExpressionNode) -> Bool {
+    switch expression {
+    case .constant: true
+    case .arithmetic(_, let left, _): beginsWithConstant(left)
+    default: false
+    }
   }
 
   private func comparisonOperator() -> ComparisonOperator? {
