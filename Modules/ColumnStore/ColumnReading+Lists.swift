@@ -26,30 +26,39 @@ extension ColumnReading {
     try lend(table, slot, owner.rawValue, segments, table.shapes[slot].elementForm, range, body)
   }
 
-  /// Lends a map: values and keys as two columns.
-  private final func entries(
-    _ context: MemberContext, _ segments: [EditedList.Segment], _ range: Range<Int>,
-    _ body: (borrowing ColumnBatch) -> Step
+  /// The parts of segments that a range covers, in order: each segment with where the part begins and ends in it.
+  @inline(__always) private final func visit(
+    _ range: Range<Int>, of segments: [EditedList.Segment],
+    _ body: (EditedList.Segment, Int, Int) throws(StorageError) -> Step
   ) throws(StorageError) {
+    // Clamped first: a range may reach as far as numbers go.
     let range = range.clamped(to: 0..<segments.reduce(0) { $0 + $1.count })
     var start = 0
     for segment in segments {
       let (from, to) = (max(range.lowerBound - start, 0), min(range.upperBound - start, segment.count))
       start += segment.count
       if to <= 0 { return }
-      if from >= to { continue }
+      if from < to, try body(segment, from, to) == .stop { return }
+    }
+  }
+
+  /// Lends a map: values and keys as two columns.
+  private final func entries(
+    _ context: MemberContext, _ segments: [EditedList.Segment], _ range: Range<Int>,
+    _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError) {
+    try visit(range, of: segments) { segment, from, to throws(StorageError) in
       let (values, keys) = MapEntry.split(try run(segment, context).part(from..<to), context.shape.type)
       let (encodedValues, encodedKeys) = (values.encoded(), keys.encoded())
       let decoded = [
         try DecodedColumn(encodedValues.bytes, form: values.form, count: to - from),
         try DecodedColumn(encodedKeys.bytes, form: .bytes, count: to - from),
       ]
-      let step = withExtendedLifetime((encodedValues, encodedKeys, decoded.map(\.scratch))) {
+      return withExtendedLifetime((encodedValues, encodedKeys, decoded.map(\.scratch))) {
         decoded.map(\.vector).withUnsafeBufferPointer { vectors in
           body(ColumnBatch(firstKey: ObjectKey(0), count: to - from, columns: vectors))
         }
       }
-      if step == .stop { return }
     }
   }
 
@@ -76,14 +85,7 @@ extension ColumnReading {
     _ table: TableState, _ slot: Int, _ owner: Int64, _ segments: [EditedList.Segment], _ form: ColumnShape.Form,
     _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
   ) throws(StorageError) {
-    // Clamped first: a range may reach as far as numbers go.
-    let range = range.clamped(to: 0..<segments.reduce(0) { $0 + $1.count })
-    var start = 0
-    for segment in segments {
-      let (from, to) = (max(range.lowerBound - start, 0), min(range.upperBound - start, segment.count))
-      start += segment.count
-      if to <= 0 { return }
-      if from >= to { continue }
+    try visit(range, of: segments) { segment, from, to throws(StorageError) in
       // Kept until the closure has run: the vector lies over them.
       var owned: ValueBuffer?
       var decoded: DecodedColumn
@@ -101,14 +103,13 @@ extension ColumnReading {
           decoded = try DecodedColumn(encoded.bytes, form: form, count: to - from)
         }
       }
-      let step = withExtendedLifetime((owned, decoded.scratch)) {
+      return withExtendedLifetime((owned, decoded.scratch)) {
         withUnsafePointer(to: decoded.vector) { vector in
           body(
             ColumnBatch(
               firstKey: ObjectKey(0), count: to - from, columns: UnsafeBufferPointer(start: vector, count: 1)))
         }
       }
-      if step == .stop { return }
     }
   }
 }

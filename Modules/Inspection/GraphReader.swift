@@ -32,8 +32,8 @@ struct GraphReader {
     return bytes
   }
 
-  private func node(_ column: ColumnID, _ schema: PropertySchema, _ key: ObjectKey) throws(StorageError) -> ExportNode {
-    func node(_ value: Value, _ type: ValueType) -> ExportNode {
+  private func node(_ column: ColumnID, _ schema: PropertySchema, _ key: ObjectKey) throws(StorageError) -> JSONNode {
+    func node(_ value: Value, _ type: ValueType) -> JSONNode {
       type == .mixed ? GraphText.mixed(value) : GraphText.node(value, as: type)
     }
     switch schema.kind {

@@ -12,7 +12,7 @@ import Values
 /// for is its bit pattern in hexadecimal digits. Data is base64. A link is the key of its target. A mixed value says its
 /// type: `["int", 3]`; maps are lists of key and value, since keys may differ in what Unicode holds to be the same.
 enum GraphText {
-  static func node(_ value: Value, as type: ValueType) -> ExportNode {
+  static func node(_ value: Value, as type: ValueType) -> JSONNode {
     if value.isNull { return .null }
     switch value {
     case .null: return .null
@@ -33,7 +33,7 @@ enum GraphText {
   }
 
   /// A value that says what it is.
-  static func mixed(_ value: Value) -> ExportNode {
+  static func mixed(_ value: Value) -> JSONNode {
     if value.isNull { return .null }
     let name: String
     switch value {
@@ -47,7 +47,7 @@ enum GraphText {
   }
 
   /// nil when the node stands for no value of the type.
-  static func value(_ node: ExportNode, as type: ValueType) -> Value? {
+  static func value(_ node: JSONNode, as type: ValueType) -> Value? {
     if case .null = node { return .null }
     if type == .mixed { return mixed(node) }
     switch (type, node) {
@@ -67,7 +67,7 @@ enum GraphText {
     }
   }
 
-  private static func mixed(_ node: ExportNode) -> Value? {
+  private static func mixed(_ node: JSONNode) -> Value? {
     if case .null = node { return .null }
     guard case .array(let parts) = node, parts.count == 2, case .string(let name) = parts[0] else { return nil }
     switch (name, parts[1]) {
@@ -87,18 +87,18 @@ enum GraphText {
     }
   }
 
-  static func entry(_ node: ExportNode, as type: ValueType) -> ValueMap.Entry? {
+  static func entry(_ node: JSONNode, as type: ValueType) -> ValueMap.Entry? {
     guard case .array(let pair) = node, pair.count == 2, case .string(let key) = pair[0] else { return nil }
     return value(pair[1], as: type).map { ValueMap.Entry(key, $0) }
   }
 
   private static func isPlain(_ x: Double) -> Bool { x.isFinite && !(x == 0 && x.sign == .minus) }
 
-  private static func double(_ x: Double) -> ExportNode {
+  private static func double(_ x: Double) -> JSONNode {
     isPlain(x) ? .double(x) : .string("0x" + String(x.bitPattern, radix: 16))
   }
 
-  private static func number(_ node: ExportNode) -> Double? {
+  private static func number(_ node: JSONNode) -> Double? {
     switch node {
     case .int(let x): Double(x)
     case .double(let x): x
@@ -110,48 +110,7 @@ enum GraphText {
   private static func bits(_ text: String) -> UInt64? { text.hasPrefix("0x") ? UInt64(text.dropFirst(2), radix: 16) : nil }
 }
 
-/// JSON as it is read and written by exports.
-enum ExportNode: Codable, Hashable, Sendable {
-  case null
-  case bool(Bool)
-  case int(Int64)
-  case double(Double)
-  case string(String)
-  case array([ExportNode])
-  case object([String: ExportNode])
-
-  init(from decoder: any Decoder) throws {
-    let value = try decoder.singleValueContainer()
-    if value.decodeNil() {
-      self = .null
-    } else if let bool = try? value.decode(Bool.self) {
-      self = .bool(bool)
-    } else if let int = try? value.decode(Int64.self) {
-      self = .int(int)
-    } else if let double = try? value.decode(Double.self) {
-      self = .double(double)
-    } else if let string = try? value.decode(String.self) {
-      self = .string(string)
-    } else if let array = try? value.decode([ExportNode].self) {
-      self = .array(array)
-    } else {
-      self = .object(try value.decode([String: ExportNode].self))
-    }
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .null: try container.encodeNil()
-    case .bool(let x): try container.encode(x)
-    case .int(let x): try container.encode(x)
-    case .double(let x): try container.encode(x)
-    case .string(let x): try container.encode(x)
-    case .array(let x): try container.encode(x)
-    case .object(let x): try container.encode(x)
-    }
-  }
-
+extension JSONNode {
   /// Without spaces, doubles as Swift prints them: always the same text for the same bits.
   func append(to bytes: inout [UInt8]) {
     switch self {

@@ -57,7 +57,7 @@ public enum GraphImport {
     var format: String
     var formatVersion: Int
     var catalog: Catalog
-    var objects: [String: [[String: ExportNode]]]
+    var objects: [String: [[String: JSONNode]]]
   }
 
   /// Puts the graph into `target`, which must be empty, in one commit. Status `.usage` for what is no export.
@@ -86,8 +86,8 @@ public enum GraphImport {
     }
   }
 
-  private static func byKey(_ objects: [[String: ExportNode]]) throws(StorageError) -> [Int64: [String: ExportNode]] {
-    var result: [Int64: [String: ExportNode]] = [:]
+  private static func byKey(_ objects: [[String: JSONNode]]) throws(StorageError) -> [Int64: [String: JSONNode]] {
+    var result: [Int64: [String: JSONNode]] = [:]
     for object in objects {
       guard case .int(let key)? = object["#key"], key > 0 else {
         throw StorageError(.typeMismatch, .transaction, "An object of the export has no '#key'.")
@@ -98,7 +98,7 @@ public enum GraphImport {
   }
 
   private static func insert(
-    _ table: TableEntry, _ objects: [[String: ExportNode]], _ writer: inout GraphWriter
+    _ table: TableEntry, _ objects: [[String: JSONNode]], _ writer: inout GraphWriter
   ) throws(StorageError) {
     let byKey = try byKey(objects)
     try writer.insert(table, byKey.keys.sorted()) { (column, key) throws(StorageError) in
@@ -108,7 +108,7 @@ public enum GraphImport {
   }
 
   private static func fill(
-    _ table: TableEntry, _ objects: [[String: ExportNode]], _ writer: GraphWriter
+    _ table: TableEntry, _ objects: [[String: JSONNode]], _ writer: GraphWriter
   ) throws(StorageError) {
     let byKey = try byKey(objects)
     try writer.fill(table, byKey.keys.sorted()) { (column, key) throws(StorageError) in
@@ -129,7 +129,7 @@ public enum GraphImport {
   }
 
   private static func value(
-    _ node: ExportNode, _ type: ValueType, _ column: ColumnEntry, _ table: TableEntry
+    _ node: JSONNode, _ type: ValueType, _ column: ColumnEntry, _ table: TableEntry
   ) throws(StorageError) -> Value {
     guard let value = GraphText.value(node, as: type), value.isNull || value.fits(type) else { throw wrong(column, table) }
     return value

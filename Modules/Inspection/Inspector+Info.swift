@@ -114,7 +114,7 @@ private struct StoreFacts {
     return lines
   }
 
-  var node: JSONNode {
+  var node: ReportNode {
     .object([
       ("store", .text(location)),
       ("backend", .text(kind)),

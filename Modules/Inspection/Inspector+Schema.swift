@@ -86,7 +86,7 @@ extension TableEntry {
     ]
   }
 
-  fileprivate var node: JSONNode {
+  fileprivate var node: ReportNode {
     .object([
       ("type", .text(name)),
       (
@@ -110,7 +110,7 @@ extension TableEntry {
         .array(
           compoundIndexes.map { index in
             .object([
-              ("properties", .array(names(of: index).map { JSONNode.text($0) })), ("unique", .bool(index.isUnique)),
+              ("properties", .array(names(of: index).map { ReportNode.text($0) })), ("unique", .bool(index.isUnique)),
             ])
           })
       ),

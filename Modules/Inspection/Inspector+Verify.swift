@@ -28,11 +28,11 @@ extension Inspector {
     if !faults.isEmpty { throw InspectionError(.damaged, "") }
   }
 
-  private static func node(_ fault: StoreFault) -> JSONNode {
+  private static func node(_ fault: StoreFault) -> ReportNode {
     .object([("place", .text(fault.place)), ("fault", .text(fault.message))])
   }
 
-  private func node(_ report: StoreVerifier.Report, _ version: Version) -> JSONNode {
+  private func node(_ report: StoreVerifier.Report, _ version: Version) -> ReportNode {
     .object([
       ("store", .text(location)), ("version", .number(Int(clamping: version.rawValue))),
       ("objects", .number(report.objectCount)), ("indexes", .number(report.indexCount)),

@@ -56,12 +56,12 @@ public struct Inspector {
   }
 
   /// A document as JSON over several lines.
-  func print(_ node: JSONNode) throws(InspectionError) {
+  func print(_ node: ReportNode) throws(InspectionError) {
     try print(node.text(pretty: true) + [UInt8(ascii: "\n")])
   }
 
   /// Each document on a line.
-  func printLines(_ nodes: [JSONNode]) throws(InspectionError) {
+  func printLines(_ nodes: [ReportNode]) throws(InspectionError) {
     try print(nodes.flatMap { $0.text(pretty: false) + [UInt8(ascii: "\n")] })
   }
 

@@ -1,17 +1,6 @@
 import Foundation
 import Values
 
-/// A piece of JSON, before it is known what it is for.
-enum JSONNode: Sendable, Hashable {
-  case null
-  case bool(Bool)
-  case int(Int64)
-  case double(Double)
-  case string(String)
-  case array([JSONNode])
-  case object([String: JSONNode])
-}
-
 extension JSONNode {
   /// As `Store.create(_:value:)` takes it.
   var loose: Any? {
@@ -65,40 +54,6 @@ extension Value {
     case .string(let x): self = .string(x)
     case .array(let x): self = .list(x.map { Value(mixed: $0) })
     case .object(let x): self = .map(ValueMap(x.map { ValueMap.Entry($0.key, Value(mixed: $0.value)) }))
-    }
-  }
-}
-
-extension JSONNode: Codable {
-  init(from decoder: any Decoder) throws {
-    let value = try decoder.singleValueContainer()
-    if value.decodeNil() {
-      self = .null
-    } else if let bool = try? value.decode(Bool.self) {
-      self = .bool(bool)
-    } else if let int = try? value.decode(Int64.self) {
-      self = .int(int)
-    } else if let double = try? value.decode(Double.self) {
-      self = .double(double)
-    } else if let string = try? value.decode(String.self) {
-      self = .string(string)
-    } else if let array = try? value.decode([JSONNode].self) {
-      self = .array(array)
-    } else {
-      self = .object(try value.decode([String: JSONNode].self))
-    }
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .null: try container.encodeNil()
-    case .bool(let value): try container.encode(value)
-    case .int(let value): try container.encode(value)
-    case .double(let value): try container.encode(value)
-    case .string(let value): try container.encode(value)
-    case .array(let value): try container.encode(value)
-    case .object(let value): try container.encode(value)
     }
   }
 }

@@ -1,17 +1,17 @@
 import Values
 
 /// A small JSON document in memory: the answers of commands whose size is that of the schema, not of the data.
-indirect enum JSONNode {
+indirect enum ReportNode {
   case null
   case field(Field)
-  case array([JSONNode])
+  case array([ReportNode])
   /// Members in the order they are written.
-  case object([(String, JSONNode)])
+  case object([(String, ReportNode)])
 
-  static func text(_ text: String) -> JSONNode { .field(.value(.string(text))) }
-  static func text(_ text: String?) -> JSONNode { text.map { JSONNode.text($0) } ?? .null }
-  static func number(_ number: Int) -> JSONNode { .field(.value(.int(Int64(number)))) }
-  static func bool(_ bool: Bool) -> JSONNode { .field(.value(.bool(bool))) }
+  static func text(_ text: String) -> ReportNode { .field(.value(.string(text))) }
+  static func text(_ text: String?) -> ReportNode { text.map { ReportNode.text($0) } ?? .null }
+  static func number(_ number: Int) -> ReportNode { .field(.value(.int(Int64(number)))) }
+  static func bool(_ bool: Bool) -> ReportNode { .field(.value(.bool(bool))) }
 
   /// On one line without spaces, or over several with an indentation of two. Without a line end.
   func text(pretty: Bool) -> [UInt8] {
@@ -25,11 +25,11 @@ indirect enum JSONNode {
     case .null: bytes.append(contentsOf: "null".utf8)
     case .field(let field): JSONText.append(field, to: &bytes)
     case .array(let nodes):
-      JSONNode.append(nodes, "[", "]", to: &bytes, pretty: pretty, depth: depth) { node, bytes in
+      ReportNode.append(nodes, "[", "]", to: &bytes, pretty: pretty, depth: depth) { node, bytes in
         node.append(to: &bytes, pretty: pretty, depth: depth + 1)
       }
     case .object(let members):
-      JSONNode.append(members, "{", "}", to: &bytes, pretty: pretty, depth: depth) { member, bytes in
+      ReportNode.append(members, "{", "}", to: &bytes, pretty: pretty, depth: depth) { member, bytes in
         JSONText.append(member.0, to: &bytes)
         bytes.append(contentsOf: (pretty ? ": " : ":").utf8)
         member.1.append(to: &bytes, pretty: pretty, depth: depth + 1)
