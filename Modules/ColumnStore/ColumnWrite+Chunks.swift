@@ -6,7 +6,7 @@ extension ColumnWrite {
   /// used again for the next fresh rows; empty when none can.
   func seal(_ table: TableState, _ fresh: Chunk) throws(StorageError) -> [EditedColumn?] {
     table.fresh = nil
-    table.isFreshChanged = true
+    table.changeFresh()
     guard fresh.count > 0, fresh.liveCount > 0 else { return [] }
     if let base = try chunk(table, number: fresh.number) {
       try append(fresh, to: base, table)
@@ -48,6 +48,7 @@ extension ColumnWrite {
     }
     for row in 0..<fresh.count { base.appendRow(offset + row, isLive: Bits.test(fresh.live, row)) }
     base.isChanged = true
+    forgetPlaces(of: table, base)
   }
 
   /// Drops dead rows from a chunk with few living ones.
