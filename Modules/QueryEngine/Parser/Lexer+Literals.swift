@@ -80,7 +80,7 @@ extension Lexer {
       guard Lexer.isDigit(peek()) else { throw fault("The exponent has no digits.", at: start) }
       skipDigits()
     }
-    if isReal, peek() | 32 == UInt8(ascii: "f"), !Lexer.startsName(peek(1)), !Lexer.isDigit(peek(1)), let float = Float(text(start..<offset)) {
+    if peek() | 32 == UInt8(ascii: "f"), !Lexer.startsName(peek(1)), !Lexer.isDigit(peek(1)), let float = Float(text(start..<offset)) {
       offset += 1
       return .constant(.float(float))
     }
