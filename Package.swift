@@ -87,6 +87,8 @@ let targets: [Target] = [
     "vivarium-demo",
     ["Inspection", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "Vivarium", argumentParser],
     path: "Tools/vivarium-demo"),
+  Room.program(
+    "vivarium-tasks", ["ResultsControl", "StorageLMDB", "Vivarium", argumentParser], path: "Tools/vivarium-tasks"),
   Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
   Room.library(
     "ConformanceCases",
@@ -138,6 +140,7 @@ let targets: [Target] = [
   Room.tests(
     "MessagesTests",
     ["MessageSamples", "Messages", "StorageLMDB", "StorageMemory", "TestSupport", "Vivarium", "message-child"]),
+  Room.tests("TasksProgramTests", ["TestSupport", "vivarium-tasks"]),
   Room.tests("InspectionTests", ["Inspection", "QueryModel", "Storage", "TestSupport", "Values"]),
   Room.tests(
     "InspectProgramTests",
