@@ -100,7 +100,7 @@ private struct ListScene {
 
   @Test("list-18: copies of an element are inserted where they sort") func list18() throws {
     let scene = try ListScene()
-    let sorted = scene.owner.items.sorted(by: \.value, ascending: false)
+    let sorted = try #require(scene.owner.items.sorted(by: \.value, ascending: false))
     let heard = try scene.hear(sorted) {
       try scene.edit { owner in for _ in 0..<3 { owner.items.append(owner.items[5]) } }
     }
@@ -109,14 +109,14 @@ private struct ListScene {
 
   @Test("list-20: places in the list are nothing to one that is sorted") func list20() throws {
     let scene = try ListScene()
-    let sorted = scene.owner.items.sorted(by: \.value, ascending: false)
+    let sorted = try #require(scene.owner.items.sorted(by: \.value, ascending: false))
     #expect(try scene.hear(sorted) { try scene.edit { $0.items.swapAt(3, 7) } } == [])
     #expect(try scene.hear(sorted) { try scene.edit { $0.items.move(from: 2, to: 6) } } == [])
   }
 
   @Test("list-22: of a filtered list a swap is two deletions and two insertions, or moves") func list22() throws {
     let scene = try ListScene()
-    let filtered = scene.owner.items.where { $0.value < 100 }
+    let filtered = try #require(scene.owner.items.where { $0.value < 100 })
     let heard = try scene.hear(filtered) { try scene.edit { $0.items.swapAt(5, 8) } }
     guard case .update(let deletions, let insertions, let modifications, _)? = heard.first else {
       Issue.record("\(heard)")
