@@ -69,6 +69,20 @@ extension ResultNotifier {
     leave(watch.place)
   }
 
+  /// A commit of which the watch is not told: it knows what the object is now.
+  func skip(_ watch: ObjectWatch, _ reading: any StorageReading) throws(StorageError) {
+    if let successor = try watch.successor(reading) { move(watch, to: successor) }
+    try watch.skip(reading)
+  }
+
+  /// Watches another object in the same place.
+  private func move(_ watch: ObjectWatch, to successor: ObjectKey) {
+    let left = watches[watch.table]?[watch.key.rawValue]?.filter { $0 !== watch } ?? []
+    watches[watch.table]?[watch.key.rawValue] = left.isEmpty ? nil : left
+    watch.succeed(successor)
+    watches[watch.table, default: [:]][successor.rawValue, default: []].append(watch)
+  }
+
   func touch(_ watch: ObjectWatch) {
     let seat = ObjectIdentifier(watch.place)
     if seats[seat]?.touched.contains(where: { $0 === watch }) == false { seats[seat]?.touched.append(watch) }
@@ -86,6 +100,10 @@ extension ResultNotifier {
       }
       return
     }
+    // Those that know the result of all these commits, unless something waits for them.
+    let ignoring =
+      records.allSatisfy { $0.author == nil }
+      ? [] : watches.values.flatMap { $0.values.joined() }.filter { !$0.isPending && $0.ignoresAll(of: records) }
     for record in records {
       for change in record.tables {
         guard let known = watches[change.table] else { continue }
@@ -100,19 +118,21 @@ extension ResultNotifier {
         }
       }
     }
+    for watch in ignoring where watch.isPending { try skip(watch, to) }
   }
 
   private func note(_ change: TableChange, at version: Version, _ known: [Int64: [ObjectWatch]]) {
     if known.count < change.modified.count + change.deleted.count {
-      for watch in known.values.joined() where watch.note(change, at: version) { touch(watch) }
+      for watches in known.values { note(change, at: version, watches) }
       return
     }
-    for object in change.modified {
-      for watch in known[object.key.rawValue] ?? [] where watch.note(change, at: version) { touch(watch) }
-    }
-    for key in change.deleted {
-      for watch in known[key] ?? [] where watch.note(change, at: version) { touch(watch) }
-    }
+    for object in change.modified { note(change, at: version, known[object.key.rawValue] ?? []) }
+    for key in change.deleted { note(change, at: version, known[key] ?? []) }
+  }
+
+  private func note(_ change: TableChange, at version: Version, _ watches: [ObjectWatch]) {
+    workDone.watchesTested += watches.count
+    for watch in watches where watch.note(change, at: version) { touch(watch) }
   }
 
   /// What the watches of a store have to tell, in the order in which they began.
@@ -125,6 +145,7 @@ extension ResultNotifier {
     seats[seat]?.touched = pending
     var offers: [WatchOffer] = []
     for watch in pending {
+      if let successor = try watch.successor(reading) { move(watch, to: successor) }
       if let offer = try watch.offer(at: version, reading) { offers.append(offer) }
     }
     return offers

@@ -89,6 +89,8 @@ public final class Store {
   var isTrackingReads = false
   /// Where they are observed from; nil while none is.
   var place: DeliveryPlace?
+  /// The version that observers were told of last, where one of them wants to see what objects were.
+  var old: (any ReadTransaction)?
   /// Observed results as they are in `keptVersion`.
   var kept: [ResultDescription: ResultVersion] = [:]
   var keptVersion = Version(0)
@@ -101,7 +103,7 @@ public final class Store {
 
   init(
     _ configuration: Configuration, _ shared: SharedEngine, home: DeliveryContext, place: String,
-    steps: [CatalogStep] = []
+    steps: [CatalogStep] = [], snapshot first: (any ReadTransaction)? = nil
   ) throws(StoreError) {
     self.configuration = configuration
     schemaChanges = steps
@@ -109,7 +111,7 @@ public final class Store {
     self.home = home
     opener = place
     do throws(StorageError) {
-      snapshot = try shared.engine.beginRead()
+      if let first { snapshot = first } else { snapshot = try shared.engine.beginRead() }
     } catch {
       throw StoreError(error)
     }
