@@ -11,9 +11,9 @@ extension ResultNotifier {
     queue.async { self.start(watch) }
   }
 
-  /// Ends it, from any thread, without waiting for anything.
+  /// Ends it, from any thread, without waiting for anything. Idempotent; also for one that told its last.
   package func stop(_ watch: ObjectWatch) {
-    guard watch.end() else { return }
+    _ = watch.end()
     queue.async { self.lock.withLock { _ in self.detach(watch) } }
   }
 
@@ -29,7 +29,8 @@ extension ResultNotifier {
     } catch {
       watch.fail(error)
       lock.withLock { _ in
-        seats[ObjectIdentifier(watch.place), default: Seat(place: watch.place)].touched.append(watch)
+        register(watch)
+        touch(watch)
       }
     }
   }
@@ -37,9 +38,7 @@ extension ResultNotifier {
   private func attach(_ watch: ObjectWatch) throws(StorageError) {
     if held == nil { held = try engine.beginRead() } else { try advance() }
     guard let held else { return }  // it was just made
-    watches[watch.table, default: [:]][watch.key.rawValue, default: []].append(watch)
-    if watch.isDeep { deepWatches.append(watch) }
-    seats[ObjectIdentifier(watch.place), default: Seat(place: watch.place)].observations += 1
+    register(watch)
     // What was committed since the observer read the object, which may be none of it.
     if held.version > watch.version {
       if let records = try ResultNotifier.records(after: watch.version, in: held) {
@@ -57,6 +56,14 @@ extension ResultNotifier {
       watch.reached(held.version)
     }
     if watch.isPending { touch(watch) }
+  }
+
+  /// Takes a seat for the watch, which it has until it is detached. Idempotent.
+  private func register(_ watch: ObjectWatch) {
+    if watches[watch.table]?[watch.key.rawValue]?.contains(where: { $0 === watch }) == true { return }
+    watches[watch.table, default: [:]][watch.key.rawValue, default: []].append(watch)
+    if watch.isDeep { deepWatches.append(watch) }
+    seats[ObjectIdentifier(watch.place), default: Seat(place: watch.place)].observations += 1
   }
 
   private func detach(_ watch: ObjectWatch) {
@@ -111,12 +118,22 @@ extension ResultNotifier {
       }
     }
     // Positions in lists are those of the newest version: all edits come first.
-    for watch in deepWatches {
+    for watch in deepWatches { noteDeep(records, for: watch, from: from, to: to) }
+  }
+
+  /// What cannot be read is the end of this watch, and of no other.
+  private func noteDeep(
+    _ records: [CommitRecord], for watch: ObjectWatch, from: any StorageReading, to: any StorageReading
+  ) {
+    do throws(StorageError) {
       for record in records {
         for change in record.tables where try watch.noteDeep(change, at: record.version, from: from, to: to) {
           touch(watch)
         }
       }
+    } catch {
+      watch.fail(error)
+      touch(watch)
     }
     for watch in ignoring where watch.isPending { try skip(watch, to) }
   }

@@ -16,6 +16,10 @@ final class SharedEngine: Sendable {
   let syncer: CommitSyncer
   /// Who keeps the right to write while its observers are told. One at the most: there is one right.
   let keeper = Mutex<WriteKeeper?>(nil)
+  /// Whose write is open round the code that runs. One at the most, too.
+  let writer = Mutex<WriteKeeper?>(nil)
+  /// Rights that are waited for on the worker, or have come, and that nobody took. Weak: they go with their stores.
+  let acquisitions = Mutex<[WeakAcquisition]>([])
 
   private struct Weak { weak var shared: SharedEngine? }
   /// By engine: one that is in here is alive, because its `SharedEngine` holds it.
