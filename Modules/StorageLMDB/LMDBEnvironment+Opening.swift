@@ -104,7 +104,7 @@ extension LMDBEnvironment {
   }
 
   private static func refuseTornStore(_ files: LMDBFiles) throws(StorageError) {
-    guard SafePointFile.isRestoreDue(files) else { return }
+    guard try SafePointFile.isRestoreDue(files) else { return }
     throw StorageError(
       .corrupt, .engine, "The system went down while '\(files.data)' had commits that were not synced.",
       remedy: "Open it for writing once; that puts it back to its last safe version.")
