@@ -27,8 +27,7 @@ extension LMDBEnvironment {
     do {
       return try open(files, isReadOnly: false, mapSize: mapSize)
     } catch {
-      // Nothing may be left of an open that failed; a file with a byte in it is somebody's by now.
-      if (try? LMDBHeader(path: files.data))?.kind == .empty { unlink(files.data) }
+      files.removeIfUnused()
       throw error
     }
   }
