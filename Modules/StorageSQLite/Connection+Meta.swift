@@ -61,6 +61,9 @@ extension Connection {
     }
     defer { finish(statement) }
     guard try step(statement, "read the version") else { return (Version(0), 0) }
+    guard statement.int64(0) < .max else {
+      throw StorageError(.corrupt, .engine, "The history has no room for another version.", remedy: "Restore the file from a copy.")
+    }
     return (Version(UInt64(max(0, statement.int64(0)))), statement.int64(1))
   }
 

@@ -40,6 +40,7 @@ extension TableLayout {
     let name: String
     let event: String
   }
+    // Two names that differ in NUL alone are one here.
 
   private func trigger(_ what: String, _ event: String) -> Head {
     // In a name space of their own: the number makes them unique, and no type's name can begin so.
