@@ -37,6 +37,11 @@ public final class SQLiteEngine: StorageEngine {
   /// Released when the file is let go of.
   let presence: Mutex<StorePresence?>
   let pagesMax: Int
+  private let held: Mutex<HeldFiles?>
+  /// There was no log before ours, so none is to be left.
+  let hasMadeLog: Bool
+  /// Open from the first commit on that we sync ourselves.
+  let log = Mutex<LogFile?>(nil)
   let forget: @Sendable (SQLiteEngine) -> Void
   /// Idle connections kept for the next reads.
   static let idleMax = 8
