@@ -57,6 +57,8 @@ public final class SQLiteEngine: StorageEngine {
     let (presence, isImmutable) = try SQLiteEngine.announce(file, options)
     self.presence = Mutex(presence)
     lock = options.isReadOnly ? nil : try FileWriterLock(path: file.coordinationPath)
+    hasMadeLog = options.isReadOnly && !isImmutable && !hadLog
+    held = Mutex(HeldFiles(path: file.path))
     bell = try FileDoorbell(path: file.bellPath, isReadOnly: options.isReadOnly)
     checkpointer = Checkpointer(path: file.path, lock: lock)
     shared.withLock { $0.isImmutable = isImmutable }
