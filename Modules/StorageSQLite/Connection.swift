@@ -19,6 +19,9 @@ final class Connection: @unchecked Sendable {
   var texts: [String: Statement] = [:]
   /// Left to the parent process: a forked child must not even close it.
   private var isAbandoned = false
+  private var isShut = false
+  /// What the file looked like when it was opened as one that nobody writes.
+  var stamp: FileStamp?
   /// How many statements were taken so far. For tests. `@exclusivity(unchecked)`: as `recent`.
   @exclusivity(unchecked) var takeCount = 0
   /// Whether the function that adds doubles is known.
