@@ -57,8 +57,12 @@ final class Connection: @unchecked Sendable {
     return .sqlite(code, .engine, doing: "open '\(path)'", text: String(cString: sqlite3_errmsg(database)))
   }
 
-  deinit {
-    if isAbandoned { return }
+  deinit { shut() }
+
+  /// Closes it now, whoever still refers to it: an ended transaction does, and touches it no more.
+  func shut() {
+    if isAbandoned || isShut { return }
+    isShut = true
     finalizeAll()
     sqlite3_close_v2(database)
   }

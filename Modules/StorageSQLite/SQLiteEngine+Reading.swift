@@ -69,6 +69,8 @@ extension SQLiteEngine {
   private func giveBack(_ connection: Connection) {
     if mark.isStale { return connection.abandon() }
     let isUsable = endTransaction(connection)
+    // One may keep its pages for the next reader; several would add up.
+    if !shared.withLock({ $0.idle.isEmpty }) { connection.trimCache() }
     // Dropped outside the lock: closing a connection is work.
     let surplus = shared.withLock { shared -> Connection? in
       shared.openCount -= 1
@@ -78,7 +80,10 @@ extension SQLiteEngine {
       shared.idle.append(connection)
       return nil
     }
-    if surplus != nil { letGoIfUnused() }
+    if let surplus {
+      surplus.shut()
+      letGoIfUnused()
+    }
   }
 
   /// Rolls back whatever is open. False: the connection is of no use any more.
@@ -93,7 +98,8 @@ extension SQLiteEngine {
   }
 
   /// Read-only and no log at first: nobody wrote, and the file was read as one that never changes. Once a log
-  /// appears somebody does write, and it is read like any other.
+  /// appears somebody does write, and it is read like any other. Somebody may also have written and gone; then what was
+  /// read before is worth nothing.
   func followLog() throws(StorageError) {
     guard let seen = shared.withLock({ $0.isImmutable ? $0.stamp : nil }) else { return }
     let isImmutable = !file.hasLog
@@ -102,7 +108,7 @@ extension SQLiteEngine {
     let connection = try Connection.ours(path: file.path, isReadOnly: true, isImmutable: isImmutable)
     let failure = watch.withLock { watch -> StorageError? in
       guard watch != nil else { return nil }
-      do throws(StorageError) { watch = try VersionWatch(connection) } catch { return error }
+      do throws(StorageError) { watch = try VersionWatch(connection, isImmutable: isImmutable) } catch { return error }
       return nil
     }
     if let failure { throw failure }

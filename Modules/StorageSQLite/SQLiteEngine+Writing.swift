@@ -105,6 +105,8 @@ extension SQLiteEngine {
       shared.writer = connection
       return nil
     }
+    // While the lock is held, and before the store counts as closed: whoever closes last takes the log away by its name.
+    surplus?.shut()
     hold.release()
     if surplus != nil { letGoIfUnused() }
   }
@@ -119,7 +121,7 @@ extension SQLiteEngine {
       if mark.isStale { for connection in all { connection.abandon() } }
       return all
     }
-    guard unused != nil else { return }
+    guard let unused else { return }
     if mark.isStale {
       watch.withLock { watch in
         watch?.abandon()
