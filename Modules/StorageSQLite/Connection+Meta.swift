@@ -69,6 +69,13 @@ extension Connection {
 
   /// The newest catalog of the snapshot; the empty one when there is none yet.
   func readCatalog() throws(StorageError) -> Catalog {
+    // The snapshot's: what the first bytes of the file say may be older than its log.
+    let format = try number(of: "user_version")
+    guard format <= MetaTables.format else {
+      throw StorageError(
+        .unsupportedVersion, .engine, "The file has format \(format); this build knows formats up to \(MetaTables.format).",
+        remedy: "Open the file with a newer build.")
+    }
     let statement = try take(StatementKey(.catalog)) {
       "SELECT catalog FROM _vivarium_catalog ORDER BY version DESC LIMIT 1"
     }
