@@ -38,8 +38,9 @@ import Values
         for row in 0..<batch.count where batch.isLive(at: row) {
           let i = Int(batch.columns[1].word(at: row))
           found.append(i)
-          #expect(batch.key(at: row) == keys[i])
-          #expect(batch.columns[0].isNull(at: row) == (counts[i] == nil))
+          let (key, isNull) = (batch.key(at: row), batch.columns[0].isNull(at: row))
+          #expect(key == keys[i])
+          #expect(isNull == (counts[i] == nil))
           guard let count = counts[i] else { continue }
           let picture = batch.columns[0].bytes(at: row)
           #expect(picture.count == count && picture.first == UInt8(i) && picture.last == UInt8(i))

@@ -89,7 +89,7 @@ import Values
     #expect(try read.count(table.id) == 2)
     var keys: [Int64] = []
     try read.scan(table.id, [], from: ObjectKey(0), hints: []) { batch in
-      keys += (0..<batch.count).map { batch.key(at: $0).rawValue }
+      for row in 0..<batch.count { keys.append(batch.key(at: row).rawValue) }
       return .proceed
     }
     #expect(keys == [1, 4])

@@ -135,7 +135,10 @@ import Values
     old.end()
     let new = try reader.beginRead()
     var rows = 0
-    try new.scan(table.id, [table.id("name")], from: ObjectKey(0), hints: []) { rows += $0.count; return .proceed }
+    try new.scan(table.id, [table.id("name")], from: ObjectKey(0), hints: []) { batch in
+      rows += batch.count
+      return .proceed
+    }
     #expect(rows == 1500)
     #expect(try new.count(table.id) == 1500)
   }
