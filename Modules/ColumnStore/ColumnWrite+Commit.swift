@@ -19,9 +19,9 @@ extension ColumnWrite {
         guard let edits = table.edits[i], !edits.isEmpty else { continue }
         let merged = try edits.merge(
           into: reader(table, i), version: version.next.rawValue, blockLimit: engine.header.blockLimit, &batch)
-        batch.put(.indexRecord(table.indexes[i].reference), merged.encoded)
+        batch.put(.indexRecord(table.indexes[i].reference), try merged.encoded())
       }
-      if table.isChanged { batch.put(.table(.tableRecord, table.id), table.encodedRecord) }
+      if table.isChanged { batch.put(.table(.tableRecord, table.id), try table.encodedRecord()) }
     }
     try storeHistory(record, &batch)
     batch.sort()
@@ -155,6 +155,7 @@ extension ColumnWrite {
     var list = list
     for i in list.segments.indices {
       if list.segments[i].id == 0 {
+        guard list.nextSegment < .max else { throw .corrupt("a list has used up the numbers of its segments") }
         list.segments[i].id = list.nextSegment
         list.nextSegment += 1
       } else if !list.segments[i].isChanged {

@@ -90,7 +90,7 @@ private struct StoreFacts {
     lastCommit.flatMap { record in
       record.timeMilliseconds == 0
         // One rounding, to the nearest: by way of 1970 there would be two, and digits nobody wrote.
-        ? nil : DateText.text(Date(timeIntervalSinceReferenceDate: Double(record.timeMilliseconds - 978_307_200_000) / 1000))
+        ? nil : DateText.text(Date(timeIntervalSinceReferenceDate: Double(record.timeMilliseconds &- 978_307_200_000) / 1000))
     }
   }
 

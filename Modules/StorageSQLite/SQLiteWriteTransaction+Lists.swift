@@ -11,7 +11,9 @@ extension SQLiteWriteTransaction {
         return try removeAll(of: owner, from: column)
       }
       let list = try layout.list(id)
-      var found = try loadPositions(list, owner)
+      var found: [Int64] = []
+      // To empty a list nobody needs to know what is in it, be it what another program should not have put there.
+      if case .clear = edit { try requireObject(try layout.table(id.table), owner) } else { found = try loadPositions(list, owner) }
       // Out of the cache while it changes: no copy, and forgotten when something fails on the way.
       _ = positions.take(id, owner)
       do throws(StorageError) {

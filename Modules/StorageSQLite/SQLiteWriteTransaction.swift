@@ -75,6 +75,7 @@ extension SQLiteWriteTransaction {
     }
     settleInsertion()
     do throws(StorageError) {
+      try engine.prepareCommit(durability)
       for id in countedTables.sorted() {
         let table = try layout.table(id)
         // What is counted was changed, so its count is known.
