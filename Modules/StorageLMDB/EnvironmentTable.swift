@@ -10,6 +10,8 @@ final class EnvironmentTable: Sendable {
   private struct Entry: Sendable {
     let raw: RawEnvironment
     weak let environment: LMDBEnvironment?
+    /// LMDB's lock file, which nobody but LMDB may open and close.
+    let lock: FileIdentity?
     /// Of the environment that last took the handle; only it closes the handle.
     let token: UInt64
     let mark: ForkMark
@@ -37,7 +39,8 @@ final class EnvironmentTable: Sendable {
       let token = state.nextToken
       let (raw, environment) = try make(entry?.raw, token)
       state.nextToken += 1
-      state.entries[identity] = Entry(raw: raw, environment: environment, token: token, mark: ForkMark())
+      state.entries[identity] = Entry(
+        raw: raw, environment: environment, lock: FileIdentity(path: files.lock), token: token, mark: ForkMark())
       return environment
     }
   }
@@ -49,6 +52,12 @@ final class EnvironmentTable: Sendable {
       state.entries[identity] = nil
       raw.close()
     }
+  }
+
+  /// Whether the path leads to the lock file of a store that this process has open.
+  func isLockFile(_ path: String) -> Bool {
+    guard let identity = FileIdentity(path: path) else { return false }
+    return state.withLock { state in state.entries.values.contains { $0.lock == identity && !$0.mark.isStale } }
   }
 
   /// Whether this process has the file open.

@@ -36,6 +36,8 @@ public final class SQLiteEngine: StorageEngine {
   let lock: FileWriterLock?
   /// Released when the file is let go of.
   let presence: Mutex<StorePresence?>
+  /// Who holds which version, for all processes. Opened by the first announcement.
+  let holders = Mutex<HolderTable?>(nil)
   let pagesMax: Int
   let forget: @Sendable (SQLiteEngine) -> Void
   /// Idle connections kept for the next reads.

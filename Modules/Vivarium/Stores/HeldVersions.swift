@@ -10,6 +10,8 @@ final class HeldVersions: Sendable {
     var label: String?
     /// Where in the program the holder was made.
     var place: String
+    /// The line that other processes see; nil where there are none, or no room.
+    fileprivate var announcement: (any VersionAnnouncement)?
   }
 
   private struct State {
@@ -21,12 +23,18 @@ final class HeldVersions: Sendable {
   }
 
   private let state = Mutex(State())
+  /// Where the engine can tell other processes.
+  private let engine: (any VersionAnnouncing)?
 
-  /// Lists a holder until it is dropped.
-  func hold(_ version: Version, label: String?, place: String) -> VersionHold {
+  init(_ engine: any StorageEngine) { self.engine = engine as? any VersionAnnouncing }
+
+  /// Lists a holder until it is dropped. `isBrief`: for the time of one job; other processes are not told.
+  func hold(_ version: Version, label: String?, place: String, isBrief: Bool = false) -> VersionHold {
+    let announcement = isBrief ? nil : engine?.announce(version, label: label ?? place)
     let id = state.withLock { state in
       state.nextID += 1
-      state.entries[state.nextID] = Entry(version: version, since: .now, label: label, place: place)
+      state.entries[state.nextID] = Entry(
+        version: version, since: .now, label: label, place: place, announcement: announcement)
       return state.nextID
     }
     return VersionHold(self, id)
@@ -36,10 +44,15 @@ final class HeldVersions: Sendable {
     state.withLock { state in
       state.entries[id]?.version = version
       state.entries[id]?.since = .now
+      state.entries[id]?.announcement?.move(to: version)
     }
   }
 
-  fileprivate func release(_ id: UInt64) { state.withLock { _ = $0.entries.removeValue(forKey: id) } }
+  fileprivate func release(_ id: UInt64) {
+    // Dropped outside the lock: its line is given back then.
+    let entry = state.withLock { $0.entries.removeValue(forKey: id) }
+    withExtendedLifetime(entry) {}
+  }
 
   fileprivate func since(_ id: UInt64) -> ContinuousClock.Instant? { state.withLock { $0.entries[id]?.since } }
 

@@ -101,7 +101,7 @@ public final class Store {
 
   init(
     _ configuration: Configuration, _ shared: SharedEngine, home: DeliveryContext, place: String,
-    steps: [CatalogStep] = []
+    steps: [CatalogStep] = [], isBrief: Bool = false
   ) throws(StoreError) {
     self.configuration = configuration
     schemaChanges = steps
@@ -113,7 +113,7 @@ public final class Store {
     } catch {
       throw StoreError(error)
     }
-    hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place)
+    hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place, isBrief: isBrief)
     reading = snapshot
     windowed = snapshot as? any WindowedReading
     notifiedVersion = snapshot.version
