@@ -108,7 +108,7 @@ public final class Store {
 
   init(
     _ configuration: Configuration, _ shared: SharedEngine, home: DeliveryContext, place: String,
-    steps: [CatalogStep] = [], snapshot first: (any ReadTransaction)? = nil
+    steps: [CatalogStep] = [], isBrief: Bool = false, snapshot first: (any ReadTransaction)? = nil
   ) throws(StoreError) {
     self.configuration = configuration
     schemaChanges = steps
@@ -121,7 +121,7 @@ public final class Store {
     } catch {
       throw StoreError(error)
     }
-    hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place)
+    hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place, isBrief: isBrief)
     reading = snapshot
     windowed = snapshot.powers.windows
     notifiedVersion = snapshot.version
