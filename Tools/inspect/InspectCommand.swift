@@ -13,9 +13,10 @@ struct InspectCommand: ParsableCommand {
     discussion: """
       Opens for reading alone and shows one version of the store. Exit status: 0 done; 1 the type or object is not \
       there; 2 the arguments make no sense; 3 the store cannot be opened (missing, foreign, damaged, or of a newer \
-      format); 4 reading or writing failed; 5 the store has faults. What went wrong is one line on standard error.
+      format); 4 reading or writing failed; 5 the store has faults; 6 a dry \
+      run says that it would fail. What went wrong is one line on standard error.
       """,
-    subcommands: [Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Export.self, Import.self, Copy.self, Digest.self])
+    subcommands: [Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Export.self, Import.self, Copy.self, Digest.self, Migrate.self])
 
   /// What every command takes.
   struct Target: ParsableArguments {
@@ -78,7 +79,13 @@ extension OutputFormat: ExpressibleByArgument {}
 
 extension InspectCommand.Target {
   func inspector() throws(InspectionError) -> Inspector {
+    try Self.inspector(of: file, format, DescriptorOutput(STDOUT_FILENO))
+  }
+
+  static func inspector(
+    of file: String, _ format: OutputFormat, _ output: any TextOutput
+  ) throws(InspectionError) -> Inspector {
     let engine = try StoreFinder.open(file, [LMDBBackend(path: file), SQLiteBackend(path: file)])
-    return Inspector(engine, location: file, format: format, output: DescriptorOutput(STDOUT_FILENO))
+    return Inspector(engine, location: file, format: format, output: output)
   }
 }
