@@ -160,6 +160,11 @@ let targets: [Target] = [
     "ObservationTests", ["StorageLMDB", "StorageSQLite", "TestSupport", "Vivarium", "watch-child"]),
   Room.program(
     "crash-child", ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values"], path: "Tests/CrashChild"),
+  Room.support("MigrationSamples", ["Storage", "StorageLMDB", "StorageSQLite", "Vivarium"]),
+  Room.program(
+    "migration-child", ["MigrationSamples", "Storage", "TestSupport", "Values", "Vivarium"], path: "Tests/MigrationChild"),
+  Room.tests(
+    "MigrationCrashTests", ["MigrationSamples", "Storage", "TestSupport", "Vivarium", "migration-child"]),
   Room.tests(
     "CrashTests",
     ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values", "crash-child"]),
