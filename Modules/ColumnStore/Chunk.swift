@@ -179,6 +179,13 @@ extension Chunk {
     isMapChanged = true
   }
 
+  /// Everything is stored as it is: for the next write the chunk is as if it had been read.
+  func settle() {
+    forgetPresented()
+    isMapChanged = false
+    isChanged = false
+  }
+
   /// Forgets the vectors that were made for scans: they hold the bytes of rows that lived then alone.
   func forgetPresented() {
     for slot in 0..<cellCount { cells[slot].presented = nil }

@@ -13,11 +13,18 @@ extension ColumnReading {
   }
 
   final func word(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
+    if let word = placedWord(column, key.rawValue) { return word }
+    return try findWord(column, key)
+  }
+
+  @inline(never) private final func findWord(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
     try checkOpen()
     let table = try table(column.table)
     let slot = try slot(table, column.property, isWord: true)
     let (chunk, position) = try place(table, key)
-    return try word(table, chunk, position, slot)
+    let word = try word(table, chunk, position, slot)
+    keepPlace(column, table, chunk, slot)
+    return word
   }
 
   final func words(

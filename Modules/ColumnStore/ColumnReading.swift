@@ -10,7 +10,13 @@ class ColumnReading {
   let engine: ColumnEngine
   let snapshot: any KeyValueSnapshot
   final let version: Version
-  final var map: CatalogMap { didSet { foundIndex = nil } }
+  final var map: CatalogMap {
+    didSet {
+      foundIndex = nil
+      directIndex = nil
+      forgetPlaces()
+    }
+  }
   @exclusivity(unchecked) final var isEnded = false
   @exclusivity(unchecked) private final var tables: [TableState?] = []
   /// The index that was asked last.
@@ -18,7 +24,16 @@ class ColumnReading {
   /// Bytes of long values that are kept for the next scan.
   @exclusivity(unchecked) final var keptLongBytes = 0
 
-  init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot) throws(StorageError) {
+  /// The unique index of integers that was asked last, as long as this transaction has not changed it.
+  @exclusivity(unchecked) final var directIndex: DirectIndex?
+  /// Eight columns whose words were read one by one; nil until there were some.
+  @exclusivity(unchecked) final var wordPlaces: UnsafeMutablePointer<WordPlaces?>?
+  @exclusivity(unchecked) final var wordReads = 0
+  /// Whether what was read once stays as it is.
+  final let isFixed: Bool
+
+  init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot, isFixed: Bool) throws(StorageError) {
+    self.isFixed = isFixed
     self.engine = engine
     self.snapshot = snapshot
     version = snapshot.version
@@ -35,6 +50,8 @@ class ColumnReading {
   final func forgetTables() {
     tables = []
     foundIndex = nil
+    directIndex = nil
+    forgetPlaces()
   }
 
   @inline(__always) final func table(_ id: TableID) throws(StorageError) -> TableState {
@@ -48,14 +65,25 @@ class ColumnReading {
     guard let shapes = map.shapes(id) else { throw .misuse("The catalog has no table \(id.rawValue).") }
     let table = TableState(shapes, rowsPerChunk: engine.header.rowsPerChunk)
     if let record = try value(.table(.tableRecord, id)) { try table.read(record: record) }
-    if let rows = try value(.table(.freshRows, id)) {
-      table.fresh = try FreshRows.decode(rows, table.shapes, rowsPerChunk: table.rowsPerChunk)
-      table.isFreshStored = true
-    }
+    try openFreshRows(table)
     let raw = Int(id.rawValue)
     while tables.count <= raw { tables.append(nil) }
     tables[raw] = table
     return table
+  }
+
+  /// Decodes the fresh rows, or takes over those that the last write has left.
+  private final func openFreshRows(_ table: TableState) throws(StorageError) {
+    if !isFixed, let warm = engine.structures.takeFreshRows(table.id, version: version) {
+      table.fresh = warm.chunk
+      table.storedFresh = FreshRows.Stored(bytes: warm.encoded.bytes, owner: warm.encoded, positions: warm.chunk.count)
+      table.isFreshStored = true
+    } else if let rows = try value(.table(.freshRows, table.id)) {
+      let fresh = try FreshRows.decode(rows, table.shapes, rowsPerChunk: table.rowsPerChunk, copying: !isFixed)
+      table.fresh = fresh
+      table.storedFresh = FreshRows.Stored(bytes: rows, owner: nil, positions: fresh.count)
+      table.isFreshStored = true
+    }
   }
 
   @inline(__always) final func value(_ key: EntryKey) throws(StorageError) -> UnsafeRawBufferPointer? {

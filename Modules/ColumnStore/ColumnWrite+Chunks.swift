@@ -6,7 +6,7 @@ extension ColumnWrite {
   /// used again for the next fresh rows; empty when none can.
   func seal(_ table: TableState, _ fresh: Chunk) throws(StorageError) -> [EditedColumn?] {
     table.fresh = nil
-    table.isFreshChanged = true
+    table.changeFresh()
     // Rows that are all dead need no chunk, unless a savepoint may bring them back or their own entries are still to be
     // removed; the commit drops a chunk without living rows.
     if fresh.liveCount == 0, !isRecordingUndo, !table.leavingEntries.contains(where: { $0 >= fresh.firstKey }) { return [] }
@@ -51,6 +51,7 @@ extension ColumnWrite {
     }
     for row in 0..<fresh.count { base.appendRow(offset + row, isLive: Bits.test(fresh.live, row)) }
     base.isChanged = true
+    forgetPlaces(of: table, base)
   }
 
   /// Drops dead rows from a chunk with few living ones.

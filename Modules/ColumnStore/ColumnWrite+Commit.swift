@@ -33,7 +33,10 @@ extension ColumnWrite {
     if let fresh = table.fresh {
       if fresh.liveCount == 0 {
         table.fresh = nil
-      } else if let rows = FreshRows.encode(fresh, table.shapes, limit: engine.header.freshLimit) {
+      } else if let rows = FreshRows.encode(
+        fresh, table.shapes, limit: engine.header.freshLimit, stored: table.storedFresh)
+      {
+        encodedFresh.append((table.id, rows))
         for slot in table.shapes.indices {
           if let column = fresh.cells[slot].edited { storeLongValues(table, fresh, slot, column, &batch) }
         }

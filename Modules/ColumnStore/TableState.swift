@@ -28,6 +28,8 @@ final class TableState {
   /// The base version has an entry of fresh rows.
   @exclusivity(unchecked) var isFreshStored = false
   @exclusivity(unchecked) var isFreshChanged = false
+  /// The fresh rows of the base version as they are encoded; nil once one of them was changed.
+  @exclusivity(unchecked) var storedFresh: FreshRows.Stored?
   /// Chunks that this write has made, ascending and above all stored ones.
   var addedNumbers: [Int64] = []
   var directory: ChunkDirectory?
@@ -78,6 +80,7 @@ final class TableState {
     indexes = new.indexes
     directness = new.directness
     indexesOfSlot = new.indexesOfSlot
+    storedFresh = nil
     for chunk in chunks.values { chunk.addCells(upTo: shapes.count) }
     if let fresh, fresh.cellCount < shapes.count {
       let old = fresh.cellCount
@@ -89,6 +92,12 @@ final class TableState {
         fresh.cells[slot].state = .edited
       }
     }
+  }
+
+  /// Before a row that may be stored among the fresh ones is changed.
+  @inline(__always) func changeFresh() {
+    isFreshChanged = true
+    storedFresh = nil
   }
 
   /// Whether integers are the keys of an index, and unique in it.

@@ -108,13 +108,14 @@ extension Catalog {
       let ids = index.properties.compactMap { table[$0]?.id }
       return ids.count == index.properties.count ? (index, ids) : nil
     }
-    let names = Dictionary(uniqueKeysWithValues: table.columns.map { ($0.id, $0.schema.name) })
+    let columns = table.columns
     table.indexes.removeAll { entry in
       let keep = wanted.contains { $0.1 == entry.properties && $0.0.isUnique == entry.isUnique }
       if !keep {
         steps.append(
           .removedIndex(
-            type: object.name, properties: entry.properties.compactMap { names[$0] }, isUnique: entry.isUnique))
+            type: object.name, properties: entry.properties.compactMap { id in columns.first { $0.id == id }?.schema.name },
+            isUnique: entry.isUnique))
       }
       return !keep
     }

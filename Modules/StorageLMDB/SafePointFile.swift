@@ -5,16 +5,27 @@ import Musl
 #else
 import Darwin
 #endif
+import ColumnStore
 import Coordination
 import Storage
+import Synchronization
 
 /// The side file `<store>.safe`: two places of 512 bytes, written in turn, so that one is whole whatever
 /// happens. Made with the first commit that is not synced.
 final class SafePointFile: Sendable {
   private static let place = 512
 
+  /// What the file had when it was read last. Every process that commits writes it, so each commit looks; mostly it
+  /// finds the same bytes.
+  private struct Seen {
+    var bytes = [UInt8](repeating: 0, count: SafePointFile.place * 2)
+    var newest: SafePoint?
+    var decodeCount = 0
+  }
+
   private let path: String
   private let descriptor: Int32
+  private let seen = Mutex(Seen())
 
   /// Opens the file. Nil when it is missing and not to be made.
   init?(files: LMDBFiles, creates: Bool, mode: UInt32) throws(StorageError) {
@@ -30,14 +41,35 @@ final class SafePointFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// The newest whole point; nil when none was written.
-  func newest() -> SafePoint? { SafePointFile.newest(descriptor) }
+  /// How often the file's bytes were others than those seen before. For tests.
+  var decodeCount: Int { seen.withLock { $0.decodeCount } }
 
-  private static func newest(_ descriptor: Int32) -> SafePoint? {
-    var bytes = [UInt8](repeating: 0, count: SafePointFile.place * 2)
-    guard pread(descriptor, &bytes, bytes.count, 0) > 0 else { return nil }
-    return [0, SafePointFile.place].compactMap { SafePoint(bytes[$0..<$0 + SafePoint.size]) }
-      .max { $0.sequence < $1.sequence }
+  /// The newest whole point; nil when none was written.
+  func newest() -> SafePoint? {
+    withUnsafeTemporaryAllocation(byteCount: SafePointFile.place * 2, alignment: 8) { now -> SafePoint? in
+      guard let count = SafePointFile.read(descriptor, into: now), count > 0 else { return nil }
+      return seen.withLock { seen in
+        let isSame = seen.bytes.withUnsafeBytes { compareBytes($0, UnsafeRawBufferPointer(now)) == 0 }
+        if !isSame {
+          seen.bytes = Array(now)
+          seen.newest = SafePointFile.newest(in: seen.bytes)
+          seen.decodeCount += 1
+        }
+        return seen.newest
+      }
+    }
+  }
+
+  /// Fills the buffer with what the file has, and zeroes after its end. Nil where it cannot be read.
+  private static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+    let count = pread(descriptor, buffer.baseAddress, buffer.count, 0)
+    guard count >= 0 else { return nil }
+    for i in count..<buffer.count { buffer[i] = 0 }
+    return count
+  }
+
+  private static func newest(in bytes: [UInt8]) -> SafePoint? {
+    [0, SafePointFile.place].compactMap { SafePoint(bytes[$0..<$0 + SafePoint.size]) }.max { $0.sequence < $1.sequence }
   }
 
   /// Writes and syncs what `next` makes of the newest point; nil: leaves it. One process and thread at a time.
@@ -83,7 +115,10 @@ final class SafePointFile: Sendable {
     let file = open(files.safePoint, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return false }
     defer { close(file) }
-    guard let newest = newest(file) else { return false }
+    var bytes = [UInt8](repeating: 0, count: place * 2)
+    guard let count = bytes.withUnsafeMutableBytes({ read(file, into: $0) }), count > 0,
+      let newest = newest(in: bytes)
+    else { return false }
     return try newest.isLeftOver && newest.belongs(to: files)
   }
 

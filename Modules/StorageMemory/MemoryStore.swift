@@ -5,7 +5,7 @@ import Synchronization
 import Values
 
 /// A key-value store in the memory of this process: a root that each batch replaces.
-final class MemoryStore: KeyValueStore {
+package final class MemoryStore: KeyValueStore {
   private struct State {
     var root = MemoryTree.empty
     var version = Version(0)
@@ -13,19 +13,19 @@ final class MemoryStore: KeyValueStore {
     var readers: [Version: Int] = [:]
   }
 
-  let kind = "memory"
-  let pageSize: Int
-  let pageOverhead = 16
+  package let kind = "memory"
+  package let pageSize: Int
+  package let pageOverhead = 16
   private let state = Mutex(State())
   private let lock = LocalWriterLock()
   private let bell = LocalDoorbell()
   private let isClosed = Atomic(false)
 
-  init(pageSize: Int) { self.pageSize = pageSize }
+  package init(pageSize: Int) { self.pageSize = pageSize }
 
-  func latestVersion() throws(StorageError) -> Version { state.withLock { $0.version } }
+  package func latestVersion() throws(StorageError) -> Version { state.withLock { $0.version } }
 
-  func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot {
+  package func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot {
     try checkOpen()
     let (root, version) = state.withLock { state in
       state.readers[state.version, default: 0] += 1
@@ -41,7 +41,7 @@ final class MemoryStore: KeyValueStore {
     }
   }
 
-  func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
+  package func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
     try checkOpen()
     return MemoryWriter(self, try lock.acquire(deadline))
   }
@@ -59,12 +59,12 @@ final class MemoryStore: KeyValueStore {
     bell.ring()
   }
 
-  func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
+  package func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
     try checkOpen()
     return bell.listen(version: { [weak self] in self?.state.withLock { $0.version } }, body)
   }
 
-  func statistics() throws(StorageError) -> StorageStatistics {
+  package func statistics() throws(StorageError) -> StorageStatistics {
     var statistics = StorageStatistics()
     statistics.pins = state.withLock { $0.readers }.sorted { $0.key < $1.key }.flatMap { version, count in
       [VersionPin](repeating: VersionPin(version: version, processID: ProcessNumber.own), count: count)
@@ -72,7 +72,7 @@ final class MemoryStore: KeyValueStore {
     return statistics
   }
 
-  func close() { isClosed.store(true, ordering: .relaxed) }
+  package func close() { isClosed.store(true, ordering: .relaxed) }
 
   private func checkOpen() throws(StorageError) {
     if isClosed.load(ordering: .relaxed) { throw StorageError(.closed, .engine, "The store was closed.") }
@@ -128,7 +128,7 @@ final class MemoryWriter: KeyValueWriter {
     self.hold = hold
   }
 
-  func apply(_ batch: KeyValueBatch, _ durability: Durability) throws(StorageError) { store.apply(batch) }
+  func apply(_ batch: consuming KeyValueBatch, _ durability: Durability) throws(StorageError) { store.apply(batch) }
 
   func end() { hold.release() }
 }

@@ -12,7 +12,8 @@ final class Connection: @unchecked Sendable {
   let database: OpaquePointer
   /// The layout that the kept statements were written for.
   private var layout: SchemaLayout?
-  var statements: [StatementKey: Statement] = [:]
+  /// By their keys, ascending. No dictionary: the first one of a type of keys costs more than opening a connection.
+  var statements: [(key: StatementKey, statement: Statement)] = []
   /// Those taken last, by the place of their key: most calls take one of a few. `@exclusivity(unchecked)`: nothing is
   /// called while it is accessed.
   @exclusivity(unchecked) var recent = [Statement?](repeating: nil, count: 16)
@@ -26,6 +27,8 @@ final class Connection: @unchecked Sendable {
   @exclusivity(unchecked) var takeCount = 0
   /// Whether the function that adds doubles is known.
   var hasRealSum = false
+  /// What its last commit has left; nil where somebody else may have committed since.
+  var settled: Settled?
   /// How many statements were prepared so far, over its life. For tests.
   var prepareCount = 0
   /// How many statements of queries are kept.
@@ -83,7 +86,7 @@ final class Connection: @unchecked Sendable {
   func abandon() { isAbandoned = true }
 
   private func finalizeAll() {
-    statements = [:]
+    statements = []
     recent = [Statement?](repeating: nil, count: 16)
     texts = [:]
     while let statement = sqlite3_next_stmt(database, nil) { sqlite3_finalize(statement) }

@@ -13,7 +13,7 @@ extension SQLiteEngine {
       try connection.run(StatementKey(.begin), "BEGIN")
       let state = try state(of: connection)
       let read = SQLiteReadTransaction(self, connection, state)
-      shared.withLock { $0.pins[ObjectIdentifier(read)] = state.version }
+      shared.withLock { $0.pins.append(state.version) }
       return read
     } catch {
       giveBack(connection)
@@ -61,8 +61,12 @@ extension SQLiteEngine {
   }
 
   func endRead(_ connection: Connection, _ read: SQLiteReadTransaction) {
-    let id = ObjectIdentifier(read)
-    shared.withLock { _ = $0.pins.removeValue(forKey: id) }
+    shared.withLock { shared in
+      if let i = shared.pins.firstIndex(of: read.version) {
+        shared.pins.swapAt(i, shared.pins.count - 1)
+        shared.pins.removeLast()
+      }
+    }
     giveBack(connection)
   }
 
@@ -106,12 +110,9 @@ extension SQLiteEngine {
     let stamp = FileStamp(file.path)
     if isImmutable, stamp == seen { return }
     let connection = try Connection.ours(path: file.path, isReadOnly: true, isImmutable: isImmutable)
-    let failure = watch.withLock { watch -> StorageError? in
-      guard watch != nil else { return nil }
-      do throws(StorageError) { watch = try VersionWatch(connection, isImmutable: isImmutable) } catch { return error }
-      return nil
+    try watch.withLock { watch throws(StorageError) in
+      if !shared.withLock({ $0.isClosed }) { watch = try VersionWatch(connection, isImmutable: isImmutable) }
     }
-    if let failure { throw failure }
     let old = shared.withLock { shared in
       shared.isImmutable = isImmutable
       shared.stamp = isImmutable ? stamp : nil

@@ -19,7 +19,7 @@ extension SQLiteEngine {
       if stat(path, &info) == 0 { statistics.fileBytes += Int(info.st_blocks) * 512 }
     }
     let process = getpid()
-    statistics.pins = shared.withLock { $0.pins.values.sorted() }.map { VersionPin(version: $0, processID: process) }
+    statistics.pins = shared.withLock { $0.pins.sorted() }.map { VersionPin(version: $0, processID: process) }
     let read = try beginRead()
     defer { read.end() }
     guard let snapshot = read as? SQLiteReadTransaction else { return statistics }

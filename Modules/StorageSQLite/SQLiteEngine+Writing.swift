@@ -15,6 +15,11 @@ extension SQLiteEngine {
     let connection = try takeWriter()
     do throws(StorageError) {
       try begin(connection, deadline)
+      connection.checkSettled()
+      if let settled = connection.settled {
+        connection.use(settled.state.layout)
+        return SQLiteWriteTransaction(self, connection, settled.state, hold)
+      }
       if try logForeignWrites(connection) {
         bell.ring()
         try begin(connection, deadline)
@@ -40,6 +45,8 @@ extension SQLiteEngine {
         path: file.path, isReadOnly: false, cacheKilobytes: Connection.writerCacheKilobytes)
       if pagesMax > 0 { try writer.execute("PRAGMA max_page_count = \(pagesMax)") }
       shared.withLock { $0.durability.connectionIsFull = nil }
+      // Commits are counted by it.
+      try watch.withLock { watch throws(StorageError) in try makeWatch(&watch) }
       // The log may be new, and our own syncs of it do not bring its name to the disk.
       try LogFile.syncDirectory(of: file.path)
       return writer

@@ -16,7 +16,8 @@ public final class SQLiteEngine: StorageEngine {
     var layout: (version: Int64, layout: SchemaLayout)?
     /// The last key given out in each table, also by writes that were rolled back.
     var issued: [TableID: Int64] = [:]
-    var pins: [ObjectIdentifier: Version] = [:]
+    /// The versions of open reads, in no order.
+    var pins: [Version] = []
     var isClosed = false
     var openCount = 0
     var durability = DurabilityLevel()
@@ -31,7 +32,8 @@ public final class SQLiteEngine: StorageEngine {
   let options: OpenOptions
   let mark = ForkMark()
   let shared = Mutex(Shared())
-  let watch: Mutex<VersionWatch?>
+  /// Made when it is first needed: who opens a store to read it needs one connection and not two.
+  let watch = Mutex<VersionWatch?>(nil)
   let bell: FileDoorbell
   let checkpointer: Checkpointer
   /// nil when read-only.
@@ -68,7 +70,7 @@ public final class SQLiteEngine: StorageEngine {
       shared.isImmutable = isImmutable
       shared.stamp = isImmutable ? FileStamp(file.path) : nil
     }
-    watch = Mutex(try SQLiteEngine.verified(file, options, isImmutable: isImmutable))
+    try verify(isImmutable: isImmutable)
   }
 
   /// Says that the store is open, and whether it is to be read as a file that nobody writes: SQLite would otherwise
@@ -91,14 +93,14 @@ public final class SQLiteEngine: StorageEngine {
     }
   }
 
-  /// The watching connection, once it has read what every file of ours has.
-  private static func verified(
-    _ file: StoreFile, _ options: OpenOptions, isImmutable: Bool
-  ) throws(StorageError) -> VersionWatch {
+  /// Reads what every file of ours has. The connection is the first reader's.
+  private func verify(isImmutable: Bool) throws(StorageError) {
     do throws(StorageError) {
       let connection = try Connection.ours(path: file.path, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
-      _ = try connection.readCatalog()
-      return try VersionWatch(connection, isImmutable: isImmutable)
+      connection.stamp = shared.withLock { $0.stamp }
+      try connection.run(StatementKey(.begin), "BEGIN")
+      _ = try state(of: connection)
+      if endTransaction(connection) { shared.withLock { $0.idle.append(connection) } }
     } catch {
       // The first bytes said that the file is ours: what SQLite cannot read in it is damage.
       guard error.code == .sqlite || error.code == .foreignFile else { throw error }
@@ -120,12 +122,19 @@ public final class SQLiteEngine: StorageEngine {
   public func latestVersion() throws(StorageError) -> Version {
     try mark.check()
     if options.isReadOnly { try followLog() }
-    let found = watch.withLock { watch -> Result<Version, StorageError>? in
-      guard watch != nil else { return nil }
-      do throws(StorageError) { return .success(try watch?.latest() ?? Version(0)) } catch { return .failure(error) }
+    return try watch.withLock { watch throws(StorageError) in
+      try makeWatch(&watch)
+      return try watch?.latest() ?? Version(0)
     }
-    guard let found, !shared.withLock({ $0.isClosed }) else { throw .closedEngine }
-    return try found.get()
+  }
+
+  /// Opens the watching connection where there is none yet, unless the engine is closed.
+  func makeWatch(_ watch: inout VersionWatch?) throws(StorageError) {
+    let (isClosed, isImmutable) = shared.withLock { ($0.isClosed, $0.isImmutable) }
+    if isClosed { throw .closedEngine }
+    if watch != nil { return }
+    let connection = try Connection.ours(path: file.path, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
+    watch = try VersionWatch(connection, isImmutable: isImmutable)
   }
 
   public func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {

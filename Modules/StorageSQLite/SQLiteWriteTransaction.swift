@@ -81,22 +81,32 @@ extension SQLiteWriteTransaction {
     settleInsertion()
     do throws(StorageError) {
       try engine.prepareCommit(durability)
-      for id in countedTables.sorted() {
-        let table = try layout.table(id)
-        // What is counted was changed, so its count is known.
-        let objects: Int
-        if let known = objectCounts[id] { objects = known } else { objects = try objectCount(table) }
-        try connection.setCounters(ObjectCounters(objects: objects, lastKey: lastKeys[id] ?? 0), of: table)
-      }
+      let counters = try putCounters()
       try putRecord(record)
       try trimHistory()
       try connection.run(StatementKey(.commit), "COMMIT")
+      connection.settle(SnapshotState(version: version.next, layout: layout), counters)
     } catch {
       throw spoil(StorageError(widening: error))
     }
     engine.keep(tails, version.next)
     try engine.committed(version.next, layout, durability)
     return version.next
+  }
+
+  /// Writes the counters that have changed, and returns all that are known.
+  private func putCounters() throws(StorageError) -> [TableID: ObjectCounters] {
+    // Another catalog may have other tables under the same numbers.
+    var known = connection.settled.flatMap { $0.state.layout === layout ? $0.counters : nil } ?? [:]
+    for id in countedTables.sorted() {
+      let table = try layout.table(id)
+      // What is counted was changed, so its count is known.
+      let objects: Int
+      if let known = objectCounts[id] { objects = known } else { objects = try objectCount(table) }
+      try connection.setCounters(ObjectCounters(objects: objects, lastKey: lastKeys[id] ?? 0), of: table)
+      if let lastKey = lastKeys[id] ?? known[id]?.lastKey { known[id] = ObjectCounters(objects: objects, lastKey: lastKey) }
+    }
+    return known
   }
 
   private func putRecord(_ record: CommitRecord) throws(StorageError) {

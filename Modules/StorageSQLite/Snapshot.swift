@@ -34,6 +34,8 @@ class Snapshot: StorageReading {
 
   final var catalog: Catalog { layout.catalog }
 
+  final var powers: StoragePowers { StoragePowers(windows: self, pushdown: self, aggregates: self) }
+
   /// Throws when the transaction cannot be used any more.
   func refuse() throws(StorageError) {
     if isEnded { throw .ended }

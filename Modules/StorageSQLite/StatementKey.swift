@@ -1,5 +1,5 @@
 /// What a statement is for. Its text is a function of the key and the layout.
-struct StatementKey: Hashable {
+struct StatementKey: Equatable {
   enum Purpose: UInt64 {
     case begin, beginWrite, commit, rollback, savepoint, release, undo
     case version, catalog, objectCount, largestKey, setCounters
@@ -25,5 +25,5 @@ struct StatementKey: Hashable {
 
   static func == (a: StatementKey, b: StatementKey) -> Bool { a.word == b.word }
 
-  func hash(into hasher: inout Hasher) { hasher.combine(word) }
+  static func < (a: StatementKey, b: StatementKey) -> Bool { a.word < b.word }
 }

@@ -18,8 +18,8 @@ final class SharedEngine: Sendable {
   let keeper = Mutex<WriteKeeper?>(nil)
 
   private struct Weak { weak var shared: SharedEngine? }
-  /// By engine: one that is in here is alive, because its `SharedEngine` holds it.
-  private static let open = Mutex<[ObjectIdentifier: Weak]>([:])
+  /// A few, one for an open file.
+  private static let open = Mutex<[Weak]>([])
 
   private init(_ engine: any StorageEngine) {
     self.engine = engine
@@ -30,10 +30,10 @@ final class SharedEngine: Sendable {
 
   static func of(_ engine: any StorageEngine) -> SharedEngine {
     open.withLock { open in
-      if let known = open[ObjectIdentifier(engine)]?.shared { return known }
-      open = open.filter { $0.value.shared != nil }
+      for known in open { if let shared = known.shared, shared.engine === engine { return shared } }
+      open.removeAll { $0.shared == nil }
       let made = SharedEngine(engine)
-      open[ObjectIdentifier(engine)] = Weak(shared: made)
+      open.append(Weak(shared: made))
       return made
     }
   }
