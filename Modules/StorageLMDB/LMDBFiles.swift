@@ -6,6 +6,7 @@ import Musl
 import Darwin
 #endif
 import Coordination
+import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
 import Storage
 
 /// The files of one store, all beside each other.
@@ -95,6 +96,18 @@ struct LMDBFiles: Sendable, Hashable {
     let free = room.overflow ? Int.max : Int(clamping: room.partialValue)
     guard getrlimit(LMDBFiles.fileSizeLimit, &limit) == 0 else { return free }
     return min(free, Int(clamping: limit.rlim_cur) - Int(info.st_size))
+  }
+
+  /// What all files take on the disk, in allocated blocks.
+  var allocatedBytes: Int { all.reduce(0) { $0 + LMDBFiles.allocated($1) } }
+
+  /// What the data file takes.
+  var allocatedDataBytes: Int { LMDBFiles.allocated(data) }
+
+  private static func allocated(_ path: String) -> Int {
+    var info = stat()
+    // Blocks are of 512 bytes, whatever the file system's are.
+    return stat(path, &info) == 0 ? Int(info.st_blocks) * 512 : 0
   }
 
   #if canImport(Glibc)

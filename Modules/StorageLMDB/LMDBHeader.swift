@@ -25,6 +25,11 @@ struct LMDBHeader {
 
   /// Reads the header of the file. Throws what opening it can cause.
   init(path: String) throws(StorageError) {
+    // To open and close it would drop the process's locks on it, and with them the protection of its readers.
+    if LMDBEnvironment.table.isLockFile(path) {
+      kind = .foreign
+      return
+    }
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw LMDBFiles.openError(errno, path) }
     defer { close(file) }

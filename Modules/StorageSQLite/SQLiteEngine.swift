@@ -45,6 +45,8 @@ public final class SQLiteEngine: StorageEngine {
   let hasMadeLog: Bool
   /// Open from the first commit on that we sync ourselves.
   let log = Mutex<LogFile?>(nil)
+  /// Who holds which version, for all processes. Opened by the first announcement.
+  let holders = Mutex<HolderTable?>(nil)
   let pagesMax: Int
   let forget: @Sendable (SQLiteEngine) -> Void
   /// Idle connections kept for the next reads.

@@ -143,8 +143,10 @@ struct SafePointTests {
 
   @Test func theBackgroundMovesThePointAndLetsGoOfSpace() throws {
     let store = try LMDBStore(path: path)
-    try store.put([("a", "1")], 1, .relaxed)
     let environment = try store.environment()
+    // Its turns are taken by hand here: on a slow machine its own could come at any moment.
+    environment.safePoints.pauseBackground()
+    try store.put([("a", "1")], 1, .relaxed)
     for version in 2...5 { try store.put([("a", "\(version)")], UInt64(version), .relaxed) }
     let before = try #require(try point())
     #expect(environment.safePoints.pinned == before.transaction)
@@ -152,6 +154,7 @@ struct SafePointTests {
     let after = try #require(try point())
     #expect(after.transaction == before.transaction + 5)
     #expect(environment.safePoints.pinned == nil)
+    environment.safePoints.pauseBackground()
     try store.put([("a", "6")], 6, .relaxed)
     #expect(environment.safePoints.pinned == after.transaction)
   }

@@ -122,6 +122,67 @@ import Values
     #expect(try write.elementCount(words, ObjectKey(1)) == 1)
   }
 
+  @Test func aForeignDeleteOfEverythingIsLoggedRowByRowAndTakesItsListsAlong() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in
+      for id in 1...50 {
+        let key = try write.insert(table, ["id": .int(Int64(id))])
+        try write.edit(table.column(named: "friends"), key, .insert(at: 0, [.link(ObjectKey(1)), .link(key)]))
+      }
+    }
+    // Without a WHERE SQLite empties a table in one go, unless a trigger wants every row.
+    let raw = try Raw(place.path)
+    try raw.execute("DELETE FROM Thing WHERE _key = 7")
+    try raw.execute("DELETE FROM Thing")
+    #expect(try engine.beginRead().count(table.id) == 0)
+    try engine.write { _ in }
+    var records: [CommitRecord] = []
+    let read = try engine.beginRead()
+    try read.history(after: Version(2)) { records.append($0); return .proceed }
+    #expect(records.first?.author == "another program")
+    #expect(records.first?.tables.first?.deleted.runs == [1...50])
+    #expect(try raw.rows("SELECT count(*) FROM \"Thing.friends\"") == ["0"])
+    var sources: [Int64] = []
+    try read.sources(of: ObjectKey(1), through: table.column(named: "friends")) { sources += $0; return .proceed }
+    #expect(sources.isEmpty)
+  }
+
+  @Test func aTableThatAForeignerTookAwayIsATypedErrorAndOthersGoOn() throws {
+    let place = Place()
+    let engine = try place.open()
+    let schema = Schema([
+      ObjectSchema("Kept", .scalar("name", .string)), ObjectSchema("Lost", .scalar("name", .string)),
+      ObjectSchema("Changed", .scalar("name", .string), .scalar("age", .int64)),
+    ])
+    let catalog = try engine.adopt(schema)
+    let (kept, lost) = (try #require(catalog["Kept"]), try #require(catalog["Lost"]))
+    let changed = try #require(catalog["Changed"])
+    try engine.write { write in
+      for table in [kept, lost, changed] { try write.insert(table, ["name": .string("before")]) }
+    }
+    try Raw(place.path).execute("DROP TABLE Lost; ALTER TABLE Changed RENAME COLUMN name TO title")
+    let read = try engine.beginRead()
+    #expect(try read.value(kept.column(named: "name"), ObjectKey(1)) == .string("before"))
+    #expect(try read.value(changed.column(named: "age"), ObjectKey(1)) == .int(0))
+    for table in [lost, changed] {
+      #expect(throws: StorageError.self) { try read.value(table.column(named: "name"), ObjectKey(1)) }
+      #expect(throws: StorageError.self) {
+        try read.scan(table.id, [table.id("name")], from: ObjectKey(0), hints: []) { _ in .proceed }
+      }
+    }
+    read.end()
+    let write = try engine.beginWrite(.never)
+    for table in [lost, changed] { #expect(throws: StorageError.self) { try write.insert(table, ["name": .string("x")]) } }
+    try write.insert(kept, ["name": .string("after")])
+    _ = try write.commit(CommitRecord(), .relaxed)
+    #expect(try engine.beginRead().count(kept.id) == 2)
+    engine.close()
+    let again = try place.open()
+    #expect(try again.beginRead().value(kept.column(named: "name"), ObjectKey(2)) == .string("after"))
+  }
+
   @Test func ourOwnWritesLogNothing() throws {
     let place = Place()
     let engine = try place.open()

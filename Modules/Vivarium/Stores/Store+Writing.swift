@@ -52,6 +52,10 @@ extension Store {
       self.acquisition = nil
       if case .success(let transaction) = result { return transaction }
     }
+    // Behind the asynchronous writes that were asked for before.
+    let place = shared.placeBehindOthers()
+    defer { place?.leave() }
+    if let place, !place.wait(deadline) { throw StoreError(StorageError.lateForWrite) }
     return try storing { () throws(StorageError) in try shared.engine.beginWrite(deadline) }
   }
 
@@ -214,7 +218,7 @@ extension Store {
 
 extension StorageError {
   /// What a store throws whose turn to write did not come in time.
-  fileprivate static var lateForWrite: StorageError {
+  static var lateForWrite: StorageError {
     StorageError(
       .writeTimeout, .statement, "Another writer held the store until the deadline.",
       remedy: "Try again, give writes a longer timeout, or keep write transactions short.")

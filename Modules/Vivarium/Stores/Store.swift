@@ -102,7 +102,7 @@ public final class Store {
 
   init(
     _ configuration: Configuration, _ shared: SharedEngine, home: DeliveryContext, place: String,
-    steps: [CatalogStep] = []
+    steps: [CatalogStep] = [], isBrief: Bool = false
   ) throws(StoreError) {
     self.configuration = configuration
     schemaChanges = steps
@@ -114,7 +114,7 @@ public final class Store {
     } catch {
       throw StoreError(error)
     }
-    hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place)
+    hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place, isBrief: isBrief)
     reading = snapshot
     windowed = snapshot.powers.windows
     notifiedVersion = snapshot.version
