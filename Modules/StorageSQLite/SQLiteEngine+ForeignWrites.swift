@@ -12,7 +12,11 @@ extension SQLiteEngine {
     var record = CommitRecord(author: "another program")
     for table in state.layout.tables {
       guard var found = changes[table.id] else { continue }
-      try ForeignCounting(connection: connection, table: table).settle(&found)
+      do throws(StorageError) {
+        try ForeignCounting(connection: connection, table: table).settle(&found)
+      } catch where error.code == .sqlite && connection.isInTransaction {
+        // Somebody took the table away, or changed it: what was logged is what is known.
+      }
       try ForeignMending(connection: connection, table: table).mend(found)
       let change = found.change(table)
       if !change.isEmpty { record.tables.append(change) }

@@ -21,6 +21,7 @@ public final class SQLiteEngine: StorageEngine {
     var isClosed = false
     var openCount = 0
     var durability = DurabilityLevel()
+    var tails: (version: Version, lists: ListTails) = (Version(0), ListTails())
     /// Reads the file as one that nobody writes, as long as it looks like `stamp`.
     var isImmutable = false
     var stamp: FileStamp?

@@ -22,9 +22,12 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
   @exclusivity(unchecked) private var spoiled: StorageError?
   /// Held while rows are added to one table: the counters that every insert needs.
   @exclusivity(unchecked) var insertion: Insertion?
+  /// Where lists end that this process has edited.
+  @exclusivity(unchecked) var tails: ListTails
 
   init(_ engine: SQLiteEngine, _ connection: Connection, _ state: SnapshotState, _ hold: WriterHold) {
     self.hold = hold
+    tails = engine.knownTails(state.version)
     super.init(engine, connection, state)
   }
 
@@ -36,6 +39,8 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
   }
 
   override func settle() { settleInsertion() }
+
+  override func knownCount(_ list: ColumnID, _ owner: ObjectKey) -> Int? { tails[list, owner]?.count }
 
   override func close() {
     settleInsertion()
@@ -84,6 +89,7 @@ extension SQLiteWriteTransaction {
     } catch {
       throw spoil(StorageError(widening: error))
     }
+    engine.keep(tails, version.next)
     try engine.committed(version.next, layout, durability)
     return version.next
   }

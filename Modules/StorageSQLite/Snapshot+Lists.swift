@@ -6,6 +6,7 @@ extension Snapshot {
     try enter()
     defer { leave() }
     let column = try layout.collection(id)
+    if let count = knownCount(id, owner) { return count }
     return column.kind == .list ? try loadPositions(column, owner).count : try memberCount(column, owner)
   }
 

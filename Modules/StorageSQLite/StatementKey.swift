@@ -6,7 +6,7 @@ struct StatementKey: Equatable {
     case putRecord, trimHistory, history, historyBounds, foreignLog
     case contains, read, insert, delete, update
     case keys, keysOfWord, find, countKeys, sources
-    case positions, elements, putElement, setElement, moveElement, removeElements, deleteOwner
+    case positions, tail, elements, putElement, setElement, moveElement, removeElements, deleteOwner
     case hasMember, rankOfMember, countMembers, members, valueOfKey, putLink, removeLink, links, linksInRange, linkSources
   }
 
