@@ -152,6 +152,10 @@ let targets: [Target] = [
   Room.tests(
     "PowerCutTests", ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "power-cut-child"]),
   Room.program(
+    "watch-child", ["StorageLMDB", "StorageSQLite", "Vivarium"], path: "Tests/WatchChild"),
+  Room.tests(
+    "ObservationTests", ["StorageLMDB", "StorageSQLite", "TestSupport", "Vivarium", "watch-child"]),
+  Room.program(
     "crash-child", ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values"], path: "Tests/CrashChild"),
   Room.tests(
     "CrashTests",

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// Where an open store's observers hear of changes: its context, and the turn it takes there. At most one turn is
@@ -29,5 +30,14 @@ package final class DeliveryPlace: Sendable {
       isPending.store(false, ordering: .releasing)
       turn()
     }
+  }
+
+  /// Has the turn run after a while.
+  package func wake(after delay: Duration) {
+    let (seconds, attoseconds) = delay.components
+    let nanoseconds = Double(seconds) * 1e9 + Double(attoseconds) / 1e9
+    // Longer than a day is a day: whoever is still not due asks again.
+    let bounded = Int(max(0, min(nanoseconds, 86_400e9)))
+    DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(bounded)) { [weak self] in self?.wake() }
   }
 }

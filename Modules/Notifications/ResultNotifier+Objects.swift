@@ -76,6 +76,25 @@ extension ResultNotifier {
     leave(watch.place)
   }
 
+  /// A commit of which the watch is not told: it knows what the object is now.
+  func skip(_ watch: ObjectWatch, _ reading: any StorageReading) {
+    do throws(StorageError) {
+      if let successor = try watch.successor(reading) { move(watch, to: successor) }
+      try watch.skip(reading)
+    } catch {
+      watch.fail(error)
+      touch(watch)
+    }
+  }
+
+  /// Watches another object in the same place.
+  private func move(_ watch: ObjectWatch, to successor: ObjectKey) {
+    let left = watches[watch.table]?[watch.key.rawValue]?.filter { $0 !== watch } ?? []
+    watches[watch.table]?[watch.key.rawValue] = left.isEmpty ? nil : left
+    watch.succeed(successor)
+    watches[watch.table, default: [:]][successor.rawValue, default: []].append(watch)
+  }
+
   func touch(_ watch: ObjectWatch) {
     let seat = ObjectIdentifier(watch.place)
     if seats[seat]?.touched.contains(where: { $0 === watch }) == false { seats[seat]?.touched.append(watch) }
@@ -93,6 +112,10 @@ extension ResultNotifier {
       }
       return
     }
+    // Those that know the result of all these commits, unless something waits for them.
+    let ignoring =
+      records.allSatisfy { $0.author == nil }
+      ? [] : watches.values.flatMap { $0.values.joined() }.filter { !$0.isPending && $0.ignoresAll(of: records) }
     for record in records {
       for change in record.tables {
         guard let known = watches[change.table] else { continue }
@@ -101,6 +124,7 @@ extension ResultNotifier {
     }
     // Positions in lists are those of the newest version: all edits come first.
     for watch in deepWatches { noteDeep(records, for: watch, from: from, to: to) }
+    for watch in ignoring where watch.isPending { skip(watch, to) }
   }
 
   /// What cannot be read is the end of this watch, and of no other.
@@ -121,29 +145,37 @@ extension ResultNotifier {
 
   private func note(_ change: TableChange, at version: Version, _ known: [Int64: [ObjectWatch]]) {
     if known.count < change.modified.count + change.deleted.count {
-      for watch in known.values.joined() where watch.note(change, at: version) { touch(watch) }
+      for watches in known.values { note(change, at: version, watches) }
       return
     }
-    for object in change.modified {
-      for watch in known[object.key.rawValue] ?? [] where watch.note(change, at: version) { touch(watch) }
-    }
-    for key in change.deleted {
-      for watch in known[key] ?? [] where watch.note(change, at: version) { touch(watch) }
-    }
+    for object in change.modified { note(change, at: version, known[object.key.rawValue] ?? []) }
+    for key in change.deleted { note(change, at: version, known[key] ?? []) }
+  }
+
+  private func note(_ change: TableChange, at version: Version, _ watches: [ObjectWatch]) {
+    workDone.watchesTested += watches.count
+    for watch in watches where watch.note(change, at: version) { touch(watch) }
   }
 
   /// What the watches of a store have to tell, in the order in which they began.
   func watchOffers(
     of place: DeliveryPlace, at version: Version, _ reading: any StorageReading
-  ) throws(StorageError) -> [WatchOffer] {
+  ) -> [WatchOffer] {
     let seat = ObjectIdentifier(place)
     guard let touched = seats[seat]?.touched, !touched.isEmpty else { return [] }
     let pending = touched.filter { !$0.isEnded && $0.isPending }
     seats[seat]?.touched = pending
-    var offers: [WatchOffer] = []
-    for watch in pending {
-      if let offer = try watch.offer(at: version, reading) { offers.append(offer) }
+    return pending.compactMap { offer(of: $0, at: version, reading) }
+  }
+
+  private func offer(of watch: ObjectWatch, at version: Version, _ reading: any StorageReading) -> WatchOffer? {
+    if let failed = watch.failureOffer(at: version) { return failed }
+    do throws(StorageError) {
+      if let successor = try watch.successor(reading) { move(watch, to: successor) }
+      return try watch.offer(at: version, reading)
+    } catch {
+      watch.fail(error)
+      return watch.failureOffer(at: version)
     }
-    return offers
   }
 }

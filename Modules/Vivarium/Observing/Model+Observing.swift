@@ -82,7 +82,8 @@ extension Model {
       let properties = ObservedValues(context, _$key, filter)
       let watch = ObjectWatch(
         .properties(filter), table: context.table, key: ObjectKey(_$key), at: store.snapshot.version,
-        counts: properties.counts(), store.deliveryPlace())
+        lists: properties.lists(), members: properties.members(), identity: context.identity(of: _$key),
+        store.deliveryPlace())
       let observer = WatchObserver(
         watch, flag,
         tell: { offer, _ in
@@ -90,11 +91,16 @@ extension Model {
           case .initial: break
           case .deleted: block(.deleted)
           case .failed(let error): block(.error(StoreError(error)))
-          case .touched(let touched, let leading, let lists):
-            let changes = properties.changes(touched, leading, lists)
+          case .touched(let touched, let leading, let elements):
+            properties.key = offer.watch.key.rawValue
+            let changes = properties.changes(touched, leading, elements)
             if !changes.isEmpty { block(.change(changes)) }
           }
-        }, rebase: { _ in properties.read() }, fail: { block(.error($0)) })
+        },
+        rebase: { _ in
+          properties.key = watch.key.rawValue
+          properties.read()
+        }, fail: { block(.error($0)) })
       return store.add(observer, fileID, line)
     } catch {
       let observer = WatchObserver(
@@ -104,10 +110,19 @@ extension Model {
   }
 }
 
+extension ModelContext {
+  /// The primary key of an object, and where it is found; nil for a type without one.
+  fileprivate func identity(of key: Int64) -> (index: IndexID, value: Value)? {
+    guard let primaryKey, let primaryIndex else { return nil }
+    return (primaryIndex, value(key, primaryKey))
+  }
+}
+
 /// The values of an object that its observer was told last. Confined to the store's context, and keeps no store.
 private final class ObservedValues {
   private unowned let context: ModelContext
-  private let key: Int64
+  /// Another object's, once one with the same primary key took the place of one that was deleted.
+  var key: Int64
   private let filter: ResultFilter
   /// By ordinal; null where it is not watched or no scalar.
   private var values: [Value] = []
@@ -128,20 +143,29 @@ private final class ObservedValues {
     values = context.properties.indices.map { isWatched($0) ? context.value(key, $0) : .null }
   }
 
-  /// The sizes of the watched lists.
-  func counts() -> [PropertyID: Int] {
-    var counts: [PropertyID: Int] = [:]
-    for property in context.properties where property.schema.isList {
+  /// The watched lists as they are.
+  func lists() -> [PropertyID: NetListChanges] {
+    collections { schema, count in schema.isList ? NetListChanges(count: count) : nil }
+  }
+
+  /// The watched sets and maps as they are.
+  func members() -> [PropertyID: NetMemberChanges] {
+    collections { schema, count in schema.isList ? nil : NetMemberChanges(count: count, isMap: schema.isMap) }
+  }
+
+  private func collections<T>(_ make: (PropertySchema, Int) -> T?) -> [PropertyID: T] {
+    var made: [PropertyID: T] = [:]
+    for property in context.properties where property.schema.isCollection {
       guard filter.properties.contains(property.column.property) else { continue }
       let count = try? context.store.reading.elementCount(property.column, ObjectKey(key))
-      counts[property.column.property] = count ?? 0
+      made[property.column.property] = make(property.schema, count ?? 0)
     }
-    return counts
+    return made
   }
 
   /// What is different now, in the order of the model; from then on that is what was told.
   func changes(
-    _ touched: PropertySet, _ leading: PropertySet, _ lists: [PropertyID: ChangeSet]
+    _ touched: PropertySet, _ leading: PropertySet, _ collections: [PropertyID: WatchOffer.ElementsOffer]
   ) -> [PropertyChange] {
     var changes: [PropertyChange] = []
     for (ordinal, property) in context.properties.enumerated() {
@@ -153,10 +177,12 @@ private final class ObservedValues {
         changes.append(PropertyChange(name: property.schema.name, oldValue: values[ordinal], newValue: value, elements: nil))
         values[ordinal] = value
       } else {
-        let set = lists[id] ?? ChangeSet()
-        if set.isEmpty, lists[id] != nil, !leading.contains(id) { continue }
+        let found = collections[id]
+        if found?.positions.isEmpty == true, !leading.contains(id) { continue }
+        let set = found?.positions ?? ChangeSet()
         let elements = ElementChanges(
-          deletions: set.deletions, insertions: set.insertions, modifications: set.modifications)
+          deletions: set.deletions, insertions: set.insertions, modifications: set.modifications,
+          members: found?.members ?? ChangedMembers())
         changes.append(PropertyChange(name: property.schema.name, oldValue: nil, newValue: nil, elements: elements))
       }
     }

@@ -14,6 +14,14 @@ final class ResultObserver {
   var fault: StoreError?
   /// Whether the observer wants to hear in this turn: one that is asked for its changes does when it is asked.
   var isListening: () -> Bool = { true }
+  /// How long it rests after each call; nil: not at all.
+  var throttle: Duration?
+  /// Until when it rests.
+  private var rest: ContinuousClock.Instant?
+  /// Whether a turn at the end of the rest was asked for.
+  private var isAwaited = false
+  /// Whether it wants to see deleted and modified objects as they were.
+  var keepsOldValues = false
 
   enum Content {
     case initial
@@ -33,6 +41,27 @@ final class ResultObserver {
   }
 
   var isActive: Bool { flag.isActive }
+
+  /// Whether it hears in this turn. One that rests has the place woken when it is rested, and is told all at once then; when
+  /// somebody `waits` for what is due, it is told with the others.
+  func hears(waits: Bool, at place: DeliveryPlace) -> Bool {
+    guard isListening() else { return false }
+    guard let rest, !waits else { return true }
+    let left = ContinuousClock.now.duration(to: rest)
+    if left <= .zero { return true }
+    if !isAwaited {
+      isAwaited = true
+      place.wake(after: left)
+    }
+    return false
+  }
+
+  /// It was just told something.
+  func didHear() {
+    guard let throttle else { return }
+    rest = .now + throttle
+    isAwaited = false
+  }
 }
 
 /// Keeps a store for as long as a token observes it, and lets go of it on the store's context.

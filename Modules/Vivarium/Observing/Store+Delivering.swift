@@ -27,19 +27,20 @@ extension Store {
     if isInvalidated, mayMove { do throws(StoreError) { try advance() } catch { misuse(error) } }
     if place == nil { return deliverPlainly(mayMove: mayMove) }
     // Observers without an observation have an error to tell, and nothing else.
-    let due = resultObservers.filter { $0.observation != nil && $0.isListening() }
+    let place = deliveryPlace()
+    let due = resultObservers.filter { $0.observation != nil && $0.hears(waits: waits, at: place) }
     let delivery: ResultDelivery
     do throws(StorageError) {
       delivery = try shared.results.delivery(
-        at: deliveryPlace(), due.compactMap(\.observation), current: snapshot, mayMove: mayMove, waits: waits)
+        at: place, due.compactMap(\.observation), current: snapshot, mayMove: mayMove, waits: waits)
     } catch {
       return misuse(StoreError(error))
     }
     switch delivery {
     case .later: tellFaults()
-    case .free(let offers):
+    case .free(let watches, let offers):
       if mayMove, let newest = try? shared.engine.latestVersion(), newest != snapshot.version { try? advance() }
-      tell([], due, offers)
+      tell(watches, due, offers)
     case .ready(let transaction, let watches, let offers, let results):
       if let transaction {
         let version = transaction.catalog.schemaVersion
@@ -53,6 +54,7 @@ extension Store {
       }
       keep(due, results)
       tell(watches, due, offers)
+      forgetOld()
     }
   }
 
@@ -72,6 +74,7 @@ extension Store {
   /// Lets go of observers that were stopped. With the last one the turns come from every commit again.
   func endStopped() {
     resultObservers.removeAll { !$0.isActive }
+    if old != nil, !resultObservers.contains(where: \.keepsOldValues) { old = nil }
     if watchStops.take() {
       watchObservers = watchObservers.filter { $0.value.flag.isActive }
       observers.removeAll { !$0.flag.isActive }
@@ -113,6 +116,7 @@ extension Store {
     }
     for (observer, offer) in zip(due, offers) {
       guard let offer, observer.isActive, offer.accept() else { continue }
+      observer.didHear()
       switch offer.content {
       case .initial: observer.block(.initial, self)
       case .update(let change): observer.block(.update(change), self)
@@ -143,6 +147,23 @@ extension Store {
       if let fault = observer.fault { observer.fail(fault) }
     }
   }
+}
+
+// MARK: - Old values
+
+extension Store {
+  /// Before the store moves on: keeps the version that its observers were told of, if one of them wants to see what objects
+  /// were. Returns whether it does.
+  func keepOld(_ snapshot: any ReadTransaction) -> Bool {
+    guard resultObservers.contains(where: { $0.keepsOldValues && $0.isActive }) else { return false }
+    if old != nil { return false }
+    // Frozen objects are made of it, for any thread.
+    old = snapshot as? SharedVersion ?? SharedVersion(snapshot)
+    return true
+  }
+
+  /// Observers were told: the version of before is nobody's but theirs who took something of it.
+  private func forgetOld() { old = nil }
 }
 
 extension Store {

@@ -56,15 +56,17 @@ extension Store {
       hold = shared.versions.hold(next.version, label: configuration.label, place: opener)
     }
     read(from: next)
-    if !isSnapshotShared { old.end() }
+    // Kept for observers, it ends with its last reader.
+    if !keepOld(old), !isSnapshotShared { old.end() }
     isSnapshotShared = false
     noteReads(since: old.version)
   }
 
   /// Lets go of the version that is read, so that nothing of it is kept alive: results and lists are empty and
   /// objects invalid, until `refresh()`, the next write, or the next turn after a commit. For stores that rest. Cancels an
-  /// open write.
+  /// open write. Nothing inside an observer's block, which reads the version it is told of.
   public func invalidate() {
+    guard !isDelivering else { return }
     do throws(StoreError) { try checkContext("invalidate") } catch { return misuse(error) }
     guard !isReadOnly else { return misuse(.readOnlyOperation("'invalidate'")) }
     do throws(StoreError) { try refuseInObserver("'invalidate'") } catch { return misuse(error) }

@@ -107,9 +107,14 @@ extension Store {
   /// ```
   ///
   /// A write that changed nothing makes no version. When it throws, the write is over and nothing of it is visible.
+  ///
+  /// - Parameter silently: tells no token of results, objects and collections of this process; observers of stores, of single
+  ///   properties, and other processes hear of it as ever.
+  ///
   /// `.notInWrite`, `.wrongContext` (then the write stays open), `.outOfDiskSpace`, `.io`.
   public func commitWrite(
-    withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, durability: Durability? = nil
+    withoutNotifying tokens: [NotificationToken] = [], silently: Bool = false, author: String? = nil,
+    durability: Durability? = nil
   ) throws(StoreError) {
     guard let write = writing else { throw .notInWrite("'commitWrite'") }
     try checkContext("commitWrite")
@@ -120,7 +125,7 @@ extension Store {
       try write.isEmpty
         ? nil
         : commit(
-          write, without: tokens, author ?? configuration.author, durability ?? configuration.durability)
+          write, without: tokens, silently, author ?? configuration.author, durability ?? configuration.durability)
     }
     write.end()
     read(from: snapshot)
@@ -131,6 +136,7 @@ extension Store {
       // One that cannot be had now is had at the next refresh.
       if let snapshot = next.snapshot { move(to: snapshot) }
       checkPropertyObservers()
+      if silently { for observer in watchObservers.values { observer.rebase(self) } }
       for token in tokens {
         guard let watch = token.subject as? ObjectWatch else { continue }
         watchObservers[ObjectIdentifier(watch)]?.rebase(self)
@@ -153,13 +159,14 @@ extension Store {
   private struct Committed { let snapshot: (any ReadTransaction)? }
 
   private func commit(
-    _ write: RecordedTransaction, without tokens: [NotificationToken], _ author: String?, _ durability: Durability
+    _ write: RecordedTransaction, without tokens: [NotificationToken], _ silently: Bool, _ author: String?,
+    _ durability: Durability
   ) throws(StorageError) -> Committed {
     let time = Store.now
     let observations = tokens.compactMap { $0.subject as? ResultObservation }
     let watches = tokens.compactMap { $0.subject as? ObjectWatch }
     return try shared.commitGate.withLock { _ throws(StorageError) in
-      if observations.isEmpty, watches.isEmpty {
+      if observations.isEmpty, watches.isEmpty, !silently {
         _ = try write.commit(author: author, timeMilliseconds: time, durability)
         return Committed(snapshot: try? shared.engine.beginRead())
       }
@@ -167,8 +174,9 @@ extension Store {
       var record = write.record
       record.version = write.transaction.version.next
       record.author = author
-      _ = try shared.results.commit(write.transaction, record, skipping: observations, watches: watches) {
-        () throws(StorageError) in
+      _ = try shared.results.commit(
+        write.transaction, record, skipping: observations, watches: watches, skipsEverybody: silently
+      ) { () throws(StorageError) in
         try write.commit(author: author, timeMilliseconds: time, durability)
       }
       return Committed(snapshot: try? shared.engine.beginRead())
@@ -199,20 +207,23 @@ extension Store {
   /// the same error is thrown on. A body may commit or cancel by itself.
   @discardableResult
   public func write<R>(
-    withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, durability: Durability? = nil,
-    _ body: () throws -> R
+    withoutNotifying tokens: [NotificationToken] = [], silently: Bool = false, author: String? = nil,
+    durability: Durability? = nil, _ body: () throws -> R
   ) throws -> R {
     try beginWrite()
-    return try finishWrite(withoutNotifying: tokens, author, durability, body)
+    return try finishWrite(withoutNotifying: tokens, silently: silently, author, durability, body)
   }
 
   /// Runs `body` in the open write and ends it.
   func finishWrite<R>(
-    withoutNotifying tokens: [NotificationToken], _ author: String?, _ durability: Durability?, _ body: () throws -> R
+    withoutNotifying tokens: [NotificationToken], silently: Bool = false, _ author: String?, _ durability: Durability?,
+    _ body: () throws -> R
   ) throws -> R {
     do {
       let result = try shared.running(WriteKeeper(self), body)
-      if writing != nil { try commitWrite(withoutNotifying: tokens, author: author, durability: durability) }
+      if writing != nil {
+        try commitWrite(withoutNotifying: tokens, silently: silently, author: author, durability: durability)
+      }
       return result
     } catch {
       cancelWrite()

@@ -93,6 +93,8 @@ public final class Store {
   var isTrackingReads = false
   /// Where they are observed from; nil while none is.
   var place: DeliveryPlace?
+  /// The version that observers were told of last, where one of them wants to see what objects were.
+  var old: SharedVersion?
   /// Observed results as they are in `keptVersion`.
   var kept: [ResultDescription: ResultVersion] = [:]
   var keptVersion = Version(0)
@@ -105,7 +107,7 @@ public final class Store {
 
   init(
     _ configuration: Configuration, _ shared: SharedEngine, home: DeliveryContext, place: String,
-    steps: [CatalogStep] = []
+    steps: [CatalogStep] = [], snapshot first: (any ReadTransaction)? = nil
   ) throws(StoreError) {
     self.configuration = configuration
     schemaChanges = steps
@@ -114,7 +116,7 @@ public final class Store {
     watchStops = StopSignal(home)
     opener = place
     do throws(StorageError) {
-      snapshot = try shared.engine.beginRead()
+      if let first { snapshot = first } else { snapshot = try shared.engine.beginRead() }
     } catch {
       throw StoreError(error)
     }
