@@ -77,10 +77,12 @@ extension ResultNotifier {
   }
 
   /// A commit of which the watch is not told: it knows what the object is now.
-  func skip(_ watch: ObjectWatch, _ reading: any StorageReading) {
+  func skip(
+    _ watch: ObjectWatch, _ waited: ObjectWatch.Marks, knowing values: [PropertyID: Value], _ reading: any StorageReading
+  ) {
     do throws(StorageError) {
       if let successor = try watch.successor(reading) { move(watch, to: successor) }
-      try watch.skip(reading)
+      try watch.skip(waited, knowing: values, reading)
     } catch {
       watch.fail(error)
       touch(watch)
@@ -124,7 +126,10 @@ extension ResultNotifier {
     }
     // Positions in lists are those of the newest version: all edits come first.
     for watch in deepWatches { noteDeep(records, for: watch, from: from, to: to) }
-    for watch in ignoring where watch.isPending { skip(watch, to) }
+    for watch in ignoring where watch.isPending {
+      let values = try? watch.values(setBy: records, in: to)
+      skip(watch, ObjectWatch.Marks(), knowing: values ?? [:], to)
+    }
   }
 
   /// What cannot be read is the end of this watch, and of no other.

@@ -99,7 +99,7 @@ extension Model {
           case .failed(let error): block(.error(StoreError(error)))
           case .touched(let touched, let leading, let elements):
             properties.key = offer.watch.key.rawValue
-            let changes = properties.changes(touched, leading, elements)
+            let changes = properties.changes(offer.known, touched, leading, elements)
             if !changes.isEmpty { block(.change(changes)) }
           }
         },
@@ -173,13 +173,15 @@ private final class ObservedValues {
     return made
   }
 
-  /// What is different now, in the order of the model; from then on that is what was told.
+  /// What is different now, in the order of the model; from then on that is what was told. `known` is what the observer
+  /// knows though it was not told.
   func changes(
-    _ touched: PropertySet, _ leading: PropertySet, _ collections: [PropertyID: WatchOffer.ElementsOffer]
+    _ known: [PropertyID: Value], _ touched: PropertySet, _ leading: PropertySet, _ collections: [PropertyID: WatchOffer.ElementsOffer]
   ) -> [PropertyChange] {
     var changes: [PropertyChange] = []
     for (ordinal, property) in context.properties.enumerated() {
       let id = property.column.property
+      if isWatched(ordinal), let value = known[id] { values[ordinal] = value }
       guard property.schema.isStored, touched.contains(id) || leading.contains(id) else { continue }
       if property.schema.isScalar {
         let value = isWatched(ordinal) ? context.value(key, ordinal) : .null
