@@ -77,9 +77,16 @@ extension ResultNotifier {
   }
 
   /// A commit of which the watch is not told: it knows what the object is now.
-  func skip(_ watch: ObjectWatch, _ reading: any StorageReading) throws(StorageError) {
-    if let successor = try watch.successor(reading) { move(watch, to: successor) }
-    try watch.skip(reading)
+  func skip(
+    _ watch: ObjectWatch, _ waited: ObjectWatch.Marks, knowing values: [PropertyID: Value], _ reading: any StorageReading
+  ) {
+    do throws(StorageError) {
+      if let successor = try watch.successor(reading) { move(watch, to: successor) }
+      try watch.skip(waited, knowing: values, reading)
+    } catch {
+      watch.fail(error)
+      touch(watch)
+    }
   }
 
   /// Watches another object in the same place.
@@ -119,6 +126,10 @@ extension ResultNotifier {
     }
     // Positions in lists are those of the newest version: all edits come first.
     for watch in deepWatches { noteDeep(records, for: watch, from: from, to: to) }
+    for watch in ignoring where watch.isPending {
+      let values = try? watch.values(setBy: records, in: to)
+      skip(watch, ObjectWatch.Marks(), knowing: values ?? [:], to)
+    }
   }
 
   /// What cannot be read is the end of this watch, and of no other.
@@ -135,7 +146,6 @@ extension ResultNotifier {
       watch.fail(error)
       touch(watch)
     }
-    for watch in ignoring where watch.isPending { try skip(watch, to) }
   }
 
   private func note(_ change: TableChange, at version: Version, _ known: [Int64: [ObjectWatch]]) {
@@ -155,16 +165,22 @@ extension ResultNotifier {
   /// What the watches of a store have to tell, in the order in which they began.
   func watchOffers(
     of place: DeliveryPlace, at version: Version, _ reading: any StorageReading
-  ) throws(StorageError) -> [WatchOffer] {
+  ) -> [WatchOffer] {
     let seat = ObjectIdentifier(place)
     guard let touched = seats[seat]?.touched, !touched.isEmpty else { return [] }
     let pending = touched.filter { !$0.isEnded && $0.isPending }
     seats[seat]?.touched = pending
-    var offers: [WatchOffer] = []
-    for watch in pending {
+    return pending.compactMap { offer(of: $0, at: version, reading) }
+  }
+
+  private func offer(of watch: ObjectWatch, at version: Version, _ reading: any StorageReading) -> WatchOffer? {
+    if let failed = watch.failureOffer(at: version) { return failed }
+    do throws(StorageError) {
       if let successor = try watch.successor(reading) { move(watch, to: successor) }
-      if let offer = try watch.offer(at: version, reading) { offers.append(offer) }
+      return try watch.offer(at: version, reading)
+    } catch {
+      watch.fail(error)
+      return watch.failureOffer(at: version)
     }
-    return offers
   }
 }

@@ -193,6 +193,51 @@ import Vivarium
     }
   }
 
+  @Test func anObjectObservedInsideAWriteIsToldOfAllThatTheWriteDid() throws {
+    let store = try makeStore()
+    let person = Person(name: "Ann", age: 1)
+    person.dogs = [Dog(name: "a"), Dog(name: "b")]
+    try store.write { try store.add(person) }
+    var heard: [String] = []
+    func hear(_ change: ObjectChange) {
+      switch change {
+      case .change(let changes):
+        for change in changes {
+          heard.append(change.elements.map { "\(change.name) +\($0.insertions)" } ?? "\(change.name) \(change.oldValue ?? .null)")
+        }
+      case .deleted: heard.append("deleted")
+      case .error(let error): heard.append("\(error.code.rawValue)")
+      }
+    }
+    try store.beginWrite()
+    person.age = 2
+    person.dogs.append(Dog(name: "c"))
+    var tokens = [person.observe { hear($0) }]
+    person.dogs.append(Dog(name: "d"))
+    try store.commitWrite()
+    store.refresh()
+    #expect(heard == ["age \(Value.int(1))", "dogs +[2, 3]"])
+    heard = []
+    // What is undone was never there.
+    try store.beginWrite()
+    person.age = 7
+    tokens.append(person.observe(keyPaths: [\.age]) { hear($0) })
+    store.cancelWrite()
+    store.refresh()
+    try store.write { person.age = 8 }
+    store.refresh()
+    #expect(heard == ["age \(Value.int(2))", "age \(Value.int(2))"])
+    heard = []
+    try store.write {
+      let dog = Dog()
+      try store.add(dog)
+      tokens.append(dog.observe { hear($0) })
+    }
+    store.refresh()
+    #expect(heard == ["alreadyInWrite"])
+    for token in tokens { token.stop() }
+  }
+
   // MARK: What is kept
 
   @Test func anObjectThatWasToldDeletedIsWatchedNoMore() throws {

@@ -38,9 +38,9 @@ extension Store {
     }
     switch delivery {
     case .later: tellFaults()
-    case .free(let offers):
+    case .free(let watches, let offers):
       if mayMove, let newest = try? shared.engine.latestVersion(), newest != snapshot.version { try? advance() }
-      tell([], due, offers)
+      tell(watches, due, offers)
     case .ready(let transaction, let watches, let offers, let results):
       if let transaction {
         let version = transaction.catalog.schemaVersion
@@ -156,8 +156,10 @@ extension Store {
   /// were. Returns whether it does.
   func keepOld(_ snapshot: any ReadTransaction) -> Bool {
     guard resultObservers.contains(where: { $0.keepsOldValues && $0.isActive }) else { return false }
-    if old == nil { old = snapshot }
-    return old === snapshot
+    if old != nil { return false }
+    // Frozen objects are made of it, for any thread.
+    old = snapshot as? SharedVersion ?? SharedVersion(snapshot)
+    return true
   }
 
   /// Observers were told: the version of before is nobody's but theirs who took something of it.

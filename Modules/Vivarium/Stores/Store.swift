@@ -95,7 +95,7 @@ public final class Store {
   /// Where they are observed from; nil while none is.
   var place: DeliveryPlace?
   /// The version that observers were told of last, where one of them wants to see what objects were.
-  var old: (any ReadTransaction)?
+  var old: SharedVersion?
   /// Observed results as they are in `keptVersion`.
   var kept: [ResultDescription: ResultVersion] = [:]
   var keptVersion = Version(0)
