@@ -59,7 +59,7 @@ extension Binder {
     if comparator == .in, left.quantifier == nil, right.quantifier == nil, !a.isMany, !b.isMany, a.isText, b.isText {
       (a, b, left, right, comparator) = (b, a, right, left, .contains)
     }
-    for (side, operand) in [(left, a), (right, b)] where side.quantifier != nil && !operand.isMany {
+    for (side, operand) in [(left, a), (right, b)] where side.quantifier != nil && !operand.takesQuantifier {
       throw QueryError(
         .needsCollection, "\(side.quantifier?.rawValue ?? "") needs a collection, and '\(side.node)' is one value.",
         remedy: "Leave it out.", path: side.node.description)
@@ -183,6 +183,15 @@ extension RowPath {
 }
 
 extension RowExpression {
+  /// Whether it stands for many values, or for one of many.
+  fileprivate var takesQuantifier: Bool {
+    guard case .path(let path) = self, !path.isMany else { return isMany }
+    switch path.end {
+    case .elements, .value: return true
+    default: return !path.inside.isEmpty
+    }
+  }
+
   /// Whether every value it can have is a string, or null.
   var isText: Bool {
     switch self {
