@@ -19,9 +19,9 @@ extension ColumnWrite {
         guard let edits = table.edits[i], !edits.isEmpty else { continue }
         let merged = try edits.merge(
           into: reader(table, i), version: version.next.rawValue, blockLimit: engine.header.blockLimit, &batch)
-        batch.put(.indexRecord(table.indexes[i].reference), merged.encoded)
+        batch.put(.indexRecord(table.indexes[i].reference), try merged.encoded())
       }
-      if table.isChanged { batch.put(.table(.tableRecord, table.id), table.encodedRecord) }
+      if table.isChanged { batch.put(.table(.tableRecord, table.id), try table.encodedRecord()) }
     }
     try storeHistory(record, &batch)
     batch.sort()
@@ -33,7 +33,10 @@ extension ColumnWrite {
     if let fresh = table.fresh {
       if fresh.liveCount == 0 {
         table.fresh = nil
-      } else if let rows = FreshRows.encode(fresh, table.shapes, limit: engine.header.freshLimit) {
+      } else if let rows = FreshRows.encode(
+        fresh, table.shapes, limit: engine.header.freshLimit, stored: table.storedFresh)
+      {
+        encodedFresh.append((table.id, rows))
         for slot in table.shapes.indices {
           if let column = fresh.cells[slot].edited { storeLongValues(table, fresh, slot, column, isFresh: true, &batch) }
         }
@@ -159,6 +162,7 @@ extension ColumnWrite {
     var list = list
     for i in list.segments.indices {
       if list.segments[i].id == 0 {
+        guard list.nextSegment < .max else { throw .corrupt("a list has used up the numbers of its segments") }
         list.segments[i].id = list.nextSegment
         list.nextSegment += 1
       } else if !list.segments[i].isChanged {

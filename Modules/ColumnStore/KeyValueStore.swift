@@ -67,10 +67,11 @@ public protocol KeyValueStore: AnyObject, Sendable {
 public protocol KeyValueWriter: AnyObject, Sendable {
   /// Makes all of the batch visible and durable at once, as the version `batch.version`, and tells the
   /// listeners. All or nothing: when it throws, nothing of the batch is visible, now or after a crash. May be
-  /// called several times; the hold stays.
+  /// called several times; the hold stays. A store that copies the values lets go of each as it does
+  /// (`KeyValueBatch.drain`).
   ///
   /// `.outOfDiskSpace`, `.io`, `.closed`, `.forked`, scope transaction or engine.
-  func apply(_ batch: KeyValueBatch, _ durability: Durability) throws(StorageError)
+  func apply(_ batch: consuming KeyValueBatch, _ durability: Durability) throws(StorageError)
 
   /// Lets the next writer go on. Idempotent.
   func end()

@@ -60,7 +60,7 @@ public final class FileWriterLock: WriterLock {
   /// who gave up or died. For tests and tools; the answer may be old when it arrives.
   package var waiterCount: Int {
     let holder = Int64(truncatingIfNeeded: file.holder)
-    return holder == 0 ? 0 : Int(max(0, file.lastTicket - holder))
+    return holder == 0 ? 0 : Int(max(0, file.lastTicket &- holder))
   }
 
   /// How many stand in line, of all processes: those whose byte the kernel has locked. For tests.

@@ -27,7 +27,7 @@ extension Inspector {
       for table in read.catalog.tables {
         types.append(
           StoreFacts.TypeFacts(
-            name: table.name, count: try count(table, read), properties: table.columns.count,
+            name: table.name, count: try count(table, read), properties: table.currentColumns.count,
             indexes: table.indexes.count, primaryKey: table.primaryKey?.schema.name))
       }
       return StoreFacts(
@@ -92,7 +92,7 @@ private struct StoreFacts {
     lastCommit.flatMap { record in
       record.timeMilliseconds == 0
         // One rounding, to the nearest: by way of 1970 there would be two, and digits nobody wrote.
-        ? nil : DateText.text(Date(timeIntervalSinceReferenceDate: Double(record.timeMilliseconds - 978_307_200_000) / 1000))
+        ? nil : DateText.text(Date(timeIntervalSinceReferenceDate: Double(record.timeMilliseconds &- 978_307_200_000) / 1000))
     }
   }
 

@@ -29,6 +29,8 @@ final class LMDBEnvironment: Sendable {
   private let idle = Mutex<[IdleTransaction]>([])
   private let known = VersionCache()
   private let commits = Atomic<Int>(0)
+  /// The file is known to have one.
+  let hasStoreID = Atomic(false)
   /// Opened by the first announcement.
   private let holders = Mutex<HolderTable?>(nil)
   /// Space is being given back in the background.
@@ -49,8 +51,7 @@ final class LMDBEnvironment: Sendable {
 
   deinit {
     if mark.isStale { return }
-    safePoints.refresh(self)
-    safePoints.release()
+    safePoints.finish(self)
     for transaction in idle.withLock({ $0 }) { mdb_txn_abort(transaction.pointer) }
     LMDBEnvironment.table.letGo(of: raw, token)
   }

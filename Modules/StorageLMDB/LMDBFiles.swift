@@ -14,6 +14,8 @@ struct LMDBFiles: Sendable, Hashable {
   /// The data. Absolute and free of symbolic links: LMDB names its lock file after the path it is given, and two
   /// processes with different lock files would destroy each other's data.
   let data: String
+  /// The data file was not there, and we have made it.
+  private(set) var areNew = false
 
   /// LMDB's table of readers and its mutex. Never opened by us: closing any descriptor of it would drop the
   /// process's POSIX locks, and with them its readers' protection.
@@ -51,8 +53,10 @@ struct LMDBFiles: Sendable, Hashable {
     raw.close()
     guard fsync(file) == 0 else { throw openError(errno, path) }
     // Fails when somebody else was faster: then theirs is as good.
-    guard link(aside.data, path) == 0 || errno == EEXIST else { throw openError(errno, path) }
-    guard let files = LMDBFiles(existing: path) else { throw openError(errno, path) }
+    let isOurs = link(aside.data, path) == 0
+    guard isOurs || errno == EEXIST else { throw openError(errno, path) }
+    guard var files = LMDBFiles(existing: path) else { throw openError(errno, path) }
+    files.areNew = isOurs
     syncDirectory(of: files.data)
     return files
   }

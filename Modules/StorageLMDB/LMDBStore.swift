@@ -84,6 +84,9 @@ package final class LMDBStore: KeyValueStore {
     withExtendedLifetime(environment) {}
   }
 
+  /// The files where opening has made them; nil otherwise.
+  var madeFiles: LMDBFiles? { current.withLock { $0?.files }.flatMap { $0.areNew ? $0 : nil } }
+
   func environment() throws(StorageError) -> LMDBEnvironment {
     guard let environment = current.withLock({ $0 }) else { throw .closed(path) }
     return environment

@@ -20,7 +20,7 @@ extension SQLiteEngine {
       if stat(path, &info) == 0 { statistics.fileBytes += Int(info.st_blocks) * 512 }
     }
     let process = getpid()
-    let pins = shared.withLock { $0.pins.values.sorted() }.map { VersionPin(version: $0, processID: process) }
+    let pins = shared.withLock { $0.pins.sorted() }.map { VersionPin(version: $0, processID: process) }
     let holders = HolderTable.holders(path: file.coordinationPath)
     statistics.pins = pins.named(by: holders.filter { $0.processID == process }, isComplete: true)
     statistics.pins += [].named(by: holders.filter { $0.processID != process }, isComplete: false)

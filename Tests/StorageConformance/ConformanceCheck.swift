@@ -119,6 +119,7 @@ public enum StorageConformance {
     ("values", valueChecks), ("points", pointChecks), ("scans", scanChecks), ("hints", hintChecks),
     ("indexes", indexChecks), ("ranges", rangeChecks), ("uniqueness", uniquenessChecks), ("keys", keyChecks),
     ("lists", listChecks), ("members", memberChecks), ("mixed", mixedChecks), ("backlinks", backlinkChecks), ("savepoints", savepointChecks),
+    ("chunk ends", chunkEndChecks),
     ("isolation", isolationChecks), ("writer", writerChecks), ("history", historyChecks),
     ("listeners", listenerChecks), ("catalog", catalogChecks), ("lifetimes", lifetimeChecks),
     ("opening", openingChecks), ("files", fileChecks), ("powers", powerChecks),

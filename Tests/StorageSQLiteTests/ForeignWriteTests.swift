@@ -68,6 +68,60 @@ import Values
     #expect(sources == [2])
   }
 
+  /// With the triggers of this build, and as in files of older builds, which have no word about rows in the way.
+  @Test(arguments: [false, true]) func whatReplaceTakesAwayIsCountedAndInTheRecord(_ isOldFile: Bool) throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in for id in 0..<3 { try write.insert(table, ["id": .int(Int64(id))]) } }
+    let raw = try Raw(place.path)
+    if isOldFile { try raw.execute("DROP TRIGGER \"_vivarium 1 replacing\"; DROP TRIGGER \"_vivarium 1 replacing others\"") }
+    // Object 2 goes for 4, nothing comes for 0, and 3 makes room for 4.
+    try raw.execute(
+      """
+      INSERT OR REPLACE INTO Thing (id, name) VALUES (1, 'new');
+      INSERT OR IGNORE INTO Thing (id, name) VALUES (0, 'ignored');
+      UPDATE OR REPLACE Thing SET id = 2 WHERE id = 1;
+      """)
+    if !isOldFile { try raw.execute("REPLACE INTO Thing (_key, id) VALUES (1, 50)") }
+    try engine.write { _ in }
+    let read = try engine.beginRead()
+    #expect(try read.count(table.id) == 2)
+    var keys: [Int64] = []
+    try read.scan(table.id, [], from: ObjectKey(0), hints: []) { batch in
+      for row in 0..<batch.count { keys.append(batch.key(at: row).rawValue) }
+      return .proceed
+    }
+    #expect(keys == [1, 4])
+    var records: [CommitRecord] = []
+    try read.history(after: Version(2)) { records.append($0); return .proceed }
+    let change = try #require(records.first?.tables.first)
+    #expect(change.inserted.runs == [4...4] && change.deleted.runs == [2...3])
+    #expect(change.modified.map(\.key.rawValue) == (isOldFile ? [] : [1]))
+    // Known from here on.
+    try engine.write { try $0.insert(table, ["id": .int(90)]) }
+    #expect(try engine.beginRead().count(table.id) == 3)
+  }
+
+  @Test func aPositionThatIsNoIntegerIsAnErrorAndNoTrap() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    let words = table.column(named: "words")
+    try engine.write { write in
+      let key = try write.insert(table, ["id": .int(1)])
+      try write.edit(words, key, .insert(at: 0, ["a", "b", "c"].map { .string($0) }))
+    }
+    try Raw(place.path).execute("INSERT INTO \"Thing.words\" VALUES (1, 'end', 'd')")
+    let write = try engine.beginWrite(.never)
+    let refused = #expect(throws: StorageError.self) { try write.edit(words, ObjectKey(1), .remove(1..<4)) }
+    #expect(refused?.code == .corrupt && refused?.scope == .statement)
+    // Emptying the list mends it.
+    try write.edit(words, ObjectKey(1), .clear)
+    try write.edit(words, ObjectKey(1), .insert(at: 0, [.string("e")]))
+    #expect(try write.elementCount(words, ObjectKey(1)) == 1)
+  }
+
   @Test func aForeignDeleteOfEverythingIsLoggedRowByRowAndTakesItsListsAlong() throws {
     let place = Place()
     let engine = try place.open()
