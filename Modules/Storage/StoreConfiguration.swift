@@ -36,6 +36,13 @@ public struct StoreConfiguration: Sendable {
   public var label: String?
   /// How many versions readers may keep alive.
   public var versions: VersionPolicy
+  /// Asked each time a store is opened for writing, with the bytes that its files take and those that its newest version
+  /// needs: true gives the free space back to the system, as `Store.compact()` does. An opening does not fail by it.
+  ///
+  /// ```swift
+  /// configuration.compactsWhenOpened = { fileBytes, liveBytes in fileBytes > 100 << 20 && fileBytes > 2 * liveBytes }
+  /// ```
+  public var compactsWhenOpened: (@Sendable (_ fileBytes: Int, _ liveBytes: Int) -> Bool)?
 
   public init(backend: any StorageBackend, models: [any SchemaDescribing.Type]) {
     self.backend = backend
@@ -52,6 +59,7 @@ public struct StoreConfiguration: Sendable {
     migrationPlan = nil
     label = nil
     versions = VersionPolicy()
+    compactsWhenOpened = nil
   }
 
   public var schema: Schema { Schema(models.map { $0._$schema }) }
