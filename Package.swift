@@ -66,7 +66,7 @@ let targets: [Target] = [
   Room.system("CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev", brew: "lmdb"),
   Room.system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
   Room.module("StorageMemory", ["ColumnStore", "Coordination", "Storage", "Values"]),
-  Room.module("StorageLMDB", ["CLMDB", "ColumnStore", "Coordination", "Storage", "Values"]),
+  Room.module("StorageLMDB", ["CLMDB", "CSystem", "ColumnStore", "Coordination", "Storage", "Values"]),
   Room.module("StorageSQLite", ["CSQLite", "Coordination", "QueryModel", "Storage", "Values"]),
   Room.module("Notifications", ["ChangeTracker", "Storage", "Values", logging]),
   // Rank 5: the face.

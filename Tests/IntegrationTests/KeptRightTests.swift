@@ -12,7 +12,7 @@ import Vivarium
     var (configuration, directory) = engine.place()
     defer { withExtendedLifetime(directory) {} }
     // Waiting for one's own caller would end with an error here, and never without a timeout.
-    configuration.writeTimeout = .seconds(20)
+    configuration.writeTimeout = .seconds(120)
     let plain = configuration
     let interruption = Interruption {
       let somebody = try Store(plain)

@@ -59,6 +59,10 @@ extension Store {
     }
     // So does another store of this context, whose turn could only come after ours too.
     if let kept = try shared.takeAcquired(for: home, deadline) { return kept }
+    // Behind the asynchronous writes that were asked for before.
+    let place = shared.placeBehindOthers()
+    defer { place?.leave() }
+    if let place, !place.wait(deadline) { throw StoreError(StorageError.lateForWrite) }
     return try storing { () throws(StorageError) in try shared.engine.beginWrite(deadline) }
   }
 

@@ -61,7 +61,8 @@ public final class Store {
   /// What frozen objects of this version read.
   weak var sharedVersion: SharedVersion?
 
-  private var contexts: [ObjectIdentifier: ModelContext] = [:]
+  /// Of the types that were used so far.
+  private var contexts: [(type: ObjectIdentifier, context: ModelContext)] = []
   @exclusivity(unchecked) private var lastContext: (type: ObjectIdentifier, context: ModelContext)?
   /// Whether any window is open; spares a bulk load the closing of none.
   @exclusivity(unchecked) var hasWindows = false
@@ -107,7 +108,7 @@ public final class Store {
 
   init(
     _ configuration: Configuration, _ shared: SharedEngine, home: DeliveryContext, place: String,
-    steps: [CatalogStep] = [], snapshot first: (any ReadTransaction)? = nil
+    steps: [CatalogStep] = [], isBrief: Bool = false, snapshot first: (any ReadTransaction)? = nil
   ) throws(StoreError) {
     self.configuration = configuration
     schemaChanges = steps
@@ -120,9 +121,9 @@ public final class Store {
     } catch {
       throw StoreError(error)
     }
-    hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place)
+    hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place, isBrief: isBrief)
     reading = snapshot
-    windowed = snapshot as? any WindowedReading
+    windowed = snapshot.powers.windows
     notifiedVersion = snapshot.version
     try subscribeIfNeeded()
   }
@@ -147,7 +148,7 @@ extension Store {
   @usableFromInline func context<T: Model>(_ type: T.Type) -> ModelContext {
     let id = ObjectIdentifier(type)
     if let last = lastContext, last.type == id { return last.context }
-    let context = contexts[id] ?? makeContext(id, T._$schema)
+    let context = contexts.first { $0.type == id }?.context ?? makeContext(id, T._$schema)
     lastContext = (id, context)
     return context
   }
@@ -155,12 +156,12 @@ extension Store {
   private func makeContext(_ id: ObjectIdentifier, _ schema: ObjectSchema) -> ModelContext {
     let isListed = configuration.models.contains { ObjectIdentifier($0) == id }
     let context = ModelContext(self, schema, in: isListed ? reading.catalog : Catalog())
-    contexts[id] = context
+    contexts.append((id, context))
     context.raw.pointee.tracksReads = isTrackingReads
     return context
   }
 
-  var allContexts: some Collection<ModelContext> { contexts.values }
+  var allContexts: some Collection<ModelContext> { contexts.lazy.map(\.context) }
 
   /// The object with a key, not looked up.
   func live<T: Model>(_ key: Int64) -> T { T(_$handle: ModelHandle(context(T.self).raw, key, self)) }
@@ -173,7 +174,7 @@ extension Store {
   func read(from transaction: any StorageReading) {
     dropWindows()
     reading = transaction
-    windowed = transaction as? any WindowedReading
+    windowed = transaction.powers.windows
     everythingChanged()
   }
 
@@ -187,13 +188,13 @@ extension Store {
 
   func dropWindows() {
     guard hasWindows else { return }
-    for context in contexts.values { context.dropWindows() }
+    for (_, context) in contexts { context.dropWindows() }
     hasWindows = false
   }
 
   func everythingChanged() {
     tick &+= 1
-    for context in contexts.values {
+    for (_, context) in contexts {
       context.tick &+= 1
       context.raw.pointee.membershipTick &+= 1
     }

@@ -54,10 +54,8 @@ final class WriteAcquisition: Sendable {
 
   /// Blocks until it comes, and takes it; nil past the deadline.
   func wait(_ deadline: Deadline) -> Result<any WriteTransaction, StoreError>? {
-    if let remaining = deadline.remaining {
-      let (seconds, attoseconds) = remaining.components
-      let nanoseconds = Int(clamping: min(seconds, 1 << 32) * 1_000_000_000 + attoseconds / 1_000_000_000)
-      guard arrived.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success else { return nil }
+    if let time = deadline.dispatchTime {
+      guard arrived.wait(timeout: time) == .success else { return nil }
     } else {
       arrived.wait()
     }
