@@ -38,7 +38,8 @@ extension ColumnWrite {
       {
         encodedFresh.append((table.id, rows))
         for slot in table.shapes.indices {
-          if let column = fresh.cells[slot].edited { storeLongValues(table, fresh, slot, column, isFresh: true, &batch) }
+          guard let column = fresh.cells[slot].edited, column.form == .bytes else { continue }
+          storeLongValues(table, fresh, slot, column, isFresh: true, &batch)
         }
         return batch.put(.table(.freshRows, table.id), rows)
       } else {

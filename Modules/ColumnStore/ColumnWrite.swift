@@ -104,7 +104,7 @@ final class ColumnWrite: ColumnReading, WriteTransaction, WindowedReading, Gathe
     // All of it is in the batch now, which the store copies and lets go of piece by piece: a large write is in memory
     // once.
     letGoOfTables()
-    try writer.apply(batch, durability)
+    try writer.apply(consume batch, durability)
     for (index, fences) in merged { engine.structures.keep(fences, of: index) }
     for rows in left { engine.structures.leave(rows) }
     return version

@@ -27,7 +27,7 @@ extension Inspector {
       for table in read.catalog.tables {
         types.append(
           StoreFacts.TypeFacts(
-            name: table.name, count: try count(table, read), properties: table.columns.count,
+            name: table.name, count: try count(table, read), properties: table.currentColumns.count,
             indexes: table.indexes.count, primaryKey: table.primaryKey?.schema.name))
       }
       return StoreFacts(

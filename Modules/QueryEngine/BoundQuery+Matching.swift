@@ -7,17 +7,15 @@ extension BoundQuery {
   public func matches(_ keys: [Int64], in storage: any StorageReading) throws(StorageError) -> [Bool] {
     var result: [Bool] = []
     result.reserveCapacity(keys.count)
-    for key in keys { result.append(try storage.contains(plan.table.id, ObjectKey(key))) }
-    if case .constant(let value) = plan.condition { return value ? result : result.map { _ in false } }
-    if keys.count >= Gatherer.runMin, let tests = Run.wordTests(plan.condition),
+    guard keys.count >= Gatherer.runMin, let tests = Run.wordTests(plan.condition),
       let storage = storage as? any GatheringReading
-    {
-      let gatherer = Gatherer(storage)
-      for own in tests { try result.narrow(own, keys, gatherer) }
+    else {
+      for key in keys { result.append(try matches(ObjectKey(key), in: storage)) }
       return result
     }
-    let evaluator = Evaluator(storage: storage)
-    for i in keys.indices where result[i] { result[i] = try evaluator.matches(plan.condition, ObjectKey(keys[i])) }
+    for key in keys { result.append(try storage.contains(plan.table.id, ObjectKey(key))) }
+    let gatherer = Gatherer(storage)
+    for own in tests { try result.narrow(own, keys, gatherer) }
     return result
   }
 }

@@ -153,6 +153,12 @@ struct QueryCompiler {
     return column.orderTerms
   }
 
+  /// The terms of an order: those of an index, where one may give it.
+  func orderTerms(_ column: ColumnLayout) -> [String] {
+    let isIndexed = table.indexes.contains { $0.columns.contains { $0 === column } }
+    return isIndexed ? column.orderTerms : column.sortTerms
+  }
+
   private mutating func begins(_ column: ColumnLayout, _ value: Value) -> String? {
     guard column.cell.isText, case .string(let prefix) = value else { return nil }
     if prefix.utf8.isEmpty { return "(\(column.name) IS NOT NULL)" }

@@ -105,6 +105,6 @@ private final class CountingWriter: KeyValueWriter {
         }
       }
     }
-    try base.apply(batch, durability)
+    try base.apply(consume batch, durability)
   }
 }

@@ -163,6 +163,7 @@ import Vivarium
     #expect(store.objects(First.Relic.self).first?.name == "old a b c")
     #expect(store.completedMigrations.map(\.name) == ["a", "b", "c"])
     #expect(store.completedMigrations.allSatisfy { $0.timeMilliseconds > 0 })
+    #expect(store.hasCompleted("b") && !store.hasCompleted("d"))
     let error = #expect(throws: StoreError.self) { try open(["a"]) }
     #expect(error?.code == .newerSchema && error?.details["migration"] == "b")
   }

@@ -31,7 +31,14 @@ import Values
     #expect(try node("a BEGINSWITH 'x'") == node("a beginswith \"x\""))
   }
 
+  @Test(arguments: ["a IN {1,}", "a IN {,}", "a IN {1,,2}", "a BETWEEN 5", "a BETWEEN nil", "a BETWEEN -1", "a == 1 SORT(b.@count ASC)"])
+  func listsEndWithAnElementAndBoundsStandInBraces(_ text: String) {
+    #expect(fault(text)?.code == .syntax)
+  }
+
   @Test func literalsHaveTheirValues() throws {
+    #expect(try node("a == 2f OR a == .5f OR a == 1.f") == node("a == float(2) OR a == float(0.5) OR a == float(1)"))
+    #expect(try node("a IN {,1}") == node("a IN {1}"))
     #expect(try node("a == -9223372036854775807") == comparison("a", .equal, .int(-.max)))
     #expect(try node("a == -9223372036854775808") == comparison("a", .equal, .int(.min)))
     #expect(try node("a == 0x1F") == comparison("a", .equal, .int(31)))

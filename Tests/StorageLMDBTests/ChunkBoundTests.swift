@@ -65,7 +65,7 @@ struct ChunkBoundTests {
     // Strings that grow push their neighbours out of the chunk; strings that shrink come back in.
     for round in 0..<4 {
       try engine.write { write in
-        for number in stride(from: round, to: lengths.count, by: 5) {
+        for number in stride(from: round, to: lengths.count, by: 5) where lengths[number] >= 0 {
           lengths[number] = round.isMultiple(of: 2) ? 700 : 20
           try write.set(table.column(named: "text"), ObjectKey(Int64(number + 1)), .string(text(number, lengths[number])))
         }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Values
 import Vivarium
@@ -278,6 +279,52 @@ import Vivarium
     store.refresh()
     #expect(heard.take() == [Heard.update([0])])
     token.stop()
+  }
+
+  /// Random edits by two writers: applying each change to what was told last gives what there is.
+  @Test func everyChangeLeadsFromWhatWasToldToWhatIs() throws {
+    var random = SeededGenerator.forTest()
+    for _ in 0..<40 {
+      let (store, other) = (try Store(configuration), try Store(configuration))
+      let shelf = Shelf(number: random.below(1_000_000_000))
+      try store.write { try store.add(shelf) }
+      other.refresh()
+      let same = try #require(other.resolve(shelf.reference))
+      var (tags, prices): ([Int], [String: Int]) = ([], [:])
+      let tokens = [
+        shelf.tags.observe { change in
+          if case .update(let set, let deletions, let insertions, _) = change {
+            for position in deletions.reversed() { tags.remove(at: position) }
+            for position in insertions { tags.insert(set[position], at: position) }
+          }
+          #expect(change.collection?.toArray() == tags)
+        },
+        shelf.prices.observe { change in
+          guard case .update(let map, let deletions, let insertions, let modifications) = change else { return }
+          for key in deletions { #expect(prices.removeValue(forKey: key) != nil) }
+          for key in insertions { #expect(prices.updateValue(map[key] ?? -1, forKey: key) == nil) }
+          for key in modifications { #expect(prices.updateValue(map[key] ?? -1, forKey: key) != nil) }
+          #expect(prices == Dictionary(uniqueKeysWithValues: map.entries.map { ($0.key, $0.value) }))
+        },
+      ]
+      store.refresh()
+      for _ in 0..<20 {
+        let (writer, target) = random.oneIn(2) ? (store, shelf) : (other, same)
+        try writer.write {
+          for _ in 0..<1 + random.below(4) {
+            let (tag, key) = (random.below(12), "\(random.below(8))")
+            if random.oneIn(2) { target.tags.insert(tag) } else { target.tags.remove(tag) }
+            target.prices[key] = random.oneIn(3) ? nil : random.below(3)
+          }
+          if random.oneIn(12) { target.tags.removeAll() }
+          if random.oneIn(12) { target.prices.removeAll() }
+        }
+        if random.oneIn(2) { store.refresh() }
+      }
+      store.refresh()
+      #expect(shelf.tags.toArray() == tags && shelf.prices.count == prices.count)
+      for token in tokens { token.stop() }
+    }
   }
 
   // MARK: The same primary key again

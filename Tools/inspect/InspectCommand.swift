@@ -13,9 +13,13 @@ struct InspectCommand: ParsableCommand {
     discussion: """
       Opens for reading alone, but for 'compact', and shows one version of the store. Exit status: 0 done; 1 the type or object is not \
       there; 2 the arguments make no sense; 3 the store cannot be opened (missing, foreign, damaged, or of a newer \
-      format); 4 reading or writing failed; 5 the store has faults. What went wrong is one line on standard error.
+      format); 4 reading or writing failed; 5 the store has faults; 6 a dry \
+      run says that it would fail. What went wrong is one line on standard error.
       """,
-    subcommands: [Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Compact.self, Export.self, Import.self, Copy.self, Digest.self])
+    subcommands: [
+      Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Compact.self, Export.self, Import.self, Copy.self,
+      Digest.self, Migrate.self,
+    ])
 
   /// What every command takes.
   struct Target: ParsableArguments {
@@ -87,8 +91,13 @@ extension OutputFormat: ExpressibleByArgument {}
 
 extension InspectCommand.Target {
   func inspector(isReadOnly: Bool = true) throws(InspectionError) -> Inspector {
-    let backends: [any StorageBackend] = [LMDBBackend(path: file), SQLiteBackend(path: file)]
-    let engine = try StoreFinder.open(file, backends, isReadOnly: isReadOnly)
-    return Inspector(engine, location: file, format: format, output: DescriptorOutput(STDOUT_FILENO))
+    try Self.inspector(of: file, format, DescriptorOutput(STDOUT_FILENO), isReadOnly: isReadOnly)
+  }
+
+  static func inspector(
+    of file: String, _ format: OutputFormat, _ output: any TextOutput, isReadOnly: Bool = true
+  ) throws(InspectionError) -> Inspector {
+    let engine = try StoreFinder.open(file, [LMDBBackend(path: file), SQLiteBackend(path: file)], isReadOnly: isReadOnly)
+    return Inspector(engine, location: file, format: format, output: output)
   }
 }

@@ -150,21 +150,33 @@ extension ViewUpkeep {
     }
   }
 
-  /// Where each touched row was, if it was one, and where it is. One question for many rows: what is read of neighbours
-  /// lies together.
+  /// How many rows are asked for together: what one question has read of them is at hand for the next.
+  private static let blockSize = 256
+
+  /// Where each touched row was, if it was one, and where it is.
   private func changes(
     of rows: [TouchedRows.Row], from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> [RowChange] {
-    let living = rows.lazy.filter { !$0.isDeleted }.map(\.key)
-    var matches = try question.matches(Array(living), in: to)[...]
     var changes: [RowChange] = []
     changes.reserveCapacity(rows.count)
-    // The rows whose place in the older version is asked for, and in the newer one.
+    for start in stride(from: 0, to: rows.count, by: ViewUpkeep.blockSize) {
+      let block = rows[start..<min(start + ViewUpkeep.blockSize, rows.count)]
+      try append(changesOf: block, from: from, to: to, to: &changes)
+    }
+    return changes
+  }
+
+  private func append(
+    changesOf rows: ArraySlice<TouchedRows.Row>, from: any StorageReading, to: any StorageReading,
+    to changes: inout [RowChange]
+  ) throws(StorageError) {
+    let living = rows.lazy.filter { !$0.isDeleted }.map(\.key)
+    var matches = try question.matches(Array(living), in: to)[...]
+    // The rows whose place in the older version is asked for, and in the newer one; and what the latter's is.
     var (old, new): ([Int], [Int]) = ([], [])
-    var isRowNow = [Bool](repeating: false, count: rows.count)
-    var moved = isRowNow
+    var uses: [(isOld: Bool, isNew: Bool)] = []
     var last: (marks: RowMarks, canMove: Bool)?
-    for (i, row) in rows.enumerated() {
+    for (i, row) in zip(rows.indices, rows) {
       changes.append(RowChange(key: row.key, old: nil, new: nil, marks: row.marks))
       if row.isDeleted {
         if !row.isInserted { old.append(i) }
@@ -172,22 +184,27 @@ extension ViewUpkeep {
       }
       let isRow = matches.popFirst() ?? false
       if row.isInserted {
-        isRowNow[i] = isRow
-        if isRow { new.append(i) }
+        if isRow {
+          new.append(i)
+          uses.append((false, true))
+        }
         continue
       }
       if last?.marks != row.marks { last = (row.marks, canMove(row.marks)) }
-      moved[i] = last?.canMove == true
-      if moved[i] { old.append(i) }
-      if isRow || !moved[i] { new.append(i) }
-      isRowNow[i] = isRow
+      let canMove = last?.canMove == true
+      if canMove { old.append(i) }
+      if isRow || !canMove {
+        new.append(i)
+        uses.append((!canMove, isRow))
+      }
     }
-    for (i, place) in zip(new, try question.places(of: new.map { rows[$0].key }, in: to)) {
-      if isRowNow[i] { changes[i].new = place }
-      if !moved[i], !rows[i].isInserted { changes[i].old = place }
+    // `rows` are numbered as they are in `changes`.
+    let places = try question.places(of: new.map { rows[$0].key }, in: to)
+    for (i, (place, use)) in zip(new, zip(places, uses)) {
+      if use.isNew { changes[i].new = place }
+      if use.isOld { changes[i].old = place }
     }
     for (i, place) in zip(old, try question.places(of: old.map { rows[$0].key }, in: from)) { changes[i].old = place }
-    return changes
   }
 
   /// Whether the row may have another sort key now.

@@ -22,7 +22,8 @@ package final class WindowUpkeep {
   }
 
   /// Takes the result from the version that `from` reads to the version that `to` reads. `records` are the commits
-  /// between the two, all of them, in order. Nil when no row of the window was touched.
+  /// between the two, all of them, in order. Nil when no row was touched, in the window or outside: one that is outside now may
+  /// be known to observers, and come back.
   ///
   /// When reading throws, the result is as it was; the step can be tried again.
   package func apply(
@@ -33,8 +34,6 @@ package final class WindowUpkeep {
     }
     let old = rows
     rows = whole.view.latest.keys(in: window)
-    let seen = Set(rows)
-    let marks = Dictionary(step.rows.lazy.filter { seen.contains($0.key) }.map { ($0.key, $0.marks) }) { a, _ in a }
-    return marks.isEmpty && rows == old ? nil : ComparedStep(old: old, new: rows, marks: marks)
+    return ComparedStep(old: old, new: rows, marks: Dictionary(step.rows.map { ($0.key, $0.marks) }) { a, _ in a })
   }
 }

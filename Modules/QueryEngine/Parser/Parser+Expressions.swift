@@ -176,8 +176,8 @@ extension Parser {
   private mutating func list() throws(QueryError) -> ExpressionNode {
     try expect("{")
     var elements: [ExpressionNode] = []
-    if token.isSymbol(",") { try advance() }
-    while !token.isSymbol("}") {
+    var wantsMore = try take(",")
+    while wantsMore || !token.isSymbol("}") {
       let start = token.start
       switch try nested({ parser throws(QueryError) in try parser.sum() }) {
       case .expression(.constants(let more)): elements += more.map { .constant($0) }
@@ -185,7 +185,8 @@ extension Parser {
       case .expression(let element) where element.isElement: elements.append(element)
       default: throw error(.notSupported, "A list in a condition holds values only.", "Write them, or give one argument.", at: start)
       }
-      if !token.isSymbol("}") { try expect(",") }
+      wantsMore = try take(",")
+      if !wantsMore, !token.isSymbol("}") { throw fault("',' or '}'") }
     }
     try advance()
     let values = elements.compactMap { if case .constant(let value) = $0 { value } else { nil } }

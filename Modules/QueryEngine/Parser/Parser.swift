@@ -171,6 +171,7 @@ extension Parser {
     }
     try advance()
     let folding = try options()
+    if comparator == .between, isLiteral { throw fault("two bounds in braces") }
     let right: ExpressionNode
     if let quantifier = quantifier(), !follows(UInt8(ascii: "=")) {
       right = try quantified(quantifier)
@@ -180,6 +181,12 @@ extension Parser {
     }
     guard let folding else { return .predicate(.comparison(Comparison(left, comparator, right))) }
     return .predicate(.comparison(Comparison(.folded(left, folding), comparator, .folded(right, folding))))
+  }
+
+  /// Whether the token is one written value.
+  private var isLiteral: Bool {
+    if case .constant = token.kind { return true }
+    return isConstantName || token.isSymbol("-") || token.isSymbol("+")
   }
 
   /// Reads `GEOWITHIN geoBox(…)` for its grammar; there are no geographic properties.

@@ -18,8 +18,8 @@ final class ResultObserver {
   var throttle: Duration?
   /// Until when it rests.
   private var rest: ContinuousClock.Instant?
-  /// Whether a turn at the end of the rest was asked for.
-  private var isAwaited = false
+  /// When the turn at the end of the rest is due that was asked for.
+  private var awakening: ContinuousClock.Instant?
   /// Whether it wants to see deleted and modified objects as they were.
   var keepsOldValues = false
 
@@ -47,10 +47,12 @@ final class ResultObserver {
   func hears(waits: Bool, at place: DeliveryPlace) -> Bool {
     guard isListening() else { return false }
     guard let rest, !waits else { return true }
-    let left = ContinuousClock.now.duration(to: rest)
-    if left <= .zero { return true }
-    if !isAwaited {
-      isAwaited = true
+    let now = ContinuousClock.now
+    if now >= rest { return true }
+    if awakening.map({ $0 <= now }) ?? true {
+      // A little more, so that it is over by any clock.
+      let left = now.duration(to: rest) + .milliseconds(1)
+      awakening = now + left
       place.wake(after: left)
     }
     return false
@@ -60,7 +62,7 @@ final class ResultObserver {
   func didHear() {
     guard let throttle else { return }
     rest = .now + throttle
-    isAwaited = false
+    awakening = nil
   }
 }
 

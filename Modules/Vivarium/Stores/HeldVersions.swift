@@ -44,10 +44,8 @@ final class HeldVersions: Sendable {
     let announcement = isBrief ? nil : engine?.announce(version, label: label ?? place)
     let id = state.withLock { state in
       state.nextID += 1
-      state.entries.append((
-        state.nextID,
-        Entry(version: version, since: .now, label: label, place: place, announcement: announcement)
-      ))
+      let entry = Entry(version: version, since: .now, label: label, place: place, announcement: announcement)
+      state.entries.append((state.nextID, entry))
       return state.nextID
     }
     return VersionHold(self, id)
