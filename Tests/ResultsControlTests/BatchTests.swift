@@ -57,7 +57,7 @@ import Vivarium
     controller.performFetch()
     try store.write { for id in 3...4 { try store.add(TaskItem(id: id, projectID: 1, name: "c\(id)")) } }
     store.refresh()
-    #expect(delegate.lines == ["will", "insert c3", "insert c4", "did", "will", "delete a", "did"])
+    #expect(delegate.lines == ["will", "insert c3", "insert c4", "did", "will", "delete -", "did"])
     delegate.action = nil
     controller.stop()
   }
