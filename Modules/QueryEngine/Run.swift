@@ -30,7 +30,7 @@ struct Run {
 
   mutating func source() throws(StorageError) -> Source {
     if case .constant(false) = plan.condition { return .nothing }
-    if let engine = storage as? any QueryPushdown, let pushed = try engine.pushdown(query) {
+    if let engine = storage.powers.pushdown, let pushed = try engine.pushdown(query) {
       return .engine(engine, pushed)
     }
     guard !plan.accesses.isEmpty else { return .scan }

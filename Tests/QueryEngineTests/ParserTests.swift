@@ -134,6 +134,22 @@ import Values
     #expect(fault((0..<20_000).map { "a == \($0)" }.joined(separator: " OR ")) == nil)
   }
 
+  @Test func bracketsAndTermsInARowAddUp() {
+    func text(_ levels: Int, _ terms: Int) -> String {
+      var text = "a"
+      for level in 0..<levels {
+        let sign = ["+", "*", "**"][level % 3]
+        text = "(" + text + String(repeating: sign + "1", count: terms) + ")"
+      }
+      return text + " > 1"
+    }
+    #expect(fault(text(90, 199))?.code == .tooComplex)
+    #expect(fault(text(10, 199))?.code == .tooComplex)
+    #expect(fault(text(10, 30)) == nil && fault(text(1, 199)) == nil && fault(text(90, 1)) == nil)
+    // What stands side by side does not.
+    #expect(fault((0..<50).map { _ in text(1, 199) }.joined(separator: " AND ")) == nil)
+  }
+
   @Test func anyTextGivesAConditionOrAnError() {
     var random = SeededGenerator.forTest()
     let words = [

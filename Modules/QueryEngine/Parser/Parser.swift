@@ -9,6 +9,8 @@ struct Parser {
   private(set) var lastEnd = 0
   let arguments: [QueryArgument]
   var depth = 0
+  /// How deep the deepest tree is that was read since this was set to 0: at least, never less than it is.
+  var height = 0
   /// Of the subqueries round the current token.
   var subqueryVariables: [String] = []
 
@@ -16,6 +18,8 @@ struct Parser {
   /// Terms of one sum or product: they nest in the tree.
   static let termsLimit = 200
   static let clausesLimit = 100
+  /// Of the whole tree, which is walked and let go of by recursion: brackets and terms in a row add up.
+  static let heightLimit = 400
 
   init(_ text: String, _ arguments: [QueryArgument]) throws(QueryError) {
     lexer = Lexer(text)
@@ -77,7 +81,11 @@ struct Parser {
       throw error(
         .tooComplex, "The condition is nested more than \(Parser.depthLimit) deep.", "Use fewer brackets.", at: token.start)
     }
-    return try body(&self)
+    let outer = height
+    height = 0
+    let result = try body(&self)
+    height = max(outer, height + 1)
+    return result
   }
 }
 
