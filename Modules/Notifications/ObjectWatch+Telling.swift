@@ -26,6 +26,8 @@ package struct WatchOffer: Sendable {
   /// From the version of the last call to that of this one.
   package let from: Version
   package let to: Version
+  /// Values of the object that the observer knows already: what it is told leads on from them.
+  package let known: [PropertyID: Value]
   fileprivate let serial: UInt64
 
   /// Takes the offer, right before the observer compares and is told. False when a later one was taken first, or
@@ -51,9 +53,7 @@ extension ObjectWatch {
     (fresh.lists, fresh.members) = (lists, members)
     return state.withLock { [fresh] state in
       let content: WatchOffer.Content
-      if let failure = state.failure {
-        content = .failed(failure)
-      } else if state.pending.isDeleted, !state.awaitsFirst {
+      if state.pending.isDeleted, !state.awaitsFirst {
         content = .deleted(elements.values.first?.positions ?? ChangeSet())
       } else if state.awaitsFirst {
         content = .initial
@@ -67,7 +67,19 @@ extension ObjectWatch {
       state.fresh = fresh
       // A list whose owner was gone before the first call still gets its last one.
       state.fresh?.isDeleted = state.awaitsFirst && state.pending.isDeleted
-      return WatchOffer(content: content, watch: self, from: state.toldVersion, to: version, serial: state.serial)
+      return WatchOffer(
+        content: content, watch: self, from: state.toldVersion, to: version, known: state.pending.known,
+        serial: state.serial)
+    }
+  }
+
+  /// The last thing to be told; nil while nothing failed.
+  func failureOffer(at version: Version) -> WatchOffer? {
+    state.withLock { state in
+      guard let failure = state.failure else { return nil }
+      state.serial += 1
+      return WatchOffer(
+        content: .failed(failure), watch: self, from: state.toldVersion, to: version, known: [:], serial: state.serial)
     }
   }
 
@@ -118,10 +130,40 @@ extension ObjectWatch {
     }
   }
 
-  /// Everything that was noted is known to the observer: it is of a commit that it is not to be told of.
-  func skip(_ reading: any StorageReading) throws(StorageError) {
-    guard let offer = try offer(at: reading.version, reading) else { return }
-    if case .touched = offer.content { _ = accept(offer) }
+  /// Commits were noted of which the observer is not told: it knows what they did, and which `values` they set. What
+  /// `waited` before them is told as ever; of an object's collection, together with what they did to it.
+  func skip(
+    _ waited: Marks, knowing values: [PropertyID: Value], _ reading: any StorageReading
+  ) throws(StorageError) {
+    if case .properties = subject, !waited.isEmpty {
+      state.withLock { $0.pending.leading = waited.leading }
+    } else if let offer = try offer(at: reading.version, reading), case .touched = offer.content {
+      _ = accept(offer)
+    }
+    state.withLock { state in
+      state.pending.known.merge(values) { $1 }
+      state.fresh?.known.merge(values) { $1 }
+    }
+  }
+
+  /// What waits to be told.
+  var waiting: Marks { state.withLock { $0.pending } }
+
+  /// The values that commits set, of the scalars that are observed, as they are in a version. O(log n) where there are none.
+  func values(
+    setBy records: [CommitRecord], in reading: any StorageReading
+  ) throws(StorageError) -> [PropertyID: Value] {
+    guard case .properties(let filter) = subject else { return [:] }
+    var values: [PropertyID: Value] = [:]
+    for change in records.flatMap(\.tables) where change.table == table {
+      guard let modified = change.modifiedObject(key), try reading.contains(table, key) else { continue }
+      for property in modified.properties.properties where filter.properties.contains(property) {
+        let column = ColumnID(table, property)
+        guard reading.catalog[column]?.schema.isScalar == true else { continue }
+        values[property] = try reading.value(column, key)
+      }
+    }
+    return values
   }
 
   /// Whether there is something to tell.

@@ -27,6 +27,8 @@ package final class ObjectWatch: Sendable {
     var isDeleted = false
     /// Commits are missing in between: elements of now are not known to be those of before.
     var isLost = false
+    /// What the observer knows by itself: the values that commits set of which it is not told.
+    var known: [PropertyID: Value] = [:]
 
     var isEmpty: Bool { properties.isEmpty && leading.isEmpty && !isDeleted }
   }

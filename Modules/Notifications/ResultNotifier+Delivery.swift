@@ -9,7 +9,7 @@ package enum ResultDelivery: Sendable {
   /// Nothing yet: another turn will come.
   case later
   /// No result is kept, so none ties the store to a version. Offers of errors may be there.
-  case free([ResultOffer?])
+  case free([WatchOffer], [ResultOffer?])
   /// Move to the transaction's version, if there is one, and take the offers: those of objects and lists, then those of
   /// results, which stand in the order of the observations. `results` are what these results are there, in the same order.
   case ready((any ReadTransaction)?, [WatchOffer], [ResultOffer?], results: [ResultVersion?])
@@ -49,7 +49,7 @@ extension ResultNotifier {
     let failures = observations.map { observation in
       observation.failure.map { observation.offer(.failed($0), nil, at: current.version) }
     }
-    guard let held else { return .free(failures) }
+    guard let held else { return .free(watchOffers(of: place, at: current.version, current), failures) }
     guard held.version >= current.version else { return .later }
     var transaction: (any ReadTransaction)?
     if held.version > current.version {
@@ -79,7 +79,7 @@ extension ResultNotifier {
         offers[i] = observation.offer(.failed(error), nil, at: held.version)
       }
     }
-    return .ready(transaction, try watchOffers(of: place, at: held.version, reading), offers, results: versions)
+    return .ready(transaction, watchOffers(of: place, at: held.version, reading), offers, results: versions)
   }
 }
 

@@ -11,9 +11,9 @@ extension ResultNotifier {
     queue.async { self.start(watch) }
   }
 
-  /// Ends it, from any thread, without waiting for anything.
+  /// Ends it, from any thread, without waiting for anything. Idempotent; also for one that told its last.
   package func stop(_ watch: ObjectWatch) {
-    guard watch.end() else { return }
+    _ = watch.end()
     queue.async { self.lock.withLock { _ in self.detach(watch) } }
   }
 
@@ -29,7 +29,8 @@ extension ResultNotifier {
     } catch {
       watch.fail(error)
       lock.withLock { _ in
-        seats[ObjectIdentifier(watch.place), default: Seat(place: watch.place)].touched.append(watch)
+        register(watch)
+        touch(watch)
       }
     }
   }
@@ -37,9 +38,7 @@ extension ResultNotifier {
   private func attach(_ watch: ObjectWatch) throws(StorageError) {
     if held == nil { held = try engine.beginRead() } else { try advance() }
     guard let held else { return }  // it was just made
-    watches[watch.table, default: [:]][watch.key.rawValue, default: []].append(watch)
-    if watch.isDeep { deepWatches.append(watch) }
-    seats[ObjectIdentifier(watch.place), default: Seat(place: watch.place)].observations += 1
+    register(watch)
     // What was committed since the observer read the object, which may be none of it.
     if held.version > watch.version {
       if let records = try ResultNotifier.records(after: watch.version, in: held) {
@@ -59,6 +58,14 @@ extension ResultNotifier {
     if watch.isPending { touch(watch) }
   }
 
+  /// Takes a seat for the watch, which it has until it is detached. Idempotent.
+  private func register(_ watch: ObjectWatch) {
+    if watches[watch.table]?[watch.key.rawValue]?.contains(where: { $0 === watch }) == true { return }
+    watches[watch.table, default: [:]][watch.key.rawValue, default: []].append(watch)
+    if watch.isDeep { deepWatches.append(watch) }
+    seats[ObjectIdentifier(watch.place), default: Seat(place: watch.place)].observations += 1
+  }
+
   private func detach(_ watch: ObjectWatch) {
     guard let known = watches[watch.table]?[watch.key.rawValue], known.contains(where: { $0 === watch }) else { return }
     let left = known.filter { $0 !== watch }
@@ -70,9 +77,16 @@ extension ResultNotifier {
   }
 
   /// A commit of which the watch is not told: it knows what the object is now.
-  func skip(_ watch: ObjectWatch, _ reading: any StorageReading) throws(StorageError) {
-    if let successor = try watch.successor(reading) { move(watch, to: successor) }
-    try watch.skip(reading)
+  func skip(
+    _ watch: ObjectWatch, _ waited: ObjectWatch.Marks, knowing values: [PropertyID: Value], _ reading: any StorageReading
+  ) {
+    do throws(StorageError) {
+      if let successor = try watch.successor(reading) { move(watch, to: successor) }
+      try watch.skip(waited, knowing: values, reading)
+    } catch {
+      watch.fail(error)
+      touch(watch)
+    }
   }
 
   /// Watches another object in the same place.
@@ -111,14 +125,27 @@ extension ResultNotifier {
       }
     }
     // Positions in lists are those of the newest version: all edits come first.
-    for watch in deepWatches {
+    for watch in deepWatches { noteDeep(records, for: watch, from: from, to: to) }
+    for watch in ignoring where watch.isPending {
+      let values = try? watch.values(setBy: records, in: to)
+      skip(watch, ObjectWatch.Marks(), knowing: values ?? [:], to)
+    }
+  }
+
+  /// What cannot be read is the end of this watch, and of no other.
+  private func noteDeep(
+    _ records: [CommitRecord], for watch: ObjectWatch, from: any StorageReading, to: any StorageReading
+  ) {
+    do throws(StorageError) {
       for record in records {
         for change in record.tables where try watch.noteDeep(change, at: record.version, from: from, to: to) {
           touch(watch)
         }
       }
+    } catch {
+      watch.fail(error)
+      touch(watch)
     }
-    for watch in ignoring where watch.isPending { try skip(watch, to) }
   }
 
   private func note(_ change: TableChange, at version: Version, _ known: [Int64: [ObjectWatch]]) {
@@ -138,16 +165,22 @@ extension ResultNotifier {
   /// What the watches of a store have to tell, in the order in which they began.
   func watchOffers(
     of place: DeliveryPlace, at version: Version, _ reading: any StorageReading
-  ) throws(StorageError) -> [WatchOffer] {
+  ) -> [WatchOffer] {
     let seat = ObjectIdentifier(place)
     guard let touched = seats[seat]?.touched, !touched.isEmpty else { return [] }
     let pending = touched.filter { !$0.isEnded && $0.isPending }
     seats[seat]?.touched = pending
-    var offers: [WatchOffer] = []
-    for watch in pending {
+    return pending.compactMap { offer(of: $0, at: version, reading) }
+  }
+
+  private func offer(of watch: ObjectWatch, at version: Version, _ reading: any StorageReading) -> WatchOffer? {
+    if let failed = watch.failureOffer(at: version) { return failed }
+    do throws(StorageError) {
       if let successor = try watch.successor(reading) { move(watch, to: successor) }
-      if let offer = try watch.offer(at: version, reading) { offers.append(offer) }
+      return try watch.offer(at: version, reading)
+    } catch {
+      watch.fail(error)
+      return watch.failureOffer(at: version)
     }
-    return offers
   }
 }

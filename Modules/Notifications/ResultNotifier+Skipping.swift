@@ -25,6 +25,9 @@ extension ResultNotifier {
           torn.append(result)
         }
       }
+      let skipped = (skipsEverybody ? watches.values.flatMap { $0.values.joined() } : skippedWatches).map { watch in
+        (watch: watch, values: (try? watch.values(setBy: [record], in: write)) ?? [:])
+      }
       let version: Version
       do throws(StorageError) {
         version = try commit()
@@ -42,8 +45,7 @@ extension ResultNotifier {
         workDone.steps += 1
       }
       do throws(StorageError) {
-        let everybody = skipsEverybody ? watches.values.flatMap { $0.values.joined() } : skippedWatches
-        try settle(at: version, from, torn, record, everybody)
+        try settle(at: version, from, torn, record, skipped)
       } catch {
         fail(error)
       }
@@ -54,11 +56,12 @@ extension ResultNotifier {
   /// Reads the version that was just committed from now on; or a later one, if another process was faster.
   private func settle(
     at version: Version, _ from: any ReadTransaction, _ torn: [KeptResult], _ record: CommitRecord,
-    _ skipped: [ObjectWatch]
+    _ skipped: [(watch: ObjectWatch, values: [PropertyID: Value])]
   ) throws(StorageError) {
     let to = try openNewest()
+    let waited = skipped.map { $0.watch.waiting }
     try note([record], from: from, to: to)
-    for watch in skipped { try skip(watch, to) }
+    for ((watch, values), waited) in zip(skipped, waited) { skip(watch, waited, knowing: values, to) }
     if to.version != version { try note(try ResultNotifier.records(after: version, in: to), from: to, to: to) }
     held = to
     from.end()

@@ -56,6 +56,10 @@ package final class ResultNotifier: @unchecked Sendable {
     package var watchesTested = 0
     /// Results that are kept now.
     package var results = 0
+    /// Objects and lists that are watched now, once for each token.
+    package var watches = 0
+    /// Stores for which anything is kept or watched now.
+    package var places = 0
   }
 
   package init(_ engine: any StorageEngine) { self.engine = engine }
@@ -67,6 +71,8 @@ package final class ResultNotifier: @unchecked Sendable {
     lock.withLock { _ in
       var work = workDone
       work.results = results.count
+      work.watches = watches.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.count } }
+      work.places = seats.count
       for result in results.values {
         work.evaluations += result.evaluations
         work.rowsTested += result.work.rowsTested
@@ -112,6 +118,9 @@ extension ResultNotifier {
         workDone.evaluations += 1
         try keep(made, madeIn: reading)
         _ = attach(observation)
+        // The token was stopped meanwhile, and so nobody ever lets go of the result.
+        if made.observations.isEmpty { drop(made) }
+        restIfIdle()
       }
     } catch {
       observation.fail(error)
@@ -142,12 +151,21 @@ extension ResultNotifier {
   }
 
   func leave(_ place: DeliveryPlace) {
+    giveUpSeat(at: place)
+    restIfIdle()
+  }
+
+  private func giveUpSeat(at place: DeliveryPlace) {
     let seat = ObjectIdentifier(place)
     seats[seat]?.observations -= 1
     if let left = seats[seat], left.observations <= 0 {
       left.standby?.end()
       seats[seat] = nil
     }
+  }
+
+  /// Holds no version and hears of no commit while there is nobody to tell.
+  private func restIfIdle() {
     guard results.isEmpty, watches.isEmpty else { return }
     held?.end()
     held = nil
@@ -164,13 +182,17 @@ extension ResultNotifier {
 
   /// Takes a result that was made outside the lock to the version of the others.
   private func keep(_ made: KeptResult, madeIn reading: any ReadTransaction) throws(StorageError) {
-    defer { results[AnyHashable(made.recipe.identity)] = made }
-    guard held != nil else {
+    if held == nil {
       held = reading
-      return
+    } else {
+      defer { reading.end() }
+      try advance()
+      try take(made, madeIn: reading)
     }
-    try advance()
-    defer { reading.end() }
+    results[AnyHashable(made.recipe.identity)] = made
+  }
+
+  private func take(_ made: KeptResult, madeIn reading: any ReadTransaction) throws(StorageError) {
     guard let held, held.version > reading.version else { return }
     guard let records = try ResultNotifier.records(after: reading.version, in: held) else {
       return try made.rebuild(in: held, by: nil)
@@ -190,6 +212,7 @@ extension ResultNotifier {
       isAdvancePending.store(false, ordering: .releasing)
       let aftermath = lock.withLock { _ in
         do throws(StorageError) { try self.step() } catch { self.fail(error) }
+        self.restIfIdle()
         return self.takeAftermath()
       }
       finish(aftermath)
@@ -217,7 +240,11 @@ extension ResultNotifier {
   }
 
   func fail(_ result: KeptResult, _ error: StorageError) {
-    for observation in result.observations { observation.fail(error) }
+    for observation in result.observations {
+      observation.fail(error)
+      observation.place.wake()
+      giveUpSeat(at: observation.place)
+    }
     drop(result)
   }
 

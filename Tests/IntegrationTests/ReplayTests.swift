@@ -10,7 +10,7 @@ import Vivarium
 @Suite struct ReplayTests {
   @Test func everyChangeSetLeadsFromWhatWasToldToWhatIs() throws {
     var generator = SeededGenerator.forTest()
-    for _ in 0..<environmentNumber("VIVARIUM_REPLAY", default: 150) {
+    for _ in 0..<environmentNumber("VIVARIUM_REPLAY", default: 50) {
       var fork = generator.fork()
       var history = try History(&fork)
       try history.run()

@@ -45,7 +45,7 @@ extension ReadPath.Hop {
       }
     case .inverse(let column):
       guard try reading.contains(column.table, key) else { return }
-      if reading.catalog[column]?.schema.isList == true {
+      if reading.catalog[column]?.schema.isScalar == false {
         try reading.elements(column, key, 0..<Int.max) { batch in
           let vector = batch.columns[0]
           for row in 0..<batch.count where !vector.isNull(at: row) { origins.insert(vector.word(at: row)) }

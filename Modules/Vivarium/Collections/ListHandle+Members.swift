@@ -51,7 +51,8 @@ extension ListHandle {
 
   /// A value of a map as the element it is.
   func element<T: PersistableElement>(_ type: T.Type, at position: Int) -> T? {
-    let found: [T] = elements(position..<position &+ 1)
+    if position < 0 || position == .max { return nil }
+    let found: [T] = elements(position..<position + 1)
     return found.first
   }
 

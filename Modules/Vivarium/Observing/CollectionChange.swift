@@ -90,9 +90,9 @@ public struct ChangeDetails: Sendable {
 
   private let source: Source
   /// The version of the last call, for observers that asked for old values.
-  private let before: (any ReadTransaction)?
+  private let before: SharedVersion?
 
-  init(_ type: String, _ change: ResultChange, before: (any ReadTransaction)? = nil) {
+  init(_ type: String, _ change: ResultChange, before: SharedVersion? = nil) {
     source = .result(type: type, change)
     self.before = before
   }

@@ -13,8 +13,9 @@ extension Model {
   /// }
   /// ```
   ///
-  /// The object must be in a store; else the block hears an error. Any number of objects may be observed: a commit costs
-  /// what it changed, not how many there are. Keep the token, and stop it in the end.
+  /// The object must be in a store, and not only in a write that is open; else the block hears an error. Any number of
+  /// objects may be observed: a commit costs what it changed, not how many there are. Keep the token, and stop it in the
+  /// end.
   public func observe(
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (ObjectChange) -> Void
@@ -79,6 +80,11 @@ extension Model {
     do throws(StoreError) {
       try context.check(_$key)
       guard let filter = try filter.get() else { throw .unknownType(Self._$name) }
+      guard try storing({ () throws(StorageError) in try store.snapshot.contains(context.table, ObjectKey(_$key)) }) else {
+        throw StoreError(
+          .alreadyInWrite, "The \(Self._$name) object was added in the open write, and nobody hears of a write before its end.",
+          remedy: "Observe it after the commit.")
+      }
       let properties = ObservedValues(context, _$key, filter)
       let watch = ObjectWatch(
         .properties(filter), table: context.table, key: ObjectKey(_$key), at: store.snapshot.version,
@@ -93,7 +99,7 @@ extension Model {
           case .failed(let error): block(.error(StoreError(error)))
           case .touched(let touched, let leading, let elements):
             properties.key = offer.watch.key.rawValue
-            let changes = properties.changes(touched, leading, elements)
+            let changes = properties.changes(offer.known, touched, leading, elements)
             if !changes.isEmpty { block(.change(changes)) }
           }
         },
@@ -139,8 +145,12 @@ private final class ObservedValues {
     return property.schema.isScalar && filter.properties.contains(property.column.property)
   }
 
+  /// As they are in the version that the store is at: what an open write does is told after its commit.
   func read() {
-    values = context.properties.indices.map { isWatched($0) ? context.value(key, $0) : .null }
+    let snapshot = context.store.snapshot
+    values = context.properties.enumerated().map { ordinal, property in
+      isWatched(ordinal) ? (try? snapshot.value(property.column, ObjectKey(key))) ?? .null : .null
+    }
   }
 
   /// The watched lists as they are.
@@ -157,19 +167,21 @@ private final class ObservedValues {
     var made: [PropertyID: T] = [:]
     for property in context.properties where property.schema.isCollection {
       guard filter.properties.contains(property.column.property) else { continue }
-      let count = try? context.store.reading.elementCount(property.column, ObjectKey(key))
+      let count = try? context.store.snapshot.elementCount(property.column, ObjectKey(key))
       made[property.column.property] = make(property.schema, count ?? 0)
     }
     return made
   }
 
-  /// What is different now, in the order of the model; from then on that is what was told.
+  /// What is different now, in the order of the model; from then on that is what was told. `known` is what the observer
+  /// knows though it was not told.
   func changes(
-    _ touched: PropertySet, _ leading: PropertySet, _ collections: [PropertyID: WatchOffer.ElementsOffer]
+    _ known: [PropertyID: Value], _ touched: PropertySet, _ leading: PropertySet, _ collections: [PropertyID: WatchOffer.ElementsOffer]
   ) -> [PropertyChange] {
     var changes: [PropertyChange] = []
     for (ordinal, property) in context.properties.enumerated() {
       let id = property.column.property
+      if isWatched(ordinal), let value = known[id] { values[ordinal] = value }
       guard property.schema.isStored, touched.contains(id) || leading.contains(id) else { continue }
       if property.schema.isScalar {
         let value = isWatched(ordinal) ? context.value(key, ordinal) : .null

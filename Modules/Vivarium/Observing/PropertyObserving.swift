@@ -63,7 +63,8 @@ extension Model {
     }
     let key = _$key
     var last: Property? = self[keyPath: path]
-    let tell = { (kind: ObservedChange<Property>.Kind, indexes: [Int], isPrior: Bool) in
+    // The context has the observer, and with it this.
+    let tell = { [unowned context] (kind: ObservedChange<Property>.Kind, indexes: [Int], isPrior: Bool) in
       // Remade, so that the store does not keep itself.
       let object: Self = context.store.live(key)
       let now = isPrior ? last : object[keyPath: path]
@@ -91,9 +92,10 @@ extension Model {
     }
     context.propertyObservers[key, default: []].append(observer)
     context.store.hasPropertyObservers = true
-    let (flag, anchor) = (observer.flag, StoreAnchor(context.store))
+    let (flag, stops, anchor) = (observer.flag, context.store.watchStops, StoreAnchor(context.store))
     return NotificationToken(fileID: fileID, line: line) {
       flag.stop()
+      stops.raise()
       StoreAnchor.release(anchor)
     }
   }
@@ -215,12 +217,23 @@ extension Store {
     guard hasPropertyObservers else { return }
     hasPropertyObservers = false
     for context in allContexts {
-      for (key, observers) in context.propertyObservers {
-        let active = observers.filter(\.flag.isActive)
-        context.propertyObservers[key] = active.isEmpty ? nil : active
-        if !active.isEmpty { hasPropertyObservers = true }
-        for observer in active { telling { observer.check() } }
+      // Copies: a handler may register and stop observers, of keys that come later too.
+      for key in Array(context.propertyObservers.keys) {
+        for observer in context.propertyObservers[key] ?? [] { telling { observer.check() } }
       }
+    }
+    endStoppedPropertyObservers()
+  }
+
+  /// Lets go of what was stopped.
+  func endStoppedPropertyObservers() {
+    hasPropertyObservers = false
+    for context in allContexts where !context.propertyObservers.isEmpty {
+      context.propertyObservers = context.propertyObservers.compactMapValues { observers in
+        let active = observers.filter(\.flag.isActive)
+        return active.isEmpty ? nil : active
+      }
+      if !context.propertyObservers.isEmpty { hasPropertyObservers = true }
     }
   }
 

@@ -22,6 +22,8 @@ extension Store {
   /// with all that came since.
   func deliver(waits: Bool, mayMove: Bool = true) {
     endStopped()
+    // An error is the last that an observer hears.
+    defer { endStopped() }
     if isInvalidated, mayMove { do throws(StoreError) { try advance() } catch { misuse(error) } }
     if place == nil { return deliverPlainly(mayMove: mayMove) }
     // Observers without an observation have an error to tell, and nothing else.
@@ -36,11 +38,20 @@ extension Store {
     }
     switch delivery {
     case .later: tellFaults()
-    case .free(let offers):
+    case .free(let watches, let offers):
       if mayMove, let newest = try? shared.engine.latestVersion(), newest != snapshot.version { try? advance() }
-      tell([], due, offers)
+      tell(watches, due, offers)
     case .ready(let transaction, let watches, let offers, let results):
-      if let transaction, transaction.catalog.schemaVersion <= configuration.schemaVersion { move(to: transaction) }
+      if let transaction {
+        let version = transaction.catalog.schemaVersion
+        guard version <= configuration.schemaVersion else {
+          // A newer program migrated the file: the store stays where it is, and its observers with it.
+          transaction.end()
+          misuse(.newerSchema(file: version, program: configuration.schemaVersion))
+          return tellFaults()
+        }
+        move(to: transaction)
+      }
       keep(due, results)
       tell(watches, due, offers)
       forgetOld()
@@ -60,16 +71,20 @@ extension Store {
     tellChange()
   }
 
-  private func endStopped() {
+  /// Lets go of observers that were stopped. With the last one the turns come from every commit again.
+  func endStopped() {
     resultObservers.removeAll { !$0.isActive }
     if old != nil, !resultObservers.contains(where: \.keepsOldValues) { old = nil }
     if watchStops.take() {
       watchObservers = watchObservers.filter { $0.value.flag.isActive }
+      observers.removeAll { !$0.flag.isActive }
+      endStoppedPropertyObservers()
     }
     if resultObservers.isEmpty, watchObservers.isEmpty, faultyObservers.isEmpty, place != nil {
       kept = [:]
       place = nil
       do throws(StoreError) { try subscribeIfNeeded() } catch { misuse(error) }
+      scheduleTurnIfBehind()
     }
   }
 
@@ -97,6 +112,7 @@ extension Store {
         continue
       }
       observer.tell(offer, self)
+      if offer.watch.isEnded { end(observer) }
     }
     for (observer, offer) in zip(due, offers) {
       guard let offer, observer.isActive, offer.accept() else { continue }
@@ -109,6 +125,13 @@ extension Store {
         observer.block(.error(StoreError(error)), self)
       }
     }
+  }
+
+  /// Nothing comes after this: the notifier need not watch the object any more.
+  private func end(_ observer: WatchObserver) {
+    observer.flag.stop()
+    watchStops.raise()
+    observer.watch.map(shared.results.stop)
   }
 
   private func tellFaults() {
@@ -133,8 +156,10 @@ extension Store {
   /// were. Returns whether it does.
   func keepOld(_ snapshot: any ReadTransaction) -> Bool {
     guard resultObservers.contains(where: { $0.keepsOldValues && $0.isActive }) else { return false }
-    if old == nil { old = snapshot }
-    return old === snapshot
+    if old != nil { return false }
+    // Frozen objects are made of it, for any thread.
+    old = snapshot as? SharedVersion ?? SharedVersion(snapshot)
+    return true
   }
 
   /// Observers were told: the version of before is nobody's but theirs who took something of it.
@@ -142,8 +167,11 @@ extension Store {
 }
 
 extension Store {
-  /// What keeping the observed results of this store's file has cost so far; for tests.
-  package var notifierWork: ResultNotifier.Work { shared.results.work }
+  /// What keeping the observed results of this store's file has cost so far, after all that was asked for; for tests.
+  package var notifierWork: ResultNotifier.Work {
+    shared.results.finish()
+    return shared.results.work
+  }
 }
 
 // MARK: - States that the notifier handed over

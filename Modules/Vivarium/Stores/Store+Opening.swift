@@ -102,9 +102,10 @@ extension Store {
   /// A superclass has state and initialisers that no store knows, and on Darwin may not even be Swift's. A macro sees
   /// only names and cannot tell it from a protocol.
   private static func superclassFault(_ model: any SchemaDescribing.Type) -> SchemaFault? {
-    guard let model = model as? any Model.Type, let superclass = _getSuperclass(model) else { return nil }
+    // Not a cast to `Model`, which looks through the conformances of every library in the process the first time.
+    guard let object = model as? AnyClass, let superclass = _getSuperclass(object) else { return nil }
     return SchemaFault(
-      type: model._$name, property: nil, message: "inherits from '\(superclass)', and a model has no superclass")
+      type: model._$schema.name, property: nil, message: "inherits from '\(superclass)', and a model has no superclass")
   }
 
   /// What is opened for reading alone has to have everything already, of this version of the schema.

@@ -69,6 +69,7 @@ extension Store {
     guard !isDelivering else { return }
     do throws(StoreError) { try checkContext("invalidate") } catch { return misuse(error) }
     guard !isReadOnly else { return misuse(.readOnlyOperation("'invalidate'")) }
+    do throws(StoreError) { try refuseInObserver("'invalidate'") } catch { return misuse(error) }
     cancelWrite()
     if isInvalidated { return }
     move(to: NoVersion(after: snapshot))
@@ -88,9 +89,10 @@ extension Store {
     if observers.isEmpty, resultObservers.isEmpty, writing == nil { notifiedVersion = snapshot.version }
     let flag = StopFlag()
     observers.append(StoreObserver(flag, block))
-    let anchor = StoreAnchor(self)
+    let (stops, anchor) = (watchStops, StoreAnchor(self))
     return NotificationToken(fileID: fileID, line: line) {
       flag.stop()
+      stops.raise()
       StoreAnchor.release(anchor)
     }
   }
@@ -100,15 +102,27 @@ extension Store {
   func bind(_ isolation: isolated (any Actor)?) {
     guard case .manual = home, let isolation else { return }
     home = .actor(isolation)
+    watchStops.home.withLock { $0 = home }
+    if let place {
+      place.move(to: home)
+      place.wake()
+    }
     do throws(StoreError) { try subscribeIfNeeded() } catch { misuse(error) }
   }
 
+  /// Whether observers may be told now: not in a write, whose state is no version, and not inside another observer's block.
+  var mayTell: Bool { writing == nil && !isDelivering && !isReadOnly }
+
   /// One turn of the context after a commit.
   func turn() {
-    guard writing == nil, !isDelivering, !isReadOnly else { return }
+    guard mayTell else {
+      missedTurn = true
+      return
+    }
     defer { for resume in waiters.values { resume() } }
     if configuration.autorefresh || isExpired { return deliver(waits: false) }
-    deliver(waits: false, mayMove: false)
+    // After `invalidate()` there is nothing to show until somebody refreshes.
+    if !isInvalidated { deliver(waits: false, mayMove: false) }
     if !observers.isEmpty, let newest = try? shared.engine.latestVersion(), newest > snapshot.version,
       newest != announcedVersion
     {
@@ -138,7 +152,9 @@ extension Store {
 
   /// A turn for what came while a write was open or observers were told.
   func scheduleTurnIfBehind() {
-    guard let newest = try? shared.engine.latestVersion(), newest != notifiedVersion else { return }
+    let isOwed = missedTurn
+    missedTurn = false
+    guard isOwed || (try? shared.engine.latestVersion()).map({ $0 != notifiedVersion }) ?? false else { return }
     if let place { return place.wake() }
     guard subscription != nil else { return }
     let weak = ConfinedStore(self)

@@ -11,8 +11,8 @@ extension Store {
   /// other processes too, for at most `Configuration.writeTimeout`. The write may stay open over several turns of
   /// the context; nobody else writes meanwhile.
   ///
-  /// `.alreadyInWrite` when one is open, `.writeTimeout`, `.readOnly`, `.wrongContext`, `.readOnlyOperation`,
-  /// `.tooManyVersions`.
+  /// `.alreadyInWrite` when one is open, also of another store of the file further up on the thread; `.writeTimeout`,
+  /// `.readOnly`, `.wrongContext`, `.readOnlyOperation`, `.tooManyVersions`.
   ///
   /// - Parameter timeout: how long to wait for other writers; nil: as the configuration says.
   public func beginWrite(timeout: Duration? = nil) throws(StoreError) {
@@ -32,7 +32,7 @@ extension Store {
     try openWrite(try acquireWrite(deadline), deadline)
   }
 
-  private func checkNotWriting() throws(StoreError) {
+  func checkNotWriting() throws(StoreError) {
     guard writing != nil else { return }
     throw StoreError(
       .alreadyInWrite, "A write of this store is open already.",
@@ -46,12 +46,23 @@ extension Store {
       return reserved
     }
     if let kept = shared.takeFromCaller() { return kept }
-    if let acquisition {
+    if shared.isWriting() {
+      throw StoreError(
+        .alreadyInWrite, "A write of another store of this file is open further up on this thread, and ends after this one.",
+        remedy: "Pass the store of the open write on, and write with that.")
+    }
+    if let acquisition, !acquisition.isSpent {
       // It stands before us in line, and its turn could only come after ours.
       guard let result = acquisition.wait(deadline) else { throw StoreError(StorageError.lateForWrite) }
       self.acquisition = nil
       if case .success(let transaction) = result { return transaction }
     }
+    // So does another store of this context, whose turn could only come after ours too.
+    if let kept = try shared.takeAcquired(for: home, deadline) { return kept }
+    // Behind the asynchronous writes that were asked for before.
+    let place = shared.placeBehindOthers()
+    defer { place?.leave() }
+    if let place, !place.wait(deadline) { throw StoreError(StorageError.lateForWrite) }
     return try storing { () throws(StorageError) in try shared.engine.beginWrite(deadline) }
   }
 
@@ -111,6 +122,7 @@ extension Store {
   ) throws(StoreError) {
     guard let write = writing else { throw .notInWrite("'commitWrite'") }
     try checkContext("commitWrite")
+    try refuseInObserver("'commitWrite'")
     dropWindows()
     writing = nil
     let result = Result { () throws(StorageError) in
@@ -133,8 +145,13 @@ extension Store {
         guard let watch = token.subject as? ObjectWatch else { continue }
         watchObservers[ObjectIdentifier(watch)]?.rebase(self)
       }
+      if missedTurn { scheduleTurnIfBehind() }
     case .failure(let error):
       commitActions = []
+      // As after `cancelWrite`: what was set is taken back.
+      checkPropertyObservers()
+      noteAllReads()
+      scheduleTurnIfBehind()
       throw StoreError(error)
     }
     let actions = commitActions
@@ -173,7 +190,12 @@ extension Store {
   /// Undoes the open write: every object is as it was, objects created in it are invalid. Nothing without one.
   public func cancelWrite() {
     guard let write = writing else { return }
-    do throws(StoreError) { try checkContext("cancelWrite") } catch { return misuse(error) }
+    do throws(StoreError) {
+      try checkContext("cancelWrite")
+      try refuseInObserver("'cancelWrite'")
+    } catch {
+      return misuse(error)
+    }
     commitActions = []
     dropWindows()
     writing = nil
@@ -202,7 +224,7 @@ extension Store {
     _ body: () throws -> R
   ) throws -> R {
     do {
-      let result = try body()
+      let result = try shared.running(WriteKeeper(self), body)
       if writing != nil {
         try commitWrite(withoutNotifying: tokens, silently: silently, author: author, durability: durability)
       }
@@ -225,7 +247,7 @@ extension Store {
 
 extension StorageError {
   /// What a store throws whose turn to write did not come in time.
-  fileprivate static var lateForWrite: StorageError {
+  static var lateForWrite: StorageError {
     StorageError(
       .writeTimeout, .statement, "Another writer held the store until the deadline.",
       remedy: "Try again, give writes a longer timeout, or keep write transactions short.")

@@ -22,4 +22,20 @@ extension SharedEngine {
     keeper.store.reserved = nil
     return kept
   }
+
+  /// Runs `body` in the open write of a store.
+  func running<R>(_ owner: WriteKeeper, _ body: () throws -> R) rethrows -> R {
+    let outer = writer.withLock { writer in
+      defer { writer = owner }
+      return writer
+    }
+    defer { writer.withLock { $0 = outer } }
+    return try body()
+  }
+
+  /// Whether a write of the file is open further up on this thread.
+  func isWriting() -> Bool {
+    guard let writer = writer.withLock({ $0 }), writer.isCaller else { return false }
+    return writer.store.writing != nil || writer.store.heldWrite != nil
+  }
 }
