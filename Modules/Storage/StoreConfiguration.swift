@@ -23,6 +23,9 @@ public struct StoreConfiguration: Sendable {
   public var autorefresh: Bool
   /// The author put into each commit record, unless a write names another.
   public var author: String?
+  /// Whether commits of this store say in the history what scalars were and are: see `Store.commits(since:)`. The history
+  /// takes more room then, and each value that is set is read first.
+  public var recordsValues: Bool
   /// The version of the models, raised whenever a file needs a migration to be used with them. A file of a higher one is
   /// refused.
   public var schemaVersion: UInt64
@@ -53,6 +56,7 @@ public struct StoreConfiguration: Sendable {
     misuse = .trapInDebug
     autorefresh = true
     author = nil
+    recordsValues = false
     schemaVersion = 0
     renamedTypes = [:]
     deletesIfMigrationNeeded = false
