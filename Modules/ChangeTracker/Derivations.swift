@@ -16,6 +16,7 @@ struct DerivedColumn {
 /// The derived properties of a catalog, by what they follow from. Made once for a catalog; empty in most.
 final class Derivations: Sendable {
   let all: [DerivedColumn]
+  let byColumn: [ColumnID: DerivedColumn]
   let byRelationship: [ColumnID: [DerivedColumn]]
   let bySource: [ColumnID: [DerivedColumn]]
   let byTable: [TableID: [DerivedColumn]]
@@ -26,6 +27,7 @@ final class Derivations: Sendable {
   init(_ catalog: Catalog) {
     let found = catalog.tables.flatMap { table in table.columns.compactMap { DerivedColumn($0, table, catalog) } }
     all = found
+    byColumn = Dictionary(found.map { ($0.column, $0) }) { $1 }
     byRelationship = Dictionary(grouping: found) { $0.relationship }
     bySource = Dictionary(grouping: found.filter { $0.source != nil }) { $0.source ?? $0.relationship }
     byTable = Dictionary(grouping: found) { $0.column.table }
@@ -35,6 +37,20 @@ final class Derivations: Sendable {
 }
 
 extension DerivedColumn {
+  /// Whether what it is follows from what it was and what came and went, see `DerivedDelta`. How many a collection has needs
+  /// no looking at all.
+  var takesDeltas: Bool {
+    switch derivation.function {
+    case .count: isInverse
+    case .sum: schema.valueType?.integerRange != nil
+    case .min, .max: true
+    case .average: false
+    }
+  }
+
+  /// Whether an edit of the collection has to be looked at object by object.
+  var needsElements: Bool { isInverse || takesDeltas }
+
   fileprivate init?(_ column: ColumnEntry, _ table: TableEntry, _ catalog: Catalog) {
     guard let derivation = column.schema.derivation, let path = table[derivation.relationship] else { return nil }
     let other: TableEntry?

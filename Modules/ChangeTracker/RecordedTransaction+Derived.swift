@@ -5,14 +5,30 @@ import Values
 
 extension RecordedTransaction {
   /// Computes what earlier edits of this write left to be computed. Part of the commit; before a read it makes derived
-  /// properties right within the write. O(touched objects), and for anything but counts the elements each has.
+  /// properties right within the write. O(edits) for counts, sums of integers, and least and greatest values (unless that
+  /// value itself went); for sums of doubles and averages O(elements of each touched object).
   public func settleDerived() throws(StorageError) {
-    while let place = underived.popFirst() {
-      guard try transaction.contains(place.table, ObjectKey(place.key)) else { continue }
-      for derived in derivations.byTable[place.table] ?? [] {
-        try set(derived.column, ObjectKey(place.key), try value(of: derived, ObjectKey(place.key)))
+    while let (place, pending) = underived.popFirst() {
+      let key = ObjectKey(place.key)
+      do throws(StorageError) {
+        guard let derived = derivations.byColumn[place.column], try transaction.contains(place.column.table, key) else { continue }
+        try set(place.column, key, try settled(derived, pending, key))
+      } catch {
+        underived[place] = .anew
+        throw error
       }
     }
+  }
+
+  private func settled(
+    _ derived: DerivedColumn, _ pending: PendingDerivation, _ key: ObjectKey
+  ) throws(StorageError) -> Value {
+    if case .by(let delta) = pending,
+      let moved = delta.applied(to: try transaction.value(derived.column, key), derived.derivation.function)
+    {
+      return moved
+    }
+    return try value(of: derived, key)
   }
 
   /// Whether there is anything to be computed.
@@ -20,71 +36,135 @@ extension RecordedTransaction {
 
   /// Computes every derived property of every object: when one was added to a type that has objects.
   public func deriveAll() throws(StorageError) {
-    for table in derivations.byTable.keys {
+    for (table, derived) in derivations.byTable {
       try transaction.scan(table, [], from: ObjectKey(1), hints: []) { batch in
         for row in 0..<batch.count where batch.isLive(at: row) {
-          underived.insert(ObjectPlace(table: table, key: batch.key(at: row).rawValue))
+          for derived in derived { noteAnew(derived, batch.key(at: row).rawValue) }
         }
         return .proceed
       }
     }
     try settleDerived()
   }
+}
 
-  /// A scalar of an object has another value.
-  func noteSet(_ column: ColumnID, _ key: ObjectKey, old: Int64?, new: Int64?) throws(StorageError) {
-    if derivations.isEmpty { return }
+// MARK: - What edits touch
+
+extension RecordedTransaction {
+  /// A scalar of an object has another value. Not called where nothing is derived.
+  func noteSet(_ column: ColumnID, _ key: ObjectKey, old: Value, new: Value) throws(StorageError) {
     for derived in derivations.byRelationship[column] ?? [] {
-      for target in [old, new] {
-        if let target { underived.insert(ObjectPlace(table: derived.column.table, key: target)) }
-      }
+      if let target = old.linkedKey { try note(derived, target, lost: key.rawValue) }
+      if let target = new.linkedKey { try note(derived, target, gained: key.rawValue) }
     }
-    try noteSource(column, key)
-  }
-
-  /// A number that others follow from has another value.
-  func noteSource(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) {
-    if derivations.isEmpty { return }
     for derived in derivations.bySource[column] ?? [] {
+      var owners: [Int64] = []
       if derived.isInverse {
-        try noteTargets(of: derived, key)
+        owners = try targets(of: derived, key)
       } else {
-        try transaction.sources(of: key, through: derived.relationship) { owners in
-          for owner in owners { underived.insert(ObjectPlace(table: derived.column.table, key: owner)) }
+        try transaction.sources(of: key, through: derived.relationship) { block in
+          owners += block
           return .proceed
         }
       }
-    }
-  }
-
-  /// A collection is about to be edited, or was.
-  func noteCollection(_ column: ColumnID, _ owner: ObjectKey) throws(StorageError) {
-    if derivations.isEmpty { return }
-    for derived in derivations.byRelationship[column] ?? [] {
-      if derived.isInverse {
-        try noteTargets(of: derived, owner)
-      } else {
-        underived.insert(ObjectPlace(table: derived.column.table, key: owner.rawValue))
+      for owner in owners {
+        change(derived, owner) { delta in delta.lose(old, derived.derivation.function) }
+        change(derived, owner) { delta in delta.gain(new, derived.derivation.function) }
       }
     }
   }
 
-  /// An object came, or is about to go.
-  func noteObject(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
-    if derivations.isEmpty { return }
-    if derivations.byTable[table] != nil { underived.insert(ObjectPlace(table: table, key: key.rawValue)) }
-    for derived in derivations.byOrigin[table] ?? [] { try noteTargets(of: derived, key) }
+  /// The objects that an edit of a collection is about to take out of it, as far as anything that is derived has to know.
+  func derivedLosses(of column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) -> [Int64] {
+    if derivations.isEmpty { return [] }
+    guard let affected = derivations.byRelationship[column], affected.contains(where: \.needsElements),
+      let range = edit.lostRange
+    else { return [] }
+    return try elements(column, owner, range)
   }
 
-  /// What an object points to by the relationship that an inverse follows back.
-  private func noteTargets(of derived: DerivedColumn, _ key: ObjectKey) throws(StorageError) {
-    let isScalar = transaction.catalog[derived.relationship]?.schema.isScalar ?? true
-    let relationship = Relationship(column: derived.relationship, target: derived.column.table, isList: !isScalar)
-    for target in try targets(of: relationship, key.rawValue) {
-      underived.insert(ObjectPlace(table: derived.column.table, key: target))
+  /// A collection was edited.
+  func noteEdit(_ column: ColumnID, _ owner: ObjectKey, lost: [Int64], gained: [Int64]) throws(StorageError) {
+    if derivations.isEmpty { return }
+    for derived in derivations.byRelationship[column] ?? [] {
+      if derived.isInverse {
+        for target in lost { try note(derived, target, lost: owner.rawValue) }
+        for target in gained { try note(derived, target, gained: owner.rawValue) }
+      } else if derived.needsElements {
+        for element in lost { try note(derived, owner.rawValue, lost: element) }
+        for element in gained { try note(derived, owner.rawValue, gained: element) }
+      } else {
+        noteAnew(derived, owner.rawValue)
+      }
     }
   }
 
+  /// An object came.
+  func noteInsertion(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
+    if derivations.isEmpty { return }
+    for derived in derivations.byTable[table] ?? [] { noteAnew(derived, key.rawValue) }
+    for derived in derivations.byOrigin[table] ?? [] {
+      for target in try targets(of: derived, key) { try note(derived, target, gained: key.rawValue) }
+    }
+  }
+
+  /// An object is about to go.
+  func noteDeletion(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
+    if derivations.isEmpty { return }
+    for derived in derivations.byOrigin[table] ?? [] {
+      for target in try targets(of: derived, key) { try note(derived, target, lost: key.rawValue) }
+    }
+  }
+
+  /// - Parameter other: whose number counts no longer.
+  private func note(_ derived: DerivedColumn, _ owner: Int64, lost other: Int64) throws(StorageError) {
+    if isAnew(derived, owner) { return }
+    let value = try number(of: derived, other)
+    change(derived, owner) { delta in delta.lose(value, derived.derivation.function) }
+  }
+
+  private func note(_ derived: DerivedColumn, _ owner: Int64, gained other: Int64) throws(StorageError) {
+    if isAnew(derived, owner) { return }
+    let value = try number(of: derived, other)
+    change(derived, owner) { delta in delta.gain(value, derived.derivation.function) }
+  }
+
+  private func change(_ derived: DerivedColumn, _ owner: Int64, _ body: (inout DerivedDelta) -> Bool) {
+    let place = DerivedPlace(column: derived.column, key: owner)
+    var delta = DerivedDelta()
+    switch underived[place] {
+    case .anew: return
+    case .by(let known): delta = known
+    case nil: break
+    }
+    underived[place] = derived.takesDeltas && body(&delta) ? .by(delta) : .anew
+  }
+
+  private func noteAnew(_ derived: DerivedColumn, _ owner: Int64) {
+    underived[DerivedPlace(column: derived.column, key: owner)] = .anew
+  }
+
+  private func isAnew(_ derived: DerivedColumn, _ owner: Int64) -> Bool {
+    if case .anew = underived[DerivedPlace(column: derived.column, key: owner)] { true } else { false }
+  }
+
+  /// What is asked of an object; null where nothing is asked, and of one that is not there.
+  private func number(of derived: DerivedColumn, _ key: Int64) throws(StorageError) -> Value {
+    guard derived.takesDeltas, let source = derived.source, try transaction.contains(source.table, ObjectKey(key)) else { return .null }
+    return try transaction.value(source, ObjectKey(key))
+  }
+
+  /// What an object points to by the relationship that an inverse follows back.
+  private func targets(of derived: DerivedColumn, _ key: ObjectKey) throws(StorageError) -> [Int64] {
+    let isScalar = transaction.catalog[derived.relationship]?.schema.isScalar ?? true
+    return try targets(
+      of: Relationship(column: derived.relationship, target: derived.column.table, isList: !isScalar), key.rawValue)
+  }
+}
+
+// MARK: - Anew
+
+extension RecordedTransaction {
   private func value(of derived: DerivedColumn, _ key: ObjectKey) throws(StorageError) -> Value {
     if !derived.isInverse, derived.derivation.function == .count {
       return .int(Int64(try transaction.elementCount(derived.relationship, key)))

@@ -7,9 +7,9 @@ extension RecordedTransaction {
   /// Adds a member to a set. Returns whether it was not there.
   @discardableResult
   public func insert(member: Value, into column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
-    try noteCollection(column, owner)
+    let member = try living(member)
     guard try transaction.insert(member: member, into: column, owner) else { return false }
-    try noteCollection(column, owner)
+    try noteEdit(column, owner, lost: [], gained: member.linkedKey.map { [$0] } ?? [])
     recordMember(.inserted, member, isMap: false, column, owner)
     return true
   }
@@ -17,9 +17,9 @@ extension RecordedTransaction {
   /// Takes a member out of a set. Returns whether it was there.
   @discardableResult
   public func remove(member: Value, from column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
-    try noteCollection(column, owner)
     guard try transaction.remove(member: member, from: column, owner) else { return false }
     if case .link(let key) = member { lose(key, from: column) }
+    try noteEdit(column, owner, lost: member.linkedKey.map { [$0] } ?? [], gained: [])
     recordMember(.removed, member, isMap: false, column, owner)
     return true
   }
@@ -29,11 +29,11 @@ extension RecordedTransaction {
   public func set(
     _ value: Value, forKey key: String, in column: ColumnID, _ owner: ObjectKey
   ) throws(StorageError) -> Bool {
-    let old = ownership.columns[column] == nil ? nil : try transaction.value(forKey: key, in: column, owner)
-    try noteCollection(column, owner)
+    let value = try living(value)
+    let old = try linked(byKey: key, of: column, owner)
     guard let kind = try transaction.set(value, forKey: key, in: column, owner) else { return false }
-    if case .link(let key)? = old { lose(key, from: column) }
-    try noteCollection(column, owner)
+    if let old { lose(ObjectKey(old), from: column) }
+    try noteEdit(column, owner, lost: old.map { [$0] } ?? [], gained: value.linkedKey.map { [$0] } ?? [])
     recordMember(kind, .string(key), isMap: true, column, owner)
     return true
   }
@@ -41,10 +41,10 @@ extension RecordedTransaction {
   /// Takes a key out of a map. Returns whether it was there.
   @discardableResult
   public func remove(key: String, from column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
-    let old = ownership.columns[column] == nil ? nil : try transaction.value(forKey: key, in: column, owner)
-    try noteCollection(column, owner)
+    let old = try linked(byKey: key, of: column, owner)
     guard try transaction.remove(key: key, from: column, owner) else { return false }
-    if case .link(let key)? = old { lose(key, from: column) }
+    if let old { lose(ObjectKey(old), from: column) }
+    try noteEdit(column, owner, lost: old.map { [$0] } ?? [], gained: [])
     recordMember(.removed, .string(key), isMap: true, column, owner)
     return true
   }
@@ -56,6 +56,12 @@ extension RecordedTransaction {
     } else {
       for member in try transaction.values(column, owner, 0..<Int.max) { try remove(member: member, from: column, owner) }
     }
+  }
+
+  /// The object that a key of a map leads to, where anything follows from that.
+  private func linked(byKey key: String, of column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int64? {
+    if ownership.columns[column] == nil, derivations.byRelationship[column] == nil { return nil }
+    return try transaction.value(forKey: key, in: column, owner)?.linkedKey
   }
 
   private func lose(_ key: ObjectKey, from column: ColumnID) {

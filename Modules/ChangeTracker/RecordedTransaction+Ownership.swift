@@ -72,21 +72,14 @@ extension RecordedTransaction {
 
   /// Remembers what an edit of an owning relationship is about to let go.
   func willEdit(_ relationship: Relationship, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {
-    let range: Range<Int>
-    switch edit {
-    case .insert, .move: return
-    case .set(let at, _): range = at..<at &+ 1
-    case .remove(let removed): range = removed
-    case .clear: range = 0..<Int.max
-    }
-    // Positions outside are the edit's to refuse.
-    guard range.lowerBound >= 0, range.lowerBound < range.upperBound else { return }
+    guard let range = edit.lostRange else { return }
     for key in try elements(relationship.column, owner, range) {
       letGo.insert(ObjectPlace(table: relationship.target, key: key))
     }
   }
 
-  private func elements(
+  /// The objects at these positions of a collection of links, or of those there are.
+  func elements(
     _ column: ColumnID, _ owner: ObjectKey, _ range: Range<Int>
   ) throws(StorageError) -> [Int64] {
     var keys: [Int64] = []

@@ -14,24 +14,31 @@ public final class RecordedTransaction {
   private let origin: UInt64
   private var changes = PendingChanges()
   private var members = PendingMembers()
-  private var savepoints: [(changes: PendingChanges, members: PendingMembers, letGo: Set<ObjectPlace>)] = []
+  /// What scalars were, where that is recorded.
+  var values: PendingValues?
+  private var savepoints:
+    [(changes: PendingChanges, members: PendingMembers, letGo: Set<ObjectPlace>, values: PendingValues?)] = []
   private var changedCatalog = false
   /// Relationships by the table they point to; made when first needed, dropped with the catalog.
   private var incoming: [TableID: [IncomingRelationship]]?
   private var knownOwnership: Ownership?
   private var knownDerivations: Derivations?
-  /// Objects whose derived properties are to be computed.
-  var underived: Set<ObjectPlace> = []
+  /// Derived properties that are to be computed.
+  var underived: [DerivedPlace: PendingDerivation] = [:]
   private var knownRules: Bool?
   /// What lost an owner in this write; the commit looks who is left without any.
   var letGo: Set<ObjectPlace> = []
   /// The table that was asked for last: objects are mostly deleted many of a type.
   private var lastIncoming: (table: TableID, relationships: [IncomingRelationship])?
+  private var lastMixed: (table: TableID, slots: [Int])?
 
   /// - Parameter origin: tells this store's commits from others', see `CommitRecord.origin`.
-  public init(_ transaction: any WriteTransaction, origin: UInt64) {
+  /// - Parameter recordsValues: whether the record says what scalars were and are. Costs a read for each that is set first,
+  ///   and room in the history.
+  public init(_ transaction: any WriteTransaction, origin: UInt64, recordsValues: Bool = false) {
     self.transaction = transaction
     self.origin = origin
+    values = recordsValues ? PendingValues() : nil
   }
 
   /// Whether anything was changed so far.
@@ -79,9 +86,11 @@ public final class RecordedTransaction {
 extension RecordedTransaction {
   /// Adds an object. See `WriteTransaction.insert`.
   public func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey {
+    if !mixedSlots(of: row.table).isEmpty { try clean(row) }
     let key = try transaction.insert(row)
     changes.insert(row.table, key)
-    try noteObject(row.table, key)
+    values?.insert(ObjectPlace(table: row.table, key: key.rawValue))
+    try noteInsertion(row.table, key)
     return key
   }
 
@@ -99,8 +108,9 @@ extension RecordedTransaction {
 
   /// Removes an object that is there and nothing else, whatever the delete rules say: for emptying a store.
   public func deleteAlone(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
-    try noteObject(table, key)
+    try noteDeletion(table, key)
     for relationship in relationships(to: table) { try nullify(relationship, target: key, of: table) }
+    if values != nil { try noteValues(of: table, key) }
     try transaction.delete(table, key)
     changes.delete(table, key)
   }
@@ -110,9 +120,12 @@ extension RecordedTransaction {
   public func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool {
     let old = try transaction.word(column, key)
     if old == word { return false }
+    if values != nil { try noteValue(column, key) }
     try transaction.set(column, key, word: word)
     if let old, let owned = owning(column) { letGo.insert(ObjectPlace(table: owned.target, key: old)) }
-    try noteSet(column, key, old: old, new: word)
+    if !derivations.isEmpty, let type = transaction.catalog[column]?.schema.valueType {
+      try noteSet(column, key, old: Value(word: old, as: type), new: Value(word: word, as: type))
+    }
     changes.modify(column, key)
     return true
   }
@@ -129,6 +142,7 @@ extension RecordedTransaction {
       }
     }
     if isEqual { return false }
+    if values != nil { try noteValue(column, key) }
     try transaction.set(column, key, bytes: bytes)
     changes.modify(column, key)
     return true
@@ -138,9 +152,11 @@ extension RecordedTransaction {
   @discardableResult
   public func set(_ column: ColumnID, _ key: ObjectKey, _ value: Value) throws(StorageError) -> Bool {
     let old = try transaction.value(column, key)
+    let value = try living(value)
     if old == value { return false }
+    if values != nil { try noteValue(column, key) }
     try transaction.set(column, key, value)
-    try noteSet(column, key, old: old.linkedKey, new: value.linkedKey)
+    if !derivations.isEmpty { try noteSet(column, key, old: old, new: value) }
     if case .link(let old) = old, let owned = owning(column) {
       letGo.insert(ObjectPlace(table: owned.target, key: old.rawValue))
     }
@@ -154,6 +170,7 @@ extension RecordedTransaction {
   /// Edits a list. Edits that cannot change anything (an empty insertion, clearing an empty list, moving an
   /// element to its own place) are not recorded.
   public func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {
+    let edit = try living(edit)
     let isIdle: Bool
     switch edit {
     case .clear: isIdle = try transaction.elementCount(column, owner) == 0
@@ -163,9 +180,9 @@ extension RecordedTransaction {
     case .set: isIdle = false
     }
     if let owned = owning(column) { try willEdit(owned, owner, edit) }
-    try noteCollection(column, owner)
+    let lost = try derivedLosses(of: column, owner, edit)
     try transaction.edit(column, owner, edit)
-    try noteCollection(column, owner)
+    try noteEdit(column, owner, lost: lost, gained: edit.linkedKeys)
     if !isIdle { changes.edit(column, owner, ListChange.Edit(edit)) }
   }
 
@@ -186,6 +203,16 @@ extension RecordedTransaction {
     knownDerivations = nil
     knownRules = nil
     lastIncoming = nil
+    lastMixed = nil
+  }
+
+  /// Where a table's rows have mixed values.
+  func mixedSlots(of table: TableID) -> [Int] {
+    if let last = lastMixed, last.table == table { return last.slots }
+    let columns = transaction.catalog[table]?.columns ?? []
+    let slots = columns.indices.filter { columns[$0].schema.kind == .scalar(.mixed) }
+    lastMixed = (table, slots)
+    return slots
   }
 }
 
@@ -268,7 +295,7 @@ extension RecordedTransaction {
     // What is undone with the savepoint must not be what an earlier edit left to be computed.
     try settleDerived()
     try transaction.beginSavepoint()
-    savepoints.append((changes, members, letGo))
+    savepoints.append((changes, members, letGo, values))
   }
 
   public func releaseSavepoint() throws(StorageError) {
@@ -279,7 +306,9 @@ extension RecordedTransaction {
   /// Undoes data and record alike: what was rolled back is in nobody's notification.
   public func rollbackToSavepoint() throws(StorageError) {
     try transaction.rollbackToSavepoint()
-    if let before = savepoints.popLast() { (changes, members, letGo) = before }
+    if let before = savepoints.popLast() { (changes, members, letGo, values) = before }
+    // Nothing was left to be computed when the savepoint began.
+    underived = [:]
   }
 
   /// Commits data and record together, after removing what nothing owns any more. The transaction is over, whether this
@@ -291,6 +320,10 @@ extension RecordedTransaction {
     var record = record
     record.author = author
     record.timeMilliseconds = timeMilliseconds
+    do throws(StorageError) { record.values = try changedValues() } catch {
+      transaction.end()
+      throw error
+    }
     return try transaction.commit(record, durability)
   }
 
@@ -323,7 +356,38 @@ extension ListChange.Edit {
 }
 
 extension Value {
-  fileprivate var linkedKey: Int64? {
+  /// The object that a plain link leads to.
+  var linkedKey: Int64? {
     if case .link(let key) = self { key.rawValue } else { nil }
+  }
+
+  /// A word as it is stored; nil is null.
+  fileprivate init(word: Int64?, as type: ValueType) {
+    self = word.flatMap { Value(word: $0, type: type) } ?? .null
+  }
+}
+
+extension ElementEdit {
+  /// The positions whose elements go; nil where none do. Positions outside of the list are the edit's to refuse.
+  var lostRange: Range<Int>? {
+    let range: Range<Int>
+    switch self {
+    case .insert, .move: return nil
+    case .set(let at, _):
+      guard at < Int.max else { return nil }
+      range = at..<at + 1
+    case .remove(let removed): range = removed
+    case .clear: range = 0..<Int.max
+    }
+    return range.lowerBound >= 0 && !range.isEmpty ? range : nil
+  }
+
+  /// The objects that come, as often as they do.
+  var linkedKeys: [Int64] {
+    switch self {
+    case .insert(_, let values): values.compactMap(\.linkedKey)
+    case .set(_, let value): value.linkedKey.map { [$0] } ?? []
+    case .remove, .move, .clear: []
+    }
   }
 }

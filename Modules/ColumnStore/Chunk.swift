@@ -191,6 +191,18 @@ extension Chunk {
     for slot in 0..<cellCount { cells[slot].presented = nil }
   }
 
+  /// Whether the bytes of some row lie in an entry of their own in the base version. The cell was read before.
+  func hasExternal(_ slot: Int) -> Bool {
+    if let column = cells[slot].edited { return column.hasExternal }
+    return cells[slot].external != nil
+  }
+
+  /// Whether a vector is there whose bytes are all in place.
+  func isPresented(_ slot: Int) -> Bool {
+    guard cells[slot].presented != nil else { return false }
+    return cells[slot].edited.map { $0.revision == cells[slot].presentedRevision } ?? true
+  }
+
   /// Whether the bytes of a row lie in an entry of their own in the base version. The cell was read before.
   @inline(__always) func isExternal(_ slot: Int, _ position: Int) -> Bool {
     if let column = cells[slot].edited { return Bits.test(column.external, position) }

@@ -8,7 +8,7 @@ import Values
 /// is collected in memory and becomes one batch at its commit. The layout is described in Docs/FileFormat.md.
 ///
 /// **Threads.** Every call is safe from any thread at any time.
-public final class ColumnEngine: StorageEngine, DeferredSync {
+public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing, SpaceReclaiming {
   let store: any KeyValueStore
   let header: FileHeader
   let historyLimit: UInt64
@@ -121,6 +121,18 @@ public final class ColumnEngine: StorageEngine, DeferredSync {
   public func syncCommits() throws(StorageError) {
     try checkOpen()
     try store.syncBatches()
+  }
+
+  public func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? {
+    isClosed ? nil : store.announce(version, label: label)
+  }
+
+  public func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int {
+    try checkOpen()
+    if isReadOnly {
+      throw StorageError(.readOnly, .statement, "The store was opened for reading.", remedy: "Open it for writing.")
+    }
+    return try store.reclaimSpace(deadline)
   }
 
   public func close() {

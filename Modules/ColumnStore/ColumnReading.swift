@@ -21,6 +21,8 @@ class ColumnReading {
   @exclusivity(unchecked) private final var tables: [TableState?] = []
   /// The index that was asked last.
   @exclusivity(unchecked) final var foundIndex: (index: IndexID, table: TableState, position: Int)?
+  /// Bytes of long values that are kept for the next scan.
+  @exclusivity(unchecked) final var keptLongBytes = 0
 
   /// The unique index of integers that was asked last, as long as this transaction has not changed it.
   @exclusivity(unchecked) final var directIndex: DirectIndex?
@@ -209,10 +211,7 @@ extension ColumnReading {
     guard let column = cell.pointee.edited else {
       guard cell.pointee.external != nil else { return cell.pointee.vector }
       if let presented = cell.pointee.presented { return presented }
-      let copy = EditedColumn(form: .bytes, capacity: chunk.count)
-      copy.load(
-        DecodedColumn(vector: cell.pointee.vector, external: cell.pointee.external, scratch: cell.pointee.scratch))
-      return try present(copy, table, chunk, slot)
+      return try present(rows(table, chunk, slot), table, chunk, slot)
     }
     switch column.form {
     case .bit, .integer, .double:
@@ -235,24 +234,7 @@ extension ColumnReading {
   ) throws(StorageError) -> ColumnVector {
     let encoded: ValueBuffer
     if column.form == .bytes {
-      var slices = [UnsafeRawBufferPointer](
-        repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: max(column.count, 1))
-      // Dead rows too: a savepoint may bring them back without the column's knowing. Only their long values may
-      // be gone.
-      for i in 0..<column.count where !column.isNull(i) {
-        if !column.isExternal(i) {
-          slices[i] = column.slices[i]
-        } else if Bits.test(chunk.live, i) {
-          slices[i] = try externalBytes(table, slot, chunk.key(at: i))
-        } else if let bytes = try value(
-          .externalValue(table.id, table.shapes[slot].property, chunk.key(at: i)))
-        {
-          slices[i] = bytes
-        }
-      }
-      encoded = ColumnEncoder.encode(
-        slices: slices, nulls: column.nulls, nullCount: column.nullCount, external: column.nulls, externalCount: 0,
-        count: column.count)
+      encoded = try encodeWhole(column, table, chunk, slot, rows: 0..<column.count)
     } else {
       encoded = ColumnEncoder.encode(
         words: column.words, nulls: column.nulls, nullCount: column.nullCount, count: column.count, form: column.form)
@@ -262,5 +244,38 @@ extension ColumnReading {
     chunk.cells[slot].presentedBytes = encoded
     chunk.cells[slot].presentedRevision = column.revision
     return decoded.vector
+  }
+
+  /// Byte strings with every byte of the given rows in place; the other rows are empty.
+  final func encodeWhole(
+    _ column: EditedColumn, _ table: TableState, _ chunk: Chunk, _ slot: Int, rows: Range<Int>
+  ) throws(StorageError) -> ValueBuffer {
+    var slices = [UnsafeRawBufferPointer](
+      repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: max(column.count, 1))
+    // Dead rows too: a savepoint may bring them back without the column's knowing. Only their long values may
+    // be gone.
+    for i in rows where !column.isNull(i) {
+      if !column.isExternal(i) {
+        slices[i] = column.slices[i]
+      } else if Bits.test(chunk.live, i) {
+        slices[i] = try externalBytes(table, slot, chunk.key(at: i))
+      } else if let bytes = try value(
+        .externalValue(table.id, table.shapes[slot].property, chunk.key(at: i)))
+      {
+        slices[i] = bytes
+      }
+    }
+    return ColumnEncoder.encode(
+      slices: slices, nulls: column.nulls, nullCount: column.nullCount, external: column.nulls, externalCount: 0,
+      count: column.count)
+  }
+
+  /// The column in a form that is read row by row; a copy that shares its bytes where it is not being edited.
+  final func rows(_ table: TableState, _ chunk: Chunk, _ slot: Int) -> EditedColumn {
+    let cell = chunk.cells + slot
+    if let column = cell.pointee.edited { return column }
+    let copy = EditedColumn(form: table.shapes[slot].form, capacity: chunk.count)
+    copy.load(DecodedColumn(vector: cell.pointee.vector, external: cell.pointee.external, scratch: cell.pointee.scratch))
+    return copy
   }
 }

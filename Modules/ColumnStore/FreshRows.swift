@@ -183,4 +183,7 @@ enum FreshRows {
 enum ExternalValues {
   /// The longest byte string that lies in a chunk.
   static let inlineMax = 1_024
+  /// The most bytes of byte strings that lie in one chunk of a column: a value that is written whole with each change of
+  /// one string must not become a megabyte. Beyond it the longest of the chunk get entries of their own too.
+  static let chunkMax = 128 << 10
 }

@@ -169,10 +169,12 @@ struct IndexRecord {
     return IndexRecord(entryCount: count, fenceVersion: start.number(8))
   }
 
-  var encoded: ValueBuffer {
-    ValueBuffer(count: 16) { out in
+  /// Throws `.corrupt` when more entries were removed than the record had counted.
+  func encoded() throws(StorageError) -> ValueBuffer {
+    guard let count = UInt64(exactly: entryCount) else { throw .corrupt("the record of an index counts too few entries") }
+    return ValueBuffer(count: 16) { out in
       let out = out.baseAddress.unsafelyUnwrapped  // 16 bytes have an address
-      out.store(UInt64(entryCount), at: 0)
+      out.store(count, at: 0)
       out.store(fenceVersion, at: 8)
     }
   }

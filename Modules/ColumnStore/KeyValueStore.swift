@@ -45,6 +45,12 @@ public protocol KeyValueStore: AnyObject, Sendable {
   /// it must be. Nothing by default.
   func verifyPages(_ snapshot: any KeyValueSnapshot, _ report: (StoreFault) -> Void) throws(StorageError)
 
+  /// As `VersionAnnouncing.announce`. Nobody else can see the store by default.
+  func announce(_ version: Version, label: String) -> (any VersionAnnouncement)?
+
+  /// As `SpaceReclaiming.reclaimSpace`. Nothing to give back by default.
+  func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int
+
   /// Returns when every batch applied before, by this process, survives a power cut. Nothing to do by default.
   func syncBatches() throws(StorageError)
 
@@ -73,5 +79,7 @@ public protocol KeyValueWriter: AnyObject, Sendable {
 
 extension KeyValueStore {
   public func syncBatches() throws(StorageError) {}
+  public func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? { nil }
+  public func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int { 0 }
   public func verifyPages(_ snapshot: any KeyValueSnapshot, _ report: (StoreFault) -> Void) throws(StorageError) {}
 }

@@ -122,18 +122,20 @@ extension TableState {
   func read(record bytes: UnsafeRawBufferPointer) throws(StorageError) {
     guard let start = bytes.baseAddress, bytes.count >= 24 else { throw .corrupt("the record of a table is cut off") }
     nextKey = start.number(0)
-    guard nextKey > 0, nextKey < Int64.max >> 2, let count = Int(exactly: start.number(8, as: UInt64.self)) else {
+    guard nextKey > 0, nextKey < Int64.max >> 2, let count = Int(exactly: start.number(8, as: UInt64.self)), count < nextKey else {
       throw .corrupt("the record of a table has impossible numbers")
     }
     liveCount = count
     directoryVersion = start.number(16)
   }
 
-  var encodedRecord: ValueBuffer {
-    ValueBuffer(count: 24) { out in
+  /// Throws `.corrupt` when more objects were deleted than the record had counted.
+  func encodedRecord() throws(StorageError) -> ValueBuffer {
+    guard let count = UInt64(exactly: liveCount) else { throw .corrupt("the record of a table counts too few objects") }
+    return ValueBuffer(count: 24) { out in
       let out = out.baseAddress.unsafelyUnwrapped  // 24 bytes have an address
       out.store(nextKey, at: 0)
-      out.store(UInt64(liveCount), at: 8)
+      out.store(count, at: 8)
       out.store(directoryVersion, at: 16)
     }
   }

@@ -13,6 +13,8 @@ public enum CommandStatus: Int32, Sendable, Hashable, CaseIterable {
   case inputOutput = 4
   /// The store was read, and is not as it must be.
   case damaged = 5
+  /// A dry run says that what it tried would fail.
+  case refused = 6
 }
 
 /// Why a command could not do what it was asked.

@@ -12,16 +12,17 @@ extension Inspector {
     case .csv:
       try printCSV(
         ["type", "property", "kind", "optional", "target", "primaryKey", "indexed", "unique"],
-        tables.flatMap { table in table.columns.map { table.record(of: $0) } })
+        tables.flatMap { table in table.currentColumns.map { table.record(of: $0) } })
     }
   }
 
   private func printTables(_ tables: [TableEntry]) throws(InspectionError) {
     let buffer = OutputBuffer(output)
     for (position, entry) in tables.enumerated() {
-      try buffer.put("\(position > 0 ? "\n" : "")\(DisplayText.escaped(entry.name))\n")
+      let kind = entry.isEmbedded ? " (embedded)" : ""
+      try buffer.put("\(position > 0 ? "\n" : "")\(DisplayText.escaped(entry.name))\(kind)\n")
       let table = TextTable(["property", "type", ""], indent: "  ", buffer: buffer)
-      for column in entry.columns {
+      for column in entry.currentColumns {
         try table.add([column.schema.name, column.schema.typeText, entry.marks(of: column).joined(separator: ", ")])
       }
       for index in entry.compoundIndexes {
@@ -57,11 +58,30 @@ extension PropertySchema {
     }
   }
 
+  /// What only some properties have.
+  fileprivate var rules: [(String, ReportNode)] {
+    var members: [(String, ReportNode)] = []
+    if let deleteRule { members.append(("deleteRule", .text(deleteRule.rawValue))) }
+    if let derivation {
+      let parts: [(String, ReportNode)] = [
+        ("function", .text(derivation.function.rawValue)), ("relationship", .text(derivation.relationship)),
+        ("property", .text(derivation.property)),
+      ]
+      members.append(("derived", .object(parts)))
+    }
+    return members
+  }
+
   /// What a relationship leads to; of an inverse, the property it reads.
   fileprivate var targetText: String? {
     if case .linkingObjects(let origin, let property) = kind { return "\(origin).\(property)" }
     return target
   }
+}
+
+extension Derivation {
+  /// `count of dogs`, `sum of items.price`.
+  fileprivate var text: String { "\(function.rawValue) of \(relationship)\(property.map { "." + $0 } ?? "")" }
 }
 
 extension TableEntry {
@@ -74,8 +94,11 @@ extension TableEntry {
 
   fileprivate func marks(of column: ColumnEntry) -> [String] {
     if column.schema.isPrimaryKey { return ["primary key"] }
-    guard let index = index(of: column) else { return [] }
-    return [index.isUnique ? "unique" : "indexed"]
+    var marks: [String] = []
+    if let index = index(of: column) { marks.append(index.isUnique ? "unique" : "indexed") }
+    if let rule = column.schema.deleteRule, rule != .nullify { marks.append("on delete \(rule.rawValue)") }
+    if let derivation = column.schema.derivation { marks.append("derived: \(derivation.text)") }
+    return marks
   }
 
   fileprivate func record(of column: ColumnEntry) -> [Field] {
@@ -87,13 +110,13 @@ extension TableEntry {
   }
 
   fileprivate var node: ReportNode {
-    .object([
-      ("type", .text(name)),
+    .object([("type", .text(name))] + (isEmbedded ? [("embedded", .bool(true))] : []) + [
       (
         "properties",
         .array(
-          columns.map { column in
+          currentColumns.map { column in
             let (schema, index) = (column.schema, index(of: column))
+            let rules = schema.rules
             return .object([
               ("name", .text(schema.name)),
               ("kind", .text(schema.kindText)),
@@ -102,7 +125,7 @@ extension TableEntry {
               ("primaryKey", .bool(schema.isPrimaryKey)),
               ("indexed", .bool(index != nil)),
               ("unique", .bool(index?.isUnique ?? false)),
-            ])
+            ] + rules)
           })
       ),
       (

@@ -18,7 +18,7 @@ struct ObjectReader {
     self.read = read
     self.table = table
     self.elementLimit = elementLimit
-    columns = table.columns.filter { withInverses || $0.schema.isStored }
+    columns = table.currentColumns.filter { withInverses || $0.schema.isStored }
     targets = columns.map { column in
       if case .linkingObjects(let origin, _) = column.schema.kind { return read.catalog[origin] }
       return column.schema.target.flatMap { read.catalog[$0] }

@@ -38,6 +38,9 @@ extension Catalog {
         result.createTable(object, steps: &steps)
       }
     }
+    if !result.hasSoundNumbers {
+      faults.append(SchemaFault(type: "", property: nil, message: "the file has used up its numbers of types, properties or indexes"))
+    }
     if !faults.isEmpty { throw CatalogConflict(faults: faults) }
     return (result, steps)
   }
@@ -45,7 +48,8 @@ extension Catalog {
   private mutating func createTable(_ object: ObjectSchema, steps: inout [CatalogStep]) {
     var table = TableEntry(id: TableID(nextTable), name: object.name, columns: [], indexes: [], nextProperty: 1)
     if object.isEmbedded { table.embedded = true }
-    nextTable += 1
+    // Around the end and back is found by `adopting`.
+    nextTable &+= 1
     for property in object.properties { table.append(property) }
     steps.append(.createdTable(object.name))
     alignIndexes(of: &table, with: object, steps: &steps, quiet: true)
@@ -118,7 +122,7 @@ extension Catalog {
     for (index, ids) in wanted
     where !table.indexes.contains(where: { $0.properties == ids && $0.isUnique == index.isUnique }) {
       table.indexes.append(IndexEntry(id: IndexID(nextIndex), properties: ids, isUnique: index.isUnique))
-      nextIndex += 1
+      nextIndex &+= 1
       if !quiet {
         steps.append(.addedIndex(type: object.name, properties: index.properties, isUnique: index.isUnique))
       }
@@ -129,7 +133,7 @@ extension Catalog {
 extension TableEntry {
   fileprivate mutating func append(_ property: PropertySchema) {
     columns.append(ColumnEntry(id: PropertyID(nextProperty), schema: property))
-    nextProperty += 1
+    nextProperty &+= 1
   }
 }
 

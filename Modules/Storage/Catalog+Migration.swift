@@ -126,6 +126,11 @@ extension ColumnEntry {
   }
 }
 
+extension TableEntry {
+  /// The columns that are properties: those that a migration took out are left out.
+  public var currentColumns: [ColumnEntry] { columns.filter { !$0.isRetired } }
+}
+
 /// A named migration that ran on a file.
 public struct CompletedMigration: Sendable, Hashable, Codable {
   public var name: String

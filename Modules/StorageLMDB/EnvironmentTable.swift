@@ -11,6 +11,8 @@ final class EnvironmentTable: Sendable {
     let identity: FileIdentity
     let raw: RawEnvironment
     weak let environment: LMDBEnvironment?
+    /// LMDB's lock file, which nobody but LMDB may open and close.
+    let lock: FileIdentity?
     /// Of the environment that last took the handle; only it closes the handle.
     let token: UInt64
     let mark: ForkMark
@@ -45,7 +47,9 @@ final class EnvironmentTable: Sendable {
       state.nextToken += 1
       state.entries.removeAll { $0.identity == identity }
       state.entries.append(
-        Entry(identity: identity, raw: raw, environment: environment, token: token, mark: ForkMark()))
+        Entry(
+          identity: identity, raw: raw, environment: environment, lock: FileIdentity(path: files.lock), token: token,
+          mark: ForkMark()))
       return environment
     }
   }
@@ -57,6 +61,12 @@ final class EnvironmentTable: Sendable {
       state.entries.remove(at: i)
       raw.close()
     }
+  }
+
+  /// Whether the path leads to the lock file of a store that this process has open.
+  func isLockFile(_ path: String) -> Bool {
+    guard let identity = FileIdentity(path: path) else { return false }
+    return state.withLock { state in state.entries.contains { $0.lock == identity && !$0.mark.isStale } }
   }
 
   /// Whether this process has the file open.

@@ -9,6 +9,7 @@ import Musl
 import Darwin
 #endif
 import Storage
+import Synchronization
 import Values
 
 /// The held right to write. LMDB's own transaction lives within one call of `apply`, on one thread: committed on another
@@ -51,6 +52,7 @@ final class LMDBWriter: KeyValueWriter {
     let code = mdb_txn_commit(transaction)
     guard code == 0 else { throw commitFailure(code, byteCount) }
     environment.remember(transaction: number, version: version)
+    environment.hasStoreID.store(true, ordering: .relaxed)
     environment.bell.ring()
     if durability != .full { environment.safePoints.follow(environment, durability) }
     environment.didCommit()
@@ -85,6 +87,7 @@ final class LMDBWriter: KeyValueWriter {
     defer { mdb_cursor_close(cursor) }
     let last = LMDBWriter.lastKey(cursor)
     try putRecord(batch.version, cursor)
+    try putStoreID(cursor)
     var isPast = last.isEmpty
     try batch.drain { bytes, value throws(StorageError) in
       isPast = isPast || last.withUnsafeBytes { compareBytes(bytes, $0) > 0 }
@@ -109,6 +112,13 @@ final class LMDBWriter: KeyValueWriter {
         return mdb_cursor_put(cursor, &key, &value, 0)
       }
     }
+    guard code == 0 else { throw failure(code, "write to") }
+  }
+
+  /// Files of older builds get one with their next commit.
+  private func putStoreID(_ cursor: OpaquePointer) throws(StorageError) {
+    if environment.hasStoreID.load(ordering: .relaxed) { return }
+    let code = StoreID.put(cursor)
     guard code == 0 else { throw failure(code, "write to") }
   }
 

@@ -9,6 +9,7 @@ import ColumnStore
 import Coordination
 import Storage
 import Synchronization
+import Values
 
 /// The side file `<store>.safe`: two places of 512 bytes, written in turn, so that one is whole whatever
 /// happens. Made with the first commit that is not synced.
@@ -98,11 +99,11 @@ final class SafePointFile: Sendable {
     try file.update { newest in
       // Another process may have done it meanwhile.
       guard var point = newest, point.isLeftOver else { return nil }
-      if point.belongs(to: files) {
-        do throws(StorageError) { try point.write(to: files) } catch {
-          failure = error
-          return nil
-        }
+      do throws(StorageError) {
+        if try point.belongs(to: files) { try point.write(to: files) }
+      } catch {
+        failure = error
+        return nil
       }
       point.isArmed = false
       return point
@@ -111,7 +112,7 @@ final class SafePointFile: Sendable {
   }
 
   /// For who may only read: whether the file has to be put back first.
-  static func isRestoreDue(_ files: LMDBFiles) -> Bool {
+  static func isRestoreDue(_ files: LMDBFiles) throws(StorageError) -> Bool {
     let file = open(files.safePoint, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return false }
     defer { close(file) }
@@ -119,7 +120,8 @@ final class SafePointFile: Sendable {
     guard let count = bytes.withUnsafeMutableBytes({ read(file, into: $0) }), count > 0,
       let newest = newest(in: bytes)
     else { return false }
-    return newest.isLeftOver && newest.belongs(to: files)
+    guard newest.isLeftOver else { return false }
+    return try newest.belongs(to: files)
   }
 
   private func failure() -> StorageError { .system(errno, doing: "write the safe point", path: path) }
@@ -139,19 +141,34 @@ extension SafePoint {
     isArmed && system.isKnown && SystemStart.current.isKnown && system != SystemStart.current
   }
 
-  /// Whether the data file is the one that the point was taken of.
-  func belongs(to files: LMDBFiles) -> Bool {
+  /// Whether the data file is the one that the point was taken of: the version of the point can be read in it from end to
+  /// end, and it is the same store's. Of its own file that is always so, whatever else a crash has torn; nothing is
+  /// written over a file that was copied over it, be it another store's or an older or newer state of the same.
+  func belongs(to files: LMDBFiles) throws(StorageError) -> Bool {
     guard FileIdentity(path: files.data)?.inode == inode else { return false }
     let file = open(files.data, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return false }
+    guard file >= 0 else { throw LMDBFiles.openError(errno, files.data) }
     defer { close(file) }
+    let size = lseek(file, 0, SEEK_END)
+    guard size >= 0 else { throw LMDBFiles.openError(errno, files.data) }
     // Numbers of transactions only grow; a smaller one is another file's.
-    let found = LMDBMeta.both(file).map(\.transaction).max()
-    return found.map { $0 >= transaction } ?? true
+    if let found = LMDBMeta.both(file).map(\.transaction).max(), found < transaction { return false }
+    guard let own = LMDBMeta(meta) else { return false }
+    var walk = LMDBPageWalk(file: file, pageSize: own.pageSize, pageCount: UInt64(size) / UInt64(own.pageSize))
+    guard own.roots.allSatisfy({ walk.isWhole($0, depth: 0) }) else { return false }
+    // A file without entries has nothing to go back to.
+    guard let root = own.dataRoot else { return false }
+    // A point of an older build says no more.
+    if store == .unknown { return true }
+    guard let id = walk.value(of: StoreID.key, root: root), let record = walk.value(of: [0], root: root)
+    else { return false }
+    return id.withUnsafeBytes { StoreID($0) } == store
+      && record.withUnsafeBytes { StoreRecord($0)?.version.rawValue } == version
   }
 
   /// The point for the newest transaction of the file, while nobody writes and all is synced or about to be.
-  init(newestOf files: LMDBFiles) throws(StorageError) {
+  /// `pin` reads that transaction.
+  init(newestOf files: LMDBFiles, pin: OpaquePointer) throws(StorageError) {
     let file = open(files.data, O_RDONLY | O_CLOEXEC)
     guard file >= 0, let identity = FileIdentity(path: files.data) else { throw LMDBFiles.openError(errno, files.data) }
     defer { close(file) }
@@ -162,6 +179,8 @@ extension SafePoint {
     self.init(
       sequence: 0, isArmed: true, system: .current, inode: identity.inode, transaction: newest.transaction,
       meta: newest.bytes)
+    store = StoreID.find(in: pin)
+    if case .found(let record) = StoreRecord.find(in: pin) { version = record.version.rawValue }
   }
 
   /// Makes both meta pages the point's.

@@ -81,14 +81,14 @@ package final class MemoryStore: KeyValueStore {
 
 /// One version: the root it had.
 final class MemorySnapshot: KeyValueSnapshot {
-  private let root: Mutex<MemoryTree?>
-  private let tree: MemoryTree
+  /// Held to the last reference and not only until the end, which may come inside a call that has been lent its bytes.
+  private let root: MemoryTree
+  private let hasEnded = Atomic(false)
   let version: Version
   private let store: MemoryStore
 
   fileprivate init(_ root: MemoryTree, _ version: Version, _ store: MemoryStore) {
-    self.root = Mutex(root)
-    tree = root
+    self.root = root
     self.version = version
     self.store = store
   }
@@ -97,7 +97,7 @@ final class MemorySnapshot: KeyValueSnapshot {
 
   func value(for key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
     // The tree keeps the value, and this object the tree.
-    tree.value(for: key)?.bytes
+    try tree().value(for: key)?.bytes
   }
 
   func visit(
@@ -105,15 +105,17 @@ final class MemorySnapshot: KeyValueSnapshot {
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step
   ) throws(StorageError) {
     func pass(_ key: ValueBuffer, _ value: ValueBuffer) -> Bool { body(key.bytes, value.bytes) == .proceed }
+    let tree = try tree()
     _ = reverse ? tree.descend(from: start, pass) : tree.ascend(from: start, pass)
   }
 
   func end() {
-    let wasOpen = root.withLock { root in
-      defer { root = nil }
-      return root != nil
-    }
-    if wasOpen { store.endSnapshot(version) }
+    if !hasEnded.exchange(true, ordering: .relaxed) { store.endSnapshot(version) }
+  }
+
+  private func tree() throws(StorageError) -> MemoryTree {
+    guard !hasEnded.load(ordering: .relaxed) else { throw StorageError(.closed, .transaction, "The snapshot has ended.", remedy: "Begin another.") }
+    return root
   }
 }
 

@@ -20,6 +20,9 @@ final class Connection: @unchecked Sendable {
   var texts: [String: Statement] = [:]
   /// Left to the parent process: a forked child must not even close it.
   private var isAbandoned = false
+  private var isShut = false
+  /// What the file looked like when it was opened as one that nobody writes.
+  var stamp: FileStamp?
   /// How many statements were taken so far. For tests. `@exclusivity(unchecked)`: as `recent`.
   @exclusivity(unchecked) var takeCount = 0
   /// Whether the function that adds doubles is known.
@@ -57,8 +60,12 @@ final class Connection: @unchecked Sendable {
     return .sqlite(code, .engine, doing: "open '\(path)'", text: String(cString: sqlite3_errmsg(database)))
   }
 
-  deinit {
-    if isAbandoned { return }
+  deinit { shut() }
+
+  /// Closes it now, whoever still refers to it: an ended transaction does, and touches it no more.
+  func shut() {
+    if isAbandoned || isShut { return }
+    isShut = true
     finalizeAll()
     sqlite3_close_v2(database)
   }

@@ -136,6 +136,7 @@ extension SQLiteWriteTransaction {
       countedTables.insert(id)
       for list in table.collections {
         _ = positions.take(list.id, key)
+        tails[list.id, key] = nil
         try removeAll(of: key, from: list)
       }
     }

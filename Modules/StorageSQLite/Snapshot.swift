@@ -66,6 +66,9 @@ class Snapshot: StorageReading {
   /// Ends the transaction in the file and lets go of the connection. Called once.
   func close() {}
 
+  /// How many elements a list has where that is known without them.
+  func knownCount(_ list: ColumnID, _ owner: ObjectKey) -> Int? { nil }
+
   /// Brings `objectCounts` up to date with rows that are being added.
   func settle() {}
 }

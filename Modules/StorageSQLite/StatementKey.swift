@@ -2,11 +2,11 @@
 struct StatementKey: Equatable {
   enum Purpose: UInt64 {
     case begin, beginWrite, commit, rollback, savepoint, release, undo
-    case version, catalog, objectCount, issued, largestKey, setCounters
+    case version, catalog, objectCount, largestKey, setCounters
     case putRecord, trimHistory, history, historyBounds, foreignLog
     case contains, read, insert, delete, update
-    case keys, keysOfWord, find, countKeys, conflict, sources
-    case positions, elements, elementsFrom, putElement, setElement, moveElement, removeElements, deleteOwner
+    case keys, keysOfWord, find, countKeys, sources
+    case positions, tail, elements, putElement, setElement, moveElement, removeElements, deleteOwner
     case hasMember, rankOfMember, countMembers, members, valueOfKey, putLink, removeLink, links, linksInRange, linkSources
   }
 

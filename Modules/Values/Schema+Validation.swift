@@ -85,6 +85,8 @@ extension PropertySchema {
   fileprivate func faults(of type: String, in schema: Schema) -> [String] {
     var faults: [String] = []
     if name.isEmpty { faults.append("a property needs a name") }
+    // Files mark so what a migration took out.
+    if name.hasPrefix("~") { faults.append("has a name that begins with '~', which no property can have") }
     switch kind {
     case .scalar, .list, .set, .map:
       if valueType == .mixed, !isOptional { faults.append("is mixed, which is always optional") }

@@ -45,6 +45,13 @@ enum Guide {
   }
   // Guide: end
 
+  static func asking(in store: Store) -> Results<Project> {
+    // Guide: asking
+    let inGhent = store.objects(Project.self).filter("office.address.city == %@", "Ghent")
+    // Guide: end
+    return inGhent
+  }
+
   static func objects(in store: Store) throws -> (String, Int, Bool) {
     // Guide: objects
     let project = Project(name: "Bridge", budget: 12, office: Office(floor: 3))
@@ -61,6 +68,26 @@ enum Guide {
     let json = try JSONEncoder().encode(project.encodable(depth: 2))
     // Guide: end
     return (copy.name, frozen.steps.count, !json.isEmpty)
+  }
+
+  // Guide: projections
+  final class ProjectCard: Projection<Project> {
+    @Projected(\Project.name) var title
+    @Projected(\Project.lead, \Worker.name) var leadName      // String?
+    @Projected(\Project.steps, \Step.title) var stepTitles    // [String]
+  }
+  // Guide: end
+
+  static func projecting(in store: Store) throws -> [String] {
+    // Guide: projecting
+    let cards = store.objects(Project.self).sorted(by: \.name).projected(to: ProjectCard.self)
+    let lines = cards.map { "\($0.title): \($0.stepTitles.joined(separator: ", "))" }
+    let token = try cards.observe { change in      // hears of names, leads and titles alone
+      if case .update(_, _, let insertions, _) = change { print(insertions) }
+    }
+    // Guide: end
+    token.stop()
+    return lines
   }
 
   static func deleting(in store: Store) throws {

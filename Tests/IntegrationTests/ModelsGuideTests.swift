@@ -14,6 +14,9 @@ import Vivarium
     #expect(try Guide.objects(in: store) == ("Bridge", 2, true))
     let bridge = try #require(store.objects(Guide.Project.self).first)
     #expect(bridge.stepCount == 2 && bridge.tags.count == 2 && bridge.extra["lanes"]?.int == 2)
+    #expect(try Guide.projecting(in: store) == ["Bridge: Plan, Build", "Tunnel: Dig"])
+    try store.write { bridge.office?.address.city = "Ghent" }
+    #expect(Guide.asking(in: store).map(\.name) == ["Bridge"])
     try Guide.deleting(in: store)
     #expect(store.objects(Guide.Step.self).map(\.title) == ["Plan", "Build", "Dig"])
     #expect(try Guide.migrating(configuration).schemaVersion == 2)

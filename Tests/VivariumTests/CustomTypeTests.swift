@@ -84,7 +84,10 @@ struct Address: PersistableStruct {
     #expect(flat.address.rent.isNaN && flat.former == nil)
     try store.write { flat.address.city = "X"; flat.former = Address(city: "Y", rent: 0.1) }
     #expect(flat.address.city == "X" && flat.address.floors == [1, 2] && flat.former?.rent == 0.1)
-    #expect(flat["former"] == .string(#"{"city":"Y","floors":[],"rent":0.1,"street":""}"#))
+    let stored: [ValueMap.Entry] = [
+      .init("city", .string("Y")), .init("floors", .list([])), .init("rent", .double(0.1)), .init("street", .string("")),
+    ]
+    #expect(flat["former"] == .map(ValueMap(stored)))
   }
 
   @Test func aFieldAddedLaterHasItsDefault() throws {
@@ -92,9 +95,86 @@ struct Address: PersistableStruct {
     let flat = Flat()
     try store.write {
       try store.add(flat)
-      flat["address"] = .string(#"{"city":"Old"}"#)
+      flat["address"] = .map(ValueMap([.init("city", .string("Old"))]))
       flat["former"] = .string("no JSON")
     }
     #expect(flat.address == Address(city: "Old") && flat.former == nil)
   }
+
+  @Test func conditionsLookIntoAStruct() throws {
+    let store = try makeFlatStore()
+    try store.write {
+      for (number, city) in ["Ghent", "Bruges", "Ghent"].enumerated() {
+        try store.add(Flat(address: Address(city: city, floors: [number, 9], rent: Double(number))))
+      }
+    }
+    let flats = store.objects(Flat.self)
+    #expect(flats.filter("address.city == %@", "Ghent").count == 2)
+    #expect(flats.filter("address.city BEGINSWITH 'B' AND address.rent == 1").count == 1)
+    #expect(flats.filter("address.rent > 1").map(\.address.city) == ["Ghent"])
+    #expect(flats.filter("ANY address.floors[*] == 2").count == 1)
+    #expect(flats.filter("former.city == 'X'").isEmpty && flats.filter("former == nil").count == 3)
+    try store.write { flats[0].address.city = "Antwerp" }
+    #expect(flats.filter("address.city == 'Ghent'").count == 1)
+  }
+
+  @Test func everyFieldOfAStructIsBitExact() throws {
+    let store = try Store(.reference(nil, models: [Shelf.self]))
+    for content in Details.extremes {
+      let shelf = Shelf(details: content, maybe: content)
+      shelf.list = [content]
+      shelf.map = ["k": content]
+      try store.write { try store.add(shelf) }
+      for read in [shelf.details, shelf.maybe, shelf.list.first, shelf.map["k"]] {
+        #expect(read?.persistedValue == content.persistedValue)
+        #expect(read?.number.bitPattern == content.number.bitPattern && read?.date == content.date)
+        #expect(read?.large == content.large && read?.single.bitPattern == content.single.bitPattern)
+        #expect(read?.data == content.data && read?.nested == content.nested && read?.choices == content.choices)
+      }
+    }
+  }
+
+  @Test func aStructGoesThroughJSON() throws {
+    let store = try Store(.reference(nil, models: [Flat.self]))
+    let flat = Flat(address: Address(street: "S", city: "C", floors: [1], rent: 2), former: Address(city: "F"))
+    try store.write { try store.add(flat) }
+    let json = try JSONEncoder().encode(flat)
+    let made = try store.write { try store.create(Flat.self, json: json) }
+    #expect(made.first?.address == flat.address && made.first?.former == flat.former)
+  }
+}
+
+struct Details: PersistableStruct {
+  enum Choice: String, Codable { case one, two }
+  struct Inner: Codable, Hashable { var a = [1: "x"], b: [String?] = [nil, ""] }
+
+  var number = 0.0
+  var single: Float = 0
+  var large: UInt64 = 0
+  var small: Int8 = 0
+  var text = ""
+  var data = Data()
+  var date = Date(timeIntervalSinceReferenceDate: 0)
+  var id: UUID?
+  var decimal: Decimal128 = 0
+  var flag: Bool?
+  var choices: [Choice] = []
+  var nested = Inner()
+
+  static var extremes: [Details] {
+    [
+      Details(), Details(number: -0.0, single: -0.0, large: .max, small: -128, text: "\0é", data: Data([0, 255])),
+      Details(number: .nan, single: .nan, date: .distantPast, id: UUID(), decimal: Decimal128("1.50") ?? 0, flag: false),
+      Details(
+        number: .leastNonzeroMagnitude, single: .greatestFiniteMagnitude, date: Date(timeIntervalSinceReferenceDate: 0.1),
+        choices: [.two, .one], nested: Inner(a: [2: "y", -3: ""], b: [])),
+    ]
+  }
+}
+
+@Model final class Shelf {
+  var details = Details()
+  var maybe: Details?
+  var list: LiveList<Details>
+  var map: LiveMap<Details>
 }

@@ -77,6 +77,8 @@ struct ListHandle {
       return nil
     }
     do throws(StoreError) {
+      // What a collection of an object that is gone was given must not stay as objects of nobody.
+      if T.self is any Model.Type { try context.check(key) }
       var values: [Value] = []
       for element in elements { values.append(try element._$elementValue(store)) }
       return values

@@ -20,7 +20,7 @@ where Element: PersistableElement {
       switch place {
       case .memory(let box): return box.elements[position]
       case .store(let handle):
-        let found: [Element] = position < 0 ? [] : handle.elements(position..<position &+ 1)
+        let found: [Element] = position < 0 || position == .max ? [] : handle.elements(position..<position + 1)
         if let element = found.first { return element }
         handle.store.misuse(.indexOutOfRange(position, count: handle.count))
         return Element._$placeholder(handle.store)
@@ -85,8 +85,27 @@ where Element: PersistableElement {
   @discardableResult
   public nonmutating func remove(at position: Int) -> Element {
     let element = self[position]
-    removeSubrange(position..<position + 1)
+    if position >= 0, position < Int.max { removeSubrange(position..<position + 1) }
     return element
+  }
+
+  // The standard library's own of these end the process when the list is empty, which another process may make it.
+
+  /// Takes the first element out; of an empty list in a store as with a position outside.
+  @discardableResult
+  public nonmutating func removeFirst() -> Element { remove(at: 0) }
+
+  /// Takes the last element out; of an empty list in a store as with a position outside.
+  @discardableResult
+  public nonmutating func removeLast() -> Element { remove(at: count - 1) }
+
+  /// Takes that many elements out at the beginning, or all there are.
+  public nonmutating func removeFirst(_ number: Int) { removeSubrange(0..<Swift.min(Swift.max(number, 0), count)) }
+
+  /// Takes that many elements out at the end, or all there are.
+  public nonmutating func removeLast(_ number: Int) {
+    let count = count
+    removeSubrange(count - Swift.min(Swift.max(number, 0), count)..<count)
   }
 
   public nonmutating func removeSubrange(_ range: Range<Int>) {

@@ -20,8 +20,8 @@ extension LiveMap: Persistable where Value: PersistableElement {
       return
     }
     let entries = value.entries
-    let kept = Set(entries.map(\.key))
-    for key in own.keys where !kept.contains(key) { own.removeValue(forKey: key) }
+    let kept = Set(entries.map { MapKey($0.key) })
+    for key in own.keys where !kept.contains(MapKey(key)) { own.removeValue(forKey: key) }
     own.merge(entries)
   }
 

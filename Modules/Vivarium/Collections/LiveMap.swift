@@ -5,13 +5,13 @@ import Values
 /// Scalars or objects by keys, which are strings, that belong to one object.
 ///
 /// In a store it is live: it holds nothing, reads what the store's version says, and changes only inside a write. It is walked
-/// in the order of the keys' UTF-8 bytes. A map of an unmanaged object, or one of its own, is kept in memory. Edits do not
+/// in the order of the keys' UTF-8 bytes; two keys are the same when their bytes are. A map of an unmanaged object, or one of its own, is kept in memory. Edits do not
 /// assign the property: `person.phones["home"] = "…"`. An object that is deleted goes out of the map with its key. The map of
 /// an object that is gone is empty.
 public struct LiveMap<Value> {
   // Unconstrained for the same reason as `LiveList`.
   final class Box {
-    var entries: [String: Value] = [:]
+    var entries: [MapKey: Value] = [:]
   }
 
   enum Place {
@@ -28,14 +28,12 @@ public struct LiveMap<Value> {
 
   public init(_ entries: some Sequence<(String, Value)>) {
     let box = Box()
-    for (key, value) in entries { box.entries[key] = value }
+    for (key, value) in entries { box.entries[MapKey(key)] = value }
     place = .memory(box)
   }
 
   public init(_ dictionary: [String: Value]) {
-    let box = Box()
-    box.entries = dictionary
-    place = .memory(box)
+    self.init(dictionary.lazy.map { ($0.key, $0.value) })
   }
 }
 
@@ -45,7 +43,7 @@ extension LiveMap where Value: PersistableElement {
   public subscript(key: String) -> Value? {
     get {
       switch place {
-      case .memory(let box): return box.entries[key]
+      case .memory(let box): return box.entries[MapKey(key)]
       case .store(let handle):
         let position = handle.read { (reading) throws(StorageError) in
           try reading.position(of: .string(key), in: handle.column, ObjectKey(handle.key))
@@ -55,7 +53,7 @@ extension LiveMap where Value: PersistableElement {
     }
     nonmutating set {
       switch place {
-      case .memory(let box): box.entries[key] = newValue
+      case .memory(let box): box.entries[MapKey(key)] = newValue
       case .store(let handle):
         guard let newValue else { return removeKey(key, handle) }
         guard let value = handle.values(CollectionOfOne(newValue))?.first else { return }
@@ -90,7 +88,7 @@ extension LiveMap where Value: PersistableElement {
   public var entries: [(key: String, value: Value)] {
     switch place {
     case .memory(let box):
-      box.entries.map { (key: $0.key, value: $0.value) }.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+      box.entries.map { (key: $0.key.text, value: $0.value) }.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     case .store(let handle): handle.entries(Value.self)
     }
   }

@@ -29,6 +29,15 @@ public struct LiveSet<Element> {
   public init() { place = .memory(Box()) }
 }
 
+extension LiveSet where Element: Hashable {
+  /// What makes a member the same as another one in memory: the same as in a store, where Swift would hold two NaNs to be
+  /// different, and two spellings of "é" to be one.
+  fileprivate static func identity(_ element: Element) -> AnyHashable {
+    if let scalar = element as? any Scalar { return AnyHashable(scalar.persistedValue.orderKey) }
+    return AnyHashable(element)
+  }
+}
+
 extension LiveSet where Element: PersistableElement & Hashable {
   public init<S: Sequence>(_ elements: S) where S.Element == Element {
     self.init()
@@ -46,7 +55,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
   /// O(log n) in a store.
   public func contains(_ element: Element) -> Bool {
     switch place {
-    case .memory(let box): return box.members.contains(AnyHashable(element))
+    case .memory(let box): return box.members.contains(LiveSet.identity(element))
     case .store(let handle):
       guard let value = handle.stored(element) else { return false }
       return handle.read { (reading) throws(StorageError) in
@@ -60,7 +69,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
   public nonmutating func insert(_ element: Element) -> Bool {
     switch place {
     case .memory(let box):
-      guard box.members.insert(AnyHashable(element)).inserted else { return false }
+      guard box.members.insert(LiveSet.identity(element)).inserted else { return false }
       box.elements.append(element)
       return true
     case .store(let handle):
@@ -76,8 +85,9 @@ extension LiveSet where Element: PersistableElement & Hashable {
   public nonmutating func remove(_ element: Element) -> Bool {
     switch place {
     case .memory(let box):
-      guard box.members.remove(AnyHashable(element)) != nil else { return false }
-      box.elements.removeAll { $0 == element }
+      let identity = LiveSet.identity(element)
+      guard box.members.remove(identity) != nil else { return false }
+      box.elements.removeAll { LiveSet.identity($0) == identity }
       return true
     case .store(let handle):
       guard let value = handle.stored(element) else { return false }
@@ -109,8 +119,8 @@ extension LiveSet where Element: PersistableElement & Hashable {
   }
 
   public nonmutating func formIntersection(_ others: some Sequence<Element>) {
-    let kept = Set(others)
-    for element in toArray() where !kept.contains(element) { remove(element) }
+    let kept = Set(others.map { LiveSet.identity($0) })
+    for element in toArray() where !kept.contains(LiveSet.identity(element)) { remove(element) }
   }
 }
 

@@ -124,8 +124,7 @@ extension RecordedTransaction {
       if value.isNull { return to.mayBeNull ? .null : nil }
       if case .link = value { return from.target == to.target || to.valueType == .link ? value : nil }
       guard let type = to.valueType else { throw .typeMismatch(value, to) }
-      if let made = Value.converted(value, to: type), made.fits(type) { return made }
-      guard let made = Value.text(value, as: type), made.fits(type) else { throw .typeMismatch(value, to) }
+      guard let made = value.migrated(to: type) else { throw .typeMismatch(value, to) }
       return made
     }
     var elements: [Value] = []
@@ -148,23 +147,6 @@ extension RecordedTransaction {
         for (name, value) in zip(keys, made) { try set(value, forKey: name, in: target, key) }
       case .linkingObjects: break
       }
-    }
-  }
-}
-
-extension Value {
-  /// Anything as text, and numbers from text.
-  static func text(_ value: Value, as type: ValueType) -> Value? {
-    switch (value, type) {
-    case (.bool, .string), (.int, .string), (.float, .string), (.double, .string), (.uuid, .string), (.objectId, .string),
-      (.decimal, .string):
-      .string(value.description)
-    case (.string(let text), .int64), (.string(let text), .int32), (.string(let text), .int16), (.string(let text), .int8):
-      Int64(text).map { .int($0) }
-    case (.string(let text), .double): Double(text).map { .double($0) }
-    case (.string(let text), .float): Float(text).map { .float($0) }
-    case (.bool(let bool), .int64): .int(bool ? 1 : 0)
-    default: nil
     }
   }
 }

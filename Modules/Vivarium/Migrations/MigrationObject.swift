@@ -42,6 +42,7 @@ public struct MigrationObject {
     guard let write else { throw StoreError(.readOnly, "The \(type) object as it was cannot be changed.") }
     guard let column = column(name), case .scalar(let wanted) = column.schema.kind else { throw .unknownProperty(name, of: type) }
     guard value.isNull ? column.schema.mayBeNull : value.fits(wanted) else { throw .typeMismatch(value, column.schema) }
+    try write.checkLink(value, column.schema, mayBeOwned: true)
     do throws(StorageError) {
       try write.set(ColumnID(table, column.id), key, value)
     } catch {
@@ -53,6 +54,7 @@ public struct MigrationObject {
   public func set(_ name: String, to elements: [Value]) throws(StoreError) {
     guard let write else { throw StoreError(.readOnly, "The \(type) object as it was cannot be changed.") }
     guard let column = column(name), column.schema.isList || column.schema.isSet else { throw .unknownProperty(name, of: type) }
+    for element in elements { try write.checkLink(element, column.schema, mayBeOwned: true) }
     let place = ColumnID(table, column.id)
     try storing { () throws(StorageError) in
       if column.schema.isList {

@@ -39,5 +39,11 @@ extension Store {
   public var schemaVersion: UInt64 { reading.catalog.schemaVersion }
 
   /// The named migrations that the file has seen, in order, and when.
+  ///
+  /// A file that has seen one that the program does not list is refused with `.newerSchema`; the detail "migration" names it.
+  /// To bring a file only as far as an earlier step, as tests do, list the migrations up to that step.
   public var completedMigrations: [CompletedMigration] { reading.catalog.completedMigrations }
+
+  /// Whether the file has seen a named migration.
+  public func hasCompleted(_ migration: String) -> Bool { completedMigrations.contains { $0.name == migration } }
 }

@@ -24,12 +24,15 @@ public struct AnyValue: Sendable, Hashable {
 
   public init(_ scalar: some Scalar) { self.init(scalar.persistedValue) }
 
-  /// A link to an object of a store. `.notManaged` for an object that was not added.
+  /// A link to an object of a store. `.notManaged` for an object that was not added, `.objectDeleted` for one that is gone.
+  ///
+  /// When the object goes later, links to it become null; so does a link that is set when it is gone already.
   public init<T: Model>(_ object: T) throws(StoreError) {
     guard let context = object.context else {
       throw StoreError(
         .notManaged, "A mixed value links to objects of a store, and the \(T._$name) is in none.", remedy: "Add it first.")
     }
+    try context.check(object._$key)
     self.init(.object(ObjectLink(context.table, ObjectKey(object._$key))))
   }
 

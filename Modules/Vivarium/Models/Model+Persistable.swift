@@ -16,6 +16,8 @@ extension Model {
     // An embedded object may be set to where it is.
     if let value, value.context === context.store.context(Self.self), context.word(key, ordinal) == value._$key { return }
     do throws(StoreError) {
+      // What an object that is gone was given must not stay as an object of nobody.
+      if let value, !value.isManaged, context.store.writing != nil { try context.check(key) }
       context.set(key, ordinal, word: try value.map { value throws(StoreError) in try context.store.keyOfAdded(value) })
     } catch {
       context.store.misuse(error)
@@ -42,7 +44,9 @@ extension Model {
   ) throws(StoreError) -> Self? {
     guard let given = Value.unwrapped(given), !Value.isNull(given) else { return nil }
     if let object = given as? Self { return object }
-    guard let values = given as? [String: Any?] else { throw .typeMismatch(given, property) }
+    guard let values = given as? [String: Any?], !Value.nests(values, deeperThan: Creation.depthMax) else {
+      throw .typeMismatch(given, property)
+    }
     let object = Self(_$blank: ())
     for (name, value) in values { try object.setValue(value, forKey: name) }
     return object

@@ -76,6 +76,7 @@ extension ModelContext {
 
   /// A scalar in a box; null where there is no object.
   func value(_ key: Int64, _ ordinal: Int) -> Value {
+    if properties[ordinal].schema.derivation != nil { store.settleDerived() }
     do throws(StorageError) {
       return try store.reading.value(properties[ordinal].column, ObjectKey(key))
     } catch {

@@ -17,8 +17,8 @@ extension PropertySchema {
     isUnique: Bool = false, default value: Property
   ) -> PropertySchema {
     PropertySchema(
-      name: name, kind: Property._$kind, isPrimaryKey: isPrimaryKey, isIndexed: isIndexed, isUnique: isUnique,
-      defaultValue: DefaultValue(value.persistedValue))
+      name: name, kind: Property._$kind, isOptional: Property._$isOptional, isPrimaryKey: isPrimaryKey,
+      isIndexed: isIndexed, isUnique: isUnique, defaultValue: DefaultValue(value.persistedValue))
   }
 
   /// A property that follows from others.

@@ -28,11 +28,17 @@ extension DynamicObject {
     }
   }
 
-  /// Edits a list by name. `.notInWrite`, `.unknownProperty`, `.typeMismatch`, `.indexOutOfRange`, `.objectDeleted`.
+  /// Edits a list by name. `.notInWrite`, `.unknownProperty`, `.typeMismatch`, `.indexOutOfRange`, `.objectDeleted` (also for a
+  /// link that leads nowhere), `.alreadyOwned`.
   public func edit(_ name: String, _ edit: ElementEdit) throws(StoreError) {
     let write = try store.openWrite(for: "Changing '\(id.type).\(name)'")
     guard let column = write.transaction.catalog[table]?[name], column.schema.isList else {
       throw .unknownProperty(name, of: id.type)
+    }
+    switch edit {
+    case .insert(_, let values): for value in values { try write.checkLink(value, column.schema) }
+    case .set(_, let value): try write.checkLink(value, column.schema)
+    case .remove, .move, .clear: break
     }
     defer { store.didChangeEverything() }
     do throws(StorageError) {

@@ -7,7 +7,7 @@ import Values
 extension StoreError {
   static func typeMismatch(_ given: Any?, _ property: PropertySchema) -> StoreError {
     StoreError(
-      .typeMismatch, "'\(property.name)' is \(property.kind.label), and was given \(given.map { "\($0)" } ?? "nil").",
+      .typeMismatch, "'\(property.name)' is \(property.kind.label), and was given \(Value.shown(given)).",
       details: ["property": property.name])
   }
 }
@@ -28,6 +28,32 @@ extension Value {
     return unwrapped(optional.wrappedAny)
   }
 
+  /// Whether dictionaries and arrays lie deeper inside each other than that. A list of work, not recursion.
+  static func nests(_ given: Any?, deeperThan depthMax: Int) -> Bool {
+    var work: [(value: Any?, depth: Int)] = [(given, 0)]
+    while let (value, depth) = work.popLast() {
+      if depth > depthMax { return true }
+      switch unwrapped(value) {
+      case let dictionary as [String: Any?]: for value in dictionary.values { work.append((value, depth + 1)) }
+      case let array as [Any?]: for value in array { work.append((value, depth + 1)) }
+      case let boxed as Value:
+        if case .list(let values) = boxed { for value in values { work.append((value, depth + 1)) } }
+        if case .map(let map) = boxed { for entry in map.entries { work.append((entry.value, depth + 1)) } }
+      default: break
+      }
+    }
+    return false
+  }
+
+  /// A loose value for a message: cut, because data may be as long as it likes, and not walked into where it nests deeper
+  /// than a stack.
+  static func shown(_ given: Any?) -> String {
+    guard let given = unwrapped(given) else { return "nil" }
+    if nests(given, deeperThan: 8) { return "something that nests deep" }
+    let text = "\(given)"
+    return text.utf8.count > 200 ? "\(text.prefix(100))…" : text
+  }
+
   /// A loose value as one of a property. `.missingValue` for a null where there can be none, `.typeMismatch`.
   init(_ given: Any?, for property: PropertySchema, of type: String) throws(StoreError) {
     guard let wanted = property.valueType else { throw .typeMismatch(given, property) }
@@ -42,11 +68,12 @@ extension Value {
 
   /// Numbers become the property's kind of number where nothing is lost; text becomes a UUID, a date (ISO 8601) or data
   /// (base64); a number becomes a date as `JSONEncoder` writes it, in seconds since the reference date.
-  static func converted(_ given: Any?, to type: ValueType) -> Value? {
+  static func converted(_ given: Any?, to type: ValueType, depth: Int = 0) -> Value? {
     guard let given = unwrapped(given) else { return .null }
     if type == .mixed {
-      if let array = given as? [Any?] { return mixed(array) }
-      if let dictionary = given as? [String: Any?] { return mixed(dictionary) }
+      if depth > MixedCoding.depthMax { return nil }
+      if let array = given as? [Any?] { return mixed(array, depth) }
+      if let dictionary = given as? [String: Any?] { return mixed(dictionary, depth) }
     }
     let value: Value
     switch given {
@@ -63,40 +90,16 @@ extension Value {
     return value.converted(to: type)
   }
 
-  private static func mixed(_ array: [Any?]) -> Value? {
-    let elements = array.compactMap { converted($0, to: .mixed) }
+  private static func mixed(_ array: [Any?], _ depth: Int) -> Value? {
+    let elements = array.compactMap { converted($0, to: .mixed, depth: depth + 1) }
     return elements.count == array.count ? .list(elements) : nil
   }
 
-  private static func mixed(_ dictionary: [String: Any?]) -> Value? {
-    let entries = dictionary.compactMap { key, value in converted(value, to: .mixed).map { ValueMap.Entry(key, $0) } }
-    return entries.count == dictionary.count ? .map(ValueMap(entries)) : nil
-  }
-
-  private func converted(to type: ValueType) -> Value? {
-    switch (self, type) {
-    case (.int(let x), .double): return Double(exactly: x).map { .double($0) }
-    case (.int(let x), .float): return Float(exactly: x).map { .float($0) }
-    case (.float(let x), .double): return .double(Double(x))
-    case (.double(let x), .float): return .float(Float(x))
-    case (.double(let x), .int8), (.double(let x), .int16), (.double(let x), .int32), (.double(let x), .int64):
-      return Int64(exactly: x).map { .int($0) }
-    case (.int(let x), .date): return Double(exactly: x).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
-    case (.double(let x), .date): return .date(Date(timeIntervalSinceReferenceDate: x))
-    case (.string(let text), .uuid): return UUID(uuidString: text).map { .uuid($0) }
-    case (.string(let text), .objectId): return ObjectId(text).map { .objectId($0) }
-    case (.string(let text), .decimal): return Decimal128(text).map { .decimal($0) }
-    case (.int(let x), .decimal): return .decimal(Decimal128(x))
-    case (.double(let x), .decimal): return .decimal(Decimal128(x))
-    case (.string(let text), .data): return Data(base64Encoded: text).map { .data($0) }
-    case (.string(let text), .date): return Value.date(text)
-    default: return self
+  private static func mixed(_ dictionary: [String: Any?], _ depth: Int) -> Value? {
+    let entries = dictionary.compactMap { key, value in
+      converted(value, to: .mixed, depth: depth + 1).map { ValueMap.Entry(key, $0) }
     }
-  }
-
-  private static func date(_ text: String) -> Value? {
-    if let date = try? Date(text, strategy: .iso8601) { return .date(date) }
-    return (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))).map { .date($0) }
+    return entries.count == dictionary.count ? .map(ValueMap(entries)) : nil
   }
 
   /// Foundation's booleans are numbers of one byte.

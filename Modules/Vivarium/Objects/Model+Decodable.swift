@@ -24,7 +24,7 @@ private final class DecodedGraph {
   private var objects: [Int: any Model] = [:]
   private var depth = 0
   /// JSON can nest deeper than a stack.
-  private static let depthMax = 200
+  private static let depthMax = 110
 
   func fill<T: Model>(_ object: T, _ container: KeyedDecodingContainer<PropertyName>) throws {
     depth += 1

@@ -15,8 +15,9 @@ extension Model {
   ///
   /// An object that is met more than once is encoded once, with a number `"$id"`, and referred to as `{"$ref": 1}`: cycles
   /// end. What lies deeper is `{"$ref": "Dog-17"}`, its `objectIdentifier`, which `Store.create(_:json:)` finds in the
-  /// store. Encoding an object that was deleted throws `.objectDeleted`.
-  public func encodable(depth: Int = 8) -> some Encodable { EncodableGraph(root: self, depth: max(depth, 0)) }
+  /// store. Encoding an object that was deleted throws `.objectDeleted`. The depth is 100 at most: encoders nest as the
+  /// document does, and a stack has an end.
+  public func encodable(depth: Int = 8) -> some Encodable { EncodableGraph(root: self, depth: min(max(depth, 0), 100)) }
 }
 
 extension Results: Encodable {

@@ -20,6 +20,7 @@ public struct ObjectSnapshot<T: Model>: Sendable, Hashable {
   init(_ object: T) {
     id = ObjectID(type: T._$name, key: ObjectKey(object._$key))
     let context = object.context
+    context?.store.settleDerived()
     values = T._$schema.properties.indices.map { ordinal in
       guard let context else { return CopiedValue(unmanaged: object[keyPath: T._$keyPaths[ordinal]]) }
       let property = context.properties[ordinal]

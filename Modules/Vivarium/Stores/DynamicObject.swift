@@ -17,6 +17,7 @@ public struct DynamicObject {
   public subscript(name: String) -> Value? {
     get {
       guard let column = store.reading.catalog[table]?[name], column.schema.isScalar else { return nil }
+      if column.schema.derivation != nil { store.settleDerived() }
       return try? store.reading.value(ColumnID(table, column.id), id.key)
     }
     nonmutating set {
@@ -31,6 +32,11 @@ public struct DynamicObject {
       throw .unknownProperty(name, of: id.type)
     }
     if column.schema.isPrimaryKey { throw .primaryKeyIsFixed(type: id.type, property: name) }
+    if column.schema.derivation != nil { throw .derivedIsFixed(type: id.type, property: name) }
+    guard value.isNull ? column.schema.mayBeNull : column.schema.valueType.map({ value.fits($0) }) ?? false else {
+      throw .typeMismatch(value, column.schema)
+    }
+    try write.checkLink(value, column.schema)
     defer { store.didChangeEverything() }
     do throws(StorageError) {
       try write.set(ColumnID(table, column.id), id.key, value)
@@ -39,16 +45,23 @@ public struct DynamicObject {
     }
   }
 
-  /// The elements of a list by name; nil for other names.
+  /// The elements of a list or the members of a set by name; nil for other names, and when the object is gone.
   public func elements(_ name: String) -> [Value]? {
-    guard let column = store.reading.catalog[table]?[name], column.schema.isList else { return nil }
+    guard let column = store.reading.catalog[table]?[name], column.schema.isList || column.schema.isSet else { return nil }
     return try? store.reading.values(ColumnID(table, column.id), id.key, 0..<Int.max)
+  }
+
+  /// The entries of a map by name, in the order of the keys; nil for other names, and when the object is gone.
+  public func entries(_ name: String) -> [(key: String, value: Value)]? {
+    guard let column = store.reading.catalog[table]?[name], column.schema.isMap else { return nil }
+    return (try? store.reading.entries(ColumnID(table, column.id), id.key, 0..<Int.max))?.map { ($0.key, $0.value) }
   }
 
   /// Every scalar by name, in the order of the schema.
   public var values: [(name: String, value: Value)] {
     guard let entry = store.reading.catalog[table] else { return [] }
-    return entry.columns.compactMap { column in
+    store.settleDerived()
+    return entry.currentColumns.compactMap { column in
       guard column.schema.isScalar else { return nil }
       return (column.schema.name, (try? store.reading.value(entry.column(column.id), id.key)) ?? .null)
     }
@@ -74,15 +87,18 @@ extension Store {
   public func dynamicCreate(_ type: String, _ values: [String: Value] = [:]) throws(StoreError) -> DynamicObject {
     let write = try openWrite(for: "Creating a \(type)")
     guard let entry = write.transaction.catalog[type] else { throw .unknownType(type) }
+    if entry.isEmbedded { throw .embeddedAlone(type) }
     let row = RowBuffer(entry)
     for (name, value) in values {
       guard let column = entry[name], let slot = entry.slot(of: column.id), case .scalar(let wanted) = column.schema.kind
       else { throw .unknownProperty(name, of: type) }
-      guard value.isNull ? column.schema.isOptional : value.fits(wanted) else {
+      if column.schema.derivation != nil { throw .derivedIsFixed(type: type, property: name) }
+      guard value.isNull ? column.schema.mayBeNull : value.fits(wanted) else {
         throw StoreError(
           .typeMismatch, "'\(type).\(name)' is \(wanted.rawValue), and was given \(value).",
           details: ["type": type, "property": name])
       }
+      try write.checkLink(value, column.schema)
       row.set(slot, value)
     }
     defer { didChangeEverything() }

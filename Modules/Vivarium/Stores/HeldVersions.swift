@@ -10,6 +10,8 @@ final class HeldVersions: Sendable {
     var label: String?
     /// Where in the program the holder was made.
     var place: String
+    /// The line that other processes see; nil where there are none, or no room.
+    fileprivate var announcement: (any VersionAnnouncement)?
   }
 
   private struct State {
@@ -32,12 +34,18 @@ final class HeldVersions: Sendable {
   }
 
   private let state = Mutex(State())
+  /// Where the engine can tell other processes.
+  private let engine: (any VersionAnnouncing)?
 
-  /// Lists a holder until it is dropped.
-  func hold(_ version: Version, label: String?, place: String) -> VersionHold {
+  init(_ engine: any StorageEngine) { self.engine = engine as? any VersionAnnouncing }
+
+  /// Lists a holder until it is dropped. `isBrief`: for the time of one job; other processes are not told.
+  func hold(_ version: Version, label: String?, place: String, isBrief: Bool = false) -> VersionHold {
+    let announcement = isBrief ? nil : engine?.announce(version, label: label ?? place)
     let id = state.withLock { state in
       state.nextID += 1
-      state.entries.append((state.nextID, Entry(version: version, since: .now, label: label, place: place)))
+      let entry = Entry(version: version, since: .now, label: label, place: place, announcement: announcement)
+      state.entries.append((state.nextID, entry))
       return state.nextID
     }
     return VersionHold(self, id)
@@ -48,11 +56,14 @@ final class HeldVersions: Sendable {
       guard let i = state.place(id) else { return }
       state.entries[i].entry.version = version
       state.entries[i].entry.since = .now
+      state.entries[i].entry.announcement?.move(to: version)
     }
   }
 
   fileprivate func release(_ id: UInt64) {
-    state.withLock { state in if let i = state.place(id) { state.entries.remove(at: i) } }
+    // Dropped outside the lock: its line is given back then.
+    let entry = state.withLock { state in state.place(id).map { state.entries.remove(at: $0) } }
+    withExtendedLifetime(entry) {}
   }
 
   fileprivate func since(_ id: UInt64) -> ContinuousClock.Instant? {

@@ -12,10 +12,17 @@ final class SharedEngine: Sendable {
   /// Taken to commit: whoever holds it reads the version it has just made.
   let commitGate = Mutex(())
   let worker = DispatchQueue(label: "vivarium.writer")
-  let versions = HeldVersions()
+  static let isWorker = DispatchSpecificKey<Bool>()
+  /// In which order this process's writes ask for the right to write.
+  let line = WriterLine()
+  let versions: HeldVersions
   let syncer: CommitSyncer
   /// Who keeps the right to write while its observers are told. One at the most: there is one right.
   let keeper = Mutex<WriteKeeper?>(nil)
+  /// Whose write is open round the code that runs. One at the most, too.
+  let writer = Mutex<WriteKeeper?>(nil)
+  /// Rights that are waited for on the worker, or have come, and that nobody took. Weak: they go with their stores.
+  let acquisitions = Mutex<[WeakAcquisition]>([])
 
   private struct Weak { weak var shared: SharedEngine? }
   /// A few, one for an open file.
@@ -26,6 +33,8 @@ final class SharedEngine: Sendable {
     notifier = CommitNotifier(engine)
     results = ResultNotifier(engine)
     syncer = CommitSyncer(engine)
+    versions = HeldVersions(engine)
+    worker.setSpecific(key: SharedEngine.isWorker, value: true)
   }
 
   static func of(_ engine: any StorageEngine) -> SharedEngine {

@@ -57,11 +57,7 @@ extension Store {
     let isOwned = try storing { () throws(StorageError) in
       try write.isOwned(context(T.self).table, ObjectKey(object._$key))
     }
-    if isOwned {
-      throw StoreError(
-        .alreadyOwned, "The \(T._$name) object belongs to another object already, and is embedded in one alone.",
-        remedy: "Take it out there first, or link a copy: 'snapshot().unmanagedCopy()'.", details: ["type": T._$name])
-    }
+    if isOwned { throw .alreadyOwned(T._$name) }
   }
 
   private func checkOwn<T: Model>(_ object: T) throws(StoreError) {

@@ -48,7 +48,7 @@ extension Store {
       var keys: [Int64] = []
       for element in elements {
         guard let values = Value.unwrapped(element) as? [String: Any?] else {
-          throw StoreError(.typeMismatch, "A \(T._$name) is made from a JSON object, and was given \(element ?? "null").")
+          throw StoreError(.typeMismatch, "A \(T._$name) is made from a JSON object, and was given \(Value.shown(element)).")
         }
         keys.append(try create(type, values, &creation))
       }
@@ -82,12 +82,23 @@ struct Creation {
   let write: RecordedTransaction
   /// Objects by the number that the document gives them: `"$id"`, for cycles and objects that are met again.
   var objects: [Int64: (type: String, key: Int64)] = [:]
+  /// How many objects the one that is being made is inside of.
+  var depth = 0
+  /// Data can nest deeper than a stack.
+  static let depthMax = 100
 }
 
 extension Store {
   private func create<T: Model>(
     _ type: T.Type, _ values: [String: Any?], _ creation: inout Creation
   ) throws(StoreError) -> Int64 {
+    guard creation.depth < Creation.depthMax else {
+      throw StoreError(
+        .typeMismatch, "The data for a \(T._$name) is nested deeper than \(Creation.depthMax) objects.",
+        remedy: "Refer to objects that lie deeper by \"$ref\".", details: ["type": T._$name])
+    }
+    creation.depth += 1
+    defer { creation.depth -= 1 }
     let context = context(type)
     for name in values.keys.sorted() where context.ordinal(named: name) == nil && name != GraphName.id {
       throw .unknownProperty(name, of: T._$name)
@@ -223,7 +234,10 @@ extension Store {
       guard Swift.type(of: object)._$name == property.target else { throw .typeMismatch(given, property) }
       return .link(ObjectKey(try keyOfAdded(object)))
     }
-    if case .link(let key)? = given as? Value { return .link(key) }
+    if let link = given as? Value, case .link = link {
+      try creation.write.checkLink(link, property)
+      return link
+    }
     guard let nested = given as? [String: Any?], let target = model(named: property.target) else {
       throw .typeMismatch(given, property)
     }
@@ -245,7 +259,7 @@ extension Store {
       return .link(key)
     }
     throw StoreError(
-      .typeMismatch, "'\(property.name)' refers to \(reference ?? "nothing"), which is neither in the data nor in the store.",
+      .typeMismatch, "'\(property.name)' refers to \(Value.shown(reference)), which is neither in the data nor in the store.",
       details: ["property": property.name])
   }
 
@@ -296,8 +310,8 @@ extension Store {
   func replaceMap(
     _ column: ColumnID, _ key: ObjectKey, _ entries: [ValueMap.Entry], _ write: RecordedTransaction
   ) throws(StorageError) {
-    let kept = Set(entries.map(\.key))
-    for entry in try write.transaction.entries(column, key, 0..<Int.max) where !kept.contains(entry.key) {
+    let kept = Set(entries.map { MapKey($0.key) })
+    for entry in try write.transaction.entries(column, key, 0..<Int.max) where !kept.contains(MapKey(entry.key)) {
       try write.remove(key: entry.key, from: column, key)
     }
     for entry in entries { try write.set(entry.value, forKey: entry.key, in: column, key) }

@@ -56,8 +56,10 @@ public final class Store {
   /// The write while there is one, else the snapshot; and its windows, if its engine has them.
   @exclusivity(unchecked) var reading: any StorageReading
   @exclusivity(unchecked) var windowed: (any WindowedReading)?
-  /// Frozen objects read the snapshot too: it ends with the last of its readers, not when the store moves on.
+  /// Frozen objects read the snapshot too, through one lock: it ends with the last of its readers, not when the store moves on.
   var isSnapshotShared = false
+  /// What frozen objects of this version read.
+  weak var sharedVersion: SharedVersion?
 
   /// Of the types that were used so far.
   private var contexts: [(type: ObjectIdentifier, context: ModelContext)] = []
@@ -75,13 +77,15 @@ public final class Store {
   /// The newer version that observers were told to refresh for.
   var announcedVersion: Version?
   var isDelivering = false
+  /// A turn came while nobody could be told: there may be more to tell than a newer version.
+  var missedTurn = false
   var subscription: CommitSubscription?
   var resultObservers: [ResultObserver] = []
   /// Observers of objects and lists, by their watch; and those that have but an error to tell.
   var watchObservers: [ObjectIdentifier: WatchObserver] = [:]
   var faultyObservers: [WatchObserver] = []
-  /// Set when one of them was stopped.
-  let watchStops = StopSignal()
+  /// Set when one of them, or another observer, was stopped.
+  let watchStops: StopSignal
   /// Iterators that wait for a turn.
   var waiters: [ObjectIdentifier: () -> Void] = [:]
   /// Whether any property of an object may have an observer of its own.
@@ -90,6 +94,8 @@ public final class Store {
   var isTrackingReads = false
   /// Where they are observed from; nil while none is.
   var place: DeliveryPlace?
+  /// The version that observers were told of last, where one of them wants to see what objects were.
+  var old: SharedVersion?
   /// Observed results as they are in `keptVersion`.
   var kept: [ResultDescription: ResultVersion] = [:]
   var keptVersion = Version(0)
@@ -102,19 +108,20 @@ public final class Store {
 
   init(
     _ configuration: Configuration, _ shared: SharedEngine, home: DeliveryContext, place: String,
-    steps: [CatalogStep] = []
+    steps: [CatalogStep] = [], isBrief: Bool = false, snapshot first: (any ReadTransaction)? = nil
   ) throws(StoreError) {
     self.configuration = configuration
     schemaChanges = steps
     self.shared = shared
     self.home = home
+    watchStops = StopSignal(home)
     opener = place
     do throws(StorageError) {
-      snapshot = try shared.engine.beginRead()
+      if let first { snapshot = first } else { snapshot = try shared.engine.beginRead() }
     } catch {
       throw StoreError(error)
     }
-    hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place)
+    hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place, isBrief: isBrief)
     reading = snapshot
     windowed = snapshot.powers.windows
     notifiedVersion = snapshot.version
@@ -169,12 +176,6 @@ extension Store {
     reading = transaction
     windowed = transaction.powers.windows
     everythingChanged()
-  }
-
-  /// The snapshot, for somebody who may keep it longer than the store.
-  func sharedSnapshot() -> any ReadTransaction {
-    isSnapshotShared = true
-    return snapshot
   }
 
   /// Makes derived properties right within an open write.

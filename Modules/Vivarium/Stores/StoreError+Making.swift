@@ -26,6 +26,12 @@ extension StoreError {
       remedy: "Set it as a property of its owner, or append it to a list of it.", details: ["type": type])
   }
 
+  static func alreadyOwned(_ type: String) -> StoreError {
+    StoreError(
+      .alreadyOwned, "The \(type) object belongs to another object already, and is embedded in one alone.",
+      remedy: "Take it out there first, or link a copy: 'snapshot().unmanagedCopy()'.", details: ["type": type])
+  }
+
   static func missingValue(type: String, property: String) -> StoreError {
     StoreError(
       .missingValue, "'\(type).\(property)' has no value.", remedy: "Set it, or give the property a default.",
@@ -36,6 +42,12 @@ extension StoreError {
     StoreError(
       .primaryKeyIsFixed, "'\(type).\(property)' is the primary key of an object in a store and cannot change.",
       remedy: "Add a new object and delete the old one.", details: ["type": type, "property": property])
+  }
+
+  static func derivedIsFixed(type: String, property: String) -> StoreError {
+    StoreError(
+      .typeMismatch, "'\(type).\(property)' follows from others and cannot be set.",
+      details: ["type": type, "property": property])
   }
 
   static func unknownType(_ type: String) -> StoreError {

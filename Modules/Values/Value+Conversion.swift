@@ -1,0 +1,58 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension Value {
+  /// The value as one of another type: numbers of another kind where nothing is lost, but that a Double may be rounded to a
+  /// Float; numbers from text that is a decimal; UUIDs, ObjectIds, dates (ISO 8601) and data (base64) from text; a date from
+  /// a number, as seconds since the reference date. Itself where there is no such way: ask `fits` afterwards.
+  package func converted(to type: ValueType) -> Value? {
+    switch (self, type) {
+    case (.int(let x), .double): return Double(exactly: x).map { .double($0) }
+    case (.int(let x), .float): return Float(exactly: x).map { .float($0) }
+    case (.float(let x), .double): return .double(Double(x))
+    case (.double(let x), .float): return .float(Float(x))
+    case (.double(let x), .int8), (.double(let x), .int16), (.double(let x), .int32), (.double(let x), .int64):
+      return Int64(exactly: x).map { .int($0) }
+    case (.int(let x), .date): return Double(exactly: x).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    case (.double(let x), .date): return .date(Date(timeIntervalSinceReferenceDate: x))
+    case (.string(let text), .uuid): return UUID(uuidString: text).map { .uuid($0) }
+    case (.string(let text), .objectId): return ObjectId(text).map { .objectId($0) }
+    case (.string(let text), .decimal): return Decimal128(text).map { .decimal($0) }
+    case (.int(let x), .decimal): return .decimal(Decimal128(x))
+    case (.double(let x), .decimal): return .decimal(Decimal128(x))
+    case (.string(let text), .data): return Data(base64Encoded: text).map { .data($0) }
+    case (.string(let text), .date): return Value.date(text)
+    default: return self
+    }
+  }
+
+  /// What a migration makes of a value when its property changes its type: as `converted(to:)`, and anything with a text as
+  /// text, numbers from text, Bools as numbers. nil where nothing of the type can be made of it.
+  package func migrated(to type: ValueType) -> Value? {
+    if let made = converted(to: type), made.fits(type) { return made }
+    guard let made = text(as: type), made.fits(type) else { return nil }
+    return made
+  }
+
+  private func text(as type: ValueType) -> Value? {
+    switch (self, type) {
+    case (.bool, .string), (.int, .string), (.float, .string), (.double, .string), (.uuid, .string), (.objectId, .string),
+      (.decimal, .string):
+      .string(description)
+    case (.string(let text), .int64), (.string(let text), .int32), (.string(let text), .int16), (.string(let text), .int8):
+      Int64(text).map { .int($0) }
+    case (.string(let text), .double): Double(text).map { .double($0) }
+    case (.string(let text), .float): Float(text).map { .float($0) }
+    case (.bool(let bool), .int64): .int(bool ? 1 : 0)
+    default: nil
+    }
+  }
+
+  private static func date(_ text: String) -> Value? {
+    if let date = try? Date(text, strategy: .iso8601) { return .date(date) }
+    return (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))).map { .date($0) }
+  }
+}

@@ -1,0 +1,55 @@
+import Notifications
+import Values
+
+/// Results, each object of which is shown by a projection. Live as the results are.
+public struct ProjectedResults<P: ModelProjection>: RandomAccessCollection {
+  /// What is shown.
+  public let results: Results<P.Root>
+
+  init(_ results: Results<P.Root>) { self.results = results }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { results.count }
+  /// Why these are empty, when what was asked cannot be asked.
+  public var error: StoreError? { results.error }
+
+  /// A projection of the object at a position; outside of the bounds as with `Results`.
+  public subscript(position: Int) -> P { P(results[position]) }
+
+  /// Walks the results as they are when it is made.
+  public func makeIterator() -> AnyIterator<P> {
+    var objects = results.makeIterator()
+    return AnyIterator { objects.next().map { P($0) } }
+  }
+
+  /// As `observe` of the results; modifications are those of what is projected alone. `.unknownProperty` when a projected
+  /// property is computed.
+  public func observe(
+    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    _ block: @escaping (CollectionChange<ProjectedResults<P>>) -> Void
+  ) throws(StoreError) -> NotificationToken {
+    let paths = try P(P.Root(_$blank: ())).paths()
+    return try results.observe(observingProperties: paths, isolation: isolation, fileID: fileID, line: line) { change in
+      switch change {
+      case .initial(let results): block(.initial(Self(results)))
+      case .error(let error): block(.error(error))
+      case .update(let results, let deletions, let insertions, let modifications):
+        block(.update(Self(results), deletions: deletions, insertions: insertions, modifications: modifications))
+      }
+    }
+  }
+}
+
+extension Results {
+  /// The same objects, each shown by a projection: filter and sort before.
+  public func projected<P: ModelProjection>(to type: P.Type) -> ProjectedResults<P> where P.Root == Element {
+    ProjectedResults(self)
+  }
+}
+
+extension Store {
+  /// Every object of a projection's model, shown by it.
+  public func objects<P: ModelProjection>(_ type: P.Type) -> ProjectedResults<P> {
+    objects(P.Root.self).projected(to: type)
+  }
+}

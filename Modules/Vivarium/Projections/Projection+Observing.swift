@@ -1,0 +1,63 @@
+import Notifications
+import Values
+
+extension ModelProjection {
+  /// As `observe` of the object, for what is projected alone and by the projection's own names: a value behind a link is told
+  /// as the projected property with its old and new value.
+  ///
+  /// `.unknownProperty` when a projected property is computed: nobody can say when that changes.
+  public func observe(
+    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    _ block: @escaping (ObjectChange) -> Void
+  ) throws(StoreError) -> NotificationToken {
+    let shown = ShownValues(object, projected)
+    return try object.observe(observingProperties: paths(), isolation: isolation, fileID: fileID, line: line) { change in
+      guard case .change(let properties) = change else { return block(change) }
+      let changes = shown.changes(properties)
+      if !changes.isEmpty { block(.change(changes)) }
+    }
+  }
+}
+
+/// What an observer of a projection was told last. Confined to the store's context.
+private final class ShownValues {
+  private let object: Any
+  private let projected: [(name: String, property: any AnyProjected)]
+  private var values: [Value?]
+
+  init(_ object: some Model, _ projected: [(name: String, property: any AnyProjected)]) {
+    self.object = object
+    self.projected = projected
+    values = projected.map { $0.property.names.count > 1 ? Value(shown: $0.property.value(of: object)) : nil }
+  }
+
+  func changes(_ properties: [PropertyChange]) -> [PropertyChange] {
+    var changes: [PropertyChange] = []
+    for (position, (name, property)) in projected.enumerated() {
+      guard let change = properties.first(where: { $0.name == property.names.first }) else { continue }
+      if property.names.count == 1 {
+        changes.append(
+          PropertyChange(name: name, oldValue: change.oldValue, newValue: change.newValue, elements: change.elements))
+        continue
+      }
+      let value = Value(shown: property.value(of: object))
+      if value == values[position] { continue }
+      changes.append(PropertyChange(name: name, oldValue: values[position], newValue: value, elements: nil))
+      values[position] = value
+    }
+    return changes
+  }
+}
+
+extension Value {
+  /// What a projection shows, in a box: a scalar, a link, or a list of these.
+  fileprivate init(shown given: Any?) {
+    switch Value.unwrapped(given) {
+    case let scalar as any Scalar: self = scalar.persistedValue
+    case let object as any Model: self = .link(ObjectKey(object._$key))
+    case let elements as [Any?]: self = .list(elements.map { Value(shown: $0) })
+    case let elements as any KeyValueCollection: self = .list(elements.looseElements.map { Value(shown: $0) })
+    default: self = .null
+    }
+  }
+}
