@@ -9,7 +9,7 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
   /// What a savepoint brings back besides the rows.
   struct Mark {
     let layout: SchemaLayout
-    let objectCounts: [TableID: Int]
+    let objectCounts: ObjectCounts
   }
 
   private let hold: WriterHold
