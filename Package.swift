@@ -66,7 +66,7 @@ let targets: [Target] = [
   Room.system("CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev", brew: "lmdb"),
   Room.system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
   Room.module("StorageMemory", ["ColumnStore", "Coordination", "Storage", "Values"]),
-  Room.module("StorageLMDB", ["CLMDB", "ColumnStore", "Coordination", "Storage", "Values"]),
+  Room.module("StorageLMDB", ["CLMDB", "CSystem", "ColumnStore", "Coordination", "Storage", "Values"]),
   Room.module("StorageSQLite", ["CSQLite", "Coordination", "QueryModel", "Storage", "Values"]),
   Room.module("Notifications", ["ChangeTracker", "Storage", "Values", logging]),
   // Rank 5: the face.
@@ -87,6 +87,8 @@ let targets: [Target] = [
     "vivarium-demo",
     ["Inspection", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "Vivarium", argumentParser],
     path: "Tools/vivarium-demo"),
+  Room.program(
+    "vivarium-tasks", ["ResultsControl", "StorageLMDB", "Vivarium", argumentParser], path: "Tools/vivarium-tasks"),
   Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
   Room.library(
     "ConformanceCases",
@@ -138,6 +140,7 @@ let targets: [Target] = [
   Room.tests(
     "MessagesTests",
     ["MessageSamples", "Messages", "StorageLMDB", "StorageMemory", "TestSupport", "Vivarium", "message-child"]),
+  Room.tests("TasksProgramTests", ["TestSupport", "vivarium-tasks"]),
   Room.tests("InspectionTests", ["Inspection", "QueryModel", "Storage", "TestSupport", "Values"]),
   Room.tests(
     "InspectProgramTests",
@@ -151,6 +154,10 @@ let targets: [Target] = [
     path: "Tests/PowerCutChild"),
   Room.tests(
     "PowerCutTests", ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "power-cut-child"]),
+  Room.program(
+    "watch-child", ["StorageLMDB", "StorageSQLite", "Vivarium"], path: "Tests/WatchChild"),
+  Room.tests(
+    "ObservationTests", ["StorageLMDB", "StorageSQLite", "TestSupport", "Vivarium", "watch-child"]),
   Room.program(
     "crash-child", ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values"], path: "Tests/CrashChild"),
   Room.support("MigrationSamples", ["Storage", "StorageLMDB", "StorageSQLite", "Vivarium"]),

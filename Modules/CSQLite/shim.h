@@ -90,6 +90,14 @@ static inline void csqlite_copy_wal_header(const void *index, uint64_t *copy) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
+// A number that is another one after every commit, and that a connection finds changed at the beginning of a transaction
+// when another connection has committed since its last. Within a transaction or right after a commit.
+static inline uint32_t csqlite_data_version(sqlite3 *db) {
+  uint32_t version = 0;
+  sqlite3_file_control(db, "main", SQLITE_FCNTL_DATA_VERSION, &version);
+  return version;
+}
+
 // How many frames the log holds, and how many of them are in the main file already.
 static inline void csqlite_wal_frames(const void *index, uint32_t *frames, uint32_t *backfilled) {
   const volatile uint32_t *words = (const volatile uint32_t *)index;

@@ -93,6 +93,30 @@ int cs_reserve(int file, int64_t length) {
 #endif
 }
 
+int cs_punch(int file, int64_t start, int64_t length) {
+#ifdef __linux__
+  int result;
+  do result = fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, start, length);
+  while (result != 0 && errno == EINTR);
+  return result == 0 ? 0 : errno;
+#elif defined(__APPLE__)
+  fpunchhole_t hole = {.fp_offset = start, .fp_length = length};
+  return fcntl(file, F_PUNCHHOLE, &hole) == 0 ? 0 : errno == ENOTSUP ? EOPNOTSUPP : errno;
+#else
+  return EOPNOTSUPP;
+#endif
+}
+
+int64_t cs_data_from(int file, int64_t start) {
+#ifdef SEEK_DATA
+  off_t found = lseek(file, start, SEEK_DATA);
+  if (found >= 0) return found;
+  return errno == ENXIO ? INT64_MAX : start;
+#else
+  return start;
+#endif
+}
+
 int cs_event(void) {
 #ifdef __linux__
   return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

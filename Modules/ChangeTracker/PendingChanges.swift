@@ -4,11 +4,6 @@ import Values
 /// The changes of an open write as they come in, kept so that recording one is O(1) and the net effect falls
 /// out at the end. A value: a savepoint is a copy.
 struct PendingChanges {
-  fileprivate struct ListID: Hashable {
-    let owner: Int64
-    let property: PropertyID
-  }
-
   fileprivate struct Table {
     /// Keys are given out ascending, so an object is new in this write exactly when its key is not below the
     /// first one inserted.
@@ -19,7 +14,8 @@ struct PendingChanges {
     /// In the order they went.
     var deleted: [Int64] = []
     var modified = Modifications()
-    var lists: [ListID: [ListChange.Edit]] = [:]
+    /// By owner, so that one that is deleted takes its lists along without a look at the others'.
+    var lists: [Int64: [PropertyID: [ListChange.Edit]]] = [:]
 
     var isEmpty: Bool {
       deleted.isEmpty && modified.isEmpty && lists.isEmpty && inserted.count == withdrawn.count
@@ -99,7 +95,7 @@ extension PendingChanges.Table {
       return
     }
     deleted.append(key)
-    if !lists.isEmpty { lists = lists.filter { $0.key.owner != key } }
+    lists[key] = nil
   }
 
   fileprivate mutating func modify(_ key: Int64, _ property: PropertyID) {
@@ -109,7 +105,7 @@ extension PendingChanges.Table {
   fileprivate mutating func edit(_ owner: Int64, _ property: PropertyID, _ edit: ListChange.Edit) {
     guard owner < firstInserted else { return }
     modified.add(owner, property)
-    lists[.init(owner: owner, property: property), default: []].append(edit)
+    lists[owner, default: [:]][property, default: []].append(edit)
   }
 
   fileprivate func change(of id: TableID) -> TableChange {
@@ -117,7 +113,8 @@ extension PendingChanges.Table {
     let deleted = KeyRuns(deleted)
     return TableChange(
       table: id, inserted: kept, deleted: deleted, modified: modified.objects.filter { !deleted.contains($0.key.rawValue) },
-      lists: lists.sorted { ($0.key.owner, $0.key.property) < ($1.key.owner, $1.key.property) }
-        .map { ListChange(owner: ObjectKey($0.key.owner), property: $0.key.property, edits: $0.value) })
+      lists: lists.sorted { $0.key < $1.key }.flatMap { owner, lists in
+        lists.sorted { $0.key < $1.key }.map { ListChange(owner: ObjectKey(owner), property: $0.key, edits: $0.value) }
+      })
   }
 }

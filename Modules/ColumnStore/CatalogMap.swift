@@ -4,17 +4,36 @@ import Values
 /// A catalog with the look-ups that every call needs. Shared by all transactions of its versions.
 final class CatalogMap: Sendable {
   let catalog: Catalog
-  private let tables: [UInt16: TableShapes]
-  private let owners: [UInt16: TableID]
+  /// By the number of the table, and of the index.
+  private let tables: [TableShapes?]
+  private let owners: [TableID?]
 
   init(_ catalog: Catalog) {
     self.catalog = catalog
-    tables = Dictionary(catalog.tables.map { ($0.id.rawValue, TableShapes($0)) }, uniquingKeysWith: { $1 })
-    owners = Dictionary(
-      catalog.tables.flatMap { table in table.indexes.map { ($0.id.rawValue, table.id) } }, uniquingKeysWith: { $1 })
+    var tables: [TableShapes?] = []
+    var owners: [TableID?] = []
+    for table in catalog.tables {
+      CatalogMap.put(TableShapes(table), at: Int(table.id.rawValue), in: &tables)
+      for index in table.indexes { CatalogMap.put(table.id, at: Int(index.id.rawValue), in: &owners) }
+    }
+    self.tables = tables
+    self.owners = owners
   }
 
-  func table(_ id: TableID) -> TableEntry? { tables[id.rawValue]?.entry }
-  func shapes(_ id: TableID) -> TableShapes? { tables[id.rawValue] }
-  func table(of index: IndexID) -> TableID? { owners[index.rawValue] }
+  private static func put<T>(_ value: T, at i: Int, in values: inout [T?]) {
+    while values.count <= i { values.append(nil) }
+    values[i] = value
+  }
+
+  func table(_ id: TableID) -> TableEntry? { shapes(id)?.entry }
+
+  func shapes(_ id: TableID) -> TableShapes? {
+    let i = Int(id.rawValue)
+    return i < tables.count ? tables[i] : nil
+  }
+
+  func table(of index: IndexID) -> TableID? {
+    let i = Int(index.rawValue)
+    return i < owners.count ? owners[i] : nil
+  }
 }

@@ -179,9 +179,28 @@ extension Chunk {
     isMapChanged = true
   }
 
+  /// Everything is stored as it is: for the next write the chunk is as if it had been read.
+  func settle() {
+    forgetPresented()
+    isMapChanged = false
+    isChanged = false
+  }
+
   /// Forgets the vectors that were made for scans: they hold the bytes of rows that lived then alone.
   func forgetPresented() {
     for slot in 0..<cellCount { cells[slot].presented = nil }
+  }
+
+  /// Whether the bytes of some row lie in an entry of their own in the base version. The cell was read before.
+  func hasExternal(_ slot: Int) -> Bool {
+    if let column = cells[slot].edited { return column.hasExternal }
+    return cells[slot].external != nil
+  }
+
+  /// Whether a vector is there whose bytes are all in place.
+  func isPresented(_ slot: Int) -> Bool {
+    guard cells[slot].presented != nil else { return false }
+    return cells[slot].edited.map { $0.revision == cells[slot].presentedRevision } ?? true
   }
 
   /// Whether the bytes of a row lie in an entry of their own in the base version. The cell was read before.

@@ -8,14 +8,14 @@ import Values
 /// is collected in memory and becomes one batch at its commit. The layout is described in Docs/FileFormat.md.
 ///
 /// **Threads.** Every call is safe from any thread at any time.
-public final class ColumnEngine: StorageEngine, DeferredSync {
+public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing, SpaceReclaiming {
   let store: any KeyValueStore
   let header: FileHeader
   let historyLimit: UInt64
   let structures = StructureCache()
   private let isReadOnly: Bool
-  /// The keys given out since the engine was opened, also by writes that were rolled back.
-  private let highWater = Mutex<[TableID: Int64]>([:])
+  /// The keys given out since the engine was opened, also by writes that were rolled back; by the table's number.
+  private let highWater = Mutex<[Int64]>([])
   private let closed = Atomic(false)
 
   /// Opens the column store in `store`, or makes it when the store is empty and `options` allow it.
@@ -123,6 +123,18 @@ public final class ColumnEngine: StorageEngine, DeferredSync {
     try store.syncBatches()
   }
 
+  public func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? {
+    isClosed ? nil : store.announce(version, label: label)
+  }
+
+  public func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int {
+    try checkOpen()
+    if isReadOnly {
+      throw StorageError(.readOnly, .statement, "The store was opened for reading.", remedy: "Open it for writing.")
+    }
+    return try store.reclaimSpace(deadline)
+  }
+
   public func close() {
     if !closed.exchange(true, ordering: .relaxed) { store.close() }
   }
@@ -137,10 +149,17 @@ public final class ColumnEngine: StorageEngine, DeferredSync {
 extension ColumnEngine {
   /// The first key that neither the base version nor any write of this engine has given out.
   func nextKey(_ table: TableID, stored: Int64) -> Int64 {
-    highWater.withLock { max($0[table] ?? 1, stored) }
+    highWater.withLock { keys in
+      let i = Int(table.rawValue)
+      return i < keys.count ? max(keys[i], stored) : stored
+    }
   }
 
   func keepKeys(_ table: TableID, below next: Int64) {
-    highWater.withLock { $0[table] = max($0[table] ?? 1, next) }
+    highWater.withLock { keys in
+      let i = Int(table.rawValue)
+      while keys.count <= i { keys.append(1) }
+      keys[i] = max(keys[i], next)
+    }
   }
 }

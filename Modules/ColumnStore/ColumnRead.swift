@@ -6,9 +6,9 @@ import Values
 /// `@unchecked`: the caches of `ColumnReading` are plain memory. `StorageReading` allows one thread at a time, and
 /// whoever passes the transaction on orders the two threads by that; the engine itself never touches one.
 final class ColumnRead: ColumnReading, ReadTransaction, WindowedReading, GatheringReading, @unchecked Sendable {
-  override init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot) throws(StorageError) {
+  init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot) throws(StorageError) {
     do throws(StorageError) {
-      try super.init(engine, snapshot)
+      try super.init(engine, snapshot, isFixed: true)
     } catch {
       snapshot.end()
       throw error
@@ -16,6 +16,8 @@ final class ColumnRead: ColumnReading, ReadTransaction, WindowedReading, Gatheri
   }
 
   deinit { end() }
+
+  var powers: StoragePowers { StoragePowers(windows: self, gathering: self) }
 
   func end() {
     guard !isEnded else { return }

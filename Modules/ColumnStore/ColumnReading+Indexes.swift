@@ -33,10 +33,24 @@ extension ColumnReading {
   }
 
   final func key(in index: IndexID, equalTo integer: Int64) throws(StorageError) -> ObjectKey? {
+    if let direct = directIndex, direct.index == index,
+      let object = direct.object(ofWord: IndexKeyCoding.ordinal(integer, .integer))
+    {
+      // Objects have keys from 1 on.
+      return object == 0 ? nil : ObjectKey(object)
+    }
+    return try findKey(in: index, equalTo: integer)
+  }
+
+  @inline(never) private final func findKey(
+    in index: IndexID, equalTo integer: Int64
+  ) throws(StorageError) -> ObjectKey? {
     try checkOpen()
     let (table, position) = try find(index)
     guard let word = onlyWord(table, position, integer) else { return try key(in: index, equal: [.int(integer)]) }
-    return try reader(table, position).object(ofWord: word).map { ObjectKey($0) }
+    let reader = try reader(table, position)
+    if table.edits[position] == nil { directIndex = DirectIndex(index, reader) }
+    return try reader.object(ofWord: word).map { ObjectKey($0) }
   }
 
   final func key(in index: IndexID, equal values: [Value]) throws(StorageError) -> ObjectKey? {

@@ -13,11 +13,18 @@ extension ColumnReading {
   }
 
   final func word(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
+    if let word = placedWord(column, key.rawValue) { return word }
+    return try findWord(column, key)
+  }
+
+  @inline(never) private final func findWord(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
     try checkOpen()
     let table = try table(column.table)
     let slot = try slot(table, column.property, isWord: true)
     let (chunk, position) = try place(table, key)
-    return try word(table, chunk, position, slot)
+    let word = try word(table, chunk, position, slot)
+    keepPlace(column, table, chunk, slot)
+    return word
   }
 
   final func words(
@@ -52,6 +59,17 @@ extension ColumnReading {
       throw .misuse("Table '\(table.entry.name)' has no scalar column \(column.property.rawValue).")
     }
     guard let chunk = try chunk(table, key.rawValue), let position = chunk.position(of: key.rawValue) else { return nil }
+    if table.shapes[slot].form == .bytes {
+      try load(table, chunk, slot)
+      // The one value: those of the whole chunk may be gigabytes.
+      if chunk.hasExternal(slot) {
+        let bytes = try bytes(table, chunk, position, slot)
+        let row = ColumnVector(
+          layout: .constantBytes, count: 1, base: Int64(bytes?.count ?? 0),
+          values: bytes?.baseAddress ?? UnsafeRawPointer(Bits.allSet), nulls: bytes == nil ? Bits.allSet : nil)
+        return ColumnWindow(firstKey: key.rawValue, live: nil, vector: row)
+      }
+    }
     let vector = try vector(table, chunk, slot)
     if !chunk.isSparse {
       return ColumnWindow(firstKey: chunk.firstKey, live: chunk.isFull ? nil : UnsafePointer(chunk.live), vector: vector)
@@ -123,6 +141,8 @@ extension ColumnReading {
       let vector = chunk.cells[slot].vector
       if vector.min > hint.max || vector.max < hint.min { return .proceed }
     }
+    let long = try slotsInPieces(table, chunk, slots)
+    if !long.isEmpty { return try visitPieces(table, chunk, slots, long, space, from, body) }
     for (i, slot) in slots.enumerated() { (space + i).initialize(to: try vector(table, chunk, slot)) }
     let vectors = UnsafeBufferPointer(start: space, count: slots.count)
     var live: UnsafePointer<UInt64>? = chunk.isFull ? nil : UnsafePointer(chunk.live)

@@ -10,13 +10,30 @@ class ColumnReading {
   let engine: ColumnEngine
   let snapshot: any KeyValueSnapshot
   final let version: Version
-  final var map: CatalogMap { didSet { foundIndex = nil } }
+  final var map: CatalogMap {
+    didSet {
+      foundIndex = nil
+      directIndex = nil
+      forgetPlaces()
+    }
+  }
   @exclusivity(unchecked) final var isEnded = false
   @exclusivity(unchecked) private final var tables: [TableState?] = []
   /// The index that was asked last.
   @exclusivity(unchecked) final var foundIndex: (index: IndexID, table: TableState, position: Int)?
+  /// Bytes of long values that are kept for the next scan.
+  @exclusivity(unchecked) final var keptLongBytes = 0
 
-  init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot) throws(StorageError) {
+  /// The unique index of integers that was asked last, as long as this transaction has not changed it.
+  @exclusivity(unchecked) final var directIndex: DirectIndex?
+  /// Eight columns whose words were read one by one; nil until there were some.
+  @exclusivity(unchecked) final var wordPlaces: UnsafeMutablePointer<WordPlaces?>?
+  @exclusivity(unchecked) final var wordReads = 0
+  /// Whether what was read once stays as it is.
+  final let isFixed: Bool
+
+  init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot, isFixed: Bool) throws(StorageError) {
+    self.isFixed = isFixed
     self.engine = engine
     self.snapshot = snapshot
     version = snapshot.version
@@ -33,6 +50,8 @@ class ColumnReading {
   final func forgetTables() {
     tables = []
     foundIndex = nil
+    directIndex = nil
+    forgetPlaces()
   }
 
   @inline(__always) final func table(_ id: TableID) throws(StorageError) -> TableState {
@@ -46,14 +65,25 @@ class ColumnReading {
     guard let shapes = map.shapes(id) else { throw .misuse("The catalog has no table \(id.rawValue).") }
     let table = TableState(shapes, rowsPerChunk: engine.header.rowsPerChunk)
     if let record = try value(.table(.tableRecord, id)) { try table.read(record: record) }
-    if let rows = try value(.table(.freshRows, id)) {
-      table.fresh = try FreshRows.decode(rows, table.shapes, rowsPerChunk: table.rowsPerChunk)
-      table.isFreshStored = true
-    }
+    try openFreshRows(table)
     let raw = Int(id.rawValue)
     while tables.count <= raw { tables.append(nil) }
     tables[raw] = table
     return table
+  }
+
+  /// Decodes the fresh rows, or takes over those that the last write has left.
+  private final func openFreshRows(_ table: TableState) throws(StorageError) {
+    if !isFixed, let warm = engine.structures.takeFreshRows(table.id, version: version) {
+      table.fresh = warm.chunk
+      table.storedFresh = FreshRows.Stored(bytes: warm.encoded.bytes, owner: warm.encoded, positions: warm.chunk.count)
+      table.isFreshStored = true
+    } else if let rows = try value(.table(.freshRows, table.id)) {
+      let fresh = try FreshRows.decode(rows, table.shapes, rowsPerChunk: table.rowsPerChunk, copying: !isFixed)
+      table.fresh = fresh
+      table.storedFresh = FreshRows.Stored(bytes: rows, owner: nil, positions: fresh.count)
+      table.isFreshStored = true
+    }
   }
 
   @inline(__always) final func value(_ key: EntryKey) throws(StorageError) -> UnsafeRawBufferPointer? {
@@ -181,10 +211,7 @@ extension ColumnReading {
     guard let column = cell.pointee.edited else {
       guard cell.pointee.external != nil else { return cell.pointee.vector }
       if let presented = cell.pointee.presented { return presented }
-      let copy = EditedColumn(form: .bytes, capacity: chunk.count)
-      copy.load(
-        DecodedColumn(vector: cell.pointee.vector, external: cell.pointee.external, scratch: cell.pointee.scratch))
-      return try present(copy, table, chunk, slot)
+      return try present(rows(table, chunk, slot), table, chunk, slot)
     }
     switch column.form {
     case .bit, .integer, .double:
@@ -207,24 +234,7 @@ extension ColumnReading {
   ) throws(StorageError) -> ColumnVector {
     let encoded: ValueBuffer
     if column.form == .bytes {
-      var slices = [UnsafeRawBufferPointer](
-        repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: max(column.count, 1))
-      // Dead rows too: a savepoint may bring them back without the column's knowing. Only their long values may
-      // be gone.
-      for i in 0..<column.count where !column.isNull(i) {
-        if !column.isExternal(i) {
-          slices[i] = column.slices[i]
-        } else if Bits.test(chunk.live, i) {
-          slices[i] = try externalBytes(table, slot, chunk.key(at: i))
-        } else if let bytes = try value(
-          .externalValue(table.id, table.shapes[slot].property, chunk.key(at: i)))
-        {
-          slices[i] = bytes
-        }
-      }
-      encoded = ColumnEncoder.encode(
-        slices: slices, nulls: column.nulls, nullCount: column.nullCount, external: column.nulls, externalCount: 0,
-        count: column.count)
+      encoded = try encodeWhole(column, table, chunk, slot, rows: 0..<column.count)
     } else {
       encoded = ColumnEncoder.encode(
         words: column.words, nulls: column.nulls, nullCount: column.nullCount, count: column.count, form: column.form)
@@ -234,5 +244,38 @@ extension ColumnReading {
     chunk.cells[slot].presentedBytes = encoded
     chunk.cells[slot].presentedRevision = column.revision
     return decoded.vector
+  }
+
+  /// Byte strings with every byte of the given rows in place; the other rows are empty.
+  final func encodeWhole(
+    _ column: EditedColumn, _ table: TableState, _ chunk: Chunk, _ slot: Int, rows: Range<Int>
+  ) throws(StorageError) -> ValueBuffer {
+    var slices = [UnsafeRawBufferPointer](
+      repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: max(column.count, 1))
+    // Dead rows too: a savepoint may bring them back without the column's knowing. Only their long values may
+    // be gone.
+    for i in rows where !column.isNull(i) {
+      if !column.isExternal(i) {
+        slices[i] = column.slices[i]
+      } else if Bits.test(chunk.live, i) {
+        slices[i] = try externalBytes(table, slot, chunk.key(at: i))
+      } else if let bytes = try value(
+        .externalValue(table.id, table.shapes[slot].property, chunk.key(at: i)))
+      {
+        slices[i] = bytes
+      }
+    }
+    return ColumnEncoder.encode(
+      slices: slices, nulls: column.nulls, nullCount: column.nullCount, external: column.nulls, externalCount: 0,
+      count: column.count)
+  }
+
+  /// The column in a form that is read row by row; a copy that shares its bytes where it is not being edited.
+  final func rows(_ table: TableState, _ chunk: Chunk, _ slot: Int) -> EditedColumn {
+    let cell = chunk.cells + slot
+    if let column = cell.pointee.edited { return column }
+    let copy = EditedColumn(form: table.shapes[slot].form, capacity: chunk.count)
+    copy.load(DecodedColumn(vector: cell.pointee.vector, external: cell.pointee.external, scratch: cell.pointee.scratch))
+    return copy
   }
 }

@@ -6,8 +6,11 @@ extension ColumnWrite {
   /// used again for the next fresh rows; empty when none can.
   func seal(_ table: TableState, _ fresh: Chunk) throws(StorageError) -> [EditedColumn?] {
     table.fresh = nil
-    table.isFreshChanged = true
-    guard fresh.count > 0, fresh.liveCount > 0 else { return [] }
+    table.changeFresh()
+    // Rows that are all dead need no chunk, unless a savepoint may bring them back or their own entries are still to be
+    // removed; the commit drops a chunk without living rows.
+    if fresh.liveCount == 0, !isRecordingUndo, !table.leavingEntries.contains(where: { $0 >= fresh.firstKey }) { return [] }
+    guard fresh.count > 0 else { return [] }
     if let base = try chunk(table, number: fresh.number) {
       try append(fresh, to: base, table)
       return []
@@ -48,6 +51,7 @@ extension ColumnWrite {
     }
     for row in 0..<fresh.count { base.appendRow(offset + row, isLive: Bits.test(fresh.live, row)) }
     base.isChanged = true
+    forgetPlaces(of: table, base)
   }
 
   /// Drops dead rows from a chunk with few living ones.
@@ -65,8 +69,25 @@ extension EditedColumn {
   /// Some value has to lie in an entry of its own, or does.
   var hasLongValues: Bool {
     guard form == .bytes else { return false }
-    for row in 0..<count where Bits.test(external, row) || slices[row].count > ExternalValues.inlineMax { return true }
-    return false
+    var total = 0
+    for row in 0..<count {
+      if Bits.test(external, row) || slices[row].count > ExternalValues.inlineMax { return true }
+      total += slices[row].count
+    }
+    return total > ExternalValues.chunkMax
+  }
+
+  /// The longest byte string that lies in the chunk: all of them together keep within the chunk's bound. Halved until
+  /// they do; so what is short stays, and small changes move few.
+  var inlineMax: Int {
+    var limit = ExternalValues.inlineMax
+    while limit > 64 {
+      var total = 0
+      for row in 0..<count where !isExternal(row) && slices[row].count <= limit { total += slices[row].count }
+      if total <= ExternalValues.chunkMax { break }
+      limit /= 2
+    }
+    return limit
   }
 }
 

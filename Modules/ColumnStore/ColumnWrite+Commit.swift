@@ -19,9 +19,9 @@ extension ColumnWrite {
         guard let edits = table.edits[i], !edits.isEmpty else { continue }
         let merged = try edits.merge(
           into: reader(table, i), version: version.next.rawValue, blockLimit: engine.header.blockLimit, &batch)
-        batch.put(.indexRecord(table.indexes[i].reference), merged.encoded)
+        batch.put(.indexRecord(table.indexes[i].reference), try merged.encoded())
       }
-      if table.isChanged { batch.put(.table(.tableRecord, table.id), table.encodedRecord) }
+      if table.isChanged { batch.put(.table(.tableRecord, table.id), try table.encodedRecord()) }
     }
     try storeHistory(record, &batch)
     batch.sort()
@@ -33,9 +33,13 @@ extension ColumnWrite {
     if let fresh = table.fresh {
       if fresh.liveCount == 0 {
         table.fresh = nil
-      } else if let rows = FreshRows.encode(fresh, table.shapes, limit: engine.header.freshLimit) {
+      } else if let rows = FreshRows.encode(
+        fresh, table.shapes, limit: engine.header.freshLimit, stored: table.storedFresh)
+      {
+        encodedFresh.append((table.id, rows))
         for slot in table.shapes.indices {
-          if let column = fresh.cells[slot].edited { storeLongValues(table, fresh, slot, column, &batch) }
+          guard let column = fresh.cells[slot].edited, column.form == .bytes else { continue }
+          storeLongValues(table, fresh, slot, column, isFresh: true, &batch)
         }
         return batch.put(.table(.freshRows, table.id), rows)
       } else {
@@ -79,7 +83,7 @@ extension ColumnWrite {
     _ table: TableState, _ chunk: Chunk, _ slot: Int, _ column: EditedColumn, _ batch: inout KeyValueBatch
   ) -> ValueBuffer {
     guard column.form == .bytes, column.hasLongValues || column.hasExternal else { return ColumnEncoder.encode(column) }
-    let external = storeLongValues(table, chunk, slot, column, &batch)
+    let external = storeLongValues(table, chunk, slot, column, isFresh: false, &batch)
     return external.withUnsafeBufferPointer { external in
       // At least one word, as a column has rows.
       ColumnEncoder.encode(
@@ -93,15 +97,19 @@ extension ColumnWrite {
   /// rows have one.
   @discardableResult
   private func storeLongValues(
-    _ table: TableState, _ chunk: Chunk, _ slot: Int, _ column: EditedColumn, _ batch: inout KeyValueBatch
+    _ table: TableState, _ chunk: Chunk, _ slot: Int, _ column: EditedColumn, isFresh: Bool,
+    _ batch: inout KeyValueBatch
   ) -> [UInt64] {
     var result = [UInt64](repeating: 0, count: Bits.wordCount(column.count) + 1)
     guard column.form == .bytes else { return result }
+    // Fresh rows are bounded by themselves.
+    let inlineMax = isFresh ? ExternalValues.inlineMax : column.inlineMax
     for row in 0..<column.count {
       let wasExternal = Bits.test(column.external, row)
-      let isLong = column.isExternal(row) || (!column.isNull(row) && column.slices[row].count > ExternalValues.inlineMax)
+      let isLong = column.isExternal(row) || (!column.isNull(row) && column.slices[row].count > inlineMax)
       if isLong { result[row >> 6] |= 1 << UInt64(row & 63) }
-      guard Bits.test(column.changed, row), Bits.test(chunk.live, row) else { continue }
+      // What was in the chunk until now leaves it unchanged when the others have grown.
+      guard Bits.test(column.changed, row) || (isLong && !wasExternal), Bits.test(chunk.live, row) else { continue }
       let key = EntryKey.externalValue(table.id, table.shapes[slot].property, chunk.key(at: row))
       if isLong { batch.put(key, ValueBuffer(copying: column.slices[row])) } else if wasExternal { batch.delete(key) }
     }
@@ -155,6 +163,7 @@ extension ColumnWrite {
     var list = list
     for i in list.segments.indices {
       if list.segments[i].id == 0 {
+        guard list.nextSegment < .max else { throw .corrupt("a list has used up the numbers of its segments") }
         list.segments[i].id = list.nextSegment
         list.nextSegment += 1
       } else if !list.segments[i].isChanged {

@@ -6,6 +6,7 @@ extension ColumnWrite {
     if let edits = table.edits[position] { return edits }
     let edits = IndexEdits.make(table.indexes[position])
     table.edits[position] = edits
+    directIndex = nil
     return edits
   }
 

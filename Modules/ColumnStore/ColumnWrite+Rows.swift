@@ -102,6 +102,11 @@ extension ColumnWrite {
   }
 
   func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) {
+    if let word, !isRecordingUndo, setPlaced(column, key.rawValue, word) { return }
+    try setWord(column, key, word)
+  }
+
+  @inline(never) private func setWord(_ column: ColumnID, _ key: ObjectKey, _ word: Int64?) throws(StorageError) {
     try checkWritable()
     let table = try table(column.table)
     let slot = try slot(table, column.property, isWord: true)
@@ -119,6 +124,7 @@ extension ColumnWrite {
       try reindex(table, slot, chunk, position, key.rawValue, newWord: word, newBytes: nil)
     }
     try edited(table, chunk, slot).set(position, word: word)
+    if word == nil { movePlace(column, chunk, slot) }
     if isRecordingUndo { undo.append(.word(table, slot: slot, key: key.rawValue, old: old)) }
   }
 
@@ -157,7 +163,7 @@ extension ColumnWrite {
   @inline(__always) func edited(
     _ table: TableState, _ chunk: Chunk, _ slot: Int
   ) throws(StorageError) -> EditedColumn {
-    if chunk === table.fresh { table.isFreshChanged = true }
+    if chunk === table.fresh { table.changeFresh() }
     chunk.isChanged = true
     table.isChanged = true
     if let column = chunk.cells[slot].edited { return column }
@@ -174,6 +180,7 @@ extension ColumnWrite {
     cell.pointee.edited = column
     cell.pointee.state = .edited
     cell.pointee.isNew = false
+    movePlace(ColumnID(table.id, table.shapes[slot].property), chunk, slot)
     return column
   }
 }

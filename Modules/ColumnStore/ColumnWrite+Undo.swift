@@ -19,6 +19,7 @@ extension ColumnWrite {
     case .word(let table, let slot, let key, let old):
       let (chunk, position) = try stored(table, key)
       try edited(table, chunk, slot).set(position, word: old)
+      movePlace(ColumnID(table.id, table.shapes[slot].property), chunk, slot)
     case .bytes(let table, let slot, let key, let old):
       let (chunk, position) = try stored(table, key)
       let column = try edited(table, chunk, slot)
@@ -53,8 +54,9 @@ extension ColumnWrite {
 
   func setLife(_ table: TableState, _ chunk: Chunk, _ position: Int, _ lives: Bool) {
     chunk.setLive(position, lives)
+    forgetPlaces(of: table, chunk)
     chunk.isChanged = true
-    if chunk === table.fresh { table.isFreshChanged = true }
+    if chunk === table.fresh { table.changeFresh() }
     table.liveCount += lives ? 1 : -1
     table.isChanged = true
   }

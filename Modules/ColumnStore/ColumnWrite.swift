@@ -15,7 +15,12 @@ final class ColumnWrite: ColumnReading, WriteTransaction, WindowedReading, Gathe
   var droppedIndexes: [IndexReference] = []
   var hasChangedCatalog = false
   /// Something failed half way: nothing but the end is allowed.
-  @exclusivity(unchecked) var isSpoiled = false
+  @exclusivity(unchecked) var isSpoiled = false {
+    // What is set where it lies asks nobody.
+    didSet { forgetPlaces() }
+  }
+  /// Fresh rows as the batch has them.
+  var encodedFresh: [(table: TableID, rows: ValueBuffer)] = []
   /// The key being made, used again and again.
   var keyBuffer: [UInt8] = []
 
@@ -24,7 +29,7 @@ final class ColumnWrite: ColumnReading, WriteTransaction, WindowedReading, Gathe
   ) throws(StorageError) {
     self.writer = writer
     do throws(StorageError) {
-      try super.init(engine, snapshot)
+      try super.init(engine, snapshot, isFixed: false)
     } catch {
       snapshot.end()
       throw error
@@ -33,13 +38,20 @@ final class ColumnWrite: ColumnReading, WriteTransaction, WindowedReading, Gathe
 
   deinit { end() }
 
+  var powers: StoragePowers { StoragePowers(windows: self, gathering: self) }
+
   func end() {
     guard !isEnded else { return }
     isEnded = true
-    for table in openTables where table.hasNextKey { engine.keepKeys(table.id, below: table.nextKey) }
-    forgetTables()
+    letGoOfTables()
     snapshot.end()
     writer.end()
+  }
+
+  /// Forgets what was read and edited, but not which keys were given out.
+  private func letGoOfTables() {
+    for table in openTables where table.hasNextKey { engine.keepKeys(table.id, below: table.nextKey) }
+    forgetTables()
   }
 
   func checkWritable() throws(StorageError) {
@@ -83,12 +95,31 @@ final class ColumnWrite: ColumnReading, WriteTransaction, WindowedReading, Gathe
       throw StorageError(.misuse, .transaction, "A savepoint is still open.", remedy: "Release it or roll it back.")
     }
     let batch = try makeBatch(record)
-    try writer.apply(batch, durability)
-    for table in openTables {
-      for edits in table.edits {
-        if let edits, let fences = edits.mergedFences { engine.structures.keep(fences, of: edits.shape.reference) }
-      }
+    let version = batch.version
+    var merged: [(index: IndexReference, fences: IndexFences)] = []
+    for case let edits? in openTables.flatMap(\.edits) {
+      if let fences = edits.mergedFences { merged.append((edits.shape.reference, fences)) }
     }
-    return batch.version
+    let left = freshRowsToLeave(for: version)
+    // All of it is in the batch now, which the store copies and lets go of piece by piece: a large write is in memory
+    // once.
+    letGoOfTables()
+    try writer.apply(consume batch, durability)
+    for (index, fences) in merged { engine.structures.keep(fences, of: index) }
+    for rows in left { engine.structures.leave(rows) }
+    return version
+  }
+
+  /// The fresh rows that the next write can go on with. Only where rows were added and nothing else: then no memory is
+  /// left from values that were replaced.
+  private func freshRowsToLeave(for version: Version) -> [LeftRows] {
+    if hasChangedCatalog { return [] }
+    return openTables.compactMap { table in
+      guard let chunk = table.fresh, let encoded = encodedFresh.first(where: { $0.table == table.id })?.rows,
+        table.storedFresh != nil || !table.isFreshStored,
+        chunk.isFull, table.lists.isEmpty
+      else { return nil }
+      return LeftRows(table: table.id, version: version, chunk: chunk, encoded: encoded)
+    }
   }
 }

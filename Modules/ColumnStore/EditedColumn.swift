@@ -195,11 +195,16 @@ extension EditedColumn {
     set(row, bytes: bytes)
   }
 
-  /// Appends a stored value: byte strings are not copied and not marked as changed.
-  func appendLent(_ bytes: UnsafeRawBufferPointer) {
+  /// Appends a stored value: byte strings are not marked as changed, and without `copying` they stay where they are.
+  func appendStored(_ bytes: UnsafeRawBufferPointer, copying: Bool) {
     guard form == .bytes else { return append(bytes: bytes) }
     let row = addRow()
-    slices[row] = bytes
+    slices[row] = copying ? arena.copy(bytes) : bytes
+  }
+
+  /// Everything is stored as it is.
+  func markStored() {
+    if form == .bytes { changed.update(repeating: 0, count: Bits.wordCount(capacity)) }
   }
 
   /// Appends a row whose bytes are an entry of their own already.

@@ -9,8 +9,18 @@ import Values
 /// word without leading zeroes); a byte string is a variable-length number (0: null, 1: in an entry of its own,
 /// else 2 + length) and the bytes.
 enum FreshRows {
-  /// The living rows of a chunk whose cells are all edited; nil when they take more than `limit` bytes.
-  static func encode(_ chunk: Chunk, _ shapes: [ColumnShape], limit: Int) -> ValueBuffer? {
+  /// Fresh rows as they are stored, while the first rows of a chunk are still those.
+  struct Stored {
+    let bytes: UnsafeRawBufferPointer
+    /// Whose the bytes are when they are not the snapshot's.
+    let owner: ValueBuffer?
+    /// How many positions of the chunk they are.
+    let positions: Int
+  }
+
+  /// The living rows of a chunk whose cells are all edited; nil when they take more than `limit` bytes. Rows that
+  /// are `stored` already are copied as they are.
+  static func encode(_ chunk: Chunk, _ shapes: [ColumnShape], limit: Int, stored old: Stored?) -> ValueBuffer? {
     let stored = shapes.indices.filter { shapes[$0].form != .none }
     var out: [UInt8] = []
     out.reserveCapacity(limit)
@@ -18,7 +28,13 @@ enum FreshRows {
     append(UInt16(truncatingIfNeeded: chunk.liveCount), to: &out)
     append(UInt16(truncatingIfNeeded: stored.count), to: &out)
     for slot in stored { append(shapes[slot].property.rawValue, to: &out) }
-    for position in 0..<chunk.count where Bits.test(chunk.live, position) {
+    var first = 0
+    // Columns may have come since; then every row has more values than it had.
+    if let old, old.bytes.count > out.count, out[10...].elementsEqual(old.bytes[10..<out.count]) {
+      out += old.bytes[out.count...]
+      first = old.positions
+    }
+    for position in first..<chunk.count where Bits.test(chunk.live, position) {
       append(UInt16(truncatingIfNeeded: position), to: &out)
       for slot in stored {
         guard let column = chunk.cells[slot].edited else { return nil }
@@ -60,9 +76,9 @@ enum FreshRows {
     withUnsafeBytes(of: number.littleEndian) { out.append(contentsOf: $0) }
   }
 
-  /// A chunk with every cell edited.
+  /// A chunk with every cell edited. Byte strings stay where they are, or with `copying` become the chunk's.
   static func decode(
-    _ bytes: UnsafeRawBufferPointer, _ shapes: [ColumnShape], rowsPerChunk: Int
+    _ bytes: UnsafeRawBufferPointer, _ shapes: [ColumnShape], rowsPerChunk: Int, copying: Bool = false
   ) throws(StorageError) -> Chunk {
     guard let start = bytes.baseAddress, bytes.count >= 12 else { throw .corrupt("the fresh rows of a table are cut off") }
     let firstKey: Int64 = start.number(0)
@@ -91,7 +107,7 @@ enum FreshRows {
       let position = Int(try input.u16())
       guard position >= chunk.count, position < capacity else { throw .corrupt("fresh rows are out of order") }
       while chunk.count < position { appendDead(chunk, shapes) }
-      for (column, _) in columns { try input.value(into: column) }
+      for (column, _) in columns { try input.value(into: column, copying: copying) }
       for slot in missing { chunk.cells[slot].edited?.appendAbsent(shapes[slot]) }
       chunk.appendRow(position, isLive: true)
     }
@@ -135,7 +151,7 @@ enum FreshRows {
       return low | UInt16(try u8()) << 8
     }
 
-    mutating func value(into column: EditedColumn) throws(StorageError) {
+    mutating func value(into column: EditedColumn, copying: Bool = false) throws(StorageError) {
       if column.form.isWord {
         let tag = Int(try u8())
         if tag == 0 { return column.append(word: 0, isNull: true) }
@@ -157,7 +173,7 @@ enum FreshRows {
       if tag == 1, column.form == .bytes { return column.appendExternal() }
       guard tag >= 2, tag - 2 <= UInt64(bytes.count - offset), column.form == .bytes || tag == 18 else { throw Reader.damaged }
       let length = Int(tag - 2)
-      column.appendLent(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length]))
+      column.appendStored(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length]), copying: copying)
       offset += length
     }
   }
@@ -167,4 +183,7 @@ enum FreshRows {
 enum ExternalValues {
   /// The longest byte string that lies in a chunk.
   static let inlineMax = 1_024
+  /// The most bytes of byte strings that lie in one chunk of a column: a value that is written whole with each change of
+  /// one string must not become a megabyte. Beyond it the longest of the chunk get entries of their own too.
+  static let chunkMax = 128 << 10
 }

@@ -2,16 +2,21 @@ import Storage
 
 /// The fences of all blocks of one index in one or more versions: block i holds the entries from fence i up to
 /// fence i + 1. Read from the keys of the blocks, kept by the engine for as long as no block comes or goes.
-final class IndexFences: Sendable {
+///
+/// `@unchecked`: the memory of `words` is written before `init` returns, only read from then on, and freed by `deinit`.
+final class IndexFences: @unchecked Sendable {
   /// The commit that last added or removed a block.
   let version: UInt64
-  /// The first and second eight bytes of each fence, filled up with zeroes.
-  let words: [UInt64]
+  /// The first eight bytes of each fence, filled up with zeroes. Where they lie never changes.
+  let words: FenceWords
+  /// The second eight bytes.
   let seconds: [UInt64]
   private let starts: [Int]
   private let bytes: [UInt8]
 
   var count: Int { words.count }
+
+  deinit { words.deallocate() }
 
   init(version: UInt64, snapshot: any KeyValueSnapshot, index: IndexReference) throws(StorageError) {
     let prefix = EntryKey.blockPrefix(index).bytes
@@ -31,7 +36,7 @@ final class IndexFences: Sendable {
       }
     }
     self.version = version
-    self.words = words
+    self.words = FenceWords(words)
     self.seconds = seconds
     self.starts = starts
     self.bytes = bytes
@@ -50,7 +55,7 @@ final class IndexFences: Sendable {
     func take(upTo end: Int) {
       guard next < end else { return }
       let shift = bytes.count - old.starts[next]
-      words += old.words[next..<end]
+      words += old.words.all[next..<end]
       seconds += old.seconds[next..<end]
       for start in old.starts[next + 1...end] { starts.append(start + shift) }
       bytes += old.bytes[old.starts[next]..<old.starts[end]]
@@ -69,7 +74,7 @@ final class IndexFences: Sendable {
     }
     take(upTo: old.count)
     self.version = version
-    self.words = words
+    self.words = FenceWords(words)
     self.seconds = seconds
     self.starts = starts
     self.bytes = bytes
@@ -95,42 +100,19 @@ final class IndexFences: Sendable {
   /// The block that an entry (word, object) belongs to, or would. 0 when there are none. O(log n).
   @inline(__always) func block(ofWord word: UInt64, object: Int64) -> Int {
     let object = object < 0 ? 0 : UInt64(bitPattern: object)
-    return words.withUnsafeBufferPointer { words in
-      seconds.withUnsafeBufferPointer { seconds in
-        var (low, high) = (0, words.count)
-        while low < high {
-          let middle = (low &+ high) &>> 1
-          let isNotAbove = words[middle] < word || (words[middle] == word && seconds[middle] <= object)
-          if isNotAbove { low = middle &+ 1 } else { high = middle }
-        }
-        return max(0, low &- 1)
+    return seconds.withUnsafeBufferPointer { seconds in
+      var (low, high) = (0, words.count)
+      while low < high {
+        let middle = (low &+ high) &>> 1
+        let isNotAbove = words[middle] < word || (words[middle] == word && seconds[middle] <= object)
+        if isNotAbove { low = middle &+ 1 } else { high = middle }
       }
+      return max(0, low &- 1)
     }
   }
 
-  /// The block of a number in an index where no number comes twice. Fences of keys given out one after the other lie
-  /// evenly, so the place is guessed first. O(1) then, O(log n) otherwise.
-  @inline(__always) func block(ofWord word: UInt64) -> Int {
-    words.withUnsafeBufferPointer { words in
-      guard words.count > 1, word >= words[1] else { return 0 }
-      // The first fence may be empty: the numbers begin with the second.
-      let last = words.count &- 1
-      if word >= words[last] { return last }
-      let share = Double(word &- words[1]) / Double(words[last] &- words[1])
-      // Between 0 and 1, as `word` lies between the two.
-      let guess = 1 &+ Int(share * Double(last &- 1))
-      for i in Swift.max(1, guess &- 1)...Swift.min(last, guess &+ 1) {
-        if words[i] <= word, i == last || word < words[i &+ 1] { return i }
-      }
-      var (low, count) = (0, words.count)
-      while count > 1 {
-        let half = count &>> 1
-        low = words[low &+ half] <= word ? low &+ half : low
-        count &-= half
-      }
-      return low
-    }
-  }
+  /// The block of a number in an index where no number comes twice.
+  @inline(__always) func block(ofWord word: UInt64) -> Int { words.block(ofWord: word) }
 
   /// The block where the entries from a cut on begin.
   func block(of cut: IndexCut, isWord: Bool) -> Int {

@@ -8,7 +8,7 @@ final class IndexReader {
   /// Entries in the whole index.
   let entryCount: Int
   let fences: IndexFences
-  private let blocks: BlockTable
+  let blocks: BlockTable
   private let prefix: [UInt8]
   private static let scratchCount = 2_048
 
@@ -113,7 +113,7 @@ final class IndexReader {
 
 /// The blocks that a reader has decoded, in pages of sixteen that are made when first needed: a transaction that looks at
 /// one block of a large index sets up no memory for the others.
-private struct BlockTable {
+struct BlockTable {
   private static let pageSize = 16
   private let pages: UnsafeMutablePointer<UnsafeMutablePointer<IndexBlock?>?>
   private let pageCount: Int
@@ -133,6 +133,13 @@ private struct BlockTable {
   @inline(__always) subscript(i: Int) -> IndexBlock? {
     guard let page = pages[i / BlockTable.pageSize] else { return nil }
     return page[i % BlockTable.pageSize]
+  }
+
+  /// Where a block lies that was decoded before; nil for another.
+  @inline(__always) func place(_ i: Int) -> UnsafeMutablePointer<IndexBlock?>? {
+    guard let page = pages[i / BlockTable.pageSize] else { return nil }
+    let place = page + i % BlockTable.pageSize
+    return place.pointee == nil ? nil : place
   }
 
   func keep(_ block: IndexBlock, at i: Int) {
@@ -162,10 +169,12 @@ struct IndexRecord {
     return IndexRecord(entryCount: count, fenceVersion: start.number(8))
   }
 
-  var encoded: ValueBuffer {
-    ValueBuffer(count: 16) { out in
+  /// Throws `.corrupt` when more entries were removed than the record had counted.
+  func encoded() throws(StorageError) -> ValueBuffer {
+    guard let count = UInt64(exactly: entryCount) else { throw .corrupt("the record of an index counts too few entries") }
+    return ValueBuffer(count: 16) { out in
       let out = out.baseAddress.unsafelyUnwrapped  // 16 bytes have an address
-      out.store(UInt64(entryCount), at: 0)
+      out.store(count, at: 0)
       out.store(fenceVersion, at: 8)
     }
   }

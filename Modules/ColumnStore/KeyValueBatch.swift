@@ -63,4 +63,25 @@ public struct KeyValueBatch: Sendable {
     }
     if let failure { throw failure }
   }
+
+  /// As `forEach`, but lets go of each value once `body` is done with it: a large batch shrinks while it is written, so
+  /// that it and a store's copy of it are never both whole in memory.
+  public mutating func drain<E: Error>(
+    _ body: (_ key: UnsafeRawBufferPointer, _ value: ValueBuffer?) throws(E) -> Void
+  ) throws(E) {
+    var failure: E?
+    keys.withUnsafeBytes { bytes in
+      for i in entries.indices {
+        let (start, count) = (entries[i].keyStart, entries[i].keyCount)
+        do throws(E) {
+          try body(UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]), entries[i].value)
+        } catch {
+          failure = error
+          return
+        }
+        entries[i].value = nil
+      }
+    }
+    if let failure { throw failure }
+  }
 }

@@ -45,6 +45,12 @@ public protocol KeyValueStore: AnyObject, Sendable {
   /// it must be. Nothing by default.
   func verifyPages(_ snapshot: any KeyValueSnapshot, _ report: (StoreFault) -> Void) throws(StorageError)
 
+  /// As `VersionAnnouncing.announce`. Nobody else can see the store by default.
+  func announce(_ version: Version, label: String) -> (any VersionAnnouncement)?
+
+  /// As `SpaceReclaiming.reclaimSpace`. Nothing to give back by default.
+  func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int
+
   /// Returns when every batch applied before, by this process, survives a power cut. Nothing to do by default.
   func syncBatches() throws(StorageError)
 
@@ -61,10 +67,11 @@ public protocol KeyValueStore: AnyObject, Sendable {
 public protocol KeyValueWriter: AnyObject, Sendable {
   /// Makes all of the batch visible and durable at once, as the version `batch.version`, and tells the
   /// listeners. All or nothing: when it throws, nothing of the batch is visible, now or after a crash. May be
-  /// called several times; the hold stays.
+  /// called several times; the hold stays. A store that copies the values lets go of each as it does
+  /// (`KeyValueBatch.drain`).
   ///
   /// `.outOfDiskSpace`, `.io`, `.closed`, `.forked`, scope transaction or engine.
-  func apply(_ batch: KeyValueBatch, _ durability: Durability) throws(StorageError)
+  func apply(_ batch: consuming KeyValueBatch, _ durability: Durability) throws(StorageError)
 
   /// Lets the next writer go on. Idempotent.
   func end()
@@ -72,5 +79,7 @@ public protocol KeyValueWriter: AnyObject, Sendable {
 
 extension KeyValueStore {
   public func syncBatches() throws(StorageError) {}
+  public func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? { nil }
+  public func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int { 0 }
   public func verifyPages(_ snapshot: any KeyValueSnapshot, _ report: (StoreFault) -> Void) throws(StorageError) {}
 }

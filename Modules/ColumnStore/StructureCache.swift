@@ -5,10 +5,46 @@ import Values
 /// What the engine keeps over versions: decoded catalogs, fences of indexes and chunk directories, each with the
 /// commit that last changed it. No pointers into a snapshot.
 final class StructureCache: Sendable {
+  /// Arrays, not dictionaries: the first dictionary of a type of keys has the runtime look for the keys' conformance in
+  /// all libraries of the process, which is a good part of what opening a store costs.
   private struct State {
     var catalog: (version: UInt64, catalog: CatalogMap)?
-    var fences: [IndexReference: IndexFences] = [:]
-    var directories: [TableID: ChunkDirectory] = [:]
+    private var fences: [(index: IndexReference, fences: IndexFences)] = []
+    private var tables: [(directory: ChunkDirectory?, freshRows: LeftRows?)] = []
+
+    func fences(_ index: IndexReference) -> IndexFences? { fences.first { $0.index == index }?.fences }
+
+    mutating func keep(_ new: IndexFences, of index: IndexReference) {
+      if let i = fences.firstIndex(where: { $0.index == index }) {
+        if fences[i].fences.version <= new.version { fences[i].fences = new }
+      } else {
+        fences.append((index, new))
+      }
+    }
+
+    func directory(_ table: TableID) -> ChunkDirectory? {
+      let i = Int(table.rawValue)
+      return i < tables.count ? tables[i].directory : nil
+    }
+
+    mutating func keep(_ new: ChunkDirectory, of table: TableID) {
+      let i = place(of: table)
+      if (tables[i].directory?.version ?? 0) <= new.version { tables[i].directory = new }
+    }
+
+    mutating func leave(_ rows: LeftRows) { tables[place(of: rows.table)].freshRows = rows }
+
+    mutating func takeFreshRows(_ table: TableID) -> LeftRows? {
+      let i = Int(table.rawValue)
+      guard i < tables.count else { return nil }
+      defer { tables[i].freshRows = nil }
+      return tables[i].freshRows
+    }
+
+    private mutating func place(of table: TableID) -> Int {
+      while tables.count <= Int(table.rawValue) { tables.append((nil, nil)) }
+      return Int(table.rawValue)
+    }
   }
 
   private let state = Mutex(State())
@@ -17,33 +53,34 @@ final class StructureCache: Sendable {
   func fences(
     _ index: IndexReference, _ record: IndexRecord, _ snapshot: any KeyValueSnapshot
   ) throws(StorageError) -> IndexFences {
-    let kept = state.withLock { $0.fences[index] }
+    let kept = state.withLock { $0.fences(index) }
     if let kept, kept.version == record.fenceVersion { return kept }
     let made = try IndexFences(version: record.fenceVersion, snapshot: snapshot, index: index)
-    state.withLock { state in
-      if (state.fences[index]?.version ?? 0) <= made.version { state.fences[index] = made }
-    }
+    state.withLock { $0.keep(made, of: index) }
     return made
   }
 
   /// Keeps the fences that a commit has made, so that nobody has to read them.
-  func keep(_ fences: IndexFences, of index: IndexReference) {
-    state.withLock { state in
-      if (state.fences[index]?.version ?? 0) <= fences.version { state.fences[index] = fences }
-    }
-  }
+  func keep(_ fences: IndexFences, of index: IndexReference) { state.withLock { $0.keep(fences, of: index) } }
 
   /// The numbers of a table's chunks, kept or read now.
   func directory(
     _ table: TableID, version: UInt64, _ snapshot: any KeyValueSnapshot
   ) throws(StorageError) -> ChunkDirectory {
-    let kept = state.withLock { $0.directories[table] }
+    let kept = state.withLock { $0.directory(table) }
     if let kept, kept.version == version { return kept }
     let made = try ChunkDirectory(version: version, snapshot: snapshot, table: table)
-    state.withLock { state in
-      if (state.directories[table]?.version ?? 0) <= version { state.directories[table] = made }
-    }
+    state.withLock { $0.keep(made, of: table) }
     return made
+  }
+
+  /// Keeps the fresh rows that a write has left.
+  func leave(_ rows: LeftRows) { state.withLock { $0.leave(rows) } }
+
+  /// Gives the fresh rows to a write that begins from just the version that left them. Nobody else gets them again.
+  func takeFreshRows(_ table: TableID, version: Version) -> LeftRows? {
+    let left = state.withLock { $0.takeFreshRows(table) }
+    return left?.version == version ? left : nil
   }
 
   func catalog(

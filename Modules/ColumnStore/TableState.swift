@@ -28,6 +28,8 @@ final class TableState {
   /// The base version has an entry of fresh rows.
   @exclusivity(unchecked) var isFreshStored = false
   @exclusivity(unchecked) var isFreshChanged = false
+  /// The fresh rows of the base version as they are encoded; nil once one of them was changed.
+  @exclusivity(unchecked) var storedFresh: FreshRows.Stored?
   /// Chunks that this write has made, ascending and above all stored ones.
   var addedNumbers: [Int64] = []
   var directory: ChunkDirectory?
@@ -78,6 +80,7 @@ final class TableState {
     indexes = new.indexes
     directness = new.directness
     indexesOfSlot = new.indexesOfSlot
+    storedFresh = nil
     for chunk in chunks.values { chunk.addCells(upTo: shapes.count) }
     if let fresh, fresh.cellCount < shapes.count {
       let old = fresh.cellCount
@@ -89,6 +92,12 @@ final class TableState {
         fresh.cells[slot].state = .edited
       }
     }
+  }
+
+  /// Before a row that may be stored among the fresh ones is changed.
+  @inline(__always) func changeFresh() {
+    isFreshChanged = true
+    storedFresh = nil
   }
 
   /// Whether integers are the keys of an index, and unique in it.
@@ -113,18 +122,20 @@ extension TableState {
   func read(record bytes: UnsafeRawBufferPointer) throws(StorageError) {
     guard let start = bytes.baseAddress, bytes.count >= 24 else { throw .corrupt("the record of a table is cut off") }
     nextKey = start.number(0)
-    guard nextKey > 0, nextKey < Int64.max >> 2, let count = Int(exactly: start.number(8, as: UInt64.self)) else {
+    guard nextKey > 0, nextKey < Int64.max >> 2, let count = Int(exactly: start.number(8, as: UInt64.self)), count < nextKey else {
       throw .corrupt("the record of a table has impossible numbers")
     }
     liveCount = count
     directoryVersion = start.number(16)
   }
 
-  var encodedRecord: ValueBuffer {
-    ValueBuffer(count: 24) { out in
+  /// Throws `.corrupt` when more objects were deleted than the record had counted.
+  func encodedRecord() throws(StorageError) -> ValueBuffer {
+    guard let count = UInt64(exactly: liveCount) else { throw .corrupt("the record of a table counts too few objects") }
+    return ValueBuffer(count: 24) { out in
       let out = out.baseAddress.unsafelyUnwrapped  // 24 bytes have an address
       out.store(nextKey, at: 0)
-      out.store(UInt64(liveCount), at: 8)
+      out.store(count, at: 8)
       out.store(directoryVersion, at: 16)
     }
   }

@@ -13,9 +13,10 @@ import Storage
 /// Its content is only order and hints; who owns what is said by byte-range locks, which the kernel takes back
 /// from the dead. So nothing in it ever needs repair, and it may be deleted while no process has the store
 /// open. Layout, in the byte order of the machine: 0 magic, 8 last ticket given out, 16 ticket of the
-/// holder (0: nobody), 64 sixty-four 32-bit wake-up words. Length 4,096.
+/// holder (0: nobody), 64 sixty-four 32-bit wake-up words, 2,048 forty-eight lines of 128 bytes that say who holds which
+/// version (`HolderTable`). Length 8,192; files of older builds have 4,096 and grow when they are opened for writing.
 final class CoordinationFile: Sendable {
-  static let length = 4096
+  static let length = 8192
   private static let magic: UInt64 = 0x3144_524F_4F43_5656  // "VVCOORD1"
   private static let turnCount: Int64 = 64
   private static let ticketMask: UInt64 = (1 << 60) - 1
@@ -105,6 +106,9 @@ final class CoordinationFile: Sendable {
     cs_add32(turnWord(ticket), 1)
     cs_wake(turnWord(ticket))
   }
+
+  /// A line of the table of holders. The caller owns the line.
+  func line(_ number: Int) -> UnsafeMutableRawPointer { base + HolderTable.start + number * HolderTable.lineSize }
 
   private func word64(_ offset: Int) -> UnsafeMutablePointer<UInt64> {
     (base + offset).assumingMemoryBound(to: UInt64.self)

@@ -60,7 +60,27 @@ public final class FileWriterLock: WriterLock {
   /// who gave up or died. For tests and tools; the answer may be old when it arrives.
   package var waiterCount: Int {
     let holder = Int64(truncatingIfNeeded: file.holder)
-    return holder == 0 ? 0 : Int(max(0, file.lastTicket - holder))
+    return holder == 0 ? 0 : Int(max(0, file.lastTicket &- holder))
+  }
+
+  /// How many stand in line, of all processes: those whose byte the kernel has locked. For tests.
+  package var standingCount: Int {
+    guard let descriptor = try? file.openAgain() else { return 0 }
+    defer { close(descriptor) }
+    var count = 0
+    // Above the holder, who has everything up to its ticket; the next one's death shows as that of a holder.
+    var from = Int64(truncatingIfNeeded: file.holder) + 1
+    while case let found = cs_locked_at(descriptor, from, FileWriterLock.end - from), found >= 0 {
+      // The system names any lock in the range: what lies below it is counted as well.
+      count += lockedBytes(descriptor, from...found)
+      from = found + 1
+    }
+    return count
+  }
+
+  /// Locked bytes in a range whose last byte is locked, each by somebody else.
+  private func lockedBytes(_ descriptor: Int32, _ range: ClosedRange<Int64>) -> Int {
+    range.count { cs_locked_at(descriptor, $0, 1) >= 0 }
   }
 
   // MARK: Waiting

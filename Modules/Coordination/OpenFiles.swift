@@ -7,11 +7,13 @@ import Synchronization
 /// `static let`. Safe from any thread; a forked child starts with an empty one.
 public final class OpenFiles<Engine: AnyObject & Sendable>: Sendable {
   private struct Entry: Sendable {
+    let identity: FileIdentity
     weak let engine: Engine?
     let mark: ForkMark
   }
 
-  private let entries = Mutex<[FileIdentity: Entry]>([:])
+  /// A few, at the most one for a file.
+  private let entries = Mutex<[Entry]>([])
 
   public init() {}
 
@@ -23,19 +25,20 @@ public final class OpenFiles<Engine: AnyObject & Sendable>: Sendable {
     at path: String, open: () throws(StorageError) -> Engine
   ) throws(StorageError) -> Engine {
     try entries.withLock { entries throws(StorageError) in
-      if let identity = FileIdentity(path: path), let entry = entries[identity], let engine = entry.engine,
-        !entry.mark.isStale {
+      if let identity = FileIdentity(path: path), let entry = entries.first(where: { $0.identity == identity }),
+        let engine = entry.engine, !entry.mark.isStale {
         return engine
       }
       let engine = try open()
-      entries = entries.filter { $0.value.engine != nil }
-      if let identity = FileIdentity(path: path) { entries[identity] = Entry(engine: engine, mark: ForkMark()) }
+      let identity = FileIdentity(path: path)
+      entries.removeAll { $0.engine == nil || $0.identity == identity }
+      if let identity { entries.append(Entry(identity: identity, engine: engine, mark: ForkMark())) }
       return engine
     }
   }
 
   /// Call when an engine was closed while others still refer to it: the next open gives a new one.
   public func forget(_ engine: Engine) {
-    entries.withLock { entries in entries = entries.filter { $0.value.engine !== engine && $0.value.engine != nil } }
+    entries.withLock { entries in entries.removeAll { $0.engine === engine || $0.engine == nil } }
   }
 }

@@ -84,15 +84,20 @@ private struct StoreFacts {
   var version: Version
   var lastCommit: CommitRecord?
   var statistics: StorageStatistics
+  /// The moment of the report, in milliseconds since 1970.
+  var now = Int64(Date().timeIntervalSince1970 * 1000)
   var types: [TypeFacts]
 
   var lastCommitTime: String? {
     lastCommit.flatMap { record in
       record.timeMilliseconds == 0
         // One rounding, to the nearest: by way of 1970 there would be two, and digits nobody wrote.
-        ? nil : DateText.text(Date(timeIntervalSinceReferenceDate: Double(record.timeMilliseconds - 978_307_200_000) / 1000))
+        ? nil : DateText.text(Date(timeIntervalSinceReferenceDate: Double(record.timeMilliseconds &- 978_307_200_000) / 1000))
     }
   }
+
+  /// For how long a version is held, in milliseconds, by the wall clock; nil when the holder did not say.
+  private func age(of pin: VersionPin) -> Int? { pin.sinceMilliseconds.map { max(0, Int(clamping: now - $0)) } }
 
   /// For people.
   var lines: [(String, String)] {
@@ -101,15 +106,19 @@ private struct StoreFacts {
     if let author = lastCommit?.author { written += " by \(author)" }
     var lines = [("store", location), ("backend", kind), ("version", "\(version.rawValue)\(written)")]
     if statistics.fileBytes > 0 {
-      let free = statistics.freeBytes > 0 ? ", \(statistics.freeBytes) of them free for the next commits" : ""
-      lines.append(("size", "\(statistics.fileBytes) bytes on disk\(free)"))
+      lines.append((
+        "size",
+        "\(statistics.fileBytes) bytes on disk; \(statistics.liveBytes) live, \(statistics.freeBytes) free for the next commits"
+      ))
     }
     if let history = statistics.historyVersions {
       lines.append(("history", "versions \(history.lowerBound) to \(history.upperBound)"))
     }
     if statistics.pins.isEmpty { lines.append(("readers", "none")) }
     for pin in statistics.pins {
-      lines.append(("reader", "version \(pin.version.rawValue) held by process \(pin.processID)"))
+      let label = pin.label.map { ", '\($0)'" } ?? ""
+      let time = age(of: pin).map { ", for \($0 / 1000) s" } ?? ""
+      lines.append(("reader", "version \(pin.version.rawValue) held by process \(pin.processID)\(label)\(time)"))
     }
     return lines
   }
@@ -122,6 +131,7 @@ private struct StoreFacts {
       ("committed", .text(lastCommitTime)),
       ("author", .text(lastCommit?.author)),
       ("fileBytes", .number(statistics.fileBytes)),
+      ("liveBytes", .number(statistics.liveBytes)),
       ("freeBytes", .number(statistics.freeBytes)),
       (
         "history",
@@ -137,6 +147,7 @@ private struct StoreFacts {
           statistics.pins.map { pin in
             .object([
               ("version", .number(Int(clamping: pin.version.rawValue))), ("process", .number(Int(pin.processID))),
+              ("label", .text(pin.label)), ("milliseconds", age(of: pin).map { .number($0) } ?? .null),
             ])
           })
       ),
@@ -158,7 +169,8 @@ private struct StoreFacts {
       [.text("store"), .text(location)], [.text("backend"), .text(kind)],
       [.text("version"), .number(Int(clamping: version.rawValue))],
       [.text("committed"), .text(lastCommitTime)], [.text("author"), .text(lastCommit?.author)],
-      [.text("fileBytes"), .number(statistics.fileBytes)], [.text("freeBytes"), .number(statistics.freeBytes)],
+      [.text("fileBytes"), .number(statistics.fileBytes)], [.text("liveBytes"), .number(statistics.liveBytes)],
+      [.text("freeBytes"), .number(statistics.freeBytes)],
       [.text("readers"), .number(statistics.pins.count)],
     ]
     for type in types { records.append([.text("count.\(type.name)"), .number(type.count)]) }

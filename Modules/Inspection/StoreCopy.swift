@@ -15,7 +15,7 @@ public enum StoreCopy {
     do throws(StorageError) {
       let read = try source.beginRead()
       defer { read.end() }
-      var records = kept(read)
+      var records = try kept(read)
       let start = try checkEmpty(target)
       // The data goes in with the oldest record, at the latest at the last version.
       let first = max(start.rawValue + 1, read.version.rawValue - UInt64(records.count) + (records.isEmpty ? 0 : 1))
@@ -39,22 +39,29 @@ public enum StoreCopy {
     }
   }
 
-  private static func kept(_ read: any ReadTransaction) -> [CommitRecord] {
-    // From as far back as there is anything.
-    var low = Version(0)
-    while low < read.version {
-      var records: [CommitRecord] = []
-      do throws(StorageError) {
-        try read.history(after: low) { record in
-          records.append(record)
-          return .proceed
-        }
-        return records
-      } catch {
-        low = Version(low.rawValue + max(1, (read.version.rawValue - low.rawValue) / 2))
-      }
+  /// Every record that the source keeps, oldest first.
+  private static func kept(_ read: any ReadTransaction) throws(StorageError) -> [CommitRecord] {
+    var (low, high) = (UInt64(0), read.version.rawValue)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if try isKept(after: middle, read) { high = middle } else { low = middle + 1 }
     }
-    return []
+    var records: [CommitRecord] = []
+    try read.history(after: Version(low)) { record in
+      records.append(record)
+      return .proceed
+    }
+    return records
+  }
+
+  private static func isKept(after version: UInt64, _ read: any ReadTransaction) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      try read.history(after: Version(version)) { _ in .stop }
+      return true
+    } catch {
+      if error.code == .historyTrimmed { return false }
+      throw error
+    }
   }
 
   private static func checkEmpty(_ target: any StorageEngine) throws(StorageError) -> Version {

@@ -7,11 +7,13 @@ import Darwin
 #endif
 import Storage
 
-/// Opens a store whose kind is not known, for reading alone.
+/// Opens a store whose kind is not known.
 public enum StoreFinder {
-  /// Opens the store at `path` with the first of `backends` that finds its own kind there. All of them must be
-  /// for that path. Throws status `.cannotOpen`.
-  public static func open(_ path: String, _ backends: [any StorageBackend]) throws(InspectionError) -> any StorageEngine {
+  /// Opens the store at `path`, for reading alone unless said otherwise, with the first of `backends` that finds its own
+  /// kind there. All of them must be for that path. Throws status `.cannotOpen`.
+  public static func open(
+    _ path: String, _ backends: [any StorageBackend], isReadOnly: Bool = true
+  ) throws(InspectionError) -> any StorageEngine {
     let shown = DisplayText.escaped(path)
     guard let backend = backends.first(where: { $0.isPresent() }) else {
       if let obstacle = obstacle(path) {
@@ -21,7 +23,7 @@ public enum StoreFinder {
         .cannotOpen, "\(shown) is no Vivarium store (\(backends.map(\.kind).joined(separator: ", "))).")
     }
     do throws(StorageError) {
-      return try backend.open(OpenOptions(isReadOnly: true, createsIfMissing: false))
+      return try backend.open(OpenOptions(isReadOnly: isReadOnly, createsIfMissing: false))
     } catch {
       var failure = InspectionError(error)
       // Whatever stopped the opening, the store was not opened.

@@ -23,12 +23,18 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
   let owner = UUID().uuidString
   private let stopped = Atomic(false)
 
-  private var store: Store?
+  var store: Store?
   private var token: NotificationToken?
-  private var isWorkingOutside = false
+  var isWorkingOutside = false
   private var wakeTime: Date?
+  /// Whether the store says that this handler runs.
+  var isAnnounced = false
+  /// Messages up to this key may be what killed a handler before: each is begun in a write of its own.
+  var carefulUpTo: Int64 = 0
+  /// The receipt of the message that was begun so.
+  var begun: String?
   /// When messages were last looked through for old ones.
-  private var lastAgeing = Date(timeIntervalSinceReferenceDate: 0)
+  var lastAgeing = Date(timeIntervalSinceReferenceDate: 0)
 
   init(
     _ queue: DispatchQueue, _ name: String, _ configuration: Store.Configuration, _ rules: HandlingRules,
@@ -54,11 +60,12 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
 
   func end() {
     token?.stop()
+    withdraw()
     token = nil
     store = nil
   }
 
-  private func schedule() { queue.async { [weak self] in self?.turn() } }
+  func schedule() { queue.async { [weak self] in self?.turn() } }
 
   /// Deals with one message, and asks for another turn if it found one: others on the queue get theirs in between.
   private func turn() {
@@ -77,7 +84,7 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
   }
 
   /// Another turn at a time, where nothing else brings one.
-  private func wake(at time: Date?) {
+  func wake(at time: Date?) {
     guard let time else { return }
     if let wakeTime, wakeTime <= time { return }
     wakeTime = time
@@ -85,189 +92,6 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
       // The clocks of a queue and of dates differ: this may be a little early, and then there is a next time.
       self?.wakeTime = nil
       self?.turn()
-    }
-  }
-}
-
-// MARK: - Inside the store
-
-extension Handling {
-  private func dealInside(_ store: Store, _ body: (M, Store) throws -> Void) throws {
-    guard try hasWork(store) else { return }
-    let found: Bool = try store.write {
-      guard let next = try next(store) else { return false }
-      next.receipt.attempts += 1
-      do {
-        try store.savepoint { try body(next.message, store) }
-        finish(next, store)
-      } catch {
-        postpone(next, error)
-      }
-      try trim(store)
-      return true
-    }
-    if found { schedule() }
-  }
-
-  private func finish(_ next: Found, _ store: Store) {
-    next.receipt.state = .done
-    next.receipt.lastError = nil
-    if !next.message.isInvalidated, next.message.status == .notProcessed { next.message.succeed() }
-  }
-
-  private func postpone(_ next: Found, _ error: any Error) {
-    next.receipt.lastError = "\(error)"
-    if next.receipt.attempts >= rules.attemptsMax {
-      next.receipt.state = .dead
-      next.message.fail(message: "\(error)")
-      return
-    }
-    next.receipt.state = .open
-    let time = Date().addingTimeInterval(rules.retryDelay(next.receipt.attempts).seconds)
-    next.receipt.notBefore = time
-    wake(at: time)
-  }
-}
-
-// MARK: - Outside the store
-
-extension Handling {
-  private func claim(
-    _ store: Store, _ body: @escaping @Sendable (MessageJob<M>) async throws -> @Sendable (M, Store) throws -> Void
-  ) throws {
-    guard try hasWork(store) else { return }
-    let job: MessageJob<M>? = try store.write {
-      guard let next = try next(store) else { return nil }
-      if next.receipt.attempts >= rules.attemptsMax {
-        // It was begun as often as it may be, and whoever began it died.
-        postpone(next, StoreError(.attemptsExhausted, "Nobody finished the work in \(next.receipt.attempts) attempts."))
-        return nil
-      }
-      next.receipt.state = .claimed
-      next.receipt.owner = owner
-      next.receipt.attempts += 1
-      next.receipt.notBefore = Date().addingTimeInterval(rules.lease.seconds)
-      return MessageJob(
-        message: next.message.reference, idempotencyKey: next.receipt.id, attempt: next.receipt.attempts)
-    }
-    guard let job else { return schedule() }
-    isWorkingOutside = true
-    Task { [self] in
-      let result: Result<@Sendable (M, Store) throws -> Void, any Error>
-      do { result = .success(try await body(job)) } catch { result = .failure(error) }
-      queue.async { self.settle(job, result) }
-    }
-  }
-
-  private func settle(_ job: MessageJob<M>, _ result: Result<@Sendable (M, Store) throws -> Void, any Error>) {
-    isWorkingOutside = false
-    defer { schedule() }
-    guard let store else { return }
-    do {
-      try store.write {
-        guard let message = store.resolve(job.message),
-          let receipt = store.object(MessageReceipt.self, forPrimaryKey: job.idempotencyKey),
-          // The lease may have ended, and somebody else be at it.
-          receipt.state == .claimed, receipt.owner == owner
-        else { return }
-        let found = Found(message: message, receipt: receipt)
-        do {
-          let effect = try result.get()
-          try store.savepoint { try effect(message, store) }
-          finish(found, store)
-        } catch {
-          postpone(found, error)
-        }
-        try trim(store)
-      }
-    } catch {
-      StoreLog.warning("The message handler '\(name)' could not write: \(error)")
-    }
-  }
-}
-
-extension StoreError.Code {
-  /// A message was begun as often as its handler's rules allow, and never finished.
-  public static let attemptsExhausted = Self(rawValue: "attemptsExhausted")
-}
-
-// MARK: - Finding
-
-extension Handling {
-  struct Found {
-    let message: M
-    let receipt: MessageReceipt
-  }
-
-  private func pending(_ store: Store) -> Results<M> {
-    store.objects(M.self).matching("status", .int(Int64(MessageStatus.notProcessed.rawValue)))
-  }
-
-  /// Whether to open a write at all. A store that waits for nothing writes nothing.
-  private func hasWork(_ store: Store) throws -> Bool {
-    store.refresh()
-    return try choose(store) != nil
-  }
-
-  /// The next message in a write, with its receipt.
-  private func next(_ store: Store) throws -> Found? {
-    guard let choice = try choose(store) else { return nil }
-    if let receipt = choice.receipt { return Found(message: choice.message, receipt: receipt) }
-    let receipt = MessageReceipt(id: receiptID(choice.message), message: choice.message.objectIdentifier)
-    try store.add(receipt)
-    return Found(message: choice.message, receipt: receipt)
-  }
-
-  private func receiptID(_ message: M) -> String { "\(name)/\(M._$name)/\(message._$key)" }
-
-  /// The first message that may be begun now. A message that may not keeps back those after it with the same key.
-  private func choose(_ store: Store) throws -> (message: M, receipt: MessageReceipt?)? {
-    let now = Date()
-    var heldBack: Set<String> = []
-    var earliest: Date?
-    for message in pending(store) {
-      let key = key?(message)
-      if let key, heldBack.contains(key) { continue }
-      let receipt = store.object(MessageReceipt.self, forPrimaryKey: receiptID(message))
-      switch receipt?.state {
-      case .done, .dead: continue
-      case nil: return (message, nil)
-      case .open, .claimed:
-        guard let receipt, receipt.notBefore > now else { return (message, receipt) }
-        if let key { heldBack.insert(key) }
-        earliest = min(earliest ?? receipt.notBefore, receipt.notBefore)
-      }
-    }
-    wake(at: earliest)
-    return nil
-  }
-}
-
-// MARK: - Keeping
-
-extension Handling {
-  /// Deletes messages that were dealt with, and their receipts, by the rules. Their age is looked at once a minute.
-  private func trim(_ store: Store) throws {
-    guard let retention = rules.retention else { return }
-    let now = Date()
-    let isAgeing = retention.age != nil && now.timeIntervalSince(lastAgeing) > 60
-    guard isAgeing || retention.count != nil else { return }
-    let settled = [MessageStatus.success, .error].flatMap { status in
-      store.objects(M.self).matching("status", .int(Int64(status.rawValue))).toArray()
-    }
-    var gone: Set<M> = []
-    if isAgeing, let age = retention.age {
-      lastAgeing = now
-      let oldest = now.addingTimeInterval(-age.seconds)
-      gone.formUnion(settled.filter { $0.updatedAt < oldest })
-    }
-    if let count = retention.count, settled.count > count {
-      gone.formUnion(settled.sorted { $0.updatedAt < $1.updatedAt }.prefix(settled.count - count))
-    }
-    for message in gone {
-      let receipts = store.objects(MessageReceipt.self).where { $0.message == message.objectIdentifier }
-      try store.delete(receipts)
-      try store.delete(message)
     }
   }
 }

@@ -12,10 +12,13 @@ import Vivarium
     case done = 2
     /// It failed as often as it was to be tried.
     case dead = 3
+    /// Of no message: a handler that runs, or ended without a word. So crashes are noticed.
+    case running = 4
   }
 
   /// `handler/type/key`: also what identifies the work for systems outside the store.
   @PrimaryKey public internal(set) var id: String = ""
+  /// The message's `objectIdentifier`; empty for a running handler.
   @Indexed public internal(set) var message: String = ""
   public internal(set) var state: State = .open
   /// How often it was begun.

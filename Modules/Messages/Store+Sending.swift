@@ -8,17 +8,24 @@ extension Store {
   ///
   /// It stays in the store whatever happens to this process, and is dealt with then. `.messageTimeout` when nobody did in time:
   /// the message stays too. `.cancelled` when the task is cancelled, `.objectDeleted` when the message was deleted, and what
-  /// adding throws. The store needs a context that runs: an actor, a queue or a run loop.
+  /// adding throws. `.wrongContext`, and nothing is added, where the store has no context in which it could hear of
+  /// the answer: no actor, queue or run loop.
   @discardableResult
   public func send<M: Message>(
     _ message: M, timeout: Duration? = nil, isolation: isolated (any Actor)? = #isolation
   ) async throws -> M {
-    if message.isManaged == false { try write { try add(message) } }
     let waiting = Waiting()
     let token = observe(isolation: isolation) { _, _ in
+      guard message.isManaged else { return }
       if message.isInvalidated { waiting.finish(.deleted) } else if message.status != .notProcessed { waiting.finish(.processed) }
     }
     defer { token.stop() }
+    guard scheduler != nil else {
+      throw StoreError(
+        .wrongContext, "The store has no actor, queue or run loop in which it could hear of an answer.",
+        remedy: "Open it in an actor, or add the message and call 'refresh()'.")
+    }
+    if !message.isManaged { try write { try add(message) } }
     if message.status != .notProcessed { waiting.finish(.processed) }
     let clock = timeout.map { timeout in
       Task {

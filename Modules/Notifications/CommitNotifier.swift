@@ -51,12 +51,18 @@ public final class CommitNotifier: Sendable {
   public func subscribe(
     _ context: DeliveryContext, _ turn: @escaping @Sendable () -> Void
   ) throws(StorageError) -> CommitSubscription {
-    try listenIfNeeded()
     let subscriber = Subscriber(context, turn)
     let id = state.withLock { state in
       state.nextID += 1
       state.subscribers[state.nextID] = subscriber
       return state.nextID
+    }
+    // Only now: the last of the others may leave at any moment, and takes the listener along unless somebody is here.
+    do throws(StorageError) {
+      try listenIfNeeded()
+    } catch {
+      remove(id)
+      throw error
     }
     return CommitSubscription { [weak self] in
       subscriber.isActive.store(false, ordering: .releasing)

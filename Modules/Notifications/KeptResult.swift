@@ -6,6 +6,7 @@ import Values
 final class KeptResult {
   private enum Upkeep {
     case view(ViewUpkeep)
+    case window(WindowUpkeep)
     case whole(ComparedUpkeep)
   }
 
@@ -27,10 +28,11 @@ final class KeptResult {
   private static func build(
     _ recipe: ResultRecipe, in reading: any StorageReading
   ) throws(StorageError) -> Upkeep {
-    let keys = try recipe.keys(reading)
     switch recipe.question(reading.catalog) {
-    case .rows(let question): return .view(try ViewUpkeep(question, keys: keys, in: reading))
-    case .whole(let question): return .whole(ComparedUpkeep(question, keys: keys))
+    case .rows(let question): return .view(try ViewUpkeep(question, keys: try recipe.keys(reading), in: reading))
+    case .window(let question, let window, let keys):
+      return .window(try WindowUpkeep(question, window, keys: try keys(reading), in: reading))
+    case .whole(let question): return .whole(ComparedUpkeep(question, keys: try recipe.keys(reading)))
     }
   }
 
@@ -38,6 +40,7 @@ final class KeptResult {
   var current: ResultVersion {
     switch upkeep {
     case .view(let upkeep): .view(upkeep.view.latest)
+    case .window(let upkeep): .rows(upkeep.rows)
     case .whole(let upkeep): .rows(upkeep.rows)
     }
   }
@@ -46,14 +49,21 @@ final class KeptResult {
   var evaluations: Int { if case .whole(let upkeep) = upkeep { upkeep.evaluations } else { 0 } }
 
   /// What upkeep row by row has cost so far.
-  var work: ViewUpkeep.Work { if case .view(let upkeep) = upkeep { upkeep.work } else { .init() } }
+  var work: ViewUpkeep.Work { rowUpkeep?.work ?? .init() }
+
+  /// What keeps it row by row, if anything does.
+  private var rowUpkeep: ViewUpkeep? {
+    switch upkeep {
+    case .view(let upkeep): upkeep
+    case .window(let upkeep): upkeep.whole
+    case .whole: nil
+    }
+  }
 }
 
 // MARK: - Observers
 
 extension KeptResult {
-  func isObserved(by observation: ResultObservation) -> Bool { filters[ObjectIdentifier(observation)] != nil }
-
   func attach(_ observation: ResultObservation) {
     observations.append(observation)
     refilter(observation)
@@ -71,6 +81,7 @@ extension KeptResult {
     for path in observation.filter.paths {
       switch upkeep {
       case .view(let upkeep): paths |= upkeep.follow(path)
+      case .window(let upkeep): paths |= upkeep.whole.follow(path)
       case .whole(let upkeep): paths |= upkeep.follow(path)
       }
     }
@@ -82,6 +93,7 @@ extension KeptResult {
     for observation in observations { properties.formUnion(observation.filter.properties) }
     switch upkeep {
     case .view(let upkeep): upkeep.watched = .only(properties)
+    case .window(let upkeep): upkeep.whole.watched = .only(properties)
     case .whole(let upkeep): upkeep.watched = .only(properties)
     }
   }
@@ -98,23 +110,29 @@ extension KeptResult {
     case .view(let upkeep):
       guard records.contains(where: upkeep.isAffected) else { return nil }
       return try upkeep.apply(records, from: from, to: to).map { .rows($0) }
+    case .window(let upkeep): return try upkeep.apply(records, from: from, to: to).map { .whole($0) }
     case .whole(let upkeep): return try upkeep.apply(records, from: from, to: to).map { .whole($0) }
     }
   }
 
-  /// Adds a step to what each token knows. `skipping` know its result already.
-  func add(_ step: ResultStep, by records: [CommitRecord], skipping: [ResultObservation] = []) {
-    for observation in skipping where observation.recipe.identity.isSame(as: recipe.identity) {
-      observation.separate { state in
-        let own = state.copy()
-        own.skip(step)
-        return own
-      }
+  /// Adds a step to what each token knows. `skipping` know its result already. `readings` are those of the step.
+  func add(
+    _ step: ResultStep, by records: [CommitRecord], skipping: [ResultObservation] = [],
+    _ readings: (from: any StorageReading, to: any StorageReading)
+  ) throws(StorageError) {
+    let skipping = skipping.filter { $0.recipe.identity.isSame(as: recipe.identity) }
+    for observation in skipping { observation.separate { $0.copy(skipping: step) } }
+    var apart = skipping
+    for observation in observations where !observation.ignoredAuthors.isEmpty {
+      let told = records.filter { record in !(record.author.map(observation.ignoredAuthors.contains) ?? false) }
+      if told.count == records.count || apart.contains(where: { $0 === observation }) { continue }
+      apart.append(observation)
+      let rows: Set<Int64>? = told.isEmpty ? [] : try rowUpkeep?.rows(touchedBy: told, from: readings.from, to: readings.to)
+      observation.separate { $0.copy(adding: step, telling: rows, by: told) }
     }
+    // Those that went apart hold their own states, which are not in the list yet.
     for state in living() { state.add(step, by: records) }
-    for observation in skipping where observation.recipe.identity.isSame(as: recipe.identity) {
-      states += observation.states.map { WeakState(state: $0) }
-    }
+    for observation in apart { states += observation.states.map { WeakState(state: $0) } }
   }
 
   /// Makes the view anew where its steps are not known or came to nothing. Objects that `records` modified count as
@@ -139,6 +157,7 @@ extension KeptResult {
   private var table: TableID {
     switch upkeep {
     case .view(let upkeep): upkeep.question.table
+    case .window(let upkeep): upkeep.whole.question.table
     case .whole(let upkeep): upkeep.question.table
     }
   }
@@ -155,6 +174,7 @@ extension KeptResult {
     let made: KnownState
     switch upkeep {
     case .view(let upkeep): made = KnownState(.net(NetChanges(base: upkeep.view.latest)))
+    case .window(let upkeep): made = KnownState(.compared(ComparedChanges(base: upkeep.rows)))
     case .whole(let upkeep): made = KnownState(.compared(ComparedChanges(base: upkeep.rows)))
     }
     states.append(WeakState(state: made))

@@ -23,11 +23,34 @@ final class KnownState: @unchecked Sendable {
   init(_ changes: Changes) { self.changes = changes }
 
   /// The same again, for tokens that go another way from here.
-  func copy() -> KnownState {
+  private func copy() -> KnownState {
     let copy = KnownState(changes)
     copy.authors = authors
     copy.commits = commits
     return copy
+  }
+
+  /// For a token that is not told of a step.
+  func copy(skipping step: ResultStep) -> KnownState {
+    let own = copy()
+    own.skip(step)
+    return own
+  }
+
+  /// For a token that is told of some of a step's rows alone, and of those that wait to be told already; nil: of all.
+  func copy(adding step: ResultStep, telling rows: Set<Int64>?, by records: [CommitRecord]) -> KnownState {
+    let own = copy()
+    if case .net(var net) = own.changes, case .rows(let step) = step, let rows {
+      own.found = nil
+      net.add(step, telling: rows)
+      own.changes = .net(net)
+      own.note(records)
+    } else if rows?.isEmpty == true, own.isEmpty {
+      own.skip(step)
+    } else {
+      own.add(step, by: records)
+    }
+    return own
   }
 
   var isEmpty: Bool {

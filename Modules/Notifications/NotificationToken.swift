@@ -9,7 +9,8 @@ import Synchronization
 public final class NotificationToken: Sendable {
   private let place: String
   /// What is observed, for writes of which it is not to be told.
-  package let subject: (any AnyObject & Sendable)?
+  package var subject: (any AnyObject & Sendable)? { findSubject() }
+  private let findSubject: @Sendable () -> (any AnyObject & Sendable)?
   private let state: Mutex<(@Sendable () -> Void)?>
 
   /// For modules that offer observation. `onStop` runs once, on whichever thread stops.
@@ -17,7 +18,17 @@ public final class NotificationToken: Sendable {
     fileID: StaticString, line: UInt, subject: (any AnyObject & Sendable)? = nil, onStop: @escaping @Sendable () -> Void
   ) {
     place = "\(fileID):\(line)"
-    self.subject = subject
+    findSubject = { subject }
+    state = Mutex(onStop)
+  }
+
+  /// For an observation that begins later, elsewhere: `subject` says what it observes by now.
+  package init(
+    fileID: StaticString, line: UInt, subject: @escaping @Sendable () -> (any AnyObject & Sendable)?,
+    onStop: @escaping @Sendable () -> Void
+  ) {
+    place = "\(fileID):\(line)"
+    findSubject = subject
     state = Mutex(onStop)
   }
 
@@ -36,6 +47,13 @@ public final class NotificationToken: Sendable {
   /// The same as `stop()`, under Realm's name.
   public func invalidate() { stop() }
 
+  /// From now on commits by this author (see `Store.write(author:)`), of this process or another, are none of the token's
+  /// business: it knows their result and hears of everything else as ever.
+  ///
+  /// Exact for results that are kept row by row: a row that others changed too, before the token hears, is told. Elsewhere,
+  /// when commits of several authors come in one turn, all of them are told.
+  public func ignore(author: String) { (subject as? any AuthorIgnoring)?.ignore(author: author) }
+
   public var isActive: Bool { state.withLock { $0 != nil } }
 
   /// Adds the token to a set that keeps it.
@@ -46,6 +64,11 @@ public final class NotificationToken: Sendable {
       StoreLog.warning("A notification token was released without unregistering a notification (observed at \(place)).")
     }
   }
+}
+
+/// An observation that need not hear of everybody.
+protocol AuthorIgnoring: AnyObject {
+  func ignore(author: String)
 }
 
 extension NotificationToken: Hashable {

@@ -11,9 +11,9 @@ extension ResultNotifier {
     queue.async { self.start(watch) }
   }
 
-  /// Ends it, from any thread, without waiting for anything.
+  /// Ends it, from any thread, without waiting for anything. Idempotent; also for one that told its last.
   package func stop(_ watch: ObjectWatch) {
-    guard watch.end() else { return }
+    _ = watch.end()
     queue.async { self.lock.withLock { _ in self.detach(watch) } }
   }
 
@@ -29,7 +29,8 @@ extension ResultNotifier {
     } catch {
       watch.fail(error)
       lock.withLock { _ in
-        seats[ObjectIdentifier(watch.place), default: Seat(place: watch.place)].touched.append(watch)
+        register(watch)
+        touch(watch)
       }
     }
   }
@@ -37,9 +38,7 @@ extension ResultNotifier {
   private func attach(_ watch: ObjectWatch) throws(StorageError) {
     if held == nil { held = try engine.beginRead() } else { try advance() }
     guard let held else { return }  // it was just made
-    watches[watch.table, default: [:]][watch.key.rawValue, default: []].append(watch)
-    if watch.isDeep { deepWatches.append(watch) }
-    seats[ObjectIdentifier(watch.place), default: Seat(place: watch.place)].observations += 1
+    register(watch)
     // What was committed since the observer read the object, which may be none of it.
     if held.version > watch.version {
       if let records = try ResultNotifier.records(after: watch.version, in: held) {
@@ -59,6 +58,14 @@ extension ResultNotifier {
     if watch.isPending { touch(watch) }
   }
 
+  /// Takes a seat for the watch, which it has until it is detached. Idempotent.
+  private func register(_ watch: ObjectWatch) {
+    if watches[watch.table]?[watch.key.rawValue]?.contains(where: { $0 === watch }) == true { return }
+    watches[watch.table, default: [:]][watch.key.rawValue, default: []].append(watch)
+    if watch.isDeep { deepWatches.append(watch) }
+    seats[ObjectIdentifier(watch.place), default: Seat(place: watch.place)].observations += 1
+  }
+
   private func detach(_ watch: ObjectWatch) {
     guard let known = watches[watch.table]?[watch.key.rawValue], known.contains(where: { $0 === watch }) else { return }
     let left = known.filter { $0 !== watch }
@@ -67,6 +74,27 @@ extension ResultNotifier {
     if watch.isDeep { deepWatches.removeAll { $0 === watch } }
     seats[ObjectIdentifier(watch.place)]?.touched.removeAll { $0 === watch }
     leave(watch.place)
+  }
+
+  /// A commit of which the watch is not told: it knows what the object is now.
+  func skip(
+    _ watch: ObjectWatch, _ waited: ObjectWatch.Marks, knowing values: [PropertyID: Value], _ reading: any StorageReading
+  ) {
+    do throws(StorageError) {
+      if let successor = try watch.successor(reading) { move(watch, to: successor) }
+      try watch.skip(waited, knowing: values, reading)
+    } catch {
+      watch.fail(error)
+      touch(watch)
+    }
+  }
+
+  /// Watches another object in the same place.
+  private func move(_ watch: ObjectWatch, to successor: ObjectKey) {
+    let left = watches[watch.table]?[watch.key.rawValue]?.filter { $0 !== watch } ?? []
+    watches[watch.table]?[watch.key.rawValue] = left.isEmpty ? nil : left
+    watch.succeed(successor)
+    watches[watch.table, default: [:]][successor.rawValue, default: []].append(watch)
   }
 
   func touch(_ watch: ObjectWatch) {
@@ -86,6 +114,10 @@ extension ResultNotifier {
       }
       return
     }
+    // Those that know the result of all these commits, unless something waits for them.
+    let ignoring =
+      records.allSatisfy { $0.author == nil }
+      ? [] : watches.values.flatMap { $0.values.joined() }.filter { !$0.isPending && $0.ignoresAll(of: records) }
     for record in records {
       for change in record.tables {
         guard let known = watches[change.table] else { continue }
@@ -93,40 +125,62 @@ extension ResultNotifier {
       }
     }
     // Positions in lists are those of the newest version: all edits come first.
-    for watch in deepWatches {
+    for watch in deepWatches { noteDeep(records, for: watch, from: from, to: to) }
+    for watch in ignoring where watch.isPending {
+      let values = try? watch.values(setBy: records, in: to)
+      skip(watch, ObjectWatch.Marks(), knowing: values ?? [:], to)
+    }
+  }
+
+  /// What cannot be read is the end of this watch, and of no other.
+  private func noteDeep(
+    _ records: [CommitRecord], for watch: ObjectWatch, from: any StorageReading, to: any StorageReading
+  ) {
+    do throws(StorageError) {
       for record in records {
         for change in record.tables where try watch.noteDeep(change, at: record.version, from: from, to: to) {
           touch(watch)
         }
       }
+    } catch {
+      watch.fail(error)
+      touch(watch)
     }
   }
 
   private func note(_ change: TableChange, at version: Version, _ known: [Int64: [ObjectWatch]]) {
     if known.count < change.modified.count + change.deleted.count {
-      for watch in known.values.joined() where watch.note(change, at: version) { touch(watch) }
+      for watches in known.values { note(change, at: version, watches) }
       return
     }
-    for object in change.modified {
-      for watch in known[object.key.rawValue] ?? [] where watch.note(change, at: version) { touch(watch) }
-    }
-    for key in change.deleted {
-      for watch in known[key] ?? [] where watch.note(change, at: version) { touch(watch) }
-    }
+    for object in change.modified { note(change, at: version, known[object.key.rawValue] ?? []) }
+    for key in change.deleted { note(change, at: version, known[key] ?? []) }
+  }
+
+  private func note(_ change: TableChange, at version: Version, _ watches: [ObjectWatch]) {
+    workDone.watchesTested += watches.count
+    for watch in watches where watch.note(change, at: version) { touch(watch) }
   }
 
   /// What the watches of a store have to tell, in the order in which they began.
   func watchOffers(
     of place: DeliveryPlace, at version: Version, _ reading: any StorageReading
-  ) throws(StorageError) -> [WatchOffer] {
+  ) -> [WatchOffer] {
     let seat = ObjectIdentifier(place)
     guard let touched = seats[seat]?.touched, !touched.isEmpty else { return [] }
     let pending = touched.filter { !$0.isEnded && $0.isPending }
     seats[seat]?.touched = pending
-    var offers: [WatchOffer] = []
-    for watch in pending {
-      if let offer = try watch.offer(at: version, reading) { offers.append(offer) }
+    return pending.compactMap { offer(of: $0, at: version, reading) }
+  }
+
+  private func offer(of watch: ObjectWatch, at version: Version, _ reading: any StorageReading) -> WatchOffer? {
+    if let failed = watch.failureOffer(at: version) { return failed }
+    do throws(StorageError) {
+      if let successor = try watch.successor(reading) { move(watch, to: successor) }
+      return try watch.offer(at: version, reading)
+    } catch {
+      watch.fail(error)
+      return watch.failureOffer(at: version)
     }
-    return offers
   }
 }

@@ -25,8 +25,12 @@ package final class ResultNotifier: @unchecked Sendable {
   /// Those of them that look further than the object.
   var deepWatches: [ObjectWatch] = []
   var seats: [ObjectIdentifier: Seat] = [:]
+  /// The result of each observation, to be found without comparing questions.
+  var observed: [ObjectIdentifier: KeptResult] = [:]
   private var listener: (any CommitListener)?
-  private var workDone = Work()
+  var workDone = Work()
+  /// What is to be done after a step, best when the lock is free again: observers wait for nothing else.
+  private var aftermath: (places: [DeliveryPlace], ended: [any ReadTransaction]) = ([], [])
 
   /// An open store that observes.
   struct Seat {
@@ -48,8 +52,14 @@ package final class ResultNotifier: @unchecked Sendable {
     package var rebuilds = 0
     /// Rows tested one by one.
     package var rowsTested = 0
+    /// Observed objects and collections that were looked at one by one, because a commit touched their object.
+    package var watchesTested = 0
     /// Results that are kept now.
     package var results = 0
+    /// Objects and lists that are watched now, once for each token.
+    package var watches = 0
+    /// Stores for which anything is kept or watched now.
+    package var places = 0
   }
 
   package init(_ engine: any StorageEngine) { self.engine = engine }
@@ -61,6 +71,8 @@ package final class ResultNotifier: @unchecked Sendable {
     lock.withLock { _ in
       var work = workDone
       work.results = results.count
+      work.watches = watches.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.count } }
+      work.places = seats.count
       for result in results.values {
         work.evaluations += result.evaluations
         work.rowsTested += result.work.rowsTested
@@ -106,6 +118,9 @@ extension ResultNotifier {
         workDone.evaluations += 1
         try keep(made, madeIn: reading)
         _ = attach(observation)
+        // The token was stopped meanwhile, and so nobody ever lets go of the result.
+        if made.observations.isEmpty { drop(made) }
+        restIfIdle()
       }
     } catch {
       observation.fail(error)
@@ -123,25 +138,34 @@ extension ResultNotifier {
     guard let result = results[AnyHashable(observation.recipe.identity)] else { return false }
     if observation.isEnded { return true }
     result.attach(observation)
+    observed[ObjectIdentifier(observation)] = result
     seats[ObjectIdentifier(observation.place), default: Seat(place: observation.place)].observations += 1
     return true
   }
 
   private func detach(_ observation: ResultObservation) {
-    let identity = AnyHashable(observation.recipe.identity)
-    guard let result = results[identity], result.isObserved(by: observation) else { return }
+    guard let result = observed.removeValue(forKey: ObjectIdentifier(observation)) else { return }
     result.detach(observation)
     if result.observations.isEmpty { drop(result) }
     leave(observation.place)
   }
 
   func leave(_ place: DeliveryPlace) {
+    giveUpSeat(at: place)
+    restIfIdle()
+  }
+
+  private func giveUpSeat(at place: DeliveryPlace) {
     let seat = ObjectIdentifier(place)
     seats[seat]?.observations -= 1
     if let left = seats[seat], left.observations <= 0 {
       left.standby?.end()
       seats[seat] = nil
     }
+  }
+
+  /// Holds no version and hears of no commit while there is nobody to tell.
+  private func restIfIdle() {
     guard results.isEmpty, watches.isEmpty else { return }
     held?.end()
     held = nil
@@ -153,17 +177,22 @@ extension ResultNotifier {
     workDone.evaluations += result.evaluations
     workDone.rowsTested += result.work.rowsTested
     results[AnyHashable(result.recipe.identity)] = nil
+    for observation in result.observations { observed[ObjectIdentifier(observation)] = nil }
   }
 
   /// Takes a result that was made outside the lock to the version of the others.
   private func keep(_ made: KeptResult, madeIn reading: any ReadTransaction) throws(StorageError) {
-    defer { results[AnyHashable(made.recipe.identity)] = made }
-    guard held != nil else {
+    if held == nil {
       held = reading
-      return
+    } else {
+      defer { reading.end() }
+      try advance()
+      try take(made, madeIn: reading)
     }
-    try advance()
-    defer { reading.end() }
+    results[AnyHashable(made.recipe.identity)] = made
+  }
+
+  private func take(_ made: KeptResult, madeIn reading: any ReadTransaction) throws(StorageError) {
     guard let held, held.version > reading.version else { return }
     guard let records = try ResultNotifier.records(after: reading.version, in: held) else {
       return try made.rebuild(in: held, by: nil)
@@ -181,13 +210,27 @@ extension ResultNotifier {
     queue.async { [weak self] in
       guard let self else { return }
       isAdvancePending.store(false, ordering: .releasing)
-      lock.withLock { _ in
-        do throws(StorageError) { try self.advance() } catch { self.fail(error) }
+      let aftermath = lock.withLock { _ in
+        do throws(StorageError) { try self.step() } catch { self.fail(error) }
+        self.restIfIdle()
+        return self.takeAftermath()
       }
+      finish(aftermath)
     }
   }
 
-  private func fail(_ error: StorageError) {
+  private func takeAftermath() -> (places: [DeliveryPlace], ended: [any ReadTransaction]) {
+    defer { aftermath = ([], []) }
+    return aftermath
+  }
+
+  /// Observers first; letting go of what a version had read takes time.
+  private func finish(_ aftermath: (places: [DeliveryPlace], ended: [any ReadTransaction])) {
+    for place in aftermath.places { place.wake() }
+    for reading in aftermath.ended { reading.end() }
+  }
+
+  func fail(_ error: StorageError) {
     for result in results.values { fail(result, error) }
     for watch in watches.values.flatMap({ $0.values.joined() }) {
       watch.fail(error)
@@ -196,8 +239,12 @@ extension ResultNotifier {
     for seat in seats.values { seat.place.wake() }
   }
 
-  private func fail(_ result: KeptResult, _ error: StorageError) {
-    for observation in result.observations { observation.fail(error) }
+  func fail(_ result: KeptResult, _ error: StorageError) {
+    for observation in result.observations {
+      observation.fail(error)
+      observation.place.wake()
+      giveUpSeat(at: observation.place)
+    }
     drop(result)
   }
 
@@ -220,6 +267,11 @@ extension ResultNotifier {
 
   /// Brings everything to the newest version.
   func advance() throws(StorageError) {
+    defer { finish(takeAftermath()) }
+    try step()
+  }
+
+  private func step() throws(StorageError) {
     guard let from = held, try engine.latestVersion() != from.version else { return }
     let to = try openNewest()
     guard to.version != from.version else { return to.end() }
@@ -228,7 +280,7 @@ extension ResultNotifier {
       do throws(StorageError) {
         if let records {
           guard let step = try result.step(records, from: from, to: to) else { continue }
-          result.add(step, by: records)
+          try result.add(step, by: records, (from, to))
         } else {
           try result.rebuild(in: to, by: nil)
           workDone.rebuilds += 1
@@ -240,13 +292,13 @@ extension ResultNotifier {
     }
     try note(records, from: from, to: to)
     held = to
-    from.end()
-    for seat in seats.values { seat.place.wake() }
+    aftermath.ended.append(from)
+    aftermath.places += seats.values.map(\.place)
   }
 
   /// The newest version, for the notifier and for each store that takes turns: there is no way to open a version that is
   /// not the newest, so they are opened together and again when somebody committed in between.
-  private func openNewest() throws(StorageError) -> any ReadTransaction {
+  func openNewest() throws(StorageError) -> any ReadTransaction {
     var own = try engine.beginRead()
     for attempt in 1...16 {
       var isSame = true
@@ -266,168 +318,5 @@ extension ResultNotifier {
       seats[seat]?.standby = nil
     }
     return own
-  }
-}
-
-// MARK: - Delivery
-
-/// What a store is to do in a turn.
-package enum ResultDelivery: Sendable {
-  /// Nothing yet: another turn will come.
-  case later
-  /// No result is kept, so none ties the store to a version. Offers of errors may be there.
-  case free([ResultOffer?])
-  /// Move to the transaction's version, if there is one, and take the offers: those of objects and lists, then those of
-  /// results, which stand in the order of the observations. `results` are what these results are there, in the same order.
-  case ready((any ReadTransaction)?, [WatchOffer], [ResultOffer?], results: [ResultVersion?])
-}
-
-extension ResultNotifier {
-  /// Fetches what a store's observers are to be told. `current` is what the store reads now. With `waits` everything that
-  /// was asked for and committed is in it, which may take as long as a query does; without, it never blocks. A store that
-  /// must not move is told what there is at the version it has.
-  package func delivery(
-    at place: DeliveryPlace, _ observations: [ResultObservation], current: any ReadTransaction, mayMove: Bool = true,
-    waits: Bool
-  ) throws(StorageError) -> ResultDelivery {
-    if waits {
-      if place.startsPending.load(ordering: .acquiring) > 0 { queue.sync {} }
-      return try lock.withLock { _ throws(StorageError) in
-        for _ in 0..<100 {
-          try advance()
-          let delivery = try prepare(place, observations, current, mayMove)
-          if case .later = delivery { continue }
-          return delivery
-        }
-        return .later
-      }
-    }
-    let delivery = try lock.withLockIfAvailable { _ throws(StorageError) in
-      try prepare(place, observations, current, mayMove)
-    }
-    if let delivery { return delivery }
-    queue.async { place.wake() }
-    return .later
-  }
-
-  private func prepare(
-    _ place: DeliveryPlace, _ observations: [ResultObservation], _ current: any ReadTransaction, _ mayMove: Bool
-  ) throws(StorageError) -> ResultDelivery {
-    let failures = observations.map { observation in
-      observation.failure.map { observation.offer(.failed($0), nil, at: current.version) }
-    }
-    guard let held else { return .free(failures) }
-    guard held.version >= current.version else { return .later }
-    var transaction: (any ReadTransaction)?
-    if held.version > current.version {
-      guard mayMove else { return .later }
-      transaction = seats[ObjectIdentifier(place)]?.standby
-      seats[ObjectIdentifier(place)]?.standby = nil
-      if transaction?.version != held.version {
-        transaction?.end()
-        transaction = try engine.beginRead()
-      }
-      guard transaction?.version == held.version else {
-        transaction?.end()
-        return .later
-      }
-    }
-    let reading = transaction ?? current
-    var offers = failures
-    var versions: [ResultVersion?] = []
-    for (i, observation) in observations.enumerated() {
-      let result = results[AnyHashable(observation.recipe.identity)]
-      versions.append(result?.current)
-      guard offers[i] == nil, !observation.isEnded, let result, result.isObserved(by: observation) else { continue }
-      do throws(StorageError) {
-        offers[i] = try result.offer(to: observation, at: held.version, reading)
-      } catch {
-        observation.fail(error)
-        offers[i] = observation.offer(.failed(error), nil, at: held.version)
-      }
-    }
-    return .ready(transaction, try watchOffers(of: place, at: held.version, reading), offers, results: versions)
-  }
-}
-
-extension ResultNotifier {
-  /// What an observed result is at a version, brought there if need be; nil when it is not kept, or is ahead already.
-  /// O(change).
-  package func state(of identity: any Hashable & Sendable, at version: Version) -> ResultVersion? {
-    lock.withLock { _ in
-      guard let result = results[AnyHashable(identity)] else { return nil }
-      if let held, held.version < version { try? advance() }
-      return held?.version == version ? result.current : nil
-    }
-  }
-}
-
-// MARK: - Skipping
-
-extension ResultNotifier {
-  /// Commits an open write of whose changes some tokens are not told: what they know is brought to its result. Exact also
-  /// while earlier changes wait to be delivered to them.
-  ///
-  /// `commit` is called once; when it throws, nobody is told of anything.
-  package func commit(
-    _ write: any WriteTransaction, _ record: CommitRecord, skipping observations: [ResultObservation],
-    watches skippedWatches: [ObjectWatch] = [], _ commit: () throws(StorageError) -> Version
-  ) throws(StorageError) -> Version {
-    try lock.withLock { _ throws(StorageError) in
-      // The writer's lock is held: nothing is newer than what the write began from, or will be before it is over.
-      try advance()
-      guard let from = held, from.version == write.version else { return try commit() }
-      var steps: [(KeptResult, ResultStep)] = []
-      var torn: [KeptResult] = []
-      for result in results.values {
-        do throws(StorageError) {
-          if let step = try result.step([record], from: from, to: write) { steps.append((result, step)) }
-        } catch {
-          torn.append(result)
-        }
-      }
-      let version: Version
-      do throws(StorageError) {
-        version = try commit()
-      } catch {
-        for (result, _) in steps { rebuild(result, in: from, by: []) }
-        throw error
-      }
-      for (result, step) in steps {
-        result.add(step, by: [record], skipping: observations)
-        workDone.steps += 1
-      }
-      do throws(StorageError) {
-        try settle(at: version, from, torn, record, skippedWatches)
-      } catch {
-        fail(error)
-      }
-      return version
-    }
-  }
-
-  /// Reads the version that was just committed from now on; or a later one, if another process was faster.
-  private func settle(
-    at version: Version, _ from: any ReadTransaction, _ torn: [KeptResult], _ record: CommitRecord,
-    _ skipped: [ObjectWatch]
-  ) throws(StorageError) {
-    let to = try openNewest()
-    try note([record], from: from, to: to)
-    for watch in skipped { try watch.skip(to) }
-    if to.version != version { try note(try ResultNotifier.records(after: version, in: to), from: to, to: to) }
-    held = to
-    from.end()
-    if to.version == version {
-      for result in torn { rebuild(result, in: to, by: [record]) }
-    } else {
-      let records = try ResultNotifier.records(after: version, in: to)
-      for result in results.values { rebuild(result, in: to, by: records) }
-    }
-    for seat in seats.values { seat.place.wake() }
-  }
-
-  private func rebuild(_ result: KeptResult, in reading: any StorageReading, by records: [CommitRecord]?) {
-    workDone.rebuilds += 1
-    do throws(StorageError) { try result.rebuild(in: reading, by: records) } catch { fail(result, error) }
   }
 }

@@ -15,6 +15,7 @@ package final class ResultObservation: Sendable {
     var offeredVersion = Version(0)
     /// Why the result is kept no more.
     var failure: StorageError?
+    var ignoredAuthors: Set<String> = []
   }
 
   package let recipe: ResultRecipe
@@ -32,6 +33,9 @@ package final class ResultObservation: Sendable {
   /// Whether it was stopped, or told of an error.
   package var isEnded: Bool { ended.load(ordering: .acquiring) }
   func end() -> Bool { !ended.exchange(true, ordering: .acquiringAndReleasing) }
+
+  /// Whose commits it is not told of.
+  var ignoredAuthors: Set<String> { knowledge.withLock { $0.ignoredAuthors } }
 
   /// The storage version of what the observer was given last.
   var version: Version { knowledge.withLock { $0.version } }
@@ -78,6 +82,10 @@ package final class ResultObservation: Sendable {
       return true
     }
   }
+}
+
+extension ResultObservation: AuthorIgnoring {
+  func ignore(author: String) { knowledge.withLock { _ = $0.ignoredAuthors.insert(author) } }
 }
 
 /// What one observer is to be told in a turn. Until it is accepted, the observer knows nothing of it: a later turn

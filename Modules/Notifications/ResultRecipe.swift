@@ -4,10 +4,12 @@ import Values
 
 /// How the notifier makes an observed result and keeps it. Made by the modules that know queries.
 package struct ResultRecipe: Sendable {
-  /// The two ways to keep a result.
+  /// The ways to keep a result.
   package enum Question: Sendable {
     /// Row by row: a commit costs what it changed.
     case rows(any ViewQuestion)
+    /// The rows between two positions of one that is kept row by row, whose keys the closure gives.
+    case window(any ViewQuestion, Range<Int>, keys: @Sendable (any StorageReading) throws(StorageError) -> [Int64])
     /// Asked anew after a commit that may have changed it, and compared.
     case whole(ComparedQuestion)
   }

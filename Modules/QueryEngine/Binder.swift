@@ -9,8 +9,16 @@ struct Binder {
   let table: TableEntry
   /// Every column that is read, of any table.
   var columns: Set<ColumnID> = []
-  /// The variables of the subqueries round this condition: paths may begin with them.
-  var variables: Set<String> = []
+  /// What names the object asked about, where that is an element of a SUBQUERY.
+  var variable: String?
+  /// The objects round that element, from the one that the whole query asks about inwards. Paths may begin with their
+  /// variables, or with SELF, which is the first of them.
+  var outer: [Scope] = []
+
+  struct Scope {
+    let variable: String?
+    let table: TableEntry
+  }
 
   /// Conditions nested deeper than this are refused: what walks them recurses.
   static let depthLimit = 400
@@ -77,14 +85,19 @@ struct Binder {
     return bound
   }
 
-  /// Without the variable of a subquery it begins with.
-  private func ownComponents(_ path: PropertyPath) throws(QueryError) -> ArraySlice<String> {
-    guard let first = path.components.first, first.hasPrefix("$") else { return path.components[...] }
-    if variables.contains(first) { return path.components.dropFirst() }
-    if table[first] != nil { return path.components[...] }
-    throw QueryError(
-      .unknownProperty, "There is no variable '\(first)'.", remedy: "Name it in the SUBQUERY round it.", path: path.description)
+  /// Without what names the object itself: the variable of the SUBQUERY round the condition, or SELF.
+  func ownComponents(_ path: PropertyPath) throws(QueryError) -> ArraySlice<String> {
+    guard let first = path.components.first, table[first] == nil else { return path.components[...] }
+    if first == variable || outer.isEmpty && isSelf(first) { return path.components.dropFirst() }
+    if first.hasPrefix("$") {
+      throw QueryError(
+        .unknownProperty, "There is no variable '\(first)'.", remedy: "Name it in the SUBQUERY round it.", path: path.description)
+    }
+    return path.components[...]
   }
+
+  /// Whether the word is the object, and no property that is called so.
+  func isSelf(_ name: String) -> Bool { name == "SELF" && table["SELF"] == nil && table["self"] == nil }
 
   private func column(_ name: String, of entry: TableEntry, in path: PropertyPath) throws(QueryError) -> ColumnEntry {
     guard let column = entry[name] else {

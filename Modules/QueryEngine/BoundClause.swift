@@ -4,8 +4,8 @@ import Values
 
 /// A clause of a query bound to a catalog, and how it is applied to the objects so far, one by one.
 enum BoundClause: Sendable {
-  case sort([(path: RowPath, isAscending: Bool)])
-  case distinct([RowPath])
+  case sort([(value: RowExpression, isAscending: Bool)])
+  case distinct([RowExpression])
   case limit(Int)
   case offset(Int)
 
@@ -32,7 +32,7 @@ enum BoundClause: Sendable {
       rows.reserveCapacity(keys.count)
       for (place, key) in keys.enumerated() {
         var bytes: [UInt8] = []
-        for field in fields { _ = try evaluator.append(field.path, ObjectKey(key), isAscending: field.isAscending, to: &bytes) }
+        for field in fields { _ = try evaluator.append(field.value, ObjectKey(key), isAscending: field.isAscending, to: &bytes) }
         rows.append((bytes, place))
       }
       statistics.rowsRead += keys.count
@@ -60,20 +60,29 @@ extension Evaluator {
   /// Adds bytes that order as the value at the end of a path does: null first, and after all values what a null link
   /// keeps from having one; then it is false.
   fileprivate func append(
-    _ path: RowPath, _ key: ObjectKey, isAscending: Bool, to bytes: inout [UInt8]
+    _ value: RowExpression, _ key: ObjectKey, isAscending: Bool, to bytes: inout [UInt8]
   ) throws(StorageError) -> Bool {
     let start = bytes.count
     var isThere = true
-    if case .objects = path.end {} else {
-      for case nil in try objects(path.steps[...], key) { isThere = false }
+    switch value {
+    case .path(let path), .aggregate(let path, _): isThere = try reaches(path, key)
+    default: break
     }
     if isThere {
-      (try groups(path, key).first?.first ?? .null).appendOrderKey(to: &bytes)
+      (try groups(value, key).first?.first ?? .null).appendOrderKey(to: &bytes)
     } else {
       bytes.append(255)
     }
     if !isAscending { for i in start..<bytes.count { bytes[i] = ~bytes[i] } }
     return isThere
+  }
+
+  /// Whether no link on the way to the value is null.
+  private func reaches(_ path: RowPath, _ key: ObjectKey) throws(StorageError) -> Bool {
+    var links = path.steps[...]
+    if case .objects = path.end { links = links.dropLast() }
+    for case nil in try objects(links, key) { return false }
+    return true
   }
 }
 
@@ -87,24 +96,25 @@ extension Binder {
       guard count >= 0 else { throw QueryError(.badArgument, "The offset is \(count).", remedy: "Give 0 or more.") }
       return .offset(count)
     case .sort(let keys):
-      var fields: [(path: RowPath, isAscending: Bool)] = []
+      var fields: [(value: RowExpression, isAscending: Bool)] = []
       for key in keys { fields.append((try single(key.path, isSort: true), key.ascending)) }
       return .sort(fields)
     case .distinct(let paths):
-      var bound: [RowPath] = []
+      var bound: [RowExpression] = []
       for path in paths { bound.append(try single(path, isSort: false)) }
       return .distinct(bound)
     }
   }
 
-  /// A path to one value.
-  private mutating func single(_ path: PropertyPath, isSort: Bool) throws(QueryError) -> RowPath {
-    guard case .path(let bound) = try row(path), !bound.isMany else {
+  /// A path to one value, perhaps what an operator makes of many.
+  private mutating func single(_ path: PropertyPath, isSort: Bool) throws(QueryError) -> RowExpression {
+    let bound = try row(path)
+    guard !bound.isMany else {
       throw QueryError(
         .typeMismatch, "'\(path)' is a collection, and one value is needed to \(isSort ? "order by" : "tell objects apart").",
-        remedy: "Name a property that has one value.", path: path.description)
+        remedy: "Name a property that has one value, or an operator such as @count.", path: path.description)
     }
-    if isSort, case .objects = bound.end {
+    if isSort, case .path(let found) = bound, found.transform == .none, case .objects = found.end {
       throw QueryError(
         .typeMismatch, "Objects cannot be ordered by '\(path)', which is a link.",
         remedy: "Order by a property of the linked object.", path: path.description)

@@ -72,7 +72,7 @@ extension Total {
 extension Run {
   mutating func total(_ path: BoundPath, _ part: ColumnTotal.Part) throws(StorageError) -> Total {
     if case .constant(true) = plan.condition, path.isOwn, plan.limit == nil,
-      let engine = storage as? any AggregatePushdown, let found = try engine.total(of: path.end, part)
+      let engine = storage.powers.aggregates, let found = try engine.total(of: path.end, part)
     {
       return Total(path.type, found, part)
     }

@@ -5,6 +5,8 @@ import Values
 /// Runs a bound condition over batches of rows and over single rows.
 struct Evaluator {
   let storage: any StorageReading
+  /// The objects round the element that a SUBQUERY asks about, from the outermost inwards.
+  var outers: [ObjectKey] = []
 
   /// How many masks `evaluate` needs below the one it fills.
   static func depth(of condition: Condition) -> Int {

@@ -24,6 +24,8 @@ final class Plan: Sendable {
   /// How many of `columns` the condition alone needs: they come first.
   let conditionColumns: Int
   let hints: [ZoneHint]
+  /// The whole condition as bounds of columns; nil when it is more.
+  let bounds: [BoundsTest]?
   let accesses: [IndexAccess]
   /// Masks that evaluating a batch needs.
   let depth: Int
@@ -47,6 +49,7 @@ final class Plan: Sendable {
       return field
     }
     hints = Plan.hints(self.condition)
+    bounds = BoundsTest.all(of: self.condition)
     accesses = IndexAccess.candidates(for: self.condition, in: binder.table)
     depth = Evaluator.depth(of: self.condition) + 2
     hasLinks = hasClauses || order.contains { !$0.path.isOwn } || condition.followsLinks

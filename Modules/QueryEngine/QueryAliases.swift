@@ -173,6 +173,7 @@ private struct AliasResolver {
       if let end {
         var variables = variables
         variables[subquery.variable] = end
+        if variables["SELF"] == nil, end["SELF"] == nil { variables["SELF"] = entry }
         let inner = AliasResolver(aliases: aliases, catalog: catalog, entry: end, variables: variables)
         subquery.condition = try inner.resolve(subquery.condition)
       }

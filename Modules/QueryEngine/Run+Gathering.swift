@@ -46,7 +46,7 @@ extension Run {
   /// The keys of objects that pass; nil where the engine or the condition wants them read one by one.
   func gathered(_ keys: [Int64], _ condition: Condition) throws(StorageError) -> [Int64]? {
     guard keys.count >= Gatherer.runMin, let tests = Run.wordTests(condition),
-      let storage = storage as? any GatheringReading
+      let storage = storage.powers.gathering
     else { return nil }
     let gatherer = Gatherer(storage)
     var rest = keys
@@ -81,7 +81,7 @@ func withRun(
 extension Sorter {
   /// Adds objects, each read by itself in as few calls as the engine allows.
   func append(_ keys: [Int64], _ evaluator: Evaluator) throws(StorageError) {
-    guard keys.count >= Gatherer.runMin, ordersByOwnNumbers, let storage = evaluator.storage as? any GatheringReading else {
+    guard keys.count >= Gatherer.runMin, ordersByOwnNumbers, let storage = evaluator.storage.powers.gathering else {
       for key in keys { try append(key, evaluator) }
       return
     }

@@ -30,7 +30,7 @@ struct Run {
 
   mutating func source() throws(StorageError) -> Source {
     if case .constant(false) = plan.condition { return .nothing }
-    if let engine = storage as? any QueryPushdown, let pushed = try engine.pushdown(query) {
+    if let engine = storage.powers.pushdown, let pushed = try engine.pushdown(query) {
       return .engine(engine, pushed)
     }
     guard !plan.accesses.isEmpty else { return .scan }
@@ -74,6 +74,7 @@ struct Run {
       return try filtered(pushedKeys(engine, pushed), try bind(pushed.residual)).count
     case .index(let access, _): return try filtered(keys(of: access), access.residual).count
     case .scan:
+      if let bounds = plan.bounds { return try countedScan(bounds) }
       var total = 0
       try scan(Array(plan.columns.prefix(plan.conditionColumns))) { batch, mask, _ in
         total += Masks.count(mask, batch.words)

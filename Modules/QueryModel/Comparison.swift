@@ -21,7 +21,7 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
 }
 
 /// `left operator right`.
-public struct Comparison: Sendable, Hashable {
+public struct Comparison: Sendable, Hashable, Codable {
   public var left: ExpressionNode
   public var comparator: ComparisonOperator
   public var right: ExpressionNode

@@ -4,7 +4,7 @@ import Values
 ///
 /// Cases are added as the language grows: an engine that answers parts of queries itself needs a default, which
 /// leaves what it does not know to the caller.
-public indirect enum ExpressionNode: Sendable, Hashable {
+public enum ExpressionNode: Sendable, Hashable, Codable {
   /// A value written in the query or passed as an argument.
   case constant(Value)
   /// Several values: the right side of `in` and `between`.
@@ -19,13 +19,13 @@ public indirect enum ExpressionNode: Sendable, Hashable {
   /// `@count`, `@min`, `@max`, `@sum` and `@avg` are components that make one value of them.
   case path(PropertyPath)
   /// The text of the operand without the differences that do not count. Stands on both sides of a comparison.
-  case folded(ExpressionNode, Folding)
+  indirect case folded(ExpressionNode, Folding)
   /// A path over a collection, of whose elements any, all or none must compare.
-  case quantified(Quantifier, ExpressionNode)
+  indirect case quantified(Quantifier, ExpressionNode)
   /// How many elements of a collection pass a condition.
-  case subquery(Subquery)
+  indirect case subquery(Subquery)
   /// Of two numbers. Integers divide to integers.
-  case arithmetic(ArithmeticOperator, ExpressionNode, ExpressionNode)
+  indirect case arithmetic(ArithmeticOperator, ExpressionNode, ExpressionNode)
 }
 
 /// Which differences between texts do not count: `[c]` and `[d]`. Never depends on a locale.
@@ -59,8 +59,8 @@ public enum ArithmeticOperator: String, Sendable, Hashable, Codable, CaseIterabl
 }
 
 /// A certain object, by its type and what identifies it there. One that does not exist equals nothing.
-public struct ObjectLiteral: Sendable, Hashable {
-  public enum Identity: Sendable, Hashable {
+public struct ObjectLiteral: Sendable, Hashable, Codable {
+  public enum Identity: Sendable, Hashable, Codable {
     case key(ObjectKey)
     case primaryKey(Value)
   }
@@ -75,10 +75,11 @@ public struct ObjectLiteral: Sendable, Hashable {
 }
 
 /// `SUBQUERY(collection, $variable, condition).@count`.
-public struct Subquery: Sendable, Hashable {
+public struct Subquery: Sendable, Hashable, Codable {
   /// Leads to objects.
   public var collection: PropertyPath
-  /// With its `$`. Paths in the condition that begin with it start at the element, others at the object outside.
+  /// With its `$`. Paths in the condition begin at the element, with the variable or without; those that begin with the
+  /// variable of a SUBQUERY round this one, or with SELF, at that one's element, or at the object asked about.
   public var variable: String
   public var condition: PredicateNode
 

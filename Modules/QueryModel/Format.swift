@@ -88,10 +88,17 @@ extension Query: CustomStringConvertible {
 extension QueryClause: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .sort(let keys): "SORT(" + keys.map { "\($0.path) \($0.ascending ? "ASC" : "DESC")" }.joined(separator: ", ") + ")"
-    case .distinct(let paths): "DISTINCT(" + paths.map(\.description).joined(separator: ", ") + ")"
+    case .sort(let keys): "SORT(" + keys.map(QueryClause.written).joined(separator: ", ") + ")"
+    case .distinct(let paths): "DISTINCT(" + paths.map(QueryClause.bracketed).joined(separator: ", ") + ")"
     case .limit(let count): "LIMIT(\(count))"
     case .offset(let count): "OFFSET(\(count))"
     }
+  }
+
+  private static func written(_ key: SortKey) -> String { bracketed(key.path) + (key.ascending ? " ASC" : " DESC") }
+
+  /// A path with operators stands in brackets in a clause.
+  private static func bracketed(_ path: PropertyPath) -> String {
+    path.components.contains { $0.hasPrefix("@") } ? "(\(path))" : path.description
   }
 }

@@ -1,6 +1,6 @@
 /// A condition on an object, as a plain value: what every front door of the query language makes, and all
 /// that the engine reads.
-public indirect enum PredicateNode: Sendable, Hashable {
+public enum PredicateNode: Sendable, Hashable, Codable {
   /// Matches every object, or none.
   case constant(Bool)
   case comparison(Comparison)
@@ -8,7 +8,7 @@ public indirect enum PredicateNode: Sendable, Hashable {
   case and([PredicateNode])
   /// At least one of them; an empty list matches none.
   case or([PredicateNode])
-  case not(PredicateNode)
+  indirect case not(PredicateNode)
 }
 
 extension PredicateNode {

@@ -7,8 +7,9 @@
 /// ```swift
 /// var query = Query(type: "Person", condition: adults, sort: [SortKey("age")], limit: 10)
 /// query.clauses = [.distinct([PropertyPath("name")])]  // of those ten
+/// let sent = try JSONEncoder().encode(query)
 /// ```
-public struct Query: Sendable, Hashable {
+public struct Query: Sendable, Hashable, Codable {
   /// The name of the type.
   public var type: String
   public var condition: PredicateNode
@@ -31,7 +32,7 @@ public struct Query: Sendable, Hashable {
 }
 
 /// A step that makes one sequence of objects of another.
-public enum QueryClause: Sendable, Hashable {
+public enum QueryClause: Sendable, Hashable, Codable {
   /// Stable: ties keep the order they had.
   case sort([SortKey])
   /// Of the objects that agree in all of these, the first in the order so far. An object whose path leads over a null

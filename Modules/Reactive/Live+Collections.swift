@@ -63,10 +63,10 @@ extension Live {
     _ output: @escaping (Results<T>, LiveChanges?) -> Output
   ) -> LivePublisher<Output> {
     let names = keyPaths.map { $0.map { SortKey($0).path.description } }
-    return LivePublisher { subscription in
+    return LivePublisher(results.store) { subscription in
       if let error = results.error {
         subscription.end(.failure(error))
-        return .init(token: nil, resume: {})
+        return .none
       }
       return tracking(results, names, synchronousStart, subscription, output)
     }
@@ -87,7 +87,7 @@ extension Live {
       }
     }
     if synchronousStart { subscription.send(output(results, nil)) }
-    return .init(token: tracking.token, resume: { tracking.resume() })
+    return .init(tokens: [tracking.token], wake: { tracking.resume() })
   }
 }
 

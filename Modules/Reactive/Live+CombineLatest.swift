@@ -13,25 +13,49 @@ extension Live {
   public static func combineLatest<A: Model, B: Model>(
     _ a: Results<A>, _ b: Results<B>
   ) -> LivePublisher<(Results<A>, Results<B>)> {
-    LivePublisher { subscription in
-      let once = OncePerVersion(a.store) { [weak subscription] in subscription?.send((a, b)) }
-      let wants = { [weak subscription] in subscription?.wants ?? false }
-      let sources = [once.track(a, wants), once.track(b, wants)]
-      subscription.send((a, b))
-      return once.source(sources) { [weak subscription] in subscription?.end(.failure($0)) }
-    }
+    together(a.store, { (a, b) }) { [$0.track(a), $0.track(b)] }
   }
 
   /// Three collections together.
   public static func combineLatest<A: Model, B: Model, C: Model>(
     _ a: Results<A>, _ b: Results<B>, _ c: Results<C>
   ) -> LivePublisher<(Results<A>, Results<B>, Results<C>)> {
-    LivePublisher { subscription in
-      let once = OncePerVersion(a.store) { [weak subscription] in subscription?.send((a, b, c)) }
-      let wants = { [weak subscription] in subscription?.wants ?? false }
-      let sources = [once.track(a, wants), once.track(b, wants), once.track(c, wants)]
-      subscription.send((a, b, c))
-      return once.source(sources) { [weak subscription] in subscription?.end(.failure($0)) }
+    together(a.store, { (a, b, c) }) { [$0.track(a), $0.track(b), $0.track(c)] }
+  }
+
+  /// An object and a collection together: a preference and what it is about. Fails with `.objectDeleted` when the object
+  /// is deleted.
+  ///
+  /// ```swift
+  /// Live.combineLatest(preferences, todos).map { preferences, todos in
+  ///   preferences.hidesCompleted ? todos.where { $0.isCompleted == false } : todos
+  /// }
+  /// ```
+  public static func combineLatest<O: Model, A: Model>(
+    _ object: O, _ a: Results<A>
+  ) -> LivePublisher<(O, Results<A>)> {
+    together(a.store, { (object, a) }) { [$0.track(object), $0.track(a)] }
+  }
+
+  /// An object and two collections together.
+  public static func combineLatest<O: Model, A: Model, B: Model>(
+    _ object: O, _ a: Results<A>, _ b: Results<B>
+  ) -> LivePublisher<(O, Results<A>, Results<B>)> {
+    together(a.store, { (object, a, b) }) { [$0.track(object), $0.track(a), $0.track(b)] }
+  }
+
+  private static func together<Output>(
+    _ store: Store, _ output: @escaping () -> Output, _ track: @escaping (OncePerVersion) -> [OncePerVersion.Part]
+  ) -> LivePublisher<Output> {
+    LivePublisher(store) { subscription in
+      let once = OncePerVersion(
+        store, wants: { [weak subscription] in subscription?.wants ?? false },
+        send: { [weak subscription] in subscription?.send(output()) },
+        fail: { [weak subscription] in subscription?.end(.failure($0)) })
+      let parts = track(once)
+      subscription.send(output())
+      return .init(
+        tokens: parts.map(\.token), giveKept: { once.giveKept() }, wake: { for part in parts { part.wake() } })
     }
   }
 }
@@ -39,37 +63,56 @@ extension Live {
 /// Makes one call of the changes that one version brings. All observers of a turn see one version, so the first to hear
 /// of it can speak for all.
 private final class OncePerVersion {
-  private let store: Store
-  private let send: () -> Void
-  private var told: Version
-  private var failed: ((StoreError) -> Void)?
+  struct Part {
+    let token: NotificationToken
+    var wake: () -> Void = {}
+  }
 
-  init(_ store: Store, _ send: @escaping () -> Void) {
+  private let store: Store
+  private let wants: () -> Bool
+  private let send: () -> Void
+  private let fail: (StoreError) -> Void
+  private var told: Version
+  /// Something changed while nobody wanted to hear it.
+  private var isKept = false
+
+  init(
+    _ store: Store, wants: @escaping () -> Bool, send: @escaping () -> Void, fail: @escaping (StoreError) -> Void
+  ) {
     self.store = store
+    self.wants = wants
     self.send = send
+    self.fail = fail
     told = store.version
   }
 
-  func track<T: Model>(_ results: Results<T>, _ wants: @escaping () -> Bool) -> (token: NotificationToken, resume: () -> Void) {
+  func track<T: Model>(_ results: Results<T>) -> Part {
     let tracking = ResultsTracking(
       results, isolation: nil, fileID: #fileID, line: #line, wants: wants
     ) { [self] step in
-      if case .error(let error) = step { failed?(error) } else { tell() }
+      if case .error(let error) = step { fail(error) } else { tell() }
     }
-    return (tracking.token, { tracking.resume() })
+    return Part(token: tracking.token, wake: { tracking.resume() })
+  }
+
+  func track<T: Model>(_ object: T) -> Part {
+    let token = object.observe(isolation: nil) { [self] change in
+      switch change {
+      case .change: tell()
+      case .deleted: fail(.deletedObject(T._$name))
+      case .error(let error): fail(error)
+      }
+    }
+    return Part(token: token)
   }
 
   private func tell() {
     guard told != store.version else { return }
+    guard wants() else { return isKept = true }
+    isKept = false
     told = store.version
     send()
   }
 
-  /// One token for all: stopping it stops the others.
-  func source<Output>(
-    _ parts: [(token: NotificationToken, resume: () -> Void)], _ failed: @escaping (StoreError) -> Void
-  ) -> LivePublisher<Output>.Source {
-    self.failed = failed
-    return .init(tokens: parts.map(\.token), resume: { for part in parts { part.resume() } })
-  }
+  func giveKept() { if isKept { tell() } }
 }

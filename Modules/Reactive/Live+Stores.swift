@@ -8,7 +8,7 @@ import Vivarium
 extension Live {
   /// The store after every commit, whoever made it; several commits may come as one value.
   public static func store(_ store: Store) -> LivePublisher<(Store, StoreNotification)> {
-    LivePublisher { subscription in
+    LivePublisher(store) { subscription in
       // What was not taken, once.
       var missed: StoreNotification?
       let token = store.observe { [weak subscription] notification, store in
@@ -16,8 +16,8 @@ extension Live {
         if subscription.wants { subscription.send((store, notification)) } else { missed = notification }
       }
       return .init(
-        token: token,
-        resume: { [weak subscription, weak store] in
+        tokens: [token],
+        giveKept: { [weak subscription, weak store] in
           guard let store, let notification = missed else { return }
           missed = nil
           subscription?.send((store, notification))

@@ -5,43 +5,56 @@ import OpenCombine
 #endif
 import Vivarium
 
-/// A stream of live values. Every subscription observes by itself, and stops with it.
+/// A stream of live values. Every subscription observes by itself, and stops with it. `values` gives the same to `for await`.
 public struct LivePublisher<Output>: Publisher {
   public typealias Failure = StoreError
 
   /// What a subscription runs on.
   struct Source {
     let tokens: [NotificationToken]
-    /// The subscriber takes values again.
-    let resume: () -> Void
+    /// Gives what was kept because nobody took it, at once.
+    let giveKept: () -> Void
+    /// Asks the store for a turn, which brings what it keeps as net changes.
+    let wake: () -> Void
 
-    init(tokens: [NotificationToken], resume: @escaping () -> Void) {
+    init(tokens: [NotificationToken], giveKept: @escaping () -> Void = {}, wake: @escaping () -> Void = {}) {
       self.tokens = tokens
-      self.resume = resume
+      self.giveKept = giveKept
+      self.wake = wake
     }
 
-    init(token: NotificationToken?, resume: @escaping () -> Void) {
-      self.init(tokens: token.map { [$0] } ?? [], resume: resume)
-    }
+    /// Of a stream that has ended before it began.
+    static var none: Self { Self(tokens: []) }
 
     func stop() { for token in tokens { token.stop() } }
   }
 
+  /// Where the values come from; nil for an object that is in no store.
+  let store: Store?
   private let begin: (LiveSubscription<Output>) -> Source
   private var saved: SavedTokens?
 
-  init(_ begin: @escaping (LiveSubscription<Output>) -> Source) { self.begin = begin }
+  init(_ store: Store?, _ begin: @escaping (LiveSubscription<Output>) -> Source) {
+    self.store = store
+    self.begin = begin
+  }
 
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == StoreError {
-    let (begin, saved) = (begin, saved)
     subscriber.receive(
-      subscription: LiveSubscription<Output>(
-        begin: { subscription in
-          let source = begin(subscription)
-          for token in source.tokens { saved?.save(token) }
-          return source
-        },
+      subscription: subscription(
         value: { subscriber.receive($0) }, completion: { subscriber.receive(completion: $0) }))
+  }
+
+  func subscription(
+    value: @escaping (Output) -> Subscribers.Demand, completion: @escaping (Subscribers.Completion<StoreError>) -> Void
+  ) -> LiveSubscription<Output> {
+    let (begin, saved) = (begin, saved)
+    return LiveSubscription<Output>(
+      begin: { subscription in
+        let source = begin(subscription)
+        for token in source.tokens { saved?.save(token) }
+        return source
+      }, value: value, completion: completion)
   }
 
   /// Puts the token of each subscription into `tokens`.
@@ -71,8 +84,11 @@ final class LiveSubscription<Output>: Subscription {
 
   deinit { source?.stop() }
 
+  /// Takes nothing though it was asked for: its subscriber waits for a turn to ask in.
+  var isPaused = false
+
   /// Whether a value would be taken now.
-  var wants: Bool { value != nil && demand > .none }
+  var wants: Bool { value != nil && !isPaused && demand > .none }
 
   func request(_ more: Subscribers.Demand) {
     let didWant = wants
@@ -84,8 +100,15 @@ final class LiveSubscription<Output>: Subscription {
       // The first value may have ended it all.
       if value == nil { source.stop() } else { self.source = source }
     } else if !didWant {
-      source?.resume()
+      source?.giveKept()
+      source?.wake()
     }
+  }
+
+  /// Takes values again. What was kept comes inside; the rest with the store's next delivery.
+  func unpause() {
+    isPaused = false
+    if wants { source?.giveKept() }
   }
 
   /// Gives a value to a subscriber that wants it.

@@ -3,9 +3,11 @@ import Combine
 #else
 import OpenCombine
 #endif
+import Dispatch
 import Vivarium
 
-/// Takes what a stream gives and writes it to a store. One transaction for each value, unless it is given a batch size.
+/// Takes what a stream gives and writes it to a store. One transaction for each value, unless it is given a batch size
+/// and perhaps a time within which a batch is written though it is not full.
 ///
 /// Ends with its stream, or when it is cancelled.
 public final class ObjectSink<Input, Failure: Error>: Subscriber, Cancellable {
@@ -15,9 +17,21 @@ public final class ObjectSink<Input, Failure: Error>: Subscriber, Cancellable {
   private var write: (([Input]) throws -> Void)?
   private var waiting: [Input] = []
   private var subscription: (any Subscription)?
+  /// How long a value waits at most, and who comes back to the sink's context then.
+  private let within: Duration?
+  private let comeBack: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
+  /// When the batch that is being filled is to be written.
+  private var due: ContinuousClock.Instant?
+  /// Counts the batches: a timer is for one.
+  private var batchNumber = 0
 
-  init(batch: Int, onError: (([Input], any Error) -> Void)?, _ write: @escaping ([Input]) throws -> Void) {
+  init(
+    batch: Int, within: Duration? = nil, of store: Store? = nil, onError: (([Input], any Error) -> Void)?,
+    _ write: @escaping ([Input]) throws -> Void
+  ) {
     self.batch = max(batch, 1)
+    self.within = within
+    comeBack = store?.scheduler
     self.onError = onError
     self.write = write
   }
@@ -30,9 +44,22 @@ public final class ObjectSink<Input, Failure: Error>: Subscriber, Cancellable {
 
   public func receive(_ input: Input) -> Subscribers.Demand {
     waiting.append(input)
-    if waiting.count >= batch { flush() }
+    if waiting.count >= batch || due.map({ $0 <= .now }) ?? false { flush() } else if waiting.count == 1 { arm() }
     return .none
   }
+
+  /// Has the batch that begins now written in time.
+  private func arm() {
+    guard let within else { return }
+    due = .now + within
+    guard let comeBack else { return }
+    let (confined, number) = (ConfinedSink(sink: self), batchNumber)
+    DispatchQueue.global().asyncAfter(deadline: .now() + within / .seconds(1)) {
+      comeBack { confined.sink?.flush(batch: number) }
+    }
+  }
+
+  fileprivate func flush(batch number: Int) { if number == batchNumber { flush() } }
 
   public func receive(completion: Subscribers.Completion<Failure>) {
     flush()
@@ -45,6 +72,8 @@ public final class ObjectSink<Input, Failure: Error>: Subscriber, Cancellable {
     guard let write, !waiting.isEmpty else { return }
     let values = waiting
     waiting = []
+    due = nil
+    batchNumber += 1
     do { try write(values) } catch {
       if let onError { onError(values, error) } else { SinkLog.report(error) }
     }
@@ -59,6 +88,13 @@ public final class ObjectSink<Input, Failure: Error>: Subscriber, Cancellable {
   }
 }
 
+/// Carries a sink to a turn of its store's context.
+private struct ConfinedSink<Input, Failure: Error>: @unchecked Sendable {
+  // Sound because the sink is touched in the block that the store's scheduler runs alone, on the store's context, where
+  // the sink lives.
+  weak let sink: ObjectSink<Input, Failure>?
+}
+
 enum SinkLog {
   /// A sink that nobody gave a way to hear of errors.
   static func report(_ error: any Error) { StoreLog.warning("A sink could not write: \(error)") }
@@ -71,11 +107,14 @@ extension Live {
   /// store's context.
   ///
   /// - Parameter batch: how many objects are added in one transaction; fewer at the end.
+  /// - Parameter within: how long an object waits at most for its batch to be full; nil: until the end. A store without a
+  ///   context writes when the next object comes after that time.
   /// - Parameter onError: hears which objects could not be added, and why. Without it the log does.
   public static func add<T: Model, Failure: Error>(
-    to store: Store, update: UpdatePolicy = .error, batch: Int = 1, onError: (([T], any Error) -> Void)? = nil
+    to store: Store, update: UpdatePolicy = .error, batch: Int = 1, within: Duration? = nil,
+    onError: (([T], any Error) -> Void)? = nil
   ) -> ObjectSink<T, Failure> {
-    ObjectSink(batch: batch, onError: onError) { objects in
+    ObjectSink(batch: batch, within: within, of: store, onError: onError) { objects in
       try store.write { try store.add(objects, update: update) }
     }
   }
@@ -117,9 +156,23 @@ extension Live {
 extension Live {
   /// Deletes each object that comes from a store, which it keeps until the stream ends or the sink is cancelled.
   public static func delete<T: Model, Failure: Error>(
-    from store: Store, batch: Int = 1, onError: (([T], any Error) -> Void)? = nil
+    from store: Store, batch: Int = 1, within: Duration? = nil, onError: (([T], any Error) -> Void)? = nil
   ) -> ObjectSink<T, Failure> {
-    ObjectSink(batch: batch, onError: onError) { objects in try store.write { try store.delete(objects) } }
+    ObjectSink(batch: batch, within: within, of: store, onError: onError) { objects in
+      try store.write { try store.delete(objects) }
+    }
+  }
+
+  /// The same for a stream of sequences: one transaction for each. An empty one does nothing.
+  public static func delete<S: Sequence, Failure: Error>(
+    all _: S.Type = S.self, from store: Store, onError: (([S], any Error) -> Void)? = nil
+  ) -> ObjectSink<S, Failure> where S.Element: Model {
+    ObjectSink(batch: 1, onError: onError) { sequences in
+      for sequence in sequences {
+        let objects = Array(sequence)
+        if !objects.isEmpty { try store.write { try store.delete(objects) } }
+      }
+    }
   }
 
   /// Deletes each object that comes from the store it is in. Objects that are in none are passed over.

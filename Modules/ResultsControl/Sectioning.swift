@@ -11,6 +11,8 @@ public struct Sectioning<T: Model> {
   let compute: ((T) -> Value)?
   /// Sections that stay when they have no rows, in the order of the rows.
   var kept: [Value] = []
+  /// What code reads, to be observed beside the rows' own properties.
+  var read: [String] { compute == nil ? [] : inputs.map(\.description) }
 
   /// By the value of a property: `.by(\.projectID)`.
   public static func by(_ path: PartialKeyPath<T>) -> Self {
@@ -20,8 +22,8 @@ public struct Sectioning<T: Model> {
   /// By what lies at the end of a path of names: `.by(keyPath: "project.name")`. Null where a link leads nowhere.
   public static func by(keyPath: String) -> Self { Sectioning(inputs: [PropertyPath(keyPath)], compute: nil) }
 
-  /// By code: `.by(["name"]) { $0.name.first.map(String.init) ?? "" }`. `inputs` are the paths that `key` reads; a change
-  /// of one is a change of the section.
+  /// By code: `.by(["name"]) { $0.name.first.map(String.init) ?? "" }`. `inputs` are the paths that `key` reads, also over
+  /// inverses; a change of one is a change of the section.
   public static func by<Key: Scalar>(_ inputs: [String], key: @escaping (T) -> Key) -> Self {
     Sectioning(inputs: inputs.map { PropertyPath($0) }, compute: { key($0).persistedValue })
   }

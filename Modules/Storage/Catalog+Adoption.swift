@@ -38,6 +38,9 @@ extension Catalog {
         result.createTable(object, steps: &steps)
       }
     }
+    if !result.hasSoundNumbers {
+      faults.append(SchemaFault(type: "", property: nil, message: "the file has used up its numbers of types, properties or indexes"))
+    }
     if !faults.isEmpty { throw CatalogConflict(faults: faults) }
     return (result, steps)
   }
@@ -45,7 +48,8 @@ extension Catalog {
   private mutating func createTable(_ object: ObjectSchema, steps: inout [CatalogStep]) {
     var table = TableEntry(id: TableID(nextTable), name: object.name, columns: [], indexes: [], nextProperty: 1)
     if object.isEmbedded { table.embedded = true }
-    nextTable += 1
+    // Around the end and back is found by `adopting`.
+    nextTable &+= 1
     for property in object.properties { table.append(property) }
     steps.append(.createdTable(object.name))
     alignIndexes(of: &table, with: object, steps: &steps, quiet: true)
@@ -104,20 +108,21 @@ extension Catalog {
       let ids = index.properties.compactMap { table[$0]?.id }
       return ids.count == index.properties.count ? (index, ids) : nil
     }
-    let names = Dictionary(uniqueKeysWithValues: table.columns.map { ($0.id, $0.schema.name) })
+    let columns = table.columns
     table.indexes.removeAll { entry in
       let keep = wanted.contains { $0.1 == entry.properties && $0.0.isUnique == entry.isUnique }
       if !keep {
         steps.append(
           .removedIndex(
-            type: object.name, properties: entry.properties.compactMap { names[$0] }, isUnique: entry.isUnique))
+            type: object.name, properties: entry.properties.compactMap { id in columns.first { $0.id == id }?.schema.name },
+            isUnique: entry.isUnique))
       }
       return !keep
     }
     for (index, ids) in wanted
     where !table.indexes.contains(where: { $0.properties == ids && $0.isUnique == index.isUnique }) {
       table.indexes.append(IndexEntry(id: IndexID(nextIndex), properties: ids, isUnique: index.isUnique))
-      nextIndex += 1
+      nextIndex &+= 1
       if !quiet {
         steps.append(.addedIndex(type: object.name, properties: index.properties, isUnique: index.isUnique))
       }
@@ -128,7 +133,7 @@ extension Catalog {
 extension TableEntry {
   fileprivate mutating func append(_ property: PropertySchema) {
     columns.append(ColumnEntry(id: PropertyID(nextProperty), schema: property))
-    nextProperty += 1
+    nextProperty &+= 1
   }
 }
 

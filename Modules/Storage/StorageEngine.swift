@@ -44,7 +44,9 @@ public protocol CommitListener: AnyObject, Sendable {
 public struct StorageStatistics: Sendable {
   /// Bytes on disk over all the store's files, in allocated blocks; 0 in memory.
   public var fileBytes = 0
-  /// Bytes in the file that the next commits can use again.
+  /// Bytes of the pages that the newest version consists of; 0 in memory.
+  public var liveBytes = 0
+  /// Bytes in the file that the next commits can use again, given back to the system or not.
   public var freeBytes = 0
   /// Versions held by readers, each reader one entry, of every process the engine can see.
   public var pins: [VersionPin] = []
@@ -58,9 +60,15 @@ public struct StorageStatistics: Sendable {
 public struct VersionPin: Sendable, Hashable {
   public var version: Version
   public var processID: Int32
+  /// What the holder calls itself; nil when it did not say.
+  public var label: String?
+  /// Since when, in milliseconds since 1970; nil when the holder did not say.
+  public var sinceMilliseconds: Int64?
 
-  public init(version: Version, processID: Int32) {
+  public init(version: Version, processID: Int32, label: String? = nil, sinceMilliseconds: Int64? = nil) {
     self.version = version
     self.processID = processID
+    self.label = label
+    self.sinceMilliseconds = sinceMilliseconds
   }
 }

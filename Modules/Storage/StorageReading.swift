@@ -36,6 +36,10 @@ public protocol StorageReading: AnyObject {
   /// The schema of this version; in a write, as changed by it.
   var catalog: Catalog { get }
 
+  /// What the transaction can do beyond this protocol: a power it conforms to but does not name here is not used.
+  /// O(1). An engine that names them spares its users casts; others have those.
+  var powers: StoragePowers { get }
+
   /// How many objects the table has. O(1) or close to it: `count` of an unfiltered result asks every time.
   func count(_ table: TableID) throws(StorageError) -> Int
 

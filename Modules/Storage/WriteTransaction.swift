@@ -65,7 +65,8 @@ public protocol WriteTransaction: StorageReading {
   func rollbackToSavepoint() throws(StorageError)
 
   /// Makes the data and the record visible together, as version `version + 1`, and ends the transaction. When it
-  /// throws, nothing is visible, the transaction is over and the engine usable (unless the scope is engine).
+  /// throws, nothing is visible, the transaction is over and the engine usable (unless the scope is engine). One code says
+  /// otherwise: `.unsynced`, the commit is visible and the disk has not confirmed it.
   /// With a savepoint still open it throws `.misuse` and the transaction is over.
   /// Listeners are told afterwards.
   func commit(_ record: CommitRecord, _ durability: Durability) throws(StorageError) -> Version

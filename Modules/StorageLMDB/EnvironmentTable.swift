@@ -8,16 +8,24 @@ import Synchronization
 /// so that whoever opens the file in this moment takes it over and never opens it a second time.
 final class EnvironmentTable: Sendable {
   private struct Entry: Sendable {
+    let identity: FileIdentity
     let raw: RawEnvironment
     weak let environment: LMDBEnvironment?
+    /// LMDB's lock file, which nobody but LMDB may open and close.
+    let lock: FileIdentity?
     /// Of the environment that last took the handle; only it closes the handle.
     let token: UInt64
     let mark: ForkMark
   }
 
   private struct State {
-    var entries: [FileIdentity: Entry] = [:]
+    /// A few, one for a file.
+    var entries: [Entry] = []
     var nextToken: UInt64 = 1
+
+    func entry(_ identity: FileIdentity) -> Entry? {
+      entries.first { $0.identity == identity && !$0.mark.isStale }
+    }
   }
 
   private let state = Mutex(State())
@@ -32,12 +40,16 @@ final class EnvironmentTable: Sendable {
       guard let identity = FileIdentity(path: files.data) else {
         throw StorageError(.fileNotFound, .engine, "There is no store at '\(files.data)'.")
       }
-      let entry = state.entries[identity].flatMap { $0.mark.isStale ? nil : $0 }
+      let entry = state.entry(identity)
       if let environment = entry?.environment { return environment }
       let token = state.nextToken
       let (raw, environment) = try make(entry?.raw, token)
       state.nextToken += 1
-      state.entries[identity] = Entry(raw: raw, environment: environment, token: token, mark: ForkMark())
+      state.entries.removeAll { $0.identity == identity }
+      state.entries.append(
+        Entry(
+          identity: identity, raw: raw, environment: environment, lock: FileIdentity(path: files.lock), token: token,
+          mark: ForkMark()))
       return environment
     }
   }
@@ -45,14 +57,20 @@ final class EnvironmentTable: Sendable {
   /// Closes the handle, unless somebody took it over meanwhile.
   func letGo(of raw: RawEnvironment, _ token: UInt64) {
     state.withLock { state in
-      guard let (identity, _) = state.entries.first(where: { $0.value.token == token }) else { return }
-      state.entries[identity] = nil
+      guard let i = state.entries.firstIndex(where: { $0.token == token }) else { return }
+      state.entries.remove(at: i)
       raw.close()
     }
   }
 
+  /// Whether the path leads to the lock file of a store that this process has open.
+  func isLockFile(_ path: String) -> Bool {
+    guard let identity = FileIdentity(path: path) else { return false }
+    return state.withLock { state in state.entries.contains { $0.lock == identity && !$0.mark.isStale } }
+  }
+
   /// Whether this process has the file open.
   func isOpen(_ identity: FileIdentity) -> Bool {
-    state.withLock { state in state.entries[identity].map { !$0.mark.isStale } ?? false }
+    state.withLock { $0.entry(identity) != nil }
   }
 }

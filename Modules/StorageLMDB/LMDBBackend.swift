@@ -1,12 +1,5 @@
 import ColumnStore
 import Coordination
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 import Storage
 
 /// Stores in a file with LMDB: the fastest backend, for any number of reading and writing processes on one machine.
@@ -28,15 +21,14 @@ public struct LMDBBackend: StorageBackend {
     let files = options.isReadOnly ? LMDBBackend.reading : LMDBBackend.writing
     while true {
       let engine = try files.engine(at: location) { () throws(StorageError) in
-        let isNew = LMDBFiles(existing: location) == nil
         let store = try LMDBStore(
           path: location, isReadOnly: options.isReadOnly, createsIfMissing: options.createsIfMissing)
         do throws(StorageError) {
           return try ColumnEngine(store, options)
         } catch {
+          let files = store.madeFiles
           store.close()
-          // Nothing may be left of an open that failed.
-          if isNew { try? remove() }
+          files?.removeIfUnused()
           throw error
         }
       }
@@ -53,10 +45,6 @@ public struct LMDBBackend: StorageBackend {
   public func remove() throws(StorageError) {
     guard let files = LMDBFiles(existing: location) else { return }
     try LMDBHeader(path: files.data).check(path: files.data)
-    try StorePresence.whileAbsent(path: files.coordination) { () throws(StorageError) in
-      for path in files.all where unlink(path) != 0 && errno != ENOENT {
-        throw .system(errno, doing: "remove", path: path)
-      }
-    }
+    try StorePresence.whileAbsent(path: files.coordination) { () throws(StorageError) in try files.removeAll() }
   }
 }

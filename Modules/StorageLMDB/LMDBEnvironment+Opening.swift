@@ -27,8 +27,7 @@ extension LMDBEnvironment {
     do {
       return try open(files, isReadOnly: false, mapSize: mapSize)
     } catch {
-      // Nothing may be left of an open that failed; a file with a byte in it is somebody's by now.
-      if (try? LMDBHeader(path: files.data))?.kind == .empty { unlink(files.data) }
+      files.removeIfUnused()
       throw error
     }
   }
@@ -104,7 +103,7 @@ extension LMDBEnvironment {
   }
 
   private static func refuseTornStore(_ files: LMDBFiles) throws(StorageError) {
-    guard SafePointFile.isRestoreDue(files) else { return }
+    guard try SafePointFile.isRestoreDue(files) else { return }
     throw StorageError(
       .corrupt, .engine, "The system went down while '\(files.data)' had commits that were not synced.",
       remedy: "Open it for writing once; that puts it back to its last safe version.")

@@ -29,6 +29,12 @@ final class LMDBEnvironment: Sendable {
   private let idle = Mutex<[IdleTransaction]>([])
   private let known = VersionCache()
   private let commits = Atomic<Int>(0)
+  /// The file is known to have one.
+  let hasStoreID = Atomic(false)
+  /// Opened by the first announcement.
+  private let holders = Mutex<HolderTable?>(nil)
+  /// Space is being given back in the background.
+  let isReclaiming = Atomic(false)
 
   init(
     raw: RawEnvironment, token: UInt64, files: LMDBFiles, presence: StorePresence?, writerLock: FileWriterLock?,
@@ -45,8 +51,7 @@ final class LMDBEnvironment: Sendable {
 
   deinit {
     if mark.isStale { return }
-    safePoints.refresh(self)
-    safePoints.release()
+    safePoints.finish(self)
     for transaction in idle.withLock({ $0 }) { mdb_txn_abort(transaction.pointer) }
     LMDBEnvironment.table.letGo(of: raw, token)
   }
@@ -119,11 +124,22 @@ final class LMDBEnvironment: Sendable {
   }
 
   /// Call after each commit of this process. Now and then it looks for dead readers, who would keep the file
-  /// growing.
+  /// growing, and whether the file has grown far beyond what it holds.
   func didCommit() {
     if commits.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: LMDBEnvironment.commitsBetweenChecks) {
       clearDeadReaders()
+      giveBackSpaceIfDue()
     }
+  }
+
+  /// Lists the holder of a version where all processes see it.
+  func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? {
+    guard !isReadOnly, !mark.isStale else { return nil }
+    let table = holders.withLock { table in
+      table = table ?? (try? HolderTable(path: files.coordination, mode: LMDBEnvironment.mode))
+      return table
+    }
+    return table?.announce(version, label: label)
   }
 
   /// Frees the places, and so the versions, of readers whose process is gone. Gives their number.

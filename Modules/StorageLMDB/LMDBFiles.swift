@@ -6,6 +6,7 @@ import Musl
 import Darwin
 #endif
 import Coordination
+import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
 import Storage
 
 /// The files of one store, all beside each other.
@@ -13,6 +14,8 @@ struct LMDBFiles: Sendable, Hashable {
   /// The data. Absolute and free of symbolic links: LMDB names its lock file after the path it is given, and two
   /// processes with different lock files would destroy each other's data.
   let data: String
+  /// The data file was not there, and we have made it.
+  private(set) var areNew = false
 
   /// LMDB's table of readers and its mutex. Never opened by us: closing any descriptor of it would drop the
   /// process's POSIX locks, and with them its readers' protection.
@@ -50,8 +53,10 @@ struct LMDBFiles: Sendable, Hashable {
     raw.close()
     guard fsync(file) == 0 else { throw openError(errno, path) }
     // Fails when somebody else was faster: then theirs is as good.
-    guard link(aside.data, path) == 0 || errno == EEXIST else { throw openError(errno, path) }
-    guard let files = LMDBFiles(existing: path) else { throw openError(errno, path) }
+    let isOurs = link(aside.data, path) == 0
+    guard isOurs || errno == EEXIST else { throw openError(errno, path) }
+    guard var files = LMDBFiles(existing: path) else { throw openError(errno, path) }
+    files.areNew = isOurs
     syncDirectory(of: files.data)
     return files
   }
@@ -91,6 +96,18 @@ struct LMDBFiles: Sendable, Hashable {
     let free = room.overflow ? Int.max : Int(clamping: room.partialValue)
     guard getrlimit(LMDBFiles.fileSizeLimit, &limit) == 0 else { return free }
     return min(free, Int(clamping: limit.rlim_cur) - Int(info.st_size))
+  }
+
+  /// What all files take on the disk, in allocated blocks.
+  var allocatedBytes: Int { all.reduce(0) { $0 + LMDBFiles.allocated($1) } }
+
+  /// What the data file takes.
+  var allocatedDataBytes: Int { LMDBFiles.allocated(data) }
+
+  private static func allocated(_ path: String) -> Int {
+    var info = stat()
+    // Blocks are of 512 bytes, whatever the file system's are.
+    return stat(path, &info) == 0 ? Int(info.st_blocks) * 512 : 0
   }
 
   #if canImport(Glibc)

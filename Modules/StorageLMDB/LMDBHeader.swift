@@ -25,6 +25,11 @@ struct LMDBHeader {
 
   /// Reads the header of the file. Throws what opening it can cause.
   init(path: String) throws(StorageError) {
+    // To open and close it would drop the process's locks on it, and with them the protection of its readers.
+    if LMDBEnvironment.table.isLockFile(path) {
+      kind = .foreign
+      return
+    }
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw LMDBFiles.openError(errno, path) }
     defer { close(file) }
@@ -102,6 +107,8 @@ struct LMDBMeta {
   let transaction: UInt64
   /// Of the trees that have a page.
   let roots: [UInt64]
+  /// Of the tree of entries; nil without entries.
+  let dataRoot: UInt64?
   /// The part of the page that LMDB reads.
   let bytes: [UInt8]
 
@@ -116,6 +123,12 @@ struct LMDBMeta {
     var bytes = [UInt8](repeating: 0, count: LMDBMeta.size)
     let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, LMDBMeta.size, off_t(offset)) }
     guard count == LMDBMeta.size else { return nil }
+    self.init(bytes)
+  }
+
+  /// Nil when the bytes are no meta page.
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count == LMDBMeta.size else { return nil }
     func word<T: FixedWidthInteger>(_ at: Int, as type: T.Type) -> T {
       bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: at, as: type) }
     }
@@ -123,6 +136,7 @@ struct LMDBMeta {
     layout = word(20, as: UInt32.self)
     pageSize = Int(word(LMDBMeta.pageSizeOffset, as: UInt32.self))
     roots = [word(80, as: UInt64.self), word(128, as: UInt64.self)].filter { $0 != .max }
+    dataRoot = word(128, as: UInt64.self) == .max ? nil : word(128, as: UInt64.self)
     lastPage = word(136, as: UInt64.self)
     transaction = word(144, as: UInt64.self)
     self.bytes = bytes

@@ -60,6 +60,39 @@ struct LMDBPageWalk {
     return true
   }
 
+  /// The value of a key in the tree that begins at `root`; nil when it is not there, or on pages of its own.
+  func value(of key: [UInt8], root: UInt64) -> [UInt8]? {
+    var page = root
+    for _ in 0..<LMDBPageWalk.depthMax {
+      guard page < pageCount, let bytes = read(page), word(bytes, 0, as: UInt64.self) == page else { return nil }
+      let isBranch = word(bytes, 10, as: UInt16.self) & LMDBPageWalk.branchFlag != 0
+      let nodes = (Int(word(bytes, 12, as: UInt16.self)) - LMDBPageWalk.header) / 2
+      guard nodes > 0, LMDBPageWalk.header + nodes * 2 <= pageSize else { return nil }
+      var found: Int?
+      for position in 0..<nodes {
+        let node = Int(word(bytes, LMDBPageWalk.header + position * 2, as: UInt16.self))
+        guard node + 8 <= pageSize else { return nil }
+        let start = node + 8
+        let end = start + Int(word(bytes, node + 6, as: UInt16.self))
+        guard end <= pageSize else { return nil }
+        // The first key of a branch stands for all that are below the second.
+        if isBranch, position == 0 || !key.lexicographicallyPrecedes(bytes[start..<end]) { found = node }
+        if !isBranch, bytes[start..<end].elementsEqual(key) { found = node }
+      }
+      guard let found else { return nil }
+      if !isBranch { return smallValue(bytes, found) }
+      page = child(bytes, found)
+    }
+    return nil
+  }
+
+  private func smallValue(_ bytes: [UInt8], _ node: Int) -> [UInt8]? {
+    let start = node + 8 + Int(word(bytes, node + 6, as: UInt16.self))
+    let count = Int(word(bytes, node, as: UInt32.self))
+    guard word(bytes, node + 4, as: UInt16.self) & LMDBPageWalk.largeFlag == 0, start + count <= pageSize else { return nil }
+    return Array(bytes[start..<start + count])
+  }
+
   /// The page number of a branch's node: 48 bits over its first three words.
   private func child(_ bytes: [UInt8], _ node: Int) -> UInt64 {
     UInt64(word(bytes, node, as: UInt32.self)) | UInt64(word(bytes, node + 4, as: UInt16.self)) << 32

@@ -1,5 +1,5 @@
 import CLMDB
-import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
+import Coordination
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -18,8 +18,12 @@ extension LMDBStore {
     let version = try environment.version(of: transaction)
     let number = UInt64(mdb_txn_id(transaction))
     var result = StorageStatistics()
-    result.fileBytes = environment.files.all.reduce(0) { $0 + LMDBStore.allocatedBytes($1) }
-    result.freeBytes = LMDBStore.freePages(transaction) * pageSize
+    result.fileBytes = environment.files.allocatedBytes
+    result.freeBytes = FreePages.count(transaction, through: nil) * pageSize
+    var info = MDB_envinfo()
+    mdb_env_info(environment.pointer, &info)
+    // Of a version that is as new as ours or newer by a moment: a number for people.
+    result.liveBytes = max(0, (Int(info.me_last_pgno) + 1) * pageSize - result.freeBytes)
     var readers = LMDBStore.readers(environment)
     // Our own look at the table is no pin, nor what the safe point holds.
     if let own = readers.firstIndex(of: Reader(process: getpid(), transaction: number)) { readers.remove(at: own) }
@@ -27,13 +31,14 @@ extension LMDBStore {
       let own = readers.firstIndex(of: Reader(process: getpid(), transaction: held)) {
       readers.remove(at: own)
     }
-    result.pins = readers.compactMap { reader in
+    let pins = readers.compactMap { reader -> VersionPin? in
       guard let read = reader.transaction else { return nil }
       // Each transaction made one version.
       let distance = number > read ? number - read : 0
       let pinned = version.rawValue > distance ? version.rawValue - distance : 0
       return VersionPin(version: Version(pinned), processID: reader.process)
     }
+    result.pins = pins.named(by: HolderTable.holders(path: environment.files.coordination), isComplete: true)
     return result
   }
 
@@ -62,26 +67,5 @@ extension LMDBStore {
       guard fields.count == 3, let process = Int32(fields[0]) else { return nil }
       return Reader(process: process, transaction: UInt64(fields[2]))
     }
-  }
-
-  private static func allocatedBytes(_ path: String) -> Int {
-    var info = stat()
-    // Blocks are of 512 bytes, whatever the file system's are.
-    return stat(path, &info) == 0 ? Int(info.st_blocks) * 512 : 0
-  }
-
-  /// Pages in LMDB's list of free ones: each of its values begins with a count.
-  private static func freePages(_ transaction: OpaquePointer) -> Int {
-    let freeList: MDB_dbi = 0
-    var cursor: OpaquePointer?
-    guard mdb_cursor_open(transaction, freeList, &cursor) == 0, let cursor else { return 0 }
-    defer { mdb_cursor_close(cursor) }
-    var key = MDB_val()
-    var value = MDB_val()
-    var pages = 0
-    while mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0 {
-      if value.mv_size >= MemoryLayout<Int>.size { pages += value.bytes.loadUnaligned(as: Int.self) }
-    }
-    return pages
   }
 }

@@ -59,6 +59,17 @@ package final class LMDBStore: KeyValueStore {
     return environment.bell.listen(version: { [weak self] in try? self?.latestVersion() }, body)
   }
 
+  package func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? {
+    (try? environment())?.announce(version, label: label)
+  }
+
+  package func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int {
+    try environment().reclaimSpace(deadline)
+  }
+
+  /// Waits for space that is being given back in the background. For tests.
+  package static func waitForSpace() { LMDBEnvironment.waitForSpace() }
+
   package func syncBatches() throws(StorageError) {
     let environment = try environment()
     try environment.safePoints.move(environment, .never)
@@ -72,6 +83,9 @@ package final class LMDBStore: KeyValueStore {
     }
     withExtendedLifetime(environment) {}
   }
+
+  /// The files where opening has made them; nil otherwise.
+  var madeFiles: LMDBFiles? { current.withLock { $0?.files }.flatMap { $0.areNew ? $0 : nil } }
 
   func environment() throws(StorageError) -> LMDBEnvironment {
     guard let environment = current.withLock({ $0 }) else { throw .closed(path) }

@@ -9,6 +9,7 @@ import Musl
 import Darwin
 #endif
 import Storage
+import Synchronization
 import Values
 
 /// The held right to write. LMDB's own transaction lives within one call of `apply`, on one thread: committed on another
@@ -31,25 +32,27 @@ final class LMDBWriter: KeyValueWriter {
     hold.release()
   }
 
-  func apply(_ batch: KeyValueBatch, _ durability: Durability) throws(StorageError) {
+  func apply(_ batch: consuming KeyValueBatch, _ durability: Durability) throws(StorageError) {
     try environment.mark.check()
     if hasEnded { throw .ended(environment.files.data) }
-    try environment.safePoints.prepare(environment, durability, bytes: batch.byteCount)
+    let (version, byteCount) = (batch.version, batch.byteCount)
+    try environment.safePoints.prepare(environment, durability, bytes: byteCount)
     // Only the holder of the writer's lock commits, so nobody else reads or sets the flag now.
     mdb_env_set_flags(environment.pointer, UInt32(MDB_NOSYNC), durability == .full ? 0 : 1)
     let transaction = try begin()
     let number = UInt(mdb_txn_id(transaction))
     do throws(StorageError) {
-      try checkBase(transaction, batch.version)
-      try put(batch, transaction)
+      try checkBase(transaction, version)
+      try put(&batch, transaction)
     } catch {
       mdb_txn_abort(transaction)
       throw error
     }
     // Ends the transaction whether it succeeds or not.
     let code = mdb_txn_commit(transaction)
-    guard code == 0 else { throw commitFailure(code, batch) }
-    environment.remember(transaction: number, version: batch.version)
+    guard code == 0 else { throw commitFailure(code, byteCount) }
+    environment.remember(transaction: number, version: version)
+    environment.hasStoreID.store(true, ordering: .relaxed)
     environment.bell.ring()
     if durability != .full { environment.safePoints.follow(environment, durability) }
     environment.didCommit()
@@ -76,16 +79,17 @@ final class LMDBWriter: KeyValueWriter {
   }
 
   /// Puts all entries. They come in key order, so once past the last key of the file the rest is appended, which
-  /// fills pages instead of splitting them.
-  private func put(_ batch: KeyValueBatch, _ transaction: OpaquePointer) throws(StorageError) {
+  /// fills pages instead of splitting them. LMDB copies the values, so each is let go of once it is put.
+  private func put(_ batch: inout KeyValueBatch, _ transaction: OpaquePointer) throws(StorageError) {
     var cursor: OpaquePointer?
     let code = mdb_cursor_open(transaction, LMDBEnvironment.database, &cursor)
     guard code == 0, let cursor else { throw failure(code, "write to") }
     defer { mdb_cursor_close(cursor) }
     let last = LMDBWriter.lastKey(cursor)
     try putRecord(batch.version, cursor)
+    try putStoreID(cursor)
     var isPast = last.isEmpty
-    try batch.forEach { bytes, value throws(StorageError) in
+    try batch.drain { bytes, value throws(StorageError) in
       isPast = isPast || last.withUnsafeBytes { compareBytes(bytes, $0) > 0 }
       var key = MDB_val(bytes)
       var code: Int32 = 0
@@ -111,6 +115,13 @@ final class LMDBWriter: KeyValueWriter {
     guard code == 0 else { throw failure(code, "write to") }
   }
 
+  /// Files of older builds get one with their next commit.
+  private func putStoreID(_ cursor: OpaquePointer) throws(StorageError) {
+    if environment.hasStoreID.load(ordering: .relaxed) { return }
+    let code = StoreID.put(cursor)
+    guard code == 0 else { throw failure(code, "write to") }
+  }
+
   /// A copy of the greatest key in the file; empty when there is none.
   private static func lastKey(_ cursor: OpaquePointer) -> [UInt8] {
     var key = MDB_val()
@@ -119,8 +130,8 @@ final class LMDBWriter: KeyValueWriter {
   }
 
   /// LMDB reports a write that was cut short as EIO; mostly the disk is full then.
-  private func commitFailure(_ code: Int32, _ batch: KeyValueBatch) -> StorageError {
-    let isFull = code == EIO && environment.files.bytesLeft() < batch.byteCount
+  private func commitFailure(_ code: Int32, _ byteCount: Int) -> StorageError {
+    let isFull = code == EIO && environment.files.bytesLeft() < byteCount
     var error = failure(isFull ? ENOSPC : code, "commit to")
     if isBeyondUse {
       error.scope = .engine

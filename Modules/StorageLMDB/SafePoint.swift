@@ -17,6 +17,10 @@ struct SafePoint: Equatable {
   /// LMDB's number of the transaction that the point keeps.
   var transaction: UInt64
   var meta: [UInt8]
+  /// The store that the point was taken of; none in points of older builds and of files that they wrote last.
+  var store = StoreID.unknown
+  /// The version that the point leads to; counts with `store` alone.
+  var version: UInt64 = 0
 
   /// Nil when the bytes are not a whole point.
   init?(_ bytes: ArraySlice<UInt8>) {
@@ -32,6 +36,8 @@ struct SafePoint: Equatable {
     inode = word(40)
     transaction = word(48)
     meta = Array(bytes[56..<56 + SafePoint.metaSize])
+    store = StoreID(high: word(208), low: word(216))
+    version = word(224)
   }
 
   init(sequence: UInt64, isArmed: Bool, system: SystemStart, inode: UInt64, transaction: UInt64, meta: [UInt8]) {
@@ -48,6 +54,7 @@ struct SafePoint: Equatable {
     func put(_ word: UInt64) { withUnsafeBytes(of: word.littleEndian) { result.append(contentsOf: $0) } }
     for word in [SafePoint.name, sequence, isArmed ? 1 : 0, system.high, system.low, inode, transaction] { put(word) }
     result += meta
+    for word in [store.high, store.low, version] { put(word) }
     result += [UInt8](repeating: 0, count: 248 - result.count)
     put(SafePoint.checksum(result[...]))
     return result

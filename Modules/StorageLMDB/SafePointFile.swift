@@ -5,16 +5,28 @@ import Musl
 #else
 import Darwin
 #endif
+import ColumnStore
 import Coordination
 import Storage
+import Synchronization
+import Values
 
 /// The side file `<store>.safe`: two places of 512 bytes, written in turn, so that one is whole whatever
 /// happens. Made with the first commit that is not synced.
 final class SafePointFile: Sendable {
   private static let place = 512
 
+  /// What the file had when it was read last. Every process that commits writes it, so each commit looks; mostly it
+  /// finds the same bytes.
+  private struct Seen {
+    var bytes = [UInt8](repeating: 0, count: SafePointFile.place * 2)
+    var newest: SafePoint?
+    var decodeCount = 0
+  }
+
   private let path: String
   private let descriptor: Int32
+  private let seen = Mutex(Seen())
 
   /// Opens the file. Nil when it is missing and not to be made.
   init?(files: LMDBFiles, creates: Bool, mode: UInt32) throws(StorageError) {
@@ -30,14 +42,35 @@ final class SafePointFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// The newest whole point; nil when none was written.
-  func newest() -> SafePoint? { SafePointFile.newest(descriptor) }
+  /// How often the file's bytes were others than those seen before. For tests.
+  var decodeCount: Int { seen.withLock { $0.decodeCount } }
 
-  private static func newest(_ descriptor: Int32) -> SafePoint? {
-    var bytes = [UInt8](repeating: 0, count: SafePointFile.place * 2)
-    guard pread(descriptor, &bytes, bytes.count, 0) > 0 else { return nil }
-    return [0, SafePointFile.place].compactMap { SafePoint(bytes[$0..<$0 + SafePoint.size]) }
-      .max { $0.sequence < $1.sequence }
+  /// The newest whole point; nil when none was written.
+  func newest() -> SafePoint? {
+    withUnsafeTemporaryAllocation(byteCount: SafePointFile.place * 2, alignment: 8) { now -> SafePoint? in
+      guard let count = SafePointFile.read(descriptor, into: now), count > 0 else { return nil }
+      return seen.withLock { seen in
+        let isSame = seen.bytes.withUnsafeBytes { compareBytes($0, UnsafeRawBufferPointer(now)) == 0 }
+        if !isSame {
+          seen.bytes = Array(now)
+          seen.newest = SafePointFile.newest(in: seen.bytes)
+          seen.decodeCount += 1
+        }
+        return seen.newest
+      }
+    }
+  }
+
+  /// Fills the buffer with what the file has, and zeroes after its end. Nil where it cannot be read.
+  private static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+    let count = pread(descriptor, buffer.baseAddress, buffer.count, 0)
+    guard count >= 0 else { return nil }
+    for i in count..<buffer.count { buffer[i] = 0 }
+    return count
+  }
+
+  private static func newest(in bytes: [UInt8]) -> SafePoint? {
+    [0, SafePointFile.place].compactMap { SafePoint(bytes[$0..<$0 + SafePoint.size]) }.max { $0.sequence < $1.sequence }
   }
 
   /// Writes and syncs what `next` makes of the newest point; nil: leaves it. One process and thread at a time.
@@ -66,11 +99,11 @@ final class SafePointFile: Sendable {
     try file.update { newest in
       // Another process may have done it meanwhile.
       guard var point = newest, point.isLeftOver else { return nil }
-      if point.belongs(to: files) {
-        do throws(StorageError) { try point.write(to: files) } catch {
-          failure = error
-          return nil
-        }
+      do throws(StorageError) {
+        if try point.belongs(to: files) { try point.write(to: files) }
+      } catch {
+        failure = error
+        return nil
       }
       point.isArmed = false
       return point
@@ -79,12 +112,16 @@ final class SafePointFile: Sendable {
   }
 
   /// For who may only read: whether the file has to be put back first.
-  static func isRestoreDue(_ files: LMDBFiles) -> Bool {
+  static func isRestoreDue(_ files: LMDBFiles) throws(StorageError) -> Bool {
     let file = open(files.safePoint, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return false }
     defer { close(file) }
-    guard let newest = newest(file) else { return false }
-    return newest.isLeftOver && newest.belongs(to: files)
+    var bytes = [UInt8](repeating: 0, count: place * 2)
+    guard let count = bytes.withUnsafeMutableBytes({ read(file, into: $0) }), count > 0,
+      let newest = newest(in: bytes)
+    else { return false }
+    guard newest.isLeftOver else { return false }
+    return try newest.belongs(to: files)
   }
 
   private func failure() -> StorageError { .system(errno, doing: "write the safe point", path: path) }
@@ -104,19 +141,34 @@ extension SafePoint {
     isArmed && system.isKnown && SystemStart.current.isKnown && system != SystemStart.current
   }
 
-  /// Whether the data file is the one that the point was taken of.
-  func belongs(to files: LMDBFiles) -> Bool {
+  /// Whether the data file is the one that the point was taken of: the version of the point can be read in it from end to
+  /// end, and it is the same store's. Of its own file that is always so, whatever else a crash has torn; nothing is
+  /// written over a file that was copied over it, be it another store's or an older or newer state of the same.
+  func belongs(to files: LMDBFiles) throws(StorageError) -> Bool {
     guard FileIdentity(path: files.data)?.inode == inode else { return false }
     let file = open(files.data, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return false }
+    guard file >= 0 else { throw LMDBFiles.openError(errno, files.data) }
     defer { close(file) }
+    let size = lseek(file, 0, SEEK_END)
+    guard size >= 0 else { throw LMDBFiles.openError(errno, files.data) }
     // Numbers of transactions only grow; a smaller one is another file's.
-    let found = LMDBMeta.both(file).map(\.transaction).max()
-    return found.map { $0 >= transaction } ?? true
+    if let found = LMDBMeta.both(file).map(\.transaction).max(), found < transaction { return false }
+    guard let own = LMDBMeta(meta) else { return false }
+    var walk = LMDBPageWalk(file: file, pageSize: own.pageSize, pageCount: UInt64(size) / UInt64(own.pageSize))
+    guard own.roots.allSatisfy({ walk.isWhole($0, depth: 0) }) else { return false }
+    // A file without entries has nothing to go back to.
+    guard let root = own.dataRoot else { return false }
+    // A point of an older build says no more.
+    if store == .unknown { return true }
+    guard let id = walk.value(of: StoreID.key, root: root), let record = walk.value(of: [0], root: root)
+    else { return false }
+    return id.withUnsafeBytes { StoreID($0) } == store
+      && record.withUnsafeBytes { StoreRecord($0)?.version.rawValue } == version
   }
 
   /// The point for the newest transaction of the file, while nobody writes and all is synced or about to be.
-  init(newestOf files: LMDBFiles) throws(StorageError) {
+  /// `pin` reads that transaction.
+  init(newestOf files: LMDBFiles, pin: OpaquePointer) throws(StorageError) {
     let file = open(files.data, O_RDONLY | O_CLOEXEC)
     guard file >= 0, let identity = FileIdentity(path: files.data) else { throw LMDBFiles.openError(errno, files.data) }
     defer { close(file) }
@@ -127,6 +179,8 @@ extension SafePoint {
     self.init(
       sequence: 0, isArmed: true, system: .current, inode: identity.inode, transaction: newest.transaction,
       meta: newest.bytes)
+    store = StoreID.find(in: pin)
+    if case .found(let record) = StoreRecord.find(in: pin) { version = record.version.rawValue }
   }
 
   /// Makes both meta pages the point's.

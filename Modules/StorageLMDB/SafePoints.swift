@@ -22,6 +22,8 @@ final class SafePoints: Sendable {
     /// When the background will move the point.
     var due: DispatchTime?
     var file: SafePointFile?
+    /// Grows whenever the point begins or ends: who moves it meanwhile finds his counts of no use.
+    var generation = 0
   }
 
   /// A read transaction that only holds its version.
@@ -53,10 +55,8 @@ final class SafePoints: Sendable {
       guard let file = state.file else { return true }
       let isArmed = file.newest().map { $0.isArmed && $0.system == .current } ?? false
       if isSynced {
-        if !isArmed, let pin = state.pin {
-          mdb_txn_abort(pin.transaction)
-          state.pin = nil
-        }
+        // Another process has synced everything and disarmed the point.
+        if !isArmed, state.pin != nil { SafePoints.release(&state) }
         return !isArmed
       }
       state.unsynced += 1
@@ -67,25 +67,31 @@ final class SafePoints: Sendable {
     try sync(environment)
     let file = try requireFile()
     if isSynced {
-      try file.update { newest in
-        newest.map {
-          var point = $0
-          point.isArmed = false
-          return point
-        }
-      }
+      try SafePoints.disarm(file)
       release()
     } else {
-      let point = try SafePoint(newestOf: environment.files)
       let pin = try makePin(environment)
       do throws(StorageError) {
+        let point = try SafePoint(newestOf: environment.files, pin: pin.transaction)
         try file.update { _ in point }
       } catch {
         mdb_txn_abort(pin.transaction)
         throw error
       }
       // All but the commit that is about to happen.
-      replace(with: pin) { (count, total) in (count - 1, total - bytes) }
+      state.withLock { state in
+        state.generation += 1
+        let covered = (state.unsynced - 1, state.unsyncedBytes - bytes)
+        SafePoints.replace(&state, with: pin, covered: covered)
+      }
+    }
+  }
+
+  private static func disarm(_ file: SafePointFile) throws(StorageError) {
+    try file.update { newest in
+      guard var point = newest, point.isArmed else { return nil }
+      point.isArmed = false
+      return point
     }
   }
 
@@ -119,24 +125,34 @@ final class SafePoints: Sendable {
   }
 
   /// Moves the point to the newest version: everything committed before is on the disk when this returns. Nothing
-  /// where all is already.
-  func move(_ environment: LMDBEnvironment, _ deadline: Deadline) throws(StorageError) {
-    try moving.withLock { _ throws(StorageError) in try moveAlone(environment, deadline) }
+  /// where all is already. Writers go on while the disk works; `meanwhile` is what tests do in that time.
+  func move(
+    _ environment: LMDBEnvironment, _ deadline: Deadline, meanwhile: () throws(StorageError) -> Void = {}
+  ) throws(StorageError) {
+    try moving.withLock { _ throws(StorageError) in try moveAlone(environment, deadline, meanwhile) }
   }
 
-  private func moveAlone(_ environment: LMDBEnvironment, _ deadline: Deadline) throws(StorageError) {
+  private func moveAlone(
+    _ environment: LMDBEnvironment, _ deadline: Deadline, _ meanwhile: () throws(StorageError) -> Void
+  ) throws(StorageError) {
     guard state.withLock({ $0.unsynced > 0 }), let lock = environment.writerLock else { return }
     let file = try requireFile()
     let hold = try lock.acquire(deadline)
-    let before = state.withLock { state in (state.unsynced, state.unsyncedBytes) }
-    let made = Result { () throws(StorageError) in
-      let point = try SafePoint(newestOf: environment.files)
-      return (point, try makePin(environment))
+    let (generation, count, bytes) = state.withLock { ($0.generation, $0.unsynced, $0.unsyncedBytes) }
+    let made = Result { () throws(StorageError) -> (SafePoint, Pin) in
+      let pin = try makePin(environment)
+      do throws(StorageError) {
+        return (try SafePoint(newestOf: environment.files, pin: pin.transaction), pin)
+      } catch {
+        mdb_txn_abort(pin.transaction)
+        throw error
+      }
     }
     hold.release()
     let (point, pin) = try made.get()
     do throws(StorageError) {
       try sync(environment)
+      try meanwhile()
       try file.update { newest in
         guard let newest, newest.isArmed, newest.transaction < point.transaction else { return nil }
         return point
@@ -145,33 +161,56 @@ final class SafePoints: Sendable {
       mdb_txn_abort(pin.transaction)
       throw error
     }
-    replace(with: pin) { (_, _) in before }
-  }
-
-  /// Ends the pin. The environment is about to be closed.
-  func release() {
     state.withLock { state in
-      if let pin = state.pin { mdb_txn_abort(pin.transaction) }
-      state.pin = nil
-      state.unsynced = 0
-      state.unsyncedBytes = 0
+      // A synced commit in between has ended the point, and there may be another by now, with commits of its own.
+      if state.generation == generation {
+        SafePoints.replace(&state, with: pin, covered: (count, bytes))
+      } else {
+        mdb_txn_abort(pin.transaction)
+      }
     }
   }
+
+  /// Before the environment is closed: syncs everything, whoever committed it, and disarms the point, so that it says
+  /// nothing about a file that is put in this one's place. What fails, or takes too long because somebody writes, leaves
+  /// the point as it is, which is as good as after a crash of this process.
+  func finish(_ environment: LMDBEnvironment) {
+    defer { release() }
+    let known = state.withLock { $0.file }
+    let opened = try? known ?? SafePointFile(files: environment.files, creates: false, mode: LMDBEnvironment.mode)
+    guard let lock = environment.writerLock, let file = opened, file.newest()?.isArmed == true,
+      let hold = try? lock.acquire(.after(.seconds(2)))
+    else { return }
+    defer { hold.release() }
+    do throws(StorageError) {
+      try sync(environment)
+      try SafePoints.disarm(file)
+    } catch {
+      // As above.
+    }
+  }
+
+  /// Ends the pin: nothing needs it any more.
+  func release() { state.withLock { SafePoints.release(&$0) } }
 
   // MARK: Private
 
+  private static func release(_ state: inout State) {
+    if let pin = state.pin { mdb_txn_abort(pin.transaction) }
+    state.pin = nil
+    state.unsynced = 0
+    state.unsyncedBytes = 0
+    state.generation += 1
+  }
+
   /// The new pin takes the place of the old one, which is ended after; without unsynced commits none is needed.
   /// `covered` says how many commits, of how many bytes, the point covers now.
-  private func replace(with pin: Pin, _ covered: (Int, Int) -> (Int, Int)) {
-    state.withLock { state in
-      let (count, bytes) = covered(state.unsynced, state.unsyncedBytes)
-      // A synced commit in between has set both to nothing.
-      state.unsynced = max(0, state.unsynced - count)
-      state.unsyncedBytes = max(0, state.unsyncedBytes - bytes)
-      if let old = state.pin { mdb_txn_abort(old.transaction) }
-      state.pin = state.unsynced > 0 ? pin : nil
-      if state.pin == nil { mdb_txn_abort(pin.transaction) }
-    }
+  private static func replace(_ state: inout State, with pin: Pin, covered: (count: Int, bytes: Int)) {
+    state.unsynced = max(0, state.unsynced - covered.count)
+    state.unsyncedBytes = max(0, state.unsyncedBytes - covered.bytes)
+    if let old = state.pin { mdb_txn_abort(old.transaction) }
+    state.pin = state.unsynced > 0 ? pin : nil
+    if state.pin == nil { mdb_txn_abort(pin.transaction) }
   }
 
   private func requireFile() throws(StorageError) -> SafePointFile {

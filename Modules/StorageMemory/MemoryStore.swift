@@ -5,7 +5,7 @@ import Synchronization
 import Values
 
 /// A key-value store in the memory of this process: a root that each batch replaces.
-final class MemoryStore: KeyValueStore {
+package final class MemoryStore: KeyValueStore {
   private struct State {
     var root = MemoryTree.empty
     var version = Version(0)
@@ -13,19 +13,19 @@ final class MemoryStore: KeyValueStore {
     var readers: [Version: Int] = [:]
   }
 
-  let kind = "memory"
-  let pageSize: Int
-  let pageOverhead = 16
+  package let kind = "memory"
+  package let pageSize: Int
+  package let pageOverhead = 16
   private let state = Mutex(State())
   private let lock = LocalWriterLock()
   private let bell = LocalDoorbell()
   private let isClosed = Atomic(false)
 
-  init(pageSize: Int) { self.pageSize = pageSize }
+  package init(pageSize: Int) { self.pageSize = pageSize }
 
-  func latestVersion() throws(StorageError) -> Version { state.withLock { $0.version } }
+  package func latestVersion() throws(StorageError) -> Version { state.withLock { $0.version } }
 
-  func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot {
+  package func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot {
     try checkOpen()
     let (root, version) = state.withLock { state in
       state.readers[state.version, default: 0] += 1
@@ -41,7 +41,7 @@ final class MemoryStore: KeyValueStore {
     }
   }
 
-  func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
+  package func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
     try checkOpen()
     return MemoryWriter(self, try lock.acquire(deadline))
   }
@@ -59,12 +59,12 @@ final class MemoryStore: KeyValueStore {
     bell.ring()
   }
 
-  func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
+  package func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
     try checkOpen()
     return bell.listen(version: { [weak self] in self?.state.withLock { $0.version } }, body)
   }
 
-  func statistics() throws(StorageError) -> StorageStatistics {
+  package func statistics() throws(StorageError) -> StorageStatistics {
     var statistics = StorageStatistics()
     statistics.pins = state.withLock { $0.readers }.sorted { $0.key < $1.key }.flatMap { version, count in
       [VersionPin](repeating: VersionPin(version: version, processID: ProcessNumber.own), count: count)
@@ -72,7 +72,7 @@ final class MemoryStore: KeyValueStore {
     return statistics
   }
 
-  func close() { isClosed.store(true, ordering: .relaxed) }
+  package func close() { isClosed.store(true, ordering: .relaxed) }
 
   private func checkOpen() throws(StorageError) {
     if isClosed.load(ordering: .relaxed) { throw StorageError(.closed, .engine, "The store was closed.") }
@@ -81,14 +81,14 @@ final class MemoryStore: KeyValueStore {
 
 /// One version: the root it had.
 final class MemorySnapshot: KeyValueSnapshot {
-  private let root: Mutex<MemoryTree?>
-  private let tree: MemoryTree
+  /// Held to the last reference and not only until the end, which may come inside a call that has been lent its bytes.
+  private let root: MemoryTree
+  private let hasEnded = Atomic(false)
   let version: Version
   private let store: MemoryStore
 
   fileprivate init(_ root: MemoryTree, _ version: Version, _ store: MemoryStore) {
-    self.root = Mutex(root)
-    tree = root
+    self.root = root
     self.version = version
     self.store = store
   }
@@ -97,7 +97,7 @@ final class MemorySnapshot: KeyValueSnapshot {
 
   func value(for key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
     // The tree keeps the value, and this object the tree.
-    tree.value(for: key)?.bytes
+    try tree().value(for: key)?.bytes
   }
 
   func visit(
@@ -105,15 +105,17 @@ final class MemorySnapshot: KeyValueSnapshot {
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step
   ) throws(StorageError) {
     func pass(_ key: ValueBuffer, _ value: ValueBuffer) -> Bool { body(key.bytes, value.bytes) == .proceed }
+    let tree = try tree()
     _ = reverse ? tree.descend(from: start, pass) : tree.ascend(from: start, pass)
   }
 
   func end() {
-    let wasOpen = root.withLock { root in
-      defer { root = nil }
-      return root != nil
-    }
-    if wasOpen { store.endSnapshot(version) }
+    if !hasEnded.exchange(true, ordering: .relaxed) { store.endSnapshot(version) }
+  }
+
+  private func tree() throws(StorageError) -> MemoryTree {
+    guard !hasEnded.load(ordering: .relaxed) else { throw StorageError(.closed, .transaction, "The snapshot has ended.", remedy: "Begin another.") }
+    return root
   }
 }
 
@@ -126,7 +128,7 @@ final class MemoryWriter: KeyValueWriter {
     self.hold = hold
   }
 
-  func apply(_ batch: KeyValueBatch, _ durability: Durability) throws(StorageError) { store.apply(batch) }
+  func apply(_ batch: consuming KeyValueBatch, _ durability: Durability) throws(StorageError) { store.apply(batch) }
 
   func end() { hold.release() }
 }

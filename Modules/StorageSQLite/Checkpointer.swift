@@ -94,6 +94,15 @@ final class Checkpointer: Sendable {
     }
   }
 
+  /// Moves all that can be moved, now; the caller holds the writer's lock.
+  func checkpointNow() {
+    queue.sync {
+      guard let connection = takeConnection() else { return }
+      sqlite3_wal_checkpoint_v2(connection.database, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+      state.withLock { $0.connection = $0.isClosed ? nil : connection }
+    }
+  }
+
   private func checkpoint() {
     guard let connection = takeConnection() else { return }
     var logged: Int32 = 0

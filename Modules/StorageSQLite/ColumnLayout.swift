@@ -63,6 +63,16 @@ final class ColumnLayout: Sendable {
       "CASE typeof(\(name)) WHEN 'blob' THEN 0 ELSE \(name) END",
     ]
   }
+
+  /// The same order for columns that no index holds, at half the cost a row: every number is below every BLOB, so one
+  /// comparison tells them apart.
+  var sortTerms: [String] {
+    guard orderName == nil, cell.isFloating else { return orderTerms }
+    return [
+      "CASE WHEN \(name) < x'' THEN 1 ELSE \(name) = \(cell.negativeZero) END",
+      "CASE WHEN \(name) < x'' THEN \(name) ELSE 0 END",
+    ]
+  }
 }
 
 extension ColumnLayout {

@@ -61,11 +61,21 @@ extension Connection {
     }
     defer { finish(statement) }
     guard try step(statement, "read the version") else { return (Version(0), 0) }
+    guard statement.int64(0) < .max else {
+      throw StorageError(.corrupt, .engine, "The history has no room for another version.", remedy: "Restore the file from a copy.")
+    }
     return (Version(UInt64(max(0, statement.int64(0)))), statement.int64(1))
   }
 
   /// The newest catalog of the snapshot; the empty one when there is none yet.
   func readCatalog() throws(StorageError) -> Catalog {
+    // The snapshot's: what the first bytes of the file say may be older than its log.
+    let format = try number(of: "user_version")
+    guard format <= MetaTables.format else {
+      throw StorageError(
+        .unsupportedVersion, .engine, "The file has format \(format); this build knows formats up to \(MetaTables.format).",
+        remedy: "Open the file with a newer build.")
+    }
     let statement = try take(StatementKey(.catalog)) {
       "SELECT catalog FROM _vivarium_catalog ORDER BY version DESC LIMIT 1"
     }

@@ -14,7 +14,9 @@ extension Connection {
   }
 
   @inline(never) private func takeAnother(_ key: StatementKey, _ text: String) throws(StorageError) -> Statement {
-    var last = statements[key]
+    let place = placeOfStatement(key)
+    let isKept = place < statements.count && statements[place].key == key
+    var last = isKept ? statements[place].statement : nil
     while let statement = last, statement.isBusy, let next = statement.next { last = next }
     if let last, !last.isBusy {
       last.isBusy = true
@@ -22,9 +24,19 @@ extension Connection {
       return last
     }
     let statement = try prepare(text, key)
-    if let last { last.next = statement } else { statements[key] = statement }
+    if let last { last.next = statement } else { statements.insert((key, statement), at: place) }
     recent[key.place] = statement
     return statement
+  }
+
+  /// The first place whose key is not below `key`. O(log n).
+  private func placeOfStatement(_ key: StatementKey) -> Int {
+    var (low, high) = (0, statements.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if statements[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   /// As `take`, for texts that are made up by queries. The least recent ones are let go of in bulk.

@@ -12,17 +12,23 @@ final class Connection: @unchecked Sendable {
   let database: OpaquePointer
   /// The layout that the kept statements were written for.
   private var layout: SchemaLayout?
-  var statements: [StatementKey: Statement] = [:]
+  /// By their keys, ascending. No dictionary: the first one of a type of keys costs more than opening a connection.
+  var statements: [(key: StatementKey, statement: Statement)] = []
   /// Those taken last, by the place of their key: most calls take one of a few. `@exclusivity(unchecked)`: nothing is
   /// called while it is accessed.
   @exclusivity(unchecked) var recent = [Statement?](repeating: nil, count: 16)
   var texts: [String: Statement] = [:]
   /// Left to the parent process: a forked child must not even close it.
   private var isAbandoned = false
+  private var isShut = false
+  /// What the file looked like when it was opened as one that nobody writes.
+  var stamp: FileStamp?
   /// How many statements were taken so far. For tests. `@exclusivity(unchecked)`: as `recent`.
   @exclusivity(unchecked) var takeCount = 0
   /// Whether the function that adds doubles is known.
   var hasRealSum = false
+  /// What its last commit has left; nil where somebody else may have committed since.
+  var settled: Settled?
   /// How many statements were prepared so far, over its life. For tests.
   var prepareCount = 0
   /// How many statements of queries are kept.
@@ -54,8 +60,12 @@ final class Connection: @unchecked Sendable {
     return .sqlite(code, .engine, doing: "open '\(path)'", text: String(cString: sqlite3_errmsg(database)))
   }
 
-  deinit {
-    if isAbandoned { return }
+  deinit { shut() }
+
+  /// Closes it now, whoever still refers to it: an ended transaction does, and touches it no more.
+  func shut() {
+    if isAbandoned || isShut { return }
+    isShut = true
     finalizeAll()
     sqlite3_close_v2(database)
   }
@@ -76,7 +86,7 @@ final class Connection: @unchecked Sendable {
   func abandon() { isAbandoned = true }
 
   private func finalizeAll() {
-    statements = [:]
+    statements = []
     recent = [Statement?](repeating: nil, count: 16)
     texts = [:]
     while let statement = sqlite3_next_stmt(database, nil) { sqlite3_finalize(statement) }

@@ -8,13 +8,17 @@ import Storage
 import Values
 
 /// Makes right what other programs could not know when they wrote one type: order keys of decimals, mixed values and
-/// members of sets, and links inside mixed values.
+/// members of sets, links inside mixed values, and the collections of rows that are gone.
 struct ForeignMending {
   let connection: Connection
   let table: TableLayout
 
   func mend(_ changes: ForeignChanges) throws(StorageError) {
     let rows = changes.inserted.union(changes.modified).sorted()
+    // They would be found from the other end, as links of an object that is not there.
+    for column in table.collections {
+      for owner in changes.deleted.sorted() { try run("DELETE FROM \(column.name) WHERE owner = ?", [.int(owner)]) }
+    }
     for (_, column) in table.scalars where column.orderName != nil {
       for key in rows { try mendOrder(of: column, key) }
     }

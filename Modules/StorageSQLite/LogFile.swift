@@ -8,8 +8,29 @@ import Darwin
 import Coordination
 import Storage
 
-/// SQLite's write-ahead log, as a file. SQLite holds no locks on it, so a descriptor of ours may come and go.
-enum LogFile {
+/// SQLite's write-ahead log, as a file. SQLite holds no locks on it, so a descriptor of ours may come and go. While a
+/// connection is open the log is always the same file.
+final class LogFile: Sendable {
+  private let path: String
+  private let descriptor: Int32
+
+  /// Opens the log of a database that has one; so a commit can be synced whatever becomes scarce meanwhile.
+  init(database: String) throws(StorageError) {
+    path = database + "-wal"
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system(errno, .transaction, doing: "open the log", path: path) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Brings a commit to the disk that everybody sees already. `.unsynced` when that fails.
+  func syncCommit() throws(StorageError) {
+    guard LogFile.syncToDisk(descriptor) != 0 else { return }
+    throw StorageError(
+      .unsynced, .engine, "The commit is in '\(path)', but the system could not bring it to the disk.",
+      remedy: "Do not repeat it; close the store and look after the disk.", underlyingCode: errno)
+  }
+
   /// Brings what is in the log to the disk. No log, nothing to do.
   static func sync(database path: String) throws(StorageError) {
     let path = path + "-wal"

@@ -30,6 +30,9 @@ struct PositionCache {
     return positions
   }
 
+  /// Positions of all lists.
+  var count: Int { total }
+
   mutating func forgetAll() {
     lists = [:]
     total = 0

@@ -12,6 +12,10 @@ struct QueryCompiler {
   private(set) var arguments: [Value] = []
   private var terms = 0
   private static let termsMax = 500
+  /// How deep the node being translated lies in others.
+  private var depth = 0
+  /// SQLite's parser has a stack of a hundred, and a level takes three places or more of it.
+  private static let depthMax = 20
 
   init(_ table: TableLayout) { self.table = table }
 
@@ -26,7 +30,9 @@ struct QueryCompiler {
   private mutating func translate(_ node: PredicateNode) -> String? {
     // SQLite refuses expressions nested too deep, and a row of ORs nests.
     terms += 1
-    guard terms <= QueryCompiler.termsMax else { return nil }
+    depth += 1
+    defer { depth -= 1 }
+    guard terms <= QueryCompiler.termsMax, depth <= QueryCompiler.depthMax else { return nil }
     switch node {
     case .constant(let value): return value ? "1" : "0"
     case .and(let parts): return join(parts, " AND ", empty: "1")
@@ -145,6 +151,12 @@ struct QueryCompiler {
   private func indexedTerms(_ column: ColumnLayout) -> [String]? {
     guard column.cell.isFloating, table.indexes.contains(where: { $0.columns.first === column }) else { return nil }
     return column.orderTerms
+  }
+
+  /// The terms of an order: those of an index, where one may give it.
+  func orderTerms(_ column: ColumnLayout) -> [String] {
+    let isIndexed = table.indexes.contains { $0.columns.contains { $0 === column } }
+    return isIndexed ? column.orderTerms : column.sortTerms
   }
 
   private mutating func begins(_ column: ColumnLayout, _ value: Value) -> String? {

@@ -27,10 +27,17 @@ public struct SQLiteBackend: StorageBackend {
   public func open(_ options: OpenOptions) throws(StorageError) -> any StorageEngine {
     let pagesMax = pagesMax
     let file = file
-    return try SQLiteBackend.openFiles.engine(at: location) { () throws(StorageError) in
+    try HeldFiles.refuseInherited(location)
+    let engine = try SQLiteBackend.openFiles.engine(at: location) { () throws(StorageError) in
       try file.prepare(options)
       return try SQLiteEngine(file, options, pagesMax: pagesMax) { SQLiteBackend.openFiles.forget($0) }
     }
+    guard options.isReadOnly || !engine.options.isReadOnly else {
+      throw StorageError(
+        .alreadyOpen, .engine, "'\(location)' is open read-only in this process.",
+        remedy: "Close it first, or open it for writing from the start.")
+    }
+    return engine
   }
 
   public func isPresent() -> Bool {

@@ -35,6 +35,9 @@ extension SQLiteEngine {
     return run.parts.map { run.text($0, descending: descending, counting: false) }
   }
 
+  /// Whether a connection is open that watches for commits.
+  package var isWatching: Bool { watch.withLock { $0 != nil } }
+
   /// How often a checkpoint was tried.
   package var checkpointAttempts: Int { checkpointer.attempts }
 

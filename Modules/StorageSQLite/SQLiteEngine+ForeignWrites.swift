@@ -11,7 +11,12 @@ extension SQLiteEngine {
     let state = try state(of: connection)
     var record = CommitRecord(author: "another program")
     for table in state.layout.tables {
-      guard let found = changes[table.id] else { continue }
+      guard var found = changes[table.id] else { continue }
+      do throws(StorageError) {
+        try ForeignCounting(connection: connection, table: table).settle(&found)
+      } catch where error.code == .sqlite && connection.isInTransaction {
+        // Somebody took the table away, or changed it: what was logged is what is known.
+      }
       try ForeignMending(connection: connection, table: table).mend(found)
       let change = found.change(table)
       if !change.isEmpty { record.tables.append(change) }
@@ -34,12 +39,21 @@ struct ForeignChanges {
   private(set) var modified: Set<Int64> = []
   /// Collections of any kind, by owner.
   private(set) var lists: [Int64: Set<PropertyID>] = [:]
+  /// Stood in the way of a row that came, and are gone if they were replaced by it.
+  private(set) var replaced: Set<Int64> = []
+  /// Keys of which nobody said that they are gone.
+  var missing = KeyRuns()
 
   mutating func add(_ kind: String, _ key: Int64, _ property: PropertyID?) {
     switch kind {
     case "inserted":
       // A key that was deleted and is there again is the same object with other values.
-      if deleted.remove(key) != nil { modified.insert(key) } else { inserted.insert(key) }
+      if deleted.remove(key) != nil || (replaced.contains(key) && !inserted.contains(key)) {
+        modified.insert(key)
+      } else {
+        inserted.insert(key)
+      }
+    case "replaced": replaced.insert(key)
     case "deleted":
       modified.remove(key)
       lists[key] = nil
@@ -64,7 +78,8 @@ struct ForeignChanges {
       }
     }
     return TableChange(
-      table: table.id, inserted: KeyRuns(inserted.filter { $0 > 0 }), deleted: KeyRuns(deleted.filter { $0 > 0 }),
+      table: table.id, inserted: KeyRuns(inserted.filter { $0 > 0 }),
+      deleted: KeyRuns(runs: missing.runs + KeyRuns(deleted.filter { $0 > 0 }).runs),
       modified: properties.sorted { $0.key < $1.key }.map { ModifiedObject(key: ObjectKey($0.key), properties: $0.value) },
       lists: edits)
   }

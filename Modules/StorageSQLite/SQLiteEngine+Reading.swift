@@ -13,7 +13,7 @@ extension SQLiteEngine {
       try connection.run(StatementKey(.begin), "BEGIN")
       let state = try state(of: connection)
       let read = SQLiteReadTransaction(self, connection, state)
-      shared.withLock { $0.pins[ObjectIdentifier(read)] = state.version }
+      shared.withLock { $0.pins.append(state.version) }
       return read
     } catch {
       giveBack(connection)
@@ -42,15 +42,17 @@ extension SQLiteEngine {
   }
 
   private func takeReader() throws(StorageError) -> Connection {
-    let (isClosed, isImmutable, idle) = shared.withLock { shared in
-      if shared.isClosed { return (true, false, Connection?.none) }
+    let (isClosed, stamp, idle) = shared.withLock { shared in
+      if shared.isClosed { return (true, FileStamp?.none, Connection?.none) }
       shared.openCount += 1
-      return (false, shared.isImmutable, shared.idle.popLast())
+      return (false, shared.isImmutable ? shared.stamp : nil, shared.idle.popLast())
     }
     if isClosed { throw .closedEngine }
     if let idle { return idle }
     do throws(StorageError) {
-      return try Connection.ours(path: file.path, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
+      let connection = try Connection.ours(path: file.path, isReadOnly: options.isReadOnly, isImmutable: stamp != nil)
+      connection.stamp = stamp
+      return connection
     } catch {
       shared.withLock { $0.openCount -= 1 }
       letGoIfUnused()
@@ -59,22 +61,33 @@ extension SQLiteEngine {
   }
 
   func endRead(_ connection: Connection, _ read: SQLiteReadTransaction) {
-    let id = ObjectIdentifier(read)
-    shared.withLock { _ = $0.pins.removeValue(forKey: id) }
+    shared.withLock { shared in
+      if let i = shared.pins.firstIndex(of: read.version) {
+        shared.pins.swapAt(i, shared.pins.count - 1)
+        shared.pins.removeLast()
+      }
+    }
     giveBack(connection)
   }
 
   private func giveBack(_ connection: Connection) {
     if mark.isStale { return connection.abandon() }
     let isUsable = endTransaction(connection)
+    // One may keep its pages for the next reader; several would add up.
+    if !shared.withLock({ $0.idle.isEmpty }) { connection.trimCache() }
     // Dropped outside the lock: closing a connection is work.
     let surplus = shared.withLock { shared -> Connection? in
       shared.openCount -= 1
-      guard isUsable, !shared.isClosed, shared.idle.count < SQLiteEngine.idleMax else { return connection }
+      guard isUsable, !shared.isClosed, shared.idle.count < SQLiteEngine.idleMax, connection.stamp == shared.stamp else {
+        return connection
+      }
       shared.idle.append(connection)
       return nil
     }
-    if surplus != nil { letGoIfUnused() }
+    if let surplus {
+      surplus.shut()
+      letGoIfUnused()
+    }
   }
 
   /// Rolls back whatever is open. False: the connection is of no use any more.
@@ -89,18 +102,20 @@ extension SQLiteEngine {
   }
 
   /// Read-only and no log at first: nobody wrote, and the file was read as one that never changes. Once a log
-  /// appears somebody does write, and it is read like any other.
+  /// appears somebody does write, and it is read like any other. Somebody may also have written and gone; then what was
+  /// read before is worth nothing.
   func followLog() throws(StorageError) {
-    guard shared.withLock({ $0.isImmutable }), file.hasLog else { return }
-    let connection = try Connection.ours(path: file.path, isReadOnly: true)
-    let failure = watch.withLock { watch -> StorageError? in
-      guard watch != nil else { return nil }
-      do throws(StorageError) { watch = try VersionWatch(connection) } catch { return error }
-      return nil
+    guard let seen = shared.withLock({ $0.isImmutable ? $0.stamp : nil }) else { return }
+    let isImmutable = !file.hasLog
+    let stamp = FileStamp(file.path)
+    if isImmutable, stamp == seen { return }
+    let connection = try Connection.ours(path: file.path, isReadOnly: true, isImmutable: isImmutable)
+    try watch.withLock { watch throws(StorageError) in
+      if !shared.withLock({ $0.isClosed }) { watch = try VersionWatch(connection, isImmutable: isImmutable) }
     }
-    if let failure { throw failure }
     let old = shared.withLock { shared in
-      shared.isImmutable = false
+      shared.isImmutable = isImmutable
+      shared.stamp = isImmutable ? stamp : nil
       defer { shared.idle = [] }
       return shared.idle
     }

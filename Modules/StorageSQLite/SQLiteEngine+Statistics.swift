@@ -5,12 +5,13 @@ import Musl
 #else
 import Darwin
 #endif
+import Coordination
 import Storage
 import Synchronization
 import Values
 
 extension SQLiteEngine {
-  /// Pins are this process's: SQLite does not say who else reads.
+  /// Pins are this process's, and of others those that announced themselves: SQLite does not say who else reads.
   public func statistics() throws(StorageError) -> StorageStatistics {
     try checkOpen()
     var statistics = StorageStatistics()
@@ -19,12 +20,19 @@ extension SQLiteEngine {
       if stat(path, &info) == 0 { statistics.fileBytes += Int(info.st_blocks) * 512 }
     }
     let process = getpid()
-    statistics.pins = shared.withLock { $0.pins.values.sorted() }.map { VersionPin(version: $0, processID: process) }
+    let pins = shared.withLock { $0.pins.sorted() }.map { VersionPin(version: $0, processID: process) }
+    let holders = HolderTable.holders(path: file.coordinationPath)
+    statistics.pins = pins.named(by: holders.filter { $0.processID == process }, isComplete: true)
+    statistics.pins += [].named(by: holders.filter { $0.processID != process }, isComplete: false)
+    statistics.pins.sort { $0.version < $1.version }
     let read = try beginRead()
     defer { read.end() }
     guard let snapshot = read as? SQLiteReadTransaction else { return statistics }
     let connection = snapshot.connection
-    statistics.freeBytes = Int(try connection.number(of: "freelist_count") * connection.number(of: "page_size"))
+    let (pages, free) = (try connection.number(of: "page_count"), try connection.number(of: "freelist_count"))
+    let pageSize = try connection.number(of: "page_size")
+    statistics.freeBytes = Int(free * pageSize)
+    statistics.liveBytes = Int(max(0, pages - free) * pageSize)
     statistics.historyVersions = try connection.historyBounds()
     return statistics
   }

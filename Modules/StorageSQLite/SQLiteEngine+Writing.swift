@@ -15,6 +15,11 @@ extension SQLiteEngine {
     let connection = try takeWriter()
     do throws(StorageError) {
       try begin(connection, deadline)
+      connection.checkSettled()
+      if let settled = connection.settled {
+        connection.use(settled.state.layout)
+        return SQLiteWriteTransaction(self, connection, settled.state, hold)
+      }
       if try logForeignWrites(connection) {
         bell.ring()
         try begin(connection, deadline)
@@ -40,6 +45,8 @@ extension SQLiteEngine {
         path: file.path, isReadOnly: false, cacheKilobytes: Connection.writerCacheKilobytes)
       if pagesMax > 0 { try writer.execute("PRAGMA max_page_count = \(pagesMax)") }
       shared.withLock { $0.durability.connectionIsFull = nil }
+      // Commits are counted by it.
+      try watch.withLock { watch throws(StorageError) in try makeWatch(&watch) }
       // The log may be new, and our own syncs of it do not bring its name to the disk.
       try LogFile.syncDirectory(of: file.path)
       return writer
@@ -65,8 +72,18 @@ extension SQLiteEngine {
 
   func lastIssuedKey(_ table: TableID) -> Int64 { shared.withLock { $0.issued[table] ?? 0 } }
 
-  /// After the commit in the file: makes it as durable as was asked for, and tells everybody.
-  func committed(_ version: Version, _ layout: SchemaLayout, _ durability: Durability) throws(StorageError) {
+  /// Before the commit in the file: what may be missing for its durability is missed now, while nobody sees it.
+  func prepareCommit(_ durability: Durability) throws(StorageError) {
+    guard durability == .full, shared.withLock({ $0.durability.connectionIsFull }) != true else { return }
+    try log.withLock { log throws(StorageError) in
+      if log == nil { log = try LogFile(database: file.path) }
+    }
+  }
+
+  /// After the commit in the file: makes it as durable as was asked for, and tells everybody. `layout`: of the catalog that
+  /// came with it, which nobody needs to read then.
+  func committed(_ version: Version, _ layout: SchemaLayout?, _ durability: Durability) throws(StorageError) {
+    if let layout { remember(layout, Int64(clamping: version.rawValue)) }
     let wasFull = shared.withLock { shared in
       defer { shared.durability.note(durability) }
       return shared.durability.connectionIsFull ?? false
@@ -79,7 +96,7 @@ extension SQLiteEngine {
     }
     checkpointer.committed(logged: frames.logged, moved: frames.moved)
     switch durability {
-    case .full: if !wasFull { try LogFile.sync(database: file.path) }
+    case .full: if !wasFull { try log.withLock { $0 }?.syncCommit() }
     case .grouped(let bound): if !wasFull { checkpointer.syncLog(within: bound) }
     case .relaxed: break
     }
@@ -97,6 +114,8 @@ extension SQLiteEngine {
       shared.writer = connection
       return nil
     }
+    // While the lock is held, and before the store counts as closed: whoever closes last takes the log away by its name.
+    surplus?.shut()
     hold.release()
     if surplus != nil { letGoIfUnused() }
   }
@@ -111,7 +130,7 @@ extension SQLiteEngine {
       if mark.isStale { for connection in all { connection.abandon() } }
       return all
     }
-    guard unused != nil else { return }
+    guard let unused else { return }
     if mark.isStale {
       watch.withLock { watch in
         watch?.abandon()
@@ -120,8 +139,15 @@ extension SQLiteEngine {
       return
     }
     checkpointer.close()
-    watch.withLock { $0 = nil }
-    presence.withLock { $0 = nil }
+    // Every connection before the presence: the last to close takes the log away by its name, and by then another store
+    // may have it.
+    for connection in unused { connection.shut() }
+    watch.withLock { watch in
+      watch?.shut()
+      watch = nil
+    }
+    log.withLock { $0 = nil }
+    letGoOfFile()
   }
 }
 

@@ -16,12 +16,15 @@ public final class SQLiteEngine: StorageEngine {
     var layout: (version: Int64, layout: SchemaLayout)?
     /// The last key given out in each table, also by writes that were rolled back.
     var issued: [TableID: Int64] = [:]
-    var pins: [ObjectIdentifier: Version] = [:]
+    /// The versions of open reads, in no order.
+    var pins: [Version] = []
     var isClosed = false
     var openCount = 0
     var durability = DurabilityLevel()
-    /// Reads the file as one that nobody writes.
+    var tails: (version: Version, lists: ListTails) = (Version(0), ListTails())
+    /// Reads the file as one that nobody writes, as long as it looks like `stamp`.
     var isImmutable = false
+    var stamp: FileStamp?
   }
 
   public let kind = "sqlite"
@@ -29,13 +32,21 @@ public final class SQLiteEngine: StorageEngine {
   let options: OpenOptions
   let mark = ForkMark()
   let shared = Mutex(Shared())
-  let watch: Mutex<VersionWatch?>
+  /// Made when it is first needed: who opens a store to read it needs one connection and not two.
+  let watch = Mutex<VersionWatch?>(nil)
   let bell: FileDoorbell
   let checkpointer: Checkpointer
   /// nil when read-only.
   let lock: FileWriterLock?
   /// Released when the file is let go of.
   let presence: Mutex<StorePresence?>
+  private let held: Mutex<HeldFiles?>
+  /// There was no log before ours, so none is to be left.
+  let hasMadeLog: Bool
+  /// Open from the first commit on that we sync ourselves.
+  let log = Mutex<LogFile?>(nil)
+  /// Who holds which version, for all processes. Opened by the first announcement.
+  let holders = Mutex<HolderTable?>(nil)
   let pagesMax: Int
   let forget: @Sendable (SQLiteEngine) -> Void
   /// Idle connections kept for the next reads.
@@ -49,22 +60,29 @@ public final class SQLiteEngine: StorageEngine {
     self.options = options
     self.pagesMax = pagesMax
     self.forget = forget
+    let hadLog = file.hasLog
     let (presence, isImmutable) = try SQLiteEngine.announce(file, options)
+    hasMadeLog = options.isReadOnly && !isImmutable && !hadLog
+    held = Mutex(HeldFiles(path: file.path))
     self.presence = Mutex(presence)
     lock = options.isReadOnly ? nil : try FileWriterLock(path: file.coordinationPath)
     bell = try FileDoorbell(path: file.bellPath, isReadOnly: options.isReadOnly)
     checkpointer = Checkpointer(path: file.path, lock: lock)
-    shared.withLock { $0.isImmutable = isImmutable }
-    watch = Mutex(try SQLiteEngine.verified(file, options, isImmutable: isImmutable))
+    shared.withLock { shared in
+      shared.isImmutable = isImmutable
+      shared.stamp = isImmutable ? FileStamp(file.path) : nil
+    }
+    try verify(isImmutable: isImmutable)
   }
 
   /// Says that the store is open, and whether it is to be read as a file that nobody writes: SQLite would otherwise
-  /// make files beside it, which whoever may only read must not and often cannot.
+  /// make files beside it, which is none of a reader's business where no writer ever was, and often not possible.
+  /// Where writers were and SQLite's files can be made, the store is read as any other, and keeps no writer out.
   private static func announce(
     _ file: StoreFile, _ options: OpenOptions
   ) throws(StorageError) -> (StorePresence?, isImmutable: Bool) {
     guard options.isReadOnly else { return (try StorePresence(path: file.coordinationPath, as: .writer), false) }
-    let isImmutable = !file.hasLog
+    let isImmutable = !file.hasLog && !(file.hadWriter && file.mayHaveLog)
     do throws(StorageError) {
       return (
         try StorePresence(path: file.coordinationPath, as: isImmutable ? .unprotectedReader : .reader), isImmutable
@@ -77,14 +95,14 @@ public final class SQLiteEngine: StorageEngine {
     }
   }
 
-  /// The watching connection, once it has read what every file of ours has.
-  private static func verified(
-    _ file: StoreFile, _ options: OpenOptions, isImmutable: Bool
-  ) throws(StorageError) -> VersionWatch {
+  /// Reads what every file of ours has. The connection is the first reader's.
+  private func verify(isImmutable: Bool) throws(StorageError) {
     do throws(StorageError) {
       let connection = try Connection.ours(path: file.path, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
-      _ = try connection.readCatalog()
-      return try VersionWatch(connection, isImmutable: isImmutable)
+      connection.stamp = shared.withLock { $0.stamp }
+      try connection.run(StatementKey(.begin), "BEGIN")
+      _ = try state(of: connection)
+      if endTransaction(connection) { shared.withLock { $0.idle.append(connection) } }
     } catch {
       // The first bytes said that the file is ours: what SQLite cannot read in it is damage.
       guard error.code == .sqlite || error.code == .foreignFile else { throw error }
@@ -106,12 +124,19 @@ public final class SQLiteEngine: StorageEngine {
   public func latestVersion() throws(StorageError) -> Version {
     try mark.check()
     if options.isReadOnly { try followLog() }
-    let found = watch.withLock { watch -> Result<Version, StorageError>? in
-      guard watch != nil else { return nil }
-      do throws(StorageError) { return .success(try watch?.latest() ?? Version(0)) } catch { return .failure(error) }
+    return try watch.withLock { watch throws(StorageError) in
+      try makeWatch(&watch)
+      return try watch?.latest() ?? Version(0)
     }
-    guard let found, !shared.withLock({ $0.isClosed }) else { throw .closedEngine }
-    return try found.get()
+  }
+
+  /// Opens the watching connection where there is none yet, unless the engine is closed.
+  func makeWatch(_ watch: inout VersionWatch?) throws(StorageError) {
+    let (isClosed, isImmutable) = shared.withLock { ($0.isClosed, $0.isImmutable) }
+    if isClosed { throw .closedEngine }
+    if watch != nil { return }
+    let connection = try Connection.ours(path: file.path, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
+    watch = try VersionWatch(connection, isImmutable: isImmutable)
   }
 
   public func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
@@ -130,5 +155,16 @@ public final class SQLiteEngine: StorageEngine {
       return !shared.isClosed
     }
     if isFirst { letGoIfUnused() }
+  }
+
+  /// After the last connection was closed.
+  func letGoOfFile() {
+    if hasMadeLog, let connection = try? Connection.ours(path: file.path, isReadOnly: false) {
+      // A connection that only reads cannot take the log away; this one does unless others are there.
+      _ = try? connection.readVersions()
+      connection.shut()
+    }
+    held.withLock { $0 = nil }
+    presence.withLock { $0 = nil }
   }
 }

@@ -8,5 +8,15 @@ import Values
 final class SQLiteReadTransaction: Snapshot, ReadTransaction, @unchecked Sendable {
   deinit { end() }
 
+  override func refuse() throws(StorageError) {
+    try super.refuse()
+    // Read as a file that nobody writes: when somebody did, pages of two versions would be taken for one.
+    if let stamp = connection.stamp, stamp != FileStamp(engine.file.path) {
+      throw StorageError(
+        .snapshotExpired, .transaction, "Another program has written '\(engine.file.path)' while it was read.",
+        remedy: "End the transaction and begin another.")
+    }
+  }
+
   override func close() { engine.endRead(connection, self) }
 }

@@ -11,7 +11,11 @@ extension SQLiteWriteTransaction {
         return try removeAll(of: owner, from: column)
       }
       let list = try layout.list(id)
-      var found = try loadPositions(list, owner)
+      if case .insert(let at, let values) = edit, try append(values, at: at, to: list, owner) { return }
+      tails[id, owner] = nil
+      var found: [Int64] = []
+      // To empty a list nobody needs to know what is in it, be it what another program should not have put there.
+      if case .clear = edit { try requireObject(try layout.table(id.table), owner) } else { found = try loadPositions(list, owner) }
       // Out of the cache while it changes: no copy, and forgotten when something fails on the way.
       _ = positions.take(id, owner)
       do throws(StorageError) {
@@ -21,6 +25,7 @@ extension SQLiteWriteTransaction {
         throw error
       }
       positions.keep(found, id, owner)
+      tails[id, owner] = ListTails.Tail(count: found.count, last: found.last)
     }
   }
 
@@ -57,7 +62,7 @@ extension SQLiteWriteTransaction {
     }
   }
 
-  private func check(_ value: Value, _ list: ColumnLayout) throws(StorageError) {
+  func check(_ value: Value, _ list: ColumnLayout) throws(StorageError) {
     try list.check(value)
     try checkSize(value, list)
   }
@@ -76,6 +81,12 @@ extension SQLiteWriteTransaction {
   ) throws(StorageError) {
     guard !values.isEmpty else { return }
     let slots = try makeRoom(for: values.count, at: index, list, owner, &found)
+    try put(values, at: slots, list, owner)
+    found.insert(contentsOf: slots, at: index)
+  }
+
+  /// Adds elements at free positions.
+  func put(_ values: [Value], at slots: [Int64], _ list: ColumnLayout, _ owner: ObjectKey) throws(StorageError) {
     let statement = try take(.putElement, list) {
       "INSERT INTO \(list.name) (owner, position, value) VALUES (?, ?, ?)"
     }
@@ -88,7 +99,6 @@ extension SQLiteWriteTransaction {
       }
       sqlite3_reset(statement.pointer)
     }
-    found.insert(contentsOf: slots, at: index)
     if list.linksInside { for value in values { try change(links: value.links, of: list, owner, by: 1) } }
   }
 

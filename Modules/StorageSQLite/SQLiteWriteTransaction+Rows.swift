@@ -36,6 +36,9 @@ extension SQLiteWriteTransaction {
 
   private func counters(_ table: TableLayout) throws(StorageError) -> (objects: Int, lastKey: Int64) {
     if let key = lastKeys[table.id] { return (try objectCount(table), key) }
+    if let settled = connection.settled, settled.state.layout === layout, let known = settled.counters[table.id] {
+      return (objectCounts[table.id] ?? known.objects, max(known.lastKey, engine.lastIssuedKey(table.id)))
+    }
     let stored = try connection.counters(of: table)
     // Another program may have added rows without running the triggers that count.
     let used = try connection.largestKey(table)
@@ -133,6 +136,7 @@ extension SQLiteWriteTransaction {
       countedTables.insert(id)
       for list in table.collections {
         _ = positions.take(list.id, key)
+        tails[list.id, key] = nil
         try removeAll(of: key, from: list)
       }
     }

@@ -28,6 +28,7 @@ extension SQLiteWriteTransaction {
       try connection.run(StatementKey(.release), "RELEASE part")
       marks.removeLast()
       positions.forgetAll()
+      tails.forgetAll()
       // A count that was first asked for since then may have seen what is undone now.
       objectCounts = mark.objectCounts
       layout = mark.layout

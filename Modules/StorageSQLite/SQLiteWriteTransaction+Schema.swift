@@ -21,6 +21,7 @@ extension SQLiteWriteTransaction {
       }
       layout = new
       positions.forgetAll()
+      tails.forgetAll()
       windows.forget()
     }
   }

@@ -13,6 +13,7 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
   }
 
   private let hold: WriterHold
+  private let layoutAtBeginning: SchemaLayout
   var marks: [Mark] = []
   /// The last key given out in each table that the transaction inserted into.
   @exclusivity(unchecked) var lastKeys: [TableID: Int64] = [:]
@@ -22,9 +23,13 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
   @exclusivity(unchecked) private var spoiled: StorageError?
   /// Held while rows are added to one table: the counters that every insert needs.
   @exclusivity(unchecked) var insertion: Insertion?
+  /// Where lists end that this process has edited.
+  @exclusivity(unchecked) var tails: ListTails
 
   init(_ engine: SQLiteEngine, _ connection: Connection, _ state: SnapshotState, _ hold: WriterHold) {
     self.hold = hold
+    tails = engine.knownTails(state.version)
+    layoutAtBeginning = state.layout
     super.init(engine, connection, state)
   }
 
@@ -36,6 +41,8 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
   }
 
   override func settle() { settleInsertion() }
+
+  override func knownCount(_ list: ColumnID, _ owner: ObjectKey) -> Int? { tails[list, owner]?.count }
 
   override func close() {
     settleInsertion()
@@ -75,21 +82,33 @@ extension SQLiteWriteTransaction {
     }
     settleInsertion()
     do throws(StorageError) {
-      for id in countedTables.sorted() {
-        let table = try layout.table(id)
-        // What is counted was changed, so its count is known.
-        let objects: Int
-        if let known = objectCounts[id] { objects = known } else { objects = try objectCount(table) }
-        try connection.setCounters(ObjectCounters(objects: objects, lastKey: lastKeys[id] ?? 0), of: table)
-      }
+      try engine.prepareCommit(durability)
+      let counters = try putCounters()
       try putRecord(record)
       try trimHistory()
       try connection.run(StatementKey(.commit), "COMMIT")
+      connection.settle(SnapshotState(version: version.next, layout: layout), counters)
     } catch {
       throw spoil(StorageError(widening: error))
     }
-    try engine.committed(version.next, layout, durability)
+    engine.keep(tails, version.next)
+    try engine.committed(version.next, layout === layoutAtBeginning ? nil : layout, durability)
     return version.next
+  }
+
+  /// Writes the counters that have changed, and returns all that are known.
+  private func putCounters() throws(StorageError) -> [TableID: ObjectCounters] {
+    // Another catalog may have other tables under the same numbers.
+    var known = connection.settled.flatMap { $0.state.layout === layout ? $0.counters : nil } ?? [:]
+    for id in countedTables.sorted() {
+      let table = try layout.table(id)
+      // What is counted was changed, so its count is known.
+      let objects: Int
+      if let known = objectCounts[id] { objects = known } else { objects = try objectCount(table) }
+      try connection.setCounters(ObjectCounters(objects: objects, lastKey: lastKeys[id] ?? 0), of: table)
+      if let lastKey = lastKeys[id] ?? known[id]?.lastKey { known[id] = ObjectCounters(objects: objects, lastKey: lastKey) }
+    }
+    return known
   }
 
   private func putRecord(_ record: CommitRecord) throws(StorageError) {

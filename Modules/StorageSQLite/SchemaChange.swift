@@ -16,7 +16,8 @@ struct SchemaChange {
     let newAccessories = SchemaChange.accessories(of: new)
     for (name, old) in oldAccessories.sorted(by: { $0.key < $1.key })
     where newAccessories[name]?.definition != old.definition {
-      statements.append("DROP \(old.kind) \(name)")
+      // Files of older builds have fewer triggers.
+      statements.append("DROP \(old.kind) \(old.kind == "TRIGGER" ? "IF EXISTS " : "")\(name)")
     }
     for table in old.tables where after[table.id] == nil { drop(table) }
     for table in new.tables {

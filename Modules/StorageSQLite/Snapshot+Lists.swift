@@ -6,6 +6,7 @@ extension Snapshot {
     try enter()
     defer { leave() }
     let column = try layout.collection(id)
+    if let count = knownCount(id, owner) { return count }
     return column.kind == .list ? try loadPositions(column, owner).count : try memberCount(column, owner)
   }
 
@@ -60,7 +61,11 @@ extension Snapshot {
     defer { connection.finish(statement) }
     statement.bind(1, owner.rawValue)
     var found: [Int64] = []
-    while try connection.step(statement, "read \(list.label)") { found.append(statement.int64(0)) }
+    while try connection.step(statement, "read \(list.label)") {
+      // Another program may have put anything there; what is no integer has no place among them.
+      guard statement.isInteger(0) else { throw .foreignValue(in: list.label) }
+      found.append(statement.int64(0))
+    }
     positions.keep(found, list.id, owner)
     return found
   }

@@ -52,7 +52,8 @@ extension Snapshot: QueryPushdown {
     var terms: [String] = []
     for key in keys {
       guard let column = compiler.column(key.path), column.cell.type != .link else { return nil }
-      terms += column.orderTerms.map { "\($0) \(key.ascending ? "ASC NULLS FIRST" : "DESC NULLS LAST")" }
+      // Null is below everything to SQLite too: first ascending, last descending.
+      terms += compiler.orderTerms(column).map { "\($0) \(key.ascending ? "ASC" : "DESC")" }
     }
     return terms
   }

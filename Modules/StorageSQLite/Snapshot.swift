@@ -34,6 +34,8 @@ class Snapshot: StorageReading {
 
   final var catalog: Catalog { layout.catalog }
 
+  final var powers: StoragePowers { StoragePowers(windows: self, pushdown: self, aggregates: self) }
+
   /// Throws when the transaction cannot be used any more.
   func refuse() throws(StorageError) {
     if isEnded { throw .ended }
@@ -63,6 +65,9 @@ class Snapshot: StorageReading {
 
   /// Ends the transaction in the file and lets go of the connection. Called once.
   func close() {}
+
+  /// How many elements a list has where that is known without them.
+  func knownCount(_ list: ColumnID, _ owner: ObjectKey) -> Int? { nil }
 
   /// Brings `objectCounts` up to date with rows that are being added.
   func settle() {}

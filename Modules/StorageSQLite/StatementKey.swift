@@ -1,12 +1,12 @@
 /// What a statement is for. Its text is a function of the key and the layout.
-struct StatementKey: Hashable {
+struct StatementKey: Equatable {
   enum Purpose: UInt64 {
     case begin, beginWrite, commit, rollback, savepoint, release, undo
-    case version, catalog, objectCount, issued, largestKey, setCounters
+    case version, catalog, objectCount, largestKey, setCounters
     case putRecord, trimHistory, history, historyBounds, foreignLog
     case contains, read, insert, delete, update
-    case keys, keysOfWord, find, countKeys, conflict, sources
-    case positions, elements, elementsFrom, putElement, setElement, moveElement, removeElements, deleteOwner
+    case keys, keysOfWord, find, countKeys, sources
+    case positions, tail, elements, putElement, setElement, moveElement, removeElements, deleteOwner
     case hasMember, rankOfMember, countMembers, members, valueOfKey, putLink, removeLink, links, linksInRange, linkSources
   }
 
@@ -25,5 +25,5 @@ struct StatementKey: Hashable {
 
   static func == (a: StatementKey, b: StatementKey) -> Bool { a.word == b.word }
 
-  func hash(into hasher: inout Hasher) { hasher.combine(word) }
+  static func < (a: StatementKey, b: StatementKey) -> Bool { a.word < b.word }
 }

@@ -83,4 +83,13 @@ struct StoreFile {
   }
 
   var hasLog: Bool { access(logPath, F_OK) == 0 }
+
+  /// Some process had it open for writing, and one may come again: then they agree through this file.
+  var hadWriter: Bool { access(coordinationPath, F_OK) == 0 }
+
+  /// Whether SQLite's files can be made beside it, and taken away again.
+  var mayHaveLog: Bool {
+    let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    return access(path, W_OK) == 0 && access(directory, W_OK) == 0
+  }
 }

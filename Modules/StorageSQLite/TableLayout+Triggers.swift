@@ -6,7 +6,17 @@ import Values
 extension TableLayout {
   var triggers: [String: String] {
     let number = entry.id.rawValue
+    let conflicts = self.conflicts
     var result = [
+      // REPLACE takes rows away without telling; whether one really went shows when the log is read.
+      trigger("replacing", "BEFORE INSERT ON \(name)"): """
+        INSERT INTO _vivarium_foreign (type, key, change)
+            SELECT \(number), _key, 'replaced' FROM \(name) WHERE \(conflicts);
+        """,
+      trigger("replacing others", "BEFORE UPDATE ON \(name)"): """
+        INSERT INTO _vivarium_foreign (type, key, change)
+            SELECT \(number), _key, 'replaced' FROM \(name) WHERE _key <> old._key AND (\(conflicts));
+        """,
       trigger("inserted", "AFTER INSERT ON \(name)"): """
         INSERT INTO _vivarium_foreign (type, key, change) VALUES (\(number), new._key, 'inserted');
           UPDATE _vivarium_types SET objects = objects + 1, last_key = max(last_key, new._key) WHERE id = \(number);
@@ -30,10 +40,18 @@ extension TableLayout {
           """
       }
     }
+    // Two names that differ in NUL alone are one here.
     return Dictionary(
-      uniqueKeysWithValues: result.map { head, body in
-        (head.name, "CREATE TRIGGER \(head.name) \(head.event)\nBEGIN\n  \(body)\nEND")
-      })
+      result.map { head, body in (head.name, "CREATE TRIGGER \(head.name) \(head.event)\nBEGIN\n  \(body)\nEND") }
+    ) { first, second in min(first, second) }
+  }
+
+  /// Whether a row stands in the way of the new one.
+  private var conflicts: String {
+    let unique = indexes.filter(\.entry.isUnique).map { index in
+      "(" + index.columns.map { "\($0.name) = new.\($0.name)" }.joined(separator: " AND ") + ")"
+    }
+    return (["_key = new._key"] + unique).joined(separator: " OR ")
   }
 
   private struct Head: Hashable {

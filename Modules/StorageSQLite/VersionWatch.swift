@@ -66,4 +66,7 @@ struct VersionWatch {
 extension VersionWatch {
   /// In a forked child.
   func abandon() { connection.abandon() }
+
+  /// Closes the connection. Nothing is asked afterwards.
+  func shut() { connection.shut() }
 }

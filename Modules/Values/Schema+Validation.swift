@@ -17,14 +17,21 @@ extension Schema {
   /// Every fault of the schema, not only the first (B1). Empty: the schema can be stored.
   public func faults() -> [SchemaFault] {
     var faults: [SchemaFault] = []
-    var seen: Set<String> = []
-    for object in objects {
-      if !seen.insert(object.name).inserted {
+    let repeated = Schema.repeated(objects.map(\.name))
+    for (i, object) in objects.enumerated() {
+      if repeated.contains(i) {
         faults.append(SchemaFault(type: object.name, property: nil, message: "is listed twice"))
       }
       faults += object.faults(in: self)
     }
     return faults + embeddingCircles()
+  }
+
+  /// Positions of names that stand further ahead already, ascending. By sorting and not with a set: the first set of strings
+  /// has the runtime look through every library of the process.
+  static func repeated(_ names: [String]) -> [Int] {
+    let order = names.indices.sorted { (names[$0], $0) < (names[$1], $1) }
+    return zip(order, order.dropFirst()).compactMap { names[$0] == names[$1] ? $1 : nil }.sorted()
   }
 
   /// Types that embed each other in a circle: an object of one could never be complete.
@@ -52,9 +59,9 @@ extension ObjectSchema {
       faults.append(SchemaFault(type: name, property: property, message: message))
     }
     if name.isEmpty { fault(nil, "a type needs a name") }
-    var names: Set<String> = []
-    for property in properties {
-      if !names.insert(property.name).inserted { fault(property.name, "is declared twice") }
+    let repeated = Schema.repeated(properties.map(\.name))
+    for (i, property) in properties.enumerated() {
+      if repeated.contains(i) { fault(property.name, "is declared twice") }
       for message in property.faults(of: name, in: schema) { fault(property.name, message) }
       for message in property.ruleFaults(of: self, in: schema) { fault(property.name, message) }
     }

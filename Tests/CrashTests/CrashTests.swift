@@ -68,7 +68,7 @@ import Testing
     for writer in acknowledged.keys { acknowledged[writer] = try CrashLedger.lastNumber(of: writer, read) }
     // The lock is free at once although its holder is dead.
     let writer = Int64(1 + round % 3)
-    let write = try engine.beginWrite(.after(.seconds(5)))
+    let write = try engine.beginWrite(.after(.seconds(600)))
     write.end()
     acknowledged[writer] = try CrashLedger.commitNext(writer, engine, .relaxed)
   }

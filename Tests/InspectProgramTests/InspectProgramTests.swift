@@ -67,6 +67,35 @@ private struct Shop {
     #expect(try InspectProcess(["get", path, "Item", "#3"]).output.contains("item 2"))
   }
 
+  @Test(arguments: FileKind.allCases) func infoNamesWhoHoldsWhichVersion(kind: FileKind) throws {
+    let shop = try Shop(kind)
+    let read = try shop.engine.beginRead()
+    defer { read.end() }
+    let holder = (shop.engine as? any VersionAnnouncing)?.announce(read.version, label: "list window")
+    defer { withExtendedLifetime(holder) {} }
+    let info = try InspectProcess(["info", shop.url.path])
+    let process = ProcessInfo.processInfo.processIdentifier
+    #expect(info.output.contains("reader    version 1 held by process \(process), 'list window', for "))
+    #expect(info.output.contains(" bytes on disk; "))
+    let json = try InspectProcess(["info", shop.url.path, "--format", "ndjson"]).output
+    #expect(json.contains(#""label":"list window","milliseconds":"#))
+    #expect(!json.contains(#""liveBytes":0,"#))
+  }
+
+  @Test(arguments: FileKind.allCases) func compactGivesSpaceBackAndChangesNoData(kind: FileKind) throws {
+    let shop = try Shop(kind, count: 6_000)
+    let digest = try InspectProcess(["digest", shop.url.path]).output
+    let table = try #require(try shop.engine.beginRead().catalog["Item"])
+    try shop.engine.write { write in for key in 1...5_990 { try write.delete(table.id, ObjectKey(Int64(key))) } }
+    shop.engine.close()
+    let (before, left) = (try InspectProcess(["digest", shop.url.path]).output, try InspectProcess(["count", shop.url.path, "Item"]).output)
+    let compact = try InspectProcess(["compact", shop.url.path])
+    #expect(compact.status == 0 && compact.output.contains(" bytes given back; ") && !compact.output.hasPrefix("0 "))
+    #expect(left == "10\n" && before != digest)
+    #expect(try InspectProcess(["digest", shop.url.path]).output == before)
+    #expect(try InspectProcess(["verify", shop.url.path]).status == 0)
+  }
+
   @Test(arguments: FileKind.allCases) func aStoreInUseIsReadAsItWasCommitted(kind: FileKind) throws {
     let shop = try Shop(kind)
     let write = try shop.engine.beginWrite(.never)

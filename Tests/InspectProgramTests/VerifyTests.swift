@@ -164,12 +164,29 @@ private struct Zoo {
     ObjectSchema("Dog", .scalar("name", .string, indexed: true)),
   ])
 
+  /// Made once for each kind, and copied for each test.
+  private static let templates: [FileKind: Result<(TemporaryDirectory, URL), any Error>] = Dictionary(
+    uniqueKeysWithValues: FileKind.allCases.map { kind in
+      (kind, Result {
+        let directory = TemporaryDirectory("zoo")
+        let url = directory.file("zoo.\(kind.rawValue)")
+        try make(kind, url)
+        return (directory, url)
+      })
+    })
+
   init(_ kind: FileKind) throws {
     self.kind = kind
     url = directory.file("zoo.\(kind.rawValue)")
+    // Closed, the main file has everything.
+    let (_, template) = try #require(try Zoo.templates[kind]?.get())
+    try FileManager.default.copyItem(at: template, to: url)
+  }
+
+  private static func make(_ kind: FileKind, _ url: URL) throws {
     let engine = try kind.backend(url).open(OpenOptions())
     defer { engine.close() }
-    try engine.adopt(Self.schema)
+    try engine.adopt(schema)
     try engine.write { write in
       let dog = try #require(write.catalog["Dog"])
       for i in 0..<100 { try write.insert(dog, ["name": .string("dog \(i)")]) }

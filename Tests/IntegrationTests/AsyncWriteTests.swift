@@ -16,6 +16,67 @@ import Vivarium
     #expect(count == 1_000)
   }
 
+  @Test(arguments: Engine.allCases) func aSynchronousWriteComesAfterThoseThatWereAskedForBefore(engine: Engine) throws {
+    let (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let holder = try Store(configuration)
+    try holder.beginWrite()
+    let done = Signal()
+    let asked = try Store(configuration)
+    func ask(_ number: Int) { asked.writeAsync { try $0.add(Book(pages: number)) } onComplete: { _ in done.fire() } }
+    for number in 0..<5 { ask(number) }
+    // Its cancellation leaves no gap.
+    asked.writeAsync { try $0.add(Book(pages: 99)) }.cancel()
+    Thread {
+      let here = try? Store(configuration)
+      try? here?.write { try here?.add(Book(pages: 5)) }
+      done.fire()
+    }.start()
+    while asked.waitingWriteCount < 6 { sched_yield() }
+    ask(6)
+    holder.cancelWrite()
+    #expect(done.wait { done.count == 7 })
+    asked.refresh()
+    #expect(asked.objects(Book.self).map(\.pages) == Array(0...6))
+    #expect(asked.waitingWriteCount == 0)
+  }
+
+  @Test func aSynchronousWriteBehindOthersKeepsItsDeadline() throws {
+    var (configuration, directory) = Engine.memory.place()
+    defer { withExtendedLifetime(directory) {} }
+    let holder = try Store(configuration)
+    try holder.beginWrite()
+    let asked = try Store(configuration)
+    let request = asked.writeAsync { try $0.add(Book()) }
+    configuration.writeTimeout = .milliseconds(5)
+    let late = try Store(configuration)
+    #expect { try late.write {} } throws: { StoreError.Code.writeTimeout ~= $0 }
+    #expect(request.cancel())
+    holder.cancelWrite()
+    configuration.writeTimeout = nil
+    let next = try Store(configuration)
+    try next.write { try next.add(Book(title: "next")) }
+    #expect(next.objects(Book.self).map(\.title) == ["next"])
+  }
+
+  @Test(arguments: Engine.allCases) func aWriteThatTheWorkerItselfMakesDoesNotWaitForTheWorker(engine: Engine) throws {
+    let (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    // Without a context the completion runs on the worker, with more writes queued behind it.
+    let store = try Store(configuration)
+    let done = Signal()
+    for number in 0..<3 {
+      store.writeAsync { try $0.add(Book(pages: number)) } onComplete: { _ in
+        let inner = try? Store(configuration)
+        try? inner?.write { try inner?.add(Book(pages: 10 + number)) }
+        done.fire()
+      }
+    }
+    #expect(done.wait { done.count == 3 })
+    store.refresh()
+    #expect(Set(store.objects(Book.self).map(\.pages)) == [0, 1, 2, 10, 11, 12])
+  }
+
   @Test(arguments: Engine.allCases) func aWriteCancelledWhileItRunsIsUndone(engine: Engine) async throws {
     let (configuration, directory) = engine.place()
     defer { withExtendedLifetime(directory) {} }
@@ -167,17 +228,17 @@ private actor Clerk {
     let store = try await Store.open(configuration)
     let done = AsyncSignal()
     for number in 0..<count {
-      switch number % 3 {
-      case 0:
+      // Each behind those that were asked for before.
+      switch number % 4 {
+      case 0, 2:
         store.writeAsync { store in try store.add(Book(pages: number)) } onComplete: { _ in done.fire() }
       case 1:
-        // Behind those that were asked for before.
-        try await store.write { store in try store.add(Book(pages: number)) }
-      default:
         try store.write { try store.add(Book(pages: number)) }
+      default:
+        try await store.write { store in try store.add(Book(pages: number)) }
       }
     }
-    await done.wait(count: (count + 2) / 3)
+    await done.wait(count: (count + 1) / 2)
     store.refresh()
     return (store.objects(Book.self).map(\.pages), store.objects(Book.self).count)
   }

@@ -68,6 +68,54 @@ import Vivarium
     #expect(try store.statistics().fileBytes <= 2 * early + (engine == .sqlite ? 16 << 20 : 0))
   }
 
+  @Test(arguments: Engine.allCases) func compactingGivesSpaceBackAndKeepsEverything(engine: Engine) throws {
+    let (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let store = try Store(configuration)
+    try store.write { for i in 0..<4_000 { try store.add(Book(title: String(repeating: "\(i) ", count: 150), pages: i)) } }
+    try store.write { try store.delete(store.objects(Book.self).where { $0.pages >= 100 }) }
+    let before = try store.statistics().fileBytes
+    let given = try store.compact()
+    switch engine {
+    case .lmdb: #expect(given > 1_000_000)
+    // This store still reads the log as it was; the file gets shorter once nobody does.
+    case .sqlite: #expect(try store.statistics().freeBytes == 0)
+    default: #expect(given == 0 && before == 0)
+    }
+    #expect(store.objects(Book.self).map(\.pages) == Array(0..<100))
+    #expect(store.objects(Book.self).first?.title == String(repeating: "0 ", count: 150))
+    // Reads, writes and other stores go on.
+    let other = try Store(configuration)
+    try other.write { try other.add(Book(title: "new", pages: 5_000)) }
+    store.refresh()
+    #expect(store.objects(Book.self).count == 101)
+    try store.beginWrite()
+    #expect { try store.compact() } throws: { StoreError.Code.alreadyInWrite ~= $0 }
+    store.cancelWrite()
+  }
+
+  @Test(arguments: [Engine.lmdb, .sqlite]) func aFileIsCompactedAtOpenWhenThatIsWanted(engine: Engine) throws {
+    var (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let before: Int
+    do {
+      let store = try Store(configuration)
+      try store.write { for i in 0..<3_000 { try store.add(Book(title: String(repeating: "\(i) ", count: 150), pages: i)) } }
+      try store.write { try store.delete(store.objects(Book.self).where { $0.pages >= 10 }) }
+      before = try store.statistics().fileBytes
+    }
+    let asked = Mutex((fileBytes: 0, liveBytes: 0))
+    configuration.compactsWhenOpened = { fileBytes, liveBytes in
+      asked.withLock { $0 = (fileBytes, liveBytes) }
+      return fileBytes > 2 * liveBytes
+    }
+    let store = try Store(configuration)
+    let (fileBytes, liveBytes) = asked.withLock { $0 }
+    #expect(fileBytes > 2 * liveBytes && liveBytes > 0)
+    #expect(try store.statistics().fileBytes < min(before, fileBytes) - 500_000)
+    #expect(store.objects(Book.self).map(\.pages) == Array(0..<10))
+  }
+
   @Test(arguments: Engine.allCases) func theDurabilityOfAStoreAndOfACommitReachTheEngine(engine: Engine) throws {
     var (configuration, directory) = engine.place()
     defer { withExtendedLifetime(directory) {} }

@@ -1,3 +1,4 @@
+import Dispatch
 import Storage
 import Synchronization
 import TestSupport
@@ -11,7 +12,7 @@ import Vivarium
     var (configuration, directory) = engine.place()
     defer { withExtendedLifetime(directory) {} }
     // Waiting for one's own caller would end with an error here, and never without a timeout.
-    configuration.writeTimeout = .seconds(20)
+    configuration.writeTimeout = .seconds(120)
     let plain = configuration
     let interruption = Interruption {
       let somebody = try Store(plain)
@@ -35,6 +36,66 @@ import Vivarium
     try store.write { try store.add(Author(name: "mine")) }
     #expect(store.objects(Author.self).map(\.name) == ["somebody", "observer", "mine"])
     token.stop()
+  }
+
+  @Test(arguments: Engine.allCases) func aWriteInsideAnotherStoresIsRefusedAndNotWaitedFor(engine: Engine) throws {
+    var (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    configuration.writeTimeout = .seconds(20)
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    try store.write {
+      try store.add(Author(name: "outer"))
+      #expect { try other.write {} } throws: { StoreError.Code.alreadyInWrite ~= $0 }
+      _ = store.readOnly {
+        #expect { try other.beginWrite() } throws: { StoreError.Code.alreadyInWrite ~= $0 }
+      }
+      try store.commitWrite()
+      // Nothing is open any more.
+      try other.write { try other.add(Author(name: "inner")) }
+    }
+    try other.write { try other.add(Author(name: "later")) }
+    #expect(other.objects(Author.self).map(\.name) == ["outer", "inner", "later"])
+  }
+
+  @Test(arguments: Engine.allCases) func aStoreTakesOverTheRightThatAnotherOfItsContextAwaits(engine: Engine) throws {
+    var (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    configuration.writeTimeout = .seconds(20)
+    let (queue, done) = (DispatchQueue(label: "test.context"), Signal())
+    for _ in 0..<20 {
+      try queue.sync {
+        let (first, second) = (try Store(configuration, queue: queue), try Store(configuration, queue: queue))
+        try first.beginAsyncWrite {
+          try first.add(Author(name: "\(first.objects(Author.self).count)"))
+          try first.commitWrite()
+          done.fire()
+        }
+        try second.write { try second.add(Author(name: "\(second.objects(Author.self).count)")) }
+        try second.write { try second.add(Author(name: "\(second.objects(Author.self).count)")) }
+      }
+      #expect(done.wait(seconds: 120))
+    }
+    #expect(try Store(configuration).objects(Author.self).count == 60)
+  }
+
+  @Test func aTaskIsNotSuspendedForTheWriteThatItHasOpen() async throws {
+    let (configuration, directory) = Engine.memory.place()
+    defer { withExtendedLifetime(directory) {} }
+    #expect(await Holder().codeOfAWriteInside(configuration) == .alreadyInWrite)
+  }
+
+  private actor Holder {
+    func codeOfAWriteInside(_ configuration: Store.Configuration) async -> StoreError.Code? {
+      do {
+        let store = try Store(configuration)
+        try store.beginWrite()
+        defer { store.cancelWrite() }
+        try await store.write { store in try store.add(Author(name: "inner")) }
+        return nil
+      } catch {
+        return (error as? StoreError)?.code
+      }
+    }
   }
 }
 

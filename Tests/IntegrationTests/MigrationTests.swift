@@ -125,9 +125,17 @@ import Vivarium
     try fill(engine.configuration(directory.file(), Self.first))
     let older = try Store(engine.configuration(directory.file(), Self.first))
     let citizen = try #require(older.objects(First.Citizen.self).first)
-    _ = try Store(migrating(directory.file(), engine))
-    // It reads on in its version, and cannot write.
+    var heard = ""
+    let tokens = [
+      older.objects(First.Citizen.self).observe { if case .initial = $0 { heard += "c" } else { heard += "!" } },
+      older.objects(First.Relic.self).observe { if case .initial = $0 { heard += "r" } else { heard += "!" } },
+    ]
     older.refresh()
+    _ = try Store(migrating(directory.file(), engine))
+    // It reads on in its version, and cannot write. Nobody is told of what it does not show.
+    older.refresh()
+    #expect(heard == "cr")
+    for token in tokens { token.stop() }
     #expect(citizen.first == "F1" && older.schemaVersion == 0)
     let refused = #expect(throws: StoreError.self) { try older.write { citizen.first = "X" } }
     #expect(refused?.code == .newerSchema)

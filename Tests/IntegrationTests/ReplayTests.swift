@@ -10,7 +10,7 @@ import Vivarium
 @Suite struct ReplayTests {
   @Test func everyChangeSetLeadsFromWhatWasToldToWhatIs() throws {
     var generator = SeededGenerator.forTest()
-    for _ in 0..<environmentNumber("VIVARIUM_REPLAY", default: 150) {
+    for _ in 0..<environmentNumber("VIVARIUM_REPLAY", default: 50) {
       var fork = generator.fork()
       var history = try History(&fork)
       try history.run()
@@ -171,7 +171,12 @@ private struct History {
     case 2: books = books.sorted(by: \.price, ascending: false)
     default: break
     }
-    return random.oneIn(4) ? books.limited(to: 3 + random.below(6)) : books
+    switch random.below(8) {
+    case 0, 1: return books.limited(to: 3 + random.below(6))
+    case 2: return books.offset(by: random.below(4)).limited(to: 3 + random.below(6))
+    case 3: return books.distinct(by: \.title)
+    default: return books
+    }
   }
 
   /// One commit of a few edits; those who skip it learn the result at once.

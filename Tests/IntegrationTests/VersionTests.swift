@@ -27,6 +27,33 @@ import Vivarium
     #expect(try writer.heldVersions().map(\.version) == [writer.version, writer.version])
   }
 
+  @Test(arguments: [Engine.lmdb, .sqlite]) func holdersInOtherProcessesAreListedWithLabelAndAge(engine: Engine) async throws {
+    let (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let store = try Store(configuration)
+    try store.write { try store.add(Book(title: "A")) }
+    let held = store.version
+    let (path, name) = (configuration.backend.location, engine.rawValue)
+    let child = Task.detached {
+      await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
+        var configuration = try #require(Engine(rawValue: name)).configuration(URL(fileURLWithPath: path))
+        configuration.label = "the other program"
+        let store = try Store(configuration)
+        try Data().write(to: URL(fileURLWithPath: path + ".reads"))
+        while !FileManager.default.fileExists(atPath: path + ".listed") { sched_yield() }
+        #expect(store.objects(Book.self).map(\.title) == ["A"])
+      }
+    }
+    while !FileManager.default.fileExists(atPath: path + ".reads") { await Task.yield() }
+    try store.write { try store.add(Book(title: "B")) }
+    let holder = try store.heldVersions().first { $0.processID != ProcessInfo.processInfo.processIdentifier }
+    #expect(holder?.label == "the other program" && holder?.version == held && holder?.place == nil)
+    #expect(try #require(holder?.age) >= .zero)
+    try Data().write(to: URL(fileURLWithPath: path + ".listed"))
+    _ = await child.value
+    #expect(try store.heldVersions().allSatisfy { $0.label == nil })
+  }
+
   @Test(arguments: Engine.allCases) func tooManyVersionsRefuseTheNextWriteAndNameTheHolder(engine: Engine) throws {
     var (configuration, directory) = engine.place()
     defer { withExtendedLifetime(directory) {} }

@@ -11,7 +11,7 @@ import Vivarium
 ///     message-child send PATH FIRST COUNT           sends, and is killed right after the commit
 ///     message-child inside PATH SEED ODDS           handles in the store until nothing waits; dies once in ODDS steps
 ///     message-child outside PATH SEED ODDS LOG      the same by work outside the store, which it writes down
-///     message-child answer PATH COUNT               handles COUNT messages, then ends
+///     message-child poison PATH NUMBER              handles in the store until nothing waits; dies of one message
 @main struct MessageChild {
   static func main() throws {
     let arguments = CommandLine.arguments
@@ -22,7 +22,8 @@ import Vivarium
     case "send": try send(configuration, first: numbers[0], count: numbers[1])
     case "inside": try handleInside(configuration, Dice(numbers[0], numbers[1]))
     case "outside": try handleOutside(configuration, Dice(numbers[0], numbers[1]), log: arguments[5])
-    default: try handleInside(configuration, Dice(1, 0))
+    case "poison": try handlePoison(configuration, number: numbers[0])
+    default: exit(2)
     }
   }
 
@@ -38,8 +39,24 @@ import Vivarium
     die()
   }
 
+  private static func handlePoison(_ configuration: Store.Configuration, number: Int) throws {
+    var rules = HandlingRules()
+    rules.attemptsMax = 3
+    let handler = try MessageHandler.handle(Work.self, named: "work", in: configuration, rules: rules) { work, store in
+      try Samples.perform(work, in: store)
+      if work.number == number { die() }
+    }
+    try waitUntilDone(configuration, Dice(1, 0))
+    handler.stop()
+  }
+
   private static func handleInside(_ configuration: Store.Configuration, _ dice: Dice) throws {
-    let handler = try MessageHandler.handle(Work.self, named: "work", in: configuration, orderedBy: { $0.group }) { work, store in
+    var rules = HandlingRules()
+    // Here the dice kill, and no message is to blame.
+    rules.attemptsMax = 1_000
+    let handler = try MessageHandler.handle(
+      Work.self, named: "work", in: configuration, rules: rules, orderedBy: { $0.group }
+    ) { work, store in
       if dice.falls() { die() }
       try Samples.perform(work, in: store)
       if dice.falls() { die() }

@@ -62,6 +62,23 @@ import Vivarium
     #expect(keys.count == sent)
   }
 
+  @Test func aMessageThatKillsItsHandlersEndsAsADeadLetter() throws {
+    let folder = TemporaryDirectory()
+    let (store, path) = try store(folder)
+    try store.write { for number in 0..<6 { try store.add(Work(number: number)) } }
+    var killed = 0
+    while killed < 20, !(try Child(["poison", path, "3"]).ended()) { killed += 1 }
+    store.refresh()
+    // The first death is what makes the next handler careful; from then on each is counted.
+    #expect(killed == 4)
+    let dead = try #require(store.object(Work.self, forPrimaryKey: 3))
+    #expect(dead.status == .error && dead.answer == 0 && dead.statusMessage != nil)
+    #expect(store.objects(Effect.self).map(\.number) == [0, 1, 2, 4, 5])
+    #expect(store.objects(Effect.self).allSatisfy { $0.times == 1 } && Samples.pendingCount(store) == 0)
+    // Nobody runs any more, and nobody is waited for.
+    #expect(store.objects(MessageReceipt.self).allSatisfy { $0.message.hasPrefix("Work-") || $0.state == .running })
+  }
+
   @Test func severalProcessesShareTheWork() throws {
     let folder = TemporaryDirectory()
     let (store, path) = try store(folder)
@@ -87,8 +104,28 @@ import Vivarium
     let store = try Store(Samples.configuration(path))
     try store.write { try store.add(Work(number: 1)) }
     let child = try Child(["inside", path, "1", "0"])
-    let work = try await store.send(Work(number: 2), timeout: .seconds(60))
+    let work = try await store.send(Work(number: 2), timeout: .seconds(600))
     #expect(work.status == .success && work.answer == 4)
+    _ = await Task.detached { child.endedElsewhere() }.value
+  }
+
+  @MainActor @Test func theSenderIsToldByItsObject() async throws {
+    let folder = TemporaryDirectory()
+    let path = folder.file("messages.lmdb").path
+    let store = try Store(Samples.configuration(path))
+    let request = Work(number: 5)
+    try store.write { try store.add(request) }
+    let told = AsyncStream<[String]>.makeStream()
+    let token = request.observe { change in
+      if case .change(let properties) = change { told.continuation.yield(properties.map(\.name)) }
+    }
+    let child = try Child(["inside", path, "1", "0"])
+    for await names in told.stream {
+      #expect(names.contains("status") && names.contains("answer"))
+      break
+    }
+    #expect(request.status == .success && request.answer == 10)
+    token.stop()
     _ = await Task.detached { child.endedElsewhere() }.value
   }
 }

@@ -12,7 +12,7 @@ import Vivarium
   @Test func sendingReturnsWhenTheMessageWasDealtWith() async throws {
     let store = try Store(makeConfiguration())
     let handler = try MessageHandler.handle(Work.self, named: "a", in: store.configuration) { try Samples.perform($0, in: $1) }
-    let work = try await store.send(Work(number: 21), timeout: .seconds(60))
+    let work = try await store.send(Work(number: 21), timeout: .seconds(600))
     #expect(work.answer == 42 && work.status == .success)
     handler.stop()
   }
@@ -27,12 +27,53 @@ import Vivarium
     }
   }
 
+  @Test func sendingEndsWithItsTaskAndLeavesTheMessage() async throws {
+    let store = try Store(makeConfiguration())
+    let task = Task { @MainActor in try await store.send(Work(number: 1)).answer }
+    task.cancel()
+    do {
+      _ = try await task.value
+      Issue.record("Nobody could have dealt with it.")
+    } catch let error as StoreError {
+      #expect(error.code == .cancelled && Samples.pendingCount(store) == 1)
+    }
+  }
+
+  @Test func sendingEndsWhenTheMessageIsDeleted() async throws {
+    let store = try Store(makeConfiguration())
+    let configuration = store.configuration
+    let task = Task { @MainActor in try await store.send(Work(number: 1)).answer }
+    // After the message is there: the task has its turn before this one goes on.
+    while Samples.pendingCount(store) == 0 { await Task.yield() }
+    try await configuration.write { store in try store.delete(store.objects(Work.self)) }
+    do {
+      _ = try await task.value
+      Issue.record("Nobody could have dealt with it.")
+    } catch let error as StoreError {
+      #expect(error.code == .objectDeleted)
+    }
+  }
+
+  @Test func withoutAContextNothingIsSent() async throws {
+    let configuration = makeConfiguration()
+    let keeper = try Store(configuration)
+    let code = await Task.detached { () async -> StoreError.Code? in
+      do {
+        let store = try Store(configuration, isolation: nil)
+        try await store.send(Work(number: 1), isolation: nil)
+        return nil
+      } catch let error as StoreError { return error.code } catch { return nil }
+    }.value
+    keeper.refresh()
+    #expect(code == .wrongContext && keeper.objects(Work.self).isEmpty)
+  }
+
   @Test func aRefusalIsAnAnswerToo() async throws {
     let store = try Store(makeConfiguration())
     let handler = try MessageHandler.handle(Work.self, named: "a", in: store.configuration) { work, _ in
       work.fail(code: 403, message: "You may not.")
     }
-    let work = try await store.send(Work(number: 1), timeout: .seconds(60))
+    let work = try await store.send(Work(number: 1), timeout: .seconds(600))
     #expect(work.status == .error && work.statusCode == 403 && work.statusMessage == "You may not.")
     handler.stop()
   }

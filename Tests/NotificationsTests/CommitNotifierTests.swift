@@ -61,6 +61,22 @@ import Values
     #expect(turns.load(ordering: .relaxed) == 0)
   }
 
+  @Test func whoComesWhileTheLastOneLeavesIsHeardOf() throws {
+    let engine = ListenerCount(self.engine)
+    let notifier = CommitNotifier(engine)
+    let context = DeliveryContext.queue(DispatchQueue(label: "test"))
+    for _ in 0..<2_000 {
+      let last = try notifier.subscribe(context) {}
+      let next = Mutex<CommitSubscription?>(nil)
+      DispatchQueue.concurrentPerform(iterations: 2) { i in
+        if i == 0 { last.stop() } else { next.withLock { $0 = try? notifier.subscribe(context) {} } }
+      }
+      #expect(engine.count == 1)
+      next.withLock { $0?.stop() }
+      #expect(engine.count == 0)
+    }
+  }
+
   @Test func aSubscriptionKeepsNoActorAlive() async throws {
     weak var gone: Listener?
     do {
@@ -92,4 +108,39 @@ private actor Listener {
     if count > 0 { return }
     await withCheckedContinuation { waiting = $0 }
   }
+}
+
+/// An engine that knows how many listen to it.
+private final class ListenerCount: StorageEngine {
+  private let base: any StorageEngine
+  private let listening = Atomic(0)
+  var count: Int { listening.load(ordering: .acquiring) }
+
+  init(_ base: any StorageEngine) { self.base = base }
+
+  private final class Listener: CommitListener {
+    private let base: any CommitListener
+    private let owner: ListenerCount
+    private let isOver = Atomic(false)
+    init(_ base: any CommitListener, _ owner: ListenerCount) { (self.base, self.owner) = (base, owner) }
+    func stop() {
+      base.stop()
+      if !isOver.exchange(true, ordering: .acquiringAndReleasing) {
+        owner.listening.subtract(1, ordering: .acquiringAndReleasing)
+      }
+    }
+  }
+
+  func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
+    let listener = Listener(try base.addCommitListener(body), self)
+    listening.add(1, ordering: .acquiringAndReleasing)
+    return listener
+  }
+
+  var kind: String { base.kind }
+  func latestVersion() throws(StorageError) -> Version { try base.latestVersion() }
+  func beginRead() throws(StorageError) -> any ReadTransaction { try base.beginRead() }
+  func beginWrite(_ deadline: Deadline) throws(StorageError) -> any WriteTransaction { try base.beginWrite(deadline) }
+  func statistics() throws(StorageError) -> StorageStatistics { try base.statistics() }
+  func close() { base.close() }
 }

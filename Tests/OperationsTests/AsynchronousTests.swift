@@ -68,6 +68,20 @@ import Vivarium
     #expect(store.objects(Dog.self).isEmpty && !reached.withLock { $0 })
   }
 
+  @MainActor @Test func observersThatAreLeftOutAreNotToldOfARunElsewhere() async throws {
+    let store = try Store(makeConfiguration())
+    var told: [Int] = []
+    let token = store.objects(Dog.self).observe { change in told.append(change.collection?.count ?? -1) }
+    store.refresh()
+    try await store.runAsync(io: Store.IO.add(Dog(name: "Taro")).map { _ in }, withoutNotifying: [token])
+    store.refresh()
+    #expect(told == [0] && store.objects(Dog.self).count == 1)
+    try await store.runAsync(io: Store.IO.add(Dog(name: "Jiro")).map { _ in })
+    store.refresh()
+    #expect(told == [0, 2])
+    token.stop()
+  }
+
   @Test func aCompletionIsCalledOnce() async throws {
     let store = try makeStore()
     let count = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int, any Error>) in

@@ -1,4 +1,6 @@
+import Dispatch
 import Operations
+import TestSupport
 import Testing
 import Vivarium
 
@@ -74,6 +76,58 @@ import Vivarium
     }
     #expect(try store.run(io: io) == 7)
     #expect(store.objects(Dog.self).isEmpty)
+  }
+
+  @Test func aThrowAfterACancelledWriteCancelsNothingElse() throws {
+    let store = try makeStore()
+    let io = Store.IO.add(Dog(name: "Rex")).map { dog -> Int in
+      dog.store?.cancelWrite()
+      throw Refused(number: 2)
+    }
+    #expect(throws: Refused(number: 2)) { try store.run(io: io) }
+    #expect(store.objects(Dog.self).isEmpty && !store.isInWriteTransaction)
+    try store.run(io: Store.IO.add(Dog(name: "Rex")))
+    #expect(store.objects(Dog.self).count == 1)
+  }
+
+  @Test func waitingForAnotherWriterEndsInTime() throws {
+    let configuration = makeConfiguration()
+    let store = try Store(configuration, isolation: nil)
+    let (begun, ended) = (Signal(), Signal())
+    DispatchQueue.global().async {
+      do {
+        let other = try Store(configuration, isolation: nil)
+        try other.beginWrite()
+        begun.fire()
+        _ = ended.wait()
+        other.cancelWrite()
+      } catch { Issue.record(error) }
+    }
+    #expect(begun.wait())
+    do {
+      try store.run(io: Store.IO.add(Dog(name: "Rex")), timeout: .milliseconds(1))
+      Issue.record("Somebody else writes.")
+    } catch let error as StoreError {
+      #expect(error.code == .writeTimeout)
+    }
+    ended.fire()
+    try store.run(io: Store.IO.add(Dog(name: "Rex")))
+    #expect(store.objects(Dog.self).count == 1)
+  }
+
+  @Test func whatIsReadBeforeAWriteIsReadInsideIt() throws {
+    // Reading, then writing: were the reading done before the right to write is held, two would see one count.
+    let configuration = makeConfiguration()
+    let keeper = try Store(configuration, isolation: nil)
+    let next = StoreRO { $0.objects(Dog.self).count }.flatMap { count in Store.IO.add(Dog(name: "Dog \(count)")) }
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      do {
+        let store = try Store(configuration, isolation: nil)
+        for _ in 0..<25 { try store.run(io: next) }
+      } catch { Issue.record(error) }
+    }
+    keeper.refresh()
+    #expect(keeper.objects(Dog.self).count == 100)
   }
 
   @Test func anOpenWriteIsJoined() throws {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What a power cut may leave: the writes since the last sync kept, lost or torn at random, at every one of a
-/// workload's file calls in turn. `VIVARIUM_POWER_CUTS` says how many cuts for each engine (default 40).
+/// workload's file calls in turn. `VIVARIUM_POWER_CUTS` says how many cuts for each engine (default 20).
 @Suite struct PowerCutTests {
   private static let transactions = 12
 
@@ -15,7 +15,7 @@ import Testing
   func everyAcknowledgedCommitIsWholeAfterAPowerCut(engine: String) throws {
     var random = SeededGenerator.forTest()
     let calls = try callsOfWholeRun(engine)
-    let cuts = environmentNumber("VIVARIUM_POWER_CUTS", default: 40)
+    let cuts = environmentNumber("VIVARIUM_POWER_CUTS", default: 20)
     try #require(calls > 20)
     for cut in 0..<cuts {
       // Evenly over the workload, then at random.

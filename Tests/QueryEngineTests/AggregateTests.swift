@@ -19,8 +19,9 @@ import Values
         var query = queries.query()
         if random.oneIn(2) { query.limit = nil }
         let bound = try BoundQuery(query, in: world.catalog)
+        let keys = plain.keys(query)
         for name in ["tiny", "short", "medium", "best.short", "f", "d", "dO", "t"] {
-          let values = plain.keys(query).map { world.value(path(name), of: $0) }.filter { !$0.isNull }
+          let values = keys.map { world.value(path(name), of: $0) }.filter { !$0.isNull }
           let numbers = values.filter { !isNaN($0) }
           let least = numbers.min { $0.order(to: $1) == .before } ?? .null
           let greatest = numbers.min { $0.order(to: $1) == .after } ?? .null

@@ -30,7 +30,7 @@ import Values
     defer { corpus.engine.close() }
     let reading = try corpus.engine.beginRead()
     defer { reading.end() }
-    for (condition, rows) in Corpus.scalars + Corpus.paths + Corpus.ordered {
+    for (condition, rows) in Corpus.all {
       do {
         let bound = try BoundQuery(Query(type: "Person", parsing: condition), in: corpus.catalog)
         let expected = rows.map { corpus.keys[$0] }
@@ -39,11 +39,11 @@ import Values
         #expect(try bound.count(in: reading) == rows.count, "\(condition)")
       } catch { Issue.record("\(condition): \(error)") }
     }
-    #expect(Corpus.scalars.count + Corpus.paths.count + Corpus.ordered.count >= 300)
+    #expect(Corpus.all.count >= 300)
   }
 
   @Test func everyConditionPrintsAsATextThatReadsAsItself() throws {
-    for (condition, _) in Corpus.scalars + Corpus.paths + Corpus.ordered {
+    for (condition, _) in Corpus.all {
       let query = try Query(type: "Person", parsing: condition)
       let again = try Query(type: "Person", parsing: query.description)
       #expect(again == query, "\(condition) prints as \(query)")

@@ -9,7 +9,7 @@ import Values
   /// `VIVARIUM_QUERIES` runs more of them.
   @Test func randomQueriesGiveWhatThePlainEvaluatorGives() throws {
     var random = SeededGenerator.forTest()
-    let total = environmentNumber("VIVARIUM_QUERIES", default: 1000)
+    let total = environmentNumber("VIVARIUM_QUERIES", default: 400)
     var asked = 0
     while asked < total {
       let world = try World(&random, count: [0, 1, 20, 150, 400][random.below(5)])
@@ -38,7 +38,7 @@ import Values
 
   @Test func selectingTheFirstGivesWhatSortingAllGives() throws {
     var random = SeededGenerator.forTest()
-    let world = try World(&random, count: 1500)
+    let world = try World(&random, count: 900)
     let reading = try world.engine.beginRead()
     var queries = RandomQueries(random.fork())
     // Holds for every object, and the planner does not see it: the number of rows is unknown to the sorter.
@@ -46,7 +46,7 @@ import Values
       .comparison(Comparison(.path(PropertyPath("n")), .greater, .constant(.int(0)))),
       .comparison(Comparison(.path(PropertyPath("n")), .lessOrEqual, .constant(.int(0)))),
     ])
-    for _ in 0..<40 {
+    for _ in 0..<environmentNumber("VIVARIUM_QUERIES", default: 400) / 25 {
       var query = Query(type: "Thing", condition: always, sort: queries.query().sort)
       let all = try BoundQuery(query, in: world.catalog).keys(in: reading)
       let limit = random.below(400)

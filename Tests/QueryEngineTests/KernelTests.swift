@@ -33,7 +33,7 @@ import Values
     var layouts: Set<UInt8> = []
     for type in ValueType.allCases where type != .link && type.ordersByBytes {
       for _ in 0..<80 {
-        let count = [1, 63, 64, 65, 200, 1008][random.below(6)]
+        let count = [1, 63, 64, 65, 130, random.oneIn(4) ? 1008 : 200][random.below(6)]
         let pool = (0..<(1 + random.below(6))).map { _ in values.value(type, isOptional: true, &random) }
         let column = (0..<count).map { _ in random.oneIn(3) ? values.value(type, isOptional: true, &random) : pool[random.below(pool.count)] }
         let arena = VectorArena()

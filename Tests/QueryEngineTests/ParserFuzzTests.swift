@@ -8,7 +8,7 @@ import Values
   /// `VIVARIUM_FUZZ` tries more of them.
   @Test func anyTextGivesAQueryOrAnErrorWithItsPosition() throws {
     var random = SeededGenerator.forTest()
-    let seeds = (Corpus.scalars + Corpus.paths + Corpus.ordered).map { Array($0.condition.utf8) } + ParserFuzzTests.odd.map { Array($0.utf8) }
+    let seeds = Corpus.all.map { Array($0.condition.utf8) } + ParserFuzzTests.odd.map { Array($0.utf8) }
     let arguments: [QueryArgument] = [.value(.int(1)), .values([.string("a")]), .path(PropertyPath("a.b"))]
     for _ in 0..<environmentNumber("VIVARIUM_FUZZ", default: 20_000) {
       let text = mutation(seeds, &random)

@@ -31,7 +31,14 @@ import Values
     #expect(try node("a BEGINSWITH 'x'") == node("a beginswith \"x\""))
   }
 
+  @Test(arguments: ["a IN {1,}", "a IN {,}", "a IN {1,,2}", "a BETWEEN 5", "a BETWEEN nil", "a BETWEEN -1", "a == 1 SORT(b.@count ASC)"])
+  func listsEndWithAnElementAndBoundsStandInBraces(_ text: String) {
+    #expect(fault(text)?.code == .syntax)
+  }
+
   @Test func literalsHaveTheirValues() throws {
+    #expect(try node("a == 2f OR a == .5f OR a == 1.f") == node("a == float(2) OR a == float(0.5) OR a == float(1)"))
+    #expect(try node("a IN {,1}") == node("a IN {1}"))
     #expect(try node("a == -9223372036854775807") == comparison("a", .equal, .int(-.max)))
     #expect(try node("a == -9223372036854775808") == comparison("a", .equal, .int(.min)))
     #expect(try node("a == 0x1F") == comparison("a", .equal, .int(31)))
@@ -125,6 +132,22 @@ import Values
     #expect(fault(String(repeating: "!", count: 100_000) + "a = 1")?.code == .tooComplex)
     #expect(fault("a = 1" + String(repeating: "+1", count: 100_000))?.code == .tooComplex)
     #expect(fault((0..<20_000).map { "a == \($0)" }.joined(separator: " OR ")) == nil)
+  }
+
+  @Test func bracketsAndTermsInARowAddUp() {
+    func text(_ levels: Int, _ terms: Int) -> String {
+      var text = "a"
+      for level in 0..<levels {
+        let sign = ["+", "*", "**"][level % 3]
+        text = "(" + text + String(repeating: sign + "1", count: terms) + ")"
+      }
+      return text + " > 1"
+    }
+    #expect(fault(text(90, 199))?.code == .tooComplex)
+    #expect(fault(text(10, 199))?.code == .tooComplex)
+    #expect(fault(text(10, 30)) == nil && fault(text(1, 199)) == nil && fault(text(90, 1)) == nil)
+    // What stands side by side does not.
+    #expect(fault((0..<50).map { _ in text(1, 199) }.joined(separator: " AND ")) == nil)
   }
 
   @Test func anyTextGivesAConditionOrAnError() {

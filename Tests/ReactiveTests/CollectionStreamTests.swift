@@ -105,6 +105,46 @@ import Vivarium
     slow.cancel()
   }
 
+  @Test func aSlowSubscriberToTwoCollectionsGetsTheNewestPair() throws {
+    let store = try makeStore()
+    let lap = Lap(number: 1)
+    try store.write { try store.add(lap) }
+    store.refresh()
+    let slow = SlowSubscriber<(Lap, Results<Timer>)>()
+    Live.combineLatest(lap, store.objects(Timer.self)).subscribe(slow)
+    slow.take()
+    for id in 1...3 {
+      try store.write {
+        lap.time = id
+        try store.add(Timer(id: id))
+      }
+      store.refresh()
+    }
+    #expect(slow.values.count == 1)
+    slow.take()
+    store.refresh()
+    #expect(slow.values.count == 2 && slow.values.last?.0.time == 3 && slow.values.last?.1.count == 3)
+    slow.cancel()
+  }
+
+  @Test func nothingComesOnceTheStreamIsCancelledEvenWithinATurn() throws {
+    let store = try makeStore()
+    var heard: [String] = []
+    var second: AnyCancellable?
+    let first = Live.collection(from: store.objects(Lap.self)).dropFirst().sink(receiveCompletion: { _ in }) { _ in
+      heard.append("first")
+      second?.cancel()
+    }
+    second = Live.collection(from: store.objects(Lap.self)).dropFirst().sink(receiveCompletion: { _ in }) { _ in
+      heard.append("second")
+    }
+    store.refresh()
+    try add(store, 1)
+    store.refresh()
+    #expect(heard == ["first"])
+    first.cancel()
+  }
+
   @Test func savedTokensLeaveTheirStreamsOut() throws {
     let store = try makeStore()
     let saved = SavedTokens()

@@ -1,3 +1,4 @@
+import Foundation
 import StorageMemory
 import Vivarium
 
@@ -11,8 +12,24 @@ import Vivarium
   var seconds = 0
 }
 
+@Model final class Todo {
+  @PrimaryKey var title: String
+  var isCompleted = false
+}
+
+@Model final class Preferences {
+  @PrimaryKey var id: Int
+  var hidesCompletedTodos = false
+}
+
+@Model final class Mail {
+  @PrimaryKey var id: Int
+  var dateReceived = Date(timeIntervalSince1970: 0)
+}
+
 func makeConfiguration() -> Store.Configuration {
-  var configuration = Store.Configuration.memory(models: Lap.self, Timer.self)
+  var configuration = Store.Configuration.memory(
+    models: Lap.self, Timer.self, Todo.self, Preferences.self, Mail.self)
   configuration.misuse = .ignore
   return configuration
 }

@@ -30,6 +30,35 @@ import Vivarium
     sink.cancel()
   }
 
+  @MainActor @Test func aBatchThatIsNotFullIsWrittenInTime() async throws {
+    let store = try Store(makeConfiguration())
+    let source = PassthroughSubject<Lap, Never>()
+    let before = store.version
+    let sink = source.write(with: Live.add(to: store, batch: 1_000, within: .milliseconds(5)))
+    for number in 1...3 { source.send(Lap(number: number)) }
+    #expect(store.objects(Lap.self).isEmpty)
+    for try await laps in Live.collection(from: store.objects(Lap.self)).values where !laps.isEmpty { break }
+    #expect(store.objects(Lap.self).count == 3 && store.version.rawValue == before.rawValue + 1)
+    // A timer of a batch that was full before is none of the next one's.
+    let more = PassthroughSubject<Lap, Never>()
+    let full = more.write(with: Live.add(to: store, batch: 2, within: .seconds(3_600)))
+    for number in 4...5 { more.send(Lap(number: number)) }
+    #expect(store.objects(Lap.self).count == 5)
+    full.cancel()
+    sink.cancel()
+  }
+
+  @Test func withoutAContextTheNextValueBringsWhatIsDue() throws {
+    let store = try makeStore()
+    let source = PassthroughSubject<Lap, Never>()
+    let sink = source.write(with: Live.add(to: store, batch: 1_000, within: .zero))
+    source.send(Lap(number: 1))
+    #expect(store.objects(Lap.self).isEmpty)
+    source.send(Lap(number: 2))
+    #expect(store.objects(Lap.self).count == 2)
+    sink.cancel()
+  }
+
   @Test func aSequenceIsOneTransaction() throws {
     let store = try makeStore()
     let source = PassthroughSubject<[Lap], Never>()
@@ -71,6 +100,24 @@ import Vivarium
     source.send(Lap(number: 1))
     store.refresh()
     #expect(store.objects(Lap.self).count == 1)
+    sink.cancel()
+  }
+
+  @Test func aConfigurationTakesSequencesToo() throws {
+    let configuration = makeConfiguration()
+    let store = try Store(configuration, isolation: nil)
+    let source = PassthroughSubject<[Lap], Never>()
+    let before = store.version
+    var refused = 0
+    let sink = source.write(
+      with: Live.add(all: [Lap].self, configuration: configuration, onError: { values, _ in refused += values.count }))
+    source.send([Lap(number: 1), Lap(number: 2)])
+    // All of a sequence or none of it.
+    source.send([Lap(number: 3), Lap(number: 1)])
+    source.send([Lap(number: 4)])
+    store.refresh()
+    #expect(store.objects(Lap.self).map(\.number) == [1, 2, 4] && store.version.rawValue == before.rawValue + 2)
+    #expect(refused == 1)
     sink.cancel()
   }
 

@@ -9,6 +9,7 @@ import Vivarium
 @Model final class User {
   @PrimaryKey var id: Int
   var name = ""
+  @Inverse(\TaskItem.assignedUser) var tasks: LinkingObjects<TaskItem>
 }
 
 @Model final class TaskItem {

@@ -102,6 +102,92 @@ import Vivarium
     #expect(recorder.take() == ["will", "insert b [0, 1] [0, 1]", "did"])
   }
 
+  @Test func anObjectThatIsReplacedUnderItsKeyIsOneRowThatWentAndOneThatCame() throws {
+    let store = try makeStore([(1, 1, "a"), (2, 1, "b")])
+    let controller = try controller(store)
+    let recorder = Recorder<String>()
+    controller.delegate = recorder
+    controller.performFetch()
+    #expect(controller.text == ["1: a b"])
+    try store.write {
+      try store.delete(try task(store, 1))
+      try store.add(TaskItem(id: 1, projectID: 2, name: "c"))
+    }
+    store.refresh()
+    #expect(
+      recorder.take() == [
+        "will", "insert section 2 1", "delete a [0, 0] [0, 0]", "insert c [1, 0] [1, 0]", "did",
+      ])
+    #expect(controller.text == ["1: b", "2: c"])
+  }
+
+  @Test func rowsBesideAChangeAreDrawnAgainWhereTheyDependOnIt() throws {
+    let store = try makeStore([(1, 1, "a"), (2, 1, "b"), (3, 1, "c"), (4, 2, "d")])
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject), sectionedBy: .by(\.projectID), neighbours: [-1],
+      mapper: \.name)
+    let recorder = Recorder<String>()
+    controller.delegate = recorder
+    controller.performFetch()
+    try store.write { try task(store, 2).isDone = true }
+    store.refresh()
+    #expect(recorder.take() == ["will", "update b [0, 1] [0, 1]", "update c [0, 2] [0, 2]", "did"])
+    try store.write { try store.delete(try task(store, 1)) }
+    store.refresh()
+    #expect(recorder.take() == ["will", "delete - [0, 0] [0, 0]", "update b [0, 1] [0, 0]", "did"])
+    try store.write { try task(store, 3).isDone = true }
+    store.refresh()
+    #expect(recorder.take() == ["will", "update c [0, 1] [0, 1]", "did"])
+  }
+
+  @Test func whatTheInterfaceWritesIsShownAndNotTold() throws {
+    let configuration = makeConfiguration()
+    let (here, elsewhere) = (try Store(configuration, isolation: nil), try Store(configuration, isolation: nil))
+    try here.write { for (id, name) in [(1, "a"), (2, "b"), (3, "c")] { try here.add(TaskItem(id: id, projectID: 1, name: name)) } }
+    let controller = try controller(here)
+    let (recorder, other) = (Recorder<String>(), Recorder<String>())
+    controller.delegate = recorder
+    let second = try self.controller(here)
+    second.delegate = other
+    controller.performFetch()
+    second.performFetch()
+    #expect(controller.text == ["1: a b c"])
+    // What another wrote before is told before the write, and not lost in it.
+    try elsewhere.write { try task(elsewhere, 3).isDone = true }
+    try controller.writeWithoutTelling { store in
+      #expect(recorder.take() == ["will", "update c [0, 2] [0, 2]", "did"])
+      try task(store, 1).name = "z"
+    }
+    #expect(controller.text == ["1: b c z"])
+    here.refresh()
+    #expect(recorder.take().isEmpty && other.take().contains { $0.hasPrefix("move z") })
+    try elsewhere.write { try elsewhere.delete(try task(elsewhere, 1)) }
+    here.refresh()
+    #expect(recorder.take() == ["will", "delete z [0, 2] [0, 2]", "did"] && controller.text == ["1: b c"])
+    #expect(throws: StoreError.self) {
+      try controller.writeWithoutTelling { store in
+        try task(store, 2).name = "x"
+        throw StoreError(.cancelled, "No.")
+      }
+    }
+    here.refresh()
+    #expect(controller.text == ["1: b c"] && recorder.take().isEmpty)
+  }
+
+  @Test func aSnapshotNamesWhatIsShown() throws {
+    let store = try makeStore([(1, 1, "a"), (2, 2, "b"), (3, 2, "c")])
+    let controller = try controller(store) { $0.name != "b" }
+    #expect(controller.snapshot.sections.isEmpty)
+    controller.performFetch()
+    let snapshot = controller.snapshot
+    #expect(snapshot.sections.map(\.key) == [.int(1), .int(2)])
+    #expect(try snapshot.sections.map(\.objects) == [[task(store, 1).reference.id], [task(store, 3).reference.id]])
+    // A value: it stays what it was.
+    try store.write { try store.delete(try task(store, 1)) }
+    store.refresh()
+    #expect(snapshot.sections.count == 2 && controller.snapshot.sections.count == 1)
+  }
+
   @Test func changesThroughARelationshipAreNoticed() throws {
     // A user is renamed while a task is given to it: one write, and both lists hear of it.
     let store = try makeStore()
@@ -113,14 +199,14 @@ import Vivarium
     tasks.delegate = taskRecorder
     users.delegate = userRecorder
     let user = User(id: 123, name: "John")
-    try store.write { try store.add(user) }
+    try store.write { try store.addNotified(user) }
     tasks.performFetch()
     users.performFetch()
     try store.write {
       let task = TaskItem(id: 1)
       user.name = "Steven"
       task.assignedUser = user
-      try store.add(task)
+      try store.addNotified(task)
     }
     store.refresh()
     #expect(userRecorder.take() == ["will", "update Steven [0, 0] [0, 0]", "did"])

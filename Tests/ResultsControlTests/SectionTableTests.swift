@@ -38,6 +38,20 @@ private let isBefore: @Sendable (Value, Value) -> Bool = { $0.order(to: $1) == .
     #expect(changes.insertions.map(\.section) == [500] && changes.updates.map(\.from) == [RowPath(section: 700, row: 0)])
   }
 
+  @Test func neighboursAreDrawnAgainByWhatStandsBesideThem() {
+    // Sections of three; each row shows something of the one above it.
+    var rows = SectionedRows(count: 9, neighbours: [-1], precedes: isBefore, .init(key: { .int(Int64($0 / 3)) }))
+    let changes = rows.apply(
+      ChangeSet(deletions: [0], modifications: [3, 8], modificationsInNew: [2, 7]),
+      .init(key: { .int(Int64(($0 + 1) / 3)) }))
+    // The second row is the first now; below the modified first row of a section stands one, below the last row none.
+    #expect(changes.deletions == [RowPath(section: 0, row: 0)])
+    #expect(
+      changes.updates.map(\.from) == [
+        RowPath(section: 0, row: 1), RowPath(section: 1, row: 0), RowPath(section: 1, row: 1), RowPath(section: 2, row: 2),
+      ])
+  }
+
   @Test func aRowWhoseKeyChangesMovesThoughItKeepsItsPlace() {
     var table = table([1, 1, 3])
     let changes = table.apply(ChangeSet(modifications: [2], modificationsInNew: [2])) { _ in .int(2) }

@@ -46,6 +46,7 @@ private struct Naive {
     var limit: Int?
     var keep: [Int] = []
     var followsOrder = true
+    var neighbours: Set<Int> = []
   }
 
   @Test func replayingGivesTheNewSections() { play(Setting()) }
@@ -53,7 +54,11 @@ private struct Naive {
   @Test func replayingGivesTheNewSectionsBehindAFilter() { play(Setting(filters: true)) }
   @Test func replayingGivesTheNewSectionsInAWindow() { play(Setting(limit: 12)) }
   @Test func replayingGivesTheNewSectionsWithStaticOnes() { play(Setting(keep: [1, 3, 6])) }
-  @Test func replayingGivesTheNewSectionsWithEverything() { play(Setting(filters: true, limit: 9, keep: [0, 2])) }
+  @Test func rowsAreDrawnAgainWhenTheirNeighboursChange() { play(Setting(neighbours: [-1])) }
+  @Test func rowsAreDrawnAgainWhenTheirFarNeighboursChange() { play(Setting(filters: true, limit: 15, neighbours: [-2, 1])) }
+  @Test func replayingGivesTheNewSectionsWithEverything() {
+    play(Setting(filters: true, limit: 9, keep: [0, 2], neighbours: [-1, 2]))
+  }
 
   private func play(_ setting: Setting, _ name: String = #function) {
     var random = SeededGenerator.forTest(name)
@@ -71,6 +76,9 @@ private struct Naive {
     var naive: Naive
     var sections: SectionedRows
     var nextID: Int64 = 1
+    let neighbours: Set<Int>
+    /// Rows that the last batch named as modified.
+    var modified: Set<Int64> = []
 
     init(_ setting: Setting, _ random: inout SeededGenerator) {
       var rows: [Row] = []
@@ -80,11 +88,12 @@ private struct Naive {
       }
       rows.sort(by: Row.isBefore)
       naive = Naive(rows: rows, filters: setting.filters, limit: setting.limit, keep: setting.keep)
+      neighbours = setting.neighbours
       let isBefore: @Sendable (Value, Value) -> Bool = { $0.order(to: $1) == Value.Order.before }
       let keep = setting.keep.map { Value.int(Int64($0)) }
       sections = SectionedRows(
-        count: rows.count, limit: setting.limit, keep: keep, precedes: setting.followsOrder ? isBefore : nil,
-        History.questions(naive))
+        count: rows.count, limit: setting.limit, keep: keep, neighbours: neighbours,
+        precedes: setting.followsOrder ? isBefore : nil, History.questions(naive))
     }
 
     static func row(_ id: Int64, _ random: inout SeededGenerator) -> Row {
@@ -102,6 +111,7 @@ private struct Naive {
     mutating func step(_ random: inout SeededGenerator) -> String? {
       let old = naive
       let changes: SectionedChanges
+      modified = []
       switch random.below(12) {
       case 0 where naive.limit != nil:
         naive.limit = random.below(20)
@@ -110,7 +120,7 @@ private struct Naive {
         for i in naive.rows.indices { naive.rows[i].passes = !random.oneIn(3) }
         changes = sections.refilter(count: naive.rows.count, History.questions(naive))
       default:
-        let modified = edit(&random)
+        modified = edit(&random)
         let flat = ChangeSet.between(old.rows.map(\.id), naive.rows.map(\.id), modified: modified)
         changes = sections.apply(flat, History.questions(naive))
       }
@@ -173,6 +183,35 @@ private struct Naive {
       for move in changes.moves
       where before[move.from.section].rows[move.from.row].id != after[move.to.section].rows[move.to.row].id {
         return "\(move) is not one row"
+      }
+      return neighbourFault(before, after, changes)
+    }
+
+    /// Rows that stayed are told exactly when they were modified themselves, or one beside them is another one or was.
+    private func neighbourFault(
+      _ before: [(key: Int, rows: [Row])], _ after: [(key: Int, rows: [Row])], _ changes: SectionedChanges
+    ) -> String? {
+      func neighbours(_ sections: [(key: Int, rows: [Row])]) -> [Int64: [Int64?]] {
+        var result: [Int64: [Int64?]] = [:]
+        for section in sections {
+          for (place, row) in section.rows.enumerated() {
+            result[row.id] = self.neighbours.sorted().map { offset in
+              section.rows.indices.contains(place + offset) ? section.rows[place + offset].id : nil
+            }
+          }
+        }
+        return result
+      }
+      let (old, new) = (neighbours(before), neighbours(after))
+      let came = Set((changes.insertions + changes.moves.map(\.to)).map { after[$0.section].rows[$0.row].id })
+      let told = Set(changes.updates.map { after[$0.to.section].rows[$0.to.row].id })
+      if told.count != changes.updates.count { return "a row is told twice: \(changes)" }
+      for (id, beside) in new where !came.contains(id) {
+        let must = modified.contains(id) || beside != old[id] || beside.contains { $0.map(modified.contains) ?? false }
+        // One that moved and stands beside it again may be told too.
+        let may = must || beside.contains { $0.map(came.contains) ?? false }
+        if must, !told.contains(id) { return "row \(id) is not drawn again: \(changes)" }
+        if !may, told.contains(id) { return "row \(id) is drawn again for nothing: \(changes)" }
       }
       return nil
     }

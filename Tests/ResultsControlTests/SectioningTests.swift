@@ -43,6 +43,48 @@ import Vivarium
     #expect(recorder.take() == ["will", "delete section  2", "move c [2, 0] [1, 1]", "did"])
   }
 
+  @Test func sectionsAndFiltersFollowWhatTheyReadThroughInverses() throws {
+    let store = try makeStore([(1, 0, "x"), (2, 0, "y")])
+    let users = [User(id: 1, name: "Ann"), User(id: 2, name: "Bob"), User(id: 3, name: "Cem")]
+    try store.write {
+      try store.add(users)
+      try task(store, 1).assignedUser = users[0]
+      try task(store, 2).assignedUser = users[1]
+    }
+    let request = ResultsRequest<User>(store: store, sortedBy: [SortKey(\User.name)])
+    let sectioned = try ResultsController(
+      request: request, sectionedBy: .by(["name", "tasks"]) { $0.tasks.isEmpty ? "idle" : "busy" }, mapper: \.name)
+    let filtered = try ResultsController(
+      request: request, reading: ["tasks.isDone"], mapper: \.name, filter: { $0.tasks.contains { !$0.isDone } })
+    func text(_ controller: ResultsController<User, String>) -> [String] {
+      controller.sections.map { "\($0.name): \($0.joined(separator: " "))" }
+    }
+    sectioned.performFetch()
+    filtered.performFetch()
+    #expect(text(sectioned) == ["busy: Ann Bob", "idle: Cem"] && text(filtered) == [": Ann Bob"])
+    try store.write { try task(store, 2).assignedUser = nil }
+    store.refresh()
+    #expect(text(sectioned) == ["busy: Ann", "idle: Bob Cem"] && text(filtered) == [": Ann"])
+    try store.write {
+      try task(store, 2).assignedUser = users[1]
+      try task(store, 1).isDone = true
+    }
+    store.refresh()
+    #expect(text(sectioned) == ["busy: Ann Bob", "idle: Cem"] && text(filtered) == [": Bob"])
+  }
+
+  @Test func whatARequestGetsWrongIsThrown() throws {
+    let store = try makeStore()
+    // Objects cannot be ordered by many values.
+    for path in ["tasks.name", "nonsense"] {
+      #expect(throws: StoreError.self) {
+        _ = try ResultsController(
+          request: ResultsRequest<User>(store: store, sortedBy: [SortKey(PropertyPath(path))]),
+          sectionedBy: .by(keyPath: path))
+      }
+    }
+  }
+
   @Test func sectionsFollowCodeWithDeclaredInputs() throws {
     let store = try makeStore([(1, 0, "anna"), (2, 0, "alan"), (3, 0, "bert")])
     let controller = try ResultsController(

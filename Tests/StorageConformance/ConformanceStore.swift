@@ -39,7 +39,7 @@ struct ConformanceStore: Sendable {
   /// Writes and commits.
   @discardableResult
   func write<T>(_ body: (any WriteTransaction) throws -> T) throws -> T {
-    let write = try engine.beginWrite(.after(.seconds(30)))
+    let write = try engine.beginWrite(.after(.seconds(600)))
     defer { write.end() }
     let result = try body(write)
     _ = try write.commit(CommitRecord(), .relaxed)
@@ -49,7 +49,7 @@ struct ConformanceStore: Sendable {
   /// Writes and rolls back.
   @discardableResult
   func writeInVain<T>(_ body: (any WriteTransaction) throws -> T) throws -> T {
-    let write = try engine.beginWrite(.after(.seconds(30)))
+    let write = try engine.beginWrite(.after(.seconds(600)))
     defer { write.end() }
     return try body(write)
   }

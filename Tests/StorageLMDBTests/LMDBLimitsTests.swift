@@ -4,6 +4,7 @@ import Foundation
 import Storage
 import StorageLMDB
 import Synchronization
+import TestSupport
 import Testing
 import Values
 
@@ -29,7 +30,7 @@ struct LMDBLimitsTests {
     let writer = try #require(held.withLock { $0 })
     try writer.apply(KeyValueBatch([("a", "1")], 1), .relaxed)
     writer.end()
-    let other = try store.acquireWriter(.after(.seconds(5)))
+    let other = try store.acquireWriter(.after(.seconds(600)))
     try other.apply(KeyValueBatch([("a", "2")], 2), .relaxed)
     other.end()
     committed.signal()
@@ -69,6 +70,116 @@ struct LMDBLimitsTests {
     }
     #expect(try snapshot.text("a") == String(repeating: "1", count: 5000))
     #expect(try store.text("a") == String(repeating: "2", count: 5000))
+  }
+
+  #if os(Linux)
+  @Test func theLockThatProtectsReadersSurvivesWhateverTheProcessDoesWithTheFiles() throws {
+    let path = scratch.file("a")
+    let backend = LMDBBackend(path: path)
+    let engine = try backend.open(OpenOptions())
+    let read = try engine.beginRead()
+    let number = try #require(FileManager.default.attributesOfItem(atPath: path + "-lock")[.systemFileNumber] as? NSNumber)
+    // A POSIX lock of the process on the table of readers: any close of a descriptor of that file would drop it.
+    func isLocked() throws -> Bool {
+      let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: "/proc/locks")), as: UTF8.self)
+      return text.split(separator: "\n").contains { $0.contains("POSIX") && $0.contains(":\(number) ") }
+    }
+    try #require(try isLocked())
+    _ = try engine.statistics()
+    #expect(backend.isPresent())
+    #expect(throws: StorageError.self) { try backend.remove() }
+    _ = try LMDBBackend(path: scratch.path + "/./a").open(OpenOptions())
+    let reader = try backend.open(OpenOptions(isReadOnly: true))
+    try reader.beginRead().end()
+    reader.close()
+    _ = try (engine as? any SpaceReclaiming)?.reclaimSpace(.never)
+    #expect(throws: StorageError.self) { try LMDBBackend(path: path + "-lock").open(OpenOptions(createsIfMissing: false)) }
+    _ = LMDBBackend(path: path + "-lock").isPresent()
+    #expect(try isLocked())
+    read.end()
+  }
+  #endif
+
+  @Test func smallValuesAreReadRightWhateverTheirNeighboursDo() throws {
+    // Values that share a page move when one of them is written: what a reader remembers of places must not outlive that.
+    let engine = try LMDBBackend(path: scratch.file("a")).open(OpenOptions())
+    let schema = Schema((0..<40).map { number in
+      ObjectSchema("Small\(number)", .scalar("name", .string, indexed: true), .scalar("rank", .int64))
+    })
+    let catalog = try engine.adopt(schema)
+    let tables = try (0..<40).map { try #require(catalog["Small\($0)"]) }
+    var names = [String](repeating: "", count: tables.count)
+    try engine.write { write in
+      for (number, table) in tables.enumerated() { try write.insert(table, ["rank": .int(Int64(number))]) }
+    }
+    for round in 0..<200 {
+      let touched = round * 7 % tables.count
+      names[touched] = String(repeating: "\(round) ", count: 1 + round % 150)
+      try engine.write { try $0.set(tables[touched].column(named: "name"), ObjectKey(1), .string(names[touched])) }
+      let read = try engine.beginRead()
+      for (number, table) in tables.enumerated() {
+        let isRight = try read.value(table.column(named: "name"), ObjectKey(1)) == .string(names[number])
+          && read.word(table.column(named: "rank"), ObjectKey(1)) == Int64(number)
+        if !isRight { Issue.record("round \(round), type \(number)") }
+      }
+      #expect(try read.key(in: tables[touched].index("name"), equal: [.string(names[touched])]) == ObjectKey(1))
+      read.end()
+    }
+  }
+
+  @Test func aFileThatAnotherProcessGrowsIsReadOnUnderAnOpenSnapshot() async throws {
+    let path = scratch.file("a")
+    let store = try LMDBStore(path: path)
+    try store.put([("a", "small")], 1)
+    let snapshot = try store.beginSnapshot()
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let store = try LMDBStore(path: path)
+      let text = String(repeating: "x", count: 100_000)
+      try store.put((0..<400).map { ("k\($0)", text) }, 2)
+    }
+    #expect(try snapshot.text("a") == "small" && snapshot.text("k7") == nil)
+    for number in [0, 399] { #expect(try store.text("k\(number)")?.count == 100_000) }
+  }
+
+  @Test func theNextWriterLetsGoOfWhatADeadOneRead() async throws {
+    let path = scratch.file("a")
+    let store = try LMDBStore(path: path)
+    try store.put([("a", "1")], 1)
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      let store = try LMDBStore(path: path)
+      let snapshot = try store.beginSnapshot()
+      let writer = try store.acquireWriter(.never)
+      kill(getpid(), SIGKILL)
+      writer.end()
+      snapshot.end()
+    }
+    #expect(try store.statistics().pins.count == 1)
+    try store.acquireWriter(.after(.seconds(600))).end()
+    #expect(try store.statistics().pins.isEmpty)
+  }
+
+  @Test func aQueueOfObjectsTakesTheRoomOfThoseThatLive() throws {
+    // Keys are never given again, so a type used as a queue wanders through them.
+    let engine = try LMDBBackend(path: scratch.file("a")).open(OpenOptions(historyLimit: 1))
+    let schema = Schema([ObjectSchema("Job", .scalar("name", .string, indexed: true), .scalar("rank", .int64))])
+    let job = try #require(try engine.adopt(schema)["Job"])
+    func entries() throws -> Int { try LMDBStore(path: scratch.file("a")).beginSnapshot().keys(from: "").count }
+    var most = 0
+    for round in 0..<40 {
+      try engine.write { write in
+        for number in 0..<500 { try write.insert(job, ["name": .string("job \(number)"), "rank": .int(Int64(round))]) }
+        // All but one of the round before.
+        if round > 0 { for key in (round - 1) * 500 + 2...round * 500 { try write.delete(job.id, ObjectKey(Int64(key))) } }
+      }
+      if round == 9 { most = try entries() }
+    }
+    #expect(try engine.beginRead().count(job.id) == 500 + 39)
+    // Four times the rounds and the survivors: chunks of few, and none of nobody.
+    #expect(try entries() <= 4 * most)
+    let read = try engine.beginRead()
+    for round in 0..<39 {
+      #expect(try read.word(job.column(named: "rank"), ObjectKey(Int64(round * 500 + 1))) == Int64(round))
+    }
   }
 
   @Test func aFullMapCostsTheTransactionAndNothingElse() throws {
@@ -153,7 +264,7 @@ struct LMDBLimitsTests {
       kill(getpid(), SIGKILL)
       writer.end()
     }
-    let writer = try store.acquireWriter(.after(.seconds(5)))
+    let writer = try store.acquireWriter(.after(.seconds(600)))
     try writer.apply(KeyValueBatch([("b", "2")], 2), .relaxed)
     writer.end()
     #expect(try store.beginSnapshot().keys(from: "") == ["a", "b"])

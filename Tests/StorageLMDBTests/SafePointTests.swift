@@ -22,15 +22,38 @@ struct SafePointTests {
     return try SafePointFile(files: files, creates: false, mode: 0)?.newest()
   }
 
-  /// Makes the newest point one of an earlier run of the system.
-  private func restartSystem() throws {
+  /// Makes the newest point one of an earlier run of the system; `asOlderBuild`: without what older builds did not write.
+  private func restartSystem(asOlderBuild: Bool = false) throws {
     let files = try #require(LMDBFiles(existing: path))
     let file = try #require(try SafePointFile(files: files, creates: false, mode: 0))
     try file.update { newest in
       var point = newest
       point?.system.low ^= 1
+      if asOlderBuild {
+        point?.store = .unknown
+        point?.version = 0
+      }
       return point
     }
+  }
+
+  /// As after a crash of the system, also where the store was closed.
+  private func rearm(asOlderBuild: Bool = false) throws {
+    try restartSystem(asOlderBuild: asOlderBuild)
+    let files = try #require(LMDBFiles(existing: path))
+    try SafePointFile(files: files, creates: false, mode: 0)?.update { newest in
+      var point = newest
+      point?.isArmed = true
+      return point
+    }
+  }
+
+  /// Other content in the same file, as `cp` makes it.
+  private func overwrite(with content: Data) throws {
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    try file.truncate(atOffset: 0)
+    try file.write(contentsOf: content)
+    try file.close()
   }
 
   /// Every page that differs from `before` becomes, by a coin, what it was.
@@ -70,7 +93,7 @@ struct SafePointTests {
     }
     let seed = UInt64.random(in: 0 ... .max)
     try loseWrites(since: Data(contentsOf: URL(fileURLWithPath: path + ".before")), seed: seed)
-    try restartSystem()
+    try restartSystem(asOlderBuild: round % 2 == 1)
     let refused = #expect(throws: StorageError.self) { _ = try LMDBStore(path: path, isReadOnly: true) }
     #expect(refused?.code == .corrupt)
     let store = try LMDBStore(path: path)
@@ -120,8 +143,10 @@ struct SafePointTests {
 
   @Test func theBackgroundMovesThePointAndLetsGoOfSpace() throws {
     let store = try LMDBStore(path: path)
-    try store.put([("a", "1")], 1, .relaxed)
     let environment = try store.environment()
+    // Its turns are taken by hand here: on a slow machine its own could come at any moment.
+    environment.safePoints.pauseBackground()
+    try store.put([("a", "1")], 1, .relaxed)
     for version in 2...5 { try store.put([("a", "\(version)")], UInt64(version), .relaxed) }
     let before = try #require(try point())
     #expect(environment.safePoints.pinned == before.transaction)
@@ -129,6 +154,7 @@ struct SafePointTests {
     let after = try #require(try point())
     #expect(after.transaction == before.transaction + 5)
     #expect(environment.safePoints.pinned == nil)
+    environment.safePoints.pauseBackground()
     try store.put([("a", "6")], 6, .relaxed)
     #expect(environment.safePoints.pinned == after.transaction)
   }
@@ -137,11 +163,110 @@ struct SafePointTests {
     do { try LMDBStore(path: path).put([("a", "old")], 1, .relaxed) }
     let other = scratch.file("b")
     do { try LMDBStore(path: other).put([("a", "new")], 1, .full) }
-    try restartSystem()
+    try rearm()
     try FileManager.default.removeItem(atPath: path)
     try FileManager.default.copyItem(atPath: other, toPath: path)
     #expect(try LMDBStore(path: path).text("a") == "new")
     #expect(try point()?.isArmed == false)
+  }
+
+  @Test func closingDisarmsThePoint() throws {
+    do {
+      let store = try LMDBStore(path: path)
+      for version in 1...5 { try store.put([("a", "\(version)")], UInt64(version), .grouped(within: .seconds(60))) }
+      #expect(try point()?.isArmed == true)
+    }
+    #expect(try point()?.isArmed == false)
+  }
+
+  @Test func whatAKilledProcessLeftArmedIsDisarmedByTheNextThatCloses() async throws {
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      try LMDBStore(path: path).put([("a", "1")], 1, .relaxed)
+      let store = try LMDBStore(path: path)
+      try store.put([("a", "2")], 2, .relaxed)
+      kill(getpid(), SIGKILL)
+    }
+    #expect(try point()?.isArmed == true)
+    do { #expect(try LMDBStore(path: path).text("a") == "2") }
+    #expect(try point()?.isArmed == false)
+  }
+
+  @Test(arguments: [false, true]) func anotherStoreCopiedOverTheFileIsLeftAlone(_ asOlderBuild: Bool) throws {
+    do {
+      let store = try LMDBStore(path: path)
+      // Trees that the other file does not have.
+      for version in 1...3 {
+        try store.put((0..<200).map { ("k\($0)", SafePointTests.value(version, $0)) }, UInt64(version), .relaxed)
+      }
+    }
+    let other = scratch.file("b")
+    do {
+      let store = try LMDBStore(path: other)
+      for version in 1...50 { try store.put([("a", "new")], UInt64(version), .full) }
+    }
+    let content = try Data(contentsOf: URL(fileURLWithPath: other))
+    try rearm(asOlderBuild: asOlderBuild)
+    try overwrite(with: content)
+    let store = try LMDBStore(path: path)
+    #expect(try store.text("a") == "new")
+    #expect(try store.latestVersion() == Version(50))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
+    #expect(try point()?.isArmed == false)
+  }
+
+  @Test func aSmallStoreCopiedOverASmallOneIsLeftAlone() throws {
+    for (name, text) in [("a", "old"), ("b", "new")] {
+      let store = try LMDBStore(path: scratch.file(name))
+      // The same pages in both.
+      for version in 1...4 { try store.put([("a", text)], UInt64(version), version == 2 ? .relaxed : .full) }
+    }
+    try rearm()
+    try overwrite(with: Data(contentsOf: URL(fileURLWithPath: scratch.file("b"))))
+    let store = try LMDBStore(path: path)
+    #expect(try store.text("a") == "new")
+    #expect(try store.latestVersion() == Version(4))
+  }
+
+  @Test func anotherStateOfTheSameStoreIsLeftAlone() throws {
+    let safe = URL(fileURLWithPath: path + ".safe")
+    let data = URL(fileURLWithPath: path)
+    var saved = Data()
+    var old = Data()
+    do {
+      let store = try LMDBStore(path: path)
+      try store.put([("a", "1")], 1, .full)
+      old = try Data(contentsOf: data)
+      for version in 2...4 { try store.put([("a", "\(version)")], UInt64(version), .relaxed) }
+      saved = try Data(contentsOf: safe)
+    }
+    do {
+      let store = try LMDBStore(path: path)
+      for version in 5...30 { try store.put([("a", "\(version)")], UInt64(version), .full) }
+    }
+    try saved.write(to: safe)
+    try rearm()
+    #expect(try LMDBStore(path: path).text("a") == "30")
+    try saved.write(to: safe)
+    try rearm()
+    try overwrite(with: old)
+    #expect(try LMDBStore(path: path).text("a") == "1")
+  }
+
+  @Test func aPointThatBeganAnewIsNotEndedByOneThatWasBeingMoved() throws {
+    let store = try LMDBStore(path: path)
+    let environment = try store.environment()
+    environment.safePoints.pauseBackground()
+    try store.put([("a", "1")], 1, .grouped(within: .seconds(100)))
+    try environment.safePoints.move(environment, .never) { () throws(StorageError) in
+      try store.put([("a", "2")], 2, .full)
+      try store.put([("a", "3")], 3, .grouped(within: .seconds(100)))
+    }
+    let held = try #require(try point())
+    #expect(held.isArmed && held.version == 2)
+    #expect(environment.safePoints.pinned == held.transaction)
+    try store.syncBatches()
+    #expect(try point()?.version == 3)
+    #expect(environment.safePoints.pinned == nil)
   }
 
   @Test func damagedPointsAreNoPoints() throws {

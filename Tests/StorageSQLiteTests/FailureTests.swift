@@ -44,7 +44,7 @@ import Values
     let error = #expect(throws: StorageError.self) { try engine.beginWrite(.after(.milliseconds(20))) }
     #expect(error?.code == .writeTimeout)
     try raw.execute("ROLLBACK")
-    try engine.beginWrite(.after(.milliseconds(20))).end()
+    try engine.beginWrite(.after(.seconds(600))).end()
   }
 
   @Test func aValueOfAnotherTypeInAColumnIsAnErrorAndNotAnInvention() throws {

@@ -68,6 +68,120 @@ import Values
     #expect(sources == [2])
   }
 
+  /// With the triggers of this build, and as in files of older builds, which have no word about rows in the way.
+  @Test(arguments: [false, true]) func whatReplaceTakesAwayIsCountedAndInTheRecord(_ isOldFile: Bool) throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in for id in 0..<3 { try write.insert(table, ["id": .int(Int64(id))]) } }
+    let raw = try Raw(place.path)
+    if isOldFile { try raw.execute("DROP TRIGGER \"_vivarium 1 replacing\"; DROP TRIGGER \"_vivarium 1 replacing others\"") }
+    // Object 2 goes for 4, nothing comes for 0, and 3 makes room for 4.
+    try raw.execute(
+      """
+      INSERT OR REPLACE INTO Thing (id, name) VALUES (1, 'new');
+      INSERT OR IGNORE INTO Thing (id, name) VALUES (0, 'ignored');
+      UPDATE OR REPLACE Thing SET id = 2 WHERE id = 1;
+      """)
+    if !isOldFile { try raw.execute("REPLACE INTO Thing (_key, id) VALUES (1, 50)") }
+    try engine.write { _ in }
+    let read = try engine.beginRead()
+    #expect(try read.count(table.id) == 2)
+    var keys: [Int64] = []
+    try read.scan(table.id, [], from: ObjectKey(0), hints: []) { batch in
+      for row in 0..<batch.count { keys.append(batch.key(at: row).rawValue) }
+      return .proceed
+    }
+    #expect(keys == [1, 4])
+    var records: [CommitRecord] = []
+    try read.history(after: Version(2)) { records.append($0); return .proceed }
+    let change = try #require(records.first?.tables.first)
+    #expect(change.inserted.runs == [4...4] && change.deleted.runs == [2...3])
+    #expect(change.modified.map(\.key.rawValue) == (isOldFile ? [] : [1]))
+    // Known from here on.
+    try engine.write { try $0.insert(table, ["id": .int(90)]) }
+    #expect(try engine.beginRead().count(table.id) == 3)
+  }
+
+  @Test func aPositionThatIsNoIntegerIsAnErrorAndNoTrap() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    let words = table.column(named: "words")
+    try engine.write { write in
+      let key = try write.insert(table, ["id": .int(1)])
+      try write.edit(words, key, .insert(at: 0, ["a", "b", "c"].map { .string($0) }))
+    }
+    try Raw(place.path).execute("INSERT INTO \"Thing.words\" VALUES (1, 'end', 'd')")
+    let write = try engine.beginWrite(.never)
+    let refused = #expect(throws: StorageError.self) { try write.edit(words, ObjectKey(1), .remove(1..<4)) }
+    #expect(refused?.code == .corrupt && refused?.scope == .statement)
+    // Emptying the list mends it.
+    try write.edit(words, ObjectKey(1), .clear)
+    try write.edit(words, ObjectKey(1), .insert(at: 0, [.string("e")]))
+    #expect(try write.elementCount(words, ObjectKey(1)) == 1)
+  }
+
+  @Test func aForeignDeleteOfEverythingIsLoggedRowByRowAndTakesItsListsAlong() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in
+      for id in 1...50 {
+        let key = try write.insert(table, ["id": .int(Int64(id))])
+        try write.edit(table.column(named: "friends"), key, .insert(at: 0, [.link(ObjectKey(1)), .link(key)]))
+      }
+    }
+    // Without a WHERE SQLite empties a table in one go, unless a trigger wants every row.
+    let raw = try Raw(place.path)
+    try raw.execute("DELETE FROM Thing WHERE _key = 7")
+    try raw.execute("DELETE FROM Thing")
+    #expect(try engine.beginRead().count(table.id) == 0)
+    try engine.write { _ in }
+    var records: [CommitRecord] = []
+    let read = try engine.beginRead()
+    try read.history(after: Version(2)) { records.append($0); return .proceed }
+    #expect(records.first?.author == "another program")
+    #expect(records.first?.tables.first?.deleted.runs == [1...50])
+    #expect(try raw.rows("SELECT count(*) FROM \"Thing.friends\"") == ["0"])
+    var sources: [Int64] = []
+    try read.sources(of: ObjectKey(1), through: table.column(named: "friends")) { sources += $0; return .proceed }
+    #expect(sources.isEmpty)
+  }
+
+  @Test func aTableThatAForeignerTookAwayIsATypedErrorAndOthersGoOn() throws {
+    let place = Place()
+    let engine = try place.open()
+    let schema = Schema([
+      ObjectSchema("Kept", .scalar("name", .string)), ObjectSchema("Lost", .scalar("name", .string)),
+      ObjectSchema("Changed", .scalar("name", .string), .scalar("age", .int64)),
+    ])
+    let catalog = try engine.adopt(schema)
+    let (kept, lost) = (try #require(catalog["Kept"]), try #require(catalog["Lost"]))
+    let changed = try #require(catalog["Changed"])
+    try engine.write { write in
+      for table in [kept, lost, changed] { try write.insert(table, ["name": .string("before")]) }
+    }
+    try Raw(place.path).execute("DROP TABLE Lost; ALTER TABLE Changed RENAME COLUMN name TO title")
+    let read = try engine.beginRead()
+    #expect(try read.value(kept.column(named: "name"), ObjectKey(1)) == .string("before"))
+    for table in [lost, changed] {
+      #expect(throws: StorageError.self) { try read.value(table.column(named: "name"), ObjectKey(1)) }
+      #expect(throws: StorageError.self) {
+        try read.scan(table.id, [table.id("name")], from: ObjectKey(0), hints: []) { _ in .proceed }
+      }
+    }
+    read.end()
+    let write = try engine.beginWrite(.never)
+    for table in [lost, changed] { #expect(throws: StorageError.self) { try write.insert(table, ["name": .string("x")]) } }
+    try write.insert(kept, ["name": .string("after")])
+    _ = try write.commit(CommitRecord(), .relaxed)
+    #expect(try engine.beginRead().count(kept.id) == 2)
+    engine.close()
+    let again = try place.open()
+    #expect(try again.beginRead().value(kept.column(named: "name"), ObjectKey(2)) == .string("after"))
+  }
+
   @Test func ourOwnWritesLogNothing() throws {
     let place = Place()
     let engine = try place.open()

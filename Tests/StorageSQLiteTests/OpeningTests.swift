@@ -104,6 +104,22 @@ import Values
     #expect(place.backend.isPresent())
   }
 
+  @Test func aNewerFormatInTheLogIsNamed() throws {
+    let place = Place()
+    let engine = try place.open()
+    try engine.adopt(.everything)
+    // Stays open: what it writes is in the log alone.
+    let newer = try Raw(place.path)
+    try newer.execute("BEGIN; UPDATE _vivarium_catalog SET version = version + 1; PRAGMA user_version = 3; COMMIT")
+    let refused = #expect(throws: StorageError.self) { try engine.beginWrite(.never) }
+    #expect(refused?.code == .unsupportedVersion)
+    #expect(throws: StorageError.self) { try engine.beginRead() }
+    engine.close()
+    #expect(error(place) == .unsupportedVersion)
+    #expect(error(place, OpenOptions(isReadOnly: true)) == .unsupportedVersion)
+    withExtendedLifetime(newer) {}
+  }
+
   @Test func anEmptyFileBecomesAStore() throws {
     let place = Place()
     try Data().write(to: URL(fileURLWithPath: place.path))

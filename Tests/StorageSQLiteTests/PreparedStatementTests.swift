@@ -94,6 +94,57 @@ import Values
     #expect(counts[1] == counts[9])
   }
 
+  @Test func aSmallCommitAsksTheFileForNothingThatIsKnown() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    var counts: [Int] = []
+    func insert(_ id: Int64) throws {
+      let write = try engine.beginWrite(.never)
+      try write.insert(table, ["id": .int(id)])
+      _ = try write.commit(CommitRecord(), .relaxed)
+      counts.append(SQLiteEngine.useCount(of: write))
+    }
+    for id in 0..<4 { try insert(Int64(id)) }
+    // The beginning, the row, the counters, the record and the end.
+    #expect(counts[3] - counts[2] == 5)
+    // What another program writes is found, and then known again.
+    try Raw(place.path).execute("INSERT INTO Thing (id) VALUES (100)")
+    for id in 4..<7 { try insert(Int64(id)) }
+    #expect(counts[4] - counts[3] > 5)
+    #expect(counts[6] - counts[5] == 5)
+    let read = try engine.beginRead()
+    #expect(try read.count(table.id) == 8)
+    #expect(try read.key(in: table.index("id"), equalTo: 4) == ObjectKey(6))
+  }
+
+  @Test func whatIsRolledBackIsNotKnown() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { try $0.insert(table, ["id": .int(1)]) }
+    let write = try engine.beginWrite(.never)
+    for id in 2..<5 { try write.insert(table, ["id": .int(Int64(id))]) }
+    write.end()
+    var key = ObjectKey(0)
+    try engine.write { key = try $0.insert(table, ["id": .int(2)]) }
+    // Keys that were given out stay used.
+    #expect(key == ObjectKey(5))
+    let read = try engine.beginRead()
+    #expect(try read.count(table.id) == 2)
+  }
+
+  @Test func aStoreThatIsReadOpensOneConnection() throws {
+    let place = Place()
+    _ = try place.open().adopt(.everything)
+    let engine = try place.open()
+    let read = try engine.beginRead()
+    #expect(read.catalog["Thing"] != nil)
+    #expect(!engine.isWatching)
+    #expect(try engine.latestVersion() == Version(1))
+    #expect(engine.isWatching)
+  }
+
   @Test func callsInsideLentRowsHaveStatementsOfTheirOwn() throws {
     let place = Place()
     let engine = try place.open()

@@ -55,6 +55,29 @@ import Values
     #expect(wholeCount > 50)
   }
 
+  @Test func conditionsThatAreNestedDeepAreAnsweredOrStayWithTheCaller() throws {
+    let place = Place()
+    let engine = try place.open()
+    try engine.adopt(.everything)
+    let read = try #require(try engine.beginRead() as? any QueryPushdown)
+    func more(_ number: Int) -> PredicateNode {
+      .comparison(Comparison(.path(PropertyPath(["id"])), .greater, .constant(.int(Int64(number)))))
+    }
+    var nodes = [more(0), more(0), more(0)]
+    var pushedCount = 0
+    for depth in 1...100 {
+      nodes[0] = depth % 2 == 0 ? .and([more(depth), nodes[0]]) : .or([more(depth), nodes[0]])
+      nodes[1] = .not(depth % 2 == 0 ? .and([more(depth), nodes[1]]) : .or([more(depth), nodes[1]]))
+      nodes[2] = .or([.not(.and([nodes[2], more(depth)])), more(depth)])
+      for node in nodes {
+        guard let pushed = try read.pushdown(Query(type: "Thing", condition: node)) else { continue }
+        if pushed.residual == .constant(true) { pushedCount += 1 }
+        try read.keys(pushed) { _ in .proceed }
+      }
+    }
+    #expect(pushedCount > 20)
+  }
+
   @Test func whatIsNotExactStaysWithTheCaller() throws {
     let place = Place()
     let engine = try place.open()

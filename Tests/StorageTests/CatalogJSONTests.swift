@@ -44,6 +44,28 @@ import Values
 
   private func read(_ json: [UInt8]) throws -> Catalog { try json.withUnsafeBytes { try Catalog(json: $0) } }
 
+  @Test func catalogsWhoseNumbersAreNotTheirOwnAreRefused() throws {
+    let text = String(decoding: try json(everything()), as: UTF8.self)
+    #expect(try read(Array(text.utf8)).tables.count == 2)
+    for (part, other) in [
+      ("\"nextTable\":3", "\"nextTable\":2"), ("\"id\":2,\"indexes\":[],\"name\":\"Empty\"", "\"id\":1,\"indexes\":[],\"name\":\"Empty\""),
+      ("\"nextIndex\":", "\"nextIndex\":0"), ("\"id\":2,\"schema\"", "\"id\":1,\"schema\""),
+    ] {
+      let changed = text.replacingOccurrences(of: part, with: other)
+      #expect(changed != text, "\(part)")
+      #expect(throws: (any Error).self, "\(part)") { try read(Array(changed.utf8)) }
+    }
+  }
+
+  @Test func aFileThatHasUsedUpItsNumbersSaysSo() throws {
+    var catalog = Catalog()
+    catalog.nextTable = .max
+    let conflict = #expect(throws: CatalogConflict.self) {
+      try catalog.adopting(Schema([ObjectSchema(name: "Late", properties: [])]))
+    }
+    #expect(conflict?.faults.count == 1)
+  }
+
   @Test func ordinaryCatalogsAreReadWithoutTheGeneralDecoder() throws {
     for catalog in [Catalog(), try everything()] {
       let json = try json(catalog)

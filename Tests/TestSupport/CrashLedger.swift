@@ -33,7 +33,7 @@ public struct CrashLedger: Sendable {
   /// take old entries away.
   public static func commitNext(_ writer: Int64, _ engine: any StorageEngine, _ durability: Durability) throws -> Int64 {
     var number: Int64 = 0
-    let write = try engine.beginWrite(.after(.seconds(60)))
+    let write = try engine.beginWrite(.after(.seconds(600)))
     defer { write.end() }
     number = try lastNumber(of: writer, write) + 1
     if number % 3 == 0 {

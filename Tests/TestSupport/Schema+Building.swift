@@ -79,7 +79,7 @@ extension StorageEngine {
     _ durability: Durability = .relaxed, record: CommitRecord = CommitRecord(),
     _ body: (any WriteTransaction) throws -> Void
   ) throws -> Version {
-    let transaction = try beginWrite(.after(.seconds(30)))
+    let transaction = try beginWrite(.after(.seconds(600)))
     defer { transaction.end() }
     try body(transaction)
     return try transaction.commit(record, durability)

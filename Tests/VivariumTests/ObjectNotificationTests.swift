@@ -175,6 +175,36 @@ extension Value {
     token.stop()
   }
 
+  @Test func aTokenSkippedByAnotherStoreKnowsTheNewValuesAndLosesNoOthers() throws {
+    let (store, writer, other) = (try Store(configuration), try Store(configuration), try Store(configuration))
+    let dog = try makeDog(store)
+    let heard = HeardObject()
+    let token = dog.observe { heard.hear($0) }
+    store.refresh()
+    for context in [writer, other] { context.refresh() }
+    let (theirs, others) = (try #require(writer.resolve(dog.reference)), try #require(other.resolve(dog.reference)))
+    try writer.write(withoutNotifying: [token]) { theirs.age = 2 }
+    try other.write { others.age = 1 }
+    store.refresh()
+    #expect(heard.take() == ["age 2 -> 1"])
+    try other.write { others.name = "Max" }
+    try writer.write(withoutNotifying: [token]) { theirs.age = 2 }
+    store.refresh()
+    #expect(heard.take() == ["name Rex -> Max"])
+    try writer.write(withoutNotifying: [token]) { theirs.age = 3 }
+    store.refresh()
+    #expect(heard.take() == [])
+    token.ignore(author: "import")
+    try writer.write(author: "import") { theirs.age = 4 }
+    try other.write { others.age = 3 }
+    store.refresh()
+    #expect(heard.take().count <= 1)
+    try other.write { others.age = 5 }
+    store.refresh()
+    #expect(heard.take() == ["age 3 -> 5"])
+    token.stop()
+  }
+
   @Test func aStoppedObserverHearsNothing() throws {
     let store = try Store(configuration)
     let dog = try makeDog(store)

@@ -34,6 +34,23 @@ import Vivarium
     #expect(seen.count == 2)
   }
 
+  @Test func theHandlerCannotEndTheWriteItRunsIn() throws {
+    let store = try Store(configuration)
+    let dog = try makeDog(store)
+    var codes: [StoreError.Code?] = []
+    let token = dog.observe(\.age, options: [.prior]) { _, change in
+      store.cancelWrite()
+      store.invalidate()
+      do throws(StoreError) { try store.commitWrite() } catch { codes.append(error.code) }
+    }
+    try store.write {
+      dog.age = 2
+      #expect(store.isInWriteTransaction && dog.age == 2)
+    }
+    #expect(codes == [.writeInObserver, .writeInObserver] && dog.age == 2)
+    token.stop()
+  }
+
   @Test func optionsSayWhatIsTold() throws {
     let store = try Store(configuration)
     let dog = try makeDog(store)

@@ -99,6 +99,31 @@ import Values
     #expect(people.filter(#Predicate<Person> { $0.best?.age == nil }).count == 5)
   }
 
+  @Test func aClosureInAPredicateMayLookAtTheObjectRoundIt() throws {
+    let grown = people.filter(#Predicate<Person> { person in person.dogs.contains { $0.age * 3 > person.age } })
+    #expect(grown.map(\.name) == ["Eve"])
+    #expect(people.filter("SUBQUERY(dogs, $d, $d.age * 3 > SELF.age).@count > 0").map(\.name) == ["Eve"])
+    #expect(people.filter(grown.format).map(\.name) == ["Eve"])
+    let alone = people.filter(#Predicate<Person> { person in person.dogs.allSatisfy { dog in dog.owners.count == 1 && dog.age < person.age } })
+    #expect(alone.map(\.name) == ["Ann", "Bob", "Cid", "Dan", "Eve"])
+  }
+
+  @Test func anOrderByACountStaysLive() throws {
+    let byDogs = people.sorted(byKeyPath: "dogs.@count", ascending: false)
+    #expect(byDogs.map(\.name) == ["Eve", "Dan", "Cid", "Bob", "Ann"])
+    try store.write { for number in 0..<5 { people[0].dogs.append(Dog(name: "x\(number)", age: number)) } }
+    #expect(byDogs.map(\.name) == ["Ann", "Eve", "Dan", "Cid", "Bob"])
+  }
+
+  @Test func aQueryThatWasSentIsAskedAgain() throws {
+    let adults = people.where { $0.age >= 18 }.sorted(by: \.name, ascending: false)
+    let sent = try JSONEncoder().encode(try #require(adults.query))
+    let query = try JSONDecoder().decode(Query.self, from: sent)
+    #expect(store.objects(Person.self, matching: query).map(\.name) == ["Dan", "Cid", "Ann"])
+    #expect(store.objects(Dog.self, matching: query).error?.code == .invalidQuery)
+    #expect(people.limited(to: 2).where { $0.age > 1 }.query == nil)
+  }
+
   @Test func aPredicateWithoutAFormNamesItsNode() throws {
     let odd = people.filter(#Predicate<Person> { $0.age % 2 == 1 })
     #expect(odd.isEmpty && odd.error?.message.contains("IntRemainder") == true)

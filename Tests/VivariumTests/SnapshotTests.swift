@@ -1,4 +1,7 @@
 import Foundation
+import Storage
+import Synchronization
+import TestSupport
 import Testing
 import Values
 import Vivarium
@@ -85,6 +88,37 @@ import Vivarium
     #expect(try freeze().dogs.map(\.name) == ["Rex", "Fido"])
   }
 
+  /// A transaction allows one thread at a time, and so neither the store's nor another task's may be in it meanwhile.
+  @Test(arguments: [false, true]) func aFrozenObjectIsReadByManyThreadsAtOnce(isOld: Bool) throws {
+    let watch = OverlapWatch()
+    let name = UUID().uuidString
+    var configuration = makeConfiguration(name)
+    configuration.backend = ForwardingBackend(configuration.backend) { engine in
+      ForwardingEngine(engine, read: { WatchedRead(base: $0, watch: watch) })
+    }
+    let store = try Store(configuration)
+    let person = try jane(in: store)
+    // A version that is not the newest cannot be opened again.
+    if isOld {
+      let other = try Store(makeConfiguration(name))
+      try other.write { other.objects(Person.self).first?.name = "Joan" }
+    }
+    let frozen = try person.freeze()
+    #expect(frozen.version == store.version)
+    let done = Signal()
+    for _ in 0..<4 {
+      Thread {
+        for _ in 0..<500 where frozen.name != "Jane" || frozen.dogs.count != 2 { watch.fault("wrong values") }
+        done.fire()
+      }.start()
+    }
+    for _ in 0..<1_000 where person.name != "Jane" || person.dogs.count != 2 { watch.fault("wrong values") }
+    for _ in 0..<4 { #expect(done.wait()) }
+    #expect(watch.faults == [])
+    store.refresh()
+    #expect(person.name == (isOld ? "Joan" : "Jane") && frozen.name == "Jane")
+  }
+
   @Test func freezingSaysWhyItCannotBe() throws {
     let store = try makeStore()
     func code(_ person: Person) -> StoreError.Code? {
@@ -142,4 +176,37 @@ import Vivarium
 
 extension Person {
   fileprivate var unmanagedTwin: Person { snapshot().unmanagedCopy() }
+}
+
+/// Whether any transaction was read by two threads at once.
+private final class OverlapWatch: Sendable {
+  private let found = Mutex<Set<String>>([])
+  var faults: Set<String> { found.withLock { $0 } }
+  func fault(_ what: String) { found.withLock { _ = $0.insert(what) } }
+}
+
+private final class WatchedRead: ForwardingRead {
+  let base: any ReadTransaction
+  private let watch: OverlapWatch
+  private let isInside = Atomic(false)
+  init(base: any ReadTransaction, watch: OverlapWatch) { (self.base, self.watch) = (base, watch) }
+
+  private func enter() {
+    if isInside.exchange(true, ordering: .acquiringAndReleasing) { watch.fault("two threads at once") }
+  }
+  private func leave() { isInside.store(false, ordering: .releasing) }
+
+  func bytes(
+    _ column: ColumnID, _ key: ObjectKey, _ body: (UnsafeRawBufferPointer?) -> Void
+  ) throws(StorageError) {
+    enter()
+    defer { leave() }
+    try base.bytes(column, key, body)
+  }
+
+  func elementCount(_ column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int {
+    enter()
+    defer { leave() }
+    return try base.elementCount(column, owner)
+  }
 }

@@ -39,8 +39,15 @@ public final class ConformanceRun {
     case .object where document["suites"] != nil: try runPredicates(document, into: &report)
     case .object where document["merge"] != nil || document["calculate"] != nil:
       ChangeSetCases.run(document, into: &report)
+    case .object where document["scenarios"] != nil:
+      // They take several stores, turns and observers: no case for a backend alone.
+      report.note = """
+        \(document["scenarios"]?.array?.count ?? 0) scenarios of notifications, each a test with its name in \
+        Tests/VivariumTests/Scenarios and Tests/ResultsControlTests: run 'swift test --filter Scenarios'
+        """
     default:
-      throw CaseFileError("'\(path)' has none of the known forms: evaluations, syntax, predicates, change sets.")
+      throw CaseFileError(
+        "'\(path)' has none of the known forms: evaluations, syntax, predicates, change sets, scenarios.")
     }
     return report
   }

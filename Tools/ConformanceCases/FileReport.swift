@@ -1,6 +1,8 @@
 /// What came of the cases of one file.
 public struct FileReport: Sendable {
   public var path: String
+  /// Where the cases of the file are run, when that is not here.
+  public var note: String?
   public var passed = 0
   /// In the order of the file.
   public var failures: [Failure] = []

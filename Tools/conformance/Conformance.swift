@@ -39,7 +39,7 @@ enum Conformance {
     for file in files {
       do {
         let report = try ConformanceRun(backend).report(on: file)
-        print("\(file): \(report.passed) passed, \(report.failures.count) failed")
+        print("\(file): " + (report.note ?? "\(report.passed) passed, \(report.failures.count) failed"))
         for failure in report.failures {
           print("  \(failure.name)\n    expected \(failure.expectation)\n    got      \(failure.outcome)")
         }

@@ -11,12 +11,15 @@ struct InspectCommand: ParsableCommand {
     commandName: "inspect",
     abstract: "Looks into a Vivarium store, in use or not, without the program that made it.",
     discussion: """
-      Opens for reading alone and shows one version of the store. Exit status: 0 done; 1 the type or object is not \
+      Opens for reading alone, but for 'compact', and shows one version of the store. Exit status: 0 done; 1 the type or object is not \
       there; 2 the arguments make no sense; 3 the store cannot be opened (missing, foreign, damaged, or of a newer \
       format); 4 reading or writing failed; 5 the store has faults; 6 a dry \
       run says that it would fail. What went wrong is one line on standard error.
       """,
-    subcommands: [Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Export.self, Import.self, Copy.self, Digest.self, Migrate.self])
+    subcommands: [
+      Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Compact.self, Export.self, Import.self, Copy.self,
+      Digest.self, Migrate.self,
+    ])
 
   /// What every command takes.
   struct Target: ParsableArguments {
@@ -75,17 +78,26 @@ extension InspectCommand {
   }
 }
 
+extension InspectCommand {
+  struct Compact: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Gives the store's free space back to the system. Writes the file, not the data.")
+    @OptionGroup var target: Target
+    func run() throws { try target.inspector(isReadOnly: false).compact(.after(.seconds(60))) }
+  }
+}
+
 extension OutputFormat: ExpressibleByArgument {}
 
 extension InspectCommand.Target {
-  func inspector() throws(InspectionError) -> Inspector {
-    try Self.inspector(of: file, format, DescriptorOutput(STDOUT_FILENO))
+  func inspector(isReadOnly: Bool = true) throws(InspectionError) -> Inspector {
+    try Self.inspector(of: file, format, DescriptorOutput(STDOUT_FILENO), isReadOnly: isReadOnly)
   }
 
   static func inspector(
-    of file: String, _ format: OutputFormat, _ output: any TextOutput
+    of file: String, _ format: OutputFormat, _ output: any TextOutput, isReadOnly: Bool = true
   ) throws(InspectionError) -> Inspector {
-    let engine = try StoreFinder.open(file, [LMDBBackend(path: file), SQLiteBackend(path: file)])
+    let engine = try StoreFinder.open(file, [LMDBBackend(path: file), SQLiteBackend(path: file)], isReadOnly: isReadOnly)
     return Inspector(engine, location: file, format: format, output: output)
   }
 }

@@ -32,6 +32,12 @@ int cs_open(const char *path, bool writes, bool creates, uint32_t mode, int *err
 // Makes the file at least so long, with its blocks allocated where the system can; an errno value.
 int cs_reserve(int file, int64_t length);
 
+// Gives the blocks of a range back and leaves zeroes; the file keeps its length. An errno value, EOPNOTSUPP where there is
+// no such thing.
+int cs_punch(int file, int64_t start, int64_t length);
+// The first byte from `start` on that has a block of its own; INT64_MAX: none. `start` where the system does not say.
+int64_t cs_data_from(int file, int64_t start);
+
 // A descriptor that another thread writes eight bytes to, to wake who polls it; -1 where there is none.
 int cs_event(void);
 

@@ -13,10 +13,13 @@ package struct KeptQuery: ViewQuestion {
   package let ordering: ViewOrdering
   private let columns: [SortColumn]
   private let condition: @Sendable (ObjectKey, any StorageReading) throws(StorageError) -> Bool
+  private let conditionOfMany: (@Sendable ([Int64], any StorageReading) throws(StorageError) -> [Bool])?
 
+  /// - Parameter all: the same of many objects in one call, where that is cheaper.
   package init?(
     _ query: Query, in catalog: Catalog,
-    matches condition: @escaping @Sendable (ObjectKey, any StorageReading) throws(StorageError) -> Bool
+    matches condition: @escaping @Sendable (ObjectKey, any StorageReading) throws(StorageError) -> Bool,
+    all: (@Sendable ([Int64], any StorageReading) throws(StorageError) -> [Bool])? = nil
   ) {
     guard query.limit == nil, query.clauses.isEmpty, let entry = catalog[query.type] else { return nil }
     var reads = ReadPathCollector(entry, catalog)
@@ -33,6 +36,7 @@ package struct KeptQuery: ViewQuestion {
     self.reads = reads.paths
     self.columns = columns
     self.condition = condition
+    conditionOfMany = all
     ordering = columns.isEmpty ? .byObjectKey : columns.count == 1 && columns[0].fitsPrefix ? .byPrefix : .byFullKey
   }
 
@@ -49,6 +53,34 @@ package struct KeptQuery: ViewQuestion {
     var bytes: [UInt8] = []
     for column in columns { try column.append(key, in: reading, to: &bytes) }
     return bytes
+  }
+}
+
+// MARK: - Many rows
+
+extension KeptQuery {
+  package func matches(_ keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [Bool] {
+    if let conditionOfMany { return try conditionOfMany(keys, reading) }
+    var result: [Bool] = []
+    for key in keys { result.append(try condition(ObjectKey(key), reading)) }
+    return result
+  }
+
+  package func places(of keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [OrderedRow] {
+    var rows: [OrderedRow] = []
+    rows.reserveCapacity(keys.count)
+    switch ordering {
+    case .byObjectKey: for key in keys { rows.append(OrderedRow(prefix: 0, key: key)) }
+    case .byPrefix:
+      let prefixes = try columns[0].prefixes(keys, in: reading)
+      for (key, prefix) in zip(keys, prefixes) { rows.append(OrderedRow(prefix: prefix, key: key)) }
+    case .byFullKey:
+      for key in keys {
+        let sortKey = try sortKey(ObjectKey(key), in: reading)
+        rows.append(OrderedRow(prefix: SortKeyBytes.prefix(of: sortKey), sortKey: sortKey, key: key))
+      }
+    }
+    return rows
   }
 }
 

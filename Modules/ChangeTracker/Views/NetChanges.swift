@@ -27,16 +27,31 @@ package struct NetChanges {
   package private(set) var base: ViewVersion
   private(set) var rows: [Int64: Row] = [:]
   private var skipped: [Int64: Skipped] = [:]
-  /// The only step so far, whose positions need not be looked up again.
+  /// The only step so far, not yet in `rows`: mostly it is delivered before there is another, and its positions need not be
+  /// looked up again.
   private var only: ViewStep?
 
   package init(base: ViewVersion) { self.base = base }
 
   /// Whether nothing is to be reported, to a token with this filter or to any.
-  package var isEmpty: Bool { rows.isEmpty }
+  package var isEmpty: Bool { rows.isEmpty && only == nil }
 
   /// How many rows are kept for the next change set.
-  package var pendingRows: Int { rows.count }
+  package var pendingRows: Int { settled.rows.count }
+
+  /// Itself with every step in `rows`.
+  var settled: NetChanges {
+    var settled = self
+    settled.settle()
+    return settled
+  }
+
+  private mutating func settle() {
+    guard let step = only else { return }
+    only = nil
+    rows.reserveCapacity(step.rows.count)
+    for change in step.rows { add(change) }
+  }
 }
 
 // MARK: - Steps
@@ -44,7 +59,11 @@ package struct NetChanges {
 extension NetChanges {
   /// Adds a step, which must begin where the last one ended. O(k).
   package mutating func add(_ step: ViewStep) {
-    only = rows.isEmpty && skipped.isEmpty && step.from === base ? step : nil
+    if isEmpty, skipped.isEmpty, step.from === base {
+      only = step
+      return
+    }
+    settle()
     for change in step.rows { add(change) }
     // Nothing is left to report, so the tokens know the newest version: the older one's nodes can go.
     if rows.isEmpty { self = NetChanges(base: step.to) }
@@ -66,24 +85,36 @@ extension NetChanges {
   /// With nothing pending, which is how it is when the changes before were delivered first, the base moves on.
   /// Otherwise the touched rows count as known the way the step left them, earlier changes of them included.
   package mutating func skip(_ step: ViewStep) {
-    only = nil
+    settle()
     if rows.isEmpty {
       self = NetChanges(base: step.to)
       return
     }
+    for change in step.rows { skip(change) }
+    if rows.isEmpty { self = NetChanges(base: step.to) }
+  }
+
+  /// Adds a step of which the tokens are told some rows alone, and those that are pending: of the others they know the result
+  /// already. O(k).
+  package mutating func add(_ step: ViewStep, telling told: Set<Int64>) {
+    settle()
     for change in step.rows {
-      let pending = rows.removeValue(forKey: change.key)
-      let inBase: OrderedRow?
-      if let earlier = skipped[change.key] {
-        inBase = earlier.inBase
-      } else if let pending {
-        inBase = pending.known
-      } else {
-        inBase = change.old
-      }
-      skipped[change.key] = inBase == nil && change.new == nil ? nil : Skipped(inBase: inBase, after: change.new)
+      if told.contains(change.key) || rows[change.key] != nil { add(change) } else { skip(change) }
     }
     if rows.isEmpty { self = NetChanges(base: step.to) }
+  }
+
+  private mutating func skip(_ change: RowChange) {
+    let pending = rows.removeValue(forKey: change.key)
+    let inBase: OrderedRow?
+    if let earlier = skipped[change.key] {
+      inBase = earlier.inBase
+    } else if let pending {
+      inBase = pending.known
+    } else {
+      inBase = change.old
+    }
+    skipped[change.key] = inBase == nil && change.new == nil ? nil : Skipped(inBase: inBase, after: change.new)
   }
 
   /// Says that everything up to a version was delivered.
@@ -103,8 +134,9 @@ extension NetChanges {
 
   /// The same before filtering, for several tokens with different filters.
   package func netPositions(to version: ViewVersion, _ keys: FullKeys? = nil) throws(StorageError) -> NetPositions {
-    if rows.isEmpty { return NetPositions(positions: PositionedChanges(), marks: [], keys: []) }
-    if let only, only.to === version {
+    if isEmpty { return NetPositions(positions: PositionedChanges(), marks: [], keys: []) }
+    if let only {
+      guard only.to === version else { return try settled.netPositions(to: version, keys) }
       return NetPositions(positions: only.positions, marks: only.rows.map(\.marks), keys: only.rows.map(\.key))
     }
     if skipped.isEmpty, case .sorted(let old) = base, case .sorted(let new) = version,
@@ -147,7 +179,7 @@ extension NetChanges {
   }
 
   /// What was done to each row over all steps that are pending.
-  package var pendingMarks: [Int64: RowMarks] { rows.mapValues(\.marks) }
+  package var pendingMarks: [Int64: RowMarks] { settled.rows.mapValues(\.marks) }
 
   /// The full sort key that a row has in the base tree, if it was touched since.
   fileprivate func sortKeyInBase(_ key: Int64) -> [UInt8]? {

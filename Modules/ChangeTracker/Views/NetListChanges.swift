@@ -100,7 +100,11 @@ extension NetListChanges {
   package var isEmpty: Bool { changeSet().isEmpty }
 
   /// What observers are told. O(pieces · log pieces + reported elements).
-  package func changeSet() -> ChangeSet {
+  ///
+  /// - Parameter newCount: how many elements there are now, where some edits are not known: then all that were there
+  ///   went, and all that are there came.
+  package func changeSet(replacedBy newCount: Int? = nil) -> ChangeSet {
+    if let newCount { return ChangeSet(deletions: Array(0..<oldCount), insertions: Array(0..<newCount)) }
     var positions = PositionedChanges()
     var staying: [Range<Int>] = []
     var moved: [(old: Int, inserted: Int, isModified: Bool)] = []

@@ -45,7 +45,7 @@ extension ReadPath.Hop {
       }
     case .inverse(let column):
       guard try reading.contains(column.table, key) else { return }
-      if reading.catalog[column]?.schema.isList == true {
+      if reading.catalog[column]?.schema.isScalar == false {
         try reading.elements(column, key, 0..<Int.max) { batch in
           let vector = batch.columns[0]
           for row in 0..<batch.count where !vector.isNull(at: row) { origins.insert(vector.word(at: row)) }
@@ -54,19 +54,6 @@ extension ReadPath.Hop {
       } else if let target = try reading.word(column, key) {
         origins.insert(target)
       }
-    }
-  }
-}
-
-extension ViewQuestion {
-  /// Where the object stands in the order, in a version that has it.
-  func place(of key: Int64, in reading: any StorageReading) throws(StorageError) -> OrderedRow {
-    switch ordering {
-    case .byObjectKey: return OrderedRow(prefix: 0, key: key)
-    case .byPrefix: return OrderedRow(prefix: try sortPrefix(ObjectKey(key), in: reading), key: key)
-    case .byFullKey:
-      let sortKey = try sortKey(ObjectKey(key), in: reading)
-      return OrderedRow(prefix: try sortPrefix(ObjectKey(key), in: reading), sortKey: sortKey, key: key)
     }
   }
 }
@@ -82,8 +69,9 @@ extension ResultView {
     }
     var entries: [ViewEntry] = []
     entries.reserveCapacity(keys.count)
-    for key in keys {
-      entries.append(ViewEntry(prefix: try question.sortPrefix(ObjectKey(key), in: reading), key: key))
+    for start in stride(from: 0, to: keys.count, by: 1_024) {
+      let part = Array(keys[start..<min(start + 1_024, keys.count)])
+      for row in try question.places(of: part, in: reading) { entries.append(row.entry) }
     }
     if !zip(entries, entries.dropFirst()).allSatisfy({ $0 < $1 }) { entries.sort() }
     if question.ordering == .byFullKey { try sortTies(&entries, question, in: reading) }

@@ -37,6 +37,31 @@ package struct SortColumn: Sendable, Hashable {
     return isAscending ? result : ~result
   }
 
+  /// The same of many objects, which are read together where the engine can do that.
+  func prefixes(_ keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [UInt64] {
+    var result: [UInt64] = []
+    result.reserveCapacity(keys.count)
+    guard keys.count > 8, links.isEmpty, let reading = reading as? any GatheringReading else {
+      for key in keys { result.append(try prefix(ObjectKey(key), in: reading)) }
+      return result
+    }
+    let wanted = UnsafeMutableBufferPointer<Int64>.allocate(capacity: keys.count)
+    let words = UnsafeMutablePointer<Int64>.allocate(capacity: keys.count)
+    let nulls = UnsafeMutablePointer<Bool>.allocate(capacity: keys.count)
+    defer {
+      wanted.deallocate()
+      words.deallocate()
+      nulls.deallocate()
+    }
+    _ = wanted.initialize(from: keys)
+    try reading.words(column, of: UnsafeBufferPointer(wanted), into: words, nulls: nulls)
+    for i in keys.indices {
+      let bits = nulls[i] ? 0 : bits(words[i])
+      result.append(isAscending ? bits : ~bits)
+    }
+    return result
+  }
+
   private func bits(_ word: Int64) -> UInt64 {
     switch type {
     case .double, .date: SortKeyBytes.ordinal(Double(bitPattern: UInt64(bitPattern: word)))

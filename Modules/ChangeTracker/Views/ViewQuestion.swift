@@ -4,8 +4,8 @@ import Values
 /// What a view has to know of the query it keeps: which properties decide, whether a row matches, and where it
 /// stands. The modules above make one from a bound query.
 ///
-/// Calls come from the thread that keeps the view, a few for each row that a commit touched, never for others.
-/// They throw what reading throws.
+/// Calls come from the thread that keeps the view, for the rows that a commit touched and never for others. They throw what
+/// reading throws.
 package protocol ViewQuestion: Sendable {
   /// The table whose objects are the rows.
   var table: TableID { get }
@@ -24,6 +24,36 @@ package protocol ViewQuestion: Sendable {
 
   /// The whole normalised sort key, without the object key. Only called when `ordering` is `.byFullKey`.
   func sortKey(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> [UInt8]
+
+  /// `matches` of many objects, by ascending key: a question that knows how reads them together.
+  func matches(_ keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [Bool]
+
+  /// Where many objects stand in the order, in a version that has them; by ascending key.
+  func places(of keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [OrderedRow]
+}
+
+extension ViewQuestion {
+  package func matches(_ keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [Bool] {
+    var result: [Bool] = []
+    result.reserveCapacity(keys.count)
+    for key in keys { result.append(try matches(ObjectKey(key), in: reading)) }
+    return result
+  }
+
+  package func places(of keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [OrderedRow] {
+    var result: [OrderedRow] = []
+    result.reserveCapacity(keys.count)
+    for key in keys {
+      switch ordering {
+      case .byObjectKey: result.append(OrderedRow(prefix: 0, key: key))
+      case .byPrefix: result.append(OrderedRow(prefix: try sortPrefix(ObjectKey(key), in: reading), key: key))
+      case .byFullKey:
+        let sortKey = try sortKey(ObjectKey(key), in: reading)
+        result.append(OrderedRow(prefix: try sortPrefix(ObjectKey(key), in: reading), sortKey: sortKey, key: key))
+      }
+    }
+    return result
+  }
 }
 
 /// How much of a row's sort key its prefix holds. Ties are always broken by object key.

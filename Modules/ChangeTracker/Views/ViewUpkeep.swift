@@ -102,19 +102,28 @@ extension ViewUpkeep {
       }
     }
     if touched.isEmpty { return nil }
-    work.steps += 1
-    work.rowsTested += touched.rows.count
-    var changes: [RowChange] = []
-    changes.reserveCapacity(touched.rows.count)
     // By ascending key: neighbours are read from the same chunks.
-    for key in touched.rows.keys.sorted() {
-      guard let row = touched.rows[key] else { continue }
-      changes.append(try change(of: key, row, from: from, to: to))
-    }
+    let rows = touched.joined()
+    work.steps += 1
+    work.rowsTested += rows.count
     let needsKeys = question.ordering == .byFullKey
     let step = try view.apply(
-      changes, before: needsKeys ? FullKeys(question, in: from) : nil, after: needsKeys ? fullKeys(in: to) : nil)
+      try changes(of: rows, from: from, to: to), before: needsKeys ? FullKeys(question, in: from) : nil,
+      after: needsKeys ? fullKeys(in: to) : nil)
     return step.positions.isEmpty ? nil : step
+  }
+
+  /// The rows that some commits touched, whether they are rows of the view or not.
+  package func rows(
+    touchedBy records: [CommitRecord], from: any StorageReading, to: any StorageReading
+  ) throws(StorageError) -> Set<Int64> {
+    var touched = TouchedRows()
+    for record in records {
+      for change in record.tables where isAffected(by: change) {
+        try collect(change, from: from, to: to, into: &touched)
+      }
+    }
+    return Set(touched.joined().map(\.key))
   }
 
   /// What `NetChanges` needs for a change set to the version that `reading` reads; nil when it needs nothing.
@@ -128,8 +137,11 @@ extension ViewUpkeep {
     if change.table == question.table {
       for key in change.inserted { touched.insert(key) }
       for key in change.deleted { touched.delete(key) }
-      for object in change.modified where isLookedAt(object.properties) {
-        touched.mark(object.key.rawValue, RowMarks(properties: object.properties))
+      // Mostly the same properties of every object.
+      var last: (properties: PropertySet, isLookedAt: Bool)?
+      for object in change.modified {
+        if last?.properties != object.properties { last = (object.properties, isLookedAt(object.properties)) }
+        if last?.isLookedAt == true { touched.mark(object.key.rawValue, RowMarks(properties: object.properties)) }
       }
     }
     for (index, path) in paths.enumerated() {
@@ -138,24 +150,61 @@ extension ViewUpkeep {
     }
   }
 
-  private func change(
-    of key: Int64, _ row: TouchedRows.Row, from: any StorageReading, to: any StorageReading
-  ) throws(StorageError) -> RowChange {
-    var change = RowChange(key: key, old: nil, new: nil, marks: row.marks)
-    if row.isInserted, row.isDeleted { return change }
-    if row.isDeleted {
-      change.old = try question.place(of: key, in: from)
-      return change
+  /// How many rows are asked for together: what one question has read of them is at hand for the next.
+  private static let blockSize = 256
+
+  /// Where each touched row was, if it was one, and where it is.
+  private func changes(
+    of rows: [TouchedRows.Row], from: any StorageReading, to: any StorageReading
+  ) throws(StorageError) -> [RowChange] {
+    var changes: [RowChange] = []
+    changes.reserveCapacity(rows.count)
+    for start in stride(from: 0, to: rows.count, by: ViewUpkeep.blockSize) {
+      let block = rows[start..<min(start + ViewUpkeep.blockSize, rows.count)]
+      try append(changesOf: block, from: from, to: to, to: &changes)
     }
-    let matches = try question.matches(ObjectKey(key), in: to)
-    if row.isInserted {
-      if matches { change.new = try question.place(of: key, in: to) }
-      return change
+    return changes
+  }
+
+  private func append(
+    changesOf rows: ArraySlice<TouchedRows.Row>, from: any StorageReading, to: any StorageReading,
+    to changes: inout [RowChange]
+  ) throws(StorageError) {
+    let living = rows.lazy.filter { !$0.isDeleted }.map(\.key)
+    var matches = try question.matches(Array(living), in: to)[...]
+    // The rows whose place in the older version is asked for, and in the newer one; and what the latter's is.
+    var (old, new): ([Int], [Int]) = ([], [])
+    var uses: [(isOld: Bool, isNew: Bool)] = []
+    var last: (marks: RowMarks, canMove: Bool)?
+    for (i, row) in zip(rows.indices, rows) {
+      changes.append(RowChange(key: row.key, old: nil, new: nil, marks: row.marks))
+      if row.isDeleted {
+        if !row.isInserted { old.append(i) }
+        continue
+      }
+      let isRow = matches.popFirst() ?? false
+      if row.isInserted {
+        if isRow {
+          new.append(i)
+          uses.append((false, true))
+        }
+        continue
+      }
+      if last?.marks != row.marks { last = (row.marks, canMove(row.marks)) }
+      let canMove = last?.canMove == true
+      if canMove { old.append(i) }
+      if isRow || !canMove {
+        new.append(i)
+        uses.append((!canMove, isRow))
+      }
     }
-    let place = try question.place(of: key, in: to)
-    if matches { change.new = place }
-    change.old = canMove(row.marks) ? try question.place(of: key, in: from) : place
-    return change
+    // `rows` are numbered as they are in `changes`.
+    let places = try question.places(of: new.map { rows[$0].key }, in: to)
+    for (i, (place, use)) in zip(new, zip(places, uses)) {
+      if use.isNew { changes[i].new = place }
+      if use.isOld { changes[i].old = place }
+    }
+    for (i, place) in zip(old, try question.places(of: old.map { rows[$0].key }, in: from)) { changes[i].old = place }
   }
 
   /// Whether the row may have another sort key now.
@@ -168,20 +217,4 @@ extension ViewUpkeep {
       return marks.paths & ViewUpkeep.bit(index) != 0
     }
   }
-}
-
-/// The rows that some commits touched, each once, with what happened to it over all of them.
-private struct TouchedRows {
-  struct Row {
-    var marks = RowMarks()
-    var isInserted = false
-    var isDeleted = false
-  }
-
-  private(set) var rows: [Int64: Row] = [:]
-  var isEmpty: Bool { rows.isEmpty }
-
-  mutating func insert(_ key: Int64) { rows[key, default: Row()].isInserted = true }
-  mutating func delete(_ key: Int64) { rows[key, default: Row()].isDeleted = true }
-  mutating func mark(_ key: Int64, _ marks: RowMarks) { rows[key, default: Row()].marks.formUnion(marks) }
 }

@@ -9,7 +9,7 @@ extension Lexer {
   /// `T<seconds>:<nanoseconds>` since 1970; nil when it is a name.
   mutating func timestamp() throws(QueryError) -> Token.Kind? {
     let start = offset
-    guard peek() == UInt8(ascii: "T"), Lexer.isDigit(peek(1)) || (peek(1) == UInt8(ascii: "-") && Lexer.isDigit(peek(2))) else {
+    guard peek() == UInt8(ascii: "T"), Lexer.isDigit(peek(1)) || (Lexer.isSign(peek(1)) && Lexer.isDigit(peek(2))) else {
       return nil
     }
     offset += 1
@@ -66,11 +66,13 @@ extension Lexer {
 
   private mutating func integer() -> Int64? {
     let start = offset
-    if peek() == UInt8(ascii: "-") { offset += 1 }
+    if Lexer.isSign(peek()) { offset += 1 }
     guard Lexer.isDigit(peek()) else { return nil }
     skipDigits()
     return Int64(text(start..<offset))
   }
+
+  private static func isSign(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+") }
 
   private static func date(_ seconds: Int64, _ nanoseconds: Int64) -> Value {
     // Both parts are added after the shift to 2001, where doubles are finer.

@@ -80,12 +80,12 @@ extension Lexer {
       guard Lexer.isDigit(peek()) else { throw fault("The exponent has no digits.", at: start) }
       skipDigits()
     }
-    if isReal, peek() | 32 == UInt8(ascii: "f"), !Lexer.startsName(peek(1)), !Lexer.isDigit(peek(1)), let float = Float(text(start..<offset)) {
+    let digits = text(start..<offset)
+    if peek() | 32 == UInt8(ascii: "f"), !Lexer.startsName(peek(1)), !Lexer.isDigit(peek(1)), let float = Float(digits.readable) {
       offset += 1
       return .constant(.float(float))
     }
     try endNumber(start)
-    var digits = text(start..<offset)
     if !isReal, let value = Int64(digits) { return .constant(.int(value)) }
     // More digits than a double tells apart.
     if digits.utf8.prefix(while: { $0 | 32 != UInt8(ascii: "e") }).count(where: Lexer.isDigit) > 17, let exact = Decimal128(digits),
@@ -93,10 +93,7 @@ extension Lexer {
     {
       return .constant(.decimal(exact))
     }
-    if digits.hasPrefix(".") { digits = "0" + digits }
-    digits = digits.replacing(dotBeforeExponent: "e").replacing(dotBeforeExponent: "E")
-    if digits.hasSuffix(".") { digits += "0" }
-    guard let value = Double(digits) else { throw fault("This is no number.", at: start) }
+    guard let value = Double(digits.readable) else { throw fault("This is no number.", at: start) }
     return .constant(.double(value))
   }
 
@@ -180,9 +177,12 @@ extension Lexer {
 }
 
 extension String {
-  /// `5.e3` as `5.0e3`, which is how Swift reads it.
-  fileprivate func replacing(dotBeforeExponent letter: Character) -> String {
-    guard let at = firstIndex(of: letter), at > startIndex, self[index(before: at)] == "." else { return self }
-    return String(self[..<at]) + "0" + String(self[at...])
+  /// `.5`, `5.` and `5.e3` as `0.5`, `5.0` and `5.0e3`, which is how Swift reads numbers.
+  fileprivate var readable: String {
+    var text = hasPrefix(".") ? "0" + self : self
+    if let at = text.firstIndex(where: { $0 == "e" || $0 == "E" }), text[..<at].hasSuffix(".") {
+      text.insert("0", at: at)
+    }
+    return text.hasSuffix(".") ? text + "0" : text
   }
 }

@@ -49,12 +49,17 @@ extension Parser {
     return keys
   }
 
-  /// A path without operators.
+  /// A path without operators, or in brackets one with them.
   private mutating func valuePath() throws(QueryError) -> PropertyPath {
+    if try take("(") {
+      let path = try path()
+      try expect(")")
+      return path
+    }
     let start = token.start
     let path = try path()
     if let name = path.components.first(where: { $0.hasPrefix("@") }) {
-      throw error(.syntax, "'\(name)' cannot stand in SORT or DISTINCT.", "Name a property.", at: start)
+      throw error(.syntax, "'\(name)' stands in SORT or DISTINCT in brackets alone.", "Write ((\(path)) DESC).", at: start)
     }
     return path
   }

@@ -4,39 +4,43 @@ import Values
 extension Parser {
   /// `a + b - c`. A condition in brackets passes through.
   mutating func sum() throws(QueryError) -> Parsed {
-    let first = try product()
-    guard case .expression(var result) = first else { return first }
-    var terms = 1
-    while let sign = arithmeticSign(.add, .subtract) {
-      terms += 1
-      result = .arithmetic(sign, result, try term(terms) { parser throws(QueryError) in try parser.product() })
-    }
-    return .expression(result)
+    try chain([.add, .subtract]) { parser throws(QueryError) in try parser.product() }
   }
 
   private mutating func product() throws(QueryError) -> Parsed {
-    let first = try power()
-    guard case .expression(var result) = first else { return first }
-    var terms = 1
-    while let sign = arithmeticSign(.multiply, .divide) {
-      terms += 1
-      result = .arithmetic(sign, result, try term(terms) { parser throws(QueryError) in try parser.power() })
-    }
-    return .expression(result)
+    try chain([.multiply, .divide]) { parser throws(QueryError) in try parser.power() }
   }
 
   private mutating func power() throws(QueryError) -> Parsed {
-    let first = try factor()
+    try chain([.power]) { parser throws(QueryError) in try parser.factor() }
+  }
+
+  /// Terms in a row, each of which makes the tree one deeper.
+  private mutating func chain(
+    _ signs: [ArithmeticOperator], of body: (inout Parser) throws(QueryError) -> Parsed
+  ) throws(QueryError) -> Parsed {
+    let outer = height
+    height = 0
+    defer { height = max(outer, height) }
+    let first = try body(&self)
     guard case .expression(var result) = first else { return first }
-    var terms = 1
-    while let sign = arithmeticSign(.power) {
+    var (terms, reached) = (1, height)
+    while let sign = arithmeticSign(signs) {
       terms += 1
-      result = .arithmetic(sign, result, try term(terms) { parser throws(QueryError) in try parser.factor() })
+      height = 0
+      result = .arithmetic(sign, result, try term(terms, body))
+      reached = max(reached, height) + 1
+      guard reached <= Parser.heightLimit else {
+        throw error(
+          .tooComplex, "Brackets and terms make this more than \(Parser.heightLimit) deep.", "Use fewer of them.",
+          at: token.start)
+      }
     }
+    height = reached
     return .expression(result)
   }
 
-  private func arithmeticSign(_ signs: ArithmeticOperator...) -> ArithmeticOperator? {
+  private func arithmeticSign(_ signs: [ArithmeticOperator]) -> ArithmeticOperator? {
     guard case .symbol(let symbol) = token.kind else { return nil }
     return signs.first { $0.rawValue == symbol }
   }
@@ -172,8 +176,8 @@ extension Parser {
   private mutating func list() throws(QueryError) -> ExpressionNode {
     try expect("{")
     var elements: [ExpressionNode] = []
-    if token.isSymbol(",") { try advance() }
-    while !token.isSymbol("}") {
+    var wantsMore = try take(",")
+    while wantsMore || !token.isSymbol("}") {
       let start = token.start
       switch try nested({ parser throws(QueryError) in try parser.sum() }) {
       case .expression(.constants(let more)): elements += more.map { .constant($0) }
@@ -181,7 +185,8 @@ extension Parser {
       case .expression(let element) where element.isElement: elements.append(element)
       default: throw error(.notSupported, "A list in a condition holds values only.", "Write them, or give one argument.", at: start)
       }
-      if !token.isSymbol("}") { try expect(",") }
+      wantsMore = try take(",")
+      if !wantsMore, !token.isSymbol("}") { throw fault("',' or '}'") }
     }
     try advance()
     let values = elements.compactMap { if case .constant(let value) = $0 { value } else { nil } }

@@ -9,6 +9,8 @@ struct Parser {
   private(set) var lastEnd = 0
   let arguments: [QueryArgument]
   var depth = 0
+  /// How deep the deepest tree is that was read since this was set to 0: at least, never less than it is.
+  var height = 0
   /// Of the subqueries round the current token.
   var subqueryVariables: [String] = []
 
@@ -16,6 +18,8 @@ struct Parser {
   /// Terms of one sum or product: they nest in the tree.
   static let termsLimit = 200
   static let clausesLimit = 100
+  /// Of the whole tree, which is walked and let go of by recursion: brackets and terms in a row add up.
+  static let heightLimit = 400
 
   init(_ text: String, _ arguments: [QueryArgument]) throws(QueryError) {
     lexer = Lexer(text)
@@ -77,7 +81,11 @@ struct Parser {
       throw error(
         .tooComplex, "The condition is nested more than \(Parser.depthLimit) deep.", "Use fewer brackets.", at: token.start)
     }
-    return try body(&self)
+    let outer = height
+    height = 0
+    let result = try body(&self)
+    height = max(outer, height + 1)
+    return result
   }
 }
 
@@ -163,6 +171,7 @@ extension Parser {
     }
     try advance()
     let folding = try options()
+    if comparator == .between, isLiteral { throw fault("two bounds in braces") }
     let right: ExpressionNode
     if let quantifier = quantifier(), !follows(UInt8(ascii: "=")) {
       right = try quantified(quantifier)
@@ -172,6 +181,12 @@ extension Parser {
     }
     guard let folding else { return .predicate(.comparison(Comparison(left, comparator, right))) }
     return .predicate(.comparison(Comparison(.folded(left, folding), comparator, .folded(right, folding))))
+  }
+
+  /// Whether the token is one written value.
+  private var isLiteral: Bool {
+    if case .constant = token.kind { return true }
+    return isConstantName || token.isSymbol("-") || token.isSymbol("+")
   }
 
   /// Reads `GEOWITHIN geoBox(…)` for its grammar; there are no geographic properties.

@@ -3,8 +3,8 @@ import QueryModel
 import Values
 
 /// Computing with values: null where an operand is, or is no number. Integers stay integers and wrap round where 64
-/// bits end; dividing them by 0 gives NaN, which compares with nothing. A float with an integer or a float
-/// gives a float, a decimal with anything a decimal.
+/// bits end; as doubles give infinity, an integer divided by 0 gives the greatest one, or the lowest of a negative
+/// one. A float with an integer or a float gives a float, a decimal with anything a decimal.
 enum Arithmetic {
   static func result(_ sign: ArithmeticOperator, _ a: Value, _ b: Value) -> Value {
     switch (a, b) {
@@ -26,7 +26,7 @@ enum Arithmetic {
     case .add: .int(x &+ y)
     case .subtract: .int(x &- y)
     case .multiply: .int(x &* y)
-    case .divide: y == 0 ? .double(.nan) : .int(x.dividedReportingOverflow(by: y).partialValue)
+    case .divide: .int(y == 0 ? (x < 0 ? .min : .max) : x.dividedReportingOverflow(by: y).partialValue)
     case .power: power(x, y)
     }
   }

@@ -53,8 +53,14 @@ extension Binder {
       case .sum, .average: path.type == .decimal || path.type == .mixed ? path.type : .double
       }
     case .subquery: .int64
-    case .arithmetic(_, let a, let b): [staticType(a), staticType(b)].contains(.mixed) ? .mixed : staticType(a) ?? staticType(b)
+    case .arithmetic(_, let a, let b):
+      [staticType(a), staticType(b)].contains(.mixed) ? .mixed : operandType(a) ?? operandType(b)
     }
+  }
+
+  /// In arithmetic a written number has its own type.
+  private func operandType(_ expression: RowExpression) -> ValueType? {
+    if case .constant(let value) = expression { value.type } else { staticType(expression) }
   }
 
   private func adapted(_ value: Value, to type: ValueType, _ other: RowExpression) throws(QueryError) -> Value {
@@ -96,6 +102,11 @@ extension Binder {
     case .path(let path) where path.transform == .typeName: return operand
     case .constant(.string(let name)):
       if let names = TypeNames(name: name) { return .typeNames(names) }
+    case .constants(let values):
+      let names = values.compactMap { value -> TypeNames? in
+        if case .string(let name) = value { TypeNames(name: name) } else { nil }
+      }
+      if names.count == values.count { return .list(names.map { .typeNames($0) }) }
     default: break
     }
     throw QueryError(
@@ -126,11 +137,13 @@ extension Binder {
           .typeMismatch, "'\(node)' is a collection of objects and cannot be compared with nil.",
           remedy: "Compare its @count with 0.", path: node.description)
       }
-      if case .object(let entry, _) = other, let target = path.target, target != entry.id {
-        throw mismatch(node.description, catalog[target]?.name ?? "link", entry.name)
+      for named in other.objects {
+        if let target = path.target, target != named.id {
+          throw mismatch(node.description, catalog[target]?.name ?? "link", named.name)
+        }
       }
     }
-    if case .path(let path) = a, path.transform == .typeName, comparator != .equal && comparator != .notEqual || folding != nil {
+    if case .path(let path) = a, path.transform == .typeName, ![.equal, .notEqual, .in].contains(comparator) || folding != nil {
       throw badOperator(comparator, left.description, "a type")
     }
     try checkClasses(a, comparator, b, left, right, isFolded: folding != nil)
@@ -168,6 +181,17 @@ extension Binder {
       aggregate == .min || aggregate == .max ? [ValueClass(path.type)] : [.number]
     case .subquery: [.number]
     case .arithmetic(_, let a, let b): classes(a).union(classes(b)).contains(.mixed) ? [.mixed] : [.number]
+    }
+  }
+}
+
+extension RowExpression {
+  /// The types of the objects that are named outright.
+  fileprivate var objects: [TableEntry] {
+    switch self {
+    case .object(let entry, _): [entry]
+    case .list(let elements): elements.flatMap(\.objects)
+    default: []
     }
   }
 }

@@ -5,19 +5,15 @@ import Values
 extension Binder {
   /// An operand that is a path, with the operators behind it.
   mutating func row(_ path: PropertyPath) throws(QueryError) -> RowExpression {
-    var components = path.components[...]
-    if let first = components.first, first.hasPrefix("$"), table[first] == nil {
-      guard variables.contains(first) else {
-        throw QueryError(.unknownProperty, "There is no variable '\(first)'.", remedy: "Name it in the SUBQUERY round it.", path: path.description)
-      }
-      components.removeFirst()
-    }
+    let origin = try origin(path)
+    var components = origin.components
     var transform = RowPath.Transform.none
     if components.last == "@type" {
       components.removeLast()
       transform = .typeName
     }
-    if components.last == "length", components.count > 1, var inner = try? steps(components.dropLast(), path).path,
+    if components.last?.lowercased() == "length", components.count > 1,
+      var inner = try? steps(components.dropLast(), path, from: origin).path,
       inner.type == .string || inner.type == .data || inner.type == .mixed
     {
       inner.transform = .length
@@ -26,18 +22,37 @@ extension Binder {
     if transform == .none, let at = components.firstIndex(where: { CollectionAggregate(component: $0) != nil }),
       let aggregate = CollectionAggregate(component: components[at])
     {
-      return try row(aggregate, of: components[..<at], then: components[(at + 1)...], path)
+      return try row(aggregate, of: components[..<at], then: components[(at + 1)...], path, from: origin)
     }
-    var bound = try steps(components, path).path
+    var bound = try steps(components, path, from: origin).path
     bound.transform = transform
     return .path(bound)
   }
 
+  /// Where a path begins, and what follows.
+  private struct Origin {
+    let table: TableEntry
+    /// How many SUBQUERYs further out; 0 is the object asked about.
+    let outer: Int
+    let components: ArraySlice<String>
+  }
+
+  private func origin(_ path: PropertyPath) throws(QueryError) -> Origin {
+    if let first = path.components.first, table[first] == nil, first != variable {
+      let at = isSelf(first) && !outer.isEmpty ? 0 : outer.lastIndex { $0.variable == first }
+      if let at {
+        return Origin(table: outer[at].table, outer: outer.count - at, components: path.components.dropFirst())
+      }
+    }
+    return Origin(table: table, outer: 0, components: try ownComponents(path))
+  }
+
   /// `collection.@sum.property`, `list.@max`, `collection.property.@sum`.
   private mutating func row(
-    _ aggregate: CollectionAggregate, of collection: ArraySlice<String>, then rest: ArraySlice<String>, _ path: PropertyPath
+    _ aggregate: CollectionAggregate, of collection: ArraySlice<String>, then rest: ArraySlice<String>, _ path: PropertyPath,
+    from origin: Origin
   ) throws(QueryError) -> RowExpression {
-    var (whole, _) = try steps(collection, path)
+    var (whole, _) = try steps(collection, path, from: origin)
     if aggregate == .count {
       guard rest.isEmpty else { throw unknown(rest.joined(separator: "."), path) }
       if !whole.isMany, whole.type == .string || whole.type == .data {
@@ -52,7 +67,7 @@ extension Binder {
         .needsCollection, "\(aggregate.rawValue) in '\(path)' stands behind one value, not a collection.",
         remedy: "Use it behind a list or an inverse.", path: path.description)
     }
-    let bound = rest.isEmpty ? whole : try steps(collection + rest, path).path
+    let bound = rest.isEmpty ? whole : try steps(collection + rest, path, from: origin).path
     let isRanked = (bound.type == .date) && (aggregate == .min || aggregate == .max)
     guard bound.type.isNumber || bound.type == .mixed || isRanked else {
       throw QueryError(
@@ -67,12 +82,13 @@ extension Binder {
   }
 
   /// Resolves names one by one; also returns the type of the objects at the end where there are any.
-  mutating func steps(
-    _ components: ArraySlice<String>, _ path: PropertyPath
+  private mutating func steps(
+    _ components: ArraySlice<String>, _ path: PropertyPath, from origin: Origin
   ) throws(QueryError) -> (path: RowPath, entry: TableEntry?) {
     var result = RowPath()
-    result.target = table.id
-    var entry: TableEntry? = table
+    result.outer = origin.outer
+    result.target = origin.table.id
+    var entry: TableEntry? = origin.table
     var rest = components
     while let name = rest.first {
       rest.removeFirst()
@@ -121,11 +137,13 @@ extension Binder {
       guard let source = catalog[origin], let forward = source[property] else { throw unknown(origin, path) }
       columns.insert(source.column(forward.id))
       result.follow(.inverse([source.column(forward.id)], of: entry.id), to: source, isMany: true)
+      result.endsInCollection = true
       return source
     case .scalar(.link):
       columns.insert(id)
       if rest.first?.hasPrefix("[") == true, rest.first != "[size]" { throw noPositions(column.schema.name, path) }
       result.follow(.link(id), to: target, isMany: false)
+      result.endsInCollection = true
       return target
     case .scalar(let type):
       columns.insert(id)
@@ -239,6 +257,7 @@ extension Binder {
   private mutating func backlinks(
     _ rest: inout ArraySlice<String>, _ here: TableEntry, _ result: inout RowPath, _ path: PropertyPath
   ) throws(QueryError) -> TableEntry? {
+    result.hasManyOwners = result.isMany
     result.endsInCollection = false
     guard let name = rest.popFirst() else {
       let all = catalog.tables.flatMap { table in
@@ -254,6 +273,7 @@ extension Binder {
     else { throw unknown(name, path) }
     columns.insert(source.column(forward.id))
     result.follow(.inverse([source.column(forward.id)], of: here.id), to: source, isMany: true)
+    result.endsInCollection = true
     return source
   }
 

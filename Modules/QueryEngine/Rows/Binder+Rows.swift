@@ -10,7 +10,7 @@ extension Binder {
     case .folded, .quantified, .subquery, .arithmetic, .list, .object, .variable: return false
     case .path(let path):
       var components = path.components[...]
-      if let first = components.first, variables.contains(first), components.count > 1 { components.removeFirst() }
+      if components.count > 1, let own = try? ownComponents(path) { components = own }
       var entry = table
       for (i, name) in components.enumerated() {
         let isLast = i == components.count - 1
@@ -59,7 +59,7 @@ extension Binder {
     if comparator == .in, left.quantifier == nil, right.quantifier == nil, !a.isMany, !b.isMany, a.isText, b.isText {
       (a, b, left, right, comparator) = (b, a, right, left, .contains)
     }
-    for (side, operand) in [(left, a), (right, b)] where side.quantifier != nil && !operand.isMany {
+    for (side, operand) in [(left, a), (right, b)] where side.quantifier != nil && !operand.takesQuantifier {
       throw QueryError(
         .needsCollection, "\(side.quantifier?.rawValue ?? "") needs a collection, and '\(side.node)' is one value.",
         remedy: "Leave it out.", path: side.node.description)
@@ -158,14 +158,15 @@ extension Binder {
         .typeMismatch, "SUBQUERY needs a list of objects, and '\(subquery.collection)' is none.",
         remedy: "Name a list of objects or an inverse.", path: subquery.collection.description)
     }
-    if variables.contains(subquery.variable) {
+    if subquery.variable == variable || outer.contains(where: { $0.variable == subquery.variable }) {
       throw QueryError(
         .typeMismatch, "The variable '\(subquery.variable)' is named by a SUBQUERY round this one.", remedy: "Use another name.",
         path: subquery.variable)
     }
     var inner = try Binder(entry.name, in: catalog)
-    inner.variables = variables.union([subquery.variable])
-    let condition = try inner.bind(subquery.condition, depth: depth + 1).simplified()
+    inner.variable = subquery.variable
+    inner.outer = outer + [Scope(variable: variable, table: table)]
+    let condition = try inner.bind(inner.adapted(subquery.condition, depth: depth + 1), depth: depth + 1).simplified()
     columns.formUnion(inner.columns)
     return .subquery(path, condition)
   }
@@ -182,6 +183,15 @@ extension RowPath {
 }
 
 extension RowExpression {
+  /// Whether it stands for many values, or for one of many.
+  fileprivate var takesQuantifier: Bool {
+    guard case .path(let path) = self, !path.isMany else { return isMany }
+    switch path.end {
+    case .elements, .value: return true
+    default: return !path.inside.isEmpty
+    }
+  }
+
   /// Whether every value it can have is a string, or null.
   var isText: Bool {
     switch self {

@@ -16,19 +16,20 @@ extension Evaluator {
     let comparator = comparison.comparator
     let (leftHow, rightHow) = (comparison.leftQuantifier, comparison.rightQuantifier)
     if comparator == .between {
-      // Two constants: the binder made sure of it.
-      return (leftHow ?? .any).holds(left) { value in
-        right.count == 2 && holds(comparison, value, .greaterOrEqual, right[0]) && holds(comparison, value, .lessOrEqual, right[1])
-      }
+      // Two constants: the binder made sure of it. As if the two comparisons were written: of several values one may be
+      // above the lower bound and another below the upper one.
+      let how = leftHow ?? .any
+      return right.count == 2 && how.holds(left) { holds(comparison, $0, .greaterOrEqual, right[0]) }
+        && how.holds(left) { holds(comparison, $0, .lessOrEqual, right[1]) }
     }
-    if comparison.left.isMany, comparison.right.isMany, rightHow == nil, comparator != .in || leftHow == .all {
+    if comparison.left.isMany, comparison.right.isMany, rightHow == nil {
       if leftHow == nil {
-        // Two lists as wholes, element by element.
-        let meaning = comparator == .notEqual ? .equal : comparator
-        let fits = left.count == right.count && zip(left, right).allSatisfy { holds(comparison, $0, meaning, $1) }
-        return comparator == .notEqual ? !fits : fits
+        // Two lists as wholes, pair by pair.
+        if left.count != right.count { return comparator == .notEqual }
+        return zip(left, right).allSatisfy { holds(comparison, $0, comparator, $1) }
       }
-      if leftHow == .all, comparator == .equal || comparator == .in { return isMatched(comparison, left, right) }
+      let isLong = left.count > 2 && right.count > 2
+      if isLong, leftHow == .all, comparator == .equal || comparator == .in { return isMatched(comparison, left, right) }
     }
     return (leftHow ?? .any).holds(left) { l in
       (rightHow ?? .any).holds(right) { r in holds(comparison, l, comparator, r) }
@@ -95,12 +96,14 @@ extension Evaluator {
       var values: [Value] = []
       for element in elements { values += try groups(element, key).flatMap(\.self) }
       return [values]
-    case .path(let path): return try groups(path, key)
-    case .aggregate(let path, let aggregate): return try self.aggregate(aggregate, path, key)
+    case .path(let path): return try groups(path, origin(path, key))
+    case .aggregate(let path, let aggregate): return try self.aggregate(aggregate, path, origin(path, key))
     case .subquery(let path, let condition):
+      let inner = Evaluator(storage: storage, outers: outers + [key])
       var count: Int64 = 0
-      for element in try objects(path.steps[...], key) {
-        guard let element, try ifLiving(false, { () throws(StorageError) in try matches(condition, element) }) else { continue }
+      for element in try objects(path.steps[...], origin(path, key)) {
+        guard let element, try ifLiving(false, { () throws(StorageError) in try inner.matches(condition, element) })
+        else { continue }
         count += 1
       }
       return [[.int(count)]]
@@ -108,6 +111,11 @@ extension Evaluator {
       let (left, right) = (try groups(a, key), try groups(b, key))
       return left.flatMap { l in right.map { r in l.flatMap { x in r.map { y in Arithmetic.result(sign, x, y) } } } }
     }
+  }
+
+  /// Where a path begins. The binder made sure that there are as many objects round this one.
+  private func origin(_ path: RowPath, _ key: ObjectKey) -> ObjectKey {
+    path.outer == 0 ? key : outers[outers.count - path.outer]
   }
 
   private func object(_ entry: TableEntry, _ identity: ObjectLiteral.Identity) throws(StorageError) -> ObjectKey? {
@@ -121,33 +129,41 @@ extension Evaluator {
 
   /// One value, or one for each of many owners.
   private func aggregate(_ aggregate: CollectionAggregate, _ path: RowPath, _ key: ObjectKey) throws(StorageError) -> [[Value]] {
-    if path.groupsAggregates { return try owned(aggregate, path, key) }
     if aggregate == .count {
       if path.steps.isEmpty, case .elements(let column, nil) = path.end, path.inside.isEmpty {
         return [[.int(Int64(try storage.elementCount(column, key)))]]
       }
-      if case .objects = path.end { return [[.int(Int64(try objects(path.steps[...], key).count { $0 != nil }))]] }
+      if case .objects = path.end { return [try linkCounts(path, key)] }
+    }
+    if path.groupsAggregates {
+      let groups = try groups(path, key)
+      return [groups.map { aggregate == .count ? .int(Int64($0.count)) : Arithmetic.aggregate(aggregate, $0, path.type) }]
     }
     let values = try groups(path, key).flatMap(\.self)
     if !path.isMany, path.type == .mixed { return [values.map { Evaluator.aggregate(aggregate, $0) }] }
     return [[aggregate == .count ? .int(Int64(values.count)) : Arithmetic.aggregate(aggregate, values, path.type)]]
   }
 
-  private func owned(_ aggregate: CollectionAggregate, _ path: RowPath, _ key: ObjectKey) throws(StorageError) -> [[Value]] {
-    guard case .objects = path.end, let last = path.steps.last else {
-      return try groups(path, key).map {
-        [aggregate == .count ? .int(Int64($0.count)) : Arithmetic.aggregate(aggregate, $0, path.type)]
+  /// How many objects each owner of the last relationship leads to; an owner behind a null link is none. All objects that
+  /// point somewhere are counted together.
+  private func linkCounts(_ path: RowPath, _ key: ObjectKey) throws(StorageError) -> [Value] {
+    guard path.steps.count > 1, path.endsInCollection, let last = path.steps.last else {
+      switch path.steps.first {
+      case .list(let column, nil)?, .set(let column)?:
+        if path.steps.count == 1 { return [.int(Int64(try storage.elementCount(column, key)))] }
+      default: break
       }
+      return [.int(Int64(try objects(path.steps[...], key).count { $0 != nil }))]
     }
-    let column: ColumnID
-    switch last {
-    case .list(let id, nil), .set(let id), .map(let id, nil): column = id
-    default: return []
-    }
-    var result: [[Value]] = []
+    var result: [Value] = []
     for case let owner? in try objects(path.steps.dropLast(), key) {
-      let count = try ifLiving(0) { () throws(StorageError) in try storage.elementCount(column, owner) }
-      result.append([.int(Int64(count))])
+      let count = try ifLiving(0) { () throws(StorageError) in
+        switch last {
+        case .list(let column, nil), .set(let column): return try storage.elementCount(column, owner)
+        default: return try follow(last, owner).count { $0 != nil }
+        }
+      }
+      result.append(.int(Int64(count)))
     }
     return result
   }
@@ -178,7 +194,13 @@ extension Quantifier {
 extension RowExpression {
   fileprivate var isConstantNull: Bool { if case .constant(.null) = self { true } else { false } }
   fileprivate var isTypeName: Bool { if case .path(let path) = self { path.valueType == nil } else { isTypeNames } }
-  private var isTypeNames: Bool { if case .typeNames = self { true } else { false } }
+  private var isTypeNames: Bool {
+    switch self {
+    case .typeNames: true
+    case .list(let elements): !elements.isEmpty && elements.allSatisfy(\.isTypeNames)
+    default: false
+    }
+  }
 }
 
 extension Value {

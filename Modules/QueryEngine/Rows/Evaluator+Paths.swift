@@ -47,7 +47,13 @@ extension Evaluator {
         }
       }
       switch path.end {
-      case .elements(_, .some) where group.isEmpty, .value where group.isEmpty: groups.append([.null])
+      case .value where group.isEmpty: groups.append([.null])
+      case .elements(let column, .some) where group.isEmpty:
+        // A position behind the end reads as null; an empty list has no elements at all.
+        let isEmpty = try owner.map { owner throws(StorageError) in
+          try ifLiving(true) { () throws(StorageError) in try storage.elementCount(column, owner) == 0 }
+        }
+        groups.append(isEmpty == false ? [.null] : [])
       default: groups.append(group)
       }
     }
@@ -133,24 +139,28 @@ extension Evaluator {
 }
 
 extension Evaluator {
-  /// The objects that the steps of a path lead to; nil where a to-one link is null.
+  /// The objects that the steps of a path lead to. One nil where all steps are to-one and a link is null; behind a
+  /// collection, null links lead nowhere.
   func objects(_ steps: ArraySlice<RowPath.Step>, _ key: ObjectKey) throws(StorageError) -> [ObjectKey?] {
     var current: [ObjectKey?] = [key]
+    var isMany = false
     for (i, step) in steps.enumerated() {
+      if step.isMany { isMany = true }
       var next: [ObjectKey?] = []
       for object in current {
         guard let object else {
-          if case .link = step { next.append(nil) }
+          if !step.isMany { next.append(nil) }
           continue
         }
         next += try i == 0 ? follow(step, object) : ifLiving([nil]) { () throws(StorageError) in try follow(step, object) }
       }
+      if isMany { next.removeAll { $0 == nil } }
       current = next
     }
     return current
   }
 
-  private func follow(_ step: RowPath.Step, _ key: ObjectKey) throws(StorageError) -> [ObjectKey?] {
+  func follow(_ step: RowPath.Step, _ key: ObjectKey) throws(StorageError) -> [ObjectKey?] {
     func links(_ values: [Value]) -> [ObjectKey?] {
       values.map { if case .link(let target) = $0 { target } else { nil } }
     }

@@ -15,7 +15,7 @@ struct RowPath: Sendable {
   }
 
   enum End: Sendable {
-    /// The objects the steps lead to, as links.
+    /// The objects that the steps lead to, as links.
     case objects
     /// The elements of a map of links, nulls among them.
     case links(ColumnID)
@@ -35,6 +35,8 @@ struct RowPath: Sendable {
     case typeName
   }
 
+  /// How many SUBQUERYs further out the path begins; 0: at the object asked about.
+  var outer = 0
   var steps: [Step] = []
   var end: End = .objects
   /// Into a mixed value.
@@ -47,7 +49,7 @@ struct RowPath: Sendable {
   var isMany = false
   /// Whether the steps lead to many objects.
   var hasManyOwners = false
-  /// Whether the last step is a collection of its owner's, whose size is asked owner by owner.
+  /// Whether the last step is a relationship or collection of its owner's, whose size is asked owner by owner.
   var endsInCollection = false
 
   /// Whether an aggregate gives a value for each of many owners.
@@ -59,6 +61,16 @@ struct RowPath: Sendable {
     case .none: type
     case .length: .int64
     case .typeName: nil
+    }
+  }
+}
+
+extension RowPath.Step {
+  /// Whether it can lead to several objects.
+  var isMany: Bool {
+    switch self {
+    case .link, .list(_, .some), .map(_, .some): false
+    case .list(_, nil), .set, .map(_, nil), .inverse: true
     }
   }
 }

@@ -55,7 +55,7 @@ struct TypeNames: Sendable, Hashable {
     ]
     for name in ["int", "integer", "int8", "int16", "int32", "int64", "byte", "short", "long", "char"] { names[name] = TypeNames(.int) }
     for name in ["bool", "boolean"] { names[name] = TypeNames(.bool) }
-    for name in ["data", "binary", "bytes", "bytea"] { names[name] = TypeNames(.data) }
+    for name in ["data", "binary", "bindata", "bytearray", "byte[]", "bytes", "bytea"] { names[name] = TypeNames(.data) }
     for name in ["date", "timestamp", "datetimeoffset", "datetime"] { names[name] = TypeNames(.date) }
     for name in ["link", "objectlink", "typedlink"] { names[name] = TypeNames(.link) }
     return names

@@ -15,11 +15,14 @@ struct SectionedRows {
   private var filtered: FilteredRows?
   private var window: RowWindow
   private(set) var sections: SectionTable
+  private let neighbourhood: Neighbourhood
 
+  /// - Parameter neighbours: offsets of rows that the drawing of a row depends on.
   init(
-    count: Int, limit: Int? = nil, keep: [Value] = [], precedes: (@Sendable (Value, Value) -> Bool)? = nil,
-    _ questions: Questions
+    count: Int, limit: Int? = nil, keep: [Value] = [], neighbours: Set<Int> = [],
+    precedes: (@Sendable (Value, Value) -> Bool)? = nil, _ questions: Questions
   ) {
+    neighbourhood = Neighbourhood(neighbours)
     filtered = questions.passes.map { FilteredRows(count: count, passes: $0) }
     window = RowWindow(limit: limit, total: filtered?.count ?? count)
     let filtered = filtered
@@ -33,10 +36,10 @@ struct SectionedRows {
   var limit: Int? { window.limit }
 
   /// The row of the list at a path; nil when there is none.
-  func row(at path: RowPath) -> Int? {
-    guard let shown = sections.row(at: path) else { return nil }
-    return filtered.map { $0.row(at: shown) } ?? shown
-  }
+  func row(at path: RowPath) -> Int? { sections.row(at: path).map { listRow($0) } }
+
+  /// The row of the list that is the n-th of those that are shown.
+  func listRow(_ shown: Int) -> Int { filtered.flatMap { $0.row(at: shown) } ?? shown }
 
   /// The path of a row of the list; nil when it is not shown.
   func path(of row: Int) -> RowPath? {
@@ -70,6 +73,13 @@ struct SectionedRows {
 
   private mutating func apply(shown changes: ChangeSet, _ questions: Questions) -> SectionedChanges {
     let filtered = filtered
-    return sections.apply(changes) { row in questions.key(filtered.map { $0.row(at: row) ?? 0 } ?? row) }
+    // Kept only where it is needed: a table that somebody else holds is copied when it changes.
+    let before = neighbourhood.offsets.isEmpty ? nil : sections
+    var changed = sections.apply(changes) { row in questions.key(filtered.map { $0.row(at: row) ?? 0 } ?? row) }
+    if let before {
+      changed.updates += neighbourhood.updates(changes, from: before, to: sections)
+      changed.updates.sort { $0.from < $1.from }
+    }
+    return changed
   }
 }

@@ -13,10 +13,19 @@ extension ListHandle {
       store.misuse(.notInWrite("Changing '\(name)'"))
       return false
     }
+    do throws(StoreError) { try store.refuseInObserver("Changing '\(name)'") } catch {
+      store.misuse(error)
+      return false
+    }
     do throws(StorageError) {
+      if store.hasPropertyObservers { context.willSet(key, ordinal) }
       store.dropWindows()
       let changed = try body(write)
-      if changed { store.didChange(context) }
+      if changed {
+        store.didChange(context)
+        context.noteRead(key, ordinal)
+      }
+      if store.hasPropertyObservers { context.didSet(key, ordinal) }
       return changed
     } catch {
       store.misuse(StoreError(error, type: context.schema.name, key: key))

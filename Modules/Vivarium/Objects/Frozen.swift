@@ -15,9 +15,9 @@ import Values
 @dynamicMemberLookup
 public struct Frozen<T: Model>: Sendable, Identifiable {
   public let id: ObjectID
-  private let read: any ReadTransaction
+  private let read: SharedVersion
 
-  init(_ key: ObjectKey, _ read: any ReadTransaction) {
+  init(_ key: ObjectKey, _ read: SharedVersion) {
     id = ObjectID(type: T._$name, key: key)
     self.read = read
   }

@@ -1,5 +1,6 @@
 import ChangeTracker
 import Notifications
+import Storage
 import Values
 
 /// What an observer of a collection hears.
@@ -84,13 +85,21 @@ public struct ChangeDetails: Sendable {
 
   private enum Source: Sendable {
     case result(type: String, ResultChange)
-    case list(ChangeSet, from: Version, to: Version)
+    case elements(ChangeSet, ChangedMembers, from: Version, to: Version)
   }
 
   private let source: Source
+  /// The version of the last call, for observers that asked for old values.
+  private let before: SharedVersion?
 
-  init(_ type: String, _ change: ResultChange) { source = .result(type: type, change) }
-  init(_ changes: ChangeSet, from: Version, to: Version) { source = .list(changes, from: from, to: to) }
+  init(_ type: String, _ change: ResultChange, before: SharedVersion? = nil) {
+    source = .result(type: type, change)
+    self.before = before
+  }
+  init(_ changes: ChangeSet, _ members: ChangedMembers, from: Version, to: Version) {
+    source = .elements(changes, members, from: from, to: to)
+    before = nil
+  }
 
   /// Rows that are still there and stand elsewhere among the others, as few as possible: each is a deletion and an
   /// insertion too. Ascending by `from`.
@@ -98,7 +107,7 @@ public struct ChangeDetails: Sendable {
     let changes: ChangeSet =
       switch source {
       case .result(_, let change): change.changes
-      case .list(let changes, _, _): changes
+      case .elements(let changes, _, _, _): changes
       }
     return changes.moves.map { Move(from: $0.from, to: $0.to) }
   }
@@ -109,24 +118,45 @@ public struct ChangeDetails: Sendable {
   public var insertedIDs: [ObjectID] { ids { $0.keys(at: $0.changes.insertions) } }
   /// The objects of the modifications, in their order.
   public var modifiedIDs: [ObjectID] { ids { $0.keys(at: $0.changes.modificationsInNew) } }
+  /// The objects of the deletions as they were before, in their order, moved ones included. Only for observers with
+  /// `includingOldValues`, else empty; one that rested gets those that were still there when the others were told last.
+  /// Keeping one keeps its version in the file.
+  public func deletedObjects<T: Model>(_ type: T.Type = T.self) -> [Frozen<T>] { frozen(deletedIDs) }
+  /// The objects of the modifications as they were before, in their order; as `deletedObjects`.
+  public func modifiedObjects<T: Model>(_ type: T.Type = T.self) -> [Frozen<T>] { frozen(modifiedIDs) }
+
+  private func frozen<T: Model>(_ ids: [ObjectID]) -> [Frozen<T>] {
+    guard let before, let table = before.catalog[T._$name]?.id else { return [] }
+    return ids.filter { $0.type == T._$name && (try? before.contains(table, $0.key)) == true }.map { Frozen($0.key, before) }
+  }
+
+  /// Of a set, the members that went, in the order of the deletions; empty for other collections, and where the set's object
+  /// is gone.
+  public var deletedMembers: [Value] { members.deleted }
+  /// Of a set, the members that came, in the order of the insertions.
+  public var insertedMembers: [Value] { members.inserted }
   /// The version of the last call.
   public var fromVersion: Version {
     switch source {
     case .result(_, let change): change.from
-    case .list(_, let from, _): from
+    case .elements(_, _, let from, _): from
     }
   }
   /// The version of this call.
   public var toVersion: Version {
     switch source {
     case .result(_, let change): change.to
-    case .list(_, _, let to): to
+    case .elements(_, _, _, let to): to
     }
   }
   /// How many commits of the store lie between the two, whatever they touched.
   public var commits: Int { Int(clamping: toVersion.rawValue - fromVersion.rawValue) }
   /// The authors of commits that touched the collection, each once, in the order in which they wrote.
   public var authors: [String] { if case .result(_, let change) = source { change.authors } else { [] } }
+
+  private var members: ChangedMembers {
+    if case .elements(_, let members, _, _) = source { members } else { ChangedMembers() }
+  }
 
   private func ids(_ keys: (ResultChange) -> [Int64]) -> [ObjectID] {
     guard case .result(let type, let change) = source else { return [] }

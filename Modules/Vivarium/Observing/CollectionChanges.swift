@@ -38,9 +38,13 @@ public struct CollectionChanges<Object: Model>: AsyncSequence {
       let store = results.store
       if observer == nil { begin(in: store, actor) }
       while !isDone, !Task.isCancelled {
-        isAsking = true
-        store.deliver(waits: false)
-        isAsking = false
+        if store.mayTell {
+          isAsking = true
+          store.deliver(waits: false)
+          isAsking = false
+        } else {
+          store.missedTurn = true
+        }
         if let found {
           self.found = nil
           return found
@@ -89,6 +93,7 @@ public struct CollectionChanges<Object: Model>: AsyncSequence {
       observer.flag.stop()
       observer.observation.map(results.store.shared.results.stop)
       results.store.waiters[ObjectIdentifier(self)] = nil
+      results.store.endStopped()
     }
 
     deinit {

@@ -15,7 +15,7 @@ extension LiveList where Element: PersistableElement {
     _ block: @escaping (CollectionChange<LiveList<Element>>) -> Void
   ) -> NotificationToken {
     if case .store(let handle) = place { handle.store.bind(isolation) }
-    return watch(.success(elementProperties?.everything()), fileID, line, block)
+    return watch(elementProperties?.everything(), fileID, line, block)
   }
 
   /// The same, where only some properties of the objects in the list count: `["name", "owner.name"]`; none of them for an
@@ -26,50 +26,37 @@ extension LiveList where Element: PersistableElement {
     _ block: @escaping (CollectionChange<LiveList<Element>>) -> Void
   ) throws(StoreError) -> NotificationToken {
     if case .store(let handle) = place { handle.store.bind(isolation) }
-    return watch(.success(try elementProperties?.only(names)), fileID, line, block)
+    return watch(try elementProperties?.only(names), fileID, line, block)
   }
 
   /// nil for a list of scalars.
   private var elementProperties: ObservedProperties? {
-    guard case .store(let handle) = place, let target = Element._$elementTarget else { return nil }
-    return ObservedProperties(target, in: handle.store.reading.catalog)
+    guard case .store(let handle) = place else { return nil }
+    return handle.elementProperties(of: Element._$elementTarget)
   }
 
   private func watch(
-    _ filter: Result<ResultFilter?, StoreError>, _ fileID: StaticString, _ line: UInt,
+    _ filter: ResultFilter?, _ fileID: StaticString, _ line: UInt,
     _ block: @escaping (CollectionChange<LiveList<Element>>) -> Void
   ) -> NotificationToken {
     guard case .store(let handle) = place else {
-      block(.error(StoreError(.wrongStore, "A list that is in no store cannot be observed.")))
-      let token = NotificationToken(fileID: fileID, line: line) {}
-      token.stop()
-      return token
+      block(.error(.unmanagedCollection))
+      return .ended(fileID, line)
     }
-    let (store, context, key, ordinal) = (handle.store, handle.context, handle.key, handle.ordinal)
-    let property = handle.column.property
-    let target = Element._$elementTarget.flatMap { store.reading.catalog[$0]?.id } ?? TableID(0)
-    let elements = (try? filter.get()).flatMap { $0 }
-    let watch = ObjectWatch(
-      .list(property, elements: elements, of: target), table: context.table, key: ObjectKey(key),
-      at: store.snapshot.version, counts: [property: handle.count], store.deliveryPlace())
-    let list = { (store: Store) in
-      LiveList(ListHandle(store: store, context: context, key: key, ordinal: ordinal))
+    return handle.observe(Element._$elementTarget, filter, fileID, line) { told, handle in
+      block(CollectionChange(told, LiveList(handle)))
     }
-    let observer = WatchObserver(
-      watch, StopFlag(),
-      tell: { offer, store in
-        func update(_ set: ChangeSet) {
-          let rows = ChangedRows(set, ChangeDetails(set, from: offer.from, to: offer.to))
-          block(.update(list(store), deletions: set.deletions, insertions: set.insertions, modifications: rows))
-        }
-        switch offer.content {
-        case .initial: block(.initial(list(store)))
-        case .failed(let error): block(.error(StoreError(error)))
-        case .deleted(let set): update(set)
-        case .touched(_, _, let lists):
-          if let set = lists[property], !set.isEmpty { update(set) }
-        }
-      }, rebase: { _ in }, fail: { block(.error($0)) })
-    return store.add(observer, fileID, line)
+  }
+}
+
+extension CollectionChange {
+  init(_ told: ListHandle.Told, _ collection: @autoclosure () -> C) {
+    switch told {
+    case .initial: self = .initial(collection())
+    case .error(let error): self = .error(error)
+    case .update(let set, _, let details):
+      self = .update(
+        collection(), deletions: set.deletions, insertions: set.insertions, modifications: ChangedRows(set, details))
+    }
   }
 }

@@ -13,8 +13,9 @@ extension Model {
   /// }
   /// ```
   ///
-  /// The object must be in a store; else the block hears an error. Any number of objects may be observed: a commit costs
-  /// what it changed, not how many there are. Keep the token, and stop it in the end.
+  /// The object must be in a store, and not only in a write that is open; else the block hears an error. Any number of
+  /// objects may be observed: a commit costs what it changed, not how many there are. Keep the token, and stop it in the
+  /// end.
   public func observe(
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (ObjectChange) -> Void
@@ -79,10 +80,16 @@ extension Model {
     do throws(StoreError) {
       try context.check(_$key)
       guard let filter = try filter.get() else { throw .unknownType(Self._$name) }
+      guard try storing({ () throws(StorageError) in try store.snapshot.contains(context.table, ObjectKey(_$key)) }) else {
+        throw StoreError(
+          .alreadyInWrite, "The \(Self._$name) object was added in the open write, and nobody hears of a write before its end.",
+          remedy: "Observe it after the commit.")
+      }
       let properties = ObservedValues(context, _$key, filter)
       let watch = ObjectWatch(
         .properties(filter), table: context.table, key: ObjectKey(_$key), at: store.snapshot.version,
-        counts: properties.counts(), store.deliveryPlace())
+        lists: properties.lists(), members: properties.members(), identity: context.identity(of: _$key),
+        store.deliveryPlace())
       let observer = WatchObserver(
         watch, flag,
         tell: { offer, _ in
@@ -90,11 +97,16 @@ extension Model {
           case .initial: break
           case .deleted: block(.deleted)
           case .failed(let error): block(.error(StoreError(error)))
-          case .touched(let touched, let leading, let lists):
-            let changes = properties.changes(touched, leading, lists)
+          case .touched(let touched, let leading, let elements):
+            properties.key = offer.watch.key.rawValue
+            let changes = properties.changes(offer.known, touched, leading, elements)
             if !changes.isEmpty { block(.change(changes)) }
           }
-        }, rebase: { _ in properties.read() }, fail: { block(.error($0)) })
+        },
+        rebase: { _ in
+          properties.key = watch.key.rawValue
+          properties.read()
+        }, fail: { block(.error($0)) })
       return store.add(observer, fileID, line)
     } catch {
       let observer = WatchObserver(
@@ -104,10 +116,19 @@ extension Model {
   }
 }
 
+extension ModelContext {
+  /// The primary key of an object, and where it is found; nil for a type without one.
+  fileprivate func identity(of key: Int64) -> (index: IndexID, value: Value)? {
+    guard let primaryKey, let primaryIndex else { return nil }
+    return (primaryIndex, value(key, primaryKey))
+  }
+}
+
 /// The values of an object that its observer was told last. Confined to the store's context, and keeps no store.
 private final class ObservedValues {
   private unowned let context: ModelContext
-  private let key: Int64
+  /// Another object's, once one with the same primary key took the place of one that was deleted.
+  var key: Int64
   private let filter: ResultFilter
   /// By ordinal; null where it is not watched or no scalar.
   private var values: [Value] = []
@@ -124,28 +145,43 @@ private final class ObservedValues {
     return property.schema.isScalar && filter.properties.contains(property.column.property)
   }
 
+  /// As they are in the version that the store is at: what an open write does is told after its commit.
   func read() {
-    values = context.properties.indices.map { isWatched($0) ? context.value(key, $0) : .null }
-  }
-
-  /// The sizes of the watched lists.
-  func counts() -> [PropertyID: Int] {
-    var counts: [PropertyID: Int] = [:]
-    for property in context.properties where property.schema.isList {
-      guard filter.properties.contains(property.column.property) else { continue }
-      let count = try? context.store.reading.elementCount(property.column, ObjectKey(key))
-      counts[property.column.property] = count ?? 0
+    let snapshot = context.store.snapshot
+    values = context.properties.enumerated().map { ordinal, property in
+      isWatched(ordinal) ? (try? snapshot.value(property.column, ObjectKey(key))) ?? .null : .null
     }
-    return counts
   }
 
-  /// What is different now, in the order of the model; from then on that is what was told.
+  /// The watched lists as they are.
+  func lists() -> [PropertyID: NetListChanges] {
+    collections { schema, count in schema.isList ? NetListChanges(count: count) : nil }
+  }
+
+  /// The watched sets and maps as they are.
+  func members() -> [PropertyID: NetMemberChanges] {
+    collections { schema, count in schema.isList ? nil : NetMemberChanges(count: count, isMap: schema.isMap) }
+  }
+
+  private func collections<T>(_ make: (PropertySchema, Int) -> T?) -> [PropertyID: T] {
+    var made: [PropertyID: T] = [:]
+    for property in context.properties where property.schema.isCollection {
+      guard filter.properties.contains(property.column.property) else { continue }
+      let count = try? context.store.snapshot.elementCount(property.column, ObjectKey(key))
+      made[property.column.property] = make(property.schema, count ?? 0)
+    }
+    return made
+  }
+
+  /// What is different now, in the order of the model; from then on that is what was told. `known` is what the observer
+  /// knows though it was not told.
   func changes(
-    _ touched: PropertySet, _ leading: PropertySet, _ lists: [PropertyID: ChangeSet]
+    _ known: [PropertyID: Value], _ touched: PropertySet, _ leading: PropertySet, _ collections: [PropertyID: WatchOffer.ElementsOffer]
   ) -> [PropertyChange] {
     var changes: [PropertyChange] = []
     for (ordinal, property) in context.properties.enumerated() {
       let id = property.column.property
+      if isWatched(ordinal), let value = known[id] { values[ordinal] = value }
       guard property.schema.isStored, touched.contains(id) || leading.contains(id) else { continue }
       if property.schema.isScalar {
         let value = isWatched(ordinal) ? context.value(key, ordinal) : .null
@@ -153,10 +189,12 @@ private final class ObservedValues {
         changes.append(PropertyChange(name: property.schema.name, oldValue: values[ordinal], newValue: value, elements: nil))
         values[ordinal] = value
       } else {
-        let set = lists[id] ?? ChangeSet()
-        if set.isEmpty, lists[id] != nil, !leading.contains(id) { continue }
+        let found = collections[id]
+        if found?.positions.isEmpty == true, !leading.contains(id) { continue }
+        let set = found?.positions ?? ChangeSet()
         let elements = ElementChanges(
-          deletions: set.deletions, insertions: set.insertions, modifications: set.modifications)
+          deletions: set.deletions, insertions: set.insertions, modifications: set.modifications,
+          members: found?.members ?? ChangedMembers())
         changes.append(PropertyChange(name: property.schema.name, oldValue: nil, newValue: nil, elements: elements))
       }
     }

@@ -1,3 +1,4 @@
+import ChangeTracker
 import Values
 
 /// What an observer of an object hears.
@@ -14,16 +15,31 @@ public enum ObjectChange: Sendable {
 public struct PropertyChange: Sendable {
   public let name: String
   /// What it was when the observer was told last, and what it is: also when several commits lie between, and when this
-  /// store made them. A link is the key of the object it led to; nil for a list.
+  /// store made them. A link is the key of the object it led to; nil for a collection.
   public let oldValue: Value?
   public let newValue: Value?
-  /// For a list, what happened to its elements.
+  /// For a list, set or map, what happened to its elements.
   public let elements: ElementChanges?
 }
 
-/// The changes of a list property: positions as in `CollectionChange.update`.
+/// The changes of a collection property: positions as in `CollectionChange.update`, and of a set or map the members.
 public struct ElementChanges: Sendable, Hashable {
   public let deletions: [Int]
   public let insertions: [Int]
   public let modifications: [Int]
+  private let members: ChangedMembers
+
+  init(deletions: [Int], insertions: [Int], modifications: [Int], members: ChangedMembers) {
+    self.deletions = deletions
+    self.insertions = insertions
+    self.modifications = modifications
+    self.members = members
+  }
+
+  /// Members of a set or keys of a map that went, in the order of `deletions`; empty for a list.
+  public var deletedMembers: [Value] { members.deleted }
+  /// Members of a set or keys of a map that came, in the order of `insertions`; empty for a list.
+  public var insertedMembers: [Value] { members.inserted }
+  /// Members of a set or keys of a map that have other values, in the order of `modifications`; empty for a list.
+  public var modifiedMembers: [Value] { members.modified }
 }

@@ -38,6 +38,13 @@ struct ObservedProperties {
     return ResultFilter(properties: entry.storedProperties, paths: paths)
   }
 
+  /// Everything, and some paths beside it, which may lead farther and over inverses.
+  func everything(and paths: [String]) throws(StoreError) -> ResultFilter {
+    var filter = everything()
+    filter.paths = Array((try only(paths).paths + filter.paths).prefix(62))
+    return filter
+  }
+
   /// Some paths: names joined by dots, over links, lists and inverses; `*` is every property at its place. Every property
   /// on the way counts, as the last one does. None: no modification counts.
   func only(_ paths: [String]) throws(StoreError) -> ResultFilter {

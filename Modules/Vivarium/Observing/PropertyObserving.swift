@@ -21,14 +21,14 @@ public struct ObservingOptions: OptionSet, Sendable {
 /// One change of one property.
 public struct ObservedChange<Property> {
   public enum Kind: Sendable, Hashable {
-    /// The property has another value; of a list, other elements in a way that is none of the others.
+    /// The property has another value; of a list, other elements in a way that is none of the others; of a set or map, any.
     case setting
     /// Elements were put into a list, taken out of it, or replaced.
     case insertion, removal, replacement
   }
 
   public let kind: Kind
-  /// With `.old`; nil for lists, which have no value of their own.
+  /// With `.old`; nil for lists, sets and maps, which have no value of their own.
   public let oldValue: Property?
   /// With `.new`.
   public let newValue: Property?
@@ -63,15 +63,16 @@ extension Model {
     }
     let key = _$key
     var last: Property? = self[keyPath: path]
-    let tell = { (kind: ObservedChange<Property>.Kind, indexes: [Int], isPrior: Bool) in
+    // The context has the observer, and with it this.
+    let tell = { [unowned context] (kind: ObservedChange<Property>.Kind, indexes: [Int], isPrior: Bool) in
       // Remade, so that the store does not keep itself.
       let object: Self = context.store.live(key)
       let now = isPrior ? last : object[keyPath: path]
-      let isList = ordinal.map { context.properties[$0].schema.isList } ?? false
+      let isCollection = ordinal.map { context.properties[$0].schema.isCollection } ?? false
       handler(
         object,
         ObservedChange(
-          kind: kind, oldValue: options.contains(.old) && !isList ? last : nil,
+          kind: kind, oldValue: options.contains(.old) && !isCollection ? last : nil,
           newValue: options.contains(.new) && !isPrior ? now : nil, isPrior: isPrior, indexes: indexes))
       last = now
     }
@@ -91,9 +92,10 @@ extension Model {
     }
     context.propertyObservers[key, default: []].append(observer)
     context.store.hasPropertyObservers = true
-    let (flag, anchor) = (observer.flag, StoreAnchor(context.store))
+    let (flag, stops, anchor) = (observer.flag, context.store.watchStops, StoreAnchor(context.store))
     return NotificationToken(fileID: fileID, line: line) {
       flag.stop()
+      stops.raise()
       StoreAnchor.release(anchor)
     }
   }
@@ -133,7 +135,11 @@ final class PropertyObserver {
     guard let ordinal, lives else { return [] }
     let property = context.properties[ordinal]
     if property.schema.isScalar { return [context.value(key, ordinal)] }
-    if property.schema.isList {
+    if property.schema.isMap {
+      let entries = try? context.store.reading.entries(property.column, ObjectKey(key), 0..<Int.max)
+      return entries?.flatMap { [.string($0.key), $0.value] } ?? []
+    }
+    if property.schema.isCollection {
       return (try? context.store.reading.values(property.column, ObjectKey(key), 0..<Int.max)) ?? []
     }
     return []
@@ -211,12 +217,23 @@ extension Store {
     guard hasPropertyObservers else { return }
     hasPropertyObservers = false
     for context in allContexts {
-      for (key, observers) in context.propertyObservers {
-        let active = observers.filter(\.flag.isActive)
-        context.propertyObservers[key] = active.isEmpty ? nil : active
-        if !active.isEmpty { hasPropertyObservers = true }
-        for observer in active { telling { observer.check() } }
+      // Copies: a handler may register and stop observers, of keys that come later too.
+      for key in Array(context.propertyObservers.keys) {
+        for observer in context.propertyObservers[key] ?? [] { telling { observer.check() } }
       }
+    }
+    endStoppedPropertyObservers()
+  }
+
+  /// Lets go of what was stopped.
+  func endStoppedPropertyObservers() {
+    hasPropertyObservers = false
+    for context in allContexts where !context.propertyObservers.isEmpty {
+      context.propertyObservers = context.propertyObservers.compactMapValues { observers in
+        let active = observers.filter(\.flag.isActive)
+        return active.isEmpty ? nil : active
+      }
+      if !context.propertyObservers.isEmpty { hasPropertyObservers = true }
     }
   }
 

@@ -60,6 +60,44 @@ extension Results {
   }
 }
 
+extension Results {
+  /// The same in its own time and with more to see.
+  ///
+  /// - Parameter names: which properties count, as above; nil: all.
+  /// - Parameter throttle: how long to wait after each call at least. What happens meanwhile comes as one change, and
+  ///   nothing is lost; the first call comes at once, and `refresh()` and the beginning of a write do not wait.
+  /// - Parameter includingOldValues: whether `change.details` has the deleted and modified objects as they were. The store
+  ///   then keeps one older version in the file between a commit and the call that tells of it.
+  ///
+  /// ```swift
+  /// token = try prices.observe(throttle: .milliseconds(250), includingOldValues: true) { change in
+  ///   for old in change.details?.deletedObjects(Price.self) ?? [] { archive(old.name, old.amount) }
+  /// }
+  /// ```
+  public func observe(
+    observingProperties names: [String]? = nil, throttle: Duration? = nil, includingOldValues: Bool,
+    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    _ block: @escaping (CollectionChange<Results<Element>>) -> Void
+  ) throws(StoreError) -> NotificationToken {
+    store.bind(isolation)
+    var filter: ResultFilter?
+    if let names { filter = try state.observed()?.only(names) }
+    return store.observe(
+      state, .success(filter), throttle: throttle, keepsOldValues: includingOldValues, fileID, line, block)
+  }
+
+  /// The same with a rest after each call: see the one with `includingOldValues`.
+  public func observe(
+    observingProperties names: [String]? = nil, throttle: Duration, isolation: isolated (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    _ block: @escaping (CollectionChange<Results<Element>>) -> Void
+  ) throws(StoreError) -> NotificationToken {
+    try observe(
+      observingProperties: names, throttle: throttle, includingOldValues: false, isolation: isolation, fileID: fileID,
+      line: line, block)
+  }
+}
+
 extension ResultsState {
   func observed() -> ObservedProperties? { ObservedProperties(query.type, in: store.reading.catalog) }
 }
@@ -67,16 +105,18 @@ extension ResultsState {
 extension Store {
   /// An observation by a filter, or by everything where there is none.
   fileprivate func observe<T: Model>(
-    _ state: ResultsState, _ filter: Result<ResultFilter?, StoreError>, _ fileID: StaticString, _ line: UInt,
+    _ state: ResultsState, _ filter: Result<ResultFilter?, StoreError>, throttle: Duration? = nil,
+    keepsOldValues: Bool = false, _ fileID: StaticString, _ line: UInt,
     _ block: @escaping (CollectionChange<Results<T>>) -> Void
   ) -> NotificationToken {
     let remade = state.remaking
-    return observe(state, filter, fileID, line) { content, store in
+    return observe(state, filter, throttle: throttle, keepsOldValues: keepsOldValues, fileID, line) { content, store in
       switch content {
       case .initial: block(.initial(Results(remade(store))))
       case .error(let error): block(.error(error))
       case .update(let change):
-        let rows = ChangedRows(change.changes, ChangeDetails(T._$name, change))
+        let rows = ChangedRows(
+          change.changes, ChangeDetails(T._$name, change, before: keepsOldValues ? store.old : nil))
         block(
           .update(
             Results(remade(store)), deletions: change.changes.deletions, insertions: change.changes.insertions,
@@ -86,10 +126,13 @@ extension Store {
   }
 
   func observe(
-    _ state: ResultsState, _ filter: Result<ResultFilter?, StoreError>, _ fileID: StaticString, _ line: UInt,
+    _ state: ResultsState, _ filter: Result<ResultFilter?, StoreError>, throttle: Duration? = nil,
+    keepsOldValues: Bool = false, _ fileID: StaticString, _ line: UInt,
     _ tell: @escaping (ResultObserver.Content, Store) -> Void
   ) -> NotificationToken {
     let observer = add(state, filter, tell)
+    observer.throttle = throttle
+    observer.keepsOldValues = keepsOldValues
     let (notifier, observation, flag) = (shared.results, observer.observation, observer.flag)
     let anchor = StoreAnchor(self)
     return NotificationToken(fileID: fileID, line: line, subject: observation) {

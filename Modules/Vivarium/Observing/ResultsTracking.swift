@@ -24,17 +24,23 @@ package final class ResultsTracking<Element: Model> {
   private let wake: () -> Void
 
   /// - Parameter names: the properties whose modification counts, as with `observe(observingProperties:)`; nil: all.
+  /// - Parameter also: paths that count beside all properties, where `names` is nil: over inverses, or farther than three
+  ///   links.
   /// - Parameter startsNow: whether the observer knows the results as they are now; else the first step is `.initial`.
   /// - Parameter wants: whether the observer takes a step now. While it does not, what happens is kept as net changes;
   ///   call `resume()` when it does again.
   package init(
-    _ results: Results<Element>, names: [String]? = nil, startsNow: Bool = true, isolation: isolated (any Actor)?, fileID: StaticString, line: UInt,
+    _ results: Results<Element>, names: [String]? = nil, also: [String] = [], startsNow: Bool = true,
+    isolation: isolated (any Actor)?, fileID: StaticString, line: UInt,
     wants: @escaping () -> Bool = { true }, _ block: @escaping (ResultsStep<Element>) -> Void
   ) {
     let store = results.store
     store.bind(isolation)
     start = startsNow ? results.fixed : FixedResults(store, .empty)
-    let filter = Result { () throws(StoreError) in try names.flatMap { names throws(StoreError) in try results.state.observed()?.only(names) } }
+    let filter = Result { () throws(StoreError) -> ResultFilter? in
+      if let names { return try results.state.observed()?.only(names) }
+      return also.isEmpty ? nil : try results.state.observed()?.everything(and: also)
+    }
     var known: (rows: FixedResults<Element>, origin: Origin)? = startsNow ? (start, Origin(store)) : nil
     let remade = results.state.remaking
     let observer = store.add(results.state, filter) { content, store in

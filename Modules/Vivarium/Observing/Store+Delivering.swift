@@ -22,26 +22,39 @@ extension Store {
   /// with all that came since.
   func deliver(waits: Bool, mayMove: Bool = true) {
     endStopped()
+    // An error is the last that an observer hears.
+    defer { endStopped() }
     if isInvalidated, mayMove { do throws(StoreError) { try advance() } catch { misuse(error) } }
     if place == nil { return deliverPlainly(mayMove: mayMove) }
     // Observers without an observation have an error to tell, and nothing else.
-    let due = resultObservers.filter { $0.observation != nil && $0.isListening() }
+    let place = deliveryPlace()
+    let due = resultObservers.filter { $0.observation != nil && $0.hears(waits: waits, at: place) }
     let delivery: ResultDelivery
     do throws(StorageError) {
       delivery = try shared.results.delivery(
-        at: deliveryPlace(), due.compactMap(\.observation), current: snapshot, mayMove: mayMove, waits: waits)
+        at: place, due.compactMap(\.observation), current: snapshot, mayMove: mayMove, waits: waits)
     } catch {
       return misuse(StoreError(error))
     }
     switch delivery {
     case .later: tellFaults()
-    case .free(let offers):
+    case .free(let watches, let offers):
       if mayMove, let newest = try? shared.engine.latestVersion(), newest != snapshot.version { try? advance() }
-      tell([], due, offers)
+      tell(watches, due, offers)
     case .ready(let transaction, let watches, let offers, let results):
-      if let transaction, transaction.catalog.schemaVersion <= configuration.schemaVersion { move(to: transaction) }
+      if let transaction {
+        let version = transaction.catalog.schemaVersion
+        guard version <= configuration.schemaVersion else {
+          // A newer program migrated the file: the store stays where it is, and its observers with it.
+          transaction.end()
+          misuse(.newerSchema(file: version, program: configuration.schemaVersion))
+          return tellFaults()
+        }
+        move(to: transaction)
+      }
       keep(due, results)
       tell(watches, due, offers)
+      forgetOld()
     }
   }
 
@@ -58,15 +71,20 @@ extension Store {
     tellChange()
   }
 
-  private func endStopped() {
+  /// Lets go of observers that were stopped. With the last one the turns come from every commit again.
+  func endStopped() {
     resultObservers.removeAll { !$0.isActive }
+    if old != nil, !resultObservers.contains(where: \.keepsOldValues) { old = nil }
     if watchStops.take() {
       watchObservers = watchObservers.filter { $0.value.flag.isActive }
+      observers.removeAll { !$0.flag.isActive }
+      endStoppedPropertyObservers()
     }
     if resultObservers.isEmpty, watchObservers.isEmpty, faultyObservers.isEmpty, place != nil {
       kept = [:]
       place = nil
       do throws(StoreError) { try subscribeIfNeeded() } catch { misuse(error) }
+      scheduleTurnIfBehind()
     }
   }
 
@@ -94,9 +112,11 @@ extension Store {
         continue
       }
       observer.tell(offer, self)
+      if offer.watch.isEnded { end(observer) }
     }
     for (observer, offer) in zip(due, offers) {
       guard let offer, observer.isActive, offer.accept() else { continue }
+      observer.didHear()
       switch offer.content {
       case .initial: observer.block(.initial, self)
       case .update(let change): observer.block(.update(change), self)
@@ -105,6 +125,13 @@ extension Store {
         observer.block(.error(StoreError(error)), self)
       }
     }
+  }
+
+  /// Nothing comes after this: the notifier need not watch the object any more.
+  private func end(_ observer: WatchObserver) {
+    observer.flag.stop()
+    watchStops.raise()
+    observer.watch.map(shared.results.stop)
   }
 
   private func tellFaults() {
@@ -122,9 +149,29 @@ extension Store {
   }
 }
 
+// MARK: - Old values
+
 extension Store {
-  /// What keeping the observed results of this store's file has cost so far; for tests.
-  package var notifierWork: ResultNotifier.Work { shared.results.work }
+  /// Before the store moves on: keeps the version that its observers were told of, if one of them wants to see what objects
+  /// were. Returns whether it does.
+  func keepOld(_ snapshot: any ReadTransaction) -> Bool {
+    guard resultObservers.contains(where: { $0.keepsOldValues && $0.isActive }) else { return false }
+    if old != nil { return false }
+    // Frozen objects are made of it, for any thread.
+    old = snapshot as? SharedVersion ?? SharedVersion(snapshot)
+    return true
+  }
+
+  /// Observers were told: the version of before is nobody's but theirs who took something of it.
+  private func forgetOld() { old = nil }
+}
+
+extension Store {
+  /// What keeping the observed results of this store's file has cost so far, after all that was asked for; for tests.
+  package var notifierWork: ResultNotifier.Work {
+    shared.results.finish()
+    return shared.results.work
+  }
 }
 
 // MARK: - States that the notifier handed over

@@ -29,9 +29,13 @@ final class WatchObserver {
   }
 }
 
-/// Says that some observer was stopped, until somebody asks. Any thread.
+/// Says that some observer was stopped, until somebody asks; and where the store is that has to know. Any thread.
 final class StopSignal: Sendable {
   private let raised = Atomic(false)
+  /// The store's context. Observers may be there before it has one.
+  let home: Mutex<DeliveryContext>
+
+  init(_ home: DeliveryContext) { self.home = Mutex(home) }
 
   func raise() { raised.store(true, ordering: .releasing) }
   func take() -> Bool { raised.exchange(false, ordering: .acquiringAndReleasing) }

@@ -20,6 +20,9 @@ package struct FixedResults<Element: Model> {
   /// The object at a position; outside it is one that is not in the store.
   package subscript(position: Int) -> Element { store.live(key(at: position)) }
 
+  /// The object at a position as it is in the store's version, for any thread; in a write, the version it began from.
+  package func frozen(at position: Int) -> Frozen<Element> { Frozen(ObjectKey(key(at: position)), store.sharedSnapshot()) }
+
   /// The object key at a position; 0, which no object has, outside.
   package func key(at position: Int) -> Int64 { position >= 0 && position < keys.count ? keys[position] : 0 }
 

@@ -73,17 +73,32 @@ extension ResultDescription {
   }
 
   private func question(in catalog: Catalog) -> ResultRecipe.Question {
-    if case .all = source, let bound = try? BoundQuery(query, in: catalog),
-      let kept = KeptQuery(query, in: catalog, matches: { key, reading throws(StorageError) in
-        try bound.matches(key, in: reading)
-      })
-    {
-      return .rows(kept)
+    if let (kept, window) = rowQuestion(in: catalog) {
+      guard let window else { return .rows(kept) }
+      let whole = ResultDescription(query: query.unlimited, source: source)
+      return .window(kept, window) { reading throws(StorageError) in try whole.keys(in: reading) }
     }
     return .whole(
       ComparedQuestion(table: catalog[query.type]?.id ?? TableID(0), reads: reads(in: catalog), roots: roots) {
         reading throws(StorageError) in try keys(in: reading)
       })
+  }
+
+  /// The question whose rows are kept one by one, and the window of it that this is; nil where that cannot be.
+  private func rowQuestion(in catalog: Catalog) -> (KeptQuery, Range<Int>?)? {
+    guard case .all = source, let window = query.window, let bound = try? BoundQuery(query.unlimited, in: catalog),
+      let kept = KeptQuery(
+        query.unlimited, in: catalog,
+        matches: { key, reading throws(StorageError) in try bound.matches(key, in: reading) },
+        all: { keys, reading throws(StorageError) in try bound.matches(keys, in: reading) })
+    else { return nil }
+    return (kept, window == 0..<Int.max ? nil : window)
+  }
+
+  /// How it is kept when it is observed.
+  func upkeep(in catalog: Catalog) -> ResultUpkeep {
+    guard let (_, window) = rowQuestion(in: catalog) else { return .askedAgain }
+    return window == nil ? .rowByRow : .window
   }
 
   private func reads(in catalog: Catalog) -> [ReadPath]? {
@@ -102,5 +117,36 @@ extension ResultDescription {
     case .results(let outer): outer.roots
     case .all, .nothing, .sources: []
     }
+  }
+}
+
+extension Query {
+  /// The positions that limits and offsets leave of the ordered objects that pass; nil where other clauses come among them.
+  fileprivate var window: Range<Int>? {
+    var window = 0..<max(limit ?? .max, 0)
+    for clause in clauses {
+      switch clause {
+      case .limit(let count): window = window.lowerBound..<min(window.upperBound, window.lowerBound.adding(count))
+      case .offset(let count): window = min(window.lowerBound.adding(count), window.upperBound)..<window.upperBound
+      case .sort, .distinct: return nil
+      }
+    }
+    return window
+  }
+
+  /// The same question without its window.
+  fileprivate var unlimited: Query {
+    var query = self
+    query.limit = nil
+    query.clauses = []
+    return query
+  }
+}
+
+extension Int {
+  /// The sum, at most the greatest number.
+  fileprivate func adding(_ count: Int) -> Int {
+    let (sum, isOver) = addingReportingOverflow(Swift.max(count, 0))
+    return isOver ? .max : sum
   }
 }

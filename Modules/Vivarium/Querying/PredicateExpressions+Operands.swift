@@ -13,7 +13,8 @@ extension PredicateExpressions.Variable: TranslatableExpression {
 extension PredicateExpressions.KeyPath: TranslatableExpression {
   func translated(_ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate {
     var path = try PredicateTranslation.path(root, scope)
-    if path == ["SELF"] { path = [] }
+    // Of the object itself; inside a closure it has to be said.
+    if path == ["SELF"], !scope.isInElement { path = [] }
     if let model = Root.Output.self as? any Model.Type, let name = model.propertyName(of: keyPath) {
       return .operand(.path(PropertyPath(path + [name])))
     }

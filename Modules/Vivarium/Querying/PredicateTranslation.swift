@@ -19,6 +19,8 @@ struct PredicateScope {
 
   init(root: PredicateExpressions.VariableID) { prefixes[root] = [] }
 
+  var isInElement: Bool { elements > 0 }
+
   func prefix(_ variable: PredicateExpressions.VariableID) -> [String]? { prefixes[variable] }
 
   /// With a variable that stands for what a path leads to.
@@ -31,6 +33,8 @@ struct PredicateScope {
   /// With a variable for each element of a collection, and its name.
   func bindingElement(_ variable: PredicateExpressions.VariableID) -> (scope: PredicateScope, name: String) {
     var scope = self
+    // Seen from an element, what begins at the object itself begins at SELF.
+    scope.prefixes = prefixes.mapValues { $0.first?.hasPrefix("$") == true || $0.first == "SELF" ? $0 : ["SELF"] + $0 }
     scope.elements += 1
     let name = "$e\(scope.elements)"
     scope.prefixes[variable] = [name]

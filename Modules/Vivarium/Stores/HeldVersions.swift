@@ -10,23 +10,42 @@ final class HeldVersions: Sendable {
     var label: String?
     /// Where in the program the holder was made.
     var place: String
+    /// The line that other processes see; nil where there are none, or no room.
+    fileprivate var announcement: (any VersionAnnouncement)?
   }
 
   private struct State {
-    var entries: [UInt64: Entry] = [:]
+    /// In the order of their numbers, which only grow.
+    var entries: [(id: UInt64, entry: Entry)] = []
     var nextID: UInt64 = 0
     /// The log was told of so many live versions.
     var warnedCount: UInt64 = 0
     var checks: UInt64 = 0
+
+    /// O(log n).
+    func place(_ id: UInt64) -> Int? {
+      var (low, high) = (0, entries.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if entries[middle].id < id { low = middle + 1 } else { high = middle }
+      }
+      return low < entries.count && entries[low].id == id ? low : nil
+    }
   }
 
   private let state = Mutex(State())
+  /// Where the engine can tell other processes.
+  private let engine: (any VersionAnnouncing)?
 
-  /// Lists a holder until it is dropped.
-  func hold(_ version: Version, label: String?, place: String) -> VersionHold {
+  init(_ engine: any StorageEngine) { self.engine = engine as? any VersionAnnouncing }
+
+  /// Lists a holder until it is dropped. `isBrief`: for the time of one job; other processes are not told.
+  func hold(_ version: Version, label: String?, place: String, isBrief: Bool = false) -> VersionHold {
+    let announcement = isBrief ? nil : engine?.announce(version, label: label ?? place)
     let id = state.withLock { state in
       state.nextID += 1
-      state.entries[state.nextID] = Entry(version: version, since: .now, label: label, place: place)
+      let entry = Entry(version: version, since: .now, label: label, place: place, announcement: announcement)
+      state.entries.append((state.nextID, entry))
       return state.nextID
     }
     return VersionHold(self, id)
@@ -34,22 +53,30 @@ final class HeldVersions: Sendable {
 
   fileprivate func move(_ id: UInt64, to version: Version) {
     state.withLock { state in
-      state.entries[id]?.version = version
-      state.entries[id]?.since = .now
+      guard let i = state.place(id) else { return }
+      state.entries[i].entry.version = version
+      state.entries[i].entry.since = .now
+      state.entries[i].entry.announcement?.move(to: version)
     }
   }
 
-  fileprivate func release(_ id: UInt64) { state.withLock { _ = $0.entries.removeValue(forKey: id) } }
+  fileprivate func release(_ id: UInt64) {
+    // Dropped outside the lock: its line is given back then.
+    let entry = state.withLock { state in state.place(id).map { state.entries.remove(at: $0) } }
+    withExtendedLifetime(entry) {}
+  }
 
-  fileprivate func since(_ id: UInt64) -> ContinuousClock.Instant? { state.withLock { $0.entries[id]?.since } }
+  fileprivate func since(_ id: UInt64) -> ContinuousClock.Instant? {
+    state.withLock { state in state.place(id).map { state.entries[$0].entry.since } }
+  }
 
   /// Every holder of this process, the oldest version first.
   var all: [Entry] {
-    state.withLock { Array($0.entries.values) }.sorted { ($0.version, $0.since) < ($1.version, $1.since) }
+    state.withLock { $0.entries.map(\.entry) }.sorted { ($0.version, $0.since) < ($1.version, $1.since) }
   }
 
   /// The holder of the oldest version.
-  var oldest: Entry? { state.withLock { $0.entries.values.min { $0.version < $1.version } } }
+  var oldest: Entry? { state.withLock { $0.entries.map(\.entry).min { $0.version < $1.version } } }
 
   /// Whether so many live versions are news for the log: at `warningCount` and at each doubling.
   func isNews(_ count: UInt64, from warningCount: UInt64) -> Bool {

@@ -11,6 +11,8 @@ final class NoVersion: ReadTransaction {
     catalog = reading.catalog
   }
 
+  var powers: StoragePowers { StoragePowers() }
+
   private func gone(_ table: TableID, _ key: ObjectKey) -> StorageError {
     StorageError(
       .objectDeleted, .statement, "Object \(key) cannot be read: the store was invalidated.",

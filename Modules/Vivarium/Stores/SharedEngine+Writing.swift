@@ -10,32 +10,50 @@ extension SharedEngine {
     author: String?, durability: Durability?, place: String,
     _ body: @escaping @Sendable (Store) throws -> R, _ done: @escaping @Sendable (Result<R, any Error>) -> Void
   ) {
-    guard request.whenCancelled({ done(.failure(StoreError.cancelledWrite)) }) else {
-      return done(.failure(StoreError.cancelledWrite))
+    let turn = line.join()
+    let giveUp: @Sendable () -> Void = {
+      turn.leave()
+      done(.failure(StoreError.cancelledWrite))
     }
+    guard request.whenCancelled(giveUp) else { return giveUp() }
     let deadline = configuration.writeTimeout.map { Deadline.after($0) } ?? .never
     worker.async { [self] in
+      defer { turn.leave() }
       guard request.isWaiting else { return }
-      let store: Store
-      do {
-        store = try Store(configuration, self, home: .manual, place: place)
-        try store.beginWrite(deadline)
-      } catch {
-        if request.begin() { done(.failure(error)) }
-        return
+      // The store is gone when the outcome is told: whoever hears of it finds nothing held.
+      let outcome = run(request, turn, deadline, configuration, withoutNotifying: tokens, author, durability, place, body)
+      if let outcome { done(outcome) }
+    }
+  }
+
+  /// Writes on the worker; nil where the request was cancelled, which was reported then.
+  private func run<R: Sendable>(
+    _ request: AsyncWrite, _ turn: WriterLine.Place, _ deadline: Deadline, _ configuration: StoreConfiguration,
+    withoutNotifying tokens: [NotificationToken], _ author: String?, _ durability: Durability?, _ place: String,
+    _ body: @Sendable (Store) throws -> R
+  ) -> Result<R, any Error>? {
+    let store: Store
+    do {
+      store = try Store(configuration, self, home: .manual, place: place, isBrief: true)
+      guard turn.wait(deadline) else { throw StoreError(StorageError.lateForWrite) }
+      guard request.isWaiting else { return nil }
+      try store.beginWrite(deadline)
+    } catch {
+      return request.begin() ? .failure(error) : nil
+    }
+    turn.leave()
+    guard request.begin() else {
+      store.cancelWrite()
+      return nil
+    }
+    store.request = request
+    defer { request.end() }
+    return Result {
+      try store.finishWrite(withoutNotifying: tokens, author, durability) {
+        let value = try body(store)
+        try store.checkCancellation()
+        return value
       }
-      // Cancelled while it waited: that was reported then.
-      guard request.begin() else { return store.cancelWrite() }
-      store.request = request
-      let result = Result {
-        try store.finishWrite(withoutNotifying: tokens, author, durability) {
-          let value = try body(store)
-          try store.checkCancellation()
-          return value
-        }
-      }
-      request.end()
-      done(result)
     }
   }
 

@@ -12,28 +12,37 @@ final class SharedEngine: Sendable {
   /// Taken to commit: whoever holds it reads the version it has just made.
   let commitGate = Mutex(())
   let worker = DispatchQueue(label: "vivarium.writer")
-  let versions = HeldVersions()
+  static let isWorker = DispatchSpecificKey<Bool>()
+  /// In which order this process's writes ask for the right to write.
+  let line = WriterLine()
+  let versions: HeldVersions
   let syncer: CommitSyncer
   /// Who keeps the right to write while its observers are told. One at the most: there is one right.
   let keeper = Mutex<WriteKeeper?>(nil)
+  /// Whose write is open round the code that runs. One at the most, too.
+  let writer = Mutex<WriteKeeper?>(nil)
+  /// Rights that are waited for on the worker, or have come, and that nobody took. Weak: they go with their stores.
+  let acquisitions = Mutex<[WeakAcquisition]>([])
 
   private struct Weak { weak var shared: SharedEngine? }
-  /// By engine: one that is in here is alive, because its `SharedEngine` holds it.
-  private static let open = Mutex<[ObjectIdentifier: Weak]>([:])
+  /// A few, one for an open file.
+  private static let open = Mutex<[Weak]>([])
 
   private init(_ engine: any StorageEngine) {
     self.engine = engine
     notifier = CommitNotifier(engine)
     results = ResultNotifier(engine)
     syncer = CommitSyncer(engine)
+    versions = HeldVersions(engine)
+    worker.setSpecific(key: SharedEngine.isWorker, value: true)
   }
 
   static func of(_ engine: any StorageEngine) -> SharedEngine {
     open.withLock { open in
-      if let known = open[ObjectIdentifier(engine)]?.shared { return known }
-      open = open.filter { $0.value.shared != nil }
+      for known in open { if let shared = known.shared, shared.engine === engine { return shared } }
+      open.removeAll { $0.shared == nil }
       let made = SharedEngine(engine)
-      open[ObjectIdentifier(engine)] = Weak(shared: made)
+      open.append(Weak(shared: made))
       return made
     }
   }

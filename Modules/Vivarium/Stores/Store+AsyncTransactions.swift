@@ -64,8 +64,9 @@ extension Store {
       for pending in cancelled { pending.onError(StoreError.cancelledWrite) }
     }
     guard acquisition == nil, writing == nil, let first = pendingWrites.first else { return }
-    let acquisition = WriteAcquisition()
+    let acquisition = WriteAcquisition(self.home)
     self.acquisition = acquisition
+    self.shared.note(acquisition)
     let (shared, home, weak, deadline) = (shared, home, ConfinedStore(self), first.deadline)
     shared.worker.async {
       acquisition.fulfil(shared.engine, deadline)
@@ -95,7 +96,7 @@ extension Store {
       defer { pending.request.end() }
       do {
         try openWrite(try result.get(), pending.deadline)
-        try pending.block()
+        try shared.running(WriteKeeper(self), pending.block)
         cancelWrite()
       } catch {
         cancelWrite()

@@ -14,12 +14,14 @@ extension Store {
   /// ```
   ///
   /// `.cancelled` at once when the task is cancelled before the write begins; when it is cancelled while `body` runs,
-  /// all of it is undone. `.writeTimeout` counts from the call.
+  /// all of it is undone. `.writeTimeout` counts from the call. `.alreadyInWrite` while a write of this store is open, which
+  /// it would have to wait for; `writeAsync` does wait.
   @discardableResult
   public func write<R: Sendable>(
     withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, durability: Durability? = nil,
     isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (Store) throws -> R
   ) async throws -> R {
+    try checkNotWriting()
     let result = await shared.perform(
       configuration, withoutNotifying: tokens, author: author, durability: durability, place: opener, body)
     if writing == nil { refresh() }

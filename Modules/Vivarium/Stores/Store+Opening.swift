@@ -74,7 +74,9 @@ extension Store {
     }
     do throws(StoreError) {
       let upkeep = SchemaUpkeep(engine: engine, configuration: configuration, progress: progress, flag: flag)
-      return PreparedStore(shared: .of(engine), steps: try upkeep.run())
+      let steps = try upkeep.run()
+      compactIfWanted(engine, configuration)
+      return PreparedStore(shared: .of(engine), steps: steps)
     } catch {
       guard error.code == .schemaMismatch, configuration.deletesIfMigrationNeeded else { throw error }
       engine.close()
@@ -83,6 +85,14 @@ extension Store {
       fresh.deletesIfMigrationNeeded = false
       return try prepare(fresh, progress: progress, flag: flag)
     }
+  }
+
+  /// What fails here is tried again at the next opening.
+  private static func compactIfWanted(_ engine: any StorageEngine, _ configuration: Configuration) {
+    guard let isWanted = configuration.compactsWhenOpened, let engine = engine as? any SpaceReclaiming,
+      let statistics = try? engine.statistics(), isWanted(statistics.fileBytes, statistics.liveBytes)
+    else { return }
+    _ = try? engine.reclaimSpace(configuration.writeTimeout.map { .after($0) } ?? .never)
   }
 
   /// The models' faults, with the file's if there is one.
@@ -102,9 +112,10 @@ extension Store {
   /// A superclass has state and initialisers that no store knows, and on Darwin may not even be Swift's. A macro sees
   /// only names and cannot tell it from a protocol.
   private static func superclassFault(_ model: any SchemaDescribing.Type) -> SchemaFault? {
-    guard let model = model as? any Model.Type, let superclass = _getSuperclass(model) else { return nil }
+    // Not a cast to `Model`, which looks through the conformances of every library in the process the first time.
+    guard let object = model as? AnyClass, let superclass = _getSuperclass(object) else { return nil }
     return SchemaFault(
-      type: model._$name, property: nil, message: "inherits from '\(superclass)', and a model has no superclass")
+      type: model._$schema.name, property: nil, message: "inherits from '\(superclass)', and a model has no superclass")
   }
 
   /// What is opened for reading alone has to have everything already, of this version of the schema.

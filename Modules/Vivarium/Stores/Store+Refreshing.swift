@@ -1,5 +1,6 @@
 import Notifications
 import Storage
+import Synchronization
 
 /// What a store-level observer hears.
 public enum StoreNotification: Sendable, Hashable {
@@ -56,17 +57,20 @@ extension Store {
       hold = shared.versions.hold(next.version, label: configuration.label, place: opener)
     }
     read(from: next)
-    if !isSnapshotShared { old.end() }
+    // Kept for observers, it ends with its last reader.
+    if !keepOld(old), !isSnapshotShared { old.end() }
     isSnapshotShared = false
     noteReads(since: old.version)
   }
 
   /// Lets go of the version that is read, so that nothing of it is kept alive: results and lists are empty and
   /// objects invalid, until `refresh()`, the next write, or the next turn after a commit. For stores that rest. Cancels an
-  /// open write.
+  /// open write. Nothing inside an observer's block, which reads the version it is told of.
   public func invalidate() {
+    guard !isDelivering else { return }
     do throws(StoreError) { try checkContext("invalidate") } catch { return misuse(error) }
     guard !isReadOnly else { return misuse(.readOnlyOperation("'invalidate'")) }
+    do throws(StoreError) { try refuseInObserver("'invalidate'") } catch { return misuse(error) }
     cancelWrite()
     if isInvalidated { return }
     move(to: NoVersion(after: snapshot))
@@ -86,9 +90,10 @@ extension Store {
     if observers.isEmpty, resultObservers.isEmpty, writing == nil { notifiedVersion = snapshot.version }
     let flag = StopFlag()
     observers.append(StoreObserver(flag, block))
-    let anchor = StoreAnchor(self)
+    let (stops, anchor) = (watchStops, StoreAnchor(self))
     return NotificationToken(fileID: fileID, line: line) {
       flag.stop()
+      stops.raise()
       StoreAnchor.release(anchor)
     }
   }
@@ -98,15 +103,27 @@ extension Store {
   func bind(_ isolation: isolated (any Actor)?) {
     guard case .manual = home, let isolation else { return }
     home = .actor(isolation)
+    watchStops.home.withLock { $0 = home }
+    if let place {
+      place.move(to: home)
+      place.wake()
+    }
     do throws(StoreError) { try subscribeIfNeeded() } catch { misuse(error) }
   }
 
+  /// Whether observers may be told now: not in a write, whose state is no version, and not inside another observer's block.
+  var mayTell: Bool { writing == nil && !isDelivering && !isReadOnly }
+
   /// One turn of the context after a commit.
   func turn() {
-    guard writing == nil, !isDelivering, !isReadOnly else { return }
+    guard mayTell else {
+      missedTurn = true
+      return
+    }
     defer { for resume in waiters.values { resume() } }
     if configuration.autorefresh || isExpired { return deliver(waits: false) }
-    deliver(waits: false, mayMove: false)
+    // After `invalidate()` there is nothing to show until somebody refreshes.
+    if !isInvalidated { deliver(waits: false, mayMove: false) }
     if !observers.isEmpty, let newest = try? shared.engine.latestVersion(), newest > snapshot.version,
       newest != announcedVersion
     {
@@ -136,7 +153,9 @@ extension Store {
 
   /// A turn for what came while a write was open or observers were told.
   func scheduleTurnIfBehind() {
-    guard let newest = try? shared.engine.latestVersion(), newest != notifiedVersion else { return }
+    let isOwed = missedTurn
+    missedTurn = false
+    guard isOwed || (try? shared.engine.latestVersion()).map({ $0 != notifiedVersion }) ?? false else { return }
     if let place { return place.wake() }
     guard subscription != nil else { return }
     let weak = ConfinedStore(self)

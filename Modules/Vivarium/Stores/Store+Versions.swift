@@ -7,11 +7,12 @@ import Values
 public struct HeldVersion: Sendable, Hashable {
   public var version: Version
   public var processID: Int32
-  /// `Configuration.label` of the store that holds it; nil without one and for other processes.
+  /// `Configuration.label` of the store that holds it; of another process's store without one, where it was opened. nil
+  /// where the holder is no store, or did not say.
   public var label: String?
   /// Where the store was opened, "Module/File.swift:12"; nil for other processes.
   public var place: String?
-  /// For how long; nil for other processes.
+  /// For how long; nil where the holder did not say. Of other processes by the wall clock.
   public var age: Duration?
 }
 
@@ -22,8 +23,8 @@ extension Store {
   /// for held in try store.heldVersions() { print(held.version, held.label ?? held.place ?? "process \(held.processID)") }
   /// ```
   ///
-  /// Each is a reader that keeps the file from using space again; see `VersionPolicy` for bounds. SQLite does not
-  /// say who reads in other processes. A look at the whole table of readers: for people and tests.
+  /// Each is a reader that keeps the file from using space again; see `VersionPolicy` for bounds. Of SQLite files in other
+  /// processes only stores are known, up to 48 of them. A look at the whole table of readers: for people and tests.
   public func heldVersions() throws(StoreError) -> [HeldVersion] {
     let statistics = try statistics()
     let own = shared.versions.all.map { entry in
@@ -39,7 +40,8 @@ extension Store {
       if pin.processID == Store.processID, let count = left[pin.version], count > 0 {
         left[pin.version] = count - 1
       } else {
-        others.append(HeldVersion(version: pin.version, processID: pin.processID))
+        let age = pin.sinceMilliseconds.map { Duration.milliseconds(max(0, Store.now - $0)) }
+        others.append(HeldVersion(version: pin.version, processID: pin.processID, label: pin.label, age: age))
       }
     }
     return (own + others).sorted { $0.version < $1.version }
@@ -49,6 +51,31 @@ extension Store {
   public func statistics() throws(StoreError) -> StorageStatistics {
     try storing { () throws(StorageError) in try shared.engine.statistics() }
   }
+
+  /// Gives the space in the store's files that no version needs any more back to the system, and returns the bytes by which
+  /// they are smaller on the disk.
+  ///
+  /// ```swift
+  /// try store.delete(store.objects(Message.self))   // in a write
+  /// try store.compact()
+  /// ```
+  ///
+  /// A file uses its free space again by itself, and an LMDB file gives back what is much by itself; this is for when the disk
+  /// should have it now. LMDB: others go on reading and writing, writers wait for milliseconds at a time. SQLite: the
+  /// file is written anew and writers wait for that. What old versions need that somebody reads stays. 0 in memory.
+  ///
+  /// `.alreadyInWrite`, `.readOnly`, `.writeTimeout`, `.outOfDiskSpace`, `.io`.
+  @discardableResult
+  public func compact() throws(StoreError) -> Int {
+    guard writing == nil else {
+      throw StoreError(.alreadyInWrite, "A write of this store is open.", remedy: "Commit or cancel it first.")
+    }
+    guard let engine = shared.engine as? any SpaceReclaiming else { return 0 }
+    return try storing { () throws(StorageError) in try engine.reclaimSpace(writeDeadline) }
+  }
+
+  /// How many writes of this process wait for others of it; for tests.
+  package var waitingWriteCount: Int { shared.line.count }
 
   /// How often the disk was waited for on behalf of `commitAsyncWrite`; for tests.
   package var syncCount: Int { shared.syncer.syncCount.load(ordering: .relaxed) }

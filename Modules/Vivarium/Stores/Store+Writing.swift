@@ -11,8 +11,8 @@ extension Store {
   /// other processes too, for at most `Configuration.writeTimeout`. The write may stay open over several turns of
   /// the context; nobody else writes meanwhile.
   ///
-  /// `.alreadyInWrite` when one is open, `.writeTimeout`, `.readOnly`, `.wrongContext`, `.readOnlyOperation`,
-  /// `.tooManyVersions`.
+  /// `.alreadyInWrite` when one is open, also of another store of the file further up on the thread; `.writeTimeout`,
+  /// `.readOnly`, `.wrongContext`, `.readOnlyOperation`, `.tooManyVersions`.
   ///
   /// - Parameter timeout: how long to wait for other writers; nil: as the configuration says.
   public func beginWrite(timeout: Duration? = nil) throws(StoreError) {
@@ -32,7 +32,7 @@ extension Store {
     try openWrite(try acquireWrite(deadline), deadline)
   }
 
-  private func checkNotWriting() throws(StoreError) {
+  func checkNotWriting() throws(StoreError) {
     guard writing != nil else { return }
     throw StoreError(
       .alreadyInWrite, "A write of this store is open already.",
@@ -46,12 +46,23 @@ extension Store {
       return reserved
     }
     if let kept = shared.takeFromCaller() { return kept }
-    if let acquisition {
+    if shared.isWriting() {
+      throw StoreError(
+        .alreadyInWrite, "A write of another store of this file is open further up on this thread, and ends after this one.",
+        remedy: "Pass the store of the open write on, and write with that.")
+    }
+    if let acquisition, !acquisition.isSpent {
       // It stands before us in line, and its turn could only come after ours.
       guard let result = acquisition.wait(deadline) else { throw StoreError(StorageError.lateForWrite) }
       self.acquisition = nil
       if case .success(let transaction) = result { return transaction }
     }
+    // So does another store of this context, whose turn could only come after ours too.
+    if let kept = try shared.takeAcquired(for: home, deadline) { return kept }
+    // Behind the asynchronous writes that were asked for before.
+    let place = shared.placeBehindOthers()
+    defer { place?.leave() }
+    if let place, !place.wait(deadline) { throw StoreError(StorageError.lateForWrite) }
     return try storing { () throws(StorageError) in try shared.engine.beginWrite(deadline) }
   }
 
@@ -84,7 +95,7 @@ extension Store {
       transaction.end()
       throw error
     }
-    writing = RecordedTransaction(transaction, origin: origin)
+    writing = RecordedTransaction(transaction, origin: origin, recordsValues: configuration.recordsValues)
     writeNumber &+= 1
     read(from: transaction)
   }
@@ -100,19 +111,25 @@ extension Store {
   /// ```
   ///
   /// A write that changed nothing makes no version. When it throws, the write is over and nothing of it is visible.
+  ///
+  /// - Parameter silently: tells no token of results, objects and collections of this process; observers of stores, of single
+  ///   properties, and other processes hear of it as ever.
+  ///
   /// `.notInWrite`, `.wrongContext` (then the write stays open), `.outOfDiskSpace`, `.io`.
   public func commitWrite(
-    withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, durability: Durability? = nil
+    withoutNotifying tokens: [NotificationToken] = [], silently: Bool = false, author: String? = nil,
+    durability: Durability? = nil
   ) throws(StoreError) {
     guard let write = writing else { throw .notInWrite("'commitWrite'") }
     try checkContext("commitWrite")
+    try refuseInObserver("'commitWrite'")
     dropWindows()
     writing = nil
     let result = Result { () throws(StorageError) in
       try write.isEmpty
         ? nil
         : commit(
-          write, without: tokens, author ?? configuration.author, durability ?? configuration.durability)
+          write, without: tokens, silently, author ?? configuration.author, durability ?? configuration.durability)
     }
     write.end()
     read(from: snapshot)
@@ -123,12 +140,18 @@ extension Store {
       // One that cannot be had now is had at the next refresh.
       if let snapshot = next.snapshot { move(to: snapshot) }
       checkPropertyObservers()
+      if silently { for observer in watchObservers.values { observer.rebase(self) } }
       for token in tokens {
         guard let watch = token.subject as? ObjectWatch else { continue }
         watchObservers[ObjectIdentifier(watch)]?.rebase(self)
       }
+      if missedTurn { scheduleTurnIfBehind() }
     case .failure(let error):
       commitActions = []
+      // As after `cancelWrite`: what was set is taken back.
+      checkPropertyObservers()
+      noteAllReads()
+      scheduleTurnIfBehind()
       throw StoreError(error)
     }
     let actions = commitActions
@@ -140,13 +163,14 @@ extension Store {
   private struct Committed { let snapshot: (any ReadTransaction)? }
 
   private func commit(
-    _ write: RecordedTransaction, without tokens: [NotificationToken], _ author: String?, _ durability: Durability
+    _ write: RecordedTransaction, without tokens: [NotificationToken], _ silently: Bool, _ author: String?,
+    _ durability: Durability
   ) throws(StorageError) -> Committed {
     let time = Store.now
     let observations = tokens.compactMap { $0.subject as? ResultObservation }
     let watches = tokens.compactMap { $0.subject as? ObjectWatch }
     return try shared.commitGate.withLock { _ throws(StorageError) in
-      if observations.isEmpty, watches.isEmpty {
+      if observations.isEmpty, watches.isEmpty, !silently {
         _ = try write.commit(author: author, timeMilliseconds: time, durability)
         return Committed(snapshot: try? shared.engine.beginRead())
       }
@@ -154,8 +178,9 @@ extension Store {
       var record = write.record
       record.version = write.transaction.version.next
       record.author = author
-      _ = try shared.results.commit(write.transaction, record, skipping: observations, watches: watches) {
-        () throws(StorageError) in
+      _ = try shared.results.commit(
+        write.transaction, record, skipping: observations, watches: watches, skipsEverybody: silently
+      ) { () throws(StorageError) in
         try write.commit(author: author, timeMilliseconds: time, durability)
       }
       return Committed(snapshot: try? shared.engine.beginRead())
@@ -165,7 +190,12 @@ extension Store {
   /// Undoes the open write: every object is as it was, objects created in it are invalid. Nothing without one.
   public func cancelWrite() {
     guard let write = writing else { return }
-    do throws(StoreError) { try checkContext("cancelWrite") } catch { return misuse(error) }
+    do throws(StoreError) {
+      try checkContext("cancelWrite")
+      try refuseInObserver("'cancelWrite'")
+    } catch {
+      return misuse(error)
+    }
     commitActions = []
     dropWindows()
     writing = nil
@@ -181,20 +211,23 @@ extension Store {
   /// the same error is thrown on. A body may commit or cancel by itself.
   @discardableResult
   public func write<R>(
-    withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, durability: Durability? = nil,
-    _ body: () throws -> R
+    withoutNotifying tokens: [NotificationToken] = [], silently: Bool = false, author: String? = nil,
+    durability: Durability? = nil, _ body: () throws -> R
   ) throws -> R {
     try beginWrite()
-    return try finishWrite(withoutNotifying: tokens, author, durability, body)
+    return try finishWrite(withoutNotifying: tokens, silently: silently, author, durability, body)
   }
 
   /// Runs `body` in the open write and ends it.
   func finishWrite<R>(
-    withoutNotifying tokens: [NotificationToken], _ author: String?, _ durability: Durability?, _ body: () throws -> R
+    withoutNotifying tokens: [NotificationToken], silently: Bool = false, _ author: String?, _ durability: Durability?,
+    _ body: () throws -> R
   ) throws -> R {
     do {
-      let result = try body()
-      if writing != nil { try commitWrite(withoutNotifying: tokens, author: author, durability: durability) }
+      let result = try shared.running(WriteKeeper(self), body)
+      if writing != nil {
+        try commitWrite(withoutNotifying: tokens, silently: silently, author: author, durability: durability)
+      }
       return result
     } catch {
       cancelWrite()
@@ -214,7 +247,7 @@ extension Store {
 
 extension StorageError {
   /// What a store throws whose turn to write did not come in time.
-  fileprivate static var lateForWrite: StorageError {
+  static var lateForWrite: StorageError {
     StorageError(
       .writeTimeout, .statement, "Another writer held the store until the deadline.",
       remedy: "Try again, give writes a longer timeout, or keep write transactions short.")

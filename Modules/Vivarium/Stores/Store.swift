@@ -56,10 +56,13 @@ public final class Store {
   /// The write while there is one, else the snapshot; and its windows, if its engine has them.
   @exclusivity(unchecked) var reading: any StorageReading
   @exclusivity(unchecked) var windowed: (any WindowedReading)?
-  /// Frozen objects read the snapshot too: it ends with the last of its readers, not when the store moves on.
+  /// Frozen objects read the snapshot too, through one lock: it ends with the last of its readers, not when the store moves on.
   var isSnapshotShared = false
+  /// What frozen objects of this version read.
+  weak var sharedVersion: SharedVersion?
 
-  private var contexts: [ObjectIdentifier: ModelContext] = [:]
+  /// Of the types that were used so far.
+  private var contexts: [(type: ObjectIdentifier, context: ModelContext)] = []
   @exclusivity(unchecked) private var lastContext: (type: ObjectIdentifier, context: ModelContext)?
   /// Whether any window is open; spares a bulk load the closing of none.
   @exclusivity(unchecked) var hasWindows = false
@@ -74,13 +77,15 @@ public final class Store {
   /// The newer version that observers were told to refresh for.
   var announcedVersion: Version?
   var isDelivering = false
+  /// A turn came while nobody could be told: there may be more to tell than a newer version.
+  var missedTurn = false
   var subscription: CommitSubscription?
   var resultObservers: [ResultObserver] = []
   /// Observers of objects and lists, by their watch; and those that have but an error to tell.
   var watchObservers: [ObjectIdentifier: WatchObserver] = [:]
   var faultyObservers: [WatchObserver] = []
-  /// Set when one of them was stopped.
-  let watchStops = StopSignal()
+  /// Set when one of them, or another observer, was stopped.
+  let watchStops: StopSignal
   /// Iterators that wait for a turn.
   var waiters: [ObjectIdentifier: () -> Void] = [:]
   /// Whether any property of an object may have an observer of its own.
@@ -89,6 +94,8 @@ public final class Store {
   var isTrackingReads = false
   /// Where they are observed from; nil while none is.
   var place: DeliveryPlace?
+  /// The version that observers were told of last, where one of them wants to see what objects were.
+  var old: SharedVersion?
   /// Observed results as they are in `keptVersion`.
   var kept: [ResultDescription: ResultVersion] = [:]
   var keptVersion = Version(0)
@@ -101,21 +108,22 @@ public final class Store {
 
   init(
     _ configuration: Configuration, _ shared: SharedEngine, home: DeliveryContext, place: String,
-    steps: [CatalogStep] = []
+    steps: [CatalogStep] = [], isBrief: Bool = false, snapshot first: (any ReadTransaction)? = nil
   ) throws(StoreError) {
     self.configuration = configuration
     schemaChanges = steps
     self.shared = shared
     self.home = home
+    watchStops = StopSignal(home)
     opener = place
     do throws(StorageError) {
-      snapshot = try shared.engine.beginRead()
+      if let first { snapshot = first } else { snapshot = try shared.engine.beginRead() }
     } catch {
       throw StoreError(error)
     }
-    hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place)
+    hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place, isBrief: isBrief)
     reading = snapshot
-    windowed = snapshot as? any WindowedReading
+    windowed = snapshot.powers.windows
     notifiedVersion = snapshot.version
     try subscribeIfNeeded()
   }
@@ -140,7 +148,7 @@ extension Store {
   @usableFromInline func context<T: Model>(_ type: T.Type) -> ModelContext {
     let id = ObjectIdentifier(type)
     if let last = lastContext, last.type == id { return last.context }
-    let context = contexts[id] ?? makeContext(id, T._$schema)
+    let context = contexts.first { $0.type == id }?.context ?? makeContext(id, T._$schema)
     lastContext = (id, context)
     return context
   }
@@ -148,12 +156,12 @@ extension Store {
   private func makeContext(_ id: ObjectIdentifier, _ schema: ObjectSchema) -> ModelContext {
     let isListed = configuration.models.contains { ObjectIdentifier($0) == id }
     let context = ModelContext(self, schema, in: isListed ? reading.catalog : Catalog())
-    contexts[id] = context
+    contexts.append((id, context))
     context.raw.pointee.tracksReads = isTrackingReads
     return context
   }
 
-  var allContexts: some Collection<ModelContext> { contexts.values }
+  var allContexts: some Collection<ModelContext> { contexts.lazy.map(\.context) }
 
   /// The object with a key, not looked up.
   func live<T: Model>(_ key: Int64) -> T { T(_$handle: ModelHandle(context(T.self).raw, key, self)) }
@@ -166,14 +174,8 @@ extension Store {
   func read(from transaction: any StorageReading) {
     dropWindows()
     reading = transaction
-    windowed = transaction as? any WindowedReading
+    windowed = transaction.powers.windows
     everythingChanged()
-  }
-
-  /// The snapshot, for somebody who may keep it longer than the store.
-  func sharedSnapshot() -> any ReadTransaction {
-    isSnapshotShared = true
-    return snapshot
   }
 
   /// Makes derived properties right within an open write.
@@ -186,13 +188,13 @@ extension Store {
 
   func dropWindows() {
     guard hasWindows else { return }
-    for context in contexts.values { context.dropWindows() }
+    for (_, context) in contexts { context.dropWindows() }
     hasWindows = false
   }
 
   func everythingChanged() {
     tick &+= 1
-    for context in contexts.values {
+    for (_, context) in contexts {
       context.tick &+= 1
       context.raw.pointee.membershipTick &+= 1
     }

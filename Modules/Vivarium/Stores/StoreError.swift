@@ -65,6 +65,8 @@ extension StoreError.Code {
   public static let migrationFailed = Self(rawValue: "migrationFailed")
   // Running.
   public static let io = Self(rawValue: "io")
+  /// The write is visible and counts, but the disk did not confirm it: a power cut may take it. Not to be repeated.
+  public static let unsynced = Self(rawValue: "unsynced")
   public static let outOfDiskSpace = Self(rawValue: "outOfDiskSpace")
   public static let readOnly = Self(rawValue: "readOnly")
   public static let writeTimeout = Self(rawValue: "writeTimeout")

@@ -22,8 +22,8 @@ import Values
         net.add(try view.apply(changes))
       }
       guard case .sorted(let old) = base, case .sorted(let new) = view.latest else { return }
-      let walked = try #require(net.walkedPositions(from: old, to: new)).changeSet()
-      #expect(try walked == net.rankedPositions(to: view.latest, nil).changeSet())
+      let walked = try #require(net.settled.walkedPositions(from: old, to: new)).changeSet()
+      #expect(try walked == net.settled.rankedPositions(to: view.latest, nil).changeSet())
       #expect(try walked == net.changeSet(to: view.latest))
       #expect(walked.replay(base.allKeys, into: view.latest.allKeys) == view.latest.allKeys)
     }

@@ -86,6 +86,8 @@ struct Corpus {
 }
 
 extension Corpus {
+  static var all: [(condition: String, rows: [Int])] { scalars + paths + owners + ordered + orderedByOwners }
+
   /// With clauses: the rows in order.
   static let ordered: [(condition: String, rows: [Int])] = [
     ("TRUEPREDICATE SORT(age ASC)", [1, 2, 3, 5, 0, 4, 6, 7]), ("TRUEPREDICATE SORT(age DESC)", [7, 6, 0, 4, 5, 3, 2, 1]),

@@ -81,6 +81,18 @@ extension StorageConformance {
         try openFile(subject, folder.file("missing/store").path, OpenOptions(createsIfMissing: false))
       }
     },
+    ConformanceCheck("anOpenThatFailsLeavesNoStore", needs: [.file]) { subject in
+      let folder = TemporaryDirectory("obstacle")
+      // A directory where a side file has to go.
+      try FileManager.default.createDirectory(at: folder.file("store.coord"), withIntermediateDirectories: false)
+      let backend = try unwrap(subject.openFile?(folder.file("store").path), "backend")
+      do {
+        _ = try backend.open(OpenOptions())
+        throw ConformanceFailure("a store opened without its side file")
+      } catch is StorageError {}
+      try expect(!backend.isPresent(), "the failed open left a store")
+      try expectEqual(try FileManager.default.contentsOfDirectory(atPath: folder.url.path), ["store.coord"])
+    },
     ConformanceCheck("removeTakesTheSideFilesToo", needs: [.file]) { subject in
       let folder = TemporaryDirectory("remove")
       let backend = try unwrap(subject.openFile?(folder.file("store").path), "backend")

@@ -92,6 +92,14 @@ extension StorageConformance {
       let writer = try reader.reopened()
       try writer.write { try $0.insert(writer.pet) }
     },
+    ConformanceCheck("whoWantsToWriteGetsNoEngineThatReadsAlone", needs: [.persistence]) { subject in
+      let reader = try ConformanceStore(subject).reopened(OpenOptions(isReadOnly: true))
+      try expectError(.alreadyOpen, nil, "open for writing") { try reader.backend.open(OpenOptions()) }
+      let again = try reader.backend.open(OpenOptions(isReadOnly: true))
+      try expect(again === reader.engine, "another engine for reading")
+      let writer = try reader.reopened()
+      try writer.write { try $0.insert(writer.pet) }
+    },
     ConformanceCheck("aWriteThatWasOpenAtTheEndLeavesNothing", needs: [.persistence]) { subject in
       let store = try ConformanceStore(subject)
       try store.write { try $0.insert(store.pet) }

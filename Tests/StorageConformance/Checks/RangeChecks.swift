@@ -120,17 +120,31 @@ extension StorageConformance {
     let properties = names.map { store.person.id($0) }
     let index = try unwrap(store.person.indexes.first { $0.properties == properties }, "index over \(names)").id
     let rows = try tx.allRows(store.person, names)
-    var ranges: [IndexRange] = values.map { IndexRange(equal: equal + [$0]) } + [IndexRange(equal: equal)]
-    let lowers: [IndexRange.Bound] = [.unbounded] + values.flatMap { [.including($0), .excluding($0)] }
-    for lower in lowers {
-      for upper in lowers { ranges.append(IndexRange(equal: equal, lower: lower, upper: upper)) }
-    }
     let ordered = rows.sorted { precedes($0, $1) }
-    for range in ranges {
-      let expected = ordered.filter { matches($0.values, range) }.map(\.key)
+    // Of the rows that have the values before, those within bounds are a run: each bound is a place between them, found
+    // once by comparing it with every row.
+    let candidates = ordered.filter { matches($0.values, IndexRange(equal: equal)) }
+    let keys = candidates.map(\.key)
+    var lowers: [(bound: IndexRange.Bound, place: Int)] = [(.unbounded, 0)]
+    var uppers: [(bound: IndexRange.Bound, place: Int)] = [(.unbounded, keys.count)]
+    func check(_ range: IndexRange, _ expected: [Int64]) throws {
       let shown = "the index over \(names) in \(range)"
       try expectEqual(try tx.allKeys(in: index, range), expected, shown)
       try expectEqual(try tx.count(in: index, range), expected.count, "count of \(shown)")
+    }
+    try check(IndexRange(equal: equal), keys)
+    for value in values {
+      let orders = candidates.map { $0.values[equal.count].order(to: value) }
+      let (below, through) = (orders.count { $0 == .before }, orders.count { $0 != .after })
+      lowers += [(.including(value), below), (.excluding(value), through)]
+      uppers += [(.including(value), through), (.excluding(value), below)]
+      try check(IndexRange(equal: equal + [value]), Array(keys[below..<through]))
+    }
+    for lower in lowers {
+      for upper in uppers {
+        let expected = lower.place < upper.place ? Array(keys[lower.place..<upper.place]) : []
+        try check(IndexRange(equal: equal, lower: lower.bound, upper: upper.bound), expected)
+      }
     }
     let range = IndexRange(equal: equal, lower: values.first.map { .excluding($0) } ?? .unbounded)
     try expectEqual(

@@ -188,7 +188,7 @@ extension StorageConformance {
       try write.beginSavepoint()
       try expectError(.misuse, nil, "commit") { try write.commit(CommitRecord(), .relaxed) }
       try expectEqual(try store.read { try $0.count(store.pet.id) }, 0)
-      let next = try store.engine.beginWrite(.after(.seconds(30)))
+      let next = try store.engine.beginWrite(.after(.seconds(600)))
       next.end()
     },
     ConformanceCheck("aCatalogChangeIsUndoneWithItsSavepoint") { subject in

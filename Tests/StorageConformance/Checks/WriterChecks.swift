@@ -36,7 +36,7 @@ extension StorageConformance {
     },
     ConformanceCheck("aFreeLockIsHadAtOnceWithAnyDeadline") { subject in
       let store = try ConformanceStore(subject)
-      for deadline in [Deadline.never, .after(.seconds(30)), .after(.seconds(100_000_000_000))] {
+      for deadline in [Deadline.never, .after(.seconds(600)), .after(.seconds(100_000_000_000))] {
         try store.engine.beginWrite(deadline).end()
       }
     },
@@ -48,7 +48,7 @@ extension StorageConformance {
       write.end()
       try expectError(.closed, nil, "insert") { try write.insert(store.pet) }
       try expectError(.closed, nil, "commit") { try write.commit(CommitRecord(), .relaxed) }
-      try store.engine.beginWrite(.after(.seconds(30))).end()
+      try store.engine.beginWrite(.after(.seconds(600))).end()
       try expectEqual(try store.read { try $0.count(store.person.id) }, 0)
     },
     ConformanceCheck("droppingAWriteRollsBackAndFreesTheLock") { subject in
@@ -58,7 +58,7 @@ extension StorageConformance {
         try store.addPeople(0..<10, write)
       }
       try begin()
-      try store.engine.beginWrite(.after(.seconds(30))).end()
+      try store.engine.beginWrite(.after(.seconds(600))).end()
       try expectEqual(try store.read { try $0.count(store.person.id) }, 0)
     },
     ConformanceCheck("aCommitEndsTheWriteAndFreesTheLock") { subject in
@@ -70,7 +70,7 @@ extension StorageConformance {
       try expectError(.closed, nil, "insert") { try write.insert(store.pet) }
       try expectError(.closed, nil, "a second commit") { try write.commit(CommitRecord(), .relaxed) }
       write.end()
-      try store.engine.beginWrite(.after(.seconds(30))).end()
+      try store.engine.beginWrite(.after(.seconds(600))).end()
       try expectEqual(try store.read { try $0.count(store.pet.id) }, 1)
     },
     ConformanceCheck("aWriteBegunOnOneThreadCommitsOnAnother") { subject in
@@ -80,7 +80,7 @@ extension StorageConformance {
         try onAnotherThread { _ = try store.addPeople(i..<i + 1, write.thing) }
         try onAnotherThread { try expectEqual(try write.thing.count(store.person.id), i + 1) }
         try onAnotherThread { _ = try write.thing.commit(CommitRecord(), .relaxed) }
-        let lost = Handed(thing: try store.engine.beginWrite(.after(.seconds(30))))
+        let lost = Handed(thing: try store.engine.beginWrite(.after(.seconds(600))))
         try onAnotherThread { _ = try lost.thing.insert(store.pet) }
         try onAnotherThread { lost.thing.end() }
       }
@@ -127,7 +127,7 @@ extension StorageConformance {
       writers.append(
         Background {
           begun.fire()
-          let write = try store.engine.beginWrite(.after(.seconds(60)))
+          let write = try store.engine.beginWrite(.after(.seconds(600)))
           order.withLock { $0.append(i) }
           write.end()
         })

@@ -1,4 +1,3 @@
-import Foundation
 import StorageLMDB
 import StorageMemory
 import StorageSQLite
@@ -117,13 +116,13 @@ class VivariumContestant: LiveContestant {
 
 final class LMDBContestant: VivariumContestant {
   required convenience init(path: String, data: Dataset) throws {
-    try self.init(.lmdb(URL(fileURLWithPath: path), models: TaskItem.self), data: data)
+    try self.init(.lmdb(path: path, models: TaskItem.self), data: data)
   }
 }
 
 final class SQLiteContestant: VivariumContestant {
   required convenience init(path: String, data: Dataset) throws {
-    try self.init(.sqlite(URL(fileURLWithPath: path), models: TaskItem.self), data: data)
+    try self.init(.sqlite(path, models: TaskItem.self), data: data)
   }
 }
 

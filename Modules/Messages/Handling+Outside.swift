@@ -1,0 +1,68 @@
+import Foundation
+import Vivarium
+
+extension Handling {
+  func claim(
+    _ store: Store, _ body: @escaping @Sendable (MessageJob<M>) async throws -> @Sendable (M, Store) throws -> Void
+  ) throws {
+    guard try hasWork(store) else { return }
+    let job: MessageJob<M>? = try store.write {
+      guard let next = try next(store) else { return nil }
+      if next.receipt.attempts >= rules.attemptsMax {
+        // It was begun as often as it may be, and whoever began it died.
+        postpone(next, StoreError.attemptsExhausted(next.receipt.attempts))
+        return nil
+      }
+      next.receipt.state = .claimed
+      next.receipt.owner = owner
+      next.receipt.attempts += 1
+      next.receipt.notBefore = Date().addingTimeInterval(rules.lease.seconds)
+      return MessageJob(
+        message: next.message.reference, idempotencyKey: next.receipt.id, attempt: next.receipt.attempts)
+    }
+    guard let job else { return schedule() }
+    isWorkingOutside = true
+    Task { [self] in
+      let result: Result<@Sendable (M, Store) throws -> Void, any Error>
+      do { result = .success(try await body(job)) } catch { result = .failure(error) }
+      queue.async { self.settle(job, result) }
+    }
+  }
+
+  private func settle(_ job: MessageJob<M>, _ result: Result<@Sendable (M, Store) throws -> Void, any Error>) {
+    isWorkingOutside = false
+    defer { schedule() }
+    guard let store else { return }
+    do {
+      try store.write {
+        guard let message = store.resolve(job.message),
+          let receipt = store.object(MessageReceipt.self, forPrimaryKey: job.idempotencyKey),
+          // The lease may have ended, and somebody else be at it.
+          receipt.state == .claimed, receipt.owner == owner
+        else { return }
+        let found = Found(message: message, receipt: receipt)
+        do {
+          let effect = try result.get()
+          try store.savepoint { try effect(message, store) }
+          finish(found, store)
+        } catch {
+          postpone(found, error)
+        }
+        try trim(store)
+      }
+    } catch {
+      StoreLog.warning("The message handler '\(name)' could not write: \(error)")
+    }
+  }
+}
+
+extension StoreError.Code {
+  /// A message was begun as often as its handler's rules allow, and never finished.
+  public static let attemptsExhausted = Self(rawValue: "attemptsExhausted")
+}
+
+extension StoreError {
+  static func attemptsExhausted(_ attempts: Int) -> StoreError {
+    StoreError(.attemptsExhausted, "Nobody finished the work in \(attempts) attempts.")
+  }
+}

@@ -1,0 +1,202 @@
+import ChangeTracker
+import Storage
+import Synchronization
+import Values
+
+extension ObjectWatch {
+  /// Notes what a commit did to the object itself. Returns whether that may have to be told.
+  func note(_ change: TableChange, at version: Version) -> Bool {
+    var marks = Marks()
+    if change.deleted.contains(key.rawValue) { marks.isDeleted = true }
+    if let modified = change.modifiedObject(key) { marks.properties = modified.properties.intersection(watched) }
+    if marks.isEmpty { return false }
+    let edits = change.lists.filter { $0.owner == key }
+    let members = change.collections.filter { $0.owner == key }
+    return state.withLock { state in
+      guard version > state.version else { return false }
+      state.add(marks, edits, members)
+      return true
+    }
+  }
+
+  /// Notes what a commit did further away.
+  func noteDeep(
+    _ change: TableChange, at version: Version, from: any StorageReading, to: any StorageReading
+  ) throws(StorageError) -> Bool {
+    var marks = Marks()
+    var edits: [ListChange] = []
+    var members: [CollectionChange] = []
+    switch subject {
+    case .properties(let filter):
+      for path in filter.paths where try path.leads(from: key, to: change, from, to) {
+        marks.leading.formUnion(path.firstProperty(from: table))
+      }
+    case .collection(let property, let filter, let target):
+      guard let filter else { return false }
+      let touched = try touchedElements(ColumnID(table, property), filter, target, by: change, from, to)
+      if touched.isEmpty { return false }
+      if to.catalog[ColumnID(table, property)]?.schema.isList == true {
+        let positions = try positions(of: touched, ColumnID(table, property), to)
+        edits = [ListChange(owner: key, property: property, edits: positions.map { .set(at: $0) })]
+      } else {
+        let changes = try memberChanges(of: touched, ColumnID(table, property), to)
+        members = [CollectionChange(owner: key, property: property, members: changes)]
+      }
+      marks.properties.insert(property)
+    }
+    if marks.isEmpty { return false }
+    return state.withLock { state in
+      guard version > state.version else { return false }
+      state.add(marks, edits, members)
+      return true
+    }
+  }
+
+  /// Everything up to a version was noted.
+  func reached(_ version: Version) { state.withLock { $0.version = max($0.version, version) } }
+
+  /// The commits since the observer was told are not known: all of it may have changed.
+  func noteEverything() {
+    state.withLock { state in
+      var marks = Marks()
+      marks.properties = watched
+      marks.isLost = true
+      state.add(marks, [], [])
+    }
+  }
+
+  private var watched: PropertySet {
+    switch subject {
+    case .properties(let filter): filter.properties
+    case .collection(let property, _, _): PropertySet([property])
+    }
+  }
+
+  /// The objects that changed and may be elements; none when none of them is.
+  private func touchedElements(
+    _ column: ColumnID, _ filter: ResultFilter, _ target: TableID, by change: TableChange,
+    _ from: any StorageReading, _ to: any StorageReading
+  ) throws(StorageError) -> Set<Int64> {
+    var touched: Set<Int64> = []
+    if change.table == target {
+      for object in change.modified where !object.properties.isDisjoint(with: filter.properties) {
+        touched.insert(object.key.rawValue)
+      }
+    }
+    for path in filter.paths { touched.formUnion(try path.rows(touchedBy: change, from: from, to: to)) }
+    for key in touched where try isElement(key, column, to) { return touched }
+    return []
+  }
+
+  /// The positions of these objects in a list, in the newest version.
+  private func positions(
+    of touched: Set<Int64>, _ column: ColumnID, _ to: any StorageReading
+  ) throws(StorageError) -> [Int] {
+    var positions: [Int] = []
+    var position = 0
+    try to.elements(column, key, 0..<Int.max) { batch in
+      let vector = batch.columns[0]
+      for row in 0..<batch.count where !vector.isNull(at: row) && touched.contains(vector.word(at: row)) {
+        positions.append(position + row)
+      }
+      position += batch.count
+      return .proceed
+    }
+    return positions
+  }
+
+  /// These objects as members of a set or values of a map that have other properties.
+  private func memberChanges(
+    of touched: Set<Int64>, _ column: ColumnID, _ to: any StorageReading
+  ) throws(StorageError) -> [MemberChange] {
+    guard to.catalog[column]?.schema.isMap == true else {
+      var changes: [MemberChange] = []
+      for key in touched.sorted() where try to.contains(member: .link(ObjectKey(key)), in: column, self.key) {
+        changes.append(MemberChange(.link(ObjectKey(key)), .modified))
+      }
+      return changes
+    }
+    var changes: [MemberChange] = []
+    try to.elements(column, key, 0..<Int.max) { batch in
+      let (values, keys) = (batch.columns[0], batch.columns[1])
+      for row in 0..<batch.count where !values.isNull(at: row) && touched.contains(values.word(at: row)) {
+        changes.append(MemberChange(.string(String(decoding: keys.bytes(at: row), as: UTF8.self)), .modified))
+      }
+      return .proceed
+    }
+    return changes
+  }
+
+  private func isElement(
+    _ element: Int64, _ column: ColumnID, _ reading: any StorageReading
+  ) throws(StorageError) -> Bool {
+    var isElement = false
+    try reading.sources(of: ObjectKey(element), through: column) { owners in
+      isElement = owners.contains(key.rawValue)
+      return isElement ? .stop : .proceed
+    }
+    guard isElement else { return false }
+    return try reading.contains(column.table, key)
+  }
+}
+
+extension ObjectWatch.State {
+  mutating func add(_ marks: ObjectWatch.Marks, _ edits: [ListChange], _ members: [CollectionChange]) {
+    pending.add(marks, edits, members)
+    fresh?.add(marks, edits, members)
+  }
+}
+
+extension ObjectWatch.Marks {
+  fileprivate mutating func add(_ other: Self, _ edits: [ListChange], _ changed: [CollectionChange]) {
+    properties.formUnion(other.properties)
+    leading.formUnion(other.leading)
+    isDeleted = isDeleted || other.isDeleted
+    isLost = isLost || other.isLost
+    for list in edits where lists[list.property] != nil {
+      for edit in list.edits { lists[list.property]?.add(edit) }
+    }
+    for collection in changed where members[collection.property] != nil {
+      for change in collection.members { members[collection.property]?.add(change) }
+    }
+    if other.isDeleted {
+      for property in lists.keys { lists[property]?.add(.clear) }
+    }
+    if other.isDeleted || other.isLost {
+      for property in members.keys { members[property]?.lose() }
+    }
+  }
+}
+
+extension ReadPath {
+  /// Whether the path leads from one object to something that a commit changed.
+  fileprivate func leads(
+    from key: ObjectKey, to change: TableChange, _ from: any StorageReading, _ to: any StorageReading
+  ) throws(StorageError) -> Bool {
+    try rows(touchedBy: change, from: from, to: to).contains(key.rawValue)
+  }
+
+  /// The property of the object with which the path begins; none for a path that begins with an inverse.
+  fileprivate func firstProperty(from table: TableID) -> PropertySet {
+    if case .forward(let column)? = hops.first { PropertySet([column.property]) } else { PropertySet() }
+  }
+}
+
+extension TableChange {
+  /// O(log n): they ascend.
+  func modifiedObject(_ key: ObjectKey) -> ModifiedObject? {
+    var low = 0
+    var high = modified.count
+    while low < high {
+      let middle = (low + high) / 2
+      if modified[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return low < modified.count && modified[low].key == key ? modified[low] : nil
+  }
+}
+
+extension PropertySet {
+  fileprivate func intersection(_ other: PropertySet) -> PropertySet {
+    PropertySet(properties.filter { other.contains($0) })
+  }
+}

@@ -1,0 +1,96 @@
+import ChangeTracker
+import Dispatch
+import Storage
+import Synchronization
+import Values
+
+/// What a store is to do in a turn.
+package enum ResultDelivery: Sendable {
+  /// Nothing yet: another turn will come.
+  case later
+  /// No result is kept, so none ties the store to a version. Offers of errors may be there.
+  case free([WatchOffer], [ResultOffer?])
+  /// Move to the transaction's version, if there is one, and take the offers: those of objects and lists, then those of
+  /// results, which stand in the order of the observations. `results` are what these results are there, in the same order.
+  case ready((any ReadTransaction)?, [WatchOffer], [ResultOffer?], results: [ResultVersion?])
+}
+
+extension ResultNotifier {
+  /// Fetches what a store's observers are to be told. `current` is what the store reads now. With `waits` everything that
+  /// was asked for and committed is in it, which may take as long as a query does; without, it never blocks. A store that
+  /// must not move is told what there is at the version it has.
+  package func delivery(
+    at place: DeliveryPlace, _ observations: [ResultObservation], current: any ReadTransaction, mayMove: Bool = true,
+    waits: Bool
+  ) throws(StorageError) -> ResultDelivery {
+    if waits {
+      if place.startsPending.load(ordering: .acquiring) > 0 { queue.sync {} }
+      return try lock.withLock { _ throws(StorageError) in
+        for _ in 0..<100 {
+          try advance()
+          let delivery = try prepare(place, observations, current, mayMove)
+          if case .later = delivery { continue }
+          return delivery
+        }
+        return .later
+      }
+    }
+    let delivery = try lock.withLockIfAvailable { _ throws(StorageError) in
+      try prepare(place, observations, current, mayMove)
+    }
+    if let delivery { return delivery }
+    queue.async { place.wake() }
+    return .later
+  }
+
+  private func prepare(
+    _ place: DeliveryPlace, _ observations: [ResultObservation], _ current: any ReadTransaction, _ mayMove: Bool
+  ) throws(StorageError) -> ResultDelivery {
+    let failures = observations.map { observation in
+      observation.failure.map { observation.offer(.failed($0), nil, at: current.version) }
+    }
+    guard let held else { return .free(watchOffers(of: place, at: current.version, current), failures) }
+    guard held.version >= current.version else { return .later }
+    var transaction: (any ReadTransaction)?
+    if held.version > current.version {
+      guard mayMove else { return .later }
+      transaction = seats[ObjectIdentifier(place)]?.standby
+      seats[ObjectIdentifier(place)]?.standby = nil
+      if transaction?.version != held.version {
+        transaction?.end()
+        transaction = try engine.beginRead()
+      }
+      guard transaction?.version == held.version else {
+        transaction?.end()
+        return .later
+      }
+    }
+    let reading = transaction ?? current
+    var offers = failures
+    var versions: [ResultVersion?] = []
+    for (i, observation) in observations.enumerated() {
+      let result = observed[ObjectIdentifier(observation)]
+      versions.append(result?.current)
+      guard offers[i] == nil, !observation.isEnded, let result else { continue }
+      do throws(StorageError) {
+        offers[i] = try result.offer(to: observation, at: held.version, reading)
+      } catch {
+        observation.fail(error)
+        offers[i] = observation.offer(.failed(error), nil, at: held.version)
+      }
+    }
+    return .ready(transaction, watchOffers(of: place, at: held.version, reading), offers, results: versions)
+  }
+}
+
+extension ResultNotifier {
+  /// What an observed result is at a version, brought there if need be; nil when it is not kept, or is ahead already.
+  /// O(change).
+  package func state(of identity: any Hashable & Sendable, at version: Version) -> ResultVersion? {
+    lock.withLock { _ in
+      guard let result = results[AnyHashable(identity)] else { return nil }
+      if let held, held.version < version { try? advance() }
+      return held?.version == version ? result.current : nil
+    }
+  }
+}

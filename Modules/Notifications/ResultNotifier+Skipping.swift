@@ -1,0 +1,81 @@
+import ChangeTracker
+import Storage
+import Synchronization
+import Values
+
+extension ResultNotifier {
+  /// Commits an open write of whose changes some tokens are not told: what they know is brought to its result. Exact also
+  /// while earlier changes wait to be delivered to them.
+  ///
+  /// With `skipsEverybody` no token of this process is told. `commit` is called once; when it throws, nobody is told of anything.
+  package func commit(
+    _ write: any WriteTransaction, _ record: CommitRecord, skipping observations: [ResultObservation],
+    watches skippedWatches: [ObjectWatch] = [], skipsEverybody: Bool = false, _ commit: () throws(StorageError) -> Version
+  ) throws(StorageError) -> Version {
+    try lock.withLock { _ throws(StorageError) in
+      // The writer's lock is held: nothing is newer than what the write began from, or will be before it is over.
+      try advance()
+      guard let from = held, from.version == write.version else { return try commit() }
+      var steps: [(KeptResult, ResultStep)] = []
+      var torn: [KeptResult] = []
+      for result in results.values {
+        do throws(StorageError) {
+          if let step = try result.step([record], from: from, to: write) { steps.append((result, step)) }
+        } catch {
+          torn.append(result)
+        }
+      }
+      let skipped = (skipsEverybody ? watches.values.flatMap { $0.values.joined() } : skippedWatches).map { watch in
+        (watch: watch, values: (try? watch.values(setBy: [record], in: write)) ?? [:])
+      }
+      let version: Version
+      do throws(StorageError) {
+        version = try commit()
+      } catch {
+        for (result, _) in steps { rebuild(result, in: from, by: []) }
+        throw error
+      }
+      let told = skipsEverybody ? results.values.flatMap(\.observations) : observations
+      for (result, step) in steps {
+        do throws(StorageError) {
+          try result.add(step, by: [record], skipping: told, (from, from))
+        } catch {
+          fail(result, error)
+        }
+        workDone.steps += 1
+      }
+      do throws(StorageError) {
+        try settle(at: version, from, torn, record, skipped)
+      } catch {
+        fail(error)
+      }
+      return version
+    }
+  }
+
+  /// Reads the version that was just committed from now on; or a later one, if another process was faster.
+  private func settle(
+    at version: Version, _ from: any ReadTransaction, _ torn: [KeptResult], _ record: CommitRecord,
+    _ skipped: [(watch: ObjectWatch, values: [PropertyID: Value])]
+  ) throws(StorageError) {
+    let to = try openNewest()
+    let waited = skipped.map { $0.watch.waiting }
+    try note([record], from: from, to: to)
+    for ((watch, values), waited) in zip(skipped, waited) { skip(watch, waited, knowing: values, to) }
+    if to.version != version { try note(try ResultNotifier.records(after: version, in: to), from: to, to: to) }
+    held = to
+    from.end()
+    if to.version == version {
+      for result in torn { rebuild(result, in: to, by: [record]) }
+    } else {
+      let records = try ResultNotifier.records(after: version, in: to)
+      for result in results.values { rebuild(result, in: to, by: records) }
+    }
+    for seat in seats.values { seat.place.wake() }
+  }
+
+  private func rebuild(_ result: KeptResult, in reading: any StorageReading, by records: [CommitRecord]?) {
+    workDone.rebuilds += 1
+    do throws(StorageError) { try result.rebuild(in: reading, by: records) } catch { fail(result, error) }
+  }
+}

@@ -1,0 +1,87 @@
+import Storage
+import Values
+
+/// A test of one column that is nothing but two bounds, which most tests of a scan are. Plain numbers: going from
+/// batch to batch copies nothing that is counted.
+struct BoundsTest: Sendable {
+  enum Kind: Sendable { case words, doubles, floats }
+
+  let kind: Kind
+  let slot: Int
+  /// The bits of the bounds, both included.
+  let low: Int64
+  let high: Int64
+  let matchesNull: Bool
+
+  /// nil for a test of another form.
+  init?(_ own: OwnTest) {
+    slot = own.slot
+    matchesNull = own.test.matchesNull
+    switch own.test.kind {
+    case .words(let least, let greatest):
+      kind = .words
+      low = least
+      high = greatest
+    case .doubles(let least, let greatest):
+      kind = .doubles
+      low = Int64(bitPattern: least.bitPattern)
+      high = Int64(bitPattern: greatest.bitPattern)
+    case .floats(let least, let greatest):
+      kind = .floats
+      low = Int64(least.bitPattern)
+      high = Int64(greatest.bitPattern)
+    default: return nil
+    }
+  }
+
+  /// The tests that must all pass; nil when the condition has a part of another form.
+  static func all(of condition: Condition) -> [BoundsTest]? {
+    let parts = condition.conjuncts
+    let tests = parts.compactMap { part in if case .own(let own) = part { BoundsTest(own) } else { nil } }
+    return tests.isEmpty || tests.count < parts.count ? nil : tests
+  }
+
+  /// Sets the rows that pass.
+  @inline(__always) func evaluate(_ vector: ColumnVector, _ rows: Int, _ flags: Kernels.Flags, into mask: Mask) {
+    switch kind {
+    case .words: Kernels.words(vector, rows, low, high, flags, into: mask)
+    case .doubles:
+      Kernels.doubles(
+        vector, rows, Double(bitPattern: UInt64(bitPattern: low)), Double(bitPattern: UInt64(bitPattern: high)), flags, into: mask)
+    case .floats:
+      Kernels.floats(
+        vector, rows, Float(bitPattern: UInt32(truncatingIfNeeded: low)), Float(bitPattern: UInt32(truncatingIfNeeded: high)),
+        flags, into: mask)
+    }
+    guard let nulls = vector.nulls else { return }
+    let words = Masks.words(for: rows)
+    if matchesNull { Masks.or(mask, nulls, words) } else { Masks.subtract(mask, nulls, words) }
+  }
+}
+
+extension Run {
+  /// How many rows of a scan pass tests that are all bounds.
+  mutating func countedScan(_ tests: [BoundsTest]) throws(StorageError) -> Int {
+    let scratch = Scratch(depth: 2)
+    var (total, batches, rows) = (0, 0, 0)
+    let columns = Array(plan.columns.prefix(plan.conditionColumns))
+    try storage.scan(plan.table.id, columns, from: ObjectKey(1), hints: plan.hints) { batch in
+      batches &+= 1
+      rows &+= batch.count
+      scratch.reserve(batch.count)
+      let (mask, part) = (scratch.mask(0), scratch.mask(1))
+      let words = Masks.words(for: batch.count)
+      for i in tests.indices {
+        tests[i].evaluate(batch.columns[tests[i].slot], batch.count, scratch.flags, into: i == 0 ? mask : part)
+        if i > 0 { Masks.and(mask, part, words) }
+      }
+      if let live = batch.live { Masks.and(mask, live, words) }
+      Masks.trim(mask, rows: batch.count)
+      total &+= Masks.count(mask, words)
+      return .proceed
+    }
+    statistics.batches += batches
+    statistics.rowsScanned += rows
+    return total
+  }
+}

@@ -1,0 +1,99 @@
+#if canImport(Combine)
+import Combine
+#else
+import OpenCombine
+#endif
+import Vivarium
+
+extension Live {
+  /// An object at once, then whenever properties of it change. Fails with `.objectDeleted` when it is deleted: the last that is
+  /// heard.
+  ///
+  /// - Parameter emitInitialValue: whether the object itself comes first, inside the subscription.
+  /// - Parameter properties: the properties that count, by name; nil: all.
+  public static func object<T: Model>(
+    from object: T, emitInitialValue: Bool = true, properties: [String]? = nil
+  ) -> LivePublisher<T> {
+    watching(object, properties, initial: { emitInitialValue ? object : nil }) { missed in
+      missed.changes = []
+      return object
+    }
+  }
+
+  /// One value for each property of an object that changed, with what it was and what it is. Fails with `.objectDeleted` when the
+  /// object is deleted.
+  public static func propertyChanges<T: Model>(
+    of object: T, properties: [String]? = nil
+  ) -> LivePublisher<PropertyChange> {
+    watching(object, properties, initial: { nil }) { $0.changes.removeFirst() }
+  }
+
+  private static func watching<T: Model, Output>(
+    _ object: T, _ properties: [String]?, initial: @escaping () -> Output?,
+    next: @escaping (Missed) -> Output
+  ) -> LivePublisher<Output> {
+    LivePublisher(object.store) { subscription in
+      if object.isInvalidated {
+        subscription.end(.failure(.deletedObject(T._$name)))
+        return .none
+      }
+      // What was not taken: the last values win.
+      let missed = Missed()
+      let block: (ObjectChange) -> Void = { [weak subscription] change in
+        guard let subscription else { return }
+        switch change {
+        case .error(let error): subscription.end(.failure(error))
+        case .deleted: subscription.end(.failure(.deletedObject(T._$name)))
+        case .change(let changes):
+          missed.add(changes)
+          deliver(missed, subscription, next)
+        }
+      }
+      do throws(StoreError) {
+        let token =
+          if let properties { try object.observe(observingProperties: properties, block) } else { object.observe(block) }
+        if let first = initial() { subscription.send(first) }
+        return .init(
+          tokens: [token],
+          giveKept: { [weak subscription] in
+            if let subscription { deliver(missed, subscription, next) }
+          })
+      } catch {
+        subscription.end(.failure(error))
+        return .none
+      }
+    }
+  }
+}
+
+/// Changes that nobody has taken yet: each property once.
+private final class Missed {
+  var changes: [PropertyChange] = []
+
+  /// Later changes on top of earlier ones: from a property's first old value to its last new one.
+  func add(_ later: [PropertyChange]) {
+    for change in later {
+      if let place = changes.firstIndex(where: { $0.name == change.name }) {
+        changes[place] = change.since(changes[place])
+      } else {
+        changes.append(change)
+      }
+    }
+  }
+}
+
+extension Live {
+  /// Gives what was missed, as far as it is wanted. `next` takes what it gives off, and is asked while something is left.
+  private static func deliver<Output>(
+    _ missed: Missed, _ subscription: LiveSubscription<Output>, _ next: (Missed) -> Output
+  ) {
+    while subscription.wants, !missed.changes.isEmpty { subscription.send(next(missed)) }
+  }
+}
+
+extension StoreError {
+  /// How the stream of an object ends.
+  static func deletedObject(_ type: String) -> StoreError {
+    StoreError(.objectDeleted, "The observed \(type) is not in the store any more.", details: ["type": type])
+  }
+}

@@ -1,0 +1,83 @@
+import ChangeTracker
+import Vivarium
+
+extension ResultsController {
+  /// Reads the rows, here and now, and hears of changes from then on. A second call does nothing.
+  public func performFetch(
+    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    guard let state = begin(isolation, fileID, line) else { return }
+    shown = state
+  }
+
+  /// The same, and maps the rows elsewhere first where the controller does that: it shows nothing before this returns.
+  public func fetch(
+    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line
+  ) async {
+    guard let state = begin(isolation, fileID, line) else { return }
+    guard let many = mapping.many else {
+      shown = state
+      return
+    }
+    let number = prepare(nil)
+    let rows = (0..<state.rows.sections.rowCount).map { state.rows.listRow($0) }
+    let frozen = rows.map { state.objects.frozen(at: $0) }
+    await withCheckedContinuation(isolation: isolation) { (continuation: CheckedContinuation<Void, Never>) in
+      many(frozen, request.store) { [self] made in
+        defer { continuation.resume() }
+        guard preparation == number else { return }
+        for (row, value) in zip(rows, made) { mapped[state.objects.key(at: row)] = value }
+        shown = state
+        proceed()
+      }
+    }
+  }
+
+  /// Ends the notifications. What is shown stays as it is.
+  public func stop() { token?.stop() }
+
+  /// Begins to observe; nil when it did before.
+  private func begin(_ isolation: isolated (any Actor)?, _ fileID: StaticString, _ line: UInt) -> State? {
+    guard token == nil else { return nil }
+    let tracking = ResultsTracking(
+      request.execute(), also: reading + (sectioning?.read ?? []), isolation: isolation, fileID: fileID, line: line,
+      wants: { [weak self] in self?.takesSteps() ?? false }
+    ) { [weak self] step in
+      self?.take(step)
+    }
+    token = tracking.token
+    resume = { tracking.resume() }
+    let state = arranged(tracking.start, limit: initialLimit)
+    latest = state
+    return state
+  }
+
+  /// Rows of objects that nothing is known of. Asks for few section keys, where sections follow a path.
+  func arranged(_ objects: FixedResults<T>, limit: Int?) -> State {
+    State(
+      objects: objects,
+      rows: SectionedRows(
+        count: objects.count, limit: limit, keep: sectioning?.kept ?? (sectioning == nil ? [.null] : []),
+        neighbours: neighbours, precedes: precedes, questions(objects)))
+  }
+
+  private var precedes: (@Sendable (Value, Value) -> Bool)? {
+    guard let sectioning, sectioning.compute == nil, let first = request.sort.first else { return nil }
+    let wanted: Value.Order = first.ascending ? .before : .after
+    return { $0.order(to: $1) == wanted }
+  }
+
+  /// What is asked of the rows of these objects.
+  func questions(_ objects: FixedResults<T>) -> SectionedRows.Questions {
+    let filter = filter
+    return SectionedRows.Questions(
+      key: sectionKey(objects), passes: filter.map { filter in { filter(objects[$0]) } })
+  }
+
+  private func sectionKey(_ objects: FixedResults<T>) -> (Int) -> Value {
+    guard let sectioning else { return { _ in .null } }
+    if let compute = sectioning.compute { return { compute(objects[$0]) } }
+    let path = sectioning.inputs.first ?? PropertyPath([])
+    return { objects.value(at: path, row: $0) }
+  }
+}

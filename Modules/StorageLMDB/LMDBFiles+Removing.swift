@@ -1,0 +1,51 @@
+import CLMDB
+import Coordination
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import Storage
+import Values
+
+extension LMDBFiles {
+  /// Removes all files. The caller has made sure that nobody has the store open.
+  func removeAll() throws(StorageError) {
+    for path in all where unlink(path) != 0 && errno != ENOENT {
+      throw .system(errno, doing: "remove", path: path)
+    }
+  }
+
+  /// After an open that failed: removes what it has made, so that nothing is left of it. Leaves the store alone where it
+  /// was there before, where somebody has it open, and where it has a version by now.
+  func removeIfUnused() {
+    guard areNew else { return }
+    do throws(StorageError) {
+      try StorePresence.whileAbsent(path: coordination) { () throws(StorageError) in
+        if isUnused { try removeAll() }
+      }
+    } catch {
+      // Without a coordination file that can be opened nobody can have the store open, nor remove more than the data.
+      if error.code != .alreadyOpen, isUnused { unlink(data) }
+    }
+  }
+
+  /// Whether no version was ever committed. While nobody has the store open.
+  private var isUnused: Bool {
+    guard
+      let raw = try? RawEnvironment(
+        files: self, isReadOnly: true, isLockless: true, mapSize: RawEnvironment.mapSizeMin, mode: 0)
+    else { return false }
+    defer { raw.close() }
+    var transaction: OpaquePointer?
+    guard mdb_txn_begin(raw.pointer, nil, UInt32(MDB_RDONLY), &transaction) == 0, let transaction else { return false }
+    defer { mdb_txn_abort(transaction) }
+    return switch StoreRecord.find(in: transaction) {
+    case .none: true
+    case .found(let record): record.version == Version(0)
+    case .foreign, .failed: false
+    }
+  }
+}

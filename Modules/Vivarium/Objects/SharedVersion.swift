@@ -1,0 +1,126 @@
+import Foundation
+import Storage
+import Values
+
+/// One version that several threads read: a transaction allows one thread at a time, so each call has it to itself.
+final class SharedVersion: ReadTransaction {
+  let version: Version
+  let catalog: Catalog
+  private let base: any ReadTransaction
+  /// Recursive: what a call lends to a closure may be followed by another call in the closure.
+  private let lock = NSRecursiveLock()
+
+  /// From now on nobody else reads `base` but through this.
+  init(_ base: any ReadTransaction) {
+    version = base.version
+    catalog = base.catalog
+    self.base = base
+  }
+
+  private func alone<R>(_ body: (any ReadTransaction) throws(StorageError) -> R) throws(StorageError) -> R {
+    lock.lock()
+    defer { lock.unlock() }
+    return try body(base)
+  }
+
+  /// None: what they lend would be read outside of the lock.
+  var powers: StoragePowers { StoragePowers() }
+
+  func count(_ table: TableID) throws(StorageError) -> Int {
+    try alone { base throws(StorageError) in try base.count(table) }
+  }
+  func contains(_ table: TableID, _ key: ObjectKey) throws(StorageError) -> Bool {
+    try alone { base throws(StorageError) in try base.contains(table, key) }
+  }
+  func word(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
+    try alone { base throws(StorageError) in try base.word(column, key) }
+  }
+  func bytes(
+    _ column: ColumnID, _ key: ObjectKey, _ body: (UnsafeRawBufferPointer?) -> Void
+  ) throws(StorageError) {
+    try alone { base throws(StorageError) in try base.bytes(column, key, body) }
+  }
+  func scan(
+    _ table: TableID, _ columns: [PropertyID], from start: ObjectKey, hints: [ZoneHint],
+    _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError) {
+    try alone { base throws(StorageError) in try base.scan(table, columns, from: start, hints: hints, body) }
+  }
+  func keys(
+    in index: IndexID, _ range: IndexRange, descending: Bool, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
+    try alone { base throws(StorageError) in try base.keys(in: index, range, descending: descending, body) }
+  }
+  func count(in index: IndexID, _ range: IndexRange) throws(StorageError) -> Int {
+    try alone { base throws(StorageError) in try base.count(in: index, range) }
+  }
+  func count(in index: IndexID, equalTo integer: Int64) throws(StorageError) -> Int {
+    try alone { base throws(StorageError) in try base.count(in: index, equalTo: integer) }
+  }
+  func elementCount(_ column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int {
+    try alone { base throws(StorageError) in try base.elementCount(column, owner) }
+  }
+  func elements(
+    _ column: ColumnID, _ owner: ObjectKey, _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError) {
+    try alone { base throws(StorageError) in try base.elements(column, owner, range, body) }
+  }
+  func position(of value: Value, in column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int? {
+    try alone { base throws(StorageError) in try base.position(of: value, in: column, owner) }
+  }
+  func contains(member: Value, in column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
+    try alone { base throws(StorageError) in try base.contains(member: member, in: column, owner) }
+  }
+  func value(forKey key: String, in column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Value? {
+    try alone { base throws(StorageError) in try base.value(forKey: key, in: column, owner) }
+  }
+  func key(in index: IndexID, equal values: [Value]) throws(StorageError) -> ObjectKey? {
+    try alone { base throws(StorageError) in try base.key(in: index, equal: values) }
+  }
+  func key(in index: IndexID, equalTo integer: Int64) throws(StorageError) -> ObjectKey? {
+    try alone { base throws(StorageError) in try base.key(in: index, equalTo: integer) }
+  }
+  func sources(
+    of target: ObjectKey, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
+    try alone { base throws(StorageError) in try base.sources(of: target, through: column, body) }
+  }
+  func sources(
+    of target: ObjectLink, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
+    try alone { base throws(StorageError) in try base.sources(of: target, through: column, body) }
+  }
+  func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError) {
+    try alone { base throws(StorageError) in try base.history(after: version, body) }
+  }
+
+  func end() {
+    lock.lock()
+    defer { lock.unlock() }
+    base.end()
+  }
+}
+
+extension Store {
+  /// The version that is read, for any thread and for longer than the store lives.
+  ///
+  /// A transaction of its own. A version that is not the newest any more cannot be opened again: then the store shares the
+  /// one it has, and reads through the same lock until it moves on.
+  func sharedSnapshot() -> SharedVersion {
+    if let sharedVersion, sharedVersion.version == snapshot.version { return sharedVersion }
+    let own = try? shared.engine.beginRead()
+    let made: SharedVersion
+    if let own, own.version == snapshot.version {
+      made = SharedVersion(own)
+    } else {
+      own?.end()
+      made = SharedVersion(snapshot)
+      let isRead = reading === snapshot
+      snapshot = made
+      isSnapshotShared = true
+      if isRead { read(from: made) }
+    }
+    sharedVersion = made
+    return made
+  }
+}

@@ -1,0 +1,71 @@
+import ChangeTracker
+import Notifications
+import Storage
+import Values
+
+/// Lists, sets and maps of an object are observed in one way; each says it in its own words.
+extension ListHandle {
+  /// What an observer of a collection is to be told.
+  enum Told {
+    case initial
+    case update(ChangeSet, ChangedMembers, ChangeDetails)
+    case error(StoreError)
+  }
+
+  /// What can be observed of elements that are objects of a type; nil for scalars.
+  func elementProperties(of target: String?) -> ObservedProperties? {
+    target.flatMap { ObservedProperties($0, in: store.reading.catalog) }
+  }
+
+  /// The collection of the same object in another store of the context: a block must not keep the one it is observed by.
+  private var remade: (Store) -> ListHandle {
+    let (context, key, ordinal) = (context, key, ordinal)
+    return { ListHandle(store: $0, context: context, key: key, ordinal: ordinal) }
+  }
+
+  /// Observes the collection, and changes of its elements by the filter.
+  func observe(
+    _ target: String?, _ elements: ResultFilter?, _ fileID: StaticString, _ line: UInt,
+    _ block: @escaping (Told, ListHandle) -> Void
+  ) -> NotificationToken {
+    let property = column.property
+    let remade = remade
+    let isList = context.properties[ordinal].schema.isList
+    let members = NetMemberChanges(count: count, isMap: context.properties[ordinal].schema.isMap)
+    let watch = ObjectWatch(
+      .collection(property, elements: elements, of: target.flatMap { store.reading.catalog[$0]?.id } ?? TableID(0)),
+      table: context.table, key: ObjectKey(key), at: store.snapshot.version,
+      lists: isList ? [property: NetListChanges(count: count)] : [:], members: isList ? [:] : [property: members],
+      store.deliveryPlace())
+    let observer = WatchObserver(
+      watch, StopFlag(),
+      tell: { offer, store in
+        func update(_ set: ChangeSet, _ members: ChangedMembers) {
+          block(.update(set, members, ChangeDetails(set, members, from: offer.from, to: offer.to)), remade(store))
+        }
+        switch offer.content {
+        case .initial: block(.initial, remade(store))
+        case .failed(let error): block(.error(StoreError(error)), remade(store))
+        case .deleted(let set): update(set, ChangedMembers())
+        case .touched(_, _, let elements):
+          if let found = elements[property], !found.positions.isEmpty { update(found.positions, found.members) }
+        }
+      }, rebase: { _ in }, fail: { [unowned store = store] in block(.error($0), remade(store)) })
+    return store.add(observer, fileID, line)
+  }
+}
+
+extension NotificationToken {
+  /// The token of an observation that was never one: its block was told why.
+  static func ended(_ fileID: StaticString, _ line: UInt) -> NotificationToken {
+    let token = NotificationToken(fileID: fileID, line: line) {}
+    token.stop()
+    return token
+  }
+}
+
+extension StoreError {
+  /// A collection that is in no store was observed.
+  static let unmanagedCollection = StoreError(
+    .wrongStore, "A collection that is in no store cannot be observed.", remedy: "Add its object to a store first.")
+}

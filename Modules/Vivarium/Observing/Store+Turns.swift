@@ -1,0 +1,62 @@
+import Notifications
+import Synchronization
+
+extension Store {
+  /// Runs blocks on the store's context, from any thread; nil where the store has none to run them.
+  package var scheduler: (@Sendable (@escaping @Sendable () -> Void) -> Void)? {
+    let home = home
+    if case .manual = home { return nil }
+    return { home.schedule($0) }
+  }
+
+  /// Tells observers what is ready, without waiting for anything: for one that listens only when it is asked. Nothing inside
+  /// a write or an observer's block.
+  package func deliverReady() {
+    guard writing == nil, !isDelivering, !isReadOnly else { return }
+    deliver(waits: false)
+  }
+
+  /// Suspends until the store has had a turn, or the task is cancelled. The caller is of the store's context.
+  /// `.wrongContext` where the store takes no turns by itself.
+  package func untilTurn(isolation: isolated (any Actor)?) async throws(StoreError) {
+    bind(isolation)
+    if scheduler == nil { throw .noContext }
+    let waiting = TurnWaiting()
+    waiters[ObjectIdentifier(waiting)] = { waiting.end() }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation(isolation: isolation) { waiting.begin($0) }
+    } onCancel: {
+      waiting.end()
+    }
+    waiters[ObjectIdentifier(waiting)] = nil
+  }
+}
+
+/// Someone who waits for a turn, or for the end of their task: whichever comes first. Any thread.
+private final class TurnWaiting: Sendable {
+  private enum Phase {
+    case before
+    case waiting(CheckedContinuation<Void, Never>)
+    case over
+  }
+
+  private let phase = Mutex(Phase.before)
+
+  func begin(_ continuation: CheckedContinuation<Void, Never>) {
+    let isOver = phase.withLock { phase in
+      if case .over = phase { return true }
+      phase = .waiting(continuation)
+      return false
+    }
+    if isOver { continuation.resume() }
+  }
+
+  func end() {
+    let waiting: CheckedContinuation<Void, Never>? = phase.withLock { phase in
+      defer { phase = .over }
+      if case .waiting(let continuation) = phase { return continuation }
+      return nil
+    }
+    waiting?.resume()
+  }
+}

@@ -1,0 +1,109 @@
+import Storage
+import StorageMemory
+import Synchronization
+import TestSupport
+import Testing
+import Values
+
+@testable import ColumnStore
+
+/// How much is read and written for what is asked: what a clock cannot test.
+@Suite struct WorkTests {
+  private let store: CountingStore
+  private let engine: ColumnEngine
+  private let table: TableEntry
+
+  /// Rows of three chunks, and some fresh ones.
+  private static let rows = 3_050
+
+  init() throws {
+    store = CountingStore(MemoryStore(pageSize: 4_096))
+    engine = try ColumnEngine(store, OpenOptions())
+    let schema = Schema([
+      ObjectSchema(
+        "Task", .scalar("id", .int64, primaryKey: true), .scalar("title", .string), .scalar("priority", .int64),
+        .scalar("project", .int64, indexed: true))
+    ])
+    table = try #require(try engine.adopt(schema)["Task"])
+    for part in [0..<WorkTests.rows - 20, WorkTests.rows - 20..<WorkTests.rows] {
+      try engine.write { write in for id in part { try write.insert(table, WorkTests.row(id)) } }
+    }
+    _ = store.take()
+  }
+
+  private static func row(_ id: Int) -> [String: Value] {
+    // Scattered and without gaps, as keys from outside are.
+    ["id": .int(Int64(id * 1_003 % 3_251)), "title": .string("Task \(id)"), "priority": .int(Int64(id % 10)),
+      "project": .int(Int64(id % 50))]
+  }
+
+  @Test func aSmallCommitWritesTheFreshRowsAndABlockOfEachIndex() throws {
+    try engine.write { try $0.insert(table, WorkTests.row(WorkTests.rows)) }
+    let counts = store.take()
+    #expect(counts.puts == [.tableRecord: 1, .freshRows: 1, .indexRecord: 2, .indexBlock: 2, .history: 1])
+    #expect(counts.deletes.isEmpty)
+    // Two blocks and the fresh rows, each of a page at most.
+    #expect(counts.bytes < 3 * 4_096)
+    #expect(counts.visits == 0)
+    // The catalog, the table's record and rows, and of each index its record and a block.
+    #expect(counts.reads <= 7)
+  }
+
+  @Test func updatesRewriteOneColumnOfTheChunksTheyTouch() throws {
+    let priority = table.column(named: "priority")
+    let keys = [1, 2, 3, 500, 1_500, 1_501].map { ObjectKey(Int64($0)) }
+    try engine.write { write in for key in keys { try write.set(priority, key, word: 77) } }
+    let counts = store.take()
+    let chunks = Set(keys.map { ($0.rawValue - 1) / Int64(engine.header.rowsPerChunk) })
+    #expect(counts.puts[.column] == chunks.count)
+    #expect(Set(counts.puts.keys).isSubset(of: [.column, .tableRecord, .history]))
+    // Of each chunk its map and the column.
+    #expect(counts.reads <= 2 + chunks.count * 2 + 1)
+  }
+
+  @Test func lookUpsReadEachEntryOnce() throws {
+    let read = try engine.beginRead()
+    let (index, priority) = (table.index("id"), table.column(named: "priority"))
+    func lookUpAll() throws -> Int {
+      _ = store.take()
+      for id in 0..<WorkTests.rows {
+        let key = try #require(try read.key(in: index, equalTo: Int64(id * 1_003 % 3_251)))
+        #expect(try read.word(priority, key) == Int64(id % 10))
+      }
+      let counts = store.take()
+      return counts.reads + counts.visits
+    }
+    let chunks = WorkTests.rows / engine.header.rowsPerChunk + 1
+    // Entries of the index take four bytes or more, of blocks that are at least half full.
+    let blocks = WorkTests.rows * 8 / engine.header.blockLimit + 2
+    #expect(try lookUpAll() <= 4 + chunks * 2 + blocks * 2)
+    #expect(try lookUpAll() == 0)
+  }
+
+  @Test func aBatchIsLetGoOfWhileItIsWritten() throws {
+    final class Watched {
+      weak var value: ValueBuffer?
+      init(_ value: ValueBuffer?) { self.value = value }
+    }
+    var batch = KeyValueBatch(version: Version(1))
+    for i in 0..<100 { batch.put(.history(UInt64(i)), ValueBuffer([UInt8](repeating: 1, count: 1_000))) }
+    var passed: [Watched] = []
+    batch.drain { _, value in
+      #expect(passed.allSatisfy { $0.value == nil } && value?.count == 1_000)
+      passed.append(Watched(value))
+    }
+    #expect(passed.count == 100)
+  }
+
+  @Test func aCommitHoldsNothingBesideItsBatch() throws {
+    let store = WatchingStore(MemoryStore(pageSize: 4_096))
+    let engine = try ColumnEngine(store, OpenOptions())
+    let table = try #require(
+      try engine.adopt(Schema([ObjectSchema("Task", .scalar("id", .int64, primaryKey: true), .scalar("title", .string))]))["Task"])
+    try engine.write { write in
+      for id in 0..<5_000 { try write.insert(table, ["id": .int(Int64(id)), "title": .string("Task \(id)")]) }
+    }
+    let kept = store.kept.withLock { $0 }
+    #expect(kept == 0)
+  }
+}

@@ -1,0 +1,34 @@
+import Inspection
+import Storage
+import TestSupport
+import Testing
+import Values
+
+@Suite struct CopyHistoryTests {
+  private func records(_ engine: any StorageEngine, after version: UInt64) throws -> [[TableChange]] {
+    let read = try engine.beginRead()
+    defer { read.end() }
+    var records: [[TableChange]] = []
+    try read.history(after: Version(version)) { record in
+      records.append(record.tables)
+      return .proceed
+    }
+    return records
+  }
+
+  @Test func aCopyHasEveryRecordThatTheSourceKeeps() throws {
+    let source = try ReferenceBackend(name: nil, seed: 3).open(OpenOptions(historyLimit: 10))
+    let table = try #require(try source.adopt(Schema([ObjectSchema("Pup", .scalar("name", .string))]))["Pup"])
+    for number in 1...30 {
+      var record = CommitRecord()
+      record.tables = [TableChange(table: table.id, inserted: KeyRuns([Int64(number)]))]
+      try source.write(record: record) { try $0.insert(table, ["name": .string("\(number)")]) }
+    }
+    let target = try ReferenceBackend(name: nil, seed: 4).open(OpenOptions())
+    try StoreCopy.copy(source, to: target)
+    #expect(try target.latestVersion() == Version(31))
+    let kept = try records(source, after: 21)
+    #expect(kept.count == 10)
+    #expect(try records(target, after: 21) == kept)
+  }
+}

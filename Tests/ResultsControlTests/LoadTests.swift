@@ -1,0 +1,89 @@
+import Dispatch
+import ResultsControl
+import TestSupport
+import Testing
+import Vivarium
+
+@Suite struct LoadTests {
+  @Test func tenControllersUnderLoadHearWholeBatchesInOrder() throws {
+    let configuration = makeConfiguration()
+    let store = try Store(configuration, isolation: nil)
+    let controllers = try (0..<10).map { number in
+      try ResultsController(
+        request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject), sectionedBy: .by(\.projectID),
+        limit: number == 0 ? nil : number * 5, mapper: \.name)
+    }
+    let recorders = controllers.map { controller in
+      let recorder = Recorder<String>()
+      controller.delegate = recorder
+      controller.performFetch()
+      return recorder
+    }
+    let written = DispatchGroup()
+    for writer in 0..<2 {
+      DispatchQueue.global().async(group: written) {
+        do {
+          let store = try Store(configuration, isolation: nil)
+          for step in 0..<60 {
+            try store.write {
+              try store.add(TaskItem(id: writer * 1_000 + step, projectID: step % 7, name: "\(step)"))
+              if step >= 10 { try store.delete(try task(store, writer * 1_000 + step - 10)) }
+            }
+          }
+        } catch { Issue.record(error) }
+      }
+    }
+    while written.wait(timeout: .now()) == .timedOut { store.refresh() }
+    store.refresh()
+    for (controller, recorder) in zip(controllers, recorders) {
+      let lines = recorder.take()
+      var isInside = false
+      for line in lines {
+        #expect(isInside == (line != "will"), "\(lines)")
+        isInside = line != "did"
+      }
+      #expect(!isInside && lines.contains("did"))
+      #expect(controller.text == controllers[0].text || controller.numberOfObjects < controllers[0].numberOfObjects)
+      controller.stop()
+    }
+    #expect(controllers[0].numberOfObjects == 20)
+  }
+
+  @Test func aChangeCostsTheSameWhateverIsShown() throws {
+    // The first of each: what a first change has to make once is not counted.
+    func cost(_ count: Int) throws -> [Int] {
+      let store = try makeStore((0..<count).map { ($0, $0 / 20, "\($0)") })
+      var (mapped, filtered) = (0, 0)
+      let controller = try ResultsController(
+        request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject), sectionedBy: .by(\.projectID),
+        mapper: { task in
+          mapped += 1
+          return task.name
+        },
+        filter: { _ in
+          filtered += 1
+          return true
+        })
+      let recorder = Recorder<String>()
+      controller.delegate = recorder
+      controller.performFetch()
+      store.refresh()
+      try store.write { try task(store, 7).isDone = true }
+      store.refresh()
+      (mapped, filtered) = (0, 0)
+      _ = recorder.take()
+      let (before, evaluations) = (store.notifierWork, store.evaluationCount)
+      try store.write { try task(store, 8).name = "x" }
+      store.refresh()
+      let after = store.notifierWork
+      #expect(recorder.take().count == 3)
+      controller.stop()
+      return [
+        mapped, filtered, store.evaluationCount - evaluations, after.evaluations - before.evaluations,
+        after.steps - before.steps, after.rebuilds - before.rebuilds, after.rowsTested - before.rowsTested,
+      ]
+    }
+    let (few, many) = (try cost(100), try cost(5_000))
+    #expect(few == many && many[0] == 1 && many[1] == 1 && many[3] == 0 && many[5] == 0)
+  }
+}

@@ -1,0 +1,27 @@
+import ColumnStore
+import Storage
+import Testing
+import Values
+
+@testable import StorageMemory
+
+@Suite struct MemorySnapshotTests {
+  @Test func anEndedSnapshotReadsNothingAndHoldsNoVersion() throws {
+    let store = MemoryStore(pageSize: 4_096)
+    let writer = try store.acquireWriter(.never)
+    var batch = KeyValueBatch(version: Version(1))
+    [1 as UInt8].withUnsafeBytes { batch.append(key: $0, value: ValueBuffer([7])) }
+    try writer.apply(batch, .full)
+    writer.end()
+    let snapshot = try store.beginSnapshot()
+    let key: [UInt8] = [1]
+    func value() -> Result<UInt8?, StorageError> {
+      key.withUnsafeBytes { key in Result { () throws(StorageError) in try snapshot.value(for: key)?.first } }
+    }
+    #expect(try value().get() == 7)
+    snapshot.end()
+    snapshot.end()
+    #expect(throws: StorageError.self) { try value().get() }
+    #expect(try store.statistics().pins.isEmpty)
+  }
+}

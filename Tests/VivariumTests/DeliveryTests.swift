@@ -1,0 +1,313 @@
+import Dispatch
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import Values
+import Vivarium
+
+/// Where, when and to whom changes are delivered.
+@Suite struct DeliveryTests {
+  let configuration = makeConfiguration()
+
+  // MARK: Other contexts
+
+  @Test func resultsAreObservedOnAQueueFromAnywhere() throws {
+    let store = try Store(configuration)
+    try store.write { for age in 1...3 { try store.add(Dog(name: "\(age)", age: age)) } }
+    let queue = DispatchQueue(label: "observing")
+    let heard = Mailbox<[Int]>(empty: [])
+    let token = store.objects(Dog.self).where { $0.age > 1 }.sorted(by: \.age, ascending: false).observe(on: queue) { change in
+      dispatchPrecondition(condition: .onQueue(queue))
+      heard.send(change.collection?.map(\.age) ?? [])
+    }
+    #expect(heard.next() == [3, 2])
+    try store.write { try store.add(Dog(name: "9", age: 9)) }
+    #expect(heard.next() == [9, 3, 2])
+    try store.write(withoutNotifying: [token]) { try store.add(Dog(name: "7", age: 7)) }
+    try store.write { try store.add(Dog(name: "8", age: 8)) }
+    #expect(heard.next() == [9, 8, 7, 3, 2])
+    #expect(token.stop() && !token.stop())
+    queue.sync {}
+  }
+
+  @Test func objectsAreObservedOnAQueueFromAnywhere() throws {
+    let store = try Store(configuration)
+    let dog = Dog(name: "Rex", age: 1)
+    try store.write { try store.add(dog) }
+    let queue = DispatchQueue(label: "observing")
+    let heard = Mailbox<String>(empty: "")
+    let token = dog.observe(on: queue) { change in
+      switch change {
+      case .change(let properties): heard.send(properties.map(\.name).joined())
+      case .deleted: heard.send("deleted")
+      case .error(let error): heard.send(error.code.rawValue)
+      }
+    }
+    // Also when this is committed before the queue has begun.
+    try store.write { dog.age = 2 }
+    #expect(heard.next() == "age")
+    try store.write { try store.delete(dog) }
+    #expect(heard.next() == "deleted")
+    token.stop()
+    let lost = Dog().observe(on: queue) { _ in }
+    #expect(!lost.isActive)
+  }
+
+  actor Index {
+    private(set) var names: [String] = []
+    private var waiter: CheckedContinuation<Void, Never>?
+
+    func set(_ names: [String]) {
+      self.names = names
+      waiter?.resume()
+      waiter = nil
+    }
+
+    func wait(until count: Int) async {
+      while names.count < count { await withCheckedContinuation { waiter = $0 } }
+    }
+  }
+
+  @Test func resultsAreObservedOnAnActorThatTheBlockIsGiven() async throws {
+    let store = try Store(configuration)
+    let index = Index()
+    let token = store.objects(Dog.self).observe(on: index) { index, change in
+      index.set(change.collection?.map(\.name) ?? [])
+    }
+    try store.write { for name in ["a", "b"] { try store.add(Dog(name: name)) } }
+    await index.wait(until: 2)
+    #expect(await index.names == ["a", "b"])
+    token.stop()
+  }
+
+  // MARK: In its own time
+
+  @Test func aTokenThatRestsHearsEverythingAtOnce() throws {
+    let store = try Store(configuration)
+    let heard = Heard()
+    let token = try store.objects(Dog.self).observe(throttle: .seconds(3_600)) { heard.hear($0) }
+    store.refresh()
+    try store.write { try store.add(Dog()) }
+    try store.write { try store.add(Dog()) }
+    // Whoever asks for it is not made to wait.
+    store.refresh()
+    #expect(heard.take() == [.initial(0), Heard.update([], [0, 1])])
+    token.stop()
+  }
+
+  @Test func restIsBetweenCalls() throws {
+    let queue = DispatchQueue(label: "resting")
+    let heard = Mailbox<Int>(empty: 0)
+    let other = try Store(configuration)
+    let (store, token) = try queue.sync {
+      let store = try Store(configuration, queue: queue)
+      let token = try store.objects(Dog.self).observe(throttle: .milliseconds(20)) { change in
+        heard.send(change.collection?.count ?? -1)
+      }
+      return (Kept(store), token)
+    }
+    #expect(heard.next() == 0)
+    for _ in 0..<50 { try other.write { try other.add(Dog()) } }
+    var calls = 0
+    while heard.next() < 50 { calls += 1 }
+    #expect(calls < 50)
+    token.stop()
+    queue.sync { store.drop() }
+  }
+
+  // MARK: Old values
+
+  @Test func deletedAndModifiedObjectsAreSeenAsTheyWere() throws {
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    try other.write { for age in 1...4 { try other.add(Dog(name: "dog \(age)", age: age)) } }
+    var seen: [String] = []
+    let token = try store.objects(Dog.self).observe(includingOldValues: true) { change in
+      guard let details = change.details else { return }
+      seen += details.deletedObjects(Dog.self).map { "-\($0.name)" } + details.modifiedObjects(Dog.self).map { "~\($0.name)" }
+    }
+    store.refresh()
+    other.refresh()
+    let dogs = other.objects(Dog.self).toArray()
+    try other.write { dogs[1].name = "on the way" }
+    try other.write {
+      dogs[1].name = "new"
+      try other.delete(dogs[2])
+    }
+    store.refresh()
+    #expect(seen == ["-dog 3", "~dog 2"])
+    // Of the store's own writes too.
+    seen = []
+    try store.write { store.objects(Dog.self)[0].name = "mine" }
+    try store.write { try store.delete(store.objects(Dog.self)[0]) }
+    store.refresh()
+    #expect(seen == ["-dog 1"])
+    token.stop()
+    store.refresh()
+    try other.write { dogs[3].age = 9 }
+    store.refresh()
+    #expect(try store.heldVersions().count <= 2)
+  }
+
+  // MARK: Who is not told
+
+  @Test func aTokenIgnoresAnAuthor() throws {
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    try other.write { for age in 1...4 { try other.add(Dog(name: "\(age)", age: age)) } }
+    let (deaf, all, object) = (Heard(), Heard(), Heard())
+    let dogs = store.objects(Dog.self).sorted(by: \.age)
+    let tokens = [dogs.observe { deaf.hear($0) }, dogs.observe { all.hear($0) }]
+    tokens[0].ignore(author: "import")
+    store.refresh()
+    var ages: [Int] = []
+    let rex = store.objects(Dog.self)[0]
+    let watching = rex.observe { if case .change(let found) = $0 { ages += found.compactMap { _ in rex.age } } }
+    watching.ignore(author: "import")
+    store.refresh()
+    _ = (deaf.take(), all.take(), object.take())
+    try other.write(author: "import") { try other.add(Dog(name: "0", age: 0)) }
+    store.refresh()
+    #expect(deaf.take() == [] && all.take() == [Heard.update([], [0])])
+    // Positions are those of what it knows: the import's row is there.
+    try other.write(author: "import") { try other.add(Dog(name: "-1", age: -1)) }
+    try other.write(author: "me") { other.objects(Dog.self).where { $0.name == "3" }.first?.age = 33 }
+    try other.write(author: "import") { other.objects(Dog.self).where { $0.name == "4" }.first?.age = 44 }
+    store.refresh()
+    #expect(deaf.take() == [Heard.update([], [], [4])])
+    #expect(all.take() == [Heard.update([], [0], [3, 4], new: [4, 5])])
+    try other.write(author: "import") { other.objects(Dog.self).where { $0.name == "1" }.first?.age = 2 }
+    store.refresh()
+    #expect(ages == [])
+    try other.write { other.objects(Dog.self).where { $0.name == "1" }.first?.age = 3 }
+    store.refresh()
+    #expect(ages == [3])
+    for token in tokens + [watching] { token.stop() }
+  }
+
+  @Test func aSilentWriteIsToldToNobodyHere() throws {
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    let dog = Dog(name: "Rex", age: 1)
+    try store.write { try store.add(dog) }
+    let (here, there) = (Heard(), Heard())
+    var changes: [String] = []
+    let tokens = [
+      store.objects(Dog.self).observe { here.hear($0) }, other.objects(Dog.self).observe { there.hear($0) },
+      dog.observe { if case .change(let found) = $0 { changes += found.map { "\($0.name) \($0.oldValue ?? .null)" } } },
+    ]
+    store.refresh()
+    other.refresh()
+    _ = (here.take(), there.take())
+    try store.write(silently: true) {
+      try store.add(Dog(name: "silent"))
+      dog.age = 2
+    }
+    store.refresh()
+    other.refresh()
+    #expect(here.take() == [] && there.take() == [] && changes == [])
+    try store.write {
+      try store.add(Dog(name: "loud"))
+      dog.age = 3
+    }
+    store.refresh()
+    other.refresh()
+    #expect(here.take() == [Heard.update([], [2], [0])] && there.take() == [Heard.update([], [2], [0])])
+    #expect(changes == ["age \(Value.int(2))"])
+    for token in tokens { token.stop() }
+  }
+
+  // MARK: Work
+
+  @Test func aThousandTokensCostWhatChanged() throws {
+    let store = try Store(configuration)
+    let dogs = (0..<1_000).map { Dog(name: "\($0)") }
+    try store.write { for dog in dogs { try store.add(dog) } }
+    var calls = 0
+    let tokens = dogs.map { $0.observe { _ in calls += 1 } }
+    store.refresh()
+    let before = store.notifierWork
+    try store.write { dogs[500].age = 1 }
+    store.refresh()
+    let after = store.notifierWork
+    #expect(calls == 1 && after.watchesTested - before.watchesTested == 1 && after.evaluations == before.evaluations)
+    for token in tokens { token.stop() }
+  }
+
+  @Test func aCommitThatCannotTouchAQueryAsksNothing() throws {
+    let store = try Store(configuration)
+    try store.write { for age in 0..<50 { try store.add(Dog(name: "\(age)", age: age)) } }
+    let heard = Heard()
+    let dogs = store.objects(Dog.self)
+    let tokens = [
+      try dogs.where { $0.age < 40 }.sorted(by: \.age).observe(observingProperties: []) { heard.hear($0) },
+      try dogs.sorted(by: \.age).limited(to: 5).observe(observingProperties: []) { heard.hear($0) },
+      try dogs.distinct(by: \.age).observe(observingProperties: []) { heard.hear($0) },
+    ]
+    store.refresh()
+    _ = heard.take()
+    let before = store.notifierWork
+    let queries = store.evaluationCount
+    try store.write { for dog in dogs { dog.name += "!" } }
+    try store.write { try store.add(Person(name: "nobody's")) }
+    store.refresh()
+    #expect(heard.take() == [] && store.notifierWork == before && store.evaluationCount == queries + 1)
+    for token in tokens { token.stop() }
+  }
+
+  // MARK: Windows
+
+  @Test func windowsAreKeptRowByRow() throws {
+    let store = try Store(configuration)
+    try store.write { for age in 0..<20 { try store.add(Dog(name: "\(age)", age: age * 10)) } }
+    let heard = Heard()
+    let sorted = store.objects(Dog.self).sorted(by: \.age)
+    let window = sorted.offset(by: 2).limited(to: 3)
+    #expect(sorted.upkeep == .rowByRow && window.upkeep == .window)
+    #expect(store.objects(Dog.self).distinct(by: \.name).upkeep == .askedAgain)
+    let token = window.observe { heard.hear($0) }
+    store.refresh()
+    let made = store.notifierWork
+    #expect(heard.take() == [.initial(3)] && window.map(\.age) == [20, 30, 40])
+    // Before the window: everything moves on by one.
+    try store.write { try store.add(Dog(name: "new", age: 5)) }
+    store.refresh()
+    #expect(heard.take() == [Heard.update([2], [0])] && window.map(\.age) == [10, 20, 30])
+    // Behind it: nothing.
+    try store.write { sorted[10].age = 95 }
+    store.refresh()
+    #expect(heard.take() == [])
+    try store.write { sorted[3].name = "x" }
+    store.refresh()
+    #expect(heard.take() == [Heard.update([], [], [1])])
+    try store.write { try store.delete(sorted.limited(to: 19)) }
+    store.refresh()
+    #expect(heard.take() == [Heard.update([0, 1, 2])] && window.count == 0)
+    let after = store.notifierWork
+    #expect(after.evaluations == made.evaluations && after.rebuilds == made.rebuilds)
+    token.stop()
+  }
+}
+
+/// Brings a store back to the queue it belongs to, to be let go of there.
+private final class Kept: @unchecked Sendable {
+  // Sound because it is touched in `queue.sync` alone.
+  private var store: Store?
+  init(_ store: Store) { self.store = store }
+  func drop() { store = nil }
+}
+
+/// What another thread sends, one by one.
+private final class Mailbox<Letter: Sendable>: Sendable {
+  private let letters = Mutex<[Letter]>([])
+  private let signal = Signal()
+  private let empty: Letter
+
+  init(empty: Letter) { self.empty = empty }
+
+  func send(_ letter: Letter) {
+    letters.withLock { $0.append(letter) }
+    signal.fire()
+  }
+
+  /// Waits for the next letter; `empty` when none comes.
+  func next() -> Letter { signal.wait() ? letters.withLock { $0.isEmpty ? empty : $0.removeFirst() } : empty }
+}

@@ -1,0 +1,420 @@
+import Dispatch
+import Foundation
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+import Values
+import Vivarium
+
+@Model final class Guild {
+  var name = ""
+  var rank = 0
+  var allies: LiveSet<Guild>
+  var posts: LiveMap<Guild>
+  @Inverse(\Guild.allies) var alliedBy: LinkingObjects<Guild>
+  @Inverse(\Guild.posts) var postedBy: LinkingObjects<Guild>
+}
+
+/// What becomes of observers that were stopped, failed or told their last, and of the turns of those that remain.
+@Suite struct ObserverUpkeepTests {
+  /// A store on a queue, and what its observers count.
+  private final class Desk: @unchecked Sendable {
+    // Sound because the store and the tokens are used inside `queue.sync` alone, and blocks run on that queue.
+    let queue = DispatchQueue(label: "test.desk")
+    let heard = Signal()
+    var store: Store?
+    var tokens: [NotificationToken] = []
+
+    @discardableResult
+    func use<R>(_ body: (Store) throws -> R) throws -> R { try queue.sync { try body(#require(store)) } }
+
+    init(_ configuration: Store.Configuration) throws {
+      store = try queue.sync { try Store(configuration, queue: queue) }
+    }
+
+    /// Everything that was scheduled on the queue has run, and what that scheduled.
+    func settle() throws {
+      for _ in 0..<3 {
+        queue.sync {}
+        _ = try use { $0.notifierWork }
+      }
+      queue.sync {}
+    }
+  }
+
+  private final class Probe {}
+
+  // MARK: Turns
+
+  @Test func afterTheLastTokenOfACollectionTurnsComeFromEveryCommit() throws {
+    let configuration = makeConfiguration()
+    let desk = try Desk(configuration)
+    let started = Signal()
+    weak var kept: Probe?
+    try desk.use { store in
+      desk.tokens.append(store.observe { _, _ in desk.heard.fire() })
+      let probe = Probe()
+      kept = probe
+      desk.tokens.append(store.objects(Dog.self).observe { _ in withExtendedLifetime(probe) { started.fire() } })
+    }
+    #expect(started.wait())
+    try desk.use { _ in desk.tokens[1].stop() }
+    try desk.settle()
+    #expect(kept == nil)
+    let writer = try Store(configuration)
+    try writer.write { try writer.add(Dog()) }
+    #expect(desk.heard.wait(seconds: 120))
+    #expect(try desk.use { $0.objects(Dog.self).count } == 1)
+    try desk.use { _ in desk.tokens[0].stop() }
+  }
+
+  @Test func afterAnErrorTurnsGoOn() throws {
+    let configuration = makeConfiguration()
+    let desk = try Desk(configuration)
+    let failed = Signal()
+    try desk.use { store in
+      desk.tokens.append(store.observe { _, _ in desk.heard.fire() })
+      desk.tokens.append(store.objects(Dog.self).filter("nonsense(").observe { if case .error = $0 { failed.fire() } })
+    }
+    #expect(failed.wait())
+    try desk.settle()
+    let writer = try Store(configuration)
+    try writer.write { try writer.add(Dog()) }
+    #expect(desk.heard.wait(seconds: 120))
+    try desk.use { _ in for token in desk.tokens { token.stop() } }
+  }
+
+  @Test func aTurnThatAWriteSwallowedComesAfterIt() throws {
+    let desk = try Desk(makeConfiguration())
+    let started = Signal()
+    try desk.use { store in
+      try store.beginWrite()
+      desk.tokens.append(store.objects(Dog.self).observe { if case .initial = $0 { started.fire() } })
+    }
+    try desk.settle()
+    #expect(started.count == 0)
+    try desk.use { $0.cancelWrite() }
+    #expect(started.wait(seconds: 120))
+    try desk.use { _ in desk.tokens[0].stop() }
+  }
+
+  @Test func observersOfAnActorsInitHearToo() async throws {
+    let configuration = makeConfiguration()
+    let (early, late) = (Signal(), Signal())
+    let room = try Room(configuration, early)
+    await room.observe(late)
+    let writer = try Store(configuration)
+    try writer.write { try writer.add(Dog()) }
+    await room.until { early.count > 1 || $0 == 1 }
+    await room.stopEarly()
+    try writer.write { try writer.add(Dog()) }
+    await room.until { $0 == 2 }
+    #expect(early.count >= 1 && late.count >= 1)
+    await room.stopLate()
+  }
+
+  private actor Room {
+    private let store: Store
+    private let early: NotificationToken
+    private var late: NotificationToken?
+    private var waiting: CheckedContinuation<Void, Never>?
+
+    /// Not isolated yet.
+    init(_ configuration: Store.Configuration, _ heard: Signal) throws {
+      store = try Store(configuration)
+      early = store.objects(Dog.self).observe { _ in heard.fire() }
+    }
+
+    func observe(_ heard: Signal) {
+      late = store.observe { [unowned self] _, _ in
+        heard.fire()
+        waiting?.resume()
+        waiting = nil
+      }
+    }
+
+    func until(_ condition: @Sendable (Int) -> Bool) async {
+      while !condition(store.objects(Dog.self).count) { await withCheckedContinuation { waiting = $0 } }
+    }
+
+    func stopEarly() { early.stop() }
+    func stopLate() { late?.stop() }
+  }
+
+  @Test func anInvalidatedStoreTellsNothingUntilItIsRefreshed() throws {
+    var configuration = makeConfiguration()
+    configuration.autorefresh = false
+    let desk = try Desk(configuration)
+    let counts = Mutex<[Int]>([])
+    try desk.use { store in
+      try store.write { try store.add(Dog()) }
+      store.invalidate()
+      desk.tokens.append(
+        store.objects(Dog.self).observe { change in counts.withLock { $0.append(change.collection?.count ?? -1) } })
+    }
+    try desk.settle()
+    #expect(counts.withLock { $0 } == [])
+    try desk.use { $0.refresh() }
+    #expect(counts.withLock { $0 } == [1])
+    try desk.use { _ in desk.tokens[0].stop() }
+  }
+
+  @Test func changesAreNotAskedForInsideAWrite() async throws {
+    let clerk = try Clerk(makeConfiguration())
+    #expect(try await clerk.countAfterAWrite() == 2)
+  }
+
+  /// Asks for changes while another task of its actor has a write open.
+  private actor Clerk {
+    private let store: Store
+    private var iterator: CollectionChanges<Dog>.Iterator?
+    private var isAsking = false
+
+    init(_ configuration: Store.Configuration) throws { store = try Store(configuration) }
+
+    func countAfterAWrite() async throws -> Int? {
+      try store.write { try store.add(Dog()) }
+      iterator = store.objects(Dog.self).changes.makeAsyncIterator()
+      guard await next() == 1 else { return nil }
+      try store.write { try store.add(Dog()) }
+      try store.beginWrite()
+      try store.add(Dog())
+      isAsking = false
+      let asking = Task { await next() }
+      while !isAsking { await Task.yield() }
+      store.cancelWrite()
+      return await asking.value
+    }
+
+    private func next() async -> Int? {
+      isAsking = true
+      return await iterator?.next(isolation: self)?.collection?.count
+    }
+  }
+
+  @Test func anObjectObservedInsideAWriteIsToldOfAllThatTheWriteDid() throws {
+    let store = try makeStore()
+    let person = Person(name: "Ann", age: 1)
+    person.dogs = [Dog(name: "a"), Dog(name: "b")]
+    try store.write { try store.add(person) }
+    var heard: [String] = []
+    func hear(_ change: ObjectChange) {
+      switch change {
+      case .change(let changes):
+        for change in changes {
+          heard.append(change.elements.map { "\(change.name) +\($0.insertions)" } ?? "\(change.name) \(change.oldValue ?? .null)")
+        }
+      case .deleted: heard.append("deleted")
+      case .error(let error): heard.append("\(error.code.rawValue)")
+      }
+    }
+    try store.beginWrite()
+    person.age = 2
+    person.dogs.append(Dog(name: "c"))
+    var tokens = [person.observe { hear($0) }]
+    person.dogs.append(Dog(name: "d"))
+    try store.commitWrite()
+    store.refresh()
+    #expect(heard == ["age \(Value.int(1))", "dogs +[2, 3]"])
+    heard = []
+    // What is undone was never there.
+    try store.beginWrite()
+    person.age = 7
+    tokens.append(person.observe(keyPaths: [\.age]) { hear($0) })
+    store.cancelWrite()
+    store.refresh()
+    try store.write { person.age = 8 }
+    store.refresh()
+    #expect(heard == ["age \(Value.int(2))", "age \(Value.int(2))"])
+    heard = []
+    try store.write {
+      let dog = Dog()
+      try store.add(dog)
+      tokens.append(dog.observe { hear($0) })
+    }
+    store.refresh()
+    #expect(heard == ["alreadyInWrite"])
+    for token in tokens { token.stop() }
+  }
+
+  // MARK: What is kept
+
+  @Test func anObjectThatWasToldDeletedIsWatchedNoMore() throws {
+    let store = try makeStore()
+    let dogs = (0..<5).map { Dog(name: "\($0)") }
+    try store.write { try store.add(dogs) }
+    var deleted = 0
+    let tokens = dogs.map { dog in dog.observe { if case .deleted = $0 { deleted += 1 } } }
+    store.refresh()
+    #expect(store.notifierWork.watches == 5)
+    try store.write { try store.delete(dogs.dropLast()) }
+    store.refresh()
+    #expect(deleted == 4 && store.notifierWork.watches == 1 && store.notifierWork.places == 1)
+    for token in tokens { token.stop() }
+    #expect(store.notifierWork.watches == 0 && store.notifierWork.places == 0)
+  }
+
+  @Test func aTokenStoppedBeforeItsFirstResultLeavesNone() throws {
+    let gate = Gate()
+    var configuration = makeConfiguration()
+    configuration.backend = ForwardingBackend(configuration.backend) { engine in
+      ForwardingEngine(engine, read: { GatedRead(base: $0, gate: gate) })
+    }
+    let store = try Store(configuration)
+    try store.write { for i in 0..<5 { try store.add(Dog(name: "\(i)", age: i)) } }
+    gate.isClosed.store(true, ordering: .releasing)
+    let token = store.objects(Dog.self).where { $0.age > 2 }.observe { _ in }
+    #expect(gate.reached.wait())
+    token.stop()
+    gate.isClosed.store(false, ordering: .releasing)
+    gate.opened.fire()
+    #expect(store.notifierWork.results == 0 && store.notifierWork.places == 0)
+  }
+
+  @Test func aPropertysObserverIsLetGoOfWithItsToken() throws {
+    let desk = try Desk(makeConfiguration())
+    weak var kept: Probe?
+    try desk.use { store in
+      let dog = Dog(name: "Rex")
+      try store.write { try store.add(dog) }
+      let probe = Probe()
+      kept = probe
+      desk.tokens.append(dog.observe(\.name) { _, _ in withExtendedLifetime(probe) {} })
+    }
+    #expect(kept != nil)
+    try desk.use { _ in desk.tokens[0].stop() }
+    try desk.settle()
+    #expect(kept == nil)
+  }
+
+  @Test func aFailedCommitTakesValuesBack() throws {
+    let isFull = Flag()
+    var configuration = makeConfiguration()
+    configuration.backend = ForwardingBackend(configuration.backend) { engine in
+      ForwardingEngine(engine, write: { FullWrite(base: $0, isFull: isFull) })
+    }
+    let store = try Store(configuration)
+    let dog = Dog(name: "Rex", age: 1)
+    try store.write { try store.add(dog) }
+    var ages: [Int] = []
+    let token = dog.observe(\.age) { _, change in ages.append(change.newValue ?? -1) }
+    isFull.isRaised.store(true, ordering: .releasing)
+    #expect { try store.write { dog.age = 2 } } throws: { StoreError.Code.outOfDiskSpace ~= $0 }
+    #expect(ages == [2, 1] && dog.age == 1)
+    token.stop()
+  }
+
+  @Test func aHandlerOfAPropertyMayRegisterOthers() throws {
+    let configuration = makeConfiguration()
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    let dogs = (0..<20).map { Dog(name: "\($0)") }
+    try store.write { try store.add(dogs) }
+    var heard: Set<String> = []
+    var tokens: [NotificationToken] = []
+    // Whichever dog is looked at first, its handler registers another observer of all the others.
+    for dog in dogs {
+      tokens.append(
+        dog.observe(\.age) { _, _ in
+          if tokens.count > dogs.count { return }
+          for dog in dogs { tokens.append(dog.observe(\.name) { dog, _ in heard.insert(dog.name) }) }
+        })
+    }
+    other.refresh()
+    try other.write { for dog in other.objects(Dog.self) { dog.age += 1 } }
+    store.refresh()
+    try store.write { for dog in dogs { dog.name += "!" } }
+    #expect(heard.count == 20)
+    for token in tokens { token.stop() }
+  }
+
+  // MARK: Ways back
+
+  @Test func aWayBackMayLeadThroughSetsAndMaps() throws {
+    var configuration = StoreConfiguration.reference(nil, models: [Guild.self])
+    configuration.misuse = .ignore
+    let store = try Store(configuration)
+    let (a, b) = (Guild(name: "a"), Guild(name: "b"))
+    try store.write {
+      try store.add([a, b])
+      a.allies.insert(b)
+      a.posts["east"] = b
+    }
+    var calls: [String] = []
+    func hear(_ name: String, _ change: CollectionChange<Results<Guild>>) {
+      switch change {
+      case .initial: break
+      case .update(let guilds, _, _, let changed): calls.append("\(name) \(guilds.count) ~\(changed.count)")
+      case .error(let error): calls.append("\(name) \(error)")
+      }
+    }
+    let guilds = store.objects(Guild.self)
+    let tokens = [
+      guilds.filter("alliedBy.@count > 0").observe { hear("allied", $0) },
+      guilds.filter("postedBy.@count > 0").observe { hear("posted", $0) },
+      try b.observe(observingProperties: ["name", "alliedBy.rank", "postedBy.rank"]) { change in
+        if case .error(let error) = change { calls.append("b \(error)") }
+      },
+      guilds.observe { hear("all", $0) },
+    ]
+    store.refresh()
+    try store.write {
+      a.rank = 5
+      b.allies.insert(a)
+    }
+    store.refresh()
+    #expect(calls == ["allied 2 ~1", "posted 1 ~1", "all 2 ~2"], "\(calls)")
+    for token in tokens { token.stop() }
+  }
+}
+
+/// Lets nobody scan while it is closed.
+private final class Gate: Sendable {
+  let isClosed = Atomic(false)
+  let (reached, opened) = (Signal(), Signal())
+}
+
+private final class GatedRead: ForwardingRead {
+  let base: any ReadTransaction
+  let gate: Gate
+  init(base: any ReadTransaction, gate: Gate) { (self.base, self.gate) = (base, gate) }
+
+  private func pass() {
+    guard gate.isClosed.load(ordering: .acquiring) else { return }
+    gate.reached.fire()
+    _ = gate.opened.wait()
+  }
+
+  func scan(
+    _ table: TableID, _ columns: [PropertyID], from start: ObjectKey, hints: [ZoneHint],
+    _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError) {
+    pass()
+    try base.scan(table, columns, from: start, hints: hints, body)
+  }
+
+  func keys(
+    in index: IndexID, _ range: IndexRange, descending: Bool, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
+    pass()
+    try base.keys(in: index, range, descending: descending, body)
+  }
+}
+
+private final class Flag: Sendable {
+  let isRaised = Atomic(false)
+}
+
+/// Cannot be committed while the disk is full.
+private final class FullWrite: ForwardingWrite {
+  let base: any WriteTransaction
+  let isFull: Flag
+  init(base: any WriteTransaction, isFull: Flag) { (self.base, self.isFull) = (base, isFull) }
+
+  func commit(_ record: CommitRecord, _ durability: Durability) throws(StorageError) -> Version {
+    if isFull.isRaised.load(ordering: .acquiring) {
+      throw StorageError(.outOfDiskSpace, .transaction, "The disk is full.")
+    }
+    return try base.commit(record, durability)
+  }
+}

@@ -1,0 +1,49 @@
+/// A key as it was pressed.
+enum Key: Sendable, Equatable {
+  case character(Character)
+  case up
+  case down
+  case enter
+  case escape
+  case backspace
+  /// Control and C, or control and D.
+  case leave
+}
+
+/// Makes keys of the bytes that a terminal sends. Characters may come in pieces; a key's escape sequence comes whole.
+struct KeyDecoder {
+  private var rest: [UInt8] = []
+
+  mutating func keys(_ bytes: some Sequence<UInt8>) -> [Key] {
+    rest += bytes
+    var keys: [Key] = []
+    while let first = rest.first {
+      if first == 27, rest.count >= 3, rest[1] == UInt8(ascii: "[") || rest[1] == UInt8(ascii: "O") {
+        // Parameters, then the letter that says which.
+        guard let end = rest.indices.dropFirst(2).first(where: { rest[$0] >= 0x40 }) else { return keys }
+        if rest[end] == UInt8(ascii: "A") { keys.append(.up) }
+        if rest[end] == UInt8(ascii: "B") { keys.append(.down) }
+        rest.removeFirst(end + 1)
+      } else if let key = KeyDecoder.control(first) {
+        keys.append(key)
+        rest.removeFirst()
+      } else {
+        let length = first < 0x80 ? 1 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
+        guard rest.count >= length else { return keys }
+        if first >= 32 { keys.append(.character(Character(String(decoding: rest.prefix(length), as: UTF8.self)))) }
+        rest.removeFirst(length)
+      }
+    }
+    return keys
+  }
+
+  private static func control(_ byte: UInt8) -> Key? {
+    switch byte {
+    case 3, 4: .leave
+    case 10, 13: .enter
+    case 27: .escape
+    case 8, 127: .backspace
+    default: nil
+    }
+  }
+}

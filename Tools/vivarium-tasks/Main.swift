@@ -1,0 +1,43 @@
+import ArgumentParser
+import Foundation
+import StorageLMDB
+import Vivarium
+
+/// A task list in a terminal: open it twice, and each shows what the other does.
+@main struct VivariumTasks: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "tasks", abstract: "A live task list in the terminal. Open it in several: each shows what the others do.",
+    discussion: """
+      Keys: up and down (or k and j) choose a task, K and J move it within its list, space says that it is done, a adds \
+      one ("title", or "list: title"), d deletes it, q leaves.
+
+      With --script, or where the input is no terminal, commands are read from it, a line each: add LIST TITLE, done N, \
+      up N, down N, delete N, show, wait N (until there are N tasks), waitdone N (until N of them are done), quit. \
+      N counts the lines of tasks from 1.
+      """)
+
+  @Option(help: "The file; it is made when it is missing. Without it, one that all terminals of this machine share until it restarts.")
+  var path: String?
+  @Flag(help: "Read commands from the input.")
+  var script = false
+  @Flag(help: "Begin with no tasks where the file is new.")
+  var empty = false
+
+  @MainActor func run() async throws {
+    let shared = FileManager.default.temporaryDirectory.appending(path: "vivarium-tasks.lmdb")
+    let url = path.map { URL(fileURLWithPath: $0) } ?? shared
+    let board: TaskBoard
+    do { board = try TaskBoard(.lmdb(url, models: TaskItem.self, TaskList.self)) } catch let error as StoreError {
+      throw ValidationError("\(error.message) \(error.remedy ?? "")")
+    }
+    if script || isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0 {
+      try await Script(board: board).run(Input.lines())
+    } else {
+      if !empty { try board.fillIfNew() }
+      let input = Input()
+      let restore = Input.makeRaw()
+      defer { restore() }
+      try await Screen(board, input).run()
+    }
+  }
+}
