@@ -7,8 +7,10 @@ import Darwin
 #endif
 import ColumnStore
 import Coordination
+import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
 import Storage
 import Synchronization
+import Values
 
 /// The side file `<store>.safe`: two places of 512 bytes, written in turn, so that one is whole whatever
 /// happens. Made with the first commit that is not synced.
@@ -119,7 +121,7 @@ final class SafePointFile: Sendable {
     guard let count = bytes.withUnsafeMutableBytes({ read(file, into: $0) }), count > 0,
       let newest = newest(in: bytes)
     else { return false }
-    return try newest.isLeftOver && newest.belongs(to: files)
+    return newest.isLeftOver ? try newest.belongs(to: files) : false
   }
 
   private func failure() -> StorageError { .system(errno, doing: "write the safe point", path: path) }
