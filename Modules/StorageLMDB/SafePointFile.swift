@@ -121,7 +121,7 @@ final class SafePointFile: Sendable {
     guard let count = bytes.withUnsafeMutableBytes({ read(file, into: $0) }), count > 0,
       let newest = newest(in: bytes)
     else { return false }
-    return newest.isLeftOver ? try newest.belongs(to: files) : false
+    return try newest.isLeftOver ? newest.belongs(to: files) : false
   }
 
   private func failure() -> StorageError { .system(errno, doing: "write the safe point", path: path) }
