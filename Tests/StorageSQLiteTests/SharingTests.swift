@@ -58,6 +58,7 @@ import Values
       files = []
       while case let file = open("/dev/null", O_RDONLY), file >= 0 { files.append(file) }
       _ = try last.commit(CommitRecord(), .full)
+      for file in files { close(file) }
     }
   }
 
