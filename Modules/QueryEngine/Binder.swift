@@ -87,7 +87,7 @@ struct Binder {
 
   /// Without what names the object itself: the variable of the SUBQUERY round the condition, or SELF.
   func ownComponents(_ path: PropertyPath) throws(QueryError) -> ArraySlice<String> {
-    guard let first = path.components.first, table[first] == nil else { return path.components[...] }
+    guard let first = path.components.first, Binder.mayNameObject(first), table[first] == nil else { return path.components[...] }
     if first == variable || outer.isEmpty && isSelf(first) { return path.components.dropFirst() }
     if first.hasPrefix("$") {
       throw QueryError(
@@ -95,6 +95,9 @@ struct Binder {
     }
     return path.components[...]
   }
+
+  /// Whether a path that begins so may begin elsewhere than at a property. Nearly none does: asked before the schema is.
+  static func mayNameObject(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: "$") || name == "SELF" }
 
   /// Whether the word is the object, and no property that is called so.
   func isSelf(_ name: String) -> Bool { name == "SELF" && table["SELF"] == nil && table["self"] == nil }

@@ -72,7 +72,11 @@ struct RandomCollectionQueries {
 
   private mutating func comparison(_ variables: [String]) -> Comparison {
     if variables.count < 2, random.oneIn(10) { return subquery(variables) }
-    guard var (left, path) = path(variables, where: { _ in true }) else { return Comparison(.constant(.int(1)), .equal, .constant(.int(1))) }
+    guard let found = self.path(variables, where: { _ in true }) else {
+      return Comparison(.constant(.int(1)), .equal, .constant(.int(1)))
+    }
+    var left = found.node
+    let path = found.path
     if path.type == .int64, !path.isMany || random.oneIn(2), random.oneIn(8) {
       left = .arithmetic(.add, left, .constant(.int(Int64(random.below(3)))))
     }

@@ -38,7 +38,7 @@ extension Binder {
   }
 
   private func origin(_ path: PropertyPath) throws(QueryError) -> Origin {
-    if let first = path.components.first, table[first] == nil, first != variable {
+    if let first = path.components.first, Binder.mayNameObject(first), first != variable, table[first] == nil {
       let at = isSelf(first) && !outer.isEmpty ? 0 : outer.lastIndex { $0.variable == first }
       if let at {
         return Origin(table: outer[at].table, outer: outer.count - at, components: path.components.dropFirst())
