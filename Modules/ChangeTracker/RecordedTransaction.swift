@@ -14,7 +14,10 @@ public final class RecordedTransaction {
   private let origin: UInt64
   private var changes = PendingChanges()
   private var members = PendingMembers()
-  private var savepoints: [(changes: PendingChanges, members: PendingMembers, letGo: Set<ObjectPlace>)] = []
+  /// What scalars were, where that is recorded.
+  var values: PendingValues?
+  private var savepoints:
+    [(changes: PendingChanges, members: PendingMembers, letGo: Set<ObjectPlace>, values: PendingValues?)] = []
   private var changedCatalog = false
   /// Relationships by the table they point to; made when first needed, dropped with the catalog.
   private var incoming: [TableID: [IncomingRelationship]]?
@@ -30,9 +33,12 @@ public final class RecordedTransaction {
   private var lastMixed: (table: TableID, slots: [Int])?
 
   /// - Parameter origin: tells this store's commits from others', see `CommitRecord.origin`.
-  public init(_ transaction: any WriteTransaction, origin: UInt64) {
+  /// - Parameter recordsValues: whether the record says what scalars were and are. Costs a read for each that is set first,
+  ///   and room in the history.
+  public init(_ transaction: any WriteTransaction, origin: UInt64, recordsValues: Bool = false) {
     self.transaction = transaction
     self.origin = origin
+    values = recordsValues ? PendingValues() : nil
   }
 
   /// Whether anything was changed so far.
@@ -83,6 +89,7 @@ extension RecordedTransaction {
     if !mixedSlots(of: row.table).isEmpty { try clean(row) }
     let key = try transaction.insert(row)
     changes.insert(row.table, key)
+    values?.insert(ObjectPlace(table: row.table, key: key.rawValue))
     try noteInsertion(row.table, key)
     return key
   }
@@ -103,6 +110,7 @@ extension RecordedTransaction {
   public func deleteAlone(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
     try noteDeletion(table, key)
     for relationship in relationships(to: table) { try nullify(relationship, target: key, of: table) }
+    if values != nil { try noteValues(of: table, key) }
     try transaction.delete(table, key)
     changes.delete(table, key)
   }
@@ -112,6 +120,7 @@ extension RecordedTransaction {
   public func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool {
     let old = try transaction.word(column, key)
     if old == word { return false }
+    if values != nil { try noteValue(column, key) }
     try transaction.set(column, key, word: word)
     if let old, let owned = owning(column) { letGo.insert(ObjectPlace(table: owned.target, key: old)) }
     if !derivations.isEmpty, let type = transaction.catalog[column]?.schema.valueType {
@@ -133,6 +142,7 @@ extension RecordedTransaction {
       }
     }
     if isEqual { return false }
+    if values != nil { try noteValue(column, key) }
     try transaction.set(column, key, bytes: bytes)
     changes.modify(column, key)
     return true
@@ -144,6 +154,7 @@ extension RecordedTransaction {
     let old = try transaction.value(column, key)
     let value = try living(value)
     if old == value { return false }
+    if values != nil { try noteValue(column, key) }
     try transaction.set(column, key, value)
     if !derivations.isEmpty { try noteSet(column, key, old: old, new: value) }
     if case .link(let old) = old, let owned = owning(column) {
@@ -284,7 +295,7 @@ extension RecordedTransaction {
     // What is undone with the savepoint must not be what an earlier edit left to be computed.
     try settleDerived()
     try transaction.beginSavepoint()
-    savepoints.append((changes, members, letGo))
+    savepoints.append((changes, members, letGo, values))
   }
 
   public func releaseSavepoint() throws(StorageError) {
@@ -295,7 +306,7 @@ extension RecordedTransaction {
   /// Undoes data and record alike: what was rolled back is in nobody's notification.
   public func rollbackToSavepoint() throws(StorageError) {
     try transaction.rollbackToSavepoint()
-    if let before = savepoints.popLast() { (changes, members, letGo) = before }
+    if let before = savepoints.popLast() { (changes, members, letGo, values) = before }
     // Nothing was left to be computed when the savepoint began.
     underived = [:]
   }
@@ -309,6 +320,10 @@ extension RecordedTransaction {
     var record = record
     record.author = author
     record.timeMilliseconds = timeMilliseconds
+    do throws(StorageError) { record.values = try changedValues() } catch {
+      transaction.end()
+      throw error
+    }
     return try transaction.commit(record, durability)
   }
 

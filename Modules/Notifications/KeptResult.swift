@@ -127,12 +127,8 @@ extension KeptResult {
       let told = records.filter { record in !(record.author.map(observation.ignoredAuthors.contains) ?? false) }
       if told.count == records.count || apart.contains(where: { $0 === observation }) { continue }
       apart.append(observation)
-      if told.isEmpty {
-        observation.separate { $0.copy(skipping: step) }
-      } else {
-        let rows = try rowUpkeep?.rows(touchedBy: told, from: readings.from, to: readings.to)
-        observation.separate { $0.copy(adding: step, telling: rows, by: told) }
-      }
+      let rows: Set<Int64>? = told.isEmpty ? [] : try rowUpkeep?.rows(touchedBy: told, from: readings.from, to: readings.to)
+      observation.separate { $0.copy(adding: step, telling: rows, by: told) }
     }
     // Those that went apart hold their own states, which are not in the list yet.
     for state in living() { state.add(step, by: records) }

@@ -37,7 +37,7 @@ final class KnownState: @unchecked Sendable {
     return own
   }
 
-  /// For a token that is told of some of a step's rows alone; nil: of all.
+  /// For a token that is told of some of a step's rows alone, and of those that wait to be told already; nil: of all.
   func copy(adding step: ResultStep, telling rows: Set<Int64>?, by records: [CommitRecord]) -> KnownState {
     let own = copy()
     if case .net(var net) = own.changes, case .rows(let step) = step, let rows {
@@ -45,6 +45,8 @@ final class KnownState: @unchecked Sendable {
       net.add(step, telling: rows)
       own.changes = .net(net)
       own.note(records)
+    } else if rows?.isEmpty == true, own.isEmpty {
+      own.skip(step)
     } else {
       own.add(step, by: records)
     }

@@ -142,7 +142,7 @@ extension ResultsController {
   }
 
   private func whenReady(_ action: @escaping () -> Void) {
-    if isPreparing { waiting.append(action) } else { action() }
+    if isPreparing || isTelling { waiting.append(action) } else { action() }
   }
 
   private func show(_ step: Step, _ fresh: [Int64: U]) {
@@ -151,7 +151,27 @@ extension ResultsController {
     for key in step.gone + step.stale { gone[key] = mapped.removeValue(forKey: key) }
     mapped.merge(fresh) { $1 }
     shown = step.after
-    if !step.changes.isEmpty { tell(step, gone) }
+    if step.changes.isEmpty { return }
+    let wasTelling = isTelling
+    isTelling = true
+    tell(step, gone)
+    isTelling = wasTelling
+    if !isTelling { catchUp() }
+  }
+
+  /// Whether a step can be taken now. A delegate that writes must not be told of another one inside the batch it hears of.
+  func takesSteps() -> Bool {
+    if isHurried { return true }
+    if isTelling { isBehind = true }
+    return !isPreparing && !isTelling
+  }
+
+  /// Goes on with what came while a batch was told.
+  private func catchUp() {
+    while !isPreparing, !waiting.isEmpty { waiting.removeFirst()() }
+    guard isBehind, !isPreparing else { return }
+    isBehind = false
+    resume()
   }
 
   private func tell(_ step: Step, _ gone: [Int64: U]) {

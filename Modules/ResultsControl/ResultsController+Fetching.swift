@@ -41,7 +41,7 @@ extension ResultsController {
     guard token == nil else { return nil }
     let tracking = ResultsTracking(
       request.execute(), also: reading + (sectioning?.read ?? []), isolation: isolation, fileID: fileID, line: line,
-      wants: { [weak self] in self?.isPreparing == false }
+      wants: { [weak self] in self?.takesSteps() ?? false }
     ) { [weak self] step in
       self?.take(step)
     }

@@ -45,6 +45,9 @@ public final class ResultsController<T: Model, U> {
   var preparation = 0
   /// Whether nothing waits for rows to be mapped elsewhere: what comes is told at once.
   var isHurried = false
+  /// Whether the delegate hears of a batch, and whether there was more to take meanwhile.
+  var isTelling = false
+  var isBehind = false
   /// What was asked for meanwhile.
   var waiting: [() -> Void] = []
   var token: NotificationToken?

@@ -2,14 +2,15 @@ import Values
 
 /// The bytes of a commit record, as every engine stores them (Docs/FileFormat.md): a format number, then
 /// variable-length integers (7 bits a byte, low first; signed ones zigzag), keys as differences. Format 2 adds changes
-/// of sets and maps after the lists of each table; a record without any is written as format 1.
+/// of sets and maps after the lists of each table, format 3 values after the tables; a record without any is written in the lowest
+/// format that has what it needs.
 extension CommitRecord {
-  static let format: UInt64 = 2
+  static let format: UInt64 = 3
 
   /// Without the version, which the engine keys the record by.
   public func encoded() -> [UInt8] {
     var out = VarintWriter()
-    let format = tables.allSatisfy(\.collections.isEmpty) ? 1 : CommitRecord.format
+    let format: UInt64 = !values.isEmpty ? 3 : tables.allSatisfy(\.collections.isEmpty) ? 1 : 2
     out.put(format)
     out.put(changedCatalog ? 1 : 0)
     out.put(origin)
@@ -22,6 +23,10 @@ extension CommitRecord {
     }
     out.put(UInt64(tables.count))
     for table in tables { table.encode(to: &out, format: format) }
+    if format >= 3 {
+      out.put(UInt64(values.count))
+      for value in values { value.encode(to: &out) }
+    }
     return out.bytes
   }
 
@@ -45,9 +50,14 @@ extension CommitRecord {
     var tables: [TableChange] = []
     tables.reserveCapacity(count)
     for _ in 0..<count { tables.append(try TableChange(from: &input, format: format)) }
+    var values: [ValueChange] = []
+    if format >= 3 {
+      for _ in 0..<(try input.count()) { values.append(try ValueChange(from: &input)) }
+    }
     self.init(
       author: author, origin: origin, timeMilliseconds: time, changedCatalog: flags & 1 == 1, tables: tables)
     self.version = version
+    self.values = values
   }
 }
 
@@ -127,29 +137,14 @@ extension TableChange {
 }
 
 extension MemberChange {
-  /// The member as the bytes of a mixed value; a plain link as one of table 0. None: null.
   fileprivate func encode(to out: inout VarintWriter) {
     out.put(UInt64(kind.rawValue))
-    var mixed = member
-    if case .link(let key) = member { mixed = .object(ObjectLink(TableID(0), key)) }
-    let bytes = MixedCoding.encode(mixed) ?? []
-    out.put(UInt64(bytes.count))
-    out.bytes += bytes
+    out.put(member)
   }
 
   fileprivate init(from input: inout VarintReader) throws(StorageError) {
     guard let kind = UInt8(exactly: try input.next()).flatMap(Kind.init(rawValue:)) else { throw VarintReader.damaged }
-    let bytes = try input.bytes(try input.next())
-    if bytes.isEmpty {
-      self.init(.null, kind)
-      return
-    }
-    guard let mixed = MixedCoding.decode(bytes) else { throw VarintReader.damaged }
-    if case .object(let link) = mixed, link.table == TableID(0) {
-      self.init(.link(link.key), kind)
-    } else {
-      self.init(mixed, kind)
-    }
+    self.init(try input.value(), kind)
   }
 }
 

@@ -16,6 +16,8 @@ public struct CommitRecord: Sendable, Hashable {
   public var changedCatalog: Bool
   /// Changes of tables in ascending order of table, each at most once, none empty.
   public var tables: [TableChange]
+  /// What scalars were before and are after, where the writer records it; ascending by table, object and property.
+  public var values: [ValueChange] = []
 
   public init(
     author: String? = nil, origin: UInt64 = 0, timeMilliseconds: Int64 = 0, changedCatalog: Bool = false,

@@ -23,6 +23,9 @@ public struct StoreConfiguration: Sendable {
   public var autorefresh: Bool
   /// The author put into each commit record, unless a write names another.
   public var author: String?
+  /// Whether commits of this store say in the history what scalars were and are: see `Store.commits(since:)`. The history
+  /// takes more room then, and each value that is set is read first.
+  public var recordsValues: Bool
   /// The version of the models, raised whenever a file needs a migration to be used with them. A file of a higher one is
   /// refused.
   public var schemaVersion: UInt64
@@ -36,6 +39,13 @@ public struct StoreConfiguration: Sendable {
   public var label: String?
   /// How many versions readers may keep alive.
   public var versions: VersionPolicy
+  /// Asked each time a store is opened for writing, with the bytes that its files take and those that its newest version
+  /// needs: true gives the free space back to the system, as `Store.compact()` does. An opening does not fail by it.
+  ///
+  /// ```swift
+  /// configuration.compactsWhenOpened = { fileBytes, liveBytes in fileBytes > 100 << 20 && fileBytes > 2 * liveBytes }
+  /// ```
+  public var compactsWhenOpened: (@Sendable (_ fileBytes: Int, _ liveBytes: Int) -> Bool)?
 
   public init(backend: any StorageBackend, models: [any SchemaDescribing.Type]) {
     self.backend = backend
@@ -46,12 +56,14 @@ public struct StoreConfiguration: Sendable {
     misuse = .trapInDebug
     autorefresh = true
     author = nil
+    recordsValues = false
     schemaVersion = 0
     renamedTypes = [:]
     deletesIfMigrationNeeded = false
     migrationPlan = nil
     label = nil
     versions = VersionPolicy()
+    compactsWhenOpened = nil
   }
 
   public var schema: Schema { Schema(models.map { $0._$schema }) }

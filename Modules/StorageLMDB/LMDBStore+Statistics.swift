@@ -24,13 +24,9 @@ extension LMDBStore {
     mdb_env_info(environment.pointer, &info)
     // Of a version that is as new as ours or newer by a moment: a number for people.
     result.liveBytes = max(0, (Int(info.me_last_pgno) + 1) * pageSize - result.freeBytes)
-    var readers = LMDBStore.readers(environment)
-    // Our own look at the table is no pin, nor what the safe point holds.
+    // Our own look at the table is no pin, nor what safe points hold.
+    var readers = environment.safePoints.withoutPins(of: getpid()) { LMDBStore.readers(environment) }
     if let own = readers.firstIndex(of: Reader(process: getpid(), transaction: number)) { readers.remove(at: own) }
-    if let held = environment.safePoints.pinned,
-      let own = readers.firstIndex(of: Reader(process: getpid(), transaction: held)) {
-      readers.remove(at: own)
-    }
     let pins = readers.compactMap { reader -> VersionPin? in
       guard let read = reader.transaction else { return nil }
       // Each transaction made one version.

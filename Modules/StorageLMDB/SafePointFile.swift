@@ -9,6 +9,7 @@ import ColumnStore
 import Coordination
 import Storage
 import Synchronization
+import Values
 
 /// The side file `<store>.safe`: two places of 512 bytes, written in turn, so that one is whole whatever
 /// happens. Made with the first commit that is not synced.
@@ -119,7 +120,8 @@ final class SafePointFile: Sendable {
     guard let count = bytes.withUnsafeMutableBytes({ read(file, into: $0) }), count > 0,
       let newest = newest(in: bytes)
     else { return false }
-    return try newest.isLeftOver && newest.belongs(to: files)
+    guard newest.isLeftOver else { return false }
+    return try newest.belongs(to: files)
   }
 
   private func failure() -> StorageError { .system(errno, doing: "write the safe point", path: path) }
@@ -145,13 +147,14 @@ extension SafePoint {
   func belongs(to files: LMDBFiles) throws(StorageError) -> Bool {
     guard FileIdentity(path: files.data)?.inode == inode else { return false }
     let file = open(files.data, O_RDONLY | O_CLOEXEC)
-    var info = stat()
-    guard file >= 0, fstat(file, &info) == 0 else { throw LMDBFiles.openError(errno, files.data) }
+    guard file >= 0 else { throw LMDBFiles.openError(errno, files.data) }
     defer { close(file) }
+    let size = lseek(file, 0, SEEK_END)
+    guard size >= 0 else { throw LMDBFiles.openError(errno, files.data) }
     // Numbers of transactions only grow; a smaller one is another file's.
     if let found = LMDBMeta.both(file).map(\.transaction).max(), found < transaction { return false }
     guard let own = LMDBMeta(meta) else { return false }
-    var walk = LMDBPageWalk(file: file, pageSize: own.pageSize, pageCount: UInt64(info.st_size) / UInt64(own.pageSize))
+    var walk = LMDBPageWalk(file: file, pageSize: own.pageSize, pageCount: UInt64(size) / UInt64(own.pageSize))
     guard own.roots.allSatisfy({ walk.isWhole($0, depth: 0) }) else { return false }
     // A file without entries has nothing to go back to.
     guard let root = own.dataRoot else { return false }

@@ -22,6 +22,8 @@ final class SafePoints: Sendable {
     /// When the background will move the point.
     var due: DispatchTime?
     var file: SafePointFile?
+    /// The transactions of all pins there are: more than one while the point is moved.
+    var pins: [UInt64] = []
     /// Grows whenever the point begins or ends: who moves it meanwhile finds his counts of no use.
     var generation = 0
   }
@@ -42,7 +44,20 @@ final class SafePoints: Sendable {
   /// Held while the point is moved: two at once would count the same commits twice.
   private let moving = Mutex(())
 
-  /// The transaction that only holds the point, for the list of readers.
+  /// What `table` gives, without the lines of this process's transactions that only hold a point. They neither come nor go
+  /// meanwhile.
+  func withoutPins(of process: Int32, _ table: () -> [LMDBStore.Reader]) -> [LMDBStore.Reader] {
+    state.withLock { state in
+      var readers = table()
+      for number in state.pins {
+        let line = LMDBStore.Reader(process: process, transaction: number)
+        if let own = readers.firstIndex(of: line) { readers.remove(at: own) }
+      }
+      return readers
+    }
+  }
+
+  /// The transaction that only holds the point.
   var pinned: UInt64? { state.withLock { $0.pin?.number } }
 
   /// Before a commit, by the holder of the writer's lock.
@@ -75,7 +90,7 @@ final class SafePoints: Sendable {
         let point = try SafePoint(newestOf: environment.files, pin: pin.transaction)
         try file.update { _ in point }
       } catch {
-        mdb_txn_abort(pin.transaction)
+        state.withLock { SafePoints.end(pin, &$0) }
         throw error
       }
       // All but the commit that is about to happen.
@@ -144,7 +159,7 @@ final class SafePoints: Sendable {
       do throws(StorageError) {
         return (try SafePoint(newestOf: environment.files, pin: pin.transaction), pin)
       } catch {
-        mdb_txn_abort(pin.transaction)
+        state.withLock { SafePoints.end(pin, &$0) }
         throw error
       }
     }
@@ -158,7 +173,7 @@ final class SafePoints: Sendable {
         return point
       }
     } catch {
-      mdb_txn_abort(pin.transaction)
+      state.withLock { SafePoints.end(pin, &$0) }
       throw error
     }
     state.withLock { state in
@@ -166,7 +181,7 @@ final class SafePoints: Sendable {
       if state.generation == generation {
         SafePoints.replace(&state, with: pin, covered: (count, bytes))
       } else {
-        mdb_txn_abort(pin.transaction)
+        SafePoints.end(pin, &state)
       }
     }
   }
@@ -196,7 +211,7 @@ final class SafePoints: Sendable {
   // MARK: Private
 
   private static func release(_ state: inout State) {
-    if let pin = state.pin { mdb_txn_abort(pin.transaction) }
+    if let pin = state.pin { end(pin, &state) }
     state.pin = nil
     state.unsynced = 0
     state.unsyncedBytes = 0
@@ -208,9 +223,14 @@ final class SafePoints: Sendable {
   private static func replace(_ state: inout State, with pin: Pin, covered: (count: Int, bytes: Int)) {
     state.unsynced = max(0, state.unsynced - covered.count)
     state.unsyncedBytes = max(0, state.unsyncedBytes - covered.bytes)
-    if let old = state.pin { mdb_txn_abort(old.transaction) }
+    if let old = state.pin { end(old, &state) }
     state.pin = state.unsynced > 0 ? pin : nil
-    if state.pin == nil { mdb_txn_abort(pin.transaction) }
+    if state.pin == nil { end(pin, &state) }
+  }
+
+  private static func end(_ pin: Pin, _ state: inout State) {
+    if let position = state.pins.firstIndex(of: pin.number) { state.pins.remove(at: position) }
+    mdb_txn_abort(pin.transaction)
   }
 
   private func requireFile() throws(StorageError) -> SafePointFile {
@@ -224,12 +244,16 @@ final class SafePoints: Sendable {
   }
 
   private func makePin(_ environment: LMDBEnvironment) throws(StorageError) -> Pin {
-    var transaction: OpaquePointer?
-    let code = mdb_txn_begin(environment.pointer, nil, UInt32(MDB_RDONLY), &transaction)
-    guard code == 0, let transaction else {
-      throw .lmdb(code, .transaction, doing: "hold a version of", path: environment.files.data)
+    let (code, pin) = state.withLock { state -> (Int32, Pin?) in
+      var transaction: OpaquePointer?
+      let code = mdb_txn_begin(environment.pointer, nil, UInt32(MDB_RDONLY), &transaction)
+      guard code == 0, let transaction else { return (code, nil) }
+      let pin = Pin(transaction: transaction)
+      state.pins.append(pin.number)
+      return (code, pin)
     }
-    return Pin(transaction: transaction)
+    if let pin { return pin }
+    throw .lmdb(code, .transaction, doing: "hold a version of", path: environment.files.data)
   }
 }
 

@@ -3,15 +3,16 @@
 /// SQLite compares names without regard to ASCII case, keeps some for itself, and ends them at NUL. Names are given
 /// in the order of asking, so the same questions get the same answers.
 package struct NameSpace {
-  private var taken: Set<String>
+  /// Folded, ascending. No set: the first one of strings costs a process that opens a store more than all names.
+  private var taken: [String] = []
   private let reservedPrefixes: [String]
 
   /// - Parameters:
   ///   - taken: names that are spoken for.
   ///   - reservedPrefixes: in lower case; no name may begin so.
   package init(taken: [String] = [], reservedPrefixes: [String] = []) {
-    self.taken = Set(taken.map(NameSpace.folded))
     self.reservedPrefixes = reservedPrefixes
+    for name in taken { _ = take(NameSpace.folded(name)) }
   }
 
   /// The tables, indexes and triggers of a file: one name space for all.
@@ -26,11 +27,23 @@ package struct NameSpace {
     if reservedPrefixes.contains(where: folded.hasPrefix) || name.isEmpty { name = "type \(name)" }
     var candidate = name
     var count = 0
-    while !taken.insert(NameSpace.folded(candidate)).inserted {
+    while !take(NameSpace.folded(candidate)) {
       candidate = count == 0 ? "\(name)_\(number)" : "\(name)_\(number)_\(count)"
       count += 1
     }
     return candidate
+  }
+
+  /// Takes a folded name; false when it is taken. O(log n) comparisons.
+  private mutating func take(_ name: String) -> Bool {
+    var (low, high) = (0, taken.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if taken[middle] < name { low = middle + 1 } else { high = middle }
+    }
+    if low < taken.count, taken[low] == name { return false }
+    taken.insert(name, at: low)
+    return true
   }
 
   /// As SQLite compares: A to Z alone.

@@ -80,8 +80,10 @@ extension SQLiteEngine {
     }
   }
 
-  /// After the commit in the file: makes it as durable as was asked for, and tells everybody.
-  func committed(_ version: Version, _ layout: SchemaLayout, _ durability: Durability) throws(StorageError) {
+  /// After the commit in the file: makes it as durable as was asked for, and tells everybody. `layout`: of the catalog that
+  /// came with it, which nobody needs to read then.
+  func committed(_ version: Version, _ layout: SchemaLayout?, _ durability: Durability) throws(StorageError) {
+    if let layout { remember(layout, Int64(clamping: version.rawValue)) }
     let wasFull = shared.withLock { shared in
       defer { shared.durability.note(durability) }
       return shared.durability.connectionIsFull ?? false

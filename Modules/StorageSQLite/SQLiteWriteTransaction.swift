@@ -9,10 +9,11 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
   /// What a savepoint brings back besides the rows.
   struct Mark {
     let layout: SchemaLayout
-    let objectCounts: [TableID: Int]
+    let objectCounts: ObjectCounts
   }
 
   private let hold: WriterHold
+  private let layoutAtBeginning: SchemaLayout
   var marks: [Mark] = []
   /// The last key given out in each table that the transaction inserted into.
   @exclusivity(unchecked) var lastKeys: [TableID: Int64] = [:]
@@ -28,6 +29,7 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
   init(_ engine: SQLiteEngine, _ connection: Connection, _ state: SnapshotState, _ hold: WriterHold) {
     self.hold = hold
     tails = engine.knownTails(state.version)
+    layoutAtBeginning = state.layout
     super.init(engine, connection, state)
   }
 
@@ -90,7 +92,7 @@ extension SQLiteWriteTransaction {
       throw spoil(StorageError(widening: error))
     }
     engine.keep(tails, version.next)
-    try engine.committed(version.next, layout, durability)
+    try engine.committed(version.next, layout === layoutAtBeginning ? nil : layout, durability)
     return version.next
   }
 

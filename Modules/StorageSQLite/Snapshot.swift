@@ -16,7 +16,7 @@ class Snapshot: StorageReading {
   /// Positions of the lists that were opened, by owner.
   final var positions = PositionCache()
   @exclusivity(unchecked) final var windows = WindowTable()
-  @exclusivity(unchecked) final var objectCounts: [TableID: Int] = [:]
+  @exclusivity(unchecked) final var objectCounts = ObjectCounts()
   @exclusivity(unchecked) private final var isEnded = false
   /// Calls under way: a call inside a lent closure is one more.
   @exclusivity(unchecked) private final var depth = 0

@@ -22,6 +22,16 @@ import Testing
     withExtendedLifetime(encoded) {}
   }
 
+  @Test(arguments: [4_096, 16_384]) func aColumnOfWordsFillsItsPages(pageSize: Int) {
+    // A large value shares its first page with a header: a power of two of rows would take a page more, for a few bytes.
+    let overhead = 16
+    let header = FileHeader(pageSize: pageSize, pageOverhead: overhead)
+    let bytes = ColumnHeader.size + header.rowsPerChunk * 8
+    let pages = (overhead + bytes + pageSize - 1) / pageSize
+    #expect(pages * pageSize - overhead - bytes < pages * pageSize / 16)
+    #expect(header.rowsPerChunk.nonzeroBitCount > 1)
+  }
+
   @Test func integersTakeTheNarrowestWidthThatHoldsTheirRange() throws {
     try check([5, 5, 5], .integer, .constantWord)
     try check([1_000, 1_255, 1_001], .integer, .int8)

@@ -94,6 +94,28 @@ import Vivarium
     store.cancelWrite()
   }
 
+  @Test(arguments: [Engine.lmdb, .sqlite]) func aFileIsCompactedAtOpenWhenThatIsWanted(engine: Engine) throws {
+    var (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let before: Int
+    do {
+      let store = try Store(configuration)
+      try store.write { for i in 0..<3_000 { try store.add(Book(title: String(repeating: "\(i) ", count: 150), pages: i)) } }
+      try store.write { try store.delete(store.objects(Book.self).where { $0.pages >= 10 }) }
+      before = try store.statistics().fileBytes
+    }
+    let asked = Mutex((fileBytes: 0, liveBytes: 0))
+    configuration.compactsWhenOpened = { fileBytes, liveBytes in
+      asked.withLock { $0 = (fileBytes, liveBytes) }
+      return fileBytes > 2 * liveBytes
+    }
+    let store = try Store(configuration)
+    let (fileBytes, liveBytes) = asked.withLock { $0 }
+    #expect(fileBytes > 2 * liveBytes && liveBytes > 0)
+    #expect(try store.statistics().fileBytes < min(before, fileBytes) - 500_000)
+    #expect(store.objects(Book.self).map(\.pages) == Array(0..<10))
+  }
+
   @Test(arguments: Engine.allCases) func theDurabilityOfAStoreAndOfACommitReachTheEngine(engine: Engine) throws {
     var (configuration, directory) = engine.place()
     defer { withExtendedLifetime(directory) {} }

@@ -40,8 +40,9 @@ import Vivarium
     for try await laps in Live.collection(from: store.objects(Lap.self)).values where !laps.isEmpty { break }
     #expect(store.objects(Lap.self).count == 3 && store.version.rawValue == before.rawValue + 1)
     // A timer of a batch that was full before is none of the next one's.
-    let full = source.write(with: Live.add(to: store, update: .modified, batch: 2, within: .seconds(3_600)))
-    for number in 4...5 { source.send(Lap(number: number)) }
+    let more = PassthroughSubject<Lap, Never>()
+    let full = more.write(with: Live.add(to: store, batch: 2, within: .seconds(3_600)))
+    for number in 4...5 { more.send(Lap(number: number)) }
     #expect(store.objects(Lap.self).count == 5)
     full.cancel()
     sink.cancel()

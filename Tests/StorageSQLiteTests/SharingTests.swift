@@ -46,7 +46,7 @@ import Values
       var files: [Int32] = []
       while case let file = open("/dev/null", O_RDONLY), file >= 0 { files.append(file) }
       var failure: StorageError?
-      do { _ = try write.commit(CommitRecord(), .full) } catch { failure = error }
+      do throws(StorageError) { _ = try write.commit(CommitRecord(), .full) } catch { failure = error }
       for file in files { close(file) }
       let read = try engine.beginRead()
       #expect(try read.count(table.id) == (failure == nil ? 2 : 1))
@@ -58,6 +58,7 @@ import Values
       files = []
       while case let file = open("/dev/null", O_RDONLY), file >= 0 { files.append(file) }
       _ = try last.commit(CommitRecord(), .full)
+      for file in files { close(file) }
     }
   }
 
@@ -158,7 +159,7 @@ private func inChild(_ body: () -> Bool) throws -> Bool {
 private func openCode(_ path: String) -> StorageError.Code? {
   do throws(StorageError) {
     // Never closed: it is for a child, which ends at once.
-    _ = Unmanaged.passRetained(try SQLiteBackend(path: path).open(OpenOptions()))
+    _ = Unmanaged.passRetained(try SQLiteBackend(path: path).open(OpenOptions()) as AnyObject)
     return nil
   } catch { return error.code }
 }

@@ -46,6 +46,24 @@ import Values
     #expect(plain.encoded().first == 1)
   }
 
+  @Test func valuesReadBackAndAreTheThirdFormat() throws {
+    var expected = record
+    expected.values = [
+      ValueChange(ColumnID(TableID(3), PropertyID(2)), ObjectKey(12), old: .null, new: .string("é\0")),
+      ValueChange(ColumnID(TableID(3), PropertyID(2)), ObjectKey(13), old: .double(.nan), new: .link(ObjectKey(9))),
+      ValueChange(ColumnID(TableID(4), PropertyID(1)), ObjectKey(1), old: .int(.min), new: .bool(true)),
+    ]
+    let encoded = expected.encoded()
+    #expect(encoded.first == 3)
+    let read = try encoded.withUnsafeBytes { try CommitRecord(version: Version(0), encoded: $0) }
+    #expect(read == expected)
+    for end in encoded.indices {
+      #expect(throws: StorageError.self) {
+        try encoded[..<end].withUnsafeBytes { _ = try CommitRecord(version: Version(0), encoded: $0) }
+      }
+    }
+  }
+
   @Test func changesOfAMemberFollowEachOther() {
     typealias Kind = MemberChange.Kind
     let cases: [(Kind, Kind, map: Kind?, set: Kind?)] = [

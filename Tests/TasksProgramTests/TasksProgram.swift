@@ -11,6 +11,14 @@ enum TasksProgram {
   }
 }
 
+/// Ends a process that hangs, so that a fault is a failed test: far later than any that does not.
+func killLate(_ process: Process) {
+  let id = process.processIdentifier
+  DispatchQueue.global().asyncAfter(deadline: .now() + 240) { [weak process] in
+    if process?.isRunning == true { kill(id, SIGKILL) }
+  }
+}
+
 /// The program without a terminal: commands in, lines out.
 final class ScriptProcess {
   private let process = Process()
@@ -24,6 +32,7 @@ final class ScriptProcess {
     process.standardInput = commands
     process.standardOutput = output
     try process.run()
+    killLate(process)
     try output.fileHandleForWriting.close()
     try commands.fileHandleForReading.close()
   }

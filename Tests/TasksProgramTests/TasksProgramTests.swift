@@ -22,6 +22,7 @@ import Testing
     two.say("delete 3", "quit")
     one.say("wait 2", "show")
     #expect(one.lines(4) == ["1 of 2 to do", "Home (1 of 2)", "  1. [x] Milk", "  2. [ ] Bread and butter"])
+    one.say("quit")
     #expect(try one.end() == 0)
     #expect(try two.end() == 0)
   }
@@ -74,6 +75,7 @@ import Testing
     #expect(terminal.wait { $0.rows[2] == "  List (8 o" && $0.rows[7].hasPrefix("up/down") })
     terminal.type("jjjjj")
     #expect(terminal.wait { $0.rows[5] == "> [ ] task6" && $0.rows[2] == "  [ ] task3" })
+    writer.say("quit")
     #expect(try writer.end() == 0)
     terminal.type("\u{3}")
     #expect(terminal.status() == 0)

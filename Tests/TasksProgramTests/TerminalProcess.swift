@@ -29,6 +29,7 @@ final class TerminalProcess {
     let (screen, ended, descriptor) = (screen, ended, master)
     process.terminationHandler = { _ in ended.fire() }
     try process.run()
+    killLate(process)
     Thread.detachNewThread {
       var bytes = [UInt8](repeating: 0, count: 4_096)
       // Ends with an error when the program is gone and its side is closed.
@@ -56,7 +57,7 @@ final class TerminalProcess {
   }
 
   /// Waits until the screen is as it should be.
-  func wait(_ condition: (TerminalScreen) -> Bool) -> Bool { screen.changed.wait { condition(now) } }
+  func wait(_ condition: (TerminalScreen) -> Bool) -> Bool { screen.changed.wait(seconds: 240) { condition(now) } }
 
   /// Waits until the tasks on the screen are these, without marks of what is chosen.
   func shows(_ lines: [String]) -> Bool {
@@ -66,7 +67,7 @@ final class TerminalProcess {
   }
 
   /// Its status when it has ended.
-  func status() -> Int32? { ended.wait() ? process.terminationStatus : nil }
+  func status() -> Int32? { ended.wait(seconds: 240) ? process.terminationStatus : nil }
 
   deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 }

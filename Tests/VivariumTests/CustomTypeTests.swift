@@ -119,13 +119,13 @@ struct Address: PersistableStruct {
   }
 
   @Test func everyFieldOfAStructIsBitExact() throws {
-    let store = try Store(.reference(nil, models: [Shelf.self]))
+    let store = try Store(.reference(nil, models: [Rack.self]))
     for content in Details.extremes {
-      let shelf = Shelf(details: content, maybe: content)
-      shelf.list = [content]
-      shelf.map = ["k": content]
-      try store.write { try store.add(shelf) }
-      for read in [shelf.details, shelf.maybe, shelf.list.first, shelf.map["k"]] {
+      let rack = Rack(details: content, maybe: content)
+      rack.list = [content]
+      rack.map = ["k": content]
+      try store.write { try store.add(rack) }
+      for read in [rack.details, rack.maybe, rack.list.first, rack.map["k"]] {
         #expect(read?.persistedValue == content.persistedValue)
         #expect(read?.number.bitPattern == content.number.bitPattern && read?.date == content.date)
         #expect(read?.large == content.large && read?.single.bitPattern == content.single.bitPattern)
@@ -172,7 +172,7 @@ struct Details: PersistableStruct {
   }
 }
 
-@Model final class Shelf {
+@Model final class Rack {
   var details = Details()
   var maybe: Details?
   var list: LiveList<Details>

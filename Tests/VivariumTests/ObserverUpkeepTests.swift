@@ -118,7 +118,9 @@ import Vivarium
     private let store: Store
     private let early: NotificationToken
     private var late: NotificationToken?
-    private var waiting: CheckedContinuation<Void, Never>?
+    private let waiting = Waiting()
+
+    private final class Waiting { var continuation: CheckedContinuation<Void, Never>? }
 
     /// Not isolated yet.
     init(_ configuration: Store.Configuration, _ heard: Signal) throws {
@@ -127,15 +129,16 @@ import Vivarium
     }
 
     func observe(_ heard: Signal) {
-      late = store.observe { [unowned self] _, _ in
+      let waiting = waiting
+      late = store.observe { _, _ in
         heard.fire()
-        waiting?.resume()
-        waiting = nil
+        waiting.continuation?.resume()
+        waiting.continuation = nil
       }
     }
 
     func until(_ condition: @Sendable (Int) -> Bool) async {
-      while !condition(store.objects(Dog.self).count) { await withCheckedContinuation { waiting = $0 } }
+      while !condition(store.objects(Dog.self).count) { await withCheckedContinuation { waiting.continuation = $0 } }
     }
 
     func stopEarly() { early.stop() }

@@ -25,6 +25,48 @@ import Vivarium
     #expect(try store.commits(since: store.version).isEmpty)
   }
 
+  @Test func commitsSayWhatValuesWereAndAreWhereTheirStoreRecordsThem() throws {
+    var configuration = makeConfiguration()
+    let plain = try Store(configuration)
+    configuration.recordsValues = true
+    let store = try Store(configuration)
+    let start = store.version
+    let (rex, max) = (Dog(name: "Rex", age: 1), Dog(name: "Max", age: 2))
+    try store.write { try store.add([rex, max]) }
+    try store.write {
+      rex.age = 5
+      rex.age = 7
+      max.name = "on the way"
+      max.name = "Max"
+    }
+    try store.write {
+      try store.savepoint { rex.name = "kept" }
+      try? store.savepoint {
+        rex.age = 99
+        throw StoreError(.cancelled, "Not this.")
+      }
+      try store.delete(max)
+      try store.add(Dog(name: "came and went"))
+      try store.delete(store.objects(Dog.self).where { $0.name == "came and went" })
+    }
+    plain.refresh()
+    try plain.write { plain.objects(Dog.self).first?.age = 8 }
+    let told = try plain.commits(since: start).map { commit in
+      commit.changes.flatMap(\.values).map { "\($0.property) \($0.old) \($0.new)" }
+    }
+    func line(_ property: String, _ old: Value, _ new: Value) -> String { "\(property) \(old) \(new)" }
+    #expect(
+      told == [
+        [
+          line("name", .null, .string("Rex")), line("age", .null, .int(1)), line("name", .null, .string("Max")),
+          line("age", .null, .int(2)),
+        ],
+        [line("age", .int(1), .int(7))],
+        [line("name", .string("Rex"), .string("kept")), line("name", .string("Max"), .null), line("age", .int(2), .null)],
+        [],
+      ])
+  }
+
   @Test func theSequenceGoesOnFromACursor() async throws {
     let configuration = makeConfiguration()
     let feed = Feed()

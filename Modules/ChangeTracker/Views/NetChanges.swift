@@ -94,10 +94,13 @@ extension NetChanges {
     if rows.isEmpty { self = NetChanges(base: step.to) }
   }
 
-  /// Adds a step of which the tokens are told some rows alone: they know the others' result already. O(k).
+  /// Adds a step of which the tokens are told some rows alone, and those that are pending: of the others they know the result
+  /// already. O(k).
   package mutating func add(_ step: ViewStep, telling told: Set<Int64>) {
     settle()
-    for change in step.rows { if told.contains(change.key) { add(change) } else { skip(change) } }
+    for change in step.rows {
+      if told.contains(change.key) || rows[change.key] != nil { add(change) } else { skip(change) }
+    }
     if rows.isEmpty { self = NetChanges(base: step.to) }
   }
 

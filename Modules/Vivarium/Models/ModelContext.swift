@@ -18,6 +18,8 @@ public final class ModelContext {
   /// end, and everything that leads here (an object, a result, a call of the store) keeps the store.
   unowned(unsafe) let store: Store
   let schema: ObjectSchema
+  /// As the schema says it: asked for every object that is added, where a copy of the schema would cost more than the rest.
+  let isEmbedded: Bool
   /// Table 0 is none: the type is not among the store's.
   let table: TableID
   let properties: [BoundProperty]
@@ -42,6 +44,7 @@ public final class ModelContext {
   init(_ store: Store, _ schema: ObjectSchema, in catalog: Catalog) {
     self.store = store
     self.schema = schema
+    isEmbedded = schema.isEmbedded
     let entry = catalog[schema.name]
     table = entry?.id ?? TableID(0)
     properties = schema.properties.map { BoundProperty($0, entry, catalog) }

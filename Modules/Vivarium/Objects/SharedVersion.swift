@@ -23,6 +23,9 @@ final class SharedVersion: ReadTransaction {
     return try body(base)
   }
 
+  /// None: what they lend would be read outside of the lock.
+  var powers: StoragePowers { StoragePowers() }
+
   func count(_ table: TableID) throws(StorageError) -> Int {
     try alone { base throws(StorageError) in try base.count(table) }
   }

@@ -176,7 +176,8 @@ private final class ObservedValues {
   /// What is different now, in the order of the model; from then on that is what was told. `known` is what the observer
   /// knows though it was not told.
   func changes(
-    _ known: [PropertyID: Value], _ touched: PropertySet, _ leading: PropertySet, _ collections: [PropertyID: WatchOffer.ElementsOffer]
+    _ known: [PropertyID: Value], _ touched: PropertySet, _ leading: PropertySet,
+    _ collections: [PropertyID: WatchOffer.ElementsOffer]
   ) -> [PropertyChange] {
     var changes: [PropertyChange] = []
     for (ordinal, property) in context.properties.enumerated() {

@@ -1,6 +1,7 @@
 import ChangeTracker
 import Notifications
 import Storage
+import Synchronization
 
 /// One observation of a collection, as its store keeps it: what the notifier knows of it, and the block.
 final class ResultObserver {

@@ -11,6 +11,9 @@ public struct StoreCommit: Sendable {
     public let deleted: [ObjectID]
     /// Objects that were there before and after, with the names of the properties that were set or edited.
     public let modified: [(id: ObjectID, properties: [String])]
+    /// What scalars were and are, of objects that were changed, made or deleted, null where there was or is no object. Empty
+    /// unless the store that wrote has `Configuration.recordsValues`. A link is the key of the object it leads to.
+    public let values: [(id: ObjectID, property: String, old: Value, new: Value)]
   }
 
   /// Its place in the one history of the store: the cursor from which the next ones follow.
@@ -62,6 +65,9 @@ extension StoreCommit {
         type: table.name, inserted: change.inserted.map(id), deleted: change.deleted.map(id),
         modified: change.modified.map { object in
           (id(object.key.rawValue), table.columns.filter { object.properties.contains($0.id) }.map(\.schema.name))
+        },
+        values: record.values.filter { $0.table == change.table }.compactMap { value in
+          table[value.property].map { (id(value.key.rawValue), $0.schema.name, value.old, value.new) }
         })
     }
   }

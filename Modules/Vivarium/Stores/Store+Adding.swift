@@ -21,14 +21,14 @@ extension Store {
   /// an embedded type, which comes with its owner. When it throws, nothing that this
   /// call added stays.
   public func add<T: Model>(_ object: T, update: UpdatePolicy = .error) throws(StoreError) {
-    if T._$schema.isEmbedded { throw .embeddedAlone(T._$name) }
-    try addAny(object, update)
+    try addAny(object, update, isAlone: true)
   }
 
-  private func addAny<T: Model>(_ object: T, _ update: UpdatePolicy) throws(StoreError) {
+  private func addAny<T: Model>(_ object: T, _ update: UpdatePolicy, isAlone: Bool) throws(StoreError) {
     let write = try openWrite(for: "Adding a \(T._$name)")
-    if object._$raw != nil { return try checkOwn(object) }
     let context = context(T.self)
+    if isAlone, context.isEmbedded { throw .embeddedAlone(T._$name) }
+    if object._$raw != nil { return try checkOwn(object) }
     let added = try insert(object, context, update, write)
     if added.pending.isEmpty { return }
     try addLinked(object, added, update, write)
@@ -43,17 +43,17 @@ extension Store {
   /// The key of an object of this store; an unmanaged one is added.
   func keyOfAdded<T: Model>(_ object: T) throws(StoreError) -> Int64 {
     if object._$raw == nil {
-      try addAny(object, .error)
+      try addAny(object, .error, isAlone: false)
     } else {
       try checkOwn(object)
-      if T._$schema.isEmbedded { try checkUnowned(object, openWrite(for: "Linking a \(T._$name)")) }
+      if context(T.self).isEmbedded { try checkUnowned(object, openWrite(for: "Linking a \(T._$name)")) }
     }
     return object._$key
   }
 
   /// An embedded object has one owner.
   private func checkUnowned<T: Model>(_ object: T, _ write: RecordedTransaction) throws(StoreError) {
-    guard T._$schema.isEmbedded else { return }
+    guard context(T.self).isEmbedded else { return }
     let isOwned = try storing { () throws(StorageError) in
       try write.isOwned(context(T.self).table, ObjectKey(object._$key))
     }

@@ -74,7 +74,9 @@ extension Store {
     }
     do throws(StoreError) {
       let upkeep = SchemaUpkeep(engine: engine, configuration: configuration, progress: progress, flag: flag)
-      return PreparedStore(shared: .of(engine), steps: try upkeep.run())
+      let steps = try upkeep.run()
+      compactIfWanted(engine, configuration)
+      return PreparedStore(shared: .of(engine), steps: steps)
     } catch {
       guard error.code == .schemaMismatch, configuration.deletesIfMigrationNeeded else { throw error }
       engine.close()
@@ -83,6 +85,14 @@ extension Store {
       fresh.deletesIfMigrationNeeded = false
       return try prepare(fresh, progress: progress, flag: flag)
     }
+  }
+
+  /// What fails here is tried again at the next opening.
+  private static func compactIfWanted(_ engine: any StorageEngine, _ configuration: Configuration) {
+    guard let isWanted = configuration.compactsWhenOpened, let engine = engine as? any SpaceReclaiming,
+      let statistics = try? engine.statistics(), isWanted(statistics.fileBytes, statistics.liveBytes)
+    else { return }
+    _ = try? engine.reclaimSpace(configuration.writeTimeout.map { .after($0) } ?? .never)
   }
 
   /// The models' faults, with the file's if there is one.

@@ -1,5 +1,6 @@
 import Notifications
 import Storage
+import Synchronization
 
 /// What a store-level observer hears.
 public enum StoreNotification: Sendable, Hashable {

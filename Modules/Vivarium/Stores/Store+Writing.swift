@@ -95,7 +95,7 @@ extension Store {
       transaction.end()
       throw error
     }
-    writing = RecordedTransaction(transaction, origin: origin)
+    writing = RecordedTransaction(transaction, origin: origin, recordsValues: configuration.recordsValues)
     writeNumber &+= 1
     read(from: transaction)
   }

@@ -78,12 +78,16 @@ extension SharedEngine {
   func note(_ acquisition: WriteAcquisition) {
     acquisitions.withLock { acquisitions in
       acquisitions.removeAll { $0.acquisition?.isSpent ?? true }
-      acquisitions.append(WeakAcquisition(acquisition: acquisition))
+      acquisitions.append(WeakAcquisition(acquisition))
     }
   }
 }
 
-struct WeakAcquisition { weak let acquisition: WriteAcquisition? }
+struct WeakAcquisition {
+  weak let acquisition: WriteAcquisition?
+
+  init(_ acquisition: WriteAcquisition) { self.acquisition = acquisition }
+}
 
 extension DeliveryContext {
   /// Whether what runs on one can never run beside what runs on the other.

@@ -8,8 +8,13 @@ struct WriteKeeper: @unchecked Sendable {
   // them; from other threads its reference is compared and nothing else.
   unowned(unsafe) let store: Store
   private let thread = Thread.current
+  /// The store's name, which can be compared when it is gone.
+  let id: ObjectIdentifier
 
-  init(_ store: Store) { self.store = store }
+  init(_ store: Store) {
+    self.store = store
+    id = ObjectIdentifier(store)
+  }
 
   var isCaller: Bool { thread === Thread.current }
 }
@@ -25,16 +30,15 @@ extension SharedEngine {
 
   /// Runs `body` in the open write of a store.
   func running<R>(_ owner: WriteKeeper, _ body: () throws -> R) rethrows -> R {
-    let outer = writer.withLock { writer in
-      defer { writer = owner }
-      return writer
-    }
-    defer { writer.withLock { $0 = outer } }
+    writer.withLock { $0 = owner }
+    // A body may commit by itself, and another store, of another thread too, may write before it returns.
+    defer { writer.withLock { if $0?.id == owner.id { $0 = nil } } }
     return try body()
   }
 
   /// Whether a write of the file is open further up on this thread.
   func isWriting() -> Bool {
+    // On this thread its owner is still further up, and alive.
     guard let writer = writer.withLock({ $0 }), writer.isCaller else { return false }
     return writer.store.writing != nil || writer.store.heldWrite != nil
   }

@@ -1,0 +1,64 @@
+import ResultsControl
+import Testing
+import Vivarium
+
+/// A delegate hears of one batch after the other, whatever it does while it hears.
+@Suite struct BatchTests {
+  /// Does something at the first row that it hears of.
+  private final class Busybody: ResultsControllerDelegate {
+    var action: (() -> Void)?
+    private(set) var lines: [String] = []
+
+    init(_ action: @escaping () -> Void) { self.action = action }
+
+    func willChangeResults(_ controller: AnyObject) { lines.append("will") }
+    func didChangeObject(
+      _ object: String?, controller: AnyObject, oldPath: RowPath, newPath: RowPath, changeType: ResultsChangeType
+    ) {
+      lines.append("\(changeType) \(object ?? "-")")
+      let action = action
+      self.action = nil
+      action?()
+    }
+    func didChangeResults(_ controller: AnyObject) { lines.append("did") }
+  }
+
+  @Test func aDelegateThatWritesHearsOfOthersAfterItsBatch() throws {
+    let store = try makeStore([(1, 1, "a")])
+    let other = try Store(store.configuration, isolation: nil)
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject), mapper: \.name)
+    let delegate = Busybody {
+      do {
+        try other.write { try other.add(TaskItem(id: 4, projectID: 1, name: "d")) }
+        try store.write { try store.add(TaskItem(id: 5, projectID: 1, name: "e")) }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    controller.delegate = delegate
+    controller.performFetch()
+    try store.write {
+      for (id, name) in [(2, "b"), (3, "c")] { try store.add(TaskItem(id: id, projectID: 1, name: name)) }
+    }
+    store.refresh()
+    store.refresh()
+    #expect(delegate.lines == ["will", "insert b", "insert c", "did", "will", "insert d", "insert e", "did"])
+    #expect(controller.numberOfObjects == 5)
+    controller.stop()
+  }
+
+  @Test func anotherFilterInsideABatchIsToldAfterIt() throws {
+    let store = try makeStore([(1, 1, "a"), (2, 1, "b")])
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject), mapper: \.name)
+    let delegate = Busybody { controller.updateFilter { $0.name != "a" } }
+    controller.delegate = delegate
+    controller.performFetch()
+    try store.write { for id in 3...4 { try store.add(TaskItem(id: id, projectID: 1, name: "c\(id)")) } }
+    store.refresh()
+    #expect(delegate.lines == ["will", "insert c3", "insert c4", "did", "will", "delete -", "did"])
+    delegate.action = nil
+    controller.stop()
+  }
+}
