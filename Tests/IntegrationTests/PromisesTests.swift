@@ -1,4 +1,7 @@
 import Foundation
+#if canImport(Glibc)
+import Glibc
+#endif
 import Inspection
 import Storage
 import TestSupport
@@ -240,7 +243,7 @@ import Vivarium
     }
   }
 
-#if os(Linux)
+#if canImport(Glibc)
   @Test func anObjectThatNobodyObservesIsFortyBytes() {
     // The header, and three words: no registrar of its own.
     let track = Track()
