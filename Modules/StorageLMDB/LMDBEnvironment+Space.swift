@@ -39,6 +39,7 @@ extension LMDBEnvironment {
     var next: UInt64? = 0
     while let from = next {
       let hold = try writerLock.acquire(deadline)
+      if hold.followsDeath { bell.ring() }
       defer { hold.release() }
       clearDeadReaders()
       // Everything is on the disk then, and no crash puts the store back to a version that needs the pages.

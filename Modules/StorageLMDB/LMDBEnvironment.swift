@@ -123,6 +123,17 @@ final class LMDBEnvironment: Sendable {
     if !isKept { mdb_txn_abort(transaction) }
   }
 
+  /// The right to write, with what a holder that died has left put right; nil where the environment only reads.
+  func acquireWriter(_ deadline: Deadline) throws(StorageError) -> WriterHold? {
+    guard let hold = try writerLock?.acquire(deadline) else { return nil }
+    if hold.followsDeath {
+      // The dead writer may have committed without ringing, and its snapshots still hold their versions.
+      clearDeadReaders()
+      bell.ring()
+    }
+    return hold
+  }
+
   /// Call after each commit of this process. Now and then it looks for dead readers, who would keep the file
   /// growing, and whether the file has grown far beyond what it holds.
   func didCommit() {

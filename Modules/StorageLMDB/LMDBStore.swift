@@ -41,15 +41,9 @@ package final class LMDBStore: KeyValueStore {
 
   package func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
     let environment = try environment()
-    guard !isReadOnly, let lock = environment.writerLock else {
+    guard !isReadOnly, let hold = try environment.acquireWriter(deadline) else {
       throw StorageError(
         .readOnly, .statement, "'\(path)' was opened for reading alone.", remedy: "Open it for writing.")
-    }
-    let hold = try lock.acquire(deadline)
-    if hold.followsDeath {
-      // The dead writer may have committed without ringing, and its snapshots still hold their versions.
-      environment.clearDeadReaders()
-      environment.bell.ring()
     }
     return LMDBWriter(environment, hold)
   }

@@ -150,9 +150,9 @@ final class SafePoints: Sendable {
   private func moveAlone(
     _ environment: LMDBEnvironment, _ deadline: Deadline, _ meanwhile: () throws(StorageError) -> Void
   ) throws(StorageError) {
-    guard state.withLock({ $0.unsynced > 0 }), let lock = environment.writerLock else { return }
+    guard state.withLock({ $0.unsynced > 0 }), environment.writerLock != nil else { return }
     let file = try requireFile()
-    let hold = try lock.acquire(deadline)
+    guard let hold = try environment.acquireWriter(deadline) else { return }
     let (generation, count, bytes) = state.withLock { ($0.generation, $0.unsynced, $0.unsyncedBytes) }
     let made = Result { () throws(StorageError) -> (SafePoint, Pin) in
       let pin = try makePin(environment)
@@ -193,8 +193,8 @@ final class SafePoints: Sendable {
     defer { release() }
     let known = state.withLock { $0.file }
     let opened = try? known ?? SafePointFile(files: environment.files, creates: false, mode: LMDBEnvironment.mode)
-    guard let lock = environment.writerLock, let file = opened, file.newest()?.isArmed == true,
-      let hold = try? lock.acquire(.after(.seconds(2)))
+    guard environment.writerLock != nil, let file = opened, file.newest()?.isArmed == true,
+      let hold = try? environment.acquireWriter(.after(.seconds(2)))
     else { return }
     defer { hold.release() }
     do throws(StorageError) {
