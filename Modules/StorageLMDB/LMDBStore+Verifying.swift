@@ -26,13 +26,13 @@ extension LMDBPageWalk {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw LMDBFiles.openError(errno, path) }
     defer { close(file) }
-    var info = stat()
+    let size = lseek(file, 0, SEEK_END)
     // Commits may go on: the held pages stay, but their meta page is written over by the second commit after.
-    guard fstat(file, &info) == 0, let meta = LMDBMeta.both(file).first(where: { $0.transaction == transaction }) else {
+    guard size >= 0, let meta = LMDBMeta.both(file).first(where: { $0.transaction == transaction }) else {
       return nil
     }
     var walk = LMDBPageWalk(
-      file: file, pageSize: meta.pageSize, pageCount: UInt64(info.st_size) / UInt64(meta.pageSize))
+      file: file, pageSize: meta.pageSize, pageCount: UInt64(size) / UInt64(meta.pageSize))
     for root in meta.roots where !walk.isWhole(root, depth: 0) { return walk.faultyPage ?? root }
     return nil
   }
