@@ -51,22 +51,27 @@ package enum Samples {
 
   /// Everything that a store of either version holds, as text; the version is the schema's.
   package static func contents(_ backend: any StorageBackend) throws -> (version: UInt64, text: String) {
+    let old: Store
     do {
-      let store = try Store(before(backend), isolation: nil)
-      let tenants = store.objects(Before.Tenant.self).map { tenant in
-        "\(tenant.id) \(tenant.first) \(tenant.last) \(tenant.age) \(tenant.friend?.id ?? 0) \(tenant.marks.toArray()) \(tenant.home?.street ?? "-")"
-      }
-      let flats = store.objects(Before.Flat.self).map(\.street)
-      return (store.schemaVersion, "\(tenants) \(flats) \(store.objects(Before.Relic.self).map(\.name))")
-    } catch StoreError.Code.newerSchema {
-      let store = try Store(after(backend), isolation: nil)
-      let tenants = store.objects(After.Tenant.self).map { tenant in
-        "\(tenant.id) \(tenant.name) \(tenant.age) \(tenant.friend?.id ?? 0) \(tenant.grades.toArray()) \(tenant.gradeCount) \(tenant.home?.street ?? "-")"
-      }
-      let found = store.objects(After.Tenant.self).where { $0.name == "F3 L3" }.map(\.id)
-      let flats = store.objects(After.Flat.self).map(\.street)
-      let rest = [store.objects(After.Relic.self).map(\.name), store.objects(After.Note.self).map(\.text)]
-      return (store.schemaVersion, "\(tenants) \(found) \(flats) \(rest) \(store.completedMigrations.map(\.name))")
+      old = try Store(before(backend), isolation: nil)
+    } catch {
+      guard error.code == .newerSchema else { throw error }
+      return migratedContents(try Store(after(backend), isolation: nil))
     }
+    let tenants = old.objects(Before.Tenant.self).map { tenant in
+      "\(tenant.id) \(tenant.first) \(tenant.last) \(tenant.age) \(tenant.friend?.id ?? 0) \(tenant.marks.toArray()) \(tenant.home?.street ?? "-")"
+    }
+    let flats = old.objects(Before.Flat.self).map(\.street)
+    return (old.schemaVersion, "\(tenants) \(flats) \(old.objects(Before.Relic.self).map(\.name))")
+  }
+
+  private static func migratedContents(_ store: Store) -> (version: UInt64, text: String) {
+    let tenants = store.objects(After.Tenant.self).map { tenant in
+      "\(tenant.id) \(tenant.name) \(tenant.age) \(tenant.friend?.id ?? 0) \(tenant.grades.toArray()) \(tenant.gradeCount) \(tenant.home?.street ?? "-")"
+    }
+    let found = store.objects(After.Tenant.self).where { $0.name == "F3 L3" }.map(\.id)
+    let flats = store.objects(After.Flat.self).map(\.street)
+    let rest = [store.objects(After.Relic.self).map(\.name), store.objects(After.Note.self).map(\.text)]
+    return (store.schemaVersion, "\(tenants) \(found) \(flats) \(rest) \(store.completedMigrations.map(\.name))")
   }
 }

@@ -125,7 +125,8 @@ struct Address: PersistableStruct {
       rack.list = [content]
       rack.map = ["k": content]
       try store.write { try store.add(rack) }
-      for read in [rack.details, rack.maybe, rack.list.first, rack.map["k"]] {
+      let all: [Details?] = [rack.details, rack.maybe, rack.list.first, rack.map["k"]]
+      for read in all {
         #expect(read?.persistedValue == content.persistedValue)
         #expect(read?.number.bitPattern == content.number.bitPattern && read?.date == content.date)
         #expect(read?.large == content.large && read?.single.bitPattern == content.single.bitPattern)

@@ -344,7 +344,7 @@ import Vivarium
       a.posts["east"] = b
     }
     var calls: [String] = []
-    func hear(_ name: String, _ change: CollectionChange<Results<Guild>>) {
+    func hear(_ name: String, _ change: Vivarium.CollectionChange<Results<Guild>>) {
       switch change {
       case .initial: break
       case .update(let guilds, _, _, let changed): calls.append("\(name) \(guilds.count) ~\(changed.count)")

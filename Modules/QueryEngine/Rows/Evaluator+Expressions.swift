@@ -137,11 +137,18 @@ extension Evaluator {
     }
     if path.groupsAggregates {
       let groups = try groups(path, key)
-      return [groups.map { aggregate == .count ? .int(Int64($0.count)) : Arithmetic.aggregate(aggregate, $0, path.type) }]
+      return [groups.map { total(aggregate, $0, path) }]
     }
     let values = try groups(path, key).flatMap(\.self)
     if !path.isMany, path.type == .mixed { return [values.map { Evaluator.aggregate(aggregate, $0) }] }
-    return [[aggregate == .count ? .int(Int64(values.count)) : Arithmetic.aggregate(aggregate, values, path.type)]]
+    return [[total(aggregate, values, path)]]
+  }
+
+  /// Of the values of a collection. A map of objects has as many as it has objects: its nulls are none.
+  private func total(_ aggregate: CollectionAggregate, _ values: [Value], _ path: RowPath) -> Value {
+    guard aggregate == .count else { return Arithmetic.aggregate(aggregate, values, path.type) }
+    if case .links = path.end { return .int(Int64(values.count { !$0.isNull })) }
+    return .int(Int64(values.count))
   }
 
   /// How many objects each owner of the last relationship leads to; an owner behind a null link is none. All objects that
