@@ -239,11 +239,6 @@ import Vivarium
       #expect(copy.objects(Basket.self).first?.leafCount == 4)
     }
   }
-
-  @Test func anObjectThatNobodyObservesIsFortyBytes() {
-    // The header, and three words: no registrar of its own.
-    #expect(_class_getInstancePositiveExtentSize(Track.self) == 40)
-  }
 }
 
 @Model final class Basket {
