@@ -104,6 +104,7 @@ import Values
       for id in 0..<5_000 { try write.insert(table, ["id": .int(Int64(id)), "title": .string("Task \(id)")]) }
     }
     let kept = store.kept.withLock { $0 }
-    #expect(kept == 0)
+    // The fresh rows alone, less than a page, are kept for the next write.
+    #expect(kept <= 1)
   }
 }

@@ -144,7 +144,7 @@ struct LMDBLimitsTests {
   @Test func theNextWriterLetsGoOfWhatADeadOneRead() async throws {
     let path = scratch.file("a")
     let store = try LMDBStore(path: path)
-    // Synced: else the background becomes the next writer within a second, and lets go of it before we look.
+    // Synced: else the background may be the next to write.
     try store.put([("a", "1")], 1, .full)
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
       let store = try LMDBStore(path: path)
