@@ -122,7 +122,9 @@ extension TableState {
   func read(record bytes: UnsafeRawBufferPointer) throws(StorageError) {
     guard let start = bytes.baseAddress, bytes.count >= 24 else { throw .corrupt("the record of a table is cut off") }
     nextKey = start.number(0)
-    guard nextKey > 0, nextKey < Int64.max >> 2, let count = Int(exactly: start.number(8, as: UInt64.self)), count < nextKey else {
+    guard nextKey > 0, nextKey < Int64.max >> 2, let count = Int(exactly: start.number(8, as: UInt64.self)),
+      count < Int.max >> 2
+    else {
       throw .corrupt("the record of a table has impossible numbers")
     }
     liveCount = count
