@@ -10,7 +10,7 @@ import Values
   @Test(arguments: CorpusTests.Engine.allCases)
   func randomConditionsOverCollectionsGiveWhatThePlainEvaluatorGives(_ engine: CorpusTests.Engine) throws {
     var random = SeededGenerator.forTest()
-    let total = environmentNumber("VIVARIUM_QUERIES", default: 1000)
+    let total = environmentNumber("VIVARIUM_QUERIES", default: 300)
     var asked = 0
     while asked < total {
       let folder = TemporaryDirectory("collections")
