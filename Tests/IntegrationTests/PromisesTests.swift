@@ -6,11 +6,6 @@ import Testing
 import Values
 import Vivarium
 
-#if os(Linux)
-/// How much memory the allocator gave: declared here, because no module of the system declares it for Swift.
-@_silgen_name("malloc_usable_size") private func usableSize(_ memory: UnsafeMutableRawPointer) -> Int
-#endif
-
 @Model final class TextKeyed { @PrimaryKey var id: String }
 @Model final class NumberKeyed { @PrimaryKey var id: Int }
 @Model final class SmallKeyed { @PrimaryKey var id: Int8 }
@@ -244,14 +239,6 @@ import Vivarium
       #expect(copy.objects(Basket.self).first?.leafCount == 4)
     }
   }
-
-  #if os(Linux)
-  @Test func anObjectThatNobodyObservesIsFortyBytes() {
-    // The header, and three words: no registrar of its own.
-    let track = Track()
-    #expect(usableSize(Unmanaged.passUnretained(track).toOpaque()) == 40)
-  }
-  #endif
 }
 
 @Model final class Basket {
