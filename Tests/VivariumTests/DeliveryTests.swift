@@ -84,12 +84,11 @@ import Vivarium
   // MARK: In its own time
 
   @Test func aTokenThatRestsHearsEverythingAtOnce() throws {
-    let store = try Store(configuration)
+    let (store, other) = (try Store(configuration), try Store(configuration))
     let heard = Heard()
     let token = try store.objects(Dog.self).observe(throttle: .seconds(3_600)) { heard.hear($0) }
     store.refresh()
-    try store.write { try store.add(Dog()) }
-    try store.write { try store.add(Dog()) }
+    for _ in 0..<2 { try other.write { try other.add(Dog()) } }
     // Whoever asks for it is not made to wait.
     store.refresh()
     #expect(heard.take() == [.initial(0), Heard.update([], [0, 1])])
@@ -144,10 +143,6 @@ import Vivarium
     // The second write told of the first before it began.
     #expect(seen == ["~dog 1", "-mine"])
     token.stop()
-    store.refresh()
-    try other.write { dogs[3].age = 9 }
-    store.refresh()
-    #expect(try store.heldVersions().count <= 2)
   }
 
   // MARK: Who is not told

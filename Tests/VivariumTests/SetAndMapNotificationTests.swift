@@ -108,8 +108,10 @@ import Vivarium
     try store.write { dogs[1].age = 9 }
     store.refresh()
     #expect(deep.take() == [Heard.update([], [], [1])] && shallow.take() == [] && names.take() == [])
-    try store.write { dogs[2].name = "x" }
-    try store.write { shelf.dogs.remove(dogs[0]) }
+    try store.write {
+      dogs[2].name = "x"
+      shelf.dogs.remove(dogs[0])
+    }
     store.refresh()
     #expect(deep.take() == [Heard.update([0], [], [2], new: [1])] && shallow.take() == [Heard.update([0])])
     #expect(names.take() == [Heard.update([0], [], [2], new: [1])])

@@ -75,7 +75,8 @@ extension ResultDescription {
   private func question(in catalog: Catalog) -> ResultRecipe.Question {
     if let (kept, window) = rowQuestion(in: catalog) {
       guard let window else { return .rows(kept) }
-      let whole = ResultDescription(query: query.unlimited, source: source)
+      let flat = flattened
+      let whole = ResultDescription(query: flat.query.unlimited, source: flat.source)
       return .window(kept, window) { reading throws(StorageError) in try whole.keys(in: reading) }
     }
     return .whole(
@@ -86,13 +87,25 @@ extension ResultDescription {
 
   /// The question whose rows are kept one by one, and the window of it that this is; nil where that cannot be.
   private func rowQuestion(in catalog: Catalog) -> (KeptQuery, Range<Int>?)? {
-    guard case .all = source, let window = query.window, let bound = try? BoundQuery(query.unlimited, in: catalog),
+    let flat = flattened
+    let query = flat.query
+    guard case .all = flat.source, let window = query.window, let bound = try? BoundQuery(query.unlimited, in: catalog),
       let kept = KeptQuery(
         query.unlimited, in: catalog,
         matches: { key, reading throws(StorageError) in try bound.matches(key, in: reading) },
         all: { keys, reading throws(StorageError) in try bound.matches(keys, in: reading) })
     else { return nil }
     return (kept, window == 0..<Int.max ? nil : window)
+  }
+
+  /// The same as one query, where this does no more than cut a window out of other results.
+  private var flattened: ResultDescription {
+    guard case .results(let outer) = source, query.condition == .constant(true), query.sort.isEmpty else { return self }
+    let inner = outer.flattened
+    var merged = inner.query
+    if let limit = query.limit { merged.append(.limit(limit)) }
+    for clause in query.clauses { merged.append(clause) }
+    return ResultDescription(query: merged, source: inner.source)
   }
 
   /// How it is kept when it is observed.
