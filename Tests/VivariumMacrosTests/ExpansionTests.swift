@@ -40,7 +40,7 @@ import Testing
               return Vivarium.required(_$values.id)
             }
             if raw.pointee.tracksReads {
-              Self._$access(raw, _$key, \\.id)
+              _$access(\\.id)
             }
             return withExtendedLifetime(self) {
               raw.pointee.load(_$key, 0)
@@ -62,7 +62,7 @@ import Testing
               return _$values.name
             }
             if raw.pointee.tracksReads {
-              Self._$access(raw, _$key, \\.name)
+              _$access(\\.name)
             }
             return withExtendedLifetime(self) {
               raw.pointee.load(_$key, 1)
@@ -161,7 +161,7 @@ import Testing
               return _$values.age
             }
             if raw.pointee.tracksReads {
-              Self._$access(raw, _$key, \\.age)
+              _$access(\\.age)
             }
             return withExtendedLifetime(self) {
               raw.pointee.load(_$key, 3)
@@ -197,7 +197,7 @@ import Testing
               return Vivarium.required(_$values.name)
             }
             if raw.pointee.tracksReads {
-              Self._$access(raw, _$key, \\.name)
+              _$access(\\.name)
             }
             return withExtendedLifetime(self) {
               raw.pointee.load(_$key, 0)
@@ -219,7 +219,7 @@ import Testing
               return Vivarium.unmanagedInverse()
             }
             if raw.pointee.tracksReads {
-              Self._$access(raw, _$key, \\.owners)
+              _$access(\\.owners)
             }
             return withExtendedLifetime(self) {
               raw.pointee.inverse(_$key, 1)

@@ -76,10 +76,10 @@ extension Model {
     }
   }
 
-  /// Reports a read to Observation; called while `Store.tracksReads` is on. Not a method of the object, which would escape.
-  public static func _$access<V>(_ raw: UnsafeMutablePointer<RawContext>, _ key: Int64, _ path: KeyPath<Self, V>) {
-    guard let ordinal = ordinal(of: path) else { return }
-    raw.pointee.context.didRead(key, ordinal)
+  /// Reports a read to Observation; called while `Store.tracksReads` is on.
+  public func _$access<V>(_ path: KeyPath<Self, V>) {
+    guard let context, let ordinal = Self.ordinal(of: path) else { return }
+    context.didRead(_$key, ordinal)
   }
 
   /// The position of a property in the model; nil for what is no persisted property. O(properties).
