@@ -82,7 +82,7 @@ import Values
     Plant(testDescription: "a lost list segment", key: [8] + property(6) + number(5) + [0, 0, 0, 1], fault: "segment of a list"),
     Plant(testDescription: "fresh rows", key: [4] + person, fault: "fresh rows") { $0.removeLast(20) },
     Plant(testDescription: "a count of objects", key: [3] + person, fault: "objects, and its chunks have") { $0[8] &-= 1 },
-    Plant(testDescription: "a next key", key: [3] + person, fault: "impossible numbers") { $0.replaceSubrange(0..<8, with: [5, 0, 0, 0, 0, 0, 0, 0]) },
+    Plant(testDescription: "a next key", key: [3] + person, fault: "in use") { $0.replaceSubrange(0..<8, with: [5, 0, 0, 0, 0, 0, 0, 0]) },
     Plant(testDescription: "an index block", key: [10, 0, 1], fault: "does not find Person #9 by its values") { $0[8] &+= 1 },
     Plant(testDescription: "a lost index block", key: [10, 0, 2], fault: "entries, and its blocks have"),
     Plant(testDescription: "a count of index entries", key: [9, 0, 2], fault: "entries, and its blocks have") { $0[0] &+= 1 },
