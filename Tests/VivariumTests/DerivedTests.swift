@@ -199,7 +199,7 @@ import Vivarium
       let eggs = basket.eggs.toArray()
       #expect(basket.count == eggs.count && basket.weight == sum(eggs.map(\.weight)))
       #expect(basket.least == eggs.map(\.weight).min())
-      #expect(basket.largest.map(Value.double) == furthest(eggs, .after))
+      #expect(value(basket.largest) == value(eggs.map(\.size).max { Value.double($0).order(to: .double($1)) == .before }))
       #expect(basket.namedWeight == sum(basket.byName.values.map(\.weight)))
       #expect(basket.heaviestRare == basket.rare.map(\.weight).max())
     }
@@ -207,17 +207,12 @@ import Vivarium
     for nest in store.objects(Nest.self) {
       let eggs = nest.eggs.toArray()
       #expect(nest.eggCount == eggs.count && nest.weight == sum(eggs.map(\.weight)))
-      #expect(nest.smallest.map(Value.double) == furthest(eggs, .before))
+      #expect(value(nest.smallest) == value(eggs.map(\.size).min { Value.double($0).order(to: .double($1)) == .before }))
     }
   }
 
-  /// Of equal ones the first, as the total order of values has it.
-  private func furthest(_ eggs: [Egg], _ direction: Value.Order) -> Value? {
-    eggs.map { Value.double($0.size) }.reduce(nil as Value?) { best, size in
-      guard let best else { return size }
-      return size.order(to: best) == direction ? size : best
-    }
-  }
+  /// Of zeroes of both signs, which are equal, either one may be the furthest.
+  private func value(_ number: Double?) -> Value? { number.map { .double($0 + 0.0) } }
 
   /// Stays at the bounds of Int.
   private func sum(_ numbers: [Int]) -> Int { Int(clamping: numbers.reduce(Int128(0)) { $0 + Int128($1) }) }

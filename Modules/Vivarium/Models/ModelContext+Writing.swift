@@ -40,7 +40,13 @@ extension ModelContext {
     do throws(StorageError) {
       if ordinal == primaryKey {
         try write.beginSavepoint()
-        let differs = try body(write, column, ObjectKey(key))
+        let differs: Bool
+        do throws(StorageError) {
+          differs = try body(write, column, ObjectKey(key))
+        } catch {
+          try write.rollbackToSavepoint()
+          throw error
+        }
         if differs { try write.rollbackToSavepoint() } else { try write.releaseSavepoint() }
         store.dropWindows()
         if differs { store.misuse(.primaryKeyIsFixed(type: schema.name, property: properties[ordinal].schema.name)) }

@@ -28,22 +28,30 @@ private final class ShownValues {
   init(_ object: some Model, _ projected: [(name: String, property: any AnyProjected)]) {
     self.object = object
     self.projected = projected
-    values = projected.map { $0.property.names.count > 1 ? Value(shown: $0.property.value(of: object)) : nil }
+    // A change behind a property is told with the property's name, which may be projected by itself too.
+    let passed = Set(projected.compactMap { $0.property.names.count > 1 ? $0.property.names.first : nil })
+    values = projected.map { _, property in
+      let isPassed = property.names.first.map(passed.contains) ?? false
+      return property.names.count > 1 || isPassed ? Value(shown: property.value(of: object)) : nil
+    }
   }
 
   func changes(_ properties: [PropertyChange]) -> [PropertyChange] {
     var changes: [PropertyChange] = []
     for (position, (name, property)) in projected.enumerated() {
       guard let change = properties.first(where: { $0.name == property.names.first }) else { continue }
+      let old = values[position]
+      if let old {
+        let value = Value(shown: property.value(of: object))
+        if value == old { continue }
+        values[position] = value
+      }
       if property.names.count == 1 {
         changes.append(
           PropertyChange(name: name, oldValue: change.oldValue, newValue: change.newValue, elements: change.elements))
-        continue
+      } else {
+        changes.append(PropertyChange(name: name, oldValue: old, newValue: values[position], elements: nil))
       }
-      let value = Value(shown: property.value(of: object))
-      if value == values[position] { continue }
-      changes.append(PropertyChange(name: name, oldValue: values[position], newValue: value, elements: nil))
-      values[position] = value
     }
     return changes
   }

@@ -61,7 +61,10 @@ final class ReferencePlace: Sendable {
 
   func open(_ options: OpenOptions, seed: UInt64) throws(StorageError) -> ReferenceEngine {
     let result = engine.withLock { weak -> Result<ReferenceEngine, StorageError> in
-      if let engine = weak.object, !engine.isClosed { return .success(engine) }
+      if let engine = weak.object, !engine.isClosed {
+        if options.isReadOnly || !engine.options.isReadOnly { return .success(engine) }
+        return .failure(StorageError(.alreadyOpen, .engine, "The store '\(medium.name)' is open for reading alone."))
+      }
       let isPresent = medium.state.withLock { $0 != nil }
       if !isPresent {
         guard options.createsIfMissing, !options.isReadOnly else {
