@@ -40,7 +40,7 @@ import Testing
               return Vivarium.required(_$values.id)
             }
             if raw.pointee.tracksReads {
-              _$access(\\.id)
+              raw.pointee.noteRead(_$key, 0)
             }
             return withExtendedLifetime(self) {
               raw.pointee.load(_$key, 0)
@@ -62,7 +62,7 @@ import Testing
               return _$values.name
             }
             if raw.pointee.tracksReads {
-              _$access(\\.name)
+              raw.pointee.noteRead(_$key, 1)
             }
             return withExtendedLifetime(self) {
               raw.pointee.load(_$key, 1)
@@ -161,7 +161,7 @@ import Testing
               return _$values.age
             }
             if raw.pointee.tracksReads {
-              _$access(\\.age)
+              raw.pointee.noteRead(_$key, 3)
             }
             return withExtendedLifetime(self) {
               raw.pointee.load(_$key, 3)
@@ -197,7 +197,7 @@ import Testing
               return Vivarium.required(_$values.name)
             }
             if raw.pointee.tracksReads {
-              _$access(\\.name)
+              raw.pointee.noteRead(_$key, 0)
             }
             return withExtendedLifetime(self) {
               raw.pointee.load(_$key, 0)
@@ -219,7 +219,7 @@ import Testing
               return Vivarium.unmanagedInverse()
             }
             if raw.pointee.tracksReads {
-              _$access(\\.owners)
+              raw.pointee.noteRead(_$key, 1)
             }
             return withExtendedLifetime(self) {
               raw.pointee.inverse(_$key, 1)
