@@ -82,7 +82,9 @@ extension Model {
         ObservedChange(
           kind: .setting, oldValue: nil, newValue: options.contains(.new) ? last : nil, isPrior: false, indexes: []))
     }
-    let observer = PropertyObserver(context, key, ordinal, wantsPrior: options.contains(.prior)) { kind, indexes, isPrior in
+    let observer = PropertyObserver(
+      context, key, ordinal, isToOne: Property.self is any ToOneInverse.Type, wantsPrior: options.contains(.prior)
+    ) { kind, indexes, isPrior in
       switch kind {
       case .setting: tell(.setting, indexes, isPrior)
       case .insertion: tell(.insertion, indexes, isPrior)
@@ -109,6 +111,8 @@ final class PropertyObserver {
   /// nil: whether the object is there.
   let ordinal: Int?
   let wantsPrior: Bool
+  /// Of an inverse, only the first object that points here counts.
+  private let isToOne: Bool
   private unowned let context: ModelContext
   private let key: Int64
   private let tell: (Kind, [Int], _ isPrior: Bool) -> Void
@@ -119,12 +123,13 @@ final class PropertyObserver {
   private var isAnnounced = false
 
   init(
-    _ context: ModelContext, _ key: Int64, _ ordinal: Int?, wantsPrior: Bool,
+    _ context: ModelContext, _ key: Int64, _ ordinal: Int?, isToOne: Bool, wantsPrior: Bool,
     _ tell: @escaping (Kind, [Int], _ isPrior: Bool) -> Void
   ) {
     self.context = context
     self.key = key
     self.ordinal = ordinal
+    self.isToOne = isToOne
     self.wantsPrior = wantsPrior
     self.tell = tell
     lives = context.lives(key)
@@ -134,6 +139,14 @@ final class PropertyObserver {
   private var value: [Value] {
     guard let ordinal, lives else { return [] }
     let property = context.properties[ordinal]
+    if let origin = property.origin {
+      var sources: [Value] = []
+      try? context.store.reading.sources(of: ObjectKey(key), through: origin) { block in
+        for source in (isToOne ? block.prefix(1) : block[...]) { sources.append(.link(ObjectKey(source))) }
+        return isToOne ? .stop : .proceed
+      }
+      return sources
+    }
     if property.schema.isScalar { return [context.value(key, ordinal)] }
     if property.schema.isMap {
       let entries = try? context.store.reading.entries(property.column, ObjectKey(key), 0..<Int.max)
@@ -200,6 +213,7 @@ extension ModelContext {
     for observer in propertyObservers[key] ?? [] where observer.ordinal == ordinal {
       store.telling { observer.check() }
     }
+    if properties[ordinal].schema.isRelationship { store.checkInverses(of: properties[ordinal].column) }
   }
 }
 
@@ -223,6 +237,19 @@ extension Store {
       }
     }
     endStoppedPropertyObservers()
+  }
+
+  /// Tells the observers of inverses that follow a relationship back, after it was set in some object.
+  fileprivate func checkInverses(of column: ColumnID) {
+    for context in allContexts where !context.propertyObservers.isEmpty {
+      guard context.properties.contains(where: { $0.origin == column }) else { continue }
+      for key in Array(context.propertyObservers.keys) {
+        for observer in context.propertyObservers[key] ?? [] {
+          guard let ordinal = observer.ordinal, context.properties[ordinal].origin == column else { continue }
+          telling { observer.check() }
+        }
+      }
+    }
   }
 
   /// Lets go of what was stopped.

@@ -91,10 +91,13 @@ extension ResultsState {
 
   private func didRead() {
     context.didReadResults()
-    // What else the question reads is not told apart: every type counts.
-    guard case .all = source, case .success(let bound) = bound(), !bound.followsLinks else {
-      return store.allContexts.forEach { $0.didReadResults() }
+    // What else the question reads is not told apart: every type counts. Who points somewhere is said by the objects of the
+    // type alone.
+    switch source {
+    case .all, .sources: if case .success(let bound) = bound(), !bound.followsLinks { return }
+    case .list, .results, .nothing: break
     }
+    store.allContexts.forEach { $0.didReadResults() }
   }
 
   private var fresh: KeySnapshot? { snapshot.flatMap { stamp == currentStamp ? $0 : nil } }
