@@ -5,7 +5,7 @@ extension ModelMacro {
   /// Everything the macro adds inside the class.
   var members: [DeclSyntax] {
     [valuesBox] + storage + initialisers + [
-      "\(raw: access)static var _$name: String { \"\(raw: name)\" }",
+      "\(raw: access)static var _$name: String { \"\(raw: storedName ?? name)\" }",
       schema,
       keyPaths,
       adoption,
@@ -93,7 +93,7 @@ extension ModelMacro {
     }
     return """
       \(raw: access)static let _$schema = Vivarium.ObjectSchema(
-        name: \(literal: name),
+        name: \(literal: storedName ?? name),
         properties: [
       \(raw: rows.map { "    " + $0 }.joined(separator: ",\n"))
         ],

@@ -16,6 +16,10 @@ struct PersistedMacro: AccessorMacro {
     guard let variable = declaration.as(VariableDeclSyntax.self), let property = Property.read(variable, nil),
       let ordinal = node.firstArgument?.trimmedDescription
     else { return [] }
+    return accessors(of: property, ordinal)
+  }
+
+  static func accessors(of property: Property, _ ordinal: String) -> [AccessorDeclSyntax] {
     let name = property.identifier
     if property.isInverse {
       return [

@@ -30,6 +30,27 @@ public macro Model() = #externalMacro(module: "VivariumMacros", type: "ModelMacr
 @attached(extension, conformances: Model, Observable)
 public macro Model(_ kind: ModelKind) = #externalMacro(module: "VivariumMacros", type: "ModelMacro")
 
+/// Makes a plain struct a model: what is read, asked and told of it are values, copied out of the store.
+///
+/// ```swift
+/// @ValueModel struct Reading {
+///   @PrimaryKey var id: Int
+///   @Indexed var sensor = ""
+///   var celsius = 0.0
+///   var tags: [String] = []
+/// }
+/// let store = try Store(.lmdb(url, models: Reading.self, Person.self))
+/// try store.write { try store.add(Reading(id: 1, sensor: "attic", celsius: 21.5)) }
+/// let warm = store.values(Reading.self).where { $0.celsius > 20 }
+/// ```
+///
+/// Writes a live class, `Reading.Live`, with the same properties, and the conformance to `ValueModel`. Every stored `var`
+/// is kept, by the types that a `@Model` keeps; an Array, a Set or a Dictionary with String keys of these is kept as a
+/// list, set or map. A value has no links.
+@attached(member, names: named(Live))
+@attached(extension, conformances: ValueModel, names: named(init), named(_$assign))
+public macro ValueModel() = #externalMacro(module: "VivariumMacros", type: "ValueModelMacro")
+
 /// What the objects of a model are.
 public enum ModelKind: Sendable {
   /// Objects of their own.
@@ -98,4 +119,14 @@ public macro Index<T: AnyObject>(_ lists: [PartialKeyPath<T>]...) =
 /// Unique indexes over several properties: no two objects agree in all of them.
 @freestanding(declaration)
 public macro Unique<T: AnyObject>(_ lists: [PartialKeyPath<T>]...) =
+  #externalMacro(module: "VivariumMacros", type: "IndexListMacro")
+
+/// The same for values.
+@freestanding(declaration)
+public macro Index<T: ValueModel>(_ lists: [PartialKeyPath<T>]...) =
+  #externalMacro(module: "VivariumMacros", type: "IndexListMacro")
+
+/// The same for values.
+@freestanding(declaration)
+public macro Unique<T: ValueModel>(_ lists: [PartialKeyPath<T>]...) =
   #externalMacro(module: "VivariumMacros", type: "IndexListMacro")

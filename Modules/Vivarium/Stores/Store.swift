@@ -154,7 +154,7 @@ extension Store {
   }
 
   private func makeContext(_ id: ObjectIdentifier, _ schema: ObjectSchema) -> ModelContext {
-    let isListed = configuration.models.contains { ObjectIdentifier($0) == id }
+    let isListed = configuration.models.contains { $0._$objectType == id }
     let context = ModelContext(self, schema, in: isListed ? reading.catalog : Catalog())
     contexts.append((id, context))
     context.raw.pointee.tracksReads = isTrackingReads
