@@ -147,7 +147,7 @@ struct RealmReader {
       return members["$numberDecimal"].flatMap(text).flatMap { Decimal128($0) }.map { .decimal($0) }
     case (.decimal, .string(let text)): return Decimal128(text).map { .decimal($0) }
     case (.decimal, .int(let x)): return Decimal128(String(x)).map { .decimal($0) }
-    case (.decimal, .double(let x)): return .decimal(Decimal128(shortest: x))
+    case (.decimal, .double(let x)): return Decimal128("\(x)").map { .decimal($0) }
     case (.link, _): return try link(node, place)
     case (.mixed, _): return mixed(node)
     default: return nil
