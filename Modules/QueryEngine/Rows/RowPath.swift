@@ -51,6 +51,8 @@ struct RowPath: Sendable {
   var isMany = false
   /// Whether the steps lead to many objects.
   var hasManyOwners = false
+  /// Whether an object that is reached several ways need be asked but once: no answer depends on how often it is there.
+  var asksEachOnce = false
   /// Whether the last step is a relationship or collection of its owner's, whose size is asked owner by owner.
   var endsInCollection = false
 

@@ -25,6 +25,10 @@ import Values
   private var snapshot: KeySnapshot?
   private var stamp: UInt64 = 0
   private var binding: Result<BoundQuery, StoreError>?
+  private var knownReach: Reach?
+
+  /// What a change must touch to change the result.
+  private enum Reach { case membership, ownTable, store }
 
   init(_ store: Store, _ context: ModelContext, _ query: Query, _ source: Source, fault: StoreError? = nil) {
     self.store = store
@@ -65,10 +69,22 @@ import Values
 }
 
 extension ResultsState {
-  /// What has to stay the same for the snapshot to be right.
+  /// What has to stay the same for the snapshot to be right. Asked at every access: found once.
   private var currentStamp: UInt64 {
-    guard case .all = source, case .success(let bound) = bound(), !bound.followsLinks else { return store.tick }
-    return isEverything ? context.raw.pointee.membershipTick : context.tick
+    switch knownReach ?? findReach() {
+    case .membership: context.raw.pointee.membershipTick
+    case .ownTable: context.tick
+    case .store: store.tick
+    }
+  }
+
+  private func findReach() -> Reach {
+    var reach = Reach.store
+    if case .all = source, case .success(let bound) = bound(), !bound.followsLinks {
+      reach = isEverything ? .membership : .ownTable
+    }
+    knownReach = reach
+    return reach
   }
 
   /// The keys, evaluated at most once for each version. What cannot be evaluated is empty; see `error`.
