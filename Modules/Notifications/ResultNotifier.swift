@@ -54,6 +54,8 @@ package final class ResultNotifier: @unchecked Sendable {
     package var rowsTested = 0
     /// Observed objects and collections that were looked at one by one, because a commit touched their object.
     package var watchesTested = 0
+    /// Values read to keep totals, beside those of their first time.
+    package var valuesRead = 0
     /// Results that are kept now.
     package var results = 0
     /// Objects and lists that are watched now, once for each token.
@@ -76,6 +78,7 @@ package final class ResultNotifier: @unchecked Sendable {
       for result in results.values {
         work.evaluations += result.evaluations
         work.rowsTested += result.work.rowsTested
+        work.valuesRead += result.valuesRead
       }
       return work
     }
@@ -176,6 +179,7 @@ extension ResultNotifier {
   private func drop(_ result: KeptResult) {
     workDone.evaluations += result.evaluations
     workDone.rowsTested += result.work.rowsTested
+    workDone.valuesRead += result.valuesRead
     results[AnyHashable(result.recipe.identity)] = nil
     for observation in result.observations { observed[ObjectIdentifier(observation)] = nil }
   }
