@@ -182,8 +182,9 @@ private final class NumberObserver {
   }
 
   func checkIsUpToDate() throws {
-    #expect(try count == results.count && sum == results.sum(of: \.pages) && price == results.sum(of: \.price))
-    #expect(try least == results.min(of: \.pages) && dearest == results.max(of: \.price))
+    let (pages, prices) = (try results.sum(of: \.pages), try results.sum(of: \.price))
+    let (low, high) = (try results.min(of: \.pages), try results.max(of: \.price))
+    #expect(count == results.count && sum == pages && price == prices && least == low && dearest == high)
   }
 }
 
@@ -292,7 +293,8 @@ private struct History {
     try editLists(by: writer)
     for observer in observers { observer.touched.formUnion(touched) }
     // Those of lists and inverses too, now and then; numbers say by themselves what they know.
-    let known = skipping.isEmpty ? [] : links.filter { $0.isStarted && random.oneIn(3) }
+    var known: [LinkObserver] = []
+    if !skipping.isEmpty { for link in links where link.isStarted && random.oneIn(3) { known.append(link) } }
     try writer.commitWrite(withoutNotifying: skipping.compactMap(\.token) + known.compactMap(\.token))
     for observer in skipping { observer.learn() }
     for link in known { link.learn() }

@@ -127,7 +127,7 @@ import Vivarium
     let (person, dog) = (Person(name: "Ann"), Dog(name: "Rex"))
     var seen: [String] = []
     let tokens = [
-      person.observe(\.best) { _, change in seen.append("best \(change.newValue??.name ?? "-")") },
+      person.observe(\.best) { _, change in seen.append("best \(change.newValue.flatMap { $0 }?.name ?? "-")") },
       dog.observe(\.name) { _, change in seen.append("name \(change.newValue ?? "-")") },
       dog.observe(\.isInvalidated) { _, change in seen.append("gone \(change.newValue ?? false)") },
     ]
