@@ -45,10 +45,24 @@ extension ResultNotifier {
         return .later
       }
     }
-    let delivery = try lock.withLockIfAvailable { _ throws(StorageError) in
-      try prepare(place, observations, current, mayMove)
-    }
-    if let delivery { return delivery }
+    return try look(at: place, observations, current, mayMove)
+  }
+
+  /// What is ready. Where a step is under way it waits for its end, but no longer than a small one takes.
+  private func look(
+    at place: DeliveryPlace, _ observations: [ResultObservation], _ current: any ReadTransaction, _ mayMove: Bool
+  ) throws(StorageError) -> ResultDelivery {
+    place.isLooking.store(true, ordering: .releasing)
+    let end = ContinuousClock.now + .microseconds(60)
+    repeat {
+      let delivery = try lock.withLockIfAvailable { _ throws(StorageError) in
+        // What comes after this look wakes the place again.
+        place.isLooking.store(false, ordering: .releasing)
+        return try prepare(place, observations, current, mayMove)
+      }
+      if let delivery { return delivery }
+    } while ContinuousClock.now < end
+    place.isLooking.store(false, ordering: .releasing)
     queue.async { place.wake() }
     return .later
   }

@@ -215,7 +215,7 @@ extension ResultNotifier {
       guard let self else { return }
       isAdvancePending.store(false, ordering: .releasing)
       let aftermath = lock.withLock { _ in
-        do throws(StorageError) { try self.step() } catch { self.fail(error) }
+        do throws(StorageError) { try self.step(wakesEarly: true) } catch { self.fail(error) }
         self.restIfIdle()
         return self.takeAftermath()
       }
@@ -275,8 +275,11 @@ extension ResultNotifier {
     try step()
   }
 
-  private func step() throws(StorageError) {
+  /// - Parameter wakesEarly: has contexts wake while this works: that takes about as long as a small step, and the turn waits for
+  ///   the little that is left.
+  private func step(wakesEarly: Bool = false) throws(StorageError) {
     guard let from = held, try engine.latestVersion() != from.version else { return }
+    if wakesEarly { for seat in seats.values { seat.place.wake() } }
     let to = try openNewest()
     guard to.version != from.version else { return to.end() }
     let records = try ResultNotifier.records(after: from.version, in: to)
@@ -297,7 +300,7 @@ extension ResultNotifier {
     try note(records, from: from, to: to)
     held = to
     aftermath.ended.append(from)
-    aftermath.places += seats.values.map(\.place)
+    aftermath.places += seats.values.map(\.place).filter { !$0.isLooking.load(ordering: .acquiring) }
   }
 
   /// The newest version, for the notifier and for each store that takes turns: there is no way to open a version that is
