@@ -1,5 +1,4 @@
 import Foundation
-import Notifications
 import TestSupport
 import Testing
 import Vivarium

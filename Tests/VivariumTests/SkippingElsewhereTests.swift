@@ -1,4 +1,3 @@
-import Notifications
 import TestSupport
 import Testing
 import Vivarium
