@@ -27,6 +27,9 @@ struct PendingChanges {
   /// Objects of one table that were added one after the other and are not in `tables` yet: a bulk load looks nothing up.
   private var run: (table: TableID, first: Int64, last: Int64)?
 
+  /// The objects that were changed and deleted since somebody asked; nil while nobody does.
+  var touched: Set<ObjectPlace>?
+
   var isEmpty: Bool { run == nil && tables.allSatisfy(\.table.isEmpty) }
 
   @inline(__always) mutating func insert(_ table: TableID, _ key: ObjectKey) {
@@ -56,18 +59,21 @@ struct PendingChanges {
 
   mutating func delete(_ table: TableID, _ key: ObjectKey) {
     settle()
+    touched?.insert(ObjectPlace(table: table, key: key.rawValue))
     let i = place(of: table)
     tables[i].table.delete(key.rawValue)
   }
 
   mutating func modify(_ column: ColumnID, _ key: ObjectKey) {
     settle()
+    touched?.insert(ObjectPlace(table: column.table, key: key.rawValue))
     let i = place(of: column.table)
     tables[i].table.modify(key.rawValue, column.property)
   }
 
   mutating func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ListChange.Edit) {
     settle()
+    touched?.insert(ObjectPlace(table: column.table, key: owner.rawValue))
     let i = place(of: column.table)
     tables[i].table.edit(owner.rawValue, column.property, edit)
   }

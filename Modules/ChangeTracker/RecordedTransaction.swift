@@ -96,6 +96,14 @@ public final class RecordedTransaction {
 // MARK: - Objects
 
 extension RecordedTransaction {
+  /// Runs `body` and says which objects it deleted, and of which it set a property. Derived ones follow later.
+  package func touching(_ body: () throws(StorageError) -> Void) throws(StorageError) -> Set<ObjectPlace> {
+    changes.touched = []
+    defer { changes.touched = nil }
+    try body()
+    return changes.touched ?? []
+  }
+
   /// Adds an object. See `WriteTransaction.insert`.
   public func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey {
     if plainTable != row.table {

@@ -55,7 +55,10 @@ struct PersistedMacro: AccessorMacro {
       """
       set {
         guard let raw = _$raw else {
-          _$values.\(raw: name) = newValue
+          let values = _$values
+          values._$observers?.willSet(\(raw: ordinal))
+          values.\(raw: name) = newValue
+          values._$observers?.didSet(\(raw: ordinal))
           return
         }
         withExtendedLifetime(self) { raw.pointee.store(_$key, \(raw: ordinal), newValue) }

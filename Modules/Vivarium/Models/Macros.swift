@@ -14,8 +14,8 @@
 /// one. What cannot be stored is an error at the property. Computed and static properties are left alone.
 @attached(
   member,
-  names: named(_$Values), named(_$raw), named(_$owner), named(_$key), named(_$values), named(init), named(_$name),
-  named(_$schema), named(_$keyPaths), named(_$fill))
+  names: named(_$Values), named(_$raw), named(_$owner), named(_$key), named(_$values), named(_$observers),
+  named(init), named(_$name), named(_$schema), named(_$keyPaths), named(_$fill))
 @attached(memberAttribute)
 @attached(extension, conformances: Model, Observable)
 public macro Model() = #externalMacro(module: "VivariumMacros", type: "ModelMacro")
@@ -24,8 +24,8 @@ public macro Model() = #externalMacro(module: "VivariumMacros", type: "ModelMacr
 /// in a list or a map, and is deleted with it. It has no primary key and is not added by itself.
 @attached(
   member,
-  names: named(_$Values), named(_$raw), named(_$owner), named(_$key), named(_$values), named(init), named(_$name),
-  named(_$schema), named(_$keyPaths), named(_$fill))
+  names: named(_$Values), named(_$raw), named(_$owner), named(_$key), named(_$values), named(_$observers),
+  named(init), named(_$name), named(_$schema), named(_$keyPaths), named(_$fill))
 @attached(memberAttribute)
 @attached(extension, conformances: Model, Observable)
 public macro Model(_ kind: ModelKind) = #externalMacro(module: "VivariumMacros", type: "ModelMacro")
