@@ -27,7 +27,7 @@ struct PendingChanges {
   /// Objects of one table that were added one after the other and are not in `tables` yet: a bulk load looks nothing up.
   private var run: (table: TableID, first: Int64, last: Int64)?
 
-  var isEmpty: Bool { run == nil && tables.allSatisfy(\.table.isEmpty) }
+  var isEmpty: Bool { run == nil && tables.allSatisfy { $0.table.isEmpty } }
 
   @inline(__always) mutating func insert(_ table: TableID, _ key: ObjectKey) {
     if let last = run, last.table == table, last.last &+ 1 == key.rawValue {
@@ -58,6 +58,13 @@ struct PendingChanges {
     settle()
     let i = place(of: table)
     tables[i].table.delete(key.rawValue)
+  }
+
+  mutating func delete(_ table: TableID, _ keys: [Int64]) {
+    if keys.isEmpty { return }
+    settle()
+    let i = place(of: table)
+    tables[i].table.delete(keys)
   }
 
   mutating func modify(_ column: ColumnID, _ key: ObjectKey) {
@@ -96,6 +103,16 @@ extension PendingChanges.Table {
     }
     deleted.append(key)
     lists[key] = nil
+  }
+
+  fileprivate mutating func delete(_ keys: [Int64]) {
+    if firstInserted < .max || !lists.isEmpty {
+      for key in keys { delete(key) }
+    } else if deleted.isEmpty {
+      deleted = keys
+    } else {
+      deleted += keys
+    }
   }
 
   fileprivate mutating func modify(_ key: Int64, _ property: PropertyID) {
