@@ -141,7 +141,9 @@ let targets: [Target] = [
     "MessagesTests",
     ["MessageSamples", "Messages", "StorageLMDB", "StorageMemory", "TestSupport", "Vivarium", "message-child"]),
   Room.tests("TasksProgramTests", ["TestSupport", "vivarium-tasks"]),
-  Room.tests("InspectionTests", ["Inspection", "QueryModel", "Storage", "TestSupport", "Values"]),
+  Room.tests(
+    "InspectionTests",
+    ["Inspection", "QueryModel", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values"]),
   Room.tests(
     "InspectProgramTests",
     ["CSQLite", "ColumnStore", "Inspection", "Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values", "inspect"]),

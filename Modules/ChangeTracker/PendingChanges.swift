@@ -30,7 +30,7 @@ struct PendingChanges {
   /// The objects that were changed and deleted since somebody asked; nil while nobody does.
   var touched: Set<ObjectPlace>?
 
-  var isEmpty: Bool { run == nil && tables.allSatisfy(\.table.isEmpty) }
+  var isEmpty: Bool { run == nil && tables.allSatisfy { $0.table.isEmpty } }
 
   @inline(__always) mutating func insert(_ table: TableID, _ key: ObjectKey) {
     if let last = run, last.table == table, last.last &+ 1 == key.rawValue {
@@ -62,6 +62,14 @@ struct PendingChanges {
     touched?.insert(ObjectPlace(table: table, key: key.rawValue))
     let i = place(of: table)
     tables[i].table.delete(key.rawValue)
+  }
+
+  mutating func delete(_ table: TableID, _ keys: [Int64]) {
+    if keys.isEmpty { return }
+    settle()
+    if touched != nil { for key in keys { touched?.insert(ObjectPlace(table: table, key: key)) } }
+    let i = place(of: table)
+    tables[i].table.delete(keys)
   }
 
   mutating func modify(_ column: ColumnID, _ key: ObjectKey) {
@@ -102,6 +110,16 @@ extension PendingChanges.Table {
     }
     deleted.append(key)
     lists[key] = nil
+  }
+
+  fileprivate mutating func delete(_ keys: [Int64]) {
+    if firstInserted < .max || !lists.isEmpty {
+      for key in keys { delete(key) }
+    } else if deleted.isEmpty {
+      deleted = keys
+    } else {
+      deleted += keys
+    }
   }
 
   fileprivate mutating func modify(_ key: Int64, _ property: PropertyID) {

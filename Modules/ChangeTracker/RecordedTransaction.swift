@@ -130,6 +130,21 @@ extension RecordedTransaction {
     }
   }
 
+  /// Removes those objects of a type that live, all in one call of the engine. Returns false, and has done nothing, where
+  /// more follows from a delete than that the object is gone: links or collections that may point to it, what it owns,
+  /// derived properties, values to be recorded. Then it is `delete`, object by object.
+  public func deletePlainly(_ table: TableID, _ keys: [Int64]) throws(StorageError) -> Bool {
+    guard !hasRules, try deleteAlone(table, all: keys) else { return false }
+    return true
+  }
+
+  /// As `deletePlainly`, whatever the delete rules say: for emptying a store.
+  public func deleteAlone(_ table: TableID, all keys: [Int64]) throws(StorageError) -> Bool {
+    guard values == nil, derivations.isEmpty, relationships(to: table).isEmpty else { return false }
+    changes.delete(table, try transaction.delete(table, all: keys))
+    return true
+  }
+
   /// Removes an object that is there and nothing else, whatever the delete rules say: for emptying a store.
   public func deleteAlone(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
     try noteDeletion(table, key)

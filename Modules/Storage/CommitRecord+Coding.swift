@@ -10,6 +10,8 @@ extension CommitRecord {
   /// Without the version, which the engine keys the record by.
   public func encoded() -> [UInt8] {
     var out = VarintWriter()
+    // Most are small: grown once.
+    out.bytes.reserveCapacity(64 + (author?.utf8.count ?? 0))
     let format: UInt64 = !values.isEmpty ? 3 : tables.allSatisfy(\.collections.isEmpty) ? 1 : 2
     out.put(format)
     out.put(changedCatalog ? 1 : 0)

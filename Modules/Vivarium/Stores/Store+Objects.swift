@@ -85,6 +85,7 @@ extension Store {
       let keys = try storing { () throws(StorageError) in try KeySnapshot(of: table, in: write.transaction).array }
       dropWindows()
       try storing { () throws(StorageError) in
+        if try write.deleteAlone(table, all: keys) { return }
         for key in keys { try write.deleteAlone(table, ObjectKey(key)) }
       }
     }
@@ -95,6 +96,13 @@ extension Store {
     _ keys: [Int64], in context: ModelContext, _ write: RecordedTransaction
   ) throws(StoreError) {
     defer { didChangeEverything() }
+    // What is lent ends with the call that changes it.
+    dropWindows()
+    do throws(StorageError) {
+      if try write.deletePlainly(context.table, keys) { return }
+    } catch {
+      throw StoreError(error, in: write.transaction.catalog, type: context.schema.name)
+    }
     for key in keys {
       do throws(StoreError) {
         _ = try delete(context.table, key, type: context.schema.name, write, isAsked: false)
