@@ -48,6 +48,7 @@ import Vivarium
 
   /// The task with a number, from 1; nil when there is none.
   func task(_ number: Int) -> TaskItem? {
+    guard number > 0 else { return nil }
     var row = number - 1
     for section in controller.sections {
       if section.indices.contains(row) { return section[row] }

@@ -70,6 +70,8 @@ public final class Store {
   @exclusivity(unchecked) private(set) var tick: UInt64 = 0
   /// How many queries this store ran; for tests.
   package var evaluationCount = 0
+  /// How often it was asked where one object stands in an order, for tests.
+  package var placesRead = 0
 
   var observers: [StoreObserver] = []
   /// The version that observers were told of last.
