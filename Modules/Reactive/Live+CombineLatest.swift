@@ -75,12 +75,12 @@ extension Live {
   }
 
   private static func together<Output>(
-    _ parts: [Part], _ output: @escaping () -> Output, _ track: @escaping (OncePerVersion) -> [OncePerVersion.Part]
+    _ combined: [Part], _ output: @escaping () -> Output, _ track: @escaping (OncePerVersion) -> [OncePerVersion.Part]
   ) -> LivePublisher<Output> {
-    let store = parts[0].store
+    let store = combined[0].store
     return LivePublisher(store) { subscription in
-      guard let store, Part.fault(parts) == nil else {
-        if let fault = Part.fault(parts) { subscription.end(.failure(fault)) }
+      guard let store, Part.fault(combined) == nil else {
+        if let fault = Part.fault(combined) { subscription.end(.failure(fault)) }
         return .none
       }
       let once = OncePerVersion(

@@ -270,7 +270,8 @@ private struct Refusal: Error {}
   }
 
   @Test func aStoreWithoutReceiptsIsRefused() {
-    for models: [any SchemaDescribing.Type] in [[Work.self], [MessageReceipt.self]] {
+    let lists: [[any SchemaDescribing.Type]] = [[Work.self], [MessageReceipt.self]]
+    for models in lists {
       var configuration = Store.Configuration.memory(models: Work.self)
       configuration.models = models
       let error = #expect(throws: StoreError.self) {

@@ -19,9 +19,9 @@ private let mistakes = """
     let _: StoreRO<Int> = write.flatMap { _ in read }  // mistake: cannot convert
   }
 
-  func whatMayWriteDoesNotRead(_ any: AnyStoreIO<Int>, _ read: StoreRO<Int>) {
-    let _: StoreRO<Int> = any.flatMap { _ in read }  // mistake: cannot convert
-    let _: StoreRO<(Int, Int)> = any.zip(any)  // mistake: cannot convert
+  func whatMayWriteDoesNotRead(_ either: AnyStoreIO<Int>, _ read: StoreRO<Int>) {
+    let _: StoreRO<Int> = either.flatMap { _ in read }  // mistake: cannot convert
+    let _: StoreRO<(Int, Int)> = either.zip(either)  // mistake: cannot convert
   }
 
   func resultsAreNotCaptured<T: Model>(_ all: Results<T>) -> StoreRO<Int> {

@@ -94,10 +94,11 @@ import Vivarium
       byProject, [SortKey(\TaskItem.id, ascending: false)], [SortKey(\TaskItem.isDone), SortKey(\TaskItem.name)],
     ]
     for (number, order) in orders.enumerated() {
-      let sectioning: Sectioning<TaskItem>? = number == 0 ? .by(\.projectID) : nil
+      let sectioning = number == 0 ? Sectioning<TaskItem>.by(\.projectID) : nil
+      let filter: ((TaskItem) -> Bool)? = number == 2 ? { $0.id != 7 } : nil
       let controller = try ResultsController(
         request: ResultsRequest<TaskItem>(store: store, sortedBy: order), sectionedBy: sectioning, mapper: \.name,
-        filter: number == 2 ? { $0.id != 7 } : nil)
+        filter: filter)
       controller.performFetch()
       // As it was read, and as the notifier keeps it after a change.
       for round in 0..<2 {

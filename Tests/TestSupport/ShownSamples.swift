@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
 
 /// The Swift samples that pages of Docs/ and doc comments of modules show: what a reader copies has to compile, so a test
 /// target has each of them in its code, to the letter.

@@ -30,7 +30,7 @@ struct SectionTable {
     count: Int, keep: [Value] = [], precedes: (@Sendable (Value, Value) -> Bool)? = nil, key: (Int) -> Value
   ) {
     self.precedes = precedes
-    keepsOrder = precedes.map { precedes in zip(keep, keep.dropFirst()).allSatisfy(precedes) } ?? false
+    keepsOrder = precedes.map { precedes in zip(keep, keep.dropFirst()).allSatisfy { precedes($0, $1) } } ?? false
     var runs: [Entry] = []
     var start = 0
     while start < count {

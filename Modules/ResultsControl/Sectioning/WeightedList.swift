@@ -12,8 +12,8 @@ struct WeightedList<Element: Weighted> {
   private static var capacity: Int { 512 }
 
   private var blocks: [[Element]] = []
-  private var counts = PrefixSums([])
-  private var weights = PrefixSums([])
+  private var counts = PrefixSums([Int]())
+  private var weights = PrefixSums([Int]())
   private(set) var count = 0
   /// The rows of all elements.
   private(set) var weight = 0

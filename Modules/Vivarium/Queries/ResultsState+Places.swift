@@ -16,9 +16,10 @@ extension ResultsState {
   func place(of key: Int64, in keys: KeySnapshot) -> RowPlace? {
     guard error == nil, let order else { return nil }
     do throws(StorageError) {
-      let (low, row) = (try place(key, order), key)
-      let found = try keys.firstPosition { (other: Int64) throws(StorageError) in
-        other == row ? true : try low <= self.place(other, order)
+      let wanted = try place(key, order)
+      let found = try keys.firstPosition { (other: Int64) throws(StorageError) -> Bool in
+        if other == key { return true }
+        return try wanted <= place(other, order)
       }
       return RowPlace(row: found < keys.count && keys[found] == key ? found : nil)
     } catch {
