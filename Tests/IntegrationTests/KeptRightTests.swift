@@ -182,8 +182,8 @@ private final class Interruption: Sendable {
   }
 }
 
-private final class InterruptedEngine: StorageEngine {
-  private let base: any StorageEngine
+private final class InterruptedEngine: EngineInFront {
+  let base: any StorageEngine
   private let interruption: Interruption
 
   init(_ base: any StorageEngine, _ interruption: Interruption) {
@@ -191,16 +191,8 @@ private final class InterruptedEngine: StorageEngine {
     self.interruption = interruption
   }
 
-  var kind: String { base.kind }
-  func latestVersion() throws(StorageError) -> Version { try base.latestVersion() }
-  func beginRead() throws(StorageError) -> any ReadTransaction { try base.beginRead() }
   func beginWrite(_ deadline: Deadline) throws(StorageError) -> any WriteTransaction {
     interruption.happen()
     return try base.beginWrite(deadline)
   }
-  func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
-    try base.addCommitListener(body)
-  }
-  func statistics() throws(StorageError) -> StorageStatistics { try base.statistics() }
-  func close() { base.close() }
 }

@@ -99,6 +99,12 @@ extension ResultDescription {
     return (kept, window == 0..<Int.max ? nil : window)
   }
 
+  /// What says where a row stands, where each stands by its own values and the rows are all that match.
+  func order(in catalog: Catalog) -> (any ViewQuestion)? {
+    guard let (kept, window) = rowQuestion(in: catalog), window == nil else { return nil }
+    return kept
+  }
+
   /// The same as one query, where this does no more than cut a window out of other results.
   private var flattened: ResultDescription {
     guard case .results(let outer) = source, query.condition == .constant(true), query.sort.isEmpty else { return self }

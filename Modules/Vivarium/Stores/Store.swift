@@ -72,6 +72,8 @@ public final class Store {
   package var evaluationCount = 0
   /// How often an observed property was read to be compared, beside those that were set; for tests.
   package var propertyCheckCount = 0
+  /// How often it was asked where one object stands in an order, for tests.
+  package var placesRead = 0
 
   var observers: [StoreObserver] = []
   /// The version that observers were told of last.
