@@ -80,9 +80,9 @@ let targets: [Target] = [
   Room.module("Reactive", ["ChangeTracker", "Vivarium", openCombine]),
   Room.module("Messages", ["Values", "Vivarium"]),
   // Programs.
-  Room.module("Inspection", ["QueryEngine", "QueryModel", "Storage", "Values"]),
+  Room.module("Inspection", ["ChangeTracker", "QueryEngine", "QueryModel", "Storage", "Values"]),
   Room.program(
-    "inspect", ["Inspection", "Storage", "StorageLMDB", "StorageSQLite", argumentParser], path: "Tools/inspect"),
+    "inspect", ["Inspection", "Storage", "StorageLMDB", "StorageSQLite", "Values", argumentParser], path: "Tools/inspect"),
   Room.program(
     "vivarium-demo",
     ["Inspection", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "Vivarium", argumentParser],
@@ -141,7 +141,9 @@ let targets: [Target] = [
     "MessagesTests",
     ["MessageSamples", "Messages", "StorageLMDB", "StorageMemory", "TestSupport", "Vivarium", "message-child"]),
   Room.tests("TasksProgramTests", ["TestSupport", "vivarium-tasks"]),
-  Room.tests("InspectionTests", ["Inspection", "QueryModel", "Storage", "TestSupport", "Values"]),
+  Room.tests(
+    "InspectionTests",
+    ["Inspection", "QueryModel", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values"]),
   Room.tests(
     "InspectProgramTests",
     ["CSQLite", "ColumnStore", "Inspection", "Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values", "inspect"]),

@@ -71,7 +71,7 @@ enum BoundClause: Sendable {
 extension Evaluator {
   /// Adds bytes that order as the value at the end of a path does: null first, and after all values what a null link
   /// keeps from having one; then it is false. Without a direction they only tell values apart, lists and maps too.
-  fileprivate func append(
+  func append(
     _ value: RowExpression, _ key: ObjectKey, isAscending: Bool?, to bytes: inout [UInt8]
   ) throws(StorageError) -> Bool {
     let start = bytes.count
@@ -99,6 +99,26 @@ extension Evaluator {
   }
 }
 
+extension RowExpression {
+  /// A path that is many only because it leads over inverses, as one value: see `RowPath.overFirstSources`.
+  fileprivate var overFirstSources: RowExpression {
+    guard isMany else { return self }
+    switch self {
+    case .path(let path): return .path(path.overFirstSources)
+    case .aggregate(var path, let aggregate):
+      // The collection that is asked, which is the last step where no other comes behind it, stays what it is.
+      var collection: [RowPath.Step] = []
+      if case .objects = path.end { collection = path.steps.suffix(1) }
+      path.steps.removeLast(collection.count)
+      path.steps = path.overFirstSources.steps
+      path.hasManyOwners = path.steps.contains(where: \.isMany)
+      path.steps += collection
+      return .aggregate(path, aggregate)
+    default: return self
+    }
+  }
+}
+
 extension Binder {
   mutating func bind(_ clause: QueryClause) throws(QueryError) -> BoundClause {
     switch clause {
@@ -121,7 +141,7 @@ extension Binder {
 
   /// A path to one value, perhaps what an operator makes of many.
   private mutating func single(_ path: PropertyPath, isSort: Bool) throws(QueryError) -> RowExpression {
-    let bound = try row(path)
+    let bound = try row(path).overFirstSources
     guard !bound.isMany else {
       throw QueryError(
         .typeMismatch, "'\(path)' is a collection, and one value is needed to \(isSort ? "order by" : "tell objects apart").",

@@ -132,6 +132,17 @@ extension BoundQuery {
     return try Evaluator(storage: storage).matches(plan.condition, key)
   }
 
+  /// Bytes in whose order the query has its objects, ties left to their keys: of an order that scans cannot do, by what
+  /// operators make of collections or over inverses. Nil for a query that does not begin with such an order. Reads the
+  /// object, and what its order leads to.
+  package func orderKey(of key: ObjectKey, in storage: any StorageReading) throws(StorageError) -> [UInt8]? {
+    guard case .sort(let fields)? = clauses.first else { return nil }
+    let evaluator = Evaluator(storage: storage)
+    var bytes: [UInt8] = []
+    for field in fields { _ = try evaluator.append(field.value, key, isAscending: field.isAscending, to: &bytes) }
+    return bytes
+  }
+
   /// How the query would be answered. Counts runs of indexes; reads no row.
   public func explain(in storage: any StorageReading) throws(StorageError) -> QueryExplanation {
     var run = Run(plan, storage, stage)

@@ -99,7 +99,10 @@ extension Run {
   /// The keys that pass, ascending.
   mutating func scannedKeys(_ limit: Int?) throws(StorageError) -> [Int64] {
     var keys: [Int64] = []
-    if case .constant(true) = plan.condition { keys.reserveCapacity(min(limit ?? .max, try storage.count(plan.table.id))) }
+    if case .constant(true) = plan.condition {
+      // For a few nobody needs to know how many there are.
+      if let limit, limit <= 64 { keys.reserveCapacity(limit) } else { keys.reserveCapacity(min(limit ?? .max, try storage.count(plan.table.id))) }
+    }
     let columns = Array(plan.columns.prefix(plan.conditionColumns))
     try scan(columns) { batch, mask, _ in
       for word in 0..<batch.words {

@@ -178,6 +178,7 @@ extension Evaluator {
     case .map(let column, nil): return links(try storage.values(column, key, 0..<Int.max)).filter { $0 != nil }
     case .map(let column, let name?): return links([try storage.value(forKey: name, in: column, key) ?? .null])
     case .inverse(let columns, let table): return try sources(columns, ObjectLink(table, key))
+    case .firstSource(let columns, let table): return [try sources(columns, ObjectLink(table, key)).first ?? nil]
     }
   }
 

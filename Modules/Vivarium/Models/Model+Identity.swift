@@ -76,12 +76,6 @@ extension Model {
     }
   }
 
-  /// Reports a read to Observation; called while `Store.tracksReads` is on.
-  public func _$access<V>(_ path: KeyPath<Self, V>) {
-    guard let context, let ordinal = Self.ordinal(of: path) else { return }
-    context.didRead(_$key, ordinal)
-  }
-
   /// The position of a property in the model; nil for what is no persisted property. O(1) for a path that was asked for
   /// before, else O(properties).
   static func ordinal(of path: AnyKeyPath) -> Int? { property(of: path)?.ordinal }
