@@ -129,7 +129,8 @@ extension PendingChanges.Table {
     let kept = withdrawn.isEmpty ? inserted : KeyRuns(inserted.lazy.filter { !withdrawn.contains($0) })
     let deleted = KeyRuns(deleted)
     return TableChange(
-      table: id, inserted: kept, deleted: deleted, modified: modified.objects.filter { !deleted.contains($0.key.rawValue) },
+      table: id, inserted: kept, deleted: deleted,
+      modified: deleted.isEmpty ? modified.objects : modified.objects.filter { !deleted.contains($0.key.rawValue) },
       lists: lists.sorted { $0.key < $1.key }.flatMap { owner, lists in
         lists.sorted { $0.key < $1.key }.map { ListChange(owner: ObjectKey(owner), property: $0.key, edits: $0.value) }
       })

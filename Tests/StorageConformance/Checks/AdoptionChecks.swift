@@ -11,7 +11,7 @@ extension StorageConformance {
       let write = try store.engine.beginWrite(.never)
       guard let adopting = write as? any HistoryAdopting else { return write.end() }
       try write.insert(store.pet, ["name": .string("taken over")])
-      let records = try (990...1_000).map { number in
+      let records = (990...1_000).map { number in
         var record = CommitRecord(author: "\(number)", origin: UInt64(number))
         record.version = Version(UInt64(number))
         return record
