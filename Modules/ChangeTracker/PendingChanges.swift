@@ -27,6 +27,9 @@ struct PendingChanges {
   /// Objects of one table that were added one after the other and are not in `tables` yet: a bulk load looks nothing up.
   private var run: (table: TableID, first: Int64, last: Int64)?
 
+  /// The objects that were changed and deleted since somebody asked; nil while nobody does.
+  var touched: Set<ObjectPlace>?
+
   var isEmpty: Bool { run == nil && tables.allSatisfy { $0.table.isEmpty } }
 
   @inline(__always) mutating func insert(_ table: TableID, _ key: ObjectKey) {
@@ -56,6 +59,7 @@ struct PendingChanges {
 
   mutating func delete(_ table: TableID, _ key: ObjectKey) {
     settle()
+    touched?.insert(ObjectPlace(table: table, key: key.rawValue))
     let i = place(of: table)
     tables[i].table.delete(key.rawValue)
   }
@@ -63,18 +67,21 @@ struct PendingChanges {
   mutating func delete(_ table: TableID, _ keys: [Int64]) {
     if keys.isEmpty { return }
     settle()
+    if touched != nil { for key in keys { touched?.insert(ObjectPlace(table: table, key: key)) } }
     let i = place(of: table)
     tables[i].table.delete(keys)
   }
 
   mutating func modify(_ column: ColumnID, _ key: ObjectKey) {
     settle()
+    touched?.insert(ObjectPlace(table: column.table, key: key.rawValue))
     let i = place(of: column.table)
     tables[i].table.modify(key.rawValue, column.property)
   }
 
   mutating func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ListChange.Edit) {
     settle()
+    touched?.insert(ObjectPlace(table: column.table, key: owner.rawValue))
     let i = place(of: column.table)
     tables[i].table.edit(owner.rawValue, column.property, edit)
   }

@@ -61,27 +61,12 @@ public enum StoreCopy {
 
   /// Every record that the source keeps, oldest first.
   private static func kept(_ read: any ReadTransaction) throws(StorageError) -> [CommitRecord] {
-    var (low, high) = (UInt64(0), read.version.rawValue)
-    while low < high {
-      let middle = low + (high - low) / 2
-      if try isKept(after: middle, read) { high = middle } else { low = middle + 1 }
-    }
     var records: [CommitRecord] = []
-    try read.history(after: Version(low)) { record in
+    try read.history(after: try read.versionBeforeHistory()) { record in
       records.append(record)
       return .proceed
     }
     return records
-  }
-
-  private static func isKept(after version: UInt64, _ read: any ReadTransaction) throws(StorageError) -> Bool {
-    do throws(StorageError) {
-      try read.history(after: Version(version)) { _ in .stop }
-      return true
-    } catch {
-      if error.code == .historyTrimmed { return false }
-      throw error
-    }
   }
 
   private static func checkEmpty(_ target: any StorageEngine) throws(StorageError) -> Version {

@@ -87,8 +87,7 @@ final class StoreVerifier {
       guard read.version.rawValue > 0 else { return }
       var version: UInt64?
       // From as far back as there is one.
-      let start = try oldestRecord()
-      try read.history(after: Version(start)) { record in
+      try read.history(after: try read.versionBeforeHistory()) { record in
         if let version, record.version.rawValue != version + 1 {
           fault("history", "version \(record.version.rawValue) follows version \(version)")
         }
@@ -101,26 +100,6 @@ final class StoreVerifier {
       if let version, version != read.version.rawValue {
         fault("history", "ends at version \(version), and the store is at \(read.version.rawValue)")
       }
-    }
-  }
-
-  /// The version before the oldest record that is kept.
-  private func oldestRecord() throws(StorageError) -> UInt64 {
-    var (low, high) = (UInt64(0), read.version.rawValue)
-    while low < high {
-      let middle = (low + high) / 2
-      if try isKept(after: middle) { high = middle } else { low = middle + 1 }
-    }
-    return low
-  }
-
-  private func isKept(after version: UInt64) throws(StorageError) -> Bool {
-    do throws(StorageError) {
-      try read.history(after: Version(version)) { _ in .stop }
-      return true
-    } catch {
-      if error.code == .historyTrimmed { return false }
-      throw error
     }
   }
 }

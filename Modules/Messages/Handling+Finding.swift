@@ -20,10 +20,16 @@ extension Handling {
   /// The next message in a write, with its receipt.
   func next(_ store: Store) throws -> Found? {
     guard let choice = try choose(store) else { return nil }
-    if let receipt = choice.receipt { return Found(message: choice.message, receipt: receipt) }
-    let receipt = MessageReceipt(id: receiptID(choice.message), message: choice.message.objectIdentifier)
+    return Found(message: choice.message, receipt: try choice.receipt ?? receipt(of: choice.message, store))
+  }
+
+  /// The receipt of a message, which is made where there is none. In a write.
+  func receipt(of message: M, _ store: Store) throws -> MessageReceipt {
+    let id = receiptID(message)
+    if let known = store.object(MessageReceipt.self, forPrimaryKey: id) { return known }
+    let receipt = MessageReceipt(id: id, message: message.objectIdentifier)
     try store.add(receipt)
-    return Found(message: choice.message, receipt: receipt)
+    return receipt
   }
 
   private func receiptID(_ message: M) -> String { "\(name)/\(M._$name)/\(message._$key)" }

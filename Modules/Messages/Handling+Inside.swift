@@ -6,26 +6,55 @@ extension Handling {
     guard try hasWork(store) else { return }
     try announce(store)
     var begun = begun
-    let found: Bool = try store.write {
-      guard let next = try next(store) else { return false }
+    let turn: Turn = try store.write {
+      guard let next = try next(store) else { return .nothing }
       if next.message._$key <= carefulUpTo, begun != next.receipt.id {
         // What this message does may be the end of the process: first say that it was begun.
         begin(next)
         begun = next.receipt.id
-        return true
+        return .done
       }
       if begun == next.receipt.id { begun = nil } else { next.receipt.attempts += 1 }
-      do {
-        try store.savepoint { try body(next.message, store) }
-        finish(next, store)
-      } catch {
-        postpone(next, error)
-      }
-      try trim(store)
-      return true
+      let message = next.message.reference
+      if let error = try settle(next, store, { try body($0, store) }) { return .ended(message, error) }
+      return .done
     }
     self.begun = begun
-    if found { schedule() }
+    if case .ended(let message, let error) = turn { try count(message, error, store) }
+    if case .nothing = turn { return }
+    schedule()
+  }
+
+  private enum Turn {
+    case nothing
+    case done
+    /// The work ended the write that it ran in, and with it the mark that was to come.
+    case ended(ObjectReference<M>, any Error)
+  }
+
+  /// Lets work have its effect on the store and marks what became of it. Gives an error when the work ended the write by
+  /// itself: then nothing is marked.
+  func settle(_ found: Found, _ store: Store, _ effect: (M) throws -> Void) throws -> (any Error)? {
+    do {
+      try store.savepoint { try effect(found.message) }
+      try finish(found, store)
+    } catch {
+      guard store.isInWriteTransaction else { return error }
+      postpone(found, error)
+    }
+    try trim(store)
+    try sweep(store)
+    return nil
+  }
+
+  /// Counts an attempt whose own write is gone.
+  func count(_ reference: ObjectReference<M>, _ error: any Error, _ store: Store) throws {
+    try store.write {
+      guard let message = store.resolve(reference), message.status == .notProcessed else { return }
+      let receipt = try receipt(of: message, store)
+      receipt.attempts += 1
+      postpone(Found(message: message, receipt: receipt), error)
+    }
   }
 
   private func begin(_ next: Found) {
@@ -36,10 +65,15 @@ extension Handling {
     }
   }
 
-  func finish(_ next: Found, _ store: Store) {
-    next.receipt.state = .done
-    next.receipt.lastError = nil
-    if !next.message.isInvalidated, next.message.status == .notProcessed { next.message.succeed() }
+  private func finish(_ next: Found, _ store: Store) throws {
+    if next.message.isInvalidated {
+      // Its work was to delete it, and nobody asks for it again.
+      try store.delete(next.receipt)
+    } else {
+      next.receipt.state = .done
+      next.receipt.lastError = nil
+      if next.message.status == .notProcessed { next.message.succeed() }
+    }
   }
 
   func postpone(_ next: Found, _ error: any Error) {

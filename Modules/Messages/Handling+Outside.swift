@@ -29,26 +29,22 @@ extension Handling {
     }
   }
 
+  /// Writes what work outside gave, unless somebody else has begun the message meanwhile.
   private func settle(_ job: MessageJob<M>, _ result: Result<@Sendable (M, Store) throws -> Void, any Error>) {
     isWorkingOutside = false
-    defer { schedule() }
+    defer { if isEnding { end() } else { schedule() } }
     guard let store else { return }
     do {
-      try store.write {
+      let ended: (any Error)? = try store.write {
         guard let message = store.resolve(job.message),
           let receipt = store.object(MessageReceipt.self, forPrimaryKey: job.idempotencyKey),
           // The lease may have ended, and somebody else be at it.
           receipt.state == .claimed, receipt.owner == owner
-        else { return }
-        let found = Found(message: message, receipt: receipt)
-        do {
-          let effect = try result.get()
-          try store.savepoint { try effect(message, store) }
-          finish(found, store)
-        } catch {
-          postpone(found, error)
-        }
-        try trim(store)
+        else { return nil }
+        return try settle(Found(message: message, receipt: receipt), store) { try result.get()($0, store) }
+      }
+      if let ended {
+        StoreLog.warning("The message handler '\(name)' ended the write that it was in: \(ended)")
       }
     } catch {
       StoreLog.warning("The message handler '\(name)' could not write: \(error)")

@@ -2,7 +2,8 @@ import Foundation
 import Vivarium
 
 extension Handling {
-  /// Deletes messages that were dealt with, and their receipts, by the rules. Their age is looked at once a minute.
+  /// Deletes messages that were dealt with, and their receipts, by the rules. Their age is looked at with
+  /// a message, once a minute at most.
   func trim(_ store: Store) throws {
     guard let retention = rules.retention else { return }
     let now = Date()
@@ -24,6 +25,20 @@ extension Handling {
       let receipts = store.objects(MessageReceipt.self).where { $0.message == message.objectIdentifier }
       try store.delete(receipts)
       try store.delete(message)
+    }
+  }
+
+  /// Looks at the next two receipts, and from the oldest again after the last, and deletes those whose message somebody
+  /// else has deleted. Done with each message: so there are not many more receipts than messages, whoever deletes these.
+  func sweep(_ store: Store) throws {
+    let prefix = "\(name)/\(M._$name)/"
+    let receipts = store.objects(MessageReceipt.self, above: swept, limit: 2)
+    swept = receipts.last?._$key ?? 0
+    for receipt in receipts where receipt.id.hasPrefix(prefix) {
+      guard let message = Int64(receipt.id.dropFirst(prefix.count)),
+        store.resolve(ObjectReference<M>(key: message)) == nil
+      else { continue }
+      try store.delete(receipt)
     }
   }
 

@@ -26,6 +26,8 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
   var store: Store?
   private var token: NotificationToken?
   var isWorkingOutside = false
+  /// Whether the end was asked for while work went on outside, whose result is still to be written.
+  var isEnding = false
   private var wakeTime: Date?
   /// Whether the store says that this handler runs.
   var isAnnounced = false
@@ -35,6 +37,8 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
   var begun: String?
   /// When messages were last looked through for old ones.
   var lastAgeing = Date(timeIntervalSinceReferenceDate: 0)
+  /// The key of the receipt of which was looked last whether its message is still there.
+  var swept: Int64 = 0
 
   init(
     _ queue: DispatchQueue, _ name: String, _ configuration: Store.Configuration, _ rules: HandlingRules,
@@ -53,6 +57,7 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
 
   func begin() throws(StoreError) {
     let store = try Store(configuration, queue: queue)
+    if let error = store.objects(M.self).error ?? store.objects(MessageReceipt.self).error { throw error }
     self.store = store
     token = store.observe { [weak self] _, _ in self?.schedule() }
     schedule()
@@ -60,6 +65,8 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
 
   func end() {
     token?.stop()
+    isEnding = true
+    if isWorkingOutside { return }
     withdraw()
     token = nil
     store = nil

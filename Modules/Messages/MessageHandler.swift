@@ -7,7 +7,7 @@ import Vivarium
 ///
 /// ```swift
 /// let handler = try MessageHandler.handle(PermissionChange.self, named: "permissions", in: configuration) { change, store in
-///   store.objects(Grant.self)…         // the effect and the answer are one transaction
+///   try grant(change, in: store)       // the effect and the mark that it is done are one transaction
 /// }
 /// ```
 ///
@@ -26,8 +26,8 @@ public final class MessageHandler: Sendable {
     self.work = Mutex(work)
   }
 
-  /// Takes no further message. One that is being dealt with in the store is finished first when this is called elsewhere
-  /// than in a handler.
+  /// Takes no further message. One that is being dealt with is finished, also by work outside the store, whose result is
+  /// written when it comes.
   public func stop() {
     let work = work.withLock { work in
       defer { work = nil }
@@ -54,7 +54,7 @@ extension MessageHandler {
   ///
   /// `body` runs inside a write, with the message and its store. Set the answer there; a message that is still
   /// `.notProcessed` afterwards becomes `.success`. When `body` throws, what it wrote is undone, and the message is tried again
-  /// by the rules.
+  /// by the rules. `body` neither commits nor cancels the write: that is a failed attempt.
   ///
   /// - Parameter key: messages with an equal key are dealt with in the order of their insertion; nil has no order.
   public static func handle<M: Message>(
@@ -68,7 +68,8 @@ extension MessageHandler {
   ///
   /// A message is claimed for the length of the lease, `body` works and gives what is to be written, and that is one
   /// transaction with the mark that the message is done. When the process dies in between, another handler does the work
-  /// again with the same idempotency key. Work that outlives its lease is not written.
+  /// again with the same idempotency key. Work that outlives its lease is not written where another handler has begun the
+  /// message since.
   public static func handle<M: Message>(
     _ type: M.Type, named name: String, in configuration: Store.Configuration, rules: HandlingRules = HandlingRules(),
     orderedBy key: (@Sendable (M) -> String?)? = nil,

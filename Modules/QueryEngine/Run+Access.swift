@@ -125,7 +125,7 @@ extension Run {
     let evaluator = Evaluator(storage: storage)
     statistics.rowsRead += keys.count
     try sorter.append(keys, evaluator)
-    return sorter.finish()
+    return finish(sorter)
   }
 
   /// Scans and orders.
@@ -138,6 +138,11 @@ extension Run {
       try sorter.append(batch, mask, scratch, evaluator)
       return .proceed
     }
+    return finish(sorter)
+  }
+
+  private mutating func finish(_ sorter: Sorter) -> [Int64] {
+    defer { statistics.rowsHeld = max(statistics.rowsHeld, sorter.rowsHeld) }
     return sorter.finish()
   }
 }

@@ -87,7 +87,7 @@ extension Live {
       }
     }
     if synchronousStart { subscription.send(output(results, nil)) }
-    return .init(tokens: [tracking.token], wake: { tracking.resume() })
+    return .init(tokens: [tracking.token], wake: tracking.resume)
   }
 }
 

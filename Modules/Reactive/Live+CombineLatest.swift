@@ -9,18 +9,19 @@ extension Live {
   /// Two collections together: at once, and once for each version of the store in which either changed, however many changes
   /// that brings. Both always show one version.
   ///
-  /// Combining two streams of one store by operators gives every change twice, and in between a pair that never was.
+  /// Combining two streams of one store by operators gives every change twice, and in between a pair that never was. Fails
+  /// with `.wrongStore` where the two are of different stores, whose versions are not in step.
   public static func combineLatest<A: Model, B: Model>(
     _ a: Results<A>, _ b: Results<B>
   ) -> LivePublisher<(Results<A>, Results<B>)> {
-    together(a.store, { (a, b) }) { [$0.track(a), $0.track(b)] }
+    together([Part(a), Part(b)], { (a, b) }) { [$0.track(a), $0.track(b)] }
   }
 
   /// Three collections together.
   public static func combineLatest<A: Model, B: Model, C: Model>(
     _ a: Results<A>, _ b: Results<B>, _ c: Results<C>
   ) -> LivePublisher<(Results<A>, Results<B>, Results<C>)> {
-    together(a.store, { (a, b, c) }) { [$0.track(a), $0.track(b), $0.track(c)] }
+    together([Part(a), Part(b), Part(c)], { (a, b, c) }) { [$0.track(a), $0.track(b), $0.track(c)] }
   }
 
   /// An object and a collection together: a preference and what it is about. Fails with `.objectDeleted` when the object
@@ -34,20 +35,54 @@ extension Live {
   public static func combineLatest<O: Model, A: Model>(
     _ object: O, _ a: Results<A>
   ) -> LivePublisher<(O, Results<A>)> {
-    together(a.store, { (object, a) }) { [$0.track(object), $0.track(a)] }
+    together([Part(object), Part(a)], { (object, a) }) { [$0.track(object), $0.track(a)] }
   }
 
   /// An object and two collections together.
   public static func combineLatest<O: Model, A: Model, B: Model>(
     _ object: O, _ a: Results<A>, _ b: Results<B>
   ) -> LivePublisher<(O, Results<A>, Results<B>)> {
-    together(a.store, { (object, a, b) }) { [$0.track(object), $0.track(a), $0.track(b)] }
+    together([Part(object), Part(a), Part(b)], { (object, a, b) }) { [$0.track(object), $0.track(a), $0.track(b)] }
+  }
+
+  /// What is combined, as far as it can be wrong before anything is observed.
+  private struct Part {
+    let store: Store?
+    let error: StoreError?
+
+    init<T: Model>(_ results: Results<T>) {
+      store = results.store
+      error = results.error
+    }
+
+    init<T: Model>(_ object: T) {
+      store = object.store
+      error =
+        if object.isInvalidated { .deletedObject(T._$name) } else if object.isManaged { nil } else {
+          StoreError(.notManaged, "A \(T._$name) that is in no store has no changes to combine.")
+        }
+    }
+
+    static func fault(_ parts: [Part]) -> StoreError? {
+      for part in parts {
+        if let error = part.error { return error }
+        if part.store === parts[0].store { continue }
+        return StoreError(
+          .wrongStore, "What is combined belongs to different stores.", remedy: "Ask all of it of one store.")
+      }
+      return nil
+    }
   }
 
   private static func together<Output>(
-    _ store: Store, _ output: @escaping () -> Output, _ track: @escaping (OncePerVersion) -> [OncePerVersion.Part]
+    _ combined: [Part], _ output: @escaping () -> Output, _ track: @escaping (OncePerVersion) -> [OncePerVersion.Part]
   ) -> LivePublisher<Output> {
-    LivePublisher(store) { subscription in
+    let store = combined[0].store
+    return LivePublisher(store) { subscription in
+      guard let store, Part.fault(combined) == nil else {
+        if let fault = Part.fault(combined) { subscription.end(.failure(fault)) }
+        return .none
+      }
       let once = OncePerVersion(
         store, wants: { [weak subscription] in subscription?.wants ?? false },
         send: { [weak subscription] in subscription?.send(output()) },
@@ -92,7 +127,7 @@ private final class OncePerVersion {
     ) { [self] step in
       if case .error(let error) = step { fail(error) } else { tell() }
     }
-    return Part(token: tracking.token, wake: { tracking.resume() })
+    return Part(token: tracking.token, wake: tracking.resume)
   }
 
   func track<T: Model>(_ object: T) -> Part {

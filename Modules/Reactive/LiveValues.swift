@@ -8,7 +8,7 @@ import Vivarium
 /// The values of a stream for `for await`, in the store's context.
 ///
 /// ```swift
-/// for try await (tasks, changes) in Live.changeset(from: tasks).values { table.apply(changes) }
+/// for try await (tasks, changes) in Live.changeset(from: tasks).values { table.show(tasks, changes) }
 /// ```
 ///
 /// Nothing piles up: what happens while nobody asks is one net change when somebody does. The store moves when a value is

@@ -43,6 +43,8 @@ public final class ObjectSink<Input, Failure: Error>: Subscriber, Cancellable {
   }
 
   public func receive(_ input: Input) -> Subscribers.Demand {
+    // One that has ended writes nothing more, and keeps nothing either.
+    guard write != nil else { return .none }
     waiting.append(input)
     if waiting.count >= batch || due.map({ $0 <= .now }) ?? false { flush() } else if waiting.count == 1 { arm() }
     return .none

@@ -18,7 +18,8 @@ extension ResultsController {
   /// The mapped object at a path; nil when there is none.
   public func object(at path: RowPath) -> U? { shown?.rows.row(at: path).map { object(atRow: $0) } }
 
-  /// Where an object is; nil when it is not shown. O(rows).
+  /// Where an object is; nil when it is not shown. O(log rows); more only where the store is ahead of what is shown, as in an
+  /// open write.
   public func indexPath(of object: T) -> RowPath? {
     guard let shown, let row = shown.objects.index(of: object) else { return nil }
     return shown.rows.path(of: row)
@@ -57,7 +58,8 @@ extension ResultsController {
     let key = objects.key(at: row)
     if let known = mapped[key] { return known }
     let made = mapping.one(objects, row)
-    mapped[key] = made
+    // What an open write shows may be undone, and nobody would be told.
+    if !request.store.isInWriteTransaction { mapped[key] = made }
     return made
   }
 }

@@ -15,7 +15,9 @@ extension ResultsController {
   func take(_ step: ResultsStep<T>) {
     switch step {
     case .initial: break  // the rows were read by the fetch itself
-    case .error(let error): delegate?.resultsFailed(error, controller: self)
+    case .error(let error):
+      halt()
+      delegate?.resultsFailed(error, controller: self)
     case .update(let now, let changes, _):
       guard let before = latest else { return }
       var after = State(objects: now, rows: before.rows)
@@ -27,7 +29,8 @@ extension ResultsController {
     }
   }
 
-  /// Another filter. What comes and goes is told like any change. O(rows of the request).
+  /// Another filter. What comes and goes is told like any change. O(rows of the request). Not inside an open write: the filter
+  /// would see what may be undone.
   public func updateFilter(_ filter: ((T) -> Bool)?) {
     whenReady { [self] in
       self.filter = filter
@@ -40,13 +43,14 @@ extension ResultsController {
     whenReady { [self] in
       change { rows, objects in
         guard let limit = rows.limit else { return SectionedChanges() }
-        return rows.resize(to: count.map { limit + $0 }, questions(objects))
+        let (wanted, isTooMany) = limit.addingReportingOverflow(count ?? 0)
+        return rows.resize(to: count == nil || isTooMany ? nil : wanted, questions(objects))
       }
     }
   }
 
   private func change(_ body: (inout SectionedRows, FixedResults<T>) -> SectionedChanges) {
-    guard let before = latest else { return }
+    guard let before = latest, token?.isActive == true else { return }
     var after = before
     let changed = body(&after.rows, before.objects)
     go(Step(before: before, after: after, changes: changed))
@@ -69,7 +73,8 @@ extension ResultsController {
   /// try controller.writeWithoutTelling { store in task.place = newPlace }
   /// ```
   ///
-  /// Costs a first fetch. When `body` throws, all of it is undone and nothing changes here. Not inside an open write.
+  /// Costs a first fetch. When `body` throws, all of it is undone and nothing changes here. Not inside an open write
+  /// (`.alreadyInWrite`), and not while the delegate hears of a batch (`.writeInBatch`): its rows would change under it.
   ///
   /// - Parameter others: more observations that are not told.
   @discardableResult
@@ -77,6 +82,11 @@ extension ResultsController {
     others: [NotificationToken] = [], _ body: (Store) throws -> R
   ) throws -> R {
     let store = request.store
+    if isTelling {
+      throw StoreError(
+        .writeInBatch, "A results controller cannot show another state while its delegate hears of a batch.",
+        remedy: "Write with 'store.write', whose changes are told after the batch.")
+    }
     guard let token, token.isActive else { return try store.write(withoutNotifying: others) { try body(store) } }
     // The beginning of a write brings what came before. It is told now, whether its rows are mapped or not.
     isHurried = true
@@ -123,6 +133,15 @@ extension ResultsController {
       show(step, fresh)
       proceed()
     }
+  }
+
+  /// Forgets what waits for rows: nothing more is told.
+  func halt() {
+    isPreparing = false
+    prepared = nil
+    preparation += 1
+    waiting = []
+    latest = shown
   }
 
   /// Waits for rows that are mapped elsewhere; gives the number of the wait.

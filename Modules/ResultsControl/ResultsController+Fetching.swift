@@ -33,8 +33,11 @@ extension ResultsController {
     }
   }
 
-  /// Ends the notifications. What is shown stays as it is.
-  public func stop() { token?.stop() }
+  /// Ends the notifications. What is shown stays as it is, also where rows of a change are being mapped elsewhere.
+  public func stop() {
+    token?.stop()
+    if token != nil { halt() }
+  }
 
   /// Begins to observe; nil when it did before.
   private func begin(_ isolation: isolated (any Actor)?, _ fileID: StaticString, _ line: UInt) -> State? {
@@ -46,7 +49,7 @@ extension ResultsController {
       self?.take(step)
     }
     token = tracking.token
-    resume = { tracking.resume() }
+    resume = tracking.resume
     let state = arranged(tracking.start, limit: initialLimit)
     latest = state
     return state

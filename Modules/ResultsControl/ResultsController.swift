@@ -135,4 +135,6 @@ extension StoreError.Code {
   public static let emptySortDescriptors = Self(rawValue: "emptySortDescriptors")
   /// The sections of a results controller do not follow the first sort key.
   public static let invalidKeyPath = Self(rawValue: "invalidKeyPath")
+  /// The delegate of a results controller tried to write by it, inside a batch.
+  public static let writeInBatch = Self(rawValue: "writeInBatch")
 }

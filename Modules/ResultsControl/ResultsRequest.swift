@@ -3,7 +3,7 @@ import Vivarium
 /// What a results controller shows: objects of a type, a condition, an order.
 ///
 /// ```swift
-/// let request = ResultsRequest<TaskItem>(store: store, sortedBy: [SortKey(\TaskItem.projectID), SortKey(\TaskItem.name)]) { $0.done == false }
+/// let request = ResultsRequest<TaskItem>(store: store, sortedBy: [SortKey(\TaskItem.projectID), SortKey(\TaskItem.name)]) { $0.isDone == false }
 /// let tasks = request.execute()
 /// ```
 public struct ResultsRequest<T: Model> {

@@ -22,7 +22,7 @@ public struct ObjectPost: Sendable {
 }
 
 extension Store {
-  /// Adds an object and, when the write is committed, posts it.
+  /// Adds an object and, when the write is committed, posts it: as an update where `update` found one that was there before.
   public func addNotified<T: Model>(
     _ object: T, update: UpdatePolicy = .error, posting center: NotificationCenter = .default
   ) throws(StoreError) {
@@ -51,9 +51,12 @@ extension Store {
   public func deleteNotified<T: Model>(
     _ object: T, posting center: NotificationCenter = .default
   ) throws(StoreError) {
-    let (name, id, values) = (object.objectIdentifier, identity(of: object), object.scalars)
+    let (name, id, values, wasThere) = (object.objectIdentifier, identity(of: object), object.scalars, wasCommitted(object))
     try delete(object)
-    afterCommit { ObjectPost(action: .delete, object: id, values: values).send(name, center) }
+    afterCommit {
+      // Of an object that came and went in one write, or that a savepoint brought back, there is nothing to tell.
+      if wasThere, object.isInvalidated { ObjectPost(action: .delete, object: id, values: values).send(name, center) }
+    }
   }
 
   public func deleteNotified<S: Sequence>(
@@ -64,7 +67,11 @@ extension Store {
 
   fileprivate func post<T: Model>(_ action: ObjectPost.Action, _ object: T, _ center: NotificationCenter) {
     let (name, id) = (object.objectIdentifier, identity(of: object))
-    afterCommit { ObjectPost(action: action, object: id, values: object.scalars).send(name, center) }
+    let net = action == .add && wasCommitted(object) ? .update : action
+    afterCommit {
+      // What the same write deleted, or undid, was never there for others.
+      if !object.isInvalidated { ObjectPost(action: net, object: id, values: object.scalars).send(name, center) }
+    }
   }
 
   private func identity<T: Model>(of object: T) -> ObjectID { ObjectID(type: T._$name, key: ObjectKey(object._$key)) }

@@ -38,7 +38,7 @@ class Snapshot: StorageReading {
 
   final var catalog: Catalog { layout.catalog }
 
-  final var powers: StoragePowers { StoragePowers(windows: self, pushdown: self, aggregates: self) }
+  final var powers: StoragePowers { StoragePowers(windows: self, gathering: self, pushdown: self, aggregates: self) }
 
   /// Throws when the transaction cannot be used any more.
   func refuse() throws(StorageError) {

@@ -4,7 +4,7 @@ struct StatementKey: Equatable {
     case begin, pin, beginWrite, commit, rollback, savepoint, release, undo
     case version, catalog, objectCount, largestKey, setCounters
     case putRecord, trimHistory, history, historyBounds, foreignLog
-    case contains, extent, read, insert, delete, deleteRun, deleteBlock, update
+    case contains, extent, read, gather, insert, delete, deleteRun, deleteBlock, update
     case keys, keysOfWord, find, countKeys, sources
     case positions, tail, elements, putElement, setElement, moveElement, removeElements, deleteOwner
     case hasMember, rankOfMember, countMembers, members, valueOfKey, putLink, removeLink, links, linksInRange, linkSources

@@ -5,10 +5,12 @@ import Values
 @testable import ColumnStore
 
 /// A key-value store that counts what another is asked for and what it is given.
-final class CountingStore: KeyValueStore {
+final class CountingStore: StoreInFront {
   struct Counts: Equatable {
     /// Values that were looked up.
     var reads = 0
+    /// The same by what they are.
+    var readSpaces: [EntryKey.Space: Int] = [:]
     /// Entries that were visited in runs.
     var visits = 0
     /// Entries that the last batch put or deleted, by what they are.
@@ -18,7 +20,7 @@ final class CountingStore: KeyValueStore {
     var bytes = 0
   }
 
-  private let base: any KeyValueStore
+  let base: any KeyValueStore
   private let state = Mutex(Counts())
 
   init(_ base: any KeyValueStore) { self.base = base }
@@ -33,23 +35,12 @@ final class CountingStore: KeyValueStore {
 
   fileprivate func count(_ body: (inout Counts) -> Void) { state.withLock { body(&$0) } }
 
-  var kind: String { base.kind }
-  var pageSize: Int { base.pageSize }
-  var pageOverhead: Int { base.pageOverhead }
-  func latestVersion() throws(StorageError) -> Version { try base.latestVersion() }
-  func statistics() throws(StorageError) -> StorageStatistics { try base.statistics() }
-  func close() { base.close() }
-
   func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot {
     CountingSnapshot(try base.beginSnapshot(), self)
   }
 
   func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
     CountingWriter(try base.acquireWriter(deadline), self)
-  }
-
-  func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
-    try base.addCommitListener(body)
   }
 }
 
@@ -66,7 +57,10 @@ private final class CountingSnapshot: KeyValueSnapshot {
   func end() { base.end() }
 
   func value(for key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
-    store.count { $0.reads += 1 }
+    store.count { counts in
+      counts.reads += 1
+      if let space = key.first.flatMap({ EntryKey.Space(rawValue: $0) }) { counts.readSpaces[space, default: 0] += 1 }
+    }
     return try base.value(for: key)
   }
 

@@ -5,27 +5,15 @@ import Values
 @testable import ColumnStore
 
 /// A key-value store that empties the batches it is given and counts the values that somebody else still holds.
-final class WatchingStore: KeyValueStore {
-  private let base: any KeyValueStore
+final class WatchingStore: StoreInFront {
+  let base: any KeyValueStore
   /// Values of the last batch that were there after the store had let go of them.
   let kept = Mutex(0)
 
   init(_ base: any KeyValueStore) { self.base = base }
 
-  var kind: String { base.kind }
-  var pageSize: Int { base.pageSize }
-  var pageOverhead: Int { base.pageOverhead }
-  func latestVersion() throws(StorageError) -> Version { try base.latestVersion() }
-  func statistics() throws(StorageError) -> StorageStatistics { try base.statistics() }
-  func close() { base.close() }
-  func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot { try base.beginSnapshot() }
-
   func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
     WatchingWriter(try base.acquireWriter(deadline), self)
-  }
-
-  func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
-    try base.addCommitListener(body)
   }
 }
 

@@ -114,8 +114,8 @@ private final class FaultPlan: Sendable {
   }
 }
 
-private final class FaultyEngine: StorageEngine {
-  private let base: any StorageEngine
+private final class FaultyEngine: EngineInFront {
+  let base: any StorageEngine
   private let plan: FaultPlan
 
   init(_ base: any StorageEngine, _ plan: FaultPlan) {
@@ -123,8 +123,6 @@ private final class FaultyEngine: StorageEngine {
     self.plan = plan
   }
 
-  var kind: String { base.kind }
-  func latestVersion() throws(StorageError) -> Version { try base.latestVersion() }
   func beginRead() throws(StorageError) -> any ReadTransaction {
     try plan.pass(isRead: true)
     return try base.beginRead()
@@ -133,11 +131,6 @@ private final class FaultyEngine: StorageEngine {
     try plan.pass(isRead: false)
     return FaultyWrite(try base.beginWrite(deadline), plan)
   }
-  func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
-    try base.addCommitListener(body)
-  }
-  func statistics() throws(StorageError) -> StorageStatistics { try base.statistics() }
-  func close() { base.close() }
 }
 
 private final class FaultyWrite: ForwardingWrite {

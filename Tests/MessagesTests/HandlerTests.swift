@@ -200,6 +200,87 @@ private struct Refusal: Error {}
     #expect(keeper.objects(Work.self).map(\.number) == [4])
   }
 
+  @Test func whatWorkOutsideGaveIsWrittenThoughItsHandlerWasStopped() async throws {
+    let configuration = makeConfiguration()
+    let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
+    let (queue, watcher) = try watch(configuration, changed)
+    let (begun, go) = (Signal(), Signal())
+    let handler = try MessageHandler.handle(
+      Work.self, named: "a", in: configuration,
+      outside: { _ in
+        begun.fire()
+        await elsewhere { _ = go.wait() }
+        return { work, store in try Samples.perform(work, in: store) }
+      })
+    try send(configuration, [Work(number: 1), Work(number: 2)])
+    await elsewhere { #expect(begun.wait()) }
+    handler.stop()
+    go.fire()
+    await elsewhere {
+      do { #expect(try wait(configuration, changed) { Samples.pendingCount($0) == 1 }) } catch { Issue.record(error) }
+      // Its last words: it runs no more.
+      do {
+        #expect(try wait(configuration, changed) { !$0.objects(MessageReceipt.self).contains { $0.state == .running } })
+      } catch { Issue.record(error) }
+    }
+    queue.sync { watcher.end() }
+    keeper.refresh()
+    #expect(keeper.objects(Work.self).map(\.answer) == [2, 0] && receipts(keeper).map(\.attempts) == [1])
+  }
+
+  @Test func workThatEndsItsWriteIsAFailureAndIsCounted() throws {
+    let configuration = makeConfiguration()
+    let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
+    let (queue, watcher) = try watch(configuration, changed)
+    var rules = HandlingRules()
+    rules.attemptsMax = 2
+    rules.retryDelay = { _ in .milliseconds(1) }
+    let handler = try MessageHandler.handle(Work.self, named: "a", in: configuration, rules: rules) { work, store in
+      try Samples.perform(work, in: store)
+      if work.number == 1 { store.cancelWrite() }
+    }
+    try send(configuration, [Work(number: 1), Work(number: 2)])
+    #expect(try wait(configuration, changed) { Samples.pendingCount($0) == 0 })
+    handler.stop()
+    queue.sync { watcher.end() }
+    keeper.refresh()
+    #expect(keeper.objects(Work.self).map(\.status) == [.error, .success])
+    #expect(keeper.objects(Effect.self).map(\.number) == [2] && receipts(keeper).map(\.attempts) == [2, 1])
+  }
+
+  @Test func receiptsGoThoughOthersDeleteTheMessages() throws {
+    let configuration = makeConfiguration()
+    let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
+    let (queue, watcher) = try watch(configuration, changed)
+    let handler = try MessageHandler.handle(Work.self, named: "a", in: configuration) { work, store in
+      // Every tenth is deleted by the handler itself, the others by whoever sent them.
+      if work.number % 10 == 0 { try store.delete(work) } else { try Samples.perform(work, in: store) }
+    }
+    for round in 0..<20 {
+      try send(configuration, (round * 10..<round * 10 + 10).map { Work(number: $0) })
+      #expect(try wait(configuration, changed) { Samples.pendingCount($0) == 0 })
+      keeper.refresh()
+      try keeper.write { try keeper.delete(keeper.objects(Work.self)) }
+    }
+    handler.stop()
+    queue.sync { watcher.end() }
+    keeper.refresh()
+    // Of two hundred: no more than came while they were gone through once.
+    #expect(receipts(keeper).count <= 40 && keeper.objects(Effect.self).count == 180)
+  }
+
+  @Test func aStoreWithoutReceiptsIsRefused() {
+    let lists: [[any SchemaDescribing.Type]] = [[Work.self], [MessageReceipt.self]]
+    for models in lists {
+      var configuration = Store.Configuration.memory(models: Work.self)
+      configuration.models = models
+      let error = #expect(throws: StoreError.self) {
+        _ = try MessageHandler.handle(Work.self, named: "a", in: configuration) { _, _ in }
+      }
+      #expect(error?.code == .unknownType)
+    }
+  }
+
   @Test func aHandlerAfterOneThatDiedCountsWhatItBegins() throws {
     let configuration = makeConfiguration()
     let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))

@@ -111,8 +111,8 @@ private actor Listener {
 }
 
 /// An engine that knows how many listen to it.
-private final class ListenerCount: StorageEngine {
-  private let base: any StorageEngine
+private final class ListenerCount: EngineInFront {
+  let base: any StorageEngine
   private let listening = Atomic(0)
   var count: Int { listening.load(ordering: .acquiring) }
 
@@ -136,11 +136,4 @@ private final class ListenerCount: StorageEngine {
     listening.add(1, ordering: .acquiringAndReleasing)
     return listener
   }
-
-  var kind: String { base.kind }
-  func latestVersion() throws(StorageError) -> Version { try base.latestVersion() }
-  func beginRead() throws(StorageError) -> any ReadTransaction { try base.beginRead() }
-  func beginWrite(_ deadline: Deadline) throws(StorageError) -> any WriteTransaction { try base.beginWrite(deadline) }
-  func statistics() throws(StorageError) -> StorageStatistics { try base.statistics() }
-  func close() { base.close() }
 }

@@ -15,6 +15,19 @@ private let mistakes = """
     let _: StoreRO<Int> = read.flatMap { _ in write }  // mistake: cannot convert
   }
 
+  func writingFirstDoesNotRead(_ read: StoreRO<Int>, _ write: StoreRW<Int>) {
+    let _: StoreRO<Int> = write.flatMap { _ in read }  // mistake: cannot convert
+  }
+
+  func whatMayWriteDoesNotRead(_ either: AnyStoreIO<Int>, _ read: StoreRO<Int>) {
+    let _: StoreRO<Int> = either.flatMap { _ in read }  // mistake: cannot convert
+    let _: StoreRO<(Int, Int)> = either.zip(either)  // mistake: cannot convert
+  }
+
+  func resultsAreNotCaptured<T: Model>(_ all: Results<T>) -> StoreRO<Int> {
+    StoreRO { _ in all.count }  // mistake: non-Sendable
+  }
+
   func anOperationCapturesNoLiveObject<T: Model>(_ dog: T) -> StoreRW<Void> {
     StoreRW { store in try store.delete(dog) }  // mistake: non-Sendable
   }

@@ -61,4 +61,25 @@ import Vivarium
     delegate.action = nil
     controller.stop()
   }
+
+  @Test func aWriteOfTheInterfaceInsideABatchIsRefused() throws {
+    let store = try makeStore([(1, 1, "a")])
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject), mapper: \.name)
+    var refused: StoreError.Code?
+    let delegate = Busybody {
+      do { try controller.writeWithoutTelling { try task($0, 1).name = "z" } } catch {
+        refused = (error as? StoreError)?.code
+      }
+    }
+    controller.delegate = delegate
+    controller.performFetch()
+    try store.write { for id in 2...3 { try store.add(TaskItem(id: id, projectID: 1, name: "b\(id)")) } }
+    store.refresh()
+    #expect(refused == .writeInBatch && delegate.lines == ["will", "insert b2", "insert b3", "did"])
+    try controller.writeWithoutTelling { try task($0, 1).name = "z" }
+    #expect(controller.sections.map(Array.init) == [["b2", "b3", "z"]])
+    delegate.action = nil
+    controller.stop()
+  }
 }

@@ -122,6 +122,28 @@ import Vivarium
     controller.stop()
   }
 
+  @Test func nothingIsToldOnceItIsStoppedThoughRowsAreBeingMapped() async throws {
+    let store = try makeStore([(1, 1, "a"), (2, 1, "b")])
+    let gate = Gate()
+    let controller = try controller(store, gate)
+    let recorder = Announcer()
+    controller.delegate = recorder
+    await controller.fetch()
+    gate.isOpen.withLock { $0 = false }
+    try store.write { store.object(TaskItem.self, forPrimaryKey: 1)?.name = "aa" }
+    await gate.reached.wait()
+    controller.updateFilter { $0.id == 1 }
+    controller.stop()
+    gate.isOpen.withLock { $0 = true }
+    gate.opened.fire()
+    // The mapper's answer has had its turn when another one that was asked for later has.
+    let second = try self.controller(store, gate)
+    await second.fetch()
+    #expect(recorder.lines.isEmpty && controller.text == ["1: a/Home b/Home"])
+    #expect(second.text == ["1: aa/Home b/Home"])
+    second.stop()
+  }
+
   @Test func aStoreWithoutAContextMapsHere() throws {
     let store = try Store(makeConfiguration(), isolation: nil)
     try store.write { try store.add(TaskItem(id: 1, projectID: 1, name: "a")) }

@@ -86,4 +86,60 @@ import Vivarium
     let (few, many) = (try cost(100), try cost(5_000))
     #expect(few == many && many[0] == 1 && many[1] == 1 && many[3] == 0 && many[5] == 0)
   }
+
+  @Test func findingAnObjectReadsFewPlacesInWhateverOrder() throws {
+    let count = 4_000
+    let store = try makeStore((0..<count).map { ($0, $0 % 40, "\(($0 * 7) % 1_000)") })
+    let orders: [[SortKey]] = [
+      byProject, [SortKey(\TaskItem.id, ascending: false)], [SortKey(\TaskItem.isDone), SortKey(\TaskItem.name)],
+    ]
+    for (number, order) in orders.enumerated() {
+      let sectioning = number == 0 ? Sectioning<TaskItem>.by(\.projectID) : nil
+      let filter: ((TaskItem) -> Bool)? = number == 2 ? { $0.id != 7 } : nil
+      let controller = try ResultsController(
+        request: ResultsRequest<TaskItem>(store: store, sortedBy: order), sectionedBy: sectioning, mapper: \.name,
+        filter: filter)
+      controller.performFetch()
+      // As it was read, and as the notifier keeps it after a change.
+      for round in 0..<2 {
+        for section in [0, controller.numberOfSections - 1] {
+          let path = RowPath(section: section, row: controller.numberOfObjects(inSection: section) / 2)
+          let id = controller.snapshot.sections[section].objects[path.row]
+          let found = try #require(store.resolve(ObjectReference<TaskItem>(key: id.key.rawValue)))
+          let before = store.placesRead
+          #expect(controller.indexPath(of: found) == path)
+          #expect(store.placesRead - before > 0 && store.placesRead - before < 20)
+        }
+        try store.write { try task(store, 100 + round).isDone.toggle() }
+        store.refresh()
+      }
+      if number == 2 { #expect(try controller.indexPath(of: task(store, 7)) == nil) }
+      controller.stop()
+    }
+  }
+
+  @Test func anObjectIsFoundWhereItIsShownThoughTheStoreIsAhead() throws {
+    let store = try makeStore((0..<100).map { ($0, $0 / 10, "\($0)") })
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject) { $0.isDone == false }, sectionedBy: .by(\.projectID),
+      mapper: \.name)
+    controller.performFetch()
+    let moved = try task(store, 55)
+    let path = try #require(controller.indexPath(of: moved))
+    try store.beginWrite()
+    // Not told yet: it is shown where it was, and so are those around it.
+    moved.projectID = 0
+    for id in 50..<60 where id != 55 { try task(store, id).isDone = true }
+    let gone = try task(store, 70)
+    try store.delete(gone)
+    #expect(try controller.indexPath(of: moved) == path && controller.indexPath(of: task(store, 54))?.section == 5)
+    #expect(controller.indexPath(of: gone)?.section == 7)
+    try store.commitWrite()
+    store.refresh()
+    #expect(controller.indexPath(of: moved)?.section == 0 && controller.indexPath(of: gone) == nil)
+    #expect(try controller.indexPath(of: task(store, 54)) == nil)
+    let before = store.placesRead
+    #expect(try controller.indexPath(of: task(store, 58)) == nil && store.placesRead - before < 20)
+    controller.stop()
+  }
 }

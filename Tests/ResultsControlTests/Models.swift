@@ -19,6 +19,7 @@ import Vivarium
   var isDone = false
   var project: Project?
   var assignedUser: User?
+  var place = 0.0
 }
 
 func makeConfiguration() -> Store.Configuration {

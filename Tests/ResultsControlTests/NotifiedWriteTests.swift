@@ -76,4 +76,45 @@ import Vivarium
     #expect(recorder.take() == ["will", "update b [0, 1] [0, 1]", "did"])
     #expect(throws: StoreError.self) { try task(store, 2).notifyChange() }
   }
+
+  @Test func anObjectThatWasThereIsPostedAsAnUpdate() throws {
+    let store = try makeStore([(1, 1, "a")])
+    let listener = Listener()
+    for id in 1...3 { listener.listen(to: "TaskItem-\(id)") }
+    try store.write {
+      try store.addNotified(TaskItem(id: 1, projectID: 1, name: "aa"), update: .modified, posting: listener.center)
+      try store.addNotified(TaskItem(id: 2, projectID: 1, name: "b"), update: .modified, posting: listener.center)
+      let value: [String: Any?] = ["id": 3, "name": "c"]
+      try store.createNotified(TaskItem.self, value: value, update: .modified, posting: listener.center)
+    }
+    try store.write {
+      try store.createNotified(TaskItem.self, value: ["id": 3, "name": "cc"], update: .modified, posting: listener.center)
+    }
+    let heard = listener.heard.map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
+    #expect(heard == ["update TaskItem-1", "add TaskItem-2", "add TaskItem-3", "update TaskItem-3"])
+  }
+
+  @Test func whatComesAndGoesInOneWriteIsNotPosted() throws {
+    let store = try makeStore([(1, 1, "a")])
+    let listener = Listener()
+    for id in 1...2 { listener.listen(to: "TaskItem-\(id)") }
+    try store.write {
+      try store.addNotified(TaskItem(id: 2, projectID: 1, name: "b"), posting: listener.center)
+      try store.deleteNotified(try task(store, 2), posting: listener.center)
+    }
+    // Undone by its savepoint: it is still there.
+    try store.write {
+      try? store.savepoint {
+        try store.deleteNotified(try task(store, 1), posting: listener.center)
+        throw StoreError(.cancelled, "changed my mind")
+      }
+    }
+    #expect(listener.heard.isEmpty && store.objects(TaskItem.self).map(\.id) == [1])
+    // Both are told of an object that was there.
+    try store.write {
+      try task(store, 1).notifyChange(posting: listener.center)
+      try store.deleteNotified(try task(store, 1), posting: listener.center)
+    }
+    #expect(listener.heard.map { $0.prefix(6) } == ["delete"])
+  }
 }

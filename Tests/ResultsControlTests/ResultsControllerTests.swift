@@ -359,4 +359,45 @@ import Vivarium
     store.refresh()
     #expect(shown == [["z"], ["b"], ["a"]])
   }
+
+  @Test func whatWasMappedInAWriteThatIsCancelledIsForgotten() throws {
+    let store = try makeStore([(1, 1, "a"), (2, 1, "b")])
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject), sectionedBy: .by(\.projectID), mapper: \.name)
+    controller.performFetch()
+    try store.beginWrite()
+    try task(store, 1).name = "not committed"
+    #expect(controller.text == ["1: not committed b"])
+    store.cancelWrite()
+    #expect(controller.text == ["1: a b"])
+    controller.stop()
+  }
+
+  @Test func allOfAWindowMayBeAskedForByAnyNumber() throws {
+    let store = try makeStore((0..<9).map { ($0, 1, "\($0)") })
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject), limit: 2, mapper: \.name)
+    controller.performFetch()
+    controller.showMore(.max)
+    #expect(controller.numberOfObjects == 9)
+    controller.showMore(.min)
+    controller.showMore(nil)
+    #expect(controller.numberOfObjects == 9)
+    controller.stop()
+  }
+
+  @Test func afterStopNothingIsToldThoughAnotherFilterIsSet() throws {
+    let store = try makeStore([(1, 1, "a"), (2, 1, "b")])
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject), sectionedBy: .by(\.projectID), mapper: \.name)
+    let recorder = Recorder<String>()
+    controller.delegate = recorder
+    controller.performFetch()
+    controller.stop()
+    try store.write { try store.delete(try task(store, 1)) }
+    store.refresh()
+    controller.updateFilter { $0.name == "b" }
+    controller.showMore(1)
+    #expect(recorder.take().isEmpty && controller.numberOfObjects == 2)
+  }
 }

@@ -1,4 +1,5 @@
 import ChangeTracker
+import Synchronization
 import Testing
 import Values
 
@@ -84,6 +85,28 @@ private let isBefore: @Sendable (Value, Value) -> Bool = { $0.order(to: $1) == .
     #expect(gone.deletedSections.isEmpty && table.count == 3)
     let other = table.apply(ChangeSet(insertions: [0])) { _ in .int(4) }
     #expect(other.insertedSections == [3] && table.key(of: 3) == .int(4))
+  }
+
+  @Test func sectionsOfOneRowThatAreAllReplacedAreFoundWithoutWalkingAlongTheEmptyOnes() {
+    // Every section is empty before the first row comes: a walk along them for each row would take minutes.
+    let count = 30_000
+    let asked = Mutex(0)
+    let precedes: @Sendable (Value, Value) -> Bool = { a, b in
+      asked.withLock { $0 += 1 }
+      return isBefore(a, b)
+    }
+    var table = SectionTable(count: count, precedes: precedes) { .int(Int64($0 * 2)) }
+    let rows = Array(0..<count)
+    let changes = table.apply(ChangeSet(deletions: rows, insertions: rows)) { .int(Int64($0 * 2 + 1)) }
+    #expect(changes.deletedSections == rows && changes.insertedSections == rows && table.count == count)
+    #expect((0..<count).allSatisfy { table.key(of: $0) == .int(Int64($0 * 2 + 1)) })
+    #expect(asked.withLock { $0 } < count * 40)
+  }
+
+  @Test func sectionsThatStayAreFoundInWhateverOrderTheyWereDeclared() {
+    var table = table([2], keep: [3, 1, 2])
+    let changes = table.apply(ChangeSet(insertions: [0])) { _ in .int(1) }
+    #expect(changes.insertedSections.isEmpty && table.count == 3 && table.rowCount(of: 1) == 1)
   }
 
   @Test func zeroesOfBothSignsAreOneSection() {

@@ -88,4 +88,48 @@ import Testing
     terminal.type("q")
     #expect(terminal.status() == 0)
   }
+
+  @Test func badCommandsAreAnsweredAndEndNothing() throws {
+    let script = try ScriptProcess(["--path", path])
+    script.say(
+      "done 1", "up \(Int.min)", "down \(Int.max)", "delete -1", "done 99999999999999999999", "add OnlyAList", "", "add A \u{1B}[2J",
+      "show", "quit")
+    #expect(script.lines(5) == ["? done 99999999999999999999", "? add OnlyAList", "1 of 1 to do", "A (1 of 1)", "  1. [ ] \u{1B}[2J"])
+    #expect(try script.end() == 0)
+  }
+
+  @Test func aFileThatIsDeletedOrNotOursIsSaid() throws {
+    let terminal = try TerminalProcess(["--path", path])
+    #expect(terminal.wait { $0.rows.first == "5 of 5 to do" })
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) {
+      try FileManager.default.removeItem(at: folder.file(name))
+    }
+    terminal.type(" ")
+    #expect(terminal.wait { $0.rows.first == "4 of 5 to do: the file is gone, nothing more is kept" })
+    terminal.type("q")
+    #expect(terminal.status() == 0)
+    try Data("no store".utf8).write(to: folder.file("tasks.lmdb"))
+    let script = try ScriptProcess(["--path", path])
+    #expect(try script.end() == 1)
+  }
+
+  @Test func badKeysAndTitlesThatATerminalWouldObeyDoNoHarm() throws {
+    let writer = try ScriptProcess(["--path", path])
+    writer.say("add List one\u{1B}[2Jtwo\tthree", "add List 漢字漢字漢字漢字漢字", "add List last", "wait 3", "quit")
+    #expect(try writer.end() == 0)
+    let terminal = try TerminalProcess(["--path", path, "--empty"])
+    #expect(terminal.wait { $0.rows.contains("> [ ] one [2Jtwo three") && $0.rows.contains("  [ ] last") })
+    // Another encoding's letters, a lone continuation, a character cut short by a command.
+    terminal.type(bytes: [0xE9, 0x6A, 0x80, 0xC3, 0x28, 0xF0, 0x9F, 0x6A])
+    #expect(terminal.wait { $0.rows.contains("> [ ] last") })
+    // Wide characters take two columns each; three lines are no room for a list.
+    terminal.resize(rows: 9, columns: 16)
+    #expect(terminal.wait { $0.rows.contains("  [ ] 漢字漢字") })
+    terminal.resize(rows: 3, columns: 16)
+    #expect(terminal.wait { $0.rows[2] == "> [ ] last" })
+    #expect(terminal.now.wipes == 1)
+    terminal.interrupt()
+    #expect(terminal.status() == 0)
+    #expect(terminal.wait { !$0.isAlternate })
+  }
 }

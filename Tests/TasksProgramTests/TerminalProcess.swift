@@ -50,6 +50,11 @@ final class TerminalProcess {
 
   func type(_ keys: String) { terminal.write(Data(keys.utf8)) }
 
+  func type(bytes: [UInt8]) { terminal.write(Data(bytes)) }
+
+  /// As somebody else might: a key is no signal here.
+  func interrupt() { kill(process.processIdentifier, SIGINT) }
+
   func resize(rows: Int, columns: Int) {
     TerminalProcess.setSize(terminal.fileDescriptor, rows, columns)
     // It is no session of its own, so the terminal does not say it.

@@ -148,4 +148,35 @@ import Values
 /// Not among the store's models.
 @Model final class Stranger {
   var name = ""
+
+  @Test func anObjectIsFoundAmongManyByReadingFew() throws {
+    let store = try makeStore()
+    try store.write {
+      for i in 0..<2_000 { try store.add(Person(name: "\(i * 7 % 100)", age: i % 50, nick: i % 3 == 0 ? nil : "\(i % 5)")) }
+    }
+    let all = store.objects(Person.self)
+    let orders = [
+      all, all.sorted(by: \.age), all.sorted(by: [SortKey(\Person.nick), SortKey(\Person.name, ascending: false)]),
+      all.where { $0.age > 20 }.sorted(by: \.name), all.where { $0.age > 20 },
+    ]
+    for order in orders {
+      for position in [0, order.count / 3, order.count - 1] {
+        let person = order[position]
+        let before = store.placesRead
+        #expect(order.firstIndex(of: person) == position && store.placesRead - before < 20)
+      }
+    }
+    #expect(orders[3].firstIndex(of: all[0]) == nil)
+    // In a write as well, which the result sees.
+    try store.write {
+      let person = orders[1][0]
+      person.age = 1_000
+      #expect(orders[1].firstIndex(of: person) == 1_999)
+      try store.delete(person)
+      #expect(orders[1].firstIndex(of: person) == nil && orders[1].count == 1_999)
+    }
+    // Where a row does not stand by its own values.
+    let few = all.sorted(by: \.age).limited(to: 10)
+    #expect(few.firstIndex(of: few[9]) == 9)
+  }
 }

@@ -24,7 +24,7 @@ final class Input {
       event.finish()
     }
     listen(to: SIGWINCH) { event.yield(.resized) }
-    for number in [SIGTERM, SIGHUP] { listen(to: number) { event.finish() } }
+    for number in [SIGINT, SIGTERM, SIGHUP] { listen(to: number) { event.finish() } }
   }
 
   private func listen(to number: Int32, _ act: @escaping @Sendable () -> Void) {

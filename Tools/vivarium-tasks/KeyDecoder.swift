@@ -10,7 +10,8 @@ enum Key: Sendable, Equatable {
   case leave
 }
 
-/// Makes keys of the bytes that a terminal sends. Characters may come in pieces; a key's escape sequence comes whole.
+/// Makes keys of the bytes that a terminal sends. Characters may come in pieces; a key's escape sequence comes whole. What is
+/// no UTF-8, as from a terminal with another encoding, is passed over.
 struct KeyDecoder {
   private var rest: [UInt8] = []
 
@@ -28,14 +29,20 @@ struct KeyDecoder {
         keys.append(key)
         rest.removeFirst()
       } else {
-        let length = first < 0x80 ? 1 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
-        guard rest.count >= length else { return keys }
-        if first >= 32 { keys.append(.character(Character(String(decoding: rest.prefix(length), as: UTF8.self)))) }
-        rest.removeFirst(length)
+        let length = KeyDecoder.length(first)
+        let end = rest.prefix(length).dropFirst().firstIndex { $0 & 0xC0 != 0x80 } ?? min(length, rest.count)
+        if end == rest.count, end < length { return keys }
+        if let text = String(validating: rest[..<end], as: UTF8.self), let scalar = text.unicodeScalars.first, scalar.value >= 32 {
+          keys.append(.character(Character(scalar)))
+        }
+        rest.removeFirst(end)
       }
     }
     return keys
   }
+
+  /// How many bytes a character has that begins with this one.
+  private static func length(_ first: UInt8) -> Int { first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4 }
 
   private static func control(_ byte: UInt8) -> Key? {
     switch byte {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import StorageLMDB
 import Vivarium
 
 /// A task list in a terminal: open it twice, and each shows what the other does.
@@ -26,10 +25,10 @@ import Vivarium
   @MainActor func run() async throws {
     let shared = FileManager.default.temporaryDirectory.appending(path: "vivarium-tasks.lmdb")
     let url = path.map { URL(fileURLWithPath: $0) } ?? shared
-    let board: TaskBoard
-    do { board = try TaskBoard(.lmdb(url, models: TaskItem.self, TaskList.self)) } catch let error as StoreError {
-      throw ValidationError("\(error.message) \(error.remedy ?? "")")
-    }
+    do { try await run(try TaskBoard.open(url)) } catch let error as StoreError { throw Refusal(error: error) }
+  }
+
+  @MainActor private func run(_ board: TaskBoard) async throws {
     if script || isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0 {
       try await Script(board: board).run(Input.lines())
     } else {
@@ -40,4 +39,10 @@ import Vivarium
       try await Screen(board, input).run()
     }
   }
+}
+
+/// What the store refuses, for a person: what happened, and what helps.
+private struct Refusal: Error, CustomStringConvertible {
+  let error: StoreError
+  var description: String { [error.message, error.remedy].compactMap(\.self).joined(separator: " ") }
 }

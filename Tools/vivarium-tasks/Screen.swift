@@ -22,8 +22,9 @@ import Vivarium
   }
 
   func run() async throws {
-    write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[2J")
-    defer { write("\u{1B}[?25h\u{1B}[?1049l") }
+    // Another screen, without a cursor, where no line goes on in the next.
+    write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[2J")
+    defer { write("\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l") }
     board.onChange = { [weak self] in self?.draw() }
     defer { board.onChange = nil }
     draw()
@@ -103,7 +104,7 @@ import Vivarium
     while frame.count < height - 2 { frame.append("") }
     let help = "up/down choose  J/K move  space done  a add  d delete  q quit"
     frame += ["", clipped(typing.map { "new task: \($0)_" } ?? complaint ?? help, width)]
-    show(frame)
+    show(Array(frame.prefix(height)))
   }
 
   private func show(_ frame: [String]) {
@@ -116,7 +117,8 @@ import Vivarium
     if !output.isEmpty { write("\u{1B}[?2026h\(output)\u{1B}[?2026l") }
   }
 
-  private func clipped(_ text: String, _ width: Int) -> String { text.count < width ? text : String(text.prefix(width - 1)) }
+  private func clipped(_ text: String, _ width: Int) -> String { TerminalLine.clipped(text, to: width - 1) }
 
-  private func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
+  /// A terminal that went away is told by a signal.
+  private func write(_ text: String) { try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8)) }
 }

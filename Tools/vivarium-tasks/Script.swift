@@ -27,7 +27,7 @@ import Vivarium
     }
   }
 
-  private func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+  private func say(_ text: String) { try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8)) }
 
   /// Returns when the condition holds, which is tested now and after every change.
   private func wait(until condition: @escaping @MainActor () -> Bool) async {

@@ -1,5 +1,6 @@
 import Foundation
 import ResultsControl
+import StorageLMDB
 import Vivarium
 
 /// What is shown, and what can be done to it: the tasks of all lists, live, and writes.
@@ -15,9 +16,22 @@ import Vivarium
   private let done: Results<TaskItem>
   /// Called after every change that was not made by moving a task here: what that does is shown already.
   var onChange: (() -> Void)?
+  private let file: TaskFile
+  private let isReadOnly: Bool
 
-  init(_ configuration: Store.Configuration) throws {
+  /// Opens a file, or makes it; for reading alone where it is there and may not be written.
+  static func open(_ url: URL) throws -> TaskBoard {
+    var configuration = Store.Configuration.lmdb(url, models: TaskItem.self, TaskList.self)
+    do { return try TaskBoard(configuration, url) } catch StoreError.Code.permissionDenied {
+      configuration.options.isReadOnly = true
+      return try TaskBoard(configuration, url)
+    }
+  }
+
+  private init(_ configuration: Store.Configuration, _ url: URL) throws {
     store = try Store(configuration)
+    file = TaskFile(url)
+    isReadOnly = configuration.options.isReadOnly
     done = store.objects(TaskItem.self).where { $0.isDone }
     controller = try ResultsController(
       request: ResultsRequest<TaskItem>(
@@ -29,7 +43,10 @@ import Vivarium
 
   var count: Int { controller.numberOfObjects }
   var doneCount: Int { done.count }
-  var title: String { "\(count - doneCount) of \(count) to do" }
+  var title: String {
+    let note = file.isGone ? ": the file is gone, nothing more is kept" : isReadOnly ? " (read-only)" : ""
+    return "\(count - doneCount) of \(count) to do\(note)"
+  }
 
   var lines: [Line] {
     if count == 0 { return [Line(text: "Nothing here yet: a adds a task.")] }
@@ -48,6 +65,7 @@ import Vivarium
 
   /// The task with a number, from 1; nil when there is none.
   func task(_ number: Int) -> TaskItem? {
+    guard number > 0 else { return nil }
     var row = number - 1
     for section in controller.sections {
       if section.indices.contains(row) { return section[row] }
@@ -81,6 +99,7 @@ extension TaskBoard {
 
   /// A few tasks, where nobody has made any yet.
   func fillIfNew() throws {
+    if isReadOnly { return }
     try store.write {
       guard store.objects(TaskList.self).isEmpty else { return }
       try insert("Open this list in a second terminal", "First steps")

@@ -16,6 +16,8 @@ struct SectionTable {
   private(set) var entries: WeightedList<Entry>
   /// Whether one key comes before another in the order of the rows; nil where that is not known.
   private let precedes: (@Sendable (Value, Value) -> Bool)?
+  /// Whether the sections that stay were declared in that order.
+  private let keepsOrder: Bool
 
   var count: Int { entries.count }
   var rowCount: Int { entries.weight }
@@ -28,6 +30,7 @@ struct SectionTable {
     count: Int, keep: [Value] = [], precedes: (@Sendable (Value, Value) -> Bool)? = nil, key: (Int) -> Value
   ) {
     self.precedes = precedes
+    keepsOrder = precedes.map { precedes in zip(keep, keep.dropFirst()).allSatisfy { precedes($0, $1) } } ?? false
     var runs: [Entry] = []
     var start = 0
     while start < count {
@@ -130,19 +133,37 @@ extension SectionTable {
       entries.update(at: next.index) { $0.weight += 1 }
       return nil
     }
-    let end = next?.index ?? entries.count
-    var start = end
-    // Back over what is empty, to the section of the row before.
-    while start > 0, entries[start - 1].weight == 0 { start -= 1 }
-    let candidates = (start > 0 ? [start - 1] : []) + (next.map { [$0.index] } ?? []) + Array(start..<end)
-    for section in candidates where entries[section].key.isSameKey(as: key) {
+    // Between the section of the row before and the next one all are empty.
+    let before = entries.find(row: row - 1)?.index
+    for section in [before, next?.index].compactMap(\.self) where entries[section].key.isSameKey(as: key) {
       entries.update(at: section) { $0.weight += 1 }
       return nil
     }
-    var place = end
-    if let precedes, let later = (start..<end).first(where: { precedes(key, entries[$0].key) }) { place = later }
-    entries.insert(Entry(key: key, weight: 1), at: place)
-    return place
+    let place = place(of: key, inEmpty: (before.map { $0 + 1 } ?? 0)..<(next?.index ?? entries.count))
+    if place.isThere {
+      entries.update(at: place.section) { $0.weight += 1 }
+      return nil
+    }
+    entries.insert(Entry(key: key, weight: 1), at: place.section)
+    return place.section
+  }
+
+  /// The section of a key among some that are empty, or where it belongs: O(log) of them where the order of rows is known.
+  private func place(of key: Value, inEmpty range: Range<Int>) -> (section: Int, isThere: Bool) {
+    guard let precedes else {
+      let known = range.first { entries[$0].key.isSameKey(as: key) }
+      return known.map { ($0, true) } ?? (range.upperBound, false)
+    }
+    if !keepsOrder {
+      if let known = range.first(where: { entries[$0].key.isSameKey(as: key) }) { return (known, true) }
+      return (range.first { precedes(key, entries[$0].key) } ?? range.upperBound, false)
+    }
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high {
+      let middle = (low + high) / 2
+      if precedes(entries[middle].key, key) { low = middle + 1 } else { high = middle }
+    }
+    return (low, low < range.upperBound && entries[low].key.isSameKey(as: key))
   }
 
   /// Whether a section is empty and does not stay so.

@@ -6,17 +6,14 @@ protocol Weighted {
 /// A list whose elements stand for rows, with both counts kept: which element holds a row, and how many rows come
 /// before an element, without walking the list.
 ///
-/// Two levels: blocks of up to `capacity` elements. Finding, inserting and removing cost O(n / capacity + capacity), in
-/// practice a microsecond or two for a million elements.
+/// Blocks of up to `capacity` elements, and sums over the blocks. Finding costs O(log n + capacity), changing the same; once
+/// in half a block of insertions or removals the sums are made anew, O(n / capacity).
 struct WeightedList<Element: Weighted> {
   private static var capacity: Int { 512 }
 
-  private struct Block {
-    var elements: [Element]
-    var weight: Int
-  }
-
-  private var blocks: [Block] = []
+  private var blocks: [[Element]] = []
+  private var counts = PrefixSums([Int]())
+  private var weights = PrefixSums([Int]())
   private(set) var count = 0
   /// The rows of all elements.
   private(set) var weight = 0
@@ -24,20 +21,24 @@ struct WeightedList<Element: Weighted> {
   init() {}
 
   init(_ elements: some Sequence<Element>) {
-    var block = Block(elements: [], weight: 0)
+    var block: [Element] = []
     for element in elements {
-      block.elements.append(element)
-      block.weight += element.weight
-      if block.elements.count == WeightedList.capacity / 2 { seal(&block) }
+      block.append(element)
+      count += 1
+      weight += element.weight
+      if block.count == WeightedList.capacity / 2 {
+        blocks.append(block)
+        block = []
+      }
     }
-    if !block.elements.isEmpty { seal(&block) }
+    if !block.isEmpty { blocks.append(block) }
+    sum(blocks.map { block in block.reduce(0) { $0 + $1.weight } })
   }
 
-  private mutating func seal(_ block: inout Block) {
-    blocks.append(block)
-    count += block.elements.count
-    weight += block.weight
-    block = Block(elements: [], weight: 0)
+  /// After a change of the blocks themselves, whose rows are given.
+  private mutating func sum(_ rows: [Int]) {
+    counts = PrefixSums(blocks.map(\.count))
+    weights = PrefixSums(rows)
   }
 }
 
@@ -45,51 +46,39 @@ struct WeightedList<Element: Weighted> {
 
 extension WeightedList {
   /// The block that holds an index and the place in it; the end of the last block for `count`.
-  private func place(of index: Int) -> (block: Int, offset: Int, weightBefore: Int) {
-    var rest = index
-    var weight = 0
-    for (i, block) in blocks.enumerated() {
-      if rest < block.elements.count { return (i, rest, weight) }
-      rest -= block.elements.count
-      weight += block.weight
-    }
-    guard let last = blocks.last else { return (0, 0, 0) }
-    return (blocks.count - 1, last.elements.count, weight - last.weight)
+  private func place(of index: Int) -> (block: Int, offset: Int) {
+    let (block, before) = counts.find(index)
+    if block < blocks.count { return (block, index - before) }
+    return blocks.isEmpty ? (0, 0) : (blocks.count - 1, blocks[blocks.count - 1].count)
   }
 
   subscript(index: Int) -> Element {
     let place = place(of: index)
-    return blocks[place.block].elements[place.offset]
+    return blocks[place.block][place.offset]
   }
 
   /// How many rows the elements before `index` stand for.
   func weight(before index: Int) -> Int {
     let place = place(of: index)
     guard place.block < blocks.count else { return 0 }
-    return blocks[place.block].elements[..<place.offset].reduce(place.weightBefore) { $0 + $1.weight }
+    return blocks[place.block][..<place.offset].reduce(weights.sum(before: place.block)) { $0 + $1.weight }
   }
 
   /// The element that holds a row, and which of its rows that is; nil when there are not so many rows.
   func find(row: Int) -> (index: Int, rest: Int)? {
     guard row >= 0, row < weight else { return nil }
-    var (rest, index) = (row, 0)
-    for block in blocks {
-      if rest >= block.weight {
-        rest -= block.weight
-        index += block.elements.count
-        continue
-      }
-      for element in block.elements {
-        if rest < element.weight { return (index, rest) }
-        rest -= element.weight
-        index += 1
-      }
+    let (block, before) = weights.find(row)
+    var (rest, index) = (row - before, counts.sum(before: block))
+    for element in blocks[block] {
+      if rest < element.weight { return (index, rest) }
+      rest -= element.weight
+      index += 1
     }
     return nil
   }
 
   /// Every element, in order.
-  var elements: some Sequence<Element> { blocks.lazy.flatMap(\.elements) }
+  var elements: some Sequence<Element> { blocks.joined() }
 }
 
 // MARK: - Changing
@@ -98,37 +87,48 @@ extension WeightedList {
   /// Changes an element in place.
   mutating func update(at index: Int, _ change: (inout Element) -> Void) {
     let place = place(of: index)
-    let before = blocks[place.block].elements[place.offset].weight
-    change(&blocks[place.block].elements[place.offset])
-    let difference = blocks[place.block].elements[place.offset].weight - before
-    blocks[place.block].weight += difference
+    let before = blocks[place.block][place.offset].weight
+    change(&blocks[place.block][place.offset])
+    add(weight: blocks[place.block][place.offset].weight - before, in: place.block)
+  }
+
+  private mutating func add(weight difference: Int, in block: Int) {
     weight += difference
+    if difference != 0 { weights.add(difference, at: block) }
   }
 
   mutating func insert(_ element: Element, at index: Int) {
     count += 1
-    weight += element.weight
     if blocks.isEmpty {
-      blocks = [Block(elements: [element], weight: element.weight)]
-      return
+      weight = element.weight
+      blocks = [[element]]
+      return sum([weight])
     }
     let place = place(of: index)
-    blocks[place.block].elements.insert(element, at: place.offset)
-    blocks[place.block].weight += element.weight
-    guard blocks[place.block].elements.count > WeightedList.capacity else { return }
-    let tail = Array(blocks[place.block].elements[(WeightedList.capacity / 2)...])
-    let tailWeight = tail.reduce(0) { $0 + $1.weight }
-    blocks[place.block].elements.removeLast(tail.count)
-    blocks[place.block].weight -= tailWeight
-    blocks.insert(Block(elements: tail, weight: tailWeight), at: place.block + 1)
+    blocks[place.block].insert(element, at: place.offset)
+    counts.add(1, at: place.block)
+    add(weight: element.weight, in: place.block)
+    guard blocks[place.block].count > WeightedList.capacity else { return }
+    let tail = Array(blocks[place.block][(WeightedList.capacity / 2)...])
+    blocks[place.block].removeLast(tail.count)
+    blocks.insert(tail, at: place.block + 1)
+    var rows = weights.numbers
+    let moved = tail.reduce(0) { $0 + $1.weight }
+    rows[place.block] -= moved
+    rows.insert(moved, at: place.block + 1)
+    sum(rows)
   }
 
   mutating func remove(at index: Int) {
     let place = place(of: index)
-    let removed = blocks[place.block].elements.remove(at: place.offset)
-    blocks[place.block].weight -= removed.weight
+    let removed = blocks[place.block].remove(at: place.offset)
     count -= 1
-    weight -= removed.weight
-    if blocks[place.block].elements.isEmpty { blocks.remove(at: place.block) }
+    counts.add(-1, at: place.block)
+    add(weight: -removed.weight, in: place.block)
+    guard blocks[place.block].isEmpty else { return }
+    blocks.remove(at: place.block)
+    var rows = weights.numbers
+    rows.remove(at: place.block)
+    sum(rows)
   }
 }

@@ -21,7 +21,8 @@ package final class ResultsTracking<Element: Model> {
   /// The results when this was made.
   package let start: FixedResults<Element>
   package let token: NotificationToken
-  private let wake: () -> Void
+  /// The observer takes steps again. Keeps nothing of what was there at the start.
+  package let resume: () -> Void
 
   /// - Parameter names: the properties whose modification counts, as with `observe(observingProperties:)`; nil: all.
   /// - Parameter also: paths that count beside all properties, where `names` is nil: over inverses, or farther than three
@@ -36,7 +37,7 @@ package final class ResultsTracking<Element: Model> {
   ) {
     let store = results.store
     store.bind(isolation)
-    start = startsNow ? results.fixed : FixedResults(store, .empty)
+    start = startsNow ? results.fixed : .none(in: store)
     let filter = Result { () throws(StoreError) -> ResultFilter? in
       if let names { return try results.state.observed()?.only(names) }
       return also.isEmpty ? nil : try results.state.observed()?.everything(and: also)
@@ -46,6 +47,7 @@ package final class ResultsTracking<Element: Model> {
     let observer = store.add(results.state, filter) { content, store in
       switch content {
       case .error(let error): block(.error(error))
+      case .total: break  // not of change sets
       case .update(let change):
         let now = Results<Element>(remade(store)).fixed
         block(.update(now, change.changes, ChangeDetails(Element._$name, change)))
@@ -65,11 +67,8 @@ package final class ResultsTracking<Element: Model> {
       if let observation { notifier.stop(observation) }
       StoreAnchor.release(anchor)
     }
-    wake = { [weak store] in store?.deliveryPlace().wake() }
+    resume = { [weak store] in store?.deliveryPlace().wake() }
   }
-
-  /// The observer takes steps again.
-  package func resume() { wake() }
 }
 
 /// The moment at which results were looked at.

@@ -1,3 +1,4 @@
+import ChangeTracker
 import QueryModel
 import Storage
 import Values
@@ -9,11 +10,25 @@ import Values
 package struct FixedResults<Element: Model> {
   package let store: Store
   private let keys: KeySnapshot
+  /// What orders them; nil for nothing.
+  private let state: ResultsState?
+  /// The version they are of; nil where a write had changed something.
+  private let version: Version?
 
-  init(_ store: Store, _ keys: KeySnapshot) {
+  private init(_ store: Store, _ keys: KeySnapshot, _ state: ResultsState?, _ version: Version?) {
     self.store = store
     self.keys = keys
+    self.state = state
+    self.version = version
   }
+
+  /// The objects of `state` as they stand now.
+  init(_ state: ResultsState) {
+    self.init(state.store, state.keys(), state, state.store.versionWithoutWrites)
+  }
+
+  /// No objects.
+  static func none(in store: Store) -> Self { Self(store, .empty, nil, nil) }
 
   package var count: Int { keys.count }
 
@@ -29,9 +44,15 @@ package struct FixedResults<Element: Model> {
   /// Every key, in order. O(n).
   package var allKeys: [Int64] { keys.array }
 
-  /// O(n).
+  /// Where an object is. O(log n) where rows are kept in the order of their own values; O(n) for other questions, and for
+  /// an object that is not found while the store reads something else than this.
   package func index(of object: Element) -> Int? {
-    guard object.context?.store.shared === store.shared else { return nil }
+    guard let state, object.context?.store.shared === store.shared else { return nil }
+    if let place = state.place(of: object._$key, in: keys) {
+      if let row = place.row { return row }
+      if let version, version == store.versionWithoutWrites { return nil }
+    }
+    // Its values are not those that put it where it is.
     return keys.index(of: object._$key)
   }
 
@@ -43,10 +64,13 @@ package struct FixedResults<Element: Model> {
 
 extension Results {
   /// The objects as they stand now.
-  package var fixed: FixedResults<Element> { FixedResults(store, state.keys()) }
+  package var fixed: FixedResults<Element> { FixedResults(state) }
 }
 
 extension Store {
+  /// The version that is read; nil where the open write has changed something.
+  fileprivate var versionWithoutWrites: Version? { (writing ?? heldWrite)?.isEmpty ?? true ? snapshot.version : nil }
+
   /// Follows a path of names: over to-one links, and over inverses to the first object that points here.
   fileprivate func value(at path: PropertyPath, of table: TableID, _ key: ObjectKey) -> Value {
     var (table, key) = (table, key)
@@ -54,7 +78,7 @@ extension Store {
       guard let entry = reading.catalog[table], let column = entry[name] else { return .null }
       if case .linkingObjects(let origin, let property) = column.schema.kind {
         guard let source = reading.catalog[origin], let through = source[property],
-          let first = firstSource(of: key, through: source.column(through.id))
+          let first = (try? reading.firstSource(of: key, through: source.column(through.id))) ?? nil
         else { return .null }
         (table, key) = (source.id, first)
         continue
@@ -68,10 +92,13 @@ extension Store {
     }
     return .null
   }
+}
 
-  private func firstSource(of key: ObjectKey, through column: ColumnID) -> ObjectKey? {
+extension StorageReading {
+  /// The first of the objects whose relationship points to one; nil when none does. O(log n).
+  func firstSource(of key: ObjectKey, through column: ColumnID) throws(StorageError) -> ObjectKey? {
     var first: Int64?
-    try? reading.sources(of: key, through: column) { block in
+    try sources(of: key, through: column) { block in
       first = block.first
       return .stop
     }

@@ -93,9 +93,16 @@ extension ResultDescription {
       let kept = KeptQuery(
         query.unlimited, in: catalog,
         matches: { key, reading throws(StorageError) in try bound.matches(key, in: reading) },
-        all: { keys, reading throws(StorageError) in try bound.matches(keys, in: reading) })
+        all: { keys, reading throws(StorageError) in try bound.matches(keys, in: reading) },
+        order: { key, reading throws(StorageError) in try bound.orderKey(of: key, in: reading) ?? [] })
     else { return nil }
     return (kept, window == 0..<Int.max ? nil : window)
+  }
+
+  /// What says where a row stands, where each stands by its own values and the rows are all that match.
+  func order(in catalog: Catalog) -> (any ViewQuestion)? {
+    guard let (kept, window) = rowQuestion(in: catalog), window == nil else { return nil }
+    return kept
   }
 
   /// The same as one query, where this does no more than cut a window out of other results.

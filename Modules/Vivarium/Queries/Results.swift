@@ -58,10 +58,11 @@ public struct Results<Element: Model>: RandomAccessCollection {
     object.context?.store.shared === state.store.shared && state.contains(object._$key)
   }
 
-  /// O(count), or O(1) for all objects of a type.
+  /// O(log count); O(count) for results of lists and inverses, and with `distinct`, limits, quantifiers and subqueries.
   public func firstIndex(of object: Element) -> Int? {
     guard object.context?.store.shared === state.store.shared else { return nil }
-    return state.keys().index(of: object._$key)
+    let keys = state.keys()
+    return state.place(of: object._$key, in: keys).map(\.row) ?? keys.index(of: object._$key)
   }
 
   public func index(of object: Element) -> Int? { firstIndex(of: object) }

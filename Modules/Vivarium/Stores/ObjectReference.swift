@@ -12,6 +12,9 @@ public struct ObjectReference<T: Model>: Sendable, Hashable, Codable {
   /// Refers to a managed object; a reference to an unmanaged one resolves to nothing.
   public init(_ object: T) { id = ObjectID(type: T._$name, key: ObjectKey(object._$key)) }
 
+  /// Refers to an object by its key, whether there is one or not.
+  package init(key: Int64) { id = ObjectID(type: T._$name, key: ObjectKey(key)) }
+
   /// The object, live in that store's version; nil when it is not there. Works inside a write.
   public func resolve(in store: Store) -> T? { store.resolve(self) }
 }

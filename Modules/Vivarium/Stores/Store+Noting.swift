@@ -9,6 +9,12 @@ extension Store {
     if writing == nil { action() } else { commitActions.append(action) }
   }
 
+  /// Whether an object was there before the open write; without one, whether it is there.
+  package func wasCommitted<T: Model>(_ object: T) -> Bool {
+    guard let context = object.context, context.store.shared === shared else { return false }
+    return (try? snapshot.contains(context.table, ObjectKey(object._$key))) ?? false
+  }
+
   /// Counts as a modification of an object, though no property changes: observers hear of it, whatever they filter.
   /// `.notInWrite`, `.objectDeleted`, `.wrongStore`.
   package func touch<T: Model>(_ object: T) throws(StoreError) {

@@ -11,7 +11,9 @@ struct Course {
   static let workloads = [
     "W1", "W12", "W14", "W3", "W4a", "W4b", "W5a", "W5b", "W5c", "W6", "W6b", "W6b.limit", "W7", "W9.sum", "W9.max",
     "W9.avg", "W8", "W12.afterW8", "W2a", "W2b", "memory", "W10.k1", "W10.k1.view", "W10.k100", "W10.k100.view",
-    "W10.k10000", "W10.k10000.view", "W11.unobserved", "W11", "W15", "memory.live", "W13",
+    "W10.k10000", "W10.k10000.view", "W10.one", "W10.five", "W10.token", "W10.tokens", "W10.observe", "W11.unobserved", "W11",
+    "W15", "memory.live", "R.fetch", "R.k1", "R.k1.plain", "R.k1.own", "R.k10000", "R.path", "R.fetch.filter", "R.k1.filter",
+    "I.bind", "W13",
   ]
 
   func wants(_ workload: String) -> Bool {
@@ -30,7 +32,7 @@ struct Course {
   }
 
   /// The median of some runs of a workload that changes nothing, per item.
-  private func query<R>(
+  func query<R>(
     _ workload: String, runs: Int, items: Int = 1, _ note: String, _ body: () throws -> R
   ) throws {
     guard wants(workload) else { return }
@@ -57,6 +59,7 @@ struct Course {
       try self.live(live, data)
       line("memory.live", 0, 0, bytes: Resources.peakMemory(), "the same with the live queries of W10, W11 and W15")
     }
+    if let companion = contestant as? VivariumContestant { try companions(companion) }
     try query("W13", runs: 1, "delete every done task, one durable transaction") { try contestant.deleteDone() }
   }
 

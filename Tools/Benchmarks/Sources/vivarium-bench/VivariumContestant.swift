@@ -17,7 +17,7 @@ import Vivarium
 class VivariumContestant: LiveContestant {
   let data: Dataset
   let configuration: Store.Configuration
-  private var store: Store
+  private(set) var store: Store
 
   var note: String { "public API: unmanaged objects added one by one; durability full" }
 
