@@ -134,8 +134,8 @@ extension RecordedTransaction {
   /// more follows from a delete than that the object is gone: links or collections that may point to it, what it owns,
   /// derived properties, values to be recorded. Then it is `delete`, object by object.
   public func deletePlainly(_ table: TableID, _ keys: [Int64]) throws(StorageError) -> Bool {
-    guard !hasRules, try deleteAlone(table, all: keys) else { return false }
-    return true
+    if hasRules, ownership.owning[table] != nil || ownership.denying[table] != nil { return false }
+    return try deleteAlone(table, all: keys)
   }
 
   /// As `deletePlainly`, whatever the delete rules say: for emptying a store.

@@ -95,6 +95,7 @@ extension Store {
   private func deleteAll(
     _ keys: [Int64], in context: ModelContext, _ write: RecordedTransaction
   ) throws(StoreError) {
+    if keys.isEmpty { return }
     defer { didChangeEverything() }
     // What is lent ends with the call that changes it.
     dropWindows()
