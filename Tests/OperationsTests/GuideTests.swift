@@ -3,26 +3,29 @@ import TestSupport
 import Testing
 import Vivarium
 
-/// What the page and the doc comments show, to the letter.
-private enum Guide {
-  static func page(_ store: Store) throws -> Dog? {
-    func add(dogNamed name: String) -> StoreRW<Dog> { Store.IO.add(Dog(name: name)) }
-    func find(_ name: String) -> StoreRO<Dog?> { Store.IO.object(ofType: Dog.self, forPrimaryKey: name) }
+/// What the page shows, to the letter.
+private struct Page {
+  func add(dogNamed name: String) -> StoreRW<Dog> { Store.IO.add(Dog(name: name)) }
+  func find(_ name: String) -> StoreRO<Dog?> { Store.IO.object(ofType: Dog.self, forPrimaryKey: name) }
 
+  func run(_ store: Store) throws -> Dog? {
     let both = add(dogNamed: "Taro").flatMap { _ in add(dogNamed: "Jiro") }   // StoreRW<Dog>
     try store.run(io: both)                                                    // one transaction
     let taro = try store.run(io: find("Taro"))                                 // no transaction
     return taro
   }
+}
 
-  static func comment(_ store: Store) throws {
-    func add(dogNamed name: String) -> StoreRW<Dog> { Store.IO.add(Dog(name: name)) }
+/// What doc comments show.
+private struct Comments {
+  func add(dogNamed name: String) -> StoreRW<Dog> { Store.IO.add(Dog(name: name)) }
 
+  func run(_ store: Store) throws {
     let both = add(dogNamed: "Taro").flatMap { _ in add(dogNamed: "Jiro") }
     try store.run(io: both)          // two dogs, one transaction
   }
 
-  static func zipping(_ store: Store) throws -> (Int, String) {
+  func zip(_ store: Store) throws -> (Int, String) {
     let (dogs, rex) = try store.run(io: Store.IO.zip(Store.IO.objects(Dog.self), Store.IO.add(Dog(name: "Rex"))))
     return (dogs.count, rex.name)
   }
@@ -36,11 +39,11 @@ private enum Guide {
   @Test func whatIsShownDoesWhatIsSaid() throws {
     let store = try makeStore()
     let before = commitCount(store)
-    #expect(try Guide.page(store)?.name == "Taro" && commitCount(store) == before + 1)
-    #expect(try Guide.zipping(store) == (3, "Rex"))
+    #expect(try Page().run(store)?.name == "Taro" && commitCount(store) == before + 1)
+    #expect(try Comments().zip(store) == (3, "Rex"))
     let other = try makeStore()
     let start = commitCount(other)
-    try Guide.comment(other)
+    try Comments().run(other)
     #expect(other.objects(Dog.self).count == 2 && commitCount(other) == start + 1)
   }
 }

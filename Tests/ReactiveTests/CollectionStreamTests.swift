@@ -162,6 +162,27 @@ import Vivarium
     #expect(saved.tokens.isEmpty)
   }
 
+  @Test func whatIsOfDifferentStoresIsNotCombined() throws {
+    let (store, other) = (try makeStore(), try makeStore())
+    let lap = Lap(number: 1)
+    func code<T>(_ stream: LivePublisher<T>) -> StoreError.Code? {
+      var code: StoreError.Code?
+      let subscription = stream.sink(
+        receiveCompletion: { if case .failure(let error) = $0 { code = error.code } },
+        receiveValue: { _ in Issue.record("There is nothing to give.") })
+      subscription.cancel()
+      return code
+    }
+    #expect(code(Live.combineLatest(store.objects(Lap.self), other.objects(Lap.self))) == .wrongStore)
+    #expect(code(Live.combineLatest(lap, store.objects(Lap.self))) == .notManaged)
+    try other.write { try other.add(lap) }
+    #expect(code(Live.combineLatest(lap, store.objects(Lap.self))) == .wrongStore)
+    try other.write { try other.delete(lap) }
+    #expect(code(Live.combineLatest(lap, other.objects(Lap.self))) == .objectDeleted)
+    let wrong = store.objects(Lap.self).filter("nonsense == 1")
+    #expect(code(Live.combineLatest(wrong, store.objects(Lap.self))) == store.objects(Lap.self).filter("nonsense == 1").error?.code)
+  }
+
   @Test func twoCollectionsTogetherComeOncePerVersion() throws {
     let store = try makeStore()
     var seen: [[Int]] = []
@@ -207,25 +228,4 @@ final class SlowSubscriber<Input>: Subscriber {
   func receive(completion: Subscribers.Completion<StoreError>) {}
   func take() { subscription?.request(.max(1)) }
   func cancel() { subscription?.cancel() }
-
-  @Test func whatIsOfDifferentStoresIsNotCombined() throws {
-    let (store, other) = (try makeStore(), try makeStore())
-    let lap = Lap(number: 1)
-    func code<T>(_ stream: LivePublisher<T>) -> StoreError.Code? {
-      var code: StoreError.Code?
-      let subscription = stream.sink(
-        receiveCompletion: { if case .failure(let error) = $0 { code = error.code } },
-        receiveValue: { _ in Issue.record("There is nothing to give.") })
-      subscription.cancel()
-      return code
-    }
-    #expect(code(Live.combineLatest(store.objects(Lap.self), other.objects(Lap.self))) == .wrongStore)
-    #expect(code(Live.combineLatest(lap, store.objects(Lap.self))) == .notManaged)
-    try other.write { try other.add(lap) }
-    #expect(code(Live.combineLatest(lap, store.objects(Lap.self))) == .wrongStore)
-    try other.write { try other.delete(lap) }
-    #expect(code(Live.combineLatest(lap, other.objects(Lap.self))) == .objectDeleted)
-    let wrong = store.objects(Lap.self).filter("nonsense == 1")
-    #expect(code(Live.combineLatest(wrong, store.objects(Lap.self))) == store.objects(Lap.self).filter("nonsense == 1").error?.code)
-  }
 }

@@ -30,7 +30,7 @@ private struct Run: Weighted, Equatable {
       case 0 where !runs.isEmpty:
         runs[index].weight = random.below(5)
         list.update(at: index) { $0 = runs[index] }
-      case 1, 2 where !grows && !runs.isEmpty:
+      case 1 where !grows && !runs.isEmpty, 2 where !grows && !runs.isEmpty:
         runs.remove(at: index)
         list.remove(at: index)
       default:

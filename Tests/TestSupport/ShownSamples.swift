@@ -3,8 +3,8 @@ import Foundation
 /// The Swift samples that pages of Docs/ and doc comments of modules show: what a reader copies has to compile, so a test
 /// target has each of them in its code, to the letter.
 public enum ShownSamples {
-  /// The samples that the sources beside `file` do not have, line by line and one line after the other. Spaces and empty
-  /// lines count for nothing.
+  /// The parts of samples, between empty lines, that the sources beside `file` do not have, one line after the other.
+  /// Spaces count for nothing.
   public static func withoutCode(
     pages: [String] = [], modules: [String] = [], beside file: StaticString = #filePath
   ) throws -> [String] {
@@ -34,7 +34,10 @@ public enum ShownSamples {
       guard trimmed.hasPrefix(prefix) else { continue }
       let content = trimmed.dropFirst(prefix.count)
       if content.drop(while: { $0 == " " }).hasPrefix("```") {
-        if let whole = sample { samples.append(whole.joined(separator: "\n")) }
+        if let whole = sample {
+          let parts = whole.split { $0.allSatisfy { $0 == " " } }
+          samples += parts.map { $0.joined(separator: "\n") }
+        }
         sample = sample == nil && content.hasSuffix("```swift") ? [] : nil
       } else {
         sample?.append(content)
