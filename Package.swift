@@ -60,7 +60,7 @@ let targets: [Target] = [
   Room.module("CSystem"),
   Room.module("Coordination", ["CSystem", "Storage", "Values"]),
   Room.module("ColumnStore", ["Coordination", "Storage", "Values"]),
-  Room.module("QueryEngine", ["QueryModel", "Storage", "Values"]),
+  Room.module("QueryEngine", ["CSystem", "QueryModel", "Storage", "Values"]),
   Room.module("ChangeTracker", ["QueryModel", "Storage", "Values"]),
   // Rank 4: the engines, and who hears of a commit.
   Room.system("CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev", brew: "lmdb"),
@@ -80,9 +80,9 @@ let targets: [Target] = [
   Room.module("Reactive", ["ChangeTracker", "Vivarium", openCombine]),
   Room.module("Messages", ["Values", "Vivarium"]),
   // Programs.
-  Room.module("Inspection", ["QueryEngine", "QueryModel", "Storage", "Values"]),
+  Room.module("Inspection", ["ChangeTracker", "QueryEngine", "QueryModel", "Storage", "Values"]),
   Room.program(
-    "inspect", ["Inspection", "Storage", "StorageLMDB", "StorageSQLite", argumentParser], path: "Tools/inspect"),
+    "inspect", ["Inspection", "Storage", "StorageLMDB", "StorageSQLite", "Values", argumentParser], path: "Tools/inspect"),
   Room.program(
     "vivarium-demo",
     ["Inspection", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "Vivarium", argumentParser],
@@ -106,7 +106,7 @@ let targets: [Target] = [
   Room.tests("CoordinationTests", ["Coordination", "CSystem", "Storage", "Values"]),
   Room.tests(
     "ColumnStoreTests",
-    ["ColumnStore", "Coordination", "Storage", "StorageConformance", "StorageMemory", "TestSupport", "Values"]),
+    ["ColumnStore", "Coordination", "QueryEngine", "QueryModel", "Storage", "StorageConformance", "StorageMemory", "TestSupport", "Values"]),
   Room.tests(
     "StorageMemoryTests", ["ColumnStore", "Storage", "StorageConformance", "StorageMemory", "TestSupport", "Values"]),
   Room.tests(
@@ -141,7 +141,9 @@ let targets: [Target] = [
     "MessagesTests",
     ["MessageSamples", "Messages", "StorageLMDB", "StorageMemory", "TestSupport", "Vivarium", "message-child"]),
   Room.tests("TasksProgramTests", ["TestSupport", "vivarium-tasks"]),
-  Room.tests("InspectionTests", ["Inspection", "QueryModel", "Storage", "TestSupport", "Values"]),
+  Room.tests(
+    "InspectionTests",
+    ["Inspection", "QueryModel", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values"]),
   Room.tests(
     "InspectProgramTests",
     ["CSQLite", "ColumnStore", "Inspection", "Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values", "inspect"]),

@@ -49,7 +49,12 @@ final class Ownership: Sendable {
 }
 
 /// An object of any table.
-struct ObjectPlace: Hashable {
-  let table: TableID
-  let key: Int64
+package struct ObjectPlace: Hashable, Sendable {
+  package let table: TableID
+  package let key: Int64
+
+  package init(table: TableID, key: Int64) {
+    self.table = table
+    self.key = key
+  }
 }

@@ -27,7 +27,10 @@ struct PendingChanges {
   /// Objects of one table that were added one after the other and are not in `tables` yet: a bulk load looks nothing up.
   private var run: (table: TableID, first: Int64, last: Int64)?
 
-  var isEmpty: Bool { run == nil && tables.allSatisfy(\.table.isEmpty) }
+  /// The objects that were changed and deleted since somebody asked; nil while nobody does.
+  var touched: Set<ObjectPlace>?
+
+  var isEmpty: Bool { run == nil && tables.allSatisfy { $0.table.isEmpty } }
 
   @inline(__always) mutating func insert(_ table: TableID, _ key: ObjectKey) {
     if let last = run, last.table == table, last.last &+ 1 == key.rawValue {
@@ -56,18 +59,29 @@ struct PendingChanges {
 
   mutating func delete(_ table: TableID, _ key: ObjectKey) {
     settle()
+    touched?.insert(ObjectPlace(table: table, key: key.rawValue))
     let i = place(of: table)
     tables[i].table.delete(key.rawValue)
   }
 
+  mutating func delete(_ table: TableID, _ keys: [Int64]) {
+    if keys.isEmpty { return }
+    settle()
+    if touched != nil { for key in keys { touched?.insert(ObjectPlace(table: table, key: key)) } }
+    let i = place(of: table)
+    tables[i].table.delete(keys)
+  }
+
   mutating func modify(_ column: ColumnID, _ key: ObjectKey) {
     settle()
+    touched?.insert(ObjectPlace(table: column.table, key: key.rawValue))
     let i = place(of: column.table)
     tables[i].table.modify(key.rawValue, column.property)
   }
 
   mutating func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ListChange.Edit) {
     settle()
+    touched?.insert(ObjectPlace(table: column.table, key: owner.rawValue))
     let i = place(of: column.table)
     tables[i].table.edit(owner.rawValue, column.property, edit)
   }
@@ -98,6 +112,16 @@ extension PendingChanges.Table {
     lists[key] = nil
   }
 
+  fileprivate mutating func delete(_ keys: [Int64]) {
+    if firstInserted < .max || !lists.isEmpty {
+      for key in keys { delete(key) }
+    } else if deleted.isEmpty {
+      deleted = keys
+    } else {
+      deleted += keys
+    }
+  }
+
   fileprivate mutating func modify(_ key: Int64, _ property: PropertyID) {
     if key < firstInserted { modified.add(key, property) }
   }
@@ -112,7 +136,8 @@ extension PendingChanges.Table {
     let kept = withdrawn.isEmpty ? inserted : KeyRuns(inserted.lazy.filter { !withdrawn.contains($0) })
     let deleted = KeyRuns(deleted)
     return TableChange(
-      table: id, inserted: kept, deleted: deleted, modified: modified.objects.filter { !deleted.contains($0.key.rawValue) },
+      table: id, inserted: kept, deleted: deleted,
+      modified: deleted.isEmpty ? modified.objects : modified.objects.filter { !deleted.contains($0.key.rawValue) },
       lists: lists.sorted { $0.key < $1.key }.flatMap { owner, lists in
         lists.sorted { $0.key < $1.key }.map { ListChange(owner: ObjectKey(owner), property: $0.key, edits: $0.value) }
       })

@@ -76,7 +76,7 @@ extension RecordedTransaction {
 
   /// The objects that an edit of a collection is about to take out of it, as far as anything that is derived has to know.
   func derivedLosses(of column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) -> [Int64] {
-    if derivations.isEmpty { return [] }
+    if !derives { return [] }
     guard let affected = derivations.byRelationship[column], affected.contains(where: \.needsElements),
       let range = edit.lostRange
     else { return [] }
@@ -85,7 +85,7 @@ extension RecordedTransaction {
 
   /// A collection was edited.
   func noteEdit(_ column: ColumnID, _ owner: ObjectKey, lost: [Int64], gained: [Int64]) throws(StorageError) {
-    if derivations.isEmpty { return }
+    if !derives { return }
     for derived in derivations.byRelationship[column] ?? [] {
       if derived.isInverse {
         for target in lost { try note(derived, target, lost: owner.rawValue) }
@@ -101,7 +101,7 @@ extension RecordedTransaction {
 
   /// An object came.
   func noteInsertion(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
-    if derivations.isEmpty { return }
+    if !derives { return }
     for derived in derivations.byTable[table] ?? [] { noteAnew(derived, key.rawValue) }
     for derived in derivations.byOrigin[table] ?? [] {
       for target in try targets(of: derived, key) { try note(derived, target, gained: key.rawValue) }
@@ -110,7 +110,7 @@ extension RecordedTransaction {
 
   /// An object is about to go.
   func noteDeletion(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
-    if derivations.isEmpty { return }
+    if !derives { return }
     for derived in derivations.byOrigin[table] ?? [] {
       for target in try targets(of: derived, key) { try note(derived, target, lost: key.rawValue) }
     }

@@ -26,6 +26,10 @@ public final class RecordedTransaction {
   /// Derived properties that are to be computed.
   var underived: [DerivedPlace: PendingDerivation] = [:]
   private var knownRules: Bool?
+  private var knownDerives: Bool?
+  /// The table that was added to last, where adding to it is adding to storage and no more: no mixed values, nothing that
+  /// follows from others, no values in the history. Asked for every object of a bulk load.
+  private var plainTable: TableID?
   /// What lost an owner in this write; the commit looks who is left without any.
   var letGo: Set<ObjectPlace> = []
   /// The table that was asked for last: objects are mostly deleted many of a type.
@@ -65,6 +69,14 @@ public final class RecordedTransaction {
     hasRules ? ownership.columns[column] : nil
   }
 
+  /// Whether anything follows from other properties. A flag, asked by every set: the derivations themselves are not copied for it.
+  var derives: Bool {
+    if let knownDerives { return knownDerives }
+    let derives = !derivations.isEmpty
+    knownDerives = derives
+    return derives
+  }
+
   /// Whether any type owns others or denies deletes.
   private var hasRules: Bool {
     if let knownRules { return knownRules }
@@ -84,11 +96,23 @@ public final class RecordedTransaction {
 // MARK: - Objects
 
 extension RecordedTransaction {
+  /// Runs `body` and says which objects it deleted, and of which it set a property. Derived ones follow later.
+  package func touching(_ body: () throws(StorageError) -> Void) throws(StorageError) -> Set<ObjectPlace> {
+    changes.touched = []
+    defer { changes.touched = nil }
+    try body()
+    return changes.touched ?? []
+  }
+
   /// Adds an object. See `WriteTransaction.insert`.
   public func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey {
-    if !mixedSlots(of: row.table).isEmpty { try clean(row) }
+    if plainTable != row.table {
+      if !mixedSlots(of: row.table).isEmpty { try clean(row) }
+      if mixedSlots(of: row.table).isEmpty, !derives, values == nil { plainTable = row.table }
+    }
     let key = try transaction.insert(row)
     changes.insert(row.table, key)
+    if plainTable == row.table { return key }
     values?.insert(ObjectPlace(table: row.table, key: key.rawValue))
     try noteInsertion(row.table, key)
     return key
@@ -104,6 +128,21 @@ extension RecordedTransaction {
     for place in try doomed(by: ObjectPlace(table: table, key: key.rawValue)) {
       try deleteAlone(place.table, ObjectKey(place.key))
     }
+  }
+
+  /// Removes those objects of a type that live, all in one call of the engine. Returns false, and has done nothing, where
+  /// more follows from a delete than that the object is gone: links or collections that may point to it, what it owns,
+  /// derived properties, values to be recorded. Then it is `delete`, object by object.
+  public func deletePlainly(_ table: TableID, _ keys: [Int64]) throws(StorageError) -> Bool {
+    guard !hasRules, try deleteAlone(table, all: keys) else { return false }
+    return true
+  }
+
+  /// As `deletePlainly`, whatever the delete rules say: for emptying a store.
+  public func deleteAlone(_ table: TableID, all keys: [Int64]) throws(StorageError) -> Bool {
+    guard values == nil, derivations.isEmpty, relationships(to: table).isEmpty else { return false }
+    changes.delete(table, try transaction.delete(table, all: keys))
+    return true
   }
 
   /// Removes an object that is there and nothing else, whatever the delete rules say: for emptying a store.
@@ -123,7 +162,7 @@ extension RecordedTransaction {
     if values != nil { try noteValue(column, key) }
     try transaction.set(column, key, word: word)
     if let old, let owned = owning(column) { letGo.insert(ObjectPlace(table: owned.target, key: old)) }
-    if !derivations.isEmpty, let type = transaction.catalog[column]?.schema.valueType {
+    if derives, let type = transaction.catalog[column]?.schema.valueType {
       try noteSet(column, key, old: Value(word: old, as: type), new: Value(word: word, as: type))
     }
     changes.modify(column, key)
@@ -156,7 +195,7 @@ extension RecordedTransaction {
     if old == value { return false }
     if values != nil { try noteValue(column, key) }
     try transaction.set(column, key, value)
-    if !derivations.isEmpty { try noteSet(column, key, old: old, new: value) }
+    if derives { try noteSet(column, key, old: old, new: value) }
     if case .link(let old) = old, let owned = owning(column) {
       letGo.insert(ObjectPlace(table: owned.target, key: old.rawValue))
     }
@@ -202,6 +241,8 @@ extension RecordedTransaction {
     knownOwnership = nil
     knownDerivations = nil
     knownRules = nil
+    knownDerives = nil
+    plainTable = nil
     lastIncoming = nil
     lastMixed = nil
   }

@@ -22,6 +22,10 @@ final class ColumnRead: ColumnReading, ReadTransaction, WindowedReading, Gatheri
   func end() {
     guard !isEnded else { return }
     isEnded = true
+    letGoIfIdle()
+  }
+
+  override func letGo() {
     forgetTables()
     snapshot.end()
   }

@@ -6,6 +6,8 @@ extension ColumnReading {
     in index: IndexID, _ range: IndexRange, descending: Bool, _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {
     try checkOpen()
+    beginLending()
+    defer { endLending() }
     let (table, position) = try find(index)
     if range.equal.count == 1, case .unbounded = range.lower, case .unbounded = range.upper,
       let word = onlyWord(table, position, range.equal[0])
@@ -90,6 +92,8 @@ extension ColumnReading {
     of target: ObjectKey, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {
     try checkOpen()
+    beginLending()
+    defer { endLending() }
     let entry = try table(column.table).entry
     guard entry[column.property]?.schema.isRelationship == true else {
       throw .misuse("Column \(column.property.rawValue) of '\(entry.name)' is no relationship.")
@@ -145,6 +149,8 @@ extension ColumnReading {
 
   final func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError) {
     try checkOpen()
+    beginLending()
+    defer { endLending() }
     guard version < self.version else { return }
     var expected = version.next.rawValue
     var failure: StorageError?

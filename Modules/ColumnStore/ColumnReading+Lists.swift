@@ -15,6 +15,8 @@ extension ColumnReading {
     _ column: ColumnID, _ owner: ObjectKey, _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
   ) throws(StorageError) {
     try checkOpen()
+    beginLending()
+    defer { endLending() }
     let table = try table(column.table)
     let slot = try collectionSlot(table, column.property)
     let (chunk, position) = try place(table, owner)

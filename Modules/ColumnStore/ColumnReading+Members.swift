@@ -31,6 +31,8 @@ extension ColumnReading {
     of target: ObjectLink, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {
     try checkOpen()
+    beginLending()
+    defer { endLending() }
     let entry = try table(column.table).entry
     guard let schema = entry[column.property]?.schema, schema.isStored, schema.valueType?.mayLink == true else {
       throw .misuse("Column \(column.property.rawValue) of '\(entry.name)' is no relationship.")

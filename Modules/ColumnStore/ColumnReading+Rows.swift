@@ -46,6 +46,8 @@ extension ColumnReading {
     _ column: ColumnID, _ key: ObjectKey, _ body: (UnsafeRawBufferPointer?) -> Void
   ) throws(StorageError) {
     try checkOpen()
+    beginLending()
+    defer { endLending() }
     let table = try table(column.table)
     let slot = try slot(table, column.property, isWord: false)
     let (chunk, position) = try place(table, key)
@@ -93,6 +95,8 @@ extension ColumnReading {
     _ body: (borrowing ColumnBatch) -> Step
   ) throws(StorageError) {
     try checkOpen()
+    beginLending()
+    defer { endLending() }
     let table = try self.table(table)
     var slots: [Int] = []
     for property in columns {
@@ -134,16 +138,24 @@ extension ColumnReading {
     guard chunk.liveCount > 0 else { return .proceed }
     let from = chunk.firstPosition(from: start)
     guard from < chunk.count else { return .proceed }
-    for hint in hints {
+    for hint in hints where !hint.isPresence {
       let slot = slots[hint.column]
       try load(table, chunk, slot)
       guard chunk.cells[slot].state == .encoded, table.shapes[slot].form.isWord else { continue }
       let vector = chunk.cells[slot].vector
       if vector.min > hint.max || vector.max < hint.min { return .proceed }
     }
-    let long = try slotsInPieces(table, chunk, slots)
+    var valued = slots
+    if !hints.isEmpty {
+      // Where only the nulls are asked, no value is read.
+      valued = slots.indices.filter { i in !hints.contains { $0.isPresence && $0.column == i } }.map { slots[$0] }
+    }
+    let long = try slotsInPieces(table, chunk, valued)
     if !long.isEmpty { return try visitPieces(table, chunk, slots, long, space, from, body) }
-    for (i, slot) in slots.enumerated() { (space + i).initialize(to: try vector(table, chunk, slot)) }
+    for (i, slot) in slots.enumerated() {
+      let isPresence = valued.count < slots.count && hints.contains { $0.isPresence && $0.column == i }
+      (space + i).initialize(to: isPresence ? try presence(table, chunk, slot) : try vector(table, chunk, slot))
+    }
     let vectors = UnsafeBufferPointer(start: space, count: slots.count)
     var live: UnsafePointer<UInt64>? = chunk.isFull ? nil : UnsafePointer(chunk.live)
     if from > 0 {
@@ -164,6 +176,18 @@ extension ColumnReading {
     return body(
       ColumnBatch(
         firstKey: ObjectKey(chunk.firstKey), keys: chunk.keys(), count: chunk.count, live: live, columns: vectors))
+  }
+}
+
+extension ColumnReading {
+  /// Which rows of a column are null; every other is empty. Reads no byte of a string.
+  final func presence(_ table: TableState, _ chunk: Chunk, _ slot: Int) throws(StorageError) -> ColumnVector {
+    guard table.shapes[slot].form == .bytes else { return try vector(table, chunk, slot) }
+    try load(table, chunk, slot)
+    let cell = chunk.cells + slot
+    var nulls = cell.pointee.vector.nulls
+    if let column = cell.pointee.edited { nulls = column.nullCount > 0 ? UnsafePointer(column.nulls) : nil }
+    return ColumnVector(layout: .constantBytes, count: chunk.count, base: 0, values: UnsafeRawPointer(Bits.allSet), nulls: nulls)
   }
 }
 

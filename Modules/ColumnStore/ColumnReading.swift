@@ -18,6 +18,8 @@ class ColumnReading {
     }
   }
   @exclusivity(unchecked) final var isEnded = false
+  /// Calls under way that have lent memory to a closure, which may end the transaction.
+  @exclusivity(unchecked) private final var lendingCount = 0
   @exclusivity(unchecked) private final var tables: [TableState?] = []
   /// The index that was asked last.
   @exclusivity(unchecked) final var foundIndex: (index: IndexID, table: TableState, position: Int)?
@@ -46,6 +48,20 @@ class ColumnReading {
   final var openTables: [TableState] { tables.compactMap { $0 } }
 
   final func checkOpen() throws(StorageError) { if isEnded { throw .ended } }
+
+  /// Before a closure is lent memory; what was lent stays until `endLending`, though the closure ends the transaction.
+  @inline(__always) final func beginLending() { lendingCount &+= 1 }
+
+  @inline(__always) final func endLending() {
+    lendingCount &-= 1
+    if isEnded { letGoIfIdle() }
+  }
+
+  /// Call when the transaction has ended.
+  final func letGoIfIdle() { if lendingCount == 0 { letGo() } }
+
+  /// Gives the version back, and what the transaction has in memory. Called once.
+  func letGo() {}
 
   final func forgetTables() {
     tables = []

@@ -3,10 +3,11 @@ import Values
 
 extension ColumnWrite {
   /// Everything this write changes, as one sorted batch.
-  func makeBatch(_ record: CommitRecord) throws(StorageError) -> KeyValueBatch {
-    var batch = KeyValueBatch(version: version.next)
+  func makeBatch(_ history: NewHistory) throws(StorageError) -> KeyValueBatch {
+    let next = history.version
+    var batch = KeyValueBatch(version: next)
     if hasChangedCatalog {
-      batch.put(.catalog, try ColumnReading.encode(catalog, version: version.next))
+      batch.put(.catalog, try ColumnReading.encode(catalog, version: next))
       if catalog.needsFormat2 { batch.put(.header, engine.header.encoded(format: 2)) }
       try dropIndexes(&batch)
     }
@@ -14,16 +15,19 @@ extension ColumnWrite {
       for (place, list) in table.lists { try store(list, place, table, &batch) }
       try removeOwnEntries(table, &batch)
       try storeFreshRows(table, &batch)
-      try storeChunks(table, &batch)
+      try storeChunks(table, next, &batch)
       for i in table.indexes.indices {
         guard let edits = table.edits[i], !edits.isEmpty else { continue }
         let merged = try edits.merge(
-          into: reader(table, i), version: version.next.rawValue, blockLimit: engine.header.blockLimit, &batch)
+          into: reader(table, i), version: next.rawValue, blockLimit: engine.header.blockLimit, &batch)
         batch.put(.indexRecord(table.indexes[i].reference), try merged.encoded())
       }
       if table.isChanged { batch.put(.table(.tableRecord, table.id), try table.encodedRecord()) }
     }
-    try storeHistory(record, &batch)
+    switch history {
+    case .next(let record, _): try store(record, version: next.rawValue, &batch)
+    case .adopted(let records, _): try store(adopted: records, &batch)
+    }
     batch.sort()
     return batch
   }
@@ -49,7 +53,7 @@ extension ColumnWrite {
     if table.isFreshStored { batch.delete(.table(.freshRows, table.id)) }
   }
 
-  private func storeChunks(_ table: TableState, _ batch: inout KeyValueBatch) throws(StorageError) {
+  private func storeChunks(_ table: TableState, _ next: Version, _ batch: inout KeyValueBatch) throws(StorageError) {
     var hasMoved = !table.addedNumbers.isEmpty
     for chunk in table.chunks.values where chunk.isChanged {
       if chunk.liveCount == 0 {
@@ -68,7 +72,7 @@ extension ColumnWrite {
       }
       if chunk.isMapChanged { batch.put(.chunkMap(table.id, chunk.number), ChunkMap.encode(chunk)) }
     }
-    if hasMoved { table.directoryVersion = version.next.rawValue }
+    if hasMoved { table.directoryVersion = next.rawValue }
   }
 
   private func remove(_ table: TableState, _ chunk: Chunk, _ batch: inout KeyValueBatch) {
@@ -193,23 +197,48 @@ extension ColumnWrite {
     return result
   }
 
-  private func storeHistory(_ record: CommitRecord, _ batch: inout KeyValueBatch) throws(StorageError) {
-    let now = version.next.rawValue
+  private func store(_ record: CommitRecord, version now: UInt64, _ batch: inout KeyValueBatch) throws(StorageError) {
     batch.put(.history(now), ValueBuffer(record.encoded()))
     guard now > engine.historyLimit else { return }
     // One goes for one that comes; more when the limit was lowered, a few at a time.
-    let last = now - engine.historyLimit
-    var gone: [UInt64] = []
+    for number in try recordedVersions(upTo: now - engine.historyLimit, most: 64) { batch.delete(.history(number)) }
+  }
+
+  /// Another store's history instead of what there is.
+  private func store(adopted records: [CommitRecord], _ batch: inout KeyValueBatch) throws(StorageError) {
+    let kept = records.suffix(Int(clamping: max(1, engine.historyLimit)))
+    for number in try recordedVersions(upTo: .max, most: .max) where kept.first.map({ number < $0.version.rawValue }) ?? true {
+      batch.delete(.history(number))
+    }
+    for record in kept { batch.put(.history(record.version.rawValue), ValueBuffer(record.encoded())) }
+  }
+
+  /// Versions whose records are kept, the oldest first.
+  private func recordedVersions(upTo last: UInt64, most: Int) throws(StorageError) -> [UInt64] {
+    var found: [UInt64] = []
     try EntryKey.history(0).withBytes { from throws(StorageError) in
       try snapshot.visit(from: from, reverse: false) { key, _ in
-        guard key.count == 9, key[0] == EntryKey.Space.history.rawValue, gone.count < 64 else { return .stop }
+        guard key.count == 9, key[0] == EntryKey.Space.history.rawValue, found.count < most else { return .stop }
         let number = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
         guard number <= last else { return .stop }
-        gone.append(number)
+        found.append(number)
         return .proceed
       }
     }
-    for number in gone { batch.delete(.history(number)) }
+    return found
+  }
+
+  /// What a commit adds to the history.
+  enum NewHistory {
+    case next(CommitRecord, version: Version)
+    case adopted([CommitRecord], version: Version)
+
+    /// The version that the commit makes.
+    var version: Version {
+      switch self {
+      case .next(_, let version), .adopted(_, let version): version
+      }
+    }
   }
 }
 

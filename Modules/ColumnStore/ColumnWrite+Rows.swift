@@ -74,19 +74,36 @@ extension ColumnWrite {
     try checkWritable()
     let table = try self.table(table)
     let (chunk, position) = try place(table, key)
+    try delete(table, chunk, position, key.rawValue)
+  }
+
+  func delete(_ table: TableID, all keys: [Int64]) throws(StorageError) -> [Int64] {
+    try checkWritable()
+    let table = try self.table(table)
+    var gone: [Int64] = []
+    gone.reserveCapacity(keys.count)
+    for key in keys {
+      guard let chunk = try chunk(table, key), let position = chunk.position(of: key) else { continue }
+      try delete(table, chunk, position, key)
+      gone.append(key)
+    }
+    return gone
+  }
+
+  private func delete(_ table: TableState, _ chunk: Chunk, _ position: Int, _ key: Int64) throws(StorageError) {
     for i in table.indexes.indices {
       let index = table.indexes[i]
       if index.linksInside {
-        try removeBacklinks(table, i, key.rawValue, chunk, position)
+        try removeBacklinks(table, i, key, chunk, position)
       } else {
-        try addEntry(table, i, chunk, position, object: key.rawValue, isRemoval: true)
+        try addEntry(table, i, chunk, position, object: key, isRemoval: true)
       }
     }
     for slot in 0..<table.shapes.count where table.traits[slot].form == .bytes {
-      try noteOwnEntries(table, chunk, position, slot, key.rawValue)
+      try noteOwnEntries(table, chunk, position, slot, key)
     }
     setLife(table, chunk, position, false)
-    if isRecordingUndo { undo.append(.life(table, key: key.rawValue, wasLiving: true)) }
+    if isRecordingUndo { undo.append(.life(table, key: key, wasLiving: true)) }
   }
 
   /// Remembers an object whose value or list has entries of its own, to be removed at the commit.

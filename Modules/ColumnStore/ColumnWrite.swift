@@ -5,7 +5,7 @@ import Values
 ///
 /// No call but `commit` touches the store for writing, and that does so in one go, so the transaction may move
 /// between threads as its protocol says. `@exclusivity(unchecked)` as in `ColumnReading`.
-final class ColumnWrite: ColumnReading, WriteTransaction, WindowedReading, GatheringReading {
+final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, WindowedReading, GatheringReading {
   private let writer: any KeyValueWriter
   /// Undone backwards by a rollback; kept only while a savepoint is open.
   var undo: [UndoStep] = []
@@ -43,6 +43,10 @@ final class ColumnWrite: ColumnReading, WriteTransaction, WindowedReading, Gathe
   func end() {
     guard !isEnded else { return }
     isEnded = true
+    letGoIfIdle()
+  }
+
+  override func letGo() {
     letGoOfTables()
     snapshot.end()
     writer.end()
@@ -88,13 +92,25 @@ final class ColumnWrite: ColumnReading, WriteTransaction, WindowedReading, Gathe
   }
 
   func commit(_ record: CommitRecord, _ durability: Durability) throws(StorageError) -> Version {
+    try commit(.next(record, version: version.next), durability)
+  }
+
+  func commit(adopting records: [CommitRecord], _ durability: Durability) throws(StorageError) -> Version {
+    do throws(StorageError) { try checkHistory(records) } catch {
+      end()
+      throw error
+    }
+    return try commit(.adopted(records, version: records.last?.version ?? version.next), durability)
+  }
+
+  private func commit(_ history: NewHistory, _ durability: Durability) throws(StorageError) -> Version {
     try checkOpen()
     defer { end() }
     try checkWritable()
     guard savepoints.isEmpty else {
       throw StorageError(.misuse, .transaction, "A savepoint is still open.", remedy: "Release it or roll it back.")
     }
-    let batch = try makeBatch(record)
+    let batch = try makeBatch(history)
     let version = batch.version
     var merged: [(index: IndexReference, fences: IndexFences)] = []
     for case let edits? in openTables.flatMap(\.edits) {

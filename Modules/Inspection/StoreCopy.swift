@@ -10,13 +10,14 @@ import Values
 public enum StoreCopy {
   /// Copies the newest version of `source` into `target`, which must be empty: every object under its key, lists in order,
   /// indexes, schema; and the history that the source keeps, so that the version is the same and whoever was at an earlier
-  /// one hears the same changes. The copy is one commit; those that only bring the version up hold nothing.
+  /// one hears the same changes. The copy is one commit.
   public static func copy(_ source: any StorageEngine, to target: any StorageEngine) throws(InspectionError) {
     do throws(StorageError) {
       let read = try source.beginRead()
       defer { read.end() }
       var records = try kept(read)
       let start = try checkEmpty(target)
+      if try copyAtOnce(read, records, to: target) { return }
       // The data goes in with the oldest record, at the latest at the last version.
       let first = max(start.rawValue + 1, read.version.rawValue - UInt64(records.count) + (records.isEmpty ? 0 : 1))
       records.removeAll { $0.version.rawValue < first }
@@ -37,6 +38,25 @@ public enum StoreCopy {
     } catch {
       throw InspectionError(error)
     }
+  }
+
+  /// In one commit, where the target can; false, and nothing is done, where it cannot.
+  private static func copyAtOnce(
+    _ read: any ReadTransaction, _ records: [CommitRecord], to target: any StorageEngine
+  ) throws(StorageError) -> Bool {
+    let write = try target.beginWrite(.never)
+    defer { write.end() }
+    guard read.version > write.version, let adopting = write as? any HistoryAdopting else { return false }
+    let made = try fill(write, from: read)
+    var records = records
+    if records.isEmpty {
+      records = [made]
+      records[0].version = read.version
+    }
+    // The data and its catalog come with the oldest record.
+    records[0].changedCatalog = true
+    _ = try adopting.commit(adopting: records, .full)
+    return true
   }
 
   /// Every record that the source keeps, oldest first.

@@ -7,6 +7,8 @@ package final class DeliveryPlace: Sendable {
   private let context: Mutex<DeliveryContext>
   private let turn: @Sendable () -> Void
   private let isPending = Atomic(false)
+  /// Whether a turn is waiting to look, which sees all that is there by then, and need not be woken for it.
+  let isLooking = Atomic(false)
   /// Observations whose first result is not there yet.
   let startsPending = Atomic(0)
 

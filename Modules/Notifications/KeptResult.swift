@@ -14,6 +14,8 @@ final class KeptResult {
 
   let recipe: ResultRecipe
   private var upkeep: Upkeep
+  /// What observers hear instead of change sets.
+  private var total: KeptTotal?
   /// What the tokens were given, by what it is: tokens that know the same share one.
   private var states: [WeakState] = []
   private(set) var observations: [ResultObservation] = []
@@ -23,6 +25,11 @@ final class KeptResult {
   init(_ recipe: ResultRecipe, in reading: any StorageReading) throws(StorageError) {
     self.recipe = recipe
     upkeep = try KeptResult.build(recipe, in: reading)
+    try startTotal(in: reading)
+  }
+
+  private func startTotal(in reading: any StorageReading) throws(StorageError) {
+    if let question = recipe.total { total = try KeptTotal(question, of: current, in: reading) }
   }
 
   private static func build(
@@ -47,6 +54,9 @@ final class KeptResult {
 
   /// How often the question was asked again after the first time.
   var evaluations: Int { if case .whole(let upkeep) = upkeep { upkeep.evaluations } else { 0 } }
+
+  /// How many values were read to keep a total.
+  var valuesRead: Int { total?.valuesRead ?? 0 }
 
   /// What upkeep row by row has cost so far.
   var work: ViewUpkeep.Work { rowUpkeep?.work ?? .init() }
@@ -102,8 +112,16 @@ extension KeptResult {
 // MARK: - Commits
 
 extension KeptResult {
-  /// Takes the result to the version that `to` reads; nil when nothing touched it.
+  /// Takes the result to the version that `to` reads; nil when nothing touched it. One that throws is torn, and made anew.
   func step(
+    _ records: [CommitRecord], from: any StorageReading, to: any StorageReading
+  ) throws(StorageError) -> ResultStep? {
+    guard let step = try rowStep(records, from: from, to: to) else { return nil }
+    try total?.follow(step, to: current, from: from, to: to)
+    return step
+  }
+
+  private func rowStep(
     _ records: [CommitRecord], from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> ResultStep? {
     switch upkeep {
@@ -121,6 +139,14 @@ extension KeptResult {
     _ readings: (from: any StorageReading, to: any StorageReading)
   ) throws(StorageError) {
     let skipping = skipping.filter { $0.recipe.identity.isSame(as: recipe.identity) }
+    if let total {
+      let ignoring = observations.filter { observation in
+        let ignored = observation.ignoredAuthors
+        return !ignored.isEmpty && records.allSatisfy { $0.author.map(ignored.contains) ?? false }
+      }
+      for observation in skipping + ignoring { observation.skip(from: total.before, to: total.value) }
+      return
+    }
     for observation in skipping { observation.separate { $0.copy(skipping: step) } }
     var apart = skipping
     for observation in observations where !observation.ignoredAuthors.isEmpty {
@@ -139,6 +165,7 @@ extension KeptResult {
   /// touched; all of them where the records are not known.
   func rebuild(in reading: any StorageReading, by records: [CommitRecord]?) throws(StorageError) {
     upkeep = try KeptResult.build(recipe, in: reading)
+    try startTotal(in: reading)
     for observation in observations { refilter(observation) }
     rewatch()
     var marks: [Int64: RowMarks] = [:]
@@ -185,6 +212,7 @@ extension KeptResult {
   func offer(
     to observation: ResultObservation, at version: Version, _ reading: any StorageReading
   ) throws(StorageError) -> ResultOffer? {
+    if let total { return observation.offer(total.value, at: version) }
     guard let known = observation.known else { return observation.offer(.initial, currentState(), at: version) }
     if known.isEmpty { return nil }
     let keys: FullKeys? = if case .view(let upkeep) = upkeep { upkeep.fullKeys(in: reading) } else { nil }

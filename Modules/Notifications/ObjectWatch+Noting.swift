@@ -29,7 +29,7 @@ extension ObjectWatch {
     switch subject {
     case .properties(let filter):
       for path in filter.paths where try path.leads(from: key, to: change, from, to) {
-        marks.leading.formUnion(path.firstProperty(from: table))
+        marks.leading.formUnion(path.firstProperties(from: table, to.catalog))
       }
     case .collection(let property, let filter, let target):
       guard let filter else { return false }
@@ -176,9 +176,16 @@ extension ReadPath {
     try rows(touchedBy: change, from: from, to: to).contains(key.rawValue)
   }
 
-  /// The property of the object with which the path begins; none for a path that begins with an inverse.
-  fileprivate func firstProperty(from table: TableID) -> PropertySet {
-    if case .forward(let column)? = hops.first { PropertySet([column.property]) } else { PropertySet() }
+  /// The property of the object with which the path begins; of an inverse, all that follow the same relationship back.
+  fileprivate func firstProperties(from table: TableID, _ catalog: Catalog) -> PropertySet {
+    switch hops.first {
+    case nil: return PropertySet()
+    case .forward(let column)?: return PropertySet([column.property])
+    case .inverse(let column)?:
+      guard let origin = catalog[column.table], let property = catalog[column]?.schema.name else { return PropertySet() }
+      let kind = PropertyKind.linkingObjects(origin: origin.name, property: property)
+      return PropertySet((catalog[table]?.columns ?? []).filter { $0.schema.kind == kind }.map(\.id))
+    }
   }
 }
 

@@ -131,12 +131,18 @@ extension ObjectWatch {
   }
 
   /// Commits were noted of which the observer is not told: it knows what they did, and which `values` they set. What
-  /// `waited` before them is told as ever; of an object's collection, together with what they did to it.
+  /// `waited` before them is told as ever, and leads on from what the observer knows then.
   func skip(
-    _ waited: Marks, knowing values: [PropertyID: Value], _ reading: any StorageReading
+    _ records: [CommitRecord], _ waited: Waiting, knowing values: [PropertyID: Value], _ reading: any StorageReading
   ) throws(StorageError) {
-    if case .properties = subject, !waited.isEmpty {
-      state.withLock { $0.pending.leading = waited.leading }
+    if !waited.pending.isEmpty {
+      let changes = records.flatMap(\.tables).filter { $0.table == table }
+      state.withLock { state in
+        // It may have been told meanwhile.
+        let pending = state.toldVersion == waited.toldVersion ? waited.pending : waited.fresh
+        if let pending { state.pending.skip(changes, of: key, to: pending) }
+        if let fresh = waited.fresh { state.fresh?.skip(changes, of: key, to: fresh) }
+      }
     } else if let offer = try offer(at: reading.version, reading), case .touched = offer.content {
       _ = accept(offer)
     }
@@ -146,8 +152,16 @@ extension ObjectWatch {
     }
   }
 
-  /// What waits to be told.
-  var waiting: Marks { state.withLock { $0.pending } }
+  /// What waits to be told at a moment.
+  struct Waiting: Sendable {
+    var pending = Marks()
+    var fresh: Marks?
+    var toldVersion = Version(0)
+  }
+
+  var waiting: Waiting {
+    state.withLock { Waiting(pending: $0.pending, fresh: $0.fresh, toldVersion: $0.toldVersion) }
+  }
 
   /// The values that commits set, of the scalars that are observed, as they are in a version. O(log n) where there are none.
   func values(
@@ -173,4 +187,24 @@ extension ObjectWatch {
 
   /// The version up to which everything was noted.
   var version: Version { state.withLock { $0.version } }
+}
+
+extension ObjectWatch.Marks {
+  /// Commits are known to the observer that came after what `waited` for it, whose changes of elements these are.
+  fileprivate mutating func skip(_ changes: [TableChange], of key: ObjectKey, to waited: Self) {
+    leading = waited.leading
+    // One that is gone, or of which something is not known, is told as a whole.
+    if isDeleted || isLost { return }
+    for (property, list) in waited.lists {
+      let edits = changes.flatMap(\.lists).filter { $0.owner == key && $0.property == property }
+      lists[property] = list.skipping(edits.flatMap(\.edits))
+    }
+    for (property, known) in waited.members {
+      var known = known
+      for change in changes.flatMap(\.collections) where change.owner == key && change.property == property {
+        for member in change.members { known.skip(member) }
+      }
+      members[property] = known
+    }
+  }
 }

@@ -16,15 +16,25 @@ package enum ResultDelivery: Sendable {
 }
 
 extension ResultNotifier {
-  /// Fetches what a store's observers are to be told. `current` is what the store reads now. With `waits` everything that
-  /// was asked for and committed is in it, which may take as long as a query does; without, it never blocks. A store that
-  /// must not move is told what there is at the version it has.
+  /// How long a store waits for what its observers are to be told.
+  package enum Patience: Sendable {
+    /// Not at all: it is told what is ready.
+    case none
+    /// Until everything that was committed is in what it is told.
+    case commits
+    /// Until also everything that was asked for is in it, which may take as long as a query does.
+    case firstResults
+  }
+
+  /// Fetches what a store's observers are to be told. `current` is what the store reads now. A store that must not move is
+  /// told what there is at the version it has.
   package func delivery(
     at place: DeliveryPlace, _ observations: [ResultObservation], current: any ReadTransaction, mayMove: Bool = true,
-    waits: Bool
+    _ patience: Patience
   ) throws(StorageError) -> ResultDelivery {
-    if waits {
-      if place.startsPending.load(ordering: .acquiring) > 0 { queue.sync {} }
+    if patience != .none {
+      // A place that takes no turns would not hear of its first results by itself.
+      if patience == .firstResults || !place.takesTurns { settleStarts([place]) }
       return try lock.withLock { _ throws(StorageError) in
         for _ in 0..<100 {
           try advance()
@@ -35,12 +45,39 @@ extension ResultNotifier {
         return .later
       }
     }
-    let delivery = try lock.withLockIfAvailable { _ throws(StorageError) in
-      try prepare(place, observations, current, mayMove)
-    }
-    if let delivery { return delivery }
+    return try look(at: place, observations, current, mayMove)
+  }
+
+  /// What is ready. Where a step is under way it waits for its end, but no longer than a small one takes.
+  private func look(
+    at place: DeliveryPlace, _ observations: [ResultObservation], _ current: any ReadTransaction, _ mayMove: Bool
+  ) throws(StorageError) -> ResultDelivery {
+    place.isLooking.store(true, ordering: .releasing)
+    let end = ContinuousClock.now + .microseconds(60)
+    repeat {
+      let delivery = try lock.withLockIfAvailable { _ throws(StorageError) in
+        // What comes after this look wakes the place again.
+        place.isLooking.store(false, ordering: .releasing)
+        return try prepare(place, observations, current, mayMove)
+      }
+      if let delivery { return delivery }
+    } while ContinuousClock.now < end
+    place.isLooking.store(false, ordering: .releasing)
     queue.async { place.wake() }
     return .later
+  }
+
+  /// Waits for the first results of some places.
+  private func settleStarts(_ places: some Sequence<DeliveryPlace>) {
+    if places.contains(where: { $0.startsPending.load(ordering: .acquiring) > 0 }) { queue.sync {} }
+  }
+
+  /// Waits for what some tokens asked for, so that they can be passed over in a commit. Not under the lock.
+  package func settleStarts(
+    of observations: [ResultObservation], _ watches: [ObjectWatch], andOfAllOthers isEverybody: Bool
+  ) {
+    if isEverybody { return queue.sync {} }
+    settleStarts(observations.map(\.place) + watches.map(\.place))
   }
 
   private func prepare(

@@ -78,11 +78,12 @@ extension ResultNotifier {
 
   /// A commit of which the watch is not told: it knows what the object is now.
   func skip(
-    _ watch: ObjectWatch, _ waited: ObjectWatch.Marks, knowing values: [PropertyID: Value], _ reading: any StorageReading
+    _ watch: ObjectWatch, _ records: [CommitRecord], _ waited: ObjectWatch.Waiting, knowing values: [PropertyID: Value],
+    _ reading: any StorageReading
   ) {
     do throws(StorageError) {
       if let successor = try watch.successor(reading) { move(watch, to: successor) }
-      try watch.skip(waited, knowing: values, reading)
+      try watch.skip(records, waited, knowing: values, reading)
     } catch {
       watch.fail(error)
       touch(watch)
@@ -128,7 +129,7 @@ extension ResultNotifier {
     for watch in deepWatches { noteDeep(records, for: watch, from: from, to: to) }
     for watch in ignoring where watch.isPending {
       let values = try? watch.values(setBy: records, in: to)
-      skip(watch, ObjectWatch.Marks(), knowing: values ?? [:], to)
+      skip(watch, records, ObjectWatch.Waiting(), knowing: values ?? [:], to)
     }
   }
 

@@ -61,7 +61,7 @@ extension ResultNotifier {
     let to = try openNewest()
     let waited = skipped.map { $0.watch.waiting }
     try note([record], from: from, to: to)
-    for ((watch, values), waited) in zip(skipped, waited) { skip(watch, waited, knowing: values, to) }
+    for ((watch, values), waited) in zip(skipped, waited) { skip(watch, [record], waited, knowing: values, to) }
     if to.version != version { try note(try ResultNotifier.records(after: version, in: to), from: to, to: to) }
     held = to
     from.end()

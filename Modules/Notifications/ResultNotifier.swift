@@ -54,6 +54,8 @@ package final class ResultNotifier: @unchecked Sendable {
     package var rowsTested = 0
     /// Observed objects and collections that were looked at one by one, because a commit touched their object.
     package var watchesTested = 0
+    /// Values read to keep totals, beside those of their first time.
+    package var valuesRead = 0
     /// Results that are kept now.
     package var results = 0
     /// Objects and lists that are watched now, once for each token.
@@ -76,6 +78,7 @@ package final class ResultNotifier: @unchecked Sendable {
       for result in results.values {
         work.evaluations += result.evaluations
         work.rowsTested += result.work.rowsTested
+        work.valuesRead += result.valuesRead
       }
       return work
     }
@@ -176,6 +179,7 @@ extension ResultNotifier {
   private func drop(_ result: KeptResult) {
     workDone.evaluations += result.evaluations
     workDone.rowsTested += result.work.rowsTested
+    workDone.valuesRead += result.valuesRead
     results[AnyHashable(result.recipe.identity)] = nil
     for observation in result.observations { observed[ObjectIdentifier(observation)] = nil }
   }
@@ -211,7 +215,7 @@ extension ResultNotifier {
       guard let self else { return }
       isAdvancePending.store(false, ordering: .releasing)
       let aftermath = lock.withLock { _ in
-        do throws(StorageError) { try self.step() } catch { self.fail(error) }
+        do throws(StorageError) { try self.step(wakesEarly: true) } catch { self.fail(error) }
         self.restIfIdle()
         return self.takeAftermath()
       }
@@ -271,8 +275,11 @@ extension ResultNotifier {
     try step()
   }
 
-  private func step() throws(StorageError) {
+  /// - Parameter wakesEarly: has contexts wake while this works: that takes about as long as a small step, and the turn waits for
+  ///   the little that is left.
+  private func step(wakesEarly: Bool = false) throws(StorageError) {
     guard let from = held, try engine.latestVersion() != from.version else { return }
+    if wakesEarly { for seat in seats.values { seat.place.wake() } }
     let to = try openNewest()
     guard to.version != from.version else { return to.end() }
     let records = try ResultNotifier.records(after: from.version, in: to)
@@ -293,7 +300,7 @@ extension ResultNotifier {
     try note(records, from: from, to: to)
     held = to
     aftermath.ended.append(from)
-    aftermath.places += seats.values.map(\.place)
+    aftermath.places += seats.values.map(\.place).filter { !$0.isLooking.load(ordering: .acquiring) }
   }
 
   /// The newest version, for the notifier and for each store that takes turns: there is no way to open a version that is

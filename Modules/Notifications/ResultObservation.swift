@@ -13,6 +13,9 @@ package final class ResultObservation: Sendable {
     var serial: UInt64 = 0
     var version = Version(0)
     var offeredVersion = Version(0)
+    /// The same of an observer that hears a total of the result.
+    var total: ResultTotal?
+    var offeredTotal: ResultTotal?
     /// Why the result is kept no more.
     var failure: StorageError?
     var ignoredAuthors: Set<String> = []
@@ -73,8 +76,33 @@ package final class ResultObservation: Sendable {
     }
   }
 
+  /// What an observer of a total is told; nil: it knows.
+  func offer(_ total: ResultTotal, at version: Version) -> ResultOffer? {
+    knowledge.withLock { knowledge in
+      if knowledge.total == total { return nil }
+      knowledge.serial += 1
+      knowledge.offeredTotal = total
+      knowledge.offeredVersion = version
+      return ResultOffer(content: .total(total), observation: self, serial: knowledge.serial)
+    }
+  }
+
+  /// A commit led from one total to another of which the observer is not told: it knows, if it knew the first.
+  func skip(from old: ResultTotal, to new: ResultTotal) {
+    knowledge.withLock { knowledge in
+      if knowledge.total == old { knowledge.total = new }
+      if knowledge.offeredTotal == old { knowledge.offeredTotal = new }
+    }
+  }
+
   fileprivate func accept(_ serial: UInt64) -> Bool {
     knowledge.withLock { knowledge in
+      if knowledge.serial == serial, let total = knowledge.offeredTotal {
+        knowledge.total = total
+        knowledge.offeredTotal = nil
+        knowledge.version = knowledge.offeredVersion
+        return true
+      }
       guard knowledge.serial == serial, let offered = knowledge.offered else { return false }
       knowledge.known = offered
       knowledge.offered = nil
@@ -94,6 +122,8 @@ package struct ResultOffer: Sendable {
   package enum Content: Sendable {
     case initial
     case update(ResultChange)
+    /// A total of the result, which is another one than the observer knows.
+    case total(ResultTotal)
     /// The result cannot be kept any more. The last call.
     case failed(StorageError)
   }

@@ -19,14 +19,17 @@ package struct ResultRecipe: Sendable {
   /// The keys of the rows, in order. Runs on the notifier's queue, never on the observer's context.
   package var keys: @Sendable (any StorageReading) throws(StorageError) -> [Int64]
   package var question: @Sendable (Catalog) -> Question
+  /// What observers hear instead of change sets; nil: those. Part of `identity`.
+  package var total: TotalQuestion?
 
   package init(
     identity: any Hashable & Sendable, keys: @escaping @Sendable (any StorageReading) throws(StorageError) -> [Int64],
-    question: @escaping @Sendable (Catalog) -> Question
+    question: @escaping @Sendable (Catalog) -> Question, total: TotalQuestion? = nil
   ) {
     self.identity = identity
     self.keys = keys
     self.question = question
+    self.total = total
   }
 }
 

@@ -22,32 +22,44 @@ enum BoundClause: Sendable {
     }
   }
 
-  /// Reads each object once for a sort or a distinct; O(n log n).
-  func apply(_ keys: [Int64], _ evaluator: Evaluator, _ statistics: inout QueryStatistics) throws(StorageError) -> [Int64] {
+  /// One clause after the other. A sort before a limit keeps no more than the limit needs.
+  static func apply(
+    _ clauses: [BoundClause], to keys: [Int64], _ evaluator: Evaluator, _ statistics: inout QueryStatistics
+  ) throws(StorageError) -> [Int64] {
+    var keys = keys
+    for (i, clause) in clauses.enumerated() {
+      var wanted: Int?
+      if i + 1 < clauses.count, case .limit(let limit) = clauses[i + 1] { wanted = limit }
+      keys = try clause.apply(keys, wanted: wanted, evaluator, &statistics)
+    }
+    return keys
+  }
+
+  /// Reads each object once for a sort or a distinct; O(n log n), a sort of which only the first are wanted O(n log wanted).
+  private func apply(
+    _ keys: [Int64], wanted: Int?, _ evaluator: Evaluator, _ statistics: inout QueryStatistics
+  ) throws(StorageError) -> [Int64] {
     switch self {
     case .limit(let limit): return limit < keys.count ? Array(keys.prefix(limit)) : keys
     case .offset(let offset): return Array(keys.dropFirst(offset))
     case .sort(let fields):
-      var rows: [(bytes: [UInt8], place: Int)] = []
-      rows.reserveCapacity(keys.count)
+      if wanted == 0 { return [] }
+      var rows = RowsInOrder(wanted: wanted)
       for (place, key) in keys.enumerated() {
         var bytes: [UInt8] = []
         for field in fields { _ = try evaluator.append(field.value, ObjectKey(key), isAscending: field.isAscending, to: &bytes) }
-        rows.append((bytes, place))
+        rows.add(bytes, place)
+        statistics.rowsHeld = max(statistics.rowsHeld, rows.count)
       }
       statistics.rowsRead += keys.count
-      rows.sort { a, b in
-        let order = a.bytes.withUnsafeBytes { Bytes.compare($0, b.bytes) }
-        return order == 0 ? a.place < b.place : order < 0
-      }
-      return rows.map { keys[$0.place] }
+      return rows.finish().map { keys[$0] }
     case .distinct(let paths):
       var seen: Set<[UInt8]> = []
       var result: [Int64] = []
       for key in keys {
         var bytes: [UInt8] = []
         var isWhole = true
-        for path in paths where try !evaluator.append(path, ObjectKey(key), isAscending: true, to: &bytes) { isWhole = false }
+        for path in paths where try !evaluator.append(path, ObjectKey(key), isAscending: nil, to: &bytes) { isWhole = false }
         if isWhole, seen.insert(bytes).inserted { result.append(key) }
       }
       statistics.rowsRead += keys.count
@@ -58,9 +70,9 @@ enum BoundClause: Sendable {
 
 extension Evaluator {
   /// Adds bytes that order as the value at the end of a path does: null first, and after all values what a null link
-  /// keeps from having one; then it is false.
-  fileprivate func append(
-    _ value: RowExpression, _ key: ObjectKey, isAscending: Bool, to bytes: inout [UInt8]
+  /// keeps from having one; then it is false. Without a direction they only tell values apart, lists and maps too.
+  func append(
+    _ value: RowExpression, _ key: ObjectKey, isAscending: Bool?, to bytes: inout [UInt8]
   ) throws(StorageError) -> Bool {
     let start = bytes.count
     var isThere = true
@@ -69,11 +81,12 @@ extension Evaluator {
     default: break
     }
     if isThere {
-      (try groups(value, key).first?.first ?? .null).appendOrderKey(to: &bytes)
+      let value = try groups(value, key).first?.first ?? .null
+      if isAscending == nil { value.appendOrderKey(to: &bytes) } else { value.appendSortKey(to: &bytes) }
     } else {
       bytes.append(255)
     }
-    if !isAscending { for i in start..<bytes.count { bytes[i] = ~bytes[i] } }
+    if isAscending == false { for i in start..<bytes.count { bytes[i] = ~bytes[i] } }
     return isThere
   }
 
@@ -83,6 +96,26 @@ extension Evaluator {
     if case .objects = path.end { links = links.dropLast() }
     for case nil in try objects(links, key) { return false }
     return true
+  }
+}
+
+extension RowExpression {
+  /// A path that is many only because it leads over inverses, as one value: see `RowPath.overFirstSources`.
+  fileprivate var overFirstSources: RowExpression {
+    guard isMany else { return self }
+    switch self {
+    case .path(let path): return .path(path.overFirstSources)
+    case .aggregate(var path, let aggregate):
+      // The collection that is asked, which is the last step where no other comes behind it, stays what it is.
+      var collection: [RowPath.Step] = []
+      if case .objects = path.end { collection = path.steps.suffix(1) }
+      path.steps.removeLast(collection.count)
+      path.steps = path.overFirstSources.steps
+      path.hasManyOwners = path.steps.contains(where: \.isMany)
+      path.steps += collection
+      return .aggregate(path, aggregate)
+    default: return self
+    }
   }
 }
 
@@ -108,7 +141,7 @@ extension Binder {
 
   /// A path to one value, perhaps what an operator makes of many.
   private mutating func single(_ path: PropertyPath, isSort: Bool) throws(QueryError) -> RowExpression {
-    let bound = try row(path)
+    let bound = try row(path).overFirstSources
     guard !bound.isMany else {
       throw QueryError(
         .typeMismatch, "'\(path)' is a collection, and one value is needed to \(isSort ? "order by" : "tell objects apart").",

@@ -5,17 +5,26 @@ extension BoundQuery {
   /// `matches` of many objects, in their order. What the condition asks of the objects' own numbers is read of many at a
   /// time where the engine can do that; ascending keys are read fastest. O(keys).
   public func matches(_ keys: [Int64], in storage: any StorageReading) throws(StorageError) -> [Bool] {
+    if let gathered = try gatheredMatches(keys, in: storage) { return gathered }
     var result: [Bool] = []
     result.reserveCapacity(keys.count)
-    guard keys.count >= Gatherer.runMin, let tests = Run.wordTests(plan.condition),
-      let storage = storage as? any GatheringReading
-    else {
-      for key in keys { result.append(try matches(ObjectKey(key), in: storage)) }
-      return result
-    }
-    for key in keys { result.append(try storage.contains(plan.table.id, ObjectKey(key))) }
+    for key in keys { result.append(try matches(ObjectKey(key), in: storage)) }
+    return result
+  }
+
+  /// nil where the engine or the condition wants the objects read one by one, and where one of them is gone.
+  private func gatheredMatches(_ keys: [Int64], in storage: any StorageReading) throws(StorageError) -> [Bool]? {
+    guard keys.count >= Gatherer.runMin, let tests = Run.wordTests(plan.condition), !tests.isEmpty,
+      let storage = storage.powers.gathering
+    else { return nil }
+    var result = [Bool](repeating: true, count: keys.count)
     let gatherer = Gatherer(storage)
-    for own in tests { try result.narrow(own, keys, gatherer) }
+    do throws(StorageError) {
+      for own in tests { try result.narrow(own, keys, gatherer) }
+    } catch {
+      if error.code == .objectDeleted { return nil }
+      throw error
+    }
     return result
   }
 }

@@ -84,9 +84,8 @@ extension BoundQuery {
     defer { statistics.add(run.statistics) }
     var limit = plan.limit
     if case .limit(let first)? = clauses.first { limit = Swift.min(limit ?? .max, first) }
-    var keys = try run.keys(limit: limit)
-    for clause in clauses { keys = try clause.apply(keys, Evaluator(storage: storage), &run.statistics) }
-    return keys
+    let keys = try run.keys(limit: limit)
+    return try BoundClause.apply(clauses, to: keys, Evaluator(storage: storage), &run.statistics)
   }
 
   /// Of the given objects those that pass, in the query's order and limited as it says. Without an order they keep the one
@@ -97,10 +96,8 @@ extension BoundQuery {
     var keys: [Int64] = []
     for key in given where try matches(ObjectKey(key), in: storage) { keys.append(key) }
     let limit = plan.limit.map { [BoundClause.limit($0)] } ?? []
-    for clause in (stageSort.map { [$0] } ?? []) + limit + clauses {
-      keys = try clause.apply(keys, Evaluator(storage: storage), &statistics)
-    }
-    return keys
+    return try BoundClause.apply(
+      (stageSort.map { [$0] } ?? []) + limit + clauses, to: keys, Evaluator(storage: storage), &statistics)
   }
 
   /// How many objects pass, at most the limit. Reads no row where an index or the engine knows.
@@ -135,6 +132,17 @@ extension BoundQuery {
     return try Evaluator(storage: storage).matches(plan.condition, key)
   }
 
+  /// Bytes in whose order the query has its objects, ties left to their keys: of an order that scans cannot do, by what
+  /// operators make of collections or over inverses. Nil for a query that does not begin with such an order. Reads the
+  /// object, and what its order leads to.
+  package func orderKey(of key: ObjectKey, in storage: any StorageReading) throws(StorageError) -> [UInt8]? {
+    guard case .sort(let fields)? = clauses.first else { return nil }
+    let evaluator = Evaluator(storage: storage)
+    var bytes: [UInt8] = []
+    for field in fields { _ = try evaluator.append(field.value, key, isAscending: field.isAscending, to: &bytes) }
+    return bytes
+  }
+
   /// How the query would be answered. Counts runs of indexes; reads no row.
   public func explain(in storage: any StorageReading) throws(StorageError) -> QueryExplanation {
     var run = Run(plan, storage, stage)
@@ -151,5 +159,6 @@ extension QueryStatistics {
     entriesRead += other.entriesRead
     runsCounted += other.runsCounted
     rowsRead += other.rowsRead
+    rowsHeld = Swift.max(rowsHeld, other.rowsHeld)
   }
 }

@@ -34,6 +34,21 @@ struct BoundsTest: Sendable {
     }
   }
 
+  /// The test of one row; nil is null.
+  @inline(__always) func matches(word: Int64?) -> Bool {
+    guard let word else { return matchesNull }
+    switch kind {
+    case .words: return low <= word && word <= high
+    case .doubles:
+      let value = Double(bitPattern: UInt64(bitPattern: word))
+      return Double(bitPattern: UInt64(bitPattern: low)) <= value && value <= Double(bitPattern: UInt64(bitPattern: high))
+    case .floats:
+      let value = Float(bitPattern: UInt32(truncatingIfNeeded: word))
+      return Float(bitPattern: UInt32(truncatingIfNeeded: low)) <= value
+        && value <= Float(bitPattern: UInt32(truncatingIfNeeded: high))
+    }
+  }
+
   /// The tests that must all pass; nil when the condition has a part of another form.
   static func all(of condition: Condition) -> [BoundsTest]? {
     let parts = condition.conjuncts

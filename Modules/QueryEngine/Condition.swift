@@ -107,6 +107,17 @@ extension Condition {
     }
   }
 
+  /// Whether a scan needs the values of a column of the queried table, and not only where they are null.
+  func needsValues(of property: PropertyID) -> Bool {
+    switch self {
+    case .constant, .row: false
+    case .and(let parts), .or(let parts): parts.contains { $0.needsValues(of: property) }
+    case .not(let inner): inner.needsValues(of: property)
+    case .own(let own): own.column.property == property && !own.test.isPresence
+    case .pair(let pair): pair.left.property == property || pair.right.property == property
+    }
+  }
+
   /// The same condition with the slots that `columns` gives.
   func withSlots(in columns: [PropertyID]) -> Condition {
     func slot(_ column: ColumnID) -> Int { columns.firstIndex(of: column.property) ?? 0 }

@@ -48,7 +48,10 @@ final class Plan: Sendable {
       if field.path.isOwn { field.slot = columns.firstIndex(of: field.path.end.property) ?? 0 }
       return field
     }
+    let ordered = Set(order.filter(\.path.isOwn).map(\.path.end.property))
     hints = Plan.hints(self.condition)
+      + columns.indices.filter { !ordered.contains(columns[$0]) && !condition.needsValues(of: columns[$0]) }
+      .map { ZoneHint(presenceOf: $0) }
     bounds = BoundsTest.all(of: self.condition)
     accesses = IndexAccess.candidates(for: self.condition, in: binder.table)
     depth = Evaluator.depth(of: self.condition) + 2

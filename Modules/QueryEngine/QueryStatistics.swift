@@ -9,6 +9,8 @@ public struct QueryStatistics: Sendable, Hashable {
   public var runsCounted = 0
   /// Objects that were read one by one, to test what is left or to order them.
   public var rowsRead = 0
+  /// The most rows that were held at a time to put them in order: all that passed, or with a limit little more than it.
+  public var rowsHeld = 0
 
   public init() {}
 }

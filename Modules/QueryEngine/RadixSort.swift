@@ -87,14 +87,16 @@ struct PackedField {
 
 /// Sorting by 64-bit numbers, least digit first. Stable: equal numbers keep their order.
 enum RadixSort {
-  private static let digitBits = 11
+  /// Few entries take small digits: their counts are added up once a digit.
+  private static func digitBits(_ count: Int) -> Int { count < 8_192 ? 8 : 11 }
 
-  /// O(n · digits that differ); small inputs are sorted by insertion and merging.
+  /// O(n · digits that differ); the smallest inputs are sorted by comparing.
   static func sort(_ entries: inout ContiguousArray<SortEntry>, bits: Int) {
     let count = entries.count
     if count < 2 || bits == 0 { return }
+    let digitBits = digitBits(count)
     let digits = (bits + digitBits - 1) / digitBits
-    if count < 1024 {
+    if count < 64 {
       entries.sort { ($0.number, $0.row) < ($1.number, $1.row) }
       return
     }

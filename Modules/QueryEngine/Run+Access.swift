@@ -99,7 +99,10 @@ extension Run {
   /// The keys that pass, ascending.
   mutating func scannedKeys(_ limit: Int?) throws(StorageError) -> [Int64] {
     var keys: [Int64] = []
-    if case .constant(true) = plan.condition { keys.reserveCapacity(min(limit ?? .max, try storage.count(plan.table.id))) }
+    if case .constant(true) = plan.condition {
+      // For a few nobody needs to know how many there are.
+      if let limit, limit <= 64 { keys.reserveCapacity(limit) } else { keys.reserveCapacity(min(limit ?? .max, try storage.count(plan.table.id))) }
+    }
     let columns = Array(plan.columns.prefix(plan.conditionColumns))
     try scan(columns) { batch, mask, _ in
       for word in 0..<batch.words {
@@ -122,7 +125,7 @@ extension Run {
     let evaluator = Evaluator(storage: storage)
     statistics.rowsRead += keys.count
     try sorter.append(keys, evaluator)
-    return sorter.finish()
+    return finish(sorter)
   }
 
   /// Scans and orders.
@@ -135,6 +138,11 @@ extension Run {
       try sorter.append(batch, mask, scratch, evaluator)
       return .proceed
     }
+    return finish(sorter)
+  }
+
+  private mutating func finish(_ sorter: Sorter) -> [Int64] {
+    defer { statistics.rowsHeld = max(statistics.rowsHeld, sorter.rowsHeld) }
     return sorter.finish()
   }
 }

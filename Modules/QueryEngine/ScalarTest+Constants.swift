@@ -99,7 +99,10 @@ extension ScalarTest {
   static func among(_ type: ValueType, _ constants: [Value]) -> ScalarTest {
     let matchesNull = constants.contains { $0.isNull }
     if !type.ordersByBytes {
-      let values = constants.filter { !$0.isNull }
+      // Each once: an index is asked for every one of them.
+      var values: [Value] = []
+      for value in constants.filter({ !$0.isNull }).sorted(by: { $0.order(to: $1) == .before })
+      where values.last?.order(to: value) != .same { values.append(value) }
       return ScalarTest(values.isEmpty ? .none : .bytes(.value(ValueTest(type, .in, values))), matchesNull: matchesNull)
     }
     switch type.physical {

@@ -36,6 +36,11 @@ struct ScalarTest: Sendable {
     return false
   }
 
+  /// Only whether there is a value decides, not which.
+  var isPresence: Bool {
+    if case .none = kind { true } else { false }
+  }
+
   var cost: Int {
     switch kind {
     case .none: 0

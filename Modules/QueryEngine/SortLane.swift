@@ -77,7 +77,7 @@ final class SortLane {
       }
     case (.bytes, _) where !type.ordersByBytes, (.bytes16, _) where !type.ordersByBytes:
       for i in 0..<count {
-        let key = vector.isNull(at: Int(rows[i])) ? [] : SortLane.orderKey(vector.bytes(at: Int(rows[i])), type)
+        let key = vector.isNull(at: Int(rows[i])) ? [] : SortLane.sortKey(vector.bytes(at: Int(rows[i])), type)
         space[i] = key.withUnsafeBytes { SortLane.head($0) } ^ flip
       }
     case (.bytes, _), (.bytes16, _):
@@ -104,7 +104,7 @@ final class SortLane {
   func append(bytes: UnsafeRawBufferPointer?) {
     guard let bytes else { return append(state: 0, nil) }
     if type.ordersByBytes { return append(state: 1, bytes) }
-    SortLane.orderKey(bytes, type).withUnsafeBytes { append(state: 1, $0) }
+    SortLane.sortKey(bytes, type).withUnsafeBytes { append(state: 1, $0) }
   }
 
   /// Adds a row whose path ends at a null link.
@@ -121,8 +121,8 @@ final class SortLane {
   }
 
   /// The bytes that order as the values do.
-  private static func orderKey(_ bytes: UnsafeRawBufferPointer, _ type: ValueType) -> [UInt8] {
-    Value(bytes: bytes, type: type)?.orderKey ?? []
+  private static func sortKey(_ bytes: UnsafeRawBufferPointer, _ type: ValueType) -> [UInt8] {
+    Value(bytes: bytes, type: type)?.sortKey ?? []
   }
 
   /// The order of two rows: negative, 0 or positive. O(1), or the length of the strings.

@@ -15,9 +15,11 @@ final class Sorter {
   private let capacity: Int
   /// The row that is last among the best; nil while there are too few.
   private var worst: Int?
+  /// The most rows that were held at a time.
+  private(set) var rowsHeld = 0
 
   /// Beyond this a limit saves nothing: everything is sorted and cut.
-  private static let selectionMax = 50_000
+  static let selectionMax = 50_000
 
   /// As many rows are sorted as fast as they are selected from.
   private static let selectionMin = 4096
@@ -80,6 +82,7 @@ final class Sorter {
 
   /// The keys in order, at most the limit.
   func finish() -> [Int64] {
+    rowsHeld = max(rowsHeld, keys.count)
     let order = rowsInOrder()
     let count = min(order.count, limit ?? .max)
     return [Int64](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -156,6 +159,7 @@ extension Sorter {
   }
 
   private func cut() {
+    rowsHeld = max(rowsHeld, keys.count)
     let kept = rowsByComparing().prefix(limit ?? 0)
     keys = ContiguousArray(kept.map { keys[Int($0)] })
     for lane in lanes { lane.keep(kept) }

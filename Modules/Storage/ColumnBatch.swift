@@ -48,11 +48,23 @@ public struct ZoneHint: Sendable, Hashable {
   public let column: Int
   public let min: Int64
   public let max: Int64
+  /// Says something else: every row is of interest, and of the column only which rows are null. What other rows hold may be
+  /// given as anything, so their strings and data need not be read.
+  public let isPresence: Bool
 
   public init(column: Int, min: Int64, max: Int64) {
     self.column = column
     self.min = min
     self.max = max
+    isPresence = false
+  }
+
+  /// A column of which only the nulls are asked.
+  public init(presenceOf column: Int) {
+    self.column = column
+    min = .min
+    max = .max
+    isPresence = true
   }
 
   /// An Int64 that orders as the doubles do, −0.0 like 0.0. NaN has none: its result is unspecified.

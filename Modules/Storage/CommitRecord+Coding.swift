@@ -10,6 +10,8 @@ extension CommitRecord {
   /// Without the version, which the engine keys the record by.
   public func encoded() -> [UInt8] {
     var out = VarintWriter()
+    // Most are small: grown once.
+    out.bytes.reserveCapacity(64 + (author?.utf8.count ?? 0) + tables.reduce(0) { $0 + $1.modified.count * 4 })
     let format: UInt64 = !values.isEmpty ? 3 : tables.allSatisfy(\.collections.isEmpty) ? 1 : 2
     out.put(format)
     out.put(changedCatalog ? 1 : 0)
@@ -78,9 +80,7 @@ extension TableChange {
     for object in modified {
       out.putSigned(object.key.rawValue &- last)
       last = object.key.rawValue
-      let words = object.properties.words
-      out.put(UInt64(words.count))
-      for word in words { out.put(word) }
+      object.properties.encode(to: &out)
     }
     out.put(UInt64(lists.count))
     last = 0
@@ -112,6 +112,10 @@ extension TableChange {
       last &+= try input.nextSigned()
       var words: [UInt64] = []
       let wordCount = try input.count()
+      if wordCount == 1 {
+        modified.append(ModifiedObject(key: ObjectKey(last), properties: PropertySet(word: try input.next())))
+        continue
+      }
       guard wordCount <= PropertySet.wordsMax else { throw VarintReader.damaged }
       for _ in 0..<wordCount { words.append(try input.next()) }
       modified.append(ModifiedObject(key: ObjectKey(last), properties: PropertySet(words: words)))

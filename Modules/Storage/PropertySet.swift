@@ -52,7 +52,16 @@ public struct PropertySet: Sendable, Hashable {
     return result
   }
 
-  var words: [UInt64] { [first] + more }
+  /// The number of words and the words, without making an array of one.
+  func encode(to out: inout VarintWriter) {
+    out.put(UInt64(1 + more.count))
+    out.put(first)
+    for word in more { out.put(word) }
+  }
+
+  private var words: [UInt64] { [first] + more }
+
+  init(word: UInt64) { first = word }
 
   init(words: [UInt64]) {
     first = words.first ?? 0

@@ -25,6 +25,10 @@ public protocol WriteTransaction: StorageReading {
   /// commit record.
   func delete(_ table: TableID, _ key: ObjectKey) throws(StorageError)
 
+  /// Removes those objects of `keys` that live, each as the other `delete` does, and returns which those were, in no
+  /// promised order: what an engine can do for many rows at once is done so. Others have this by the other one.
+  func delete(_ table: TableID, all keys: [Int64]) throws(StorageError) -> [Int64]
+
   /// Sets a word column; nil is null. Throws as `insert` does.
   func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError)
 
@@ -73,6 +77,16 @@ public protocol WriteTransaction: StorageReading {
 }
 
 extension WriteTransaction {
+  /// One by one.
+  public func delete(_ table: TableID, all keys: [Int64]) throws(StorageError) -> [Int64] {
+    var gone: [Int64] = []
+    for key in keys where try contains(table, ObjectKey(key)) {
+      try delete(table, ObjectKey(key))
+      gone.append(key)
+    }
+    return gone
+  }
+
   /// Sets a scalar column from a boxed value.
   public func set(_ column: ColumnID, _ key: ObjectKey, _ value: Value) throws(StorageError) {
     guard let entry = catalog[column], case .scalar(let type) = entry.schema.kind else {

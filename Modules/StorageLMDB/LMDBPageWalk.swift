@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 /// Follows a tree of an LMDB file from its root and looks whether every page it leads to lies in the file. Reads with
-/// `pread`: nothing in the file can make it fail but by answering no.
+/// `pread`: nothing in the file can make it fail but by answering no; a disk that does not give its pages is told apart.
 struct LMDBPageWalk {
   private static let depthMax = 64
   private static let header = 16
@@ -23,6 +23,8 @@ struct LMDBPageWalk {
   private var visited: UInt64 = 0
   /// The first page that was found wrong.
   private(set) var faultyPage: UInt64?
+  /// The system's number of the first read that failed: then what was answered says nothing of the file.
+  private(set) var readError: Int32?
 
   init(file: Int32, pageSize: Int, pageCount: UInt64) {
     self.file = file
@@ -61,7 +63,7 @@ struct LMDBPageWalk {
   }
 
   /// The value of a key in the tree that begins at `root`; nil when it is not there, or on pages of its own.
-  func value(of key: [UInt8], root: UInt64) -> [UInt8]? {
+  mutating func value(of key: [UInt8], root: UInt64) -> [UInt8]? {
     var page = root
     for _ in 0..<LMDBPageWalk.depthMax {
       guard page < pageCount, let bytes = read(page), word(bytes, 0, as: UInt64.self) == page else { return nil }
@@ -108,9 +110,10 @@ struct LMDBPageWalk {
     return first < pageCount && first + count <= pageCount
   }
 
-  private func read(_ page: UInt64) -> [UInt8]? {
+  private mutating func read(_ page: UInt64) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: pageSize)
     let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, pageSize, off_t(page) * off_t(pageSize)) }
+    if count < 0, readError == nil { readError = errno }
     return count == pageSize ? bytes : nil
   }
 

@@ -144,26 +144,48 @@ extension SafePoint {
   /// Whether the data file is the one that the point was taken of: the version of the point can be read in it from end to
   /// end, and it is the same store's. Of its own file that is always so, whatever else a crash has torn; nothing is
   /// written over a file that was copied over it, be it another store's or an older or newer state of the same.
+  ///
+  /// Throws where the file cannot be read: who took that for another store's file would let go of the point, and with it of
+  /// the way back.
   func belongs(to files: LMDBFiles) throws(StorageError) -> Bool {
     guard FileIdentity(path: files.data)?.inode == inode else { return false }
     let file = open(files.data, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw LMDBFiles.openError(errno, files.data) }
     defer { close(file) }
+    return try belongs(to: file, files.data)
+  }
+
+  /// - Parameter file: the data file, open for reading.
+  func belongs(to file: Int32, _ path: String) throws(StorageError) -> Bool {
     let size = lseek(file, 0, SEEK_END)
-    guard size >= 0 else { throw LMDBFiles.openError(errno, files.data) }
+    guard size >= 0 else { throw LMDBFiles.openError(errno, path) }
+    try checkReading(file, path)
     // Numbers of transactions only grow; a smaller one is another file's.
     if let found = LMDBMeta.both(file).map(\.transaction).max(), found < transaction { return false }
     guard let own = LMDBMeta(meta) else { return false }
     var walk = LMDBPageWalk(file: file, pageSize: own.pageSize, pageCount: UInt64(size) / UInt64(own.pageSize))
-    guard own.roots.allSatisfy({ walk.isWhole($0, depth: 0) }) else { return false }
+    let isWhole = own.roots.allSatisfy { walk.isWhole($0, depth: 0) }
+    try checkReading(walk, path)
+    guard isWhole else { return false }
     // A file without entries has nothing to go back to.
     guard let root = own.dataRoot else { return false }
     // A point of an older build says no more.
     if store == .unknown { return true }
-    guard let id = walk.value(of: StoreID.key, root: root), let record = walk.value(of: [0], root: root)
-    else { return false }
+    let (id, record) = (walk.value(of: StoreID.key, root: root), walk.value(of: [0], root: root))
+    try checkReading(walk, path)
+    guard let id, let record else { return false }
     return id.withUnsafeBytes { StoreID($0) } == store
       && record.withUnsafeBytes { StoreRecord($0)?.version.rawValue } == version
+  }
+
+  private func checkReading(_ walk: LMDBPageWalk, _ path: String) throws(StorageError) {
+    if let number = walk.readError { throw .system(number, doing: "read", path: path) }
+  }
+
+  /// Throws when the first bytes cannot be read. What else is wrong with them is not looked at here.
+  private func checkReading(_ file: Int32, _ path: String) throws(StorageError) {
+    var byte: UInt8 = 0
+    if pread(file, &byte, 1, 0) < 0 { throw .system(errno, doing: "read", path: path) }
   }
 
   /// The point for the newest transaction of the file, while nobody writes and all is synced or about to be.

@@ -81,9 +81,8 @@ package final class MemoryStore: KeyValueStore {
 
 /// One version: the root it had.
 final class MemorySnapshot: KeyValueSnapshot {
-  /// Held to the last reference and not only until the end, which may come inside a call that has been lent its bytes.
-  private let root: MemoryTree
-  private let hasEnded = Atomic(false)
+  /// Nil once ended. Safe without a lock: a snapshot is used by one thread at a time, which is the protocol's contract.
+  nonisolated(unsafe) private var root: MemoryTree?
   let version: Version
   private let store: MemoryStore
 
@@ -96,7 +95,7 @@ final class MemorySnapshot: KeyValueSnapshot {
   deinit { end() }
 
   func value(for key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
-    // The tree keeps the value, and this object the tree.
+    // The tree keeps the value, and this object the tree until it ends.
     try tree().value(for: key)?.bytes
   }
 
@@ -110,11 +109,13 @@ final class MemorySnapshot: KeyValueSnapshot {
   }
 
   func end() {
-    if !hasEnded.exchange(true, ordering: .relaxed) { store.endSnapshot(version) }
+    if root == nil { return }
+    root = nil
+    store.endSnapshot(version)
   }
 
   private func tree() throws(StorageError) -> MemoryTree {
-    guard !hasEnded.load(ordering: .relaxed) else { throw StorageError(.closed, .transaction, "The snapshot has ended.", remedy: "Begin another.") }
+    guard let root else { throw StorageError(.closed, .transaction, "The snapshot has ended.", remedy: "Begin another.") }
     return root
   }
 }

@@ -37,6 +37,9 @@ final class BatchBuffer {
     for at in columns.indices { columns[at].start() }
   }
 
+  /// The key of the last row; of a batch with rows and keys alone.
+  var lastKey: Int64 { keys[count - 1] }
+
   var isFull: Bool {
     for column in columns where column.arenaUsed >= BatchBuffer.bytesMax { return true }
     return false

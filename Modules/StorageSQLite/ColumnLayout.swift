@@ -65,9 +65,10 @@ final class ColumnLayout: Sendable {
   }
 
   /// The same order for columns that no index holds, at half the cost a row: every number is below every BLOB, so one
-  /// comparison tells them apart.
+  /// comparison tells them apart. Where no null can be, NaN takes its place below all numbers, and one term is enough.
   var sortTerms: [String] {
     guard orderName == nil, cell.isFloating else { return orderTerms }
+    if !mayBeNull { return ["CASE WHEN \(name) < x'' THEN \(name) WHEN \(name) = \(cell.negativeZero) THEN 0.0 END"] }
     return [
       "CASE WHEN \(name) < x'' THEN 1 ELSE \(name) = \(cell.negativeZero) END",
       "CASE WHEN \(name) < x'' THEN \(name) ELSE 0 END",

@@ -15,8 +15,10 @@ final class LogFile: Sendable {
   private let descriptor: Int32
 
   /// Opens the log of a database that has one; so a commit can be synced whatever becomes scarce meanwhile.
-  init(database: String) throws(StorageError) {
-    path = database + "-wal"
+  convenience init(database: String) throws(StorageError) { try self.init(path: database + "-wal") }
+
+  init(path: String) throws(StorageError) {
+    self.path = path
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system(errno, .transaction, doing: "open the log", path: path) }
   }

@@ -13,6 +13,8 @@ struct PositionCache {
   private static let listsMax = 1 << 16
 
   private var lists: [Owner: [Int64]] = [:]
+  /// Of lists that were only counted.
+  private var counts: [Owner: Int] = [:]
   private var total = 0
 
   subscript(column: ColumnID, owner: ObjectKey) -> [Int64]? { lists[Owner(column: column, key: owner.rawValue)] }
@@ -23,8 +25,25 @@ struct PositionCache {
     lists[Owner(column: column, key: owner.rawValue)] = positions
   }
 
+  /// How many elements a list has, where that was asked before.
+  func count(_ column: ColumnID, _ owner: ObjectKey) -> Int? {
+    let owner = Owner(column: column, key: owner.rawValue)
+    return lists[owner]?.count ?? counts[owner]
+  }
+
+  mutating func keep(count: Int, _ column: ColumnID, _ owner: ObjectKey) {
+    if counts.count >= PositionCache.listsMax { counts = [:] }
+    counts[Owner(column: column, key: owner.rawValue)] = count
+  }
+
+  /// Call before a list is changed: its count is known no longer.
+  mutating func forgetCount(_ column: ColumnID, _ owner: ObjectKey) {
+    if !counts.isEmpty { counts[Owner(column: column, key: owner.rawValue)] = nil }
+  }
+
   /// Takes a list's positions out, to be edited and kept again without a copy.
   mutating func take(_ column: ColumnID, _ owner: ObjectKey) -> [Int64]? {
+    forgetCount(column, owner)
     let positions = lists.removeValue(forKey: Owner(column: column, key: owner.rawValue))
     total -= positions?.count ?? 0
     return positions
@@ -35,6 +54,7 @@ struct PositionCache {
 
   mutating func forgetAll() {
     lists = [:]
+    counts = [:]
     total = 0
   }
 }

@@ -53,6 +53,10 @@ struct QueryCompiler {
 
   private mutating func translate(_ comparison: Comparison) -> String? {
     switch (comparison.left, comparison.right) {
+    case (.path(let path), .constant(.null)) where path.components.count == 1:
+      // Of any scalar, however its values rest.
+      guard let entry = table.entry[path.components[0]], let column = table[entry.id], column.kind == .scalar else { return nil }
+      return test(column, comparison.comparator, .null)
     case (.path(let path), .constant(let value)):
       return column(path).flatMap { test($0, comparison.comparator, value) }
     case (.constant(let value), .path(let path)):

@@ -29,8 +29,13 @@ public struct SQLiteBackend: StorageBackend {
     let file = file
     try HeldFiles.refuseInherited(location)
     let engine = try SQLiteBackend.openFiles.engine(at: location) { () throws(StorageError) in
-      try file.prepare(options)
-      return try SQLiteEngine(file, options, pagesMax: pagesMax) { SQLiteBackend.openFiles.forget($0) }
+      let isNew = try file.prepare(options)
+      do throws(StorageError) {
+        return try SQLiteEngine(file, options, pagesMax: pagesMax) { SQLiteBackend.openFiles.forget($0) }
+      } catch {
+        if isNew { file.removeIfUnused() }
+        throw error
+      }
     }
     guard options.isReadOnly || !engine.options.isReadOnly else {
       throw StorageError(

@@ -46,6 +46,12 @@ extension SQLiteEngine {
     watch.withLock { $0?.frames ?? (logged: 0, moved: 0) }
   }
 
+  /// From now on commits are synced through a device that cannot be: the disk of a test that fails.
+  package func failSyncs() throws(StorageError) {
+    let device = try LogFile(path: "/dev/null")
+    log.withLock { $0 = device }
+  }
+
   /// Waits until the checkpointer has nothing to do.
   package func waitForCheckpoints() { checkpointer.wait() }
 }

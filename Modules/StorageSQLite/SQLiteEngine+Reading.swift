@@ -11,7 +11,7 @@ extension SQLiteEngine {
     let connection = try takeReader()
     do throws(StorageError) {
       try connection.run(StatementKey(.begin), "BEGIN")
-      let state = try state(of: connection)
+      let state = if let known = try knownState(of: connection) { known } else { try state(of: connection) }
       let read = SQLiteReadTransaction(self, connection, state)
       shared.withLock { $0.pins.append(state.version) }
       return read
@@ -19,6 +19,18 @@ extension SQLiteEngine {
       giveBack(connection)
       throw error
     }
+  }
+
+  /// What the snapshot of a connection in a transaction holds, where nothing was committed since this process committed
+  /// last: then the file's first page is read and no more. Fixes the snapshot.
+  private func knownState(of connection: Connection) throws(StorageError) -> SnapshotState? {
+    guard let newest = shared.withLock({ $0.newest }) else { return nil }
+    // Begins to read, and reads nothing.
+    try connection.run(StatementKey(.pin), "SELECT 1 FROM _vivarium_history WHERE 0")
+    // Looked at afterwards: if nothing has come until now, the snapshot is of that version.
+    guard watch.withLock({ $0?.known() }) == newest.version else { return nil }
+    connection.use(newest.layout)
+    return newest
   }
 
   /// What the snapshot of a connection in a transaction holds. Fixes the snapshot.

@@ -80,18 +80,19 @@ extension SQLiteEngine {
     }
   }
 
-  /// After the commit in the file: makes it as durable as was asked for, and tells everybody. `layout`: of the catalog that
-  /// came with it, which nobody needs to read then.
-  func committed(_ version: Version, _ layout: SchemaLayout?, _ durability: Durability) throws(StorageError) {
-    if let layout { remember(layout, Int64(clamping: version.rawValue)) }
+  /// After the commit in the file: makes it as durable as was asked for, and tells everybody. `isNewLayout`: the catalog came
+  /// with it, and nobody needs to read it.
+  func committed(_ state: SnapshotState, isNewLayout: Bool, _ durability: Durability) throws(StorageError) {
+    if isNewLayout { remember(state.layout, Int64(clamping: state.version.rawValue)) }
     let wasFull = shared.withLock { shared in
       defer { shared.durability.note(durability) }
+      shared.newest = state
       return shared.durability.connectionIsFull ?? false
     }
     bell.ring()
     // The writer's lock is still held, so nobody has committed a version since.
     let frames = watch.withLock { watch in
-      watch?.note(version)
+      watch?.note(state.version)
       return watch?.frames ?? (logged: 0, moved: 0)
     }
     checkpointer.committed(logged: frames.logged, moved: frames.moved)

@@ -14,6 +14,8 @@ public final class SQLiteEngine: StorageEngine {
     var writer: Connection?
     /// The newest catalog seen, with the version that brought it.
     var layout: (version: Int64, layout: SchemaLayout)?
+    /// What this process committed last.
+    var newest: SnapshotState?
     /// The last key given out in each table, also by writes that were rolled back.
     var issued: [TableID: Int64] = [:]
     /// The versions of open reads, in no order.

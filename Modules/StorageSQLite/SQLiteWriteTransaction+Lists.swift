@@ -11,6 +11,7 @@ extension SQLiteWriteTransaction {
         return try removeAll(of: owner, from: column)
       }
       let list = try layout.list(id)
+      positions.forgetCount(id, owner)
       if case .insert(let at, let values) = edit, try append(values, at: at, to: list, owner) { return }
       tails[id, owner] = nil
       var found: [Int64] = []

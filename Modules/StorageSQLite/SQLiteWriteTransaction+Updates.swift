@@ -4,6 +4,7 @@ import Values
 
 extension SQLiteWriteTransaction {
   func set(_ id: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) {
+    if try keepBack(id, key, word) { return }
     settleInsertion()
     try change { () throws(StorageError) in
       let column = try layout.wordColumn(id)
@@ -72,7 +73,7 @@ extension SQLiteWriteTransaction {
     }
   }
 
-  private func update(_ column: ColumnLayout) throws(StorageError) -> Statement {
+  func update(_ column: ColumnLayout) throws(StorageError) -> Statement {
     try connection.take(StatementKey(.update, column.id.table.rawValue, column.id.property.rawValue)) {
       "UPDATE \(layout.tableName(column)) SET \(column.name) = ? WHERE _key = ?"
     }

@@ -5,7 +5,7 @@ import Values
 
 /// The one writer: the engine's writing connection inside an immediate transaction. `@exclusivity(unchecked)` as in
 /// `Snapshot`.
-final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
+final class SQLiteWriteTransaction: Snapshot, WriteTransaction, HistoryAdopting {
   /// What a savepoint brings back besides the rows.
   struct Mark {
     let layout: SchemaLayout
@@ -25,6 +25,8 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
   @exclusivity(unchecked) var insertion: Insertion?
   /// Where lists end that this process has edited.
   @exclusivity(unchecked) var tails: ListTails
+  /// Words that were set and are not in the tables yet, by column.
+  @exclusivity(unchecked) var pending: [PendingWords] = []
 
   init(_ engine: SQLiteEngine, _ connection: Connection, _ state: SnapshotState, _ hold: WriterHold) {
     self.hold = hold
@@ -42,6 +44,13 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
 
   override func settle() { settleInsertion() }
 
+  override func settlePending() throws(StorageError) { try writePending() }
+
+  override func pendingWord(_ id: ColumnID, _ key: Int64) -> Int64?? {
+    for column in pending where column.column.id == id { return column.word(of: key) }
+    return nil
+  }
+
   override func knownCount(_ list: ColumnID, _ owner: ObjectKey) -> Int? { tails[list, owner]?.count }
 
   override func close() {
@@ -55,6 +64,7 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
     try enter()
     defer { leave() }
     windows.reset()
+    seen.key = 0
     do throws(StorageError) { return try body() } catch { throw spoil(error) }
   }
 
@@ -72,28 +82,52 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction {
 
 extension SQLiteWriteTransaction {
   func commit(_ record: CommitRecord, _ durability: Durability) throws(StorageError) -> Version {
-    try enter()
+    try commit(version.next, durability) { () throws(StorageError) in
+      try put(record, version.next)
+      try trimHistory()
+    }
+  }
+
+  func commit(adopting records: [CommitRecord], _ durability: Durability) throws(StorageError) -> Version {
+    do throws(StorageError) { try checkHistory(records) } catch {
+      end()
+      throw error
+    }
+    let last = records.last?.version ?? version.next
+    return try commit(last, durability) { () throws(StorageError) in
+      try connection.execute("DELETE FROM _vivarium_history")
+      for record in records.suffix(max(1, engine.options.historyLimit)) { try put(record, record.version) }
+      // The catalog was written for the version that usually follows.
+      try connection.execute("UPDATE _vivarium_catalog SET version = \(last.rawValue) WHERE version > \(version.rawValue)")
+    }
+  }
+
+  private func commit(
+    _ next: Version, _ durability: Durability, _ putHistory: () throws(StorageError) -> Void
+  ) throws(StorageError) -> Version {
+    try enterBeside()
     defer {
       end()
       leave()
     }
+    if hasPending { try settlePending() }
     guard marks.isEmpty else {
       throw StorageError(.misuse, .transaction, "A savepoint is still open.")
     }
     settleInsertion()
+    let state = SnapshotState(version: next, layout: layout)
     do throws(StorageError) {
       try engine.prepareCommit(durability)
       let counters = try putCounters()
-      try putRecord(record)
-      try trimHistory()
+      try putHistory()
       try connection.run(StatementKey(.commit), "COMMIT")
-      connection.settle(SnapshotState(version: version.next, layout: layout), counters)
+      connection.settle(state, counters)
     } catch {
       throw spoil(StorageError(widening: error))
     }
-    engine.keep(tails, version.next)
-    try engine.committed(version.next, layout === layoutAtBeginning ? nil : layout, durability)
-    return version.next
+    engine.keep(tails, next)
+    try engine.committed(state, isNewLayout: layout !== layoutAtBeginning, durability)
+    return state.version
   }
 
   /// Writes the counters that have changed, and returns all that are known.
@@ -111,12 +145,12 @@ extension SQLiteWriteTransaction {
     return known
   }
 
-  private func putRecord(_ record: CommitRecord) throws(StorageError) {
+  private func put(_ record: CommitRecord, _ version: Version) throws(StorageError) {
     let statement = try connection.take(StatementKey(.putRecord)) {
       "INSERT INTO _vivarium_history (version, record) VALUES (?, ?)"
     }
     defer { connection.finish(statement) }
-    statement.bind(1, Int64(version.next.rawValue))
+    statement.bind(1, Int64(version.rawValue))
     let bytes = record.encoded()
     let stored = bytes.withUnsafeBytes { bytes -> Result<Bool, StorageError> in
       do throws(StorageError) {

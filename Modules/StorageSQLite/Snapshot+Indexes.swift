@@ -35,7 +35,8 @@ extension Snapshot {
   }
 
   final func key(in id: IndexID, equalTo integer: Int64) throws(StorageError) -> ObjectKey? {
-    try enter()
+    // What an index holds is never kept back.
+    try enterBeside()
     defer { leave() }
     let index = try layout.index(id)
     guard index.isDirect else { return try key(in: id, equal: [.int(integer)]) }
@@ -50,7 +51,7 @@ extension Snapshot {
     guard try connection.step(statement, "read an index") else { return nil }
     let key = statement.int64(0)
     windows.didFind(index.table, key)
-    if let companion, !companion.holds(key, windows.epoch) {
+    if let companion, !companion.holds(key, windows.epoch), !hasPending || pendingWord(companion.layout.id, key) == nil {
       companion.begin(key, 1, windows.epoch)
       do throws(StorageError) { try companion.append(statement, 1, key: key) } catch {
         // Nobody has asked for the value yet: whoever does is told.

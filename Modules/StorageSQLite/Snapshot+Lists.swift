@@ -6,8 +6,11 @@ extension Snapshot {
     try enter()
     defer { leave() }
     let column = try layout.collection(id)
-    if let count = knownCount(id, owner) { return count }
-    return column.kind == .list ? try loadPositions(column, owner).count : try memberCount(column, owner)
+    if let count = knownCount(id, owner) ?? positions.count(id, owner) { return count }
+    // Counted by SQLite, whose pages of a list are read but none of its positions kept.
+    let count = try memberCount(column, owner)
+    if column.kind == .list { positions.keep(count: count, id, owner) }
+    return count
   }
 
   final func elements(

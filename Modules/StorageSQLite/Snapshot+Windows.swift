@@ -3,12 +3,15 @@ import Values
 
 extension Snapshot: WindowedReading {
   final func window(_ id: ColumnID, containing key: ObjectKey) throws(StorageError) -> ColumnWindow? {
-    try enter()
+    try enterBeside()
     defer { leave() }
+    if hasPending, pendingWord(id, key.rawValue) != nil { try settlePending() }
     let column = if let known = windows.known(id) { known } else { windows.column(try layout.scalar(id)) }
     let (key, epoch) = (key.rawValue, windows.epoch)
     if let window = column.window(containing: key, epoch) { return window }
     let length = column.wanted(from: key, epoch)
+    // A run may have such words in any of its rows.
+    if hasPending, length > 1 { try settlePending() }
     let isThere = length == 1 ? try readRow(column, key) : try readRows(column, key, length)
     return isThere ? column.window(containing: key, epoch) : nil
   }

@@ -17,6 +17,10 @@ class Snapshot: StorageReading {
   final var positions = PositionCache()
   @exclusivity(unchecked) final var windows = WindowTable()
   @exclusivity(unchecked) final var objectCounts = ObjectCounts()
+  /// A write has set words that are not in the tables yet.
+  @exclusivity(unchecked) final var hasPending = false
+  /// An object that was read since the last change that could have removed it; key 0: none.
+  @exclusivity(unchecked) final var seen: (table: TableID, key: Int64) = (TableID(0), 0)
   @exclusivity(unchecked) private final var isEnded = false
   /// Calls under way: a call inside a lent closure is one more.
   @exclusivity(unchecked) private final var depth = 0
@@ -34,7 +38,7 @@ class Snapshot: StorageReading {
 
   final var catalog: Catalog { layout.catalog }
 
-  final var powers: StoragePowers { StoragePowers(windows: self, pushdown: self, aggregates: self) }
+  final var powers: StoragePowers { StoragePowers(windows: self, gathering: self, pushdown: self, aggregates: self) }
 
   /// Throws when the transaction cannot be used any more.
   func refuse() throws(StorageError) {
@@ -43,6 +47,16 @@ class Snapshot: StorageReading {
 
   /// Call first in every call; `leave` last.
   @inline(__always) final func enter() throws(StorageError) {
+    try enterBeside()
+    guard hasPending else { return }
+    do throws(StorageError) { try settlePending() } catch {
+      leave()
+      throw error
+    }
+  }
+
+  /// The same for calls that know what is pending, or ask what nothing pending can change.
+  @inline(__always) final func enterBeside() throws(StorageError) {
     try refuse()
     depth += 1
   }
@@ -71,6 +85,12 @@ class Snapshot: StorageReading {
 
   /// Brings `objectCounts` up to date with rows that are being added.
   func settle() {}
+
+  /// Puts words into the tables that were set and kept back.
+  func settlePending() throws(StorageError) {}
+
+  /// Such a word: nil when there is none, and a nil in it for null.
+  func pendingWord(_ id: ColumnID, _ key: Int64) -> Int64?? { nil }
 }
 
 /// What a transaction finds when it begins.
@@ -81,7 +101,7 @@ struct SnapshotState {
 
 extension Snapshot {
   final func count(_ id: TableID) throws(StorageError) -> Int {
-    try enter()
+    try enterBeside()
     defer { leave() }
     return try objectCount(try layout.table(id))
   }
@@ -95,7 +115,7 @@ extension Snapshot {
   }
 
   final func contains(_ id: TableID, _ key: ObjectKey) throws(StorageError) -> Bool {
-    try enter()
+    try enterBeside()
     defer { leave() }
     return try contains(try layout.table(id), key)
   }
@@ -114,17 +134,28 @@ extension Snapshot {
   }
 
   final func word(_ id: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
-    try enter()
+    try enterBeside()
     defer { leave() }
-    if let word = windows.known(id)?.word(key.rawValue, windows.epoch) { return word }
+    if hasPending, let word = pendingWord(id, key.rawValue) {
+      seen = (id.table, key.rawValue)
+      return word
+    }
+    if let word = windows.known(id)?.word(key.rawValue, windows.epoch) {
+      seen = (id.table, key.rawValue)
+      return word
+    }
     let column = try layout.wordColumn(id)
     if windows.wasFound(id.table, key.rawValue) {
       // Read with the look-up from the next one on.
       let window = windows.column(column)
-      if try readRow(window, key.rawValue), let word = window.word(key.rawValue, windows.epoch) { return word }
+      if try readRow(window, key.rawValue), let word = window.word(key.rawValue, windows.epoch) {
+        seen = (id.table, key.rawValue)
+        return word
+      }
     }
     let statement = try read(column, key)
     defer { connection.finish(statement) }
+    seen = (id.table, key.rawValue)
     switch statement.word(0, column.cell) {
     case .word(let word): return word
     case .null: return nil
@@ -135,7 +166,8 @@ extension Snapshot {
   final func bytes(
     _ id: ColumnID, _ key: ObjectKey, _ body: (UnsafeRawBufferPointer?) -> Void
   ) throws(StorageError) {
-    try enter()
+    // Only words are kept back.
+    try enterBeside()
     defer { leave() }
     let column = try layout.bytesColumn(id)
     let statement = try read(column, key)

@@ -1,10 +1,10 @@
 /// What a statement is for. Its text is a function of the key and the layout.
 struct StatementKey: Equatable {
   enum Purpose: UInt64 {
-    case begin, beginWrite, commit, rollback, savepoint, release, undo
+    case begin, pin, beginWrite, commit, rollback, savepoint, release, undo
     case version, catalog, objectCount, largestKey, setCounters
     case putRecord, trimHistory, history, historyBounds, foreignLog
-    case contains, read, insert, delete, update
+    case contains, extent, read, gather, insert, delete, deleteRun, deleteBlock, update
     case keys, keysOfWord, find, countKeys, sources
     case positions, tail, elements, putElement, setElement, moveElement, removeElements, deleteOwner
     case hasMember, rankOfMember, countMembers, members, valueOfKey, putLink, removeLink, links, linksInRange, linkSources

@@ -16,6 +16,8 @@ final class TableLayout: Sendable {
   /// Columns of any kind whose values have links inside.
   let mixed: [(slot: Int, column: ColumnLayout)]
   let indexes: [IndexLayout]
+  /// By number of the property: a word that no index holds and nothing points by. It may be written later than it is set.
+  private let areLoose: [Bool]
 
   init(_ entry: TableEntry, name: String, slots: [ColumnLayout], indexes: [IndexLayout]) {
     self.entry = entry
@@ -27,6 +29,10 @@ final class TableLayout: Sendable {
     self.columns = columns
     scalars = slots.enumerated().filter { $0.element.kind == .scalar }.map { ($0.offset, $0.element) }
     collections = slots.filter(\.isCollection)
+    areLoose = columns.map { column in
+      guard let column, column.kind == .scalar, column.cell.isWord, column.cell.type != .link else { return false }
+      return !indexes.contains { $0.columns.contains { $0 === column } }
+    }
     mixed = slots.enumerated().filter { $0.element.linksInside }.map { ($0.offset, $0.element) }
   }
 
@@ -36,6 +42,11 @@ final class TableLayout: Sendable {
   @inline(__always) subscript(property: PropertyID) -> ColumnLayout? {
     let number = Int(property.rawValue)
     return number < columns.count ? columns[number] : nil
+  }
+
+  func isLoose(_ property: PropertyID) -> Bool {
+    let number = Int(property.rawValue)
+    return number < areLoose.count && areLoose[number]
   }
 
   var insertText: String {

@@ -40,6 +40,13 @@ struct VersionWatch {
     version = committed
   }
 
+  /// The version that is known to be the newest without asking for it: nothing was committed since it was found out.
+  mutating func known() -> Version? {
+    guard let index else { return nil }
+    if !look(index) { version = nil }
+    return version
+  }
+
   /// Looks at the index; whether it is as it was seen last.
   private mutating func look(_ index: UnsafeRawPointer) -> Bool {
     withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 12) { now in

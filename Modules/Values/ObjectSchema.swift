@@ -54,4 +54,10 @@ public struct Schema: Sendable, Hashable, Codable {
 /// can offer `.lmdb(url, models: Person.self)` without importing the module that people import.
 public protocol SchemaDescribing: SendableMetatype {
   static var _$schema: ObjectSchema { get }
+  /// The type whose objects the store makes: of a struct, the class behind it.
+  static var _$objectType: ObjectIdentifier { get }
+}
+
+extension SchemaDescribing {
+  public static var _$objectType: ObjectIdentifier { ObjectIdentifier(Self.self) }
 }

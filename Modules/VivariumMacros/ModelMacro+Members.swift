@@ -5,7 +5,7 @@ extension ModelMacro {
   /// Everything the macro adds inside the class.
   var members: [DeclSyntax] {
     [valuesBox] + storage + initialisers + [
-      "\(raw: access)static var _$name: String { \"\(raw: name)\" }",
+      "\(raw: access)static var _$name: String { \"\(raw: storedName ?? name)\" }",
       schema,
       keyPaths,
       adoption,
@@ -14,7 +14,7 @@ extension ModelMacro {
 
   /// The values of an object that is in no store: a box that live objects do not have.
   private var valuesBox: DeclSyntax {
-    let fields = stored.map { "var \($0.identifier): \($0.boxedType)" }
+    let fields = ["var _$observers: Vivarium.UnmanagedObservers?"] + stored.map { "var \($0.identifier): \($0.boxedType)" }
     let defaults = stored.map { "self.\($0.identifier) = \($0.initialValue)" }
     let given = memberwise.map { "self.\($0.identifier) = \($0.identifier)" }
     let others = stored.filter { p in !memberwise.contains { $0.identifier == p.identifier } }
@@ -40,6 +40,12 @@ extension ModelMacro {
         let values = _$Values()
         _$owner = values
         return values
+      }
+      """,
+      """
+      \(raw: access)var _$observers: Vivarium.UnmanagedObservers? {
+        get { _$raw == nil ? _$values._$observers : nil }
+        set { if _$raw == nil { _$values._$observers = newValue } }
       }
       """,
     ]
@@ -93,7 +99,7 @@ extension ModelMacro {
     }
     return """
       \(raw: access)static let _$schema = Vivarium.ObjectSchema(
-        name: \(literal: name),
+        name: \(literal: storedName ?? name),
         properties: [
       \(raw: rows.map { "    " + $0 }.joined(separator: ",\n"))
         ],
@@ -124,16 +130,17 @@ extension ModelMacro {
     return "\(raw: access)static let _$keyPaths: [any PartialKeyPath<\(raw: name)> & Sendable] = [\(raw: paths)]"
   }
 
-  /// Moves an unmanaged object's values into a row.
+  /// Moves an unmanaged object's values into a row, and says who observes them.
   private var adoption: DeclSyntax {
     let lines = properties.enumerated().compactMap { ordinal, property -> String? in
       if property.isInverse { return nil }
       let call = property.isRequired ? "try adoption.put(required: " : "adoption.put("
       return "  \(call)values.\(property.identifier), \(ordinal))"
     }
-    let body = lines.isEmpty ? "" : "\n  let values = _$values\n" + lines.joined(separator: "\n")
+    let first = ["  let values = _$values", "  if let observers = values._$observers { adoption.observers = observers }"]
     return """
-      \(raw: access)func _$fill(_ adoption: Vivarium.Adoption) throws(Vivarium.StoreError) {\(raw: body)
+      \(raw: access)func _$fill(_ adoption: Vivarium.Adoption) throws(Vivarium.StoreError) {
+      \(raw: (first + lines).joined(separator: "\n"))
       }
       """
   }

@@ -6,6 +6,8 @@ import SwiftSyntaxMacros
 struct ModelMacro {
   let declaration: ClassDeclSyntax
   let properties: [Property]
+  /// How the store calls the type, where that is not the class's name.
+  var storedName: String?
 
   var name: String { declaration.name.text.filter { $0 != "`" } }
   /// `@Model(.embedded)`.
@@ -18,7 +20,9 @@ struct ModelMacro {
   /// nil when the declaration cannot be a model; then it is complained about if `context` is given.
   init?(_ group: some DeclGroupSyntax, _ context: (any MacroExpansionContext)?) {
     guard let declaration = group.as(ClassDeclSyntax.self) else {
-      context?.complain("'@Model' needs a final class", id: "class", at: group.introducer)
+      let isStruct = group.is(StructDeclSyntax.self)
+      context?.complain(
+        "'@Model' needs a final class" + (isStruct ? "; a struct is a '@ValueModel'" : ""), id: "class", at: group.introducer)
       return nil
     }
     guard ModelMacro.isAllowed(declaration, context) else { return nil }

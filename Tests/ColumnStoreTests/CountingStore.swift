@@ -9,6 +9,8 @@ final class CountingStore: StoreInFront {
   struct Counts: Equatable {
     /// Values that were looked up.
     var reads = 0
+    /// The same by what they are.
+    var readSpaces: [EntryKey.Space: Int] = [:]
     /// Entries that were visited in runs.
     var visits = 0
     /// Entries that the last batch put or deleted, by what they are.
@@ -55,7 +57,10 @@ private final class CountingSnapshot: KeyValueSnapshot {
   func end() { base.end() }
 
   func value(for key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
-    store.count { $0.reads += 1 }
+    store.count { counts in
+      counts.reads += 1
+      if let space = key.first.flatMap({ EntryKey.Space(rawValue: $0) }) { counts.readSpaces[space, default: 0] += 1 }
+    }
     return try base.value(for: key)
   }
 

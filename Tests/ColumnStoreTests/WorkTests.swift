@@ -1,3 +1,4 @@
+import Foundation
 import Storage
 import StorageMemory
 import Synchronization
@@ -13,18 +14,19 @@ import Values
   private let engine: ColumnEngine
   private let table: TableEntry
 
+  private static let schema = Schema([
+    ObjectSchema(
+      "Task", .scalar("id", .int64, primaryKey: true), .scalar("title", .string), .scalar("priority", .int64),
+      .scalar("project", .int64, indexed: true))
+  ])
+
   /// Rows of three chunks, and some fresh ones.
   private static let rows = 3_050
 
   init() throws {
     store = CountingStore(MemoryStore(pageSize: 4_096))
     engine = try ColumnEngine(store, OpenOptions())
-    let schema = Schema([
-      ObjectSchema(
-        "Task", .scalar("id", .int64, primaryKey: true), .scalar("title", .string), .scalar("priority", .int64),
-        .scalar("project", .int64, indexed: true))
-    ])
-    table = try #require(try engine.adopt(schema)["Task"])
+    table = try #require(try engine.adopt(WorkTests.schema)["Task"])
     for part in [0..<WorkTests.rows - 20, WorkTests.rows - 20..<WorkTests.rows] {
       try engine.write { write in for id in part { try write.insert(table, WorkTests.row(id)) } }
     }
@@ -47,6 +49,27 @@ import Values
     #expect(counts.visits == 0)
     // The catalog, the table's record and rows, and of each index its record and a block.
     #expect(counts.reads <= 7)
+  }
+
+  @Test func aTestForNullReadsNoLongValue() throws {
+    let schema = Schema([ObjectSchema("Film", .scalar("minutes", .int64), .scalar("picture", .data, optional: true))])
+    let film = try #require(try engine.adopt(Schema(WorkTests.schema.objects + schema.objects))["Film"])
+    try engine.write { write in
+      for i in 0..<1_500 {
+        let picture = i % 3 == 0 ? Value.null : .data(Data(repeating: 1, count: 5_000))
+        try write.insert(film, ["minutes": .int(Int64(i)), "picture": picture])
+      }
+    }
+    _ = store.take()
+    var present = 0
+    let read = try engine.beginRead()
+    try read.scan(film.id, [film.id("picture")], from: ObjectKey(1), hints: [ZoneHint(presenceOf: 0)]) { batch in
+      for row in 0..<batch.count where batch.isLive(at: row) && !batch.columns[0].isNull(at: row) { present += 1 }
+      return .proceed
+    }
+    #expect(present == 1_000)
+    // The table, and of two chunks their maps and the column; of a thousand pictures none.
+    #expect(store.take().reads < 12)
   }
 
   @Test func updatesRewriteOneColumnOfTheChunksTheyTouch() throws {

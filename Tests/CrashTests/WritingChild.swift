@@ -1,11 +1,13 @@
 import Foundation
 import TestSupport
+import Testing
 
 /// A running `crash-child`, and what it said.
 final class WritingChild {
   let writer: Int64
   private let process = Process()
   private let output = Pipe()
+  private let ended = Signal()
   private var rest = Data()
   /// The last number that the child said is durable.
   private(set) var acknowledged: Int64 = 0
@@ -15,6 +17,7 @@ final class WritingChild {
     process.executableURL = Self.executable
     process.arguments = [kind, path, "\(writer)"]
     process.standardOutput = output
+    process.terminationHandler = { [ended] _ in ended.fire() }
     try process.run()
   }
 
@@ -36,10 +39,35 @@ final class WritingChild {
         acknowledged = max(acknowledged, number)
         return number
       }
+      guard isThereOutput() else { return nil }
       let more = output.fileHandleForReading.availableData
       if more.isEmpty { return nil }
       rest.append(more)
     }
+  }
+
+  /// Waits for output or its end. A child that says nothing for ten minutes stands still: what it waits for is told, and it
+  /// is killed, so that the test comes to an end.
+  private func isThereOutput() -> Bool {
+    var item = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    var found: Int32
+    repeat { found = poll(&item, 1, 600_000) } while found < 0 && errno == EINTR
+    if found > 0 { return true }
+    Issue.record("Writer \(writer) has said nothing for ten minutes. \(standing)")
+    kill()
+    return false
+  }
+
+  /// What the child's threads wait for, as the system tells it.
+  private var standing: String {
+    let tasks = "/proc/\(process.processIdentifier)/task"
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+    let lines = threads.map { thread in
+      ["wchan", "syscall", "stat"].map { name in
+        "\(name) " + ((try? String(contentsOfFile: "\(tasks)/\(thread)/\(name)", encoding: .utf8)) ?? "?")
+      }.joined(separator: "; ")
+    }
+    return "Process \(process.processIdentifier), \(threads.count) threads:\n" + lines.joined(separator: "\n")
   }
 
   /// Kills the child without warning.
@@ -48,7 +76,7 @@ final class WritingChild {
   /// The last number that a killed child said. Only after every child was killed: one may hold another's output.
   func lastWord() -> Int64 {
     while number() != nil {}
-    process.waitUntilExit()
+    if !ended.wait() { Issue.record("The end of writer \(writer) was never told. \(standing)") }
     return acknowledged
   }
 

@@ -55,4 +55,18 @@ import Values
     let missing = try InspectProcess(["migrate", old.path, "--dry-run", "--schema", directory.file("none").path])
     #expect(missing.status == 3 && missing.complainedInOneLine)
   }
+
+  @Test(arguments: FileKind.allCases) func anExportOfRealmStudioIsImportedWithTheTypesOfAnotherStore(kind: FileKind) throws {
+    let directory = TemporaryDirectory("realm")
+    let (like, new, json) = (directory.file("like"), directory.file("new"), directory.file("realm.json"))
+    try makeStore(kind, like, [PropertySchema(name: "name", kind: .scalar(.string)), PropertySchema(name: "size", kind: .scalar(.int64))])
+    try Data(#"{"Item": [{"name": "a", "size": 3}, {"name": "b", "size": -1}]}"#.utf8).write(to: json)
+    let made = try InspectProcess(["import", new.path, "--to", kind.rawValue, "--like", like.path, "--from", json.path])
+    #expect(made.status == 0 && made.errors.isEmpty, "\(made.errors)")
+    #expect(try InspectProcess(["dump", new.path, "--format", "csv"]).output.contains("2,b,-1\r\n"))
+    #expect(try InspectProcess(["verify", new.path]).status == 0)
+    // Without types it is no export that is known.
+    let refused = try InspectProcess(["import", directory.file("other").path, "--to", kind.rawValue, "--from", json.path])
+    #expect(refused.status == 2 && refused.errors.hasPrefix("inspect: "))
+  }
 }

@@ -1,5 +1,8 @@
 import Inspection
 import Storage
+import StorageLMDB
+import StorageMemory
+import StorageSQLite
 import TestSupport
 import Testing
 import Values
@@ -30,5 +33,36 @@ import Values
     let kept = try records(source, after: 21)
     #expect(kept.count == 10)
     #expect(try records(target, after: 21) == kept)
+  }
+
+  @Test(arguments: ["lmdb", "sqlite", "memory"]) func aCopyIsOneCommitHoweverManyVersionsThereWere(_ kind: String) throws {
+    let source = try MemoryBackend().open(OpenOptions(historyLimit: 10))
+    let table = try #require(try source.adopt(Schema([ObjectSchema("Pup", .scalar("name", .string))]))["Pup"])
+    for number in 1...300 {
+      var record = CommitRecord()
+      record.tables = [TableChange(table: table.id, inserted: KeyRuns([Int64(number)]))]
+      try source.write(record: record) { try $0.insert(table, ["name": .string("\(number)")]) }
+    }
+    let folder = TemporaryDirectory("copy")
+    let path = folder.file("copy").path
+    let backend: any StorageBackend =
+      switch kind {
+      case "lmdb": LMDBBackend(path: path)
+      case "sqlite": SQLiteBackend(path: path)
+      default: MemoryBackend()
+      }
+    let target = try backend.open(OpenOptions())
+    try StoreCopy.copy(source, to: target)
+    #expect(try target.latestVersion() == Version(301))
+    let read = try target.beginRead()
+    #expect(try read.count(table.id) == 300)
+    let kept = try records(source, after: 291)
+    #expect(kept.count == 10)
+    #expect(try records(target, after: 291) == kept)
+    // A commit for each version before would have left a record of it.
+    let trimmed = #expect(throws: StorageError.self) { try read.history(after: Version(290)) { _ in .stop } }
+    #expect(trimmed?.code == .historyTrimmed)
+    read.end()
+    target.close()
   }
 }

@@ -57,6 +57,67 @@ import Vivarium
     #expect(other.objects(Author.self).map(\.name) == ["outer", "inner", "later"])
   }
 
+  @Test(arguments: Engine.allCases) func aWriteBesideAnotherOpenOneOfTheThreadIsRefusedAndNotWaitedFor(engine: Engine) throws {
+    let (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let (store, other) = (try Store(configuration, isolation: nil), try Store(configuration, isolation: nil))
+    try store.beginWrite()
+    try store.add(Author(name: "first"))
+    #expect { try other.beginWrite() } throws: { StoreError.Code.alreadyInWrite ~= $0 }
+    #expect { try other.write {} } throws: { StoreError.Code.alreadyInWrite ~= $0 }
+    #expect(!other.isInWriteTransaction)
+    try store.commitWrite()
+    try other.write { try other.add(Author(name: "second")) }
+    try store.beginWrite()
+    store.cancelWrite()
+    try other.beginWrite()
+    other.cancelWrite()
+    // One that goes with its write open leaves nothing to wait for.
+    do {
+      let brief = try Store(configuration, isolation: nil)
+      try brief.beginWrite()
+    }
+    try other.write { try other.add(Author(name: "third")) }
+    #expect(other.objects(Author.self).map(\.name) == ["first", "second", "third"])
+  }
+
+  @Test func aWriteBesideAnotherOpenOneOfTheQueueIsRefusedOnEveryThreadOfIt() throws {
+    let (configuration, directory) = Engine.memory.place()
+    defer { withExtendedLifetime(directory) {} }
+    let queue = DispatchQueue(label: "test.context")
+    let stores = try queue.sync { [try Store(configuration, queue: queue), try Store(configuration, queue: queue)] }
+    try queue.sync { try stores[0].beginWrite() }
+    try queue.sync {
+      try stores[0].add(Author(name: "first"))
+      #expect { try stores[1].beginWrite() } throws: { StoreError.Code.alreadyInWrite ~= $0 }
+      try stores[0].commitWrite()
+      try stores[1].write { try stores[1].add(Author(name: "second")) }
+      #expect(stores[1].objects(Author.self).count == 2)
+    }
+  }
+
+  /// Another context's open write is waited for: it ends by itself.
+  @Test func aWriteWaitsForThatOfAnotherThread() throws {
+    let (configuration, directory) = Engine.memory.place()
+    defer { withExtendedLifetime(directory) {} }
+    let store = try Store(configuration, isolation: nil)
+    let (begun, asked) = (Signal(), Signal())
+    Thread {
+      do {
+        let other = try Store(configuration, isolation: nil)
+        try other.beginWrite()
+        begun.fire()
+        _ = asked.wait()
+        try other.add(Author(name: "first"))
+        try other.commitWrite()
+      } catch { Issue.record(error) }
+    }.start()
+    #expect(begun.wait())
+    asked.fire()
+    try store.write { try store.add(Author(name: "second")) }
+    #expect(store.objects(Author.self).map(\.name) == ["first", "second"])
+  }
+
   @Test(arguments: Engine.allCases) func aStoreTakesOverTheRightThatAnotherOfItsContextAwaits(engine: Engine) throws {
     var (configuration, directory) = engine.place()
     defer { withExtendedLifetime(directory) {} }

@@ -90,6 +90,31 @@ enum Guide {
     return lines
   }
 
+  // Guide: values
+  @ValueModel struct Reading {
+    @PrimaryKey var id: Int
+    @Indexed var sensor = ""
+    var celsius = 0.0
+    var tags: [String] = []
+  }
+  // Guide: end
+
+  static func values(in store: Store) throws -> [String]? {
+    // Guide: storing values
+    try store.write {
+      try store.add(Reading(id: 1, sensor: "attic", celsius: 19))
+      try store.add(Reading(id: 1, sensor: "attic", celsius: 21.5, tags: ["warm"]), update: .modified)
+    }
+    let warm = store.values(Reading.self).where { $0.celsius > 20 }.sorted(by: \.celsius)
+    let token = warm.observe { change in                    // the same change sets as of objects
+      if case .update(let readings, _, let insertions, _) = change { print(insertions.map { readings[$0].sensor }) }
+    }
+    let first = store.value(Reading.self, forPrimaryKey: 1)  // a copy
+    // Guide: end
+    token.stop()
+    return first?.tags
+  }
+
   static func deleting(in store: Store) throws {
     // Guide: deleting
     let step = Step(title: "Whole")

@@ -5,7 +5,7 @@ import Vivarium
 
 @Suite struct ModelsGuideTests {
   private static let models: [any SchemaDescribing.Type] = [
-    Guide.Project.self, Guide.Worker.self, Guide.Step.self, Guide.Office.self,
+    Guide.Project.self, Guide.Worker.self, Guide.Step.self, Guide.Office.self, Guide.Reading.self,
   ]
 
   @Test func theGuideRuns() throws {
@@ -15,6 +15,7 @@ import Vivarium
     let bridge = try #require(store.objects(Guide.Project.self).first)
     #expect(bridge.stepCount == 2 && bridge.tags.count == 2 && bridge.extra["lanes"]?.int == 2)
     #expect(try Guide.projecting(in: store) == ["Bridge: Plan, Build", "Tunnel: Dig"])
+    #expect(try Guide.values(in: store) == ["warm"])
     try store.write { bridge.office?.address.city = "Ghent" }
     #expect(Guide.asking(in: store).map(\.name) == ["Bridge"])
     try Guide.deleting(in: store)

@@ -119,8 +119,8 @@ import Vivarium
     }
     store.refresh()
     token.stop()
-    // The new record's other track may be told as well: what its record holds has changed.
-    #expect(track.record == records[1] && told >= 2, "\(told)")
+    // The new record's other track has the record it had.
+    #expect(track.record == records[1] && told == 2, "\(told)")
   }
 
   @Test(arguments: Engine.allCases) func aCascadeIsToldInOneCallWithExactCounts(engine: Engine) throws {

@@ -114,11 +114,87 @@ private final class Observer {
   func checkIsUpToDate() { #expect(keys == results.map(\.id)) }
 }
 
+/// The tokens of a list and of an inverse: keys in order, brought along by each change set.
+private final class LinkObserver {
+  private let now: () -> [ObjectID]
+  private(set) var token: NotificationToken?
+  private var keys: [ObjectID] = []
+  private(set) var isStarted = false
+
+  init(_ author: Author) {
+    now = { author.books.map(\.id) }
+    token = author.books.observe { [unowned self] in hear($0) { $0.map(\.id) } }
+  }
+
+  init(_ book: Book) {
+    now = { book.authors.map(\.id) }
+    token = book.authors.observe { [unowned self] in hear($0) { $0.map(\.id) } }
+  }
+
+  private func hear<C>(_ change: CollectionChange<C>, _ ids: (C) -> [ObjectID]) {
+    switch change {
+    case .error(let error): Issue.record("\(error)")
+    case .initial(let collection):
+      #expect(!isStarted)
+      isStarted = true
+      keys = ids(collection)
+    case .update(let collection, let deletions, let insertions, let modifications):
+      let new = ids(collection)
+      #expect(modifications.old.map { keys[$0] } == modifications.new.map { new[$0] })
+      for position in deletions.reversed() { keys.remove(at: position) }
+      for position in insertions { keys.insert(new[position], at: position) }
+      #expect(keys == new)
+    }
+  }
+
+  func learn() { keys = now() }
+  func checkIsUpToDate() { #expect(keys == now()) }
+}
+
+/// The tokens of numbers of results: what was told last is what a look at everything gives.
+private final class NumberObserver {
+  private let results: Results<Book>
+  private(set) var tokens: [NotificationToken] = []
+  private var count: Int?
+  private var sum: Int?
+  private var price: Double?
+  private var least: Int??
+  private var dearest: Double??
+
+  init(_ results: Results<Book>) {
+    self.results = results
+    tokens = [
+      results.observe(.count) { [unowned self] in count = told($0, count) },
+      results.observe(.sum(of: \.pages)) { [unowned self] in sum = told($0, sum) },
+      results.observe(.sum(of: \.price)) { [unowned self] in price = told($0, price) },
+      results.observe(.min(of: \.pages)) { [unowned self] in least = told($0, least) },
+      results.observe(.max(of: \.price)) { [unowned self] in dearest = told($0, dearest) },
+    ]
+  }
+
+  private func told<V: Equatable>(_ change: AggregateChange<V>, _ known: V?) -> V? {
+    switch change {
+    case .initial: #expect(known == nil)
+    case .update(let value, let old): #expect(old == known && value != known)
+    case .error(let error): Issue.record("\(error)")
+    }
+    return change.value
+  }
+
+  func checkIsUpToDate() throws {
+    let (pages, prices) = (try results.sum(of: \.pages), try results.sum(of: \.price))
+    let (low, high) = (try results.min(of: \.pages), try results.max(of: \.price))
+    #expect(count == results.count && sum == pages && price == prices && least == low && dearest == high)
+  }
+}
+
 private struct History {
   private var random: SeededGenerator
   private let store: Store
   private let writers: [Store]
   private var observers: [Observer] = []
+  private var links: [LinkObserver] = []
+  private var numbers: [NumberObserver] = []
 
   init(_ generator: inout SeededGenerator, _ configuration: Store.Configuration? = nil) throws {
     random = generator
@@ -134,6 +210,10 @@ private struct History {
       observers.append(try Observer(results, random.oneIn(3) ? ["price"] : nil))
     }
     store.refresh()
+    for author in store.objects(Author.self) { links.append(LinkObserver(author)) }
+    if let book = store.objects(Book.self).first { links.append(LinkObserver(book)) }
+    for _ in 0..<2 { numbers.append(NumberObserver(results())) }
+    store.refresh()
     for step in 0..<30 {
       if step == 12 {
         let results = results()
@@ -143,6 +223,8 @@ private struct History {
       case 0:
         store.refresh()
         for observer in observers where observer.isStarted { observer.checkIsUpToDate() }
+        for link in links { link.checkIsUpToDate() }
+        for number in numbers { try number.checkIsUpToDate() }
       case 1:
         var skipping: [Observer] = []
         for observer in observers where observer.isStarted && random.oneIn(3) { skipping.append(observer) }
@@ -155,6 +237,14 @@ private struct History {
       observer.checkIsUpToDate()
       observer.token?.stop()
     }
+    for link in links {
+      link.checkIsUpToDate()
+      link.token?.stop()
+    }
+    for number in numbers {
+      try number.checkIsUpToDate()
+      for token in number.tokens { token.stop() }
+    }
   }
 
   private mutating func results() -> Results<Book> {
@@ -163,6 +253,8 @@ private struct History {
     case 0: books = books.where { $0.pages > 4 }
     case 1: books = books.where { $0.pages < 8 && $0.title != "b" }
     case 2: books = books.where { $0.price > 2 || $0.pages == 3 }
+    // Over an inverse.
+    case 3: books = books.filter("authors.@count > 0")
     default: break
     }
     switch random.below(5) {
@@ -198,8 +290,27 @@ private struct History {
       default: book.pages = random.below(10)
       }
     }
+    try editLists(by: writer)
     for observer in observers { observer.touched.formUnion(touched) }
-    try writer.commitWrite(withoutNotifying: skipping.compactMap(\.token))
+    // Those of lists and inverses too, now and then; numbers say by themselves what they know.
+    var known: [LinkObserver] = []
+    if !skipping.isEmpty { for link in links where link.isStarted && random.oneIn(3) { known.append(link) } }
+    try writer.commitWrite(withoutNotifying: skipping.compactMap(\.token) + known.compactMap(\.token))
     for observer in skipping { observer.learn() }
+    for link in known { link.learn() }
+  }
+
+  private mutating func editLists(by writer: Store) throws {
+    if writer.objects(Author.self).isEmpty {
+      for name in ["x", "y"] { try writer.add(Author(name: name)) }
+    }
+    let (authors, books) = (writer.objects(Author.self), writer.objects(Book.self))
+    guard random.oneIn(2), !books.isEmpty else { return }
+    let list = authors[random.below(authors.count)].books
+    switch random.below(list.isEmpty ? 1 : 4) {
+    case 0, 1: list.insert(books[random.below(books.count)], at: random.below(list.count + 1))
+    case 2: list.remove(at: random.below(list.count))
+    default: list.move(from: random.below(list.count), to: random.below(list.count))
+    }
   }
 }

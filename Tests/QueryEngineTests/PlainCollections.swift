@@ -1,4 +1,5 @@
 import QueryModel
+import Storage
 import Values
 
 /// The meaning of conditions over collections once more, one object at a time and nothing prepared.
@@ -15,6 +16,61 @@ struct PlainCollections {
   private typealias Scope = [String: Int64]
 
   func keys(_ condition: PredicateNode) -> [Int64] { world.keys.filter { holds(condition, "SELF", ["SELF": $0]) } }
+
+  func keys(_ query: Query) -> [Int64] {
+    var keys = sorted(keys(query.condition), query.sort)
+    if let limit = query.limit { keys = Array(keys.prefix(limit)) }
+    for clause in query.clauses {
+      switch clause {
+      case .sort(let sort): keys = sorted(keys, sort)
+      case .limit(let count): keys = Array(keys.prefix(count))
+      case .offset(let count): keys = Array(keys.dropFirst(count))
+      case .distinct(let paths):
+        var kept: [(key: Int64, values: [Value])] = []
+        for key in keys {
+          let values = paths.map { single($0, key) }
+          guard values.allSatisfy({ $0 != nil }) else { continue }
+          let known = values.compactMap(\.self)
+          let isNew = !kept.contains { other in zip(other.values, known).allSatisfy { $0.order(to: $1) == .same } }
+          if isNew { kept.append((key, known)) }
+        }
+        keys = kept.map(\.key)
+      }
+    }
+    return keys
+  }
+
+  private func sorted(_ keys: [Int64], _ sort: [SortKey]) -> [Int64] {
+    let rows = keys.enumerated().map { place, key in (place: place, key: key, values: sort.map { single($0.path, key) }) }
+    return rows.sorted { a, b in
+      for (i, key) in sort.enumerated() {
+        let order = order(a.values[i], b.values[i])
+        if order != .same { return (order == .before) == key.ascending }
+      }
+      return a.place < b.place
+    }.map(\.key)
+  }
+
+  /// What a null link keeps from having a value comes after all values; lists and maps are the same among themselves.
+  private func order(_ a: Value?, _ b: Value?) -> Value.Order {
+    guard let a, let b else { return a == nil ? (b == nil ? .same : .after) : .before }
+    switch (a, b) {
+    case (.list, .list), (.map, .map): return .same
+    default: return a.order(to: b)
+    }
+  }
+
+  /// The one value of a path; nil behind a null link.
+  private func single(_ path: PropertyPath, _ key: Int64) -> Value? {
+    var here = PropertyPath([])
+    if path.components.first == "@links" { return self.path(path, "SELF", ["SELF": key]).groups.first?.first ?? .null }
+    for component in path.components.dropLast() {
+      here.components.append(component)
+      let isLink = ["next", "addr"].contains(component) || here.components.suffix(2).first == "named" && component.hasPrefix("[")
+      if isLink, paths.find(here, from: key).groups.first?.first.map(\.isNull) ?? true { return nil }
+    }
+    return self.path(path, "SELF", ["SELF": key]).groups.first?.first ?? .null
+  }
 
   /// `own` is the variable of the object that paths without one begin at.
   private func holds(_ node: PredicateNode, _ own: String, _ scope: Scope) -> Bool {
@@ -34,6 +90,9 @@ struct PlainCollections {
     /// Every value is a string, or null.
     var isText = false
     var isWrittenNull = false
+    /// The values are names of types.
+    var isTypeName = false
+    var folding: Folding?
   }
 
   private func operand(_ node: ExpressionNode, _ own: String, _ scope: Scope) -> Operand {
@@ -43,15 +102,25 @@ struct PlainCollections {
       if case .string = value { result.isText = true }
       return result
     case .constants(let values): return Operand(groups: [values], isMany: true)
+    case .folded(let inner, let folding):
+      var result = operand(inner, own, scope)
+      result.folding = folding
+      return result
+    case .object(let object):
+      guard case .key(let key) = object.identity, let table = world.catalog[object.type]?.id else { return Operand(groups: [], isMany: false) }
+      return Operand(groups: [[.object(ObjectLink(table, key))]], isMany: false)
+    case .list(let nodes): return Operand(groups: [nodes.flatMap { operand($0, own, scope).groups.flatMap(\.self) }], isMany: true)
     case .quantified(let quantifier, let inner):
       var result = operand(inner, own, scope)
       result.quantifier = quantifier
       return result
     case .path(let path): return self.path(path, own, scope)
-    case .arithmetic(_, let a, let b):
+    case .arithmetic(let sign, let a, let b):
       let (left, right) = (operand(a, own, scope), operand(b, own, scope))
-      let addend = right.groups[0][0]
-      return Operand(groups: left.groups.map { $0.map { sum($0, addend) } }, isMany: left.isMany)
+      let groups = left.groups.flatMap { l in
+        right.groups.map { r in l.flatMap { x in r.map { y in PlainArithmetic.result(sign, x, y) } } }
+      }
+      return Operand(groups: groups, isMany: left.isMany || right.isMany)
     case .subquery(let subquery):
       var count: Int64 = 0
       for value in self.path(subquery.collection, own, scope).groups.flatMap(\.self) {
@@ -73,6 +142,13 @@ struct PlainCollections {
       components.removeFirst()
     }
     guard let key = scope[start] else { return Operand(groups: [], isMany: false) }
+    if components.last == "@type" || components.last == "length" {
+      let found = paths.find(PropertyPath(Array(components.dropLast())), from: key)
+      if components.last == "@type" {
+        return Operand(groups: found.groups.map { $0.map { .string(kind($0)) } }, isMany: found.isMany, isTypeName: true)
+      }
+      return Operand(groups: found.groups.map { $0.map { .int(length($0)) } }, isMany: found.isMany)
+    }
     guard let at = components.firstIndex(where: { ["@count", "@sum", "@min", "@max", "@avg"].contains($0) }) else {
       let found = paths.find(PropertyPath(components), from: key)
       let end = components.last { !$0.hasPrefix("[") }
@@ -83,6 +159,9 @@ struct PlainCollections {
     let aggregate = components.remove(at: at)
     let found = paths.find(PropertyPath(components), from: key)
     // Of a collection behind many owners there is one result for each owner.
+    if components.first == "@links" || components.contains("@links") {
+      return Operand(groups: [[total(aggregate, found.groups.flatMap(\.self))]], isMany: false)
+    }
     let relationships = ["links", "parts", "named", "by", "addresses"]
     let owners = paths.find(PropertyPath(Array(components.dropLast())), from: key)
     let isPlain = ["nums", "tags", "scores"].contains(components.last)
@@ -100,6 +179,30 @@ struct PlainCollections {
     var values = found.groups.flatMap(\.self)
     if aggregate == "@count", relationships.contains(components.last ?? "") { values.removeAll(where: \.isNull) }
     return Operand(groups: [[total(aggregate, values)]], isMany: false)
+  }
+
+  private func kind(_ value: Value) -> String {
+    switch value {
+    case .null: "null"
+    case .bool: "bool"
+    case .int: "int"
+    case .double: "double"
+    case .decimal: "decimal"
+    case .string: "string"
+    case .list: "list"
+    case .map: "object"
+    default: "link"
+    }
+  }
+
+  private func length(_ value: Value) -> Int64 { if case .string(let text) = value { Int64(text.utf8.count) } else { 0 } }
+
+  private func isOfType(_ kind: Value, _ name: Value) -> Bool {
+    switch name {
+    case .string("numeric"): [.string("int"), .string("double"), .string("decimal")].contains(kind)
+    case .string("collection"): [.string("list"), .string("object")].contains(kind)
+    default: kind == name
+    }
   }
 
   private func total(_ aggregate: String, _ values: [Value]) -> Value {
@@ -124,24 +227,20 @@ struct PlainCollections {
     }
   }
 
-  private func sum(_ a: Value, _ b: Value) -> Value {
-    switch (a, b) {
-    case (.int(let x), .int(let y)): .int(x &+ y)
-    case (.int, .double), (.double, .int), (.double, .double): .double(number(a) + number(b))
-    case (.decimal(let x), .int(let y)): .decimal(x + Decimal128(y))
-    default: .null
-    }
-  }
-
   private func holds(_ comparison: Comparison, _ own: String, _ scope: Scope) -> Bool {
     let (left, right) = (operand(comparison.left, own, scope), operand(comparison.right, own, scope))
+    if comparison.comparator == .in, !left.isMany, !right.isMany, left.isText, right.isText, left.quantifier == nil, right.quantifier == nil {
+      return right.groups[0].contains { whole in left.groups[0].contains { compare(whole, .contains, $0, false, nil) } }
+    }
     let (ls, rs) = (left.groups.isEmpty ? [[]] : left.groups, right.groups.isEmpty ? [[]] : right.groups)
     return ls.contains { l in rs.contains { r in holds(l, left, comparison.comparator, r, right) } }
   }
 
   private func holds(_ l: [Value], _ left: Operand, _ comparator: ComparisonOperator, _ r: [Value], _ right: Operand) -> Bool {
     func one(_ a: Value, _ comparator: ComparisonOperator, _ b: Value) -> Bool {
-      compare(a, comparator, b, left.isText && right.isText && !left.isWrittenNull && !right.isWrittenNull)
+      if left.isTypeName { return isOfType(a, b) == (comparator != .notEqual) }
+      return compare(
+        a, comparator, b, left.isText && right.isText && !left.isWrittenNull && !right.isWrittenNull, left.folding ?? right.folding)
     }
     func every(_ quantifier: Quantifier?, _ values: [Value], _ passes: (Value) -> Bool) -> Bool {
       switch quantifier ?? .any {
@@ -169,27 +268,25 @@ struct PlainCollections {
     return every(left.quantifier, l) { a in every(right.quantifier, r) { b in one(a, comparator, b) } }
   }
 
-  private func compare(_ a: Value, _ comparator: ComparisonOperator, _ b: Value, _ ordersNull: Bool) -> Bool {
+  private func compare(_ a: Value, _ comparator: ComparisonOperator, _ b: Value, _ ordersNull: Bool, _ folding: Folding?) -> Bool {
     switch comparator {
-    case .equal, .in:
+    case .equal, .in, .like, .matches:
       if a.isNull || b.isNull { return a.isNull && b.isNull }
+      if case .string(let x) = a, case .string(let y) = b { return PlainText.holds(x, comparator, y, folding) }
+      if comparator == .like || comparator == .matches { return false }
       return !isNaN(a) && !isNaN(b) && a.order(to: b) == .same
-    case .notEqual: return !compare(a, .equal, b, ordersNull)
+    case .notEqual: return !compare(a, .equal, b, ordersNull, folding)
     case .less:
       if a.isNull || b.isNull { return ordersNull && a.isNull && !b.isNull }
+      if case .string(let x) = a, case .string(let y) = b { return PlainText.holds(x, comparator, y, folding) }
       return !isNaN(a) && !isNaN(b) && a.kindRank == b.kindRank && a.order(to: b) == .before
-    case .greater: return compare(b, .less, a, ordersNull)
-    case .lessOrEqual: return compare(a, .less, b, ordersNull) || compare(a, .equal, b, ordersNull)
-    case .greaterOrEqual: return compare(b, .less, a, ordersNull) || compare(a, .equal, b, ordersNull)
+    case .greater: return compare(b, .less, a, ordersNull, folding)
+    case .lessOrEqual: return compare(a, .less, b, ordersNull, folding) || compare(a, .equal, b, ordersNull, folding)
+    case .greaterOrEqual: return compare(b, .less, a, ordersNull, folding) || compare(a, .equal, b, ordersNull, folding)
     case .contains, .beginsWith, .endsWith:
-      guard case .string(let text) = a, case .string(let part) = b else { return false }
-      let (whole, needle) = (Array(text.utf8), Array(part.utf8))
-      if needle.count > whole.count { return false }
-      return (0...(whole.count - needle.count)).contains { at in
-        let fits = comparator == .contains || (comparator == .beginsWith ? at == 0 : at == whole.count - needle.count)
-        return fits && Array(whole[at..<at + needle.count]) == needle
-      }
-    default: return false
+      guard case .string(let x) = a, case .string(let y) = b else { return false }
+      return PlainText.holds(x, comparator, y, folding)
+    case .between: return false
     }
   }
 

@@ -76,6 +76,15 @@ struct PlainPaths {
         key = String(next.dropFirst(2).dropLast(2))
         rest.removeFirst()
       }
+      var position: String?
+      if name == "links", let next = rest.first, next == "[0]" || next == "[last]" { position = rest.popFirst() }
+      if let position {
+        let found = places.map { owner -> Place? in
+          guard let owner, case .many(let elements)? = held(owner, name) else { return nil }
+          return (position == "[0]" ? elements.first : elements.last).flatMap { target($0.value) }
+        }
+        return (.objects(isMany ? found.filter { $0 != nil } : found), isMany)
+      }
       var found: [Place?] = []
       for owner in places {
         guard let owner, case .many(let elements)? = held(owner, name) else {
@@ -88,6 +97,22 @@ struct PlainPaths {
       }
       if key != nil, !isMany { return (.objects(found), false) }
       return (.objects(found.filter { $0 != nil }), true)
+    case "@links":
+      _ = rest.popFirst()
+      let property = rest.popFirst() ?? ""
+      let all = (world.objects["Item"] ?? [:]).sorted { $0.key < $1.key }
+      let found = places.compactMap(\.self).flatMap { reached in
+        all.flatMap { key, row -> [Place] in
+          let values: [Value] =
+            switch row[property] {
+            case .one(let value)?: [value]
+            case .many(let elements)?: elements.map(\.value)
+            case nil: []
+            }
+          return values.filter { $0 == .link(ObjectKey(reached.key)) }.map { _ in Place(type: "Item", key: key) }
+        }
+      }
+      return (.objects(found), true)
     case "nums", "tags", "scores", "mixes", "mm": return collection(name, places, isMany, &rest)
     default:
       return (.values([places.map { place -> Value in

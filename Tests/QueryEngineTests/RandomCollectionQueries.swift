@@ -14,11 +14,14 @@ struct RandomCollectionQueries {
     let text: String
     let type: ValueType
     let isMany: Bool
+    /// What `@type` says of the values.
+    let isTypeName: Bool
 
-    init(_ text: String, _ type: ValueType, _ isMany: Bool = false) {
+    init(_ text: String, _ type: ValueType, _ isMany: Bool = false, isTypeName: Bool = false) {
       self.text = text
       self.type = type
       self.isMany = isMany
+      self.isTypeName = isTypeName
     }
   }
 
@@ -43,7 +46,43 @@ struct RandomCollectionQueries {
     Path("links.by.@count", .int64, true), Path("links.next.@count", .int64, true), Path("next.nums.@count", .int64), Path("links.nums.@max", .int64, true),
     Path("links.@sum.n", .int64), Path("links.@min.d", .double), Path("parts.@max.n", .int64), Path("named.@avg.d", .double), Path("by.@sum.n", .int64),
     Path("links.links.@max.n", .int64), Path("next.links.@sum.d", .double), Path("addresses.@min.zip", .int64),
+    Path("s.length", .int64), Path("tags.length", .int64, true), Path("next.s.length", .int64), Path("links.tags.length", .int64, true),
+    Path("x.@type", .string, isTypeName: true), Path("mixes.@type", .string, true, isTypeName: true), Path("mm.@type", .string, true, isTypeName: true),
+    Path("next.x.@type", .string, isTypeName: true), Path("mixes[0].@type", .string, isTypeName: true), Path("mm['k'].@type", .string, isTypeName: true),
+    Path("next", .link), Path("next.next", .link), Path("links", .link, true), Path("parts", .link, true), Path("by", .link, true),
+    Path("next.links", .link, true), Path("links.next", .link, true), Path("named['p']", .link), Path("links[0]", .link),
+    Path("@links.Item.next.n", .int64, true), Path("@links.Item.next.@count", .int64), Path("@links.Item.parts.s", .string, true),
+    Path("@links.Item.parts.@max.d", .double), Path("next.@links.Item.next.n", .int64, true), Path("links[0].n", .int64), Path("links[LAST].s", .string),
+    Path("links.links.links.n", .int64, true), Path("links.links.next.s", .string, true), Path("named.tags", .string, true), Path("links.@count", .int64),
   ]
+
+  /// Paths to one value each, which objects can be ordered by or told apart.
+  static let single = [
+    "n", "d", "s", "x", "next.n", "next.s", "next.x", "next.next.d", "addr.city", "next.addr.zip", "nums.@count", "nums.@sum", "tags.@count",
+    "scores.@max", "links.@count", "parts.@count", "by.@count", "links.@sum.n", "by.@min.d", "next.links.@count", "next.by.@max.n", "nums[0]",
+    "nums[LAST]", "scores['a']", "named['p'].n", "addresses.@min.zip", "@links.Item.next.@count", "s.length", "links.@avg.d",
+  ]
+
+  /// A condition with clauses behind it.
+  mutating func query() -> Query {
+    var query = Query(type: "Item", condition: condition(depth: random.below(3)))
+    if !random.oneIn(3) { return query }
+    for _ in 0...random.below(4) {
+      switch random.below(4) {
+      case 0, 1: query.append(.sort((0...random.below(2)).map { _ in SortKey(singlePath(), ascending: random.oneIn(2)) }))
+      case 2: query.append(random.oneIn(2) ? .limit(random.below(12)) : .offset(random.below(4)))
+      default: query.append(.distinct((0...random.below(2)).map { _ in random.oneIn(8) ? PropertyPath("next") : singlePath() }))
+      }
+    }
+    return query
+  }
+
+  private mutating func singlePath() -> PropertyPath {
+    let text = RandomCollectionQueries.single[random.below(RandomCollectionQueries.single.count)]
+    guard case .comparison(let comparison)? = try? PredicateNode(parsing: "\(text) == 1"), case .path(let path) = comparison.left
+    else { return PropertyPath("n") }
+    return path
+  }
 
   mutating func condition(depth: Int, variables: [String] = []) -> PredicateNode {
     if depth == 0 { return random.oneIn(25) ? .constant(random.oneIn(2)) : .comparison(comparison(variables)) }
@@ -75,27 +114,86 @@ struct RandomCollectionQueries {
     guard let found = self.path(variables, where: { _ in true }) else {
       return Comparison(.constant(.int(1)), .equal, .constant(.int(1)))
     }
-    var left = found.node
     let path = found.path
-    if path.type == .int64, !path.isMany || random.oneIn(2), random.oneIn(8) {
-      left = .arithmetic(.add, left, .constant(.int(Int64(random.below(3)))))
-    }
+    if path.isTypeName { return ofTypes(found.node, path) }
+    if path.type == .link { return ofObjects(found.node, path, variables) }
+    if path.type == .string, random.oneIn(3) { return ofText(found.node, path, variables) }
+    var left = found.node
+    if path.type == .int64 || path.type == .double, random.oneIn(7) { left = computed(left, path, variables) }
     var comparators: [ComparisonOperator] = [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .in, .between]
     if path.type == .string { comparators += [.contains, .beginsWith, .endsWith] }
     let comparator = comparators[random.below(comparators.count)]
-    if path.isMany, random.oneIn(2) { left = .quantified(Quantifier.allCases[random.below(3)], left) }
+    // A quantifier stands before a path.
+    if case .arithmetic(_, .constant, _) = left {} else { left = quantified(left, path) }
     switch comparator {
     case .between: return Comparison(left, .between, .constants((0..<2).map { _ in constant(path.type, isOptional: false) }))
     case .in: return Comparison(left, .in, list(path.type))
     default: break
     }
-    if random.oneIn(4), let (right, other) = self.path(variables, where: { RandomCollectionQueries.meet($0.type, path.type) }) {
-      var right = right
-      if other.isMany, random.oneIn(2) { right = .quantified(Quantifier.allCases[random.below(3)], right) }
-      return Comparison(left, comparator, right)
+    if random.oneIn(4), let (right, other) = self.path(variables, where: { !$0.isTypeName && RandomCollectionQueries.meet($0.type, path.type) }) {
+      return Comparison(left, comparator, quantified(right, other))
     }
     if random.oneIn(8) { return Comparison(left, comparator, list(path.type)) }
     return Comparison(left, comparator, .constant(constant(path.type)))
+  }
+
+  private mutating func quantified(_ node: ExpressionNode, _ path: Path) -> ExpressionNode {
+    path.isMany && random.oneIn(2) ? .quantified(Quantifier.allCases[random.below(3)], node) : node
+  }
+
+  private mutating func computed(_ node: ExpressionNode, _ path: Path, _ variables: [String]) -> ExpressionNode {
+    let sign = ArithmeticOperator.allCases[random.below(ArithmeticOperator.allCases.count)]
+    if random.oneIn(3), let (other, _) = self.path(variables, where: { $0.type == .int64 || $0.type == .double }) {
+      return .arithmetic(sign, node, other)
+    }
+    let number = ExpressionNode.constant(.int(Int64(random.below(4)) - 1))
+    return random.oneIn(3) ? .arithmetic(sign, number, node) : .arithmetic(sign, node, number)
+  }
+
+  private mutating func ofTypes(_ node: ExpressionNode, _ path: Path) -> Comparison {
+    let names = ["null", "int", "double", "string", "bool", "decimal", "link", "list", "object", "numeric", "collection"]
+    func name(_ random: inout SeededGenerator) -> Value { .string(names[random.below(names.count)]) }
+    let left = quantified(node, path)
+    if random.oneIn(4) { return Comparison(left, .in, .constants((0..<random.below(4)).map { _ in name(&random) })) }
+    return Comparison(left, random.oneIn(3) ? .notEqual : .equal, .constant(name(&random)))
+  }
+
+  /// Links with named objects, with null, and with each other.
+  private mutating func ofObjects(_ node: ExpressionNode, _ path: Path, _ variables: [String]) -> Comparison {
+    let left = quantified(node, path)
+    func object(_ random: inout SeededGenerator) -> ExpressionNode {
+      .object(ObjectLiteral(type: "Item", .key(ObjectKey(Int64(1 + random.below(14))))))
+    }
+    let comparator: ComparisonOperator = random.oneIn(3) ? .notEqual : .equal
+    switch random.below(5) {
+    case 0 where !path.isMany: return Comparison(left, comparator, .constant(.null))
+    case 1: return Comparison(left, .in, .list((0...random.below(3)).map { _ in object(&random) }))
+    case 2, 3:
+      if let (right, other) = self.path(variables, where: { $0.type == .link }) {
+        return Comparison(left, comparator, quantified(right, other))
+      }
+      return Comparison(left, comparator, object(&random))
+    default: return Comparison(left, comparator, object(&random))
+    }
+  }
+
+  /// Text with folding and with patterns.
+  private mutating func ofText(_ node: ExpressionNode, _ path: Path, _ variables: [String]) -> Comparison {
+    let folding = Folding(ignoresCase: random.oneIn(2), ignoresDiacritics: random.oneIn(2))
+    func side(_ node: ExpressionNode) -> ExpressionNode {
+      folding.ignoresCase || folding.ignoresDiacritics ? .folded(node, folding) : node
+    }
+    let left = quantified(node, path)
+    let comparators: [ComparisonOperator] = [.equal, .notEqual, .less, .greaterOrEqual, .contains, .beginsWith, .endsWith, .like, .like, .matches]
+    let comparator = comparators[random.below(comparators.count)]
+    if comparator == .matches {
+      return Comparison(side(left), .matches, side(.constant(.string(PlainText.patterns[random.below(PlainText.patterns.count)]))))
+    }
+    if random.oneIn(4), let (right, other) = self.path(variables, where: { $0.type == .string && !$0.isTypeName }) {
+      return Comparison(side(left), comparator, side(quantified(right, other)))
+    }
+    let text = comparator == .like ? Value.string(["*", "?", "a*", "*b", "?b", "*A*", ""][random.below(7)]) : constant(.string)
+    return Comparison(side(left), comparator, side(.constant(text)))
   }
 
   private mutating func list(_ type: ValueType) -> ExpressionNode {

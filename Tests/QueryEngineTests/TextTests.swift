@@ -65,6 +65,8 @@ import Values
     #expect(try texts("s MATCHES '(?:日|本){2}'") == ["日本"])
     #expect(try texts("s MATCHES '^a$'") == ["a"])
     #expect(try texts("s MATCHES '(a*)*b'") == [])
+    #expect(try texts("s MATCHES[d] 'á'") == ["a", "á", "a\u{301}"])
+    #expect(try texts("s MATCHES[cd] '[ÁB]'") == ["a", "A", "á", "a\u{301}"])
     for pattern in ["(", "a)", "[a", "*", "a**", "a{2", "\\\\q", "(?=a)", "(((a{1000}){1000}){1000})"] {
       #expect(throws: QueryError.self, "\(pattern)") { try texts("s MATCHES '\(pattern)'") }
     }

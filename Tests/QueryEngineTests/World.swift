@@ -11,11 +11,11 @@ struct World {
     ("flag", .bool, false), ("flagO", .bool, true), ("tiny", .int8, false), ("short", .int16, true),
     ("medium", .int32, false), ("n", .int64, false), ("nO", .int64, true), ("f", .float, true), ("d", .double, false),
     ("dO", .double, true), ("s", .string, false), ("sO", .string, true), ("b", .data, true), ("t", .date, true),
-    ("u", .uuid, true),
+    ("u", .uuid, true), ("oid", .objectId, true), ("dec", .decimal, true), ("x", .mixed, true),
   ]
 
   static let schema: Schema = {
-    let indexed: Set<String> = ["tiny", "nO", "sO", "dO", "f", "u", "flagO"]
+    let indexed: Set<String> = ["tiny", "nO", "sO", "dO", "f", "u", "flagO", "dec", "t"]
     let properties = scalars.map {
       PropertySchema.scalar($0.name, $0.type, optional: $0.isOptional, indexed: indexed.contains($0.name))
     }
@@ -38,8 +38,11 @@ struct World {
 
   var keys: [Int64] { (rows["Thing"] ?? [:]).keys.sorted() }
 
-  init(_ random: inout SeededGenerator, count: Int, values: RandomValues = RandomValues()) throws {
-    engine = try ReferenceBackend().open(OpenOptions())
+  init(
+    _ random: inout SeededGenerator, count: Int, on backend: any StorageBackend = ReferenceBackend(),
+    values: RandomValues = RandomValues()
+  ) throws {
+    engine = try backend.open(OpenOptions())
     catalog = try engine.adopt(World.schema)
     things = try #require(catalog["Thing"])
     let places = try #require(catalog["Place"])
@@ -118,8 +121,19 @@ struct RandomValues {
       let last = UInt8(random.below(3))
       return .uuid(UUID(uuid: (random.oneIn(2) ? 0 : 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last)))
     case .objectId: return .objectId(ObjectId(timestamp: Date(timeIntervalSince1970: Double(random.below(3)))))
-    case .decimal: return .decimal(Decimal128(random.below(5)))
-    case .link, .mixed: return .null
+    case .decimal: return random.oneIn(3) ? RandomMixed.value(.decimal, &random) : .decimal(Decimal128(random.below(5)))
+    case .mixed: return RandomValues.unlinked(RandomMixed.value(.mixed, &random))
+    case .link: return .null
+    }
+  }
+
+  /// Without the links in it, which would have to lead somewhere.
+  private static func unlinked(_ value: Value) -> Value {
+    switch value {
+    case .object: .null
+    case .list(let elements): .list(elements.map(unlinked))
+    case .map(let map): .map(ValueMap(map.entries.map { ValueMap.Entry($0.key, unlinked($0.value)) }))
+    default: value
     }
   }
 

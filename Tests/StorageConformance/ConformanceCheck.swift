@@ -117,7 +117,7 @@ public enum StorageConformance {
 
   private static let groups: [(String, [ConformanceCheck])] = [
     ("values", valueChecks), ("points", pointChecks), ("scans", scanChecks), ("hints", hintChecks),
-    ("indexes", indexChecks), ("ranges", rangeChecks), ("uniqueness", uniquenessChecks), ("keys", keyChecks),
+    ("indexes", indexChecks), ("ranges", rangeChecks), ("uniqueness", uniquenessChecks), ("keys", keyChecks), ("adoption", adoptionChecks),
     ("lists", listChecks), ("members", memberChecks), ("mixed", mixedChecks), ("backlinks", backlinkChecks), ("savepoints", savepointChecks),
     ("chunk ends", chunkEndChecks),
     ("isolation", isolationChecks), ("writer", writerChecks), ("history", historyChecks),

@@ -170,6 +170,24 @@ struct SafePointTests {
     #expect(try point()?.isArmed == false)
   }
 
+  @Test func aFileThatCannotBeReadIsNotTakenForAnotherStores() throws {
+    let store = try LMDBStore(path: path)
+    try store.put([("a", "1")], 1, .relaxed)
+    let point = try #require(try point())
+    let file = open(path, O_RDONLY)
+    defer { close(file) }
+    #expect(try point.belongs(to: file, path))
+    // The bytes of a folder cannot be read.
+    let folder = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY)
+    defer { close(folder) }
+    let error = #expect(throws: StorageError.self) { try point.belongs(to: folder, path) }
+    #expect(error?.code == .io || error?.underlyingCode == EISDIR)
+    var walk = LMDBPageWalk(file: folder, pageSize: 4_096, pageCount: 100)
+    let isWhole = walk.isWhole(3, depth: 0)
+    #expect(!isWhole && walk.readError == EISDIR)
+    store.close()
+  }
+
   @Test func closingDisarmsThePoint() throws {
     do {
       let store = try LMDBStore(path: path)

@@ -24,4 +24,24 @@ import Values
     #expect(throws: StorageError.self) { try value().get() }
     #expect(try store.statistics().pins.isEmpty)
   }
+
+  @Test func anEndedSnapshotLetsGoOfItsVersionThoughSomebodyRefersToIt() throws {
+    let store = MemoryStore(pageSize: 4_096)
+    let writer = try store.acquireWriter(.never)
+    weak var first: ValueBuffer?
+    func put(_ version: UInt64) throws {
+      let value = ValueBuffer([UInt8](repeating: 7, count: 100))
+      if version == 1 { first = value }
+      var batch = KeyValueBatch(version: Version(version))
+      [1 as UInt8].withUnsafeBytes { batch.append(key: $0, value: value) }
+      try writer.apply(batch, .full)
+    }
+    try put(1)
+    let snapshot = try store.beginSnapshot()
+    try put(2)
+    #expect(first != nil)
+    snapshot.end()
+    #expect(first == nil)
+    withExtendedLifetime(snapshot) {}
+  }
 }

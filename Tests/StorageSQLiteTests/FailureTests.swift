@@ -35,6 +35,31 @@ import Values
     #expect(read.version == Version(3))
   }
 
+  @Test func aCommitThatCannotBeSyncedIsThereAndSaysSo() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    // From here on SQLite leaves the syncing to us.
+    try engine.write(.relaxed) { try $0.insert(table, ["id": .int(1)]) }
+    try engine.failSyncs()
+    let write = try engine.beginWrite(.never)
+    try write.insert(table, ["id": .int(2)])
+    let error = #expect(throws: StorageError.self) { try write.commit(CommitRecord(), .full) }
+    #expect(error?.code == .unsynced && error?.scope == .engine && error?.underlyingCode != nil)
+    // Over, visible, and the next writer finds it.
+    #expect(throws: StorageError.self) { try write.count(table.id) }
+    #expect(try engine.latestVersion() == write.version.next)
+    let next = try engine.beginWrite(.after(.seconds(600)))
+    #expect(try next.count(table.id) == 2)
+    #expect(next.version == write.version.next)
+    let again = #expect(throws: StorageError.self) { try next.insert(table, ["id": .int(2)]) }
+    #expect(again?.code == .uniqueViolation)
+    next.end()
+    try engine.write(.relaxed) { try $0.insert(table, ["id": .int(3)]) }
+    engine.close()
+    #expect(try place.open().beginRead().count(table.id) == 3)
+  }
+
   @Test func aForeignWriterMakesOursWaitAndThenTimeOut() throws {
     let place = Place()
     let engine = try place.open()

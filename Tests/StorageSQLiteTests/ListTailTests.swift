@@ -38,6 +38,36 @@ import Values
     #expect(deleted?.code == .objectDeleted)
   }
 
+  @Test func countingAListLoadsNoPositions() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    let words = table.column(named: "words")
+    try engine.write { write in
+      for id in 1...3 {
+        let owner = try write.insert(table, ["id": .int(Int64(id))])
+        try write.edit(words, owner, .insert(at: 0, texts(0..<id * 100)))
+      }
+    }
+    let read = try engine.beginRead()
+    for round in 0..<2 {
+      let before = SQLiteEngine.useCount(of: read)
+      for id in 1...3 { #expect(try read.elementCount(words, ObjectKey(Int64(id))) == id * 100) }
+      // Known from the second time on.
+      if round == 1 { #expect(SQLiteEngine.useCount(of: read) == before) }
+    }
+    #expect(SQLiteEngine.positionCount(of: read) == 0)
+    let missing = #expect(throws: StorageError.self) { try read.elementCount(words, ObjectKey(9)) }
+    #expect(missing?.code == .objectDeleted)
+    // In a write every edit counts anew.
+    let write = try engine.beginWrite(.never)
+    #expect(try write.elementCount(words, ObjectKey(2)) == 200)
+    try write.edit(words, ObjectKey(2), .remove(10..<20))
+    #expect(try write.elementCount(words, ObjectKey(2)) == 190)
+    try write.edit(words, ObjectKey(2), .clear)
+    #expect(try write.elementCount(words, ObjectKey(2)) == 0)
+  }
+
   @Test func whateverHappensInBetweenTheEndIsTheRightOne() throws {
     var random = SeededGenerator.forTest()
     let place = Place()

@@ -25,6 +25,23 @@ import Values
     #expect(!place.backend.isPresent())
   }
 
+  @Test func anOpenThatFailsHalfWayLeavesNoStoreBehind() throws {
+    let place = Place()
+    // No bell can be made there.
+    let bell = place.path + ".bell"
+    try FileManager.default.createDirectory(atPath: bell, withIntermediateDirectories: false)
+    #expect(error(place) != nil)
+    #expect(!FileManager.default.fileExists(atPath: place.path))
+    try FileManager.default.removeItem(atPath: bell)
+    let table = try #require(try place.open().adopt(.everything)["Thing"])
+    // One that was there stays, whatever an open of it meets.
+    try FileManager.default.removeItem(atPath: bell)
+    try FileManager.default.createDirectory(atPath: bell, withIntermediateDirectories: false)
+    #expect(error(place) != nil)
+    try FileManager.default.removeItem(atPath: bell)
+    #expect(try place.open().beginRead().count(table.id) == 0)
+  }
+
   @Test func anotherProgramsSQLiteFileIsForeignAndStaysAsItWas() throws {
     for mode in ["DELETE", "WAL"] {
       let place = Place()

@@ -58,6 +58,33 @@ import Values
     #expect(SQLiteEngine.prepareCount(of: read) <= columns.count + 6)
   }
 
+  @Test func theKeysOfATableWithoutGapsAreCountedAndNotRead() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in for id in 0..<9_000 { try write.insert(table, ["id": .int(Int64(id))]) } }
+    func keys(from start: Int64) throws -> (keys: [Int64], largestBatch: Int) {
+      var (keys, largest): ([Int64], Int) = ([], 0)
+      let read = try engine.beginRead()
+      defer { read.end() }
+      try read.scan(table.id, [], from: ObjectKey(start), hints: []) { batch in
+        for row in 0..<batch.count { keys.append(batch.key(at: row).rawValue) }
+        largest = max(largest, batch.count)
+        return .proceed
+      }
+      return (keys, largest)
+    }
+    for start in [Int64(1), 700, 8_990] {
+      let found = try keys(from: start)
+      #expect(found.keys == Array(start...9_000))
+      // Rows are read 512 at a time; keys that are known to be there are given in longer runs.
+      #expect((found.largestBatch == 4_096) == (start < 8_000))
+    }
+    try engine.write { try $0.delete(table.id, ObjectKey(8_999)) }
+    let found = try keys(from: 1)
+    #expect(found.keys == Array(1...8_998) + [9_000] && found.largestBatch <= 512)
+  }
+
   @Test func lookingObjectsUpAndReadingThemIsOneStatementEach() throws {
     let place = Place()
     let engine = try place.open()

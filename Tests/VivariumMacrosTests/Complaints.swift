@@ -17,13 +17,17 @@ struct Met: Equatable {
   var fixed: String?
 }
 
-/// Everything `@Model` says about the first declaration of a source.
+/// Everything `@Model`, or `@ValueModel`, says about the first declaration of a source.
 func complaints(about source: String) -> [Met] {
   let file = Parser.parse(source: source)
   let context = BasicMacroExpansionContext(
     sourceFiles: [file: .init(moduleName: "Test", fullFilePath: "test.swift")])
   guard let declaration = file.statements.first?.item.asProtocol((any DeclGroupSyntax).self) else { return [] }
-  _ = ModelMacro.expansion(of: "@Model", providingMembersOf: declaration, conformingTo: [], in: context)
+  if source.hasPrefix("@ValueModel") {
+    _ = ValueModelMacro.expansion(of: "@ValueModel", providingMembersOf: declaration, conformingTo: [], in: context)
+  } else {
+    _ = ModelMacro.expansion(of: "@Model", providingMembersOf: declaration, conformingTo: [], in: context)
+  }
   let bytes = Array(source.utf8)
   return context.diagnostics.map { diagnostic in
     let start = diagnostic.node.positionAfterSkippingLeadingTrivia.utf8Offset

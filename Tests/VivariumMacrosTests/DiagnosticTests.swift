@@ -78,7 +78,8 @@ import Testing
         ])
     #expect(
       complaints(about: "@Model public class M {}").map(\.fixed) == ["@Model public final class M {}"])
-    #expect(complaints(about: "@Model struct M {}").map(\.message) == ["'@Model' needs a final class"])
+    #expect(complaints(about: "@Model struct M {}").map(\.message) == ["'@Model' needs a final class; a struct is a '@ValueModel'"])
+    #expect(complaints(about: "@Model enum M {}").map(\.message) == ["'@Model' needs a final class"])
     #expect(
       complaints(about: "@Model final class M<T> {}").map(\.message)
         == ["a model class cannot be generic: its schema is one value"])
@@ -111,5 +112,20 @@ import Testing
     expectComplaint(
       "@Relationship var x: Dog?", "say what happens on delete: '@Relationship(deleteRule: .cascade)'", at: "x: Dog?")
     expectComplaint("@Indexed var x: LiveMap<Int>", "a collection cannot be indexed", at: "@Indexed var x: LiveMap<Int>")
+  }
+
+  @Test func valuesHaveNoRelationships() {
+    #expect(
+      complaints(about: "@ValueModel final class M {}").map(\.message)
+        == ["'@ValueModel' needs a struct; a class is a '@Model'"])
+    #expect(complaints(about: "@ValueModel struct M<T> {}").map(\.message).count == 1)
+    func messages(_ property: String) -> [String] { complaints(about: "@ValueModel struct M {\n  \(property)\n}").map(\.message) }
+    let relationship = "a value has no relationships, and nothing follows from them: use a class with '@Model'"
+    #expect(messages("@Inverse(\\Dog.x) var x: Dog?") == [relationship])
+    #expect(messages("@Derived(\\M.x.count) var n = 0") == [relationship])
+    #expect(messages("var x: LiveList<Int>") == ["a value holds its elements: use an Array, a Set or a Dictionary"])
+    #expect(messages("let x = 1") == ["a persisted property must be a 'var'"])
+    #expect(messages("@PrimaryKey var a = 1\n  @PrimaryKey var b = 2") == ["a model has one primary key"])
+    #expect(messages("@Transient let x: Any = 1\n  var y: [Int] = []\n  var z: Set<String> = []\n  var w: [String: Int?] = [:]") == [])
   }
 }

@@ -40,7 +40,7 @@ import Testing
               return Vivarium.required(_$values.id)
             }
             if raw.pointee.tracksReads {
-              _$access(\\.id)
+              raw.pointee.noteRead(_$key, 0)
             }
             return withExtendedLifetime(self) {
               raw.pointee.load(_$key, 0)
@@ -48,7 +48,10 @@ import Testing
           }
           set {
             guard let raw = _$raw else {
-              _$values.id = newValue
+              let values = _$values
+              values._$observers?.willSet(0)
+              values.id = newValue
+              values._$observers?.didSet(0)
               return
             }
             withExtendedLifetime(self) {
@@ -62,7 +65,7 @@ import Testing
               return _$values.name
             }
             if raw.pointee.tracksReads {
-              _$access(\\.name)
+              raw.pointee.noteRead(_$key, 1)
             }
             return withExtendedLifetime(self) {
               raw.pointee.load(_$key, 1)
@@ -70,7 +73,10 @@ import Testing
           }
           set {
             guard let raw = _$raw else {
-              _$values.name = newValue
+              let values = _$values
+              values._$observers?.willSet(1)
+              values.name = newValue
+              values._$observers?.didSet(1)
               return
             }
             withExtendedLifetime(self) {
@@ -80,6 +86,7 @@ import Testing
         }
 
         final class _$Values {
+          var _$observers: Vivarium.UnmanagedObservers?
           var id: Int?
           var name: String
           init() {
@@ -105,6 +112,17 @@ import Testing
           let values = _$Values()
           _$owner = values
           return values
+        }
+
+        public var _$observers: Vivarium.UnmanagedObservers? {
+          get {
+            _$raw == nil ? _$values._$observers : nil
+          }
+          set {
+            if _$raw == nil {
+              _$values._$observers = newValue
+            }
+          }
         }
 
         public init(_$handle: Vivarium.ModelHandle) {
@@ -136,6 +154,9 @@ import Testing
 
         public func _$fill(_ adoption: Vivarium.Adoption) throws(Vivarium.StoreError) {
           let values = _$values
+          if let observers = values._$observers {
+            adoption.observers = observers
+          }
           try adoption.put(required: values.id, 0)
           adoption.put(values.name, 1)
         }
@@ -161,7 +182,7 @@ import Testing
               return _$values.age
             }
             if raw.pointee.tracksReads {
-              _$access(\\.age)
+              raw.pointee.noteRead(_$key, 3)
             }
             return withExtendedLifetime(self) {
               raw.pointee.load(_$key, 3)
@@ -169,7 +190,10 @@ import Testing
           }
           set {
             guard let raw = _$raw else {
-              _$values.age = newValue
+              let values = _$values
+              values._$observers?.willSet(3)
+              values.age = newValue
+              values._$observers?.didSet(3)
               return
             }
             withExtendedLifetime(self) {
@@ -197,7 +221,7 @@ import Testing
               return Vivarium.required(_$values.name)
             }
             if raw.pointee.tracksReads {
-              _$access(\\.name)
+              raw.pointee.noteRead(_$key, 0)
             }
             return withExtendedLifetime(self) {
               raw.pointee.load(_$key, 0)
@@ -205,7 +229,10 @@ import Testing
           }
           set {
             guard let raw = _$raw else {
-              _$values.name = newValue
+              let values = _$values
+              values._$observers?.willSet(0)
+              values.name = newValue
+              values._$observers?.didSet(0)
               return
             }
             withExtendedLifetime(self) {
@@ -219,7 +246,7 @@ import Testing
               return Vivarium.unmanagedInverse()
             }
             if raw.pointee.tracksReads {
-              _$access(\\.owners)
+              raw.pointee.noteRead(_$key, 1)
             }
             return withExtendedLifetime(self) {
               raw.pointee.inverse(_$key, 1)

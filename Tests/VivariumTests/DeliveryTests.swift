@@ -291,7 +291,7 @@ private final class Kept: @unchecked Sendable {
 }
 
 /// What another thread sends, one by one.
-private final class Mailbox<Letter: Sendable>: Sendable {
+final class Mailbox<Letter: Sendable>: Sendable {
   private let letters = Mutex<[Letter]>([])
   private let signal = Signal()
   private let empty: Letter

@@ -122,6 +122,32 @@ import Vivarium
     for token in tokens { token.stop() }
   }
 
+  /// What is read again is what the delete touched: the object, and those that pointed to it.
+  @Test func aDeleteReadsNoOtherObservedProperty() throws {
+    let store = try Store(configuration)
+    let dogs = (0..<50).map { Dog(name: "\($0)", age: $0) }
+    let people = (0..<50).map { Person(name: "\($0)", best: dogs[$0]) }
+    try store.write {
+      try store.add(people)
+      people[7].dogs.append(contentsOf: [dogs[3], dogs[4]])
+    }
+    var seen: [String] = []
+    var tokens: [NotificationToken] = []
+    for (i, dog) in dogs.enumerated() { tokens.append(dog.observe(\.age) { _, _ in seen.append("age \(i)") }) }
+    for (i, person) in people.enumerated() {
+      tokens.append(person.observe(\.best) { _, _ in seen.append("best \(i)") })
+      tokens.append(person.observe(\.dogs) { _, change in seen.append("dogs \(i) \(change.indexes)") })
+    }
+    try store.write {
+      let before = store.propertyCheckCount
+      try store.delete(dogs[3])
+      // The dog, its person, and the one whose list it was in.
+      #expect(store.propertyCheckCount - before <= 5)
+      #expect(Set(seen) == ["best 3", "dogs 7 [0]"])
+    }
+    for token in tokens { token.stop() }
+  }
+
   @Test func aHandlerMustNotWrite() throws {
     let store = try Store(configuration)
     let dog = try makeDog(store)

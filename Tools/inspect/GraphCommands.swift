@@ -23,12 +23,18 @@ extension InspectCommand {
 
   struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "import", abstract: "Makes a new store from what 'export' printed.")
+      commandName: "import", abstract: "Makes a new store from what 'export' printed, or from a JSON export of Realm Studio.",
+      discussion: """
+        An export of Realm Studio has values and no types: give it those of a store that your program made (--like), or \
+        what 'inspect schema --format json' prints (--schema).
+        """)
     @Argument(help: "The file to make. There must be none.") var file: String
     @Option(help: "lmdb or sqlite.") var to: Backend
     @Option(help: "The export; standard input when it is not given.") var from: String?
+    @OptionGroup var types: Types
 
     func run() throws {
+      let schema = try types.schema()
       let json: Data
       if let from {
         guard let read = FileManager.default.contents(atPath: from) else {
@@ -40,7 +46,8 @@ extension InspectCommand {
       }
       let engine = try to.create(file)
       defer { engine.close() }
-      try GraphImport.run(json, into: engine)
+      guard let schema else { return try GraphImport.run(json, into: engine) }
+      try RealmImport.run(json, schema: schema, into: engine)
     }
   }
 

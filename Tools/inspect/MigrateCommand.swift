@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Inspection
+import Values
 
 extension InspectCommand {
   struct Migrate: ParsableCommand {
@@ -13,8 +14,7 @@ extension InspectCommand {
 
     @OptionGroup var target: Target
     @Flag(help: "Needed: only the program that has the models migrates a store.") var dryRun = false
-    @Option(help: "A store that has the types.") var like: String?
-    @Option(help: "A file of types as JSON; '-' is standard input.") var schema: String?
+    @OptionGroup var types: Types
     @Option(help: "The program's schema version; the file's when it is not given.") var schemaVersion: UInt64?
     @Option(name: .customLong("renamed"), help: ArgumentHelp("A type with another name than before.", valueName: "Old=New"))
     var renamed: [String] = []
@@ -32,24 +32,35 @@ extension InspectCommand {
         }
         names[String(parts[0])] = String(parts[1])
       }
-      try target.inspector().migrationDryRun(
-        to: SchemaText.schema(try types()), version: schemaVersion, renamedTypes: names)
-    }
-
-    private func types() throws -> Data {
-      switch (like, schema) {
-      case (let like?, nil):
-        let output = StringOutput()
-        try Target.inspector(of: like, .json, output).schema()
-        return Data(output.text.utf8)
-      case (nil, "-"?): return FileHandle.standardInput.readDataToEndOfFile()
-      case (nil, let path?):
-        guard let json = FileManager.default.contents(atPath: path) else {
-          throw InspectionError(.cannotOpen, "\(path) cannot be read.")
-        }
-        return json
-      default: throw InspectionError(.usage, "Say which types the store would be opened with: --like or --schema.")
+      guard let schema = try types.schema() else {
+        throw InspectionError(.usage, "Say which types the store would be opened with: --like or --schema.")
       }
+      try target.inspector().migrationDryRun(
+        to: schema, version: schemaVersion, renamedTypes: names)
+    }
+  }
+}
+
+/// The types that a program has, which no file of its says.
+struct Types: ParsableArguments {
+  @Option(help: "A store that has the types.") var like: String?
+  @Option(name: .customLong("schema"), help: "A file of types as JSON; '-' is standard input.") var file: String?
+
+  /// nil when none were given.
+  func schema() throws -> Schema? {
+    switch (like, file) {
+    case (nil, nil): return nil
+    case (let like?, nil):
+      let output = StringOutput()
+      try InspectCommand.Target.inspector(of: like, .json, output).schema()
+      return try SchemaText.schema(Data(output.text.utf8))
+    case (nil, "-"?): return try SchemaText.schema(FileHandle.standardInput.readDataToEndOfFile())
+    case (nil, let path?):
+      guard let json = FileManager.default.contents(atPath: path) else {
+        throw InspectionError(.cannotOpen, "\(path) cannot be read.")
+      }
+      return try SchemaText.schema(json)
+    default: throw InspectionError(.usage, "Say the types once: --like or --schema.")
     }
   }
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "CMasks.h"
+
 // Atomics on words of a shared mapping. Sequentially consistent.
 uint64_t cs_load64(const uint64_t *word);
 void cs_store64(uint64_t *word, uint64_t value);

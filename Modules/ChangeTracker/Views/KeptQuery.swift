@@ -11,15 +11,19 @@ package struct KeptQuery: ViewQuestion {
   package let table: TableID
   package let reads: [ReadPath]
   package let ordering: ViewOrdering
+  /// Empty where `order` says it.
   private let columns: [SortColumn]
+  private let order: (@Sendable (ObjectKey, any StorageReading) throws(StorageError) -> [UInt8])?
   private let condition: @Sendable (ObjectKey, any StorageReading) throws(StorageError) -> Bool
   private let conditionOfMany: (@Sendable ([Int64], any StorageReading) throws(StorageError) -> [Bool])?
 
   /// - Parameter all: the same of many objects in one call, where that is cheaper.
+  /// - Parameter order: bytes that order as the query does, for an order that is not one of columns.
   package init?(
     _ query: Query, in catalog: Catalog,
     matches condition: @escaping @Sendable (ObjectKey, any StorageReading) throws(StorageError) -> Bool,
-    all: (@Sendable ([Int64], any StorageReading) throws(StorageError) -> [Bool])? = nil
+    all: (@Sendable ([Int64], any StorageReading) throws(StorageError) -> [Bool])? = nil,
+    order: (@Sendable (ObjectKey, any StorageReading) throws(StorageError) -> [UInt8])? = nil
   ) {
     guard query.limit == nil, query.clauses.isEmpty, let entry = catalog[query.type] else { return nil }
     var reads = ReadPathCollector(entry, catalog)
@@ -29,15 +33,19 @@ package struct KeptQuery: ViewQuestion {
     }
     var columns: [SortColumn] = []
     for key in query.sort {
-      guard reads.add(key.path, isSort: true), let column = reads.sortColumn(key) else { return nil }
-      columns.append(column)
+      guard reads.add(key.path, isSort: true) else { return nil }
+      if let column = reads.sortColumn(key) { columns.append(column) }
     }
+    let hasColumns = columns.count == query.sort.count
+    guard hasColumns || order != nil else { return nil }
     table = entry.id
     self.reads = reads.paths
-    self.columns = columns
+    self.columns = hasColumns ? columns : []
+    self.order = hasColumns ? nil : order
     self.condition = condition
     conditionOfMany = all
-    ordering = columns.isEmpty ? .byObjectKey : columns.count == 1 && columns[0].fitsPrefix ? .byPrefix : .byFullKey
+    ordering =
+      query.sort.isEmpty ? .byObjectKey : hasColumns && columns.count == 1 && columns[0].fitsPrefix ? .byPrefix : .byFullKey
   }
 
   package func matches(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> Bool {
@@ -50,6 +58,7 @@ package struct KeptQuery: ViewQuestion {
   }
 
   package func sortKey(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> [UInt8] {
+    if let order { return try order(key, reading) }
     var bytes: [UInt8] = []
     for column in columns { try column.append(key, in: reading, to: &bytes) }
     return bytes

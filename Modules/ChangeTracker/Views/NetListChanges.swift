@@ -8,7 +8,7 @@ import Storage
 ///
 /// A value, confined to its owner. Positions outside the list, which only a damaged record has, are cut off.
 package struct NetListChanges: Sendable {
-  private struct Piece: Sendable {
+  struct Piece: Sendable {
     /// The old position of the first element; nil: new elements.
     var old: Int?
     var count: Int
@@ -23,8 +23,8 @@ package struct NetListChanges: Sendable {
     }
   }
 
-  private let oldCount: Int
-  private var pieces: [Piece]
+  let oldCount: Int
+  private(set) var pieces: [Piece]
 
   /// How many elements the list has now.
   package private(set) var count: Int
@@ -34,6 +34,12 @@ package struct NetListChanges: Sendable {
     oldCount = max(count, 0)
     self.count = oldCount
     pieces = oldCount == 0 ? [] : [Piece(old: 0, count: oldCount)]
+  }
+
+  init(oldCount: Int, _ pieces: [Piece]) {
+    self.oldCount = oldCount
+    self.pieces = pieces
+    count = pieces.reduce(0) { $0 + $1.count }
   }
 
   /// Adds the next edit. O(pieces).

@@ -12,7 +12,7 @@ package struct NetMemberChanges: Sendable {
   }
 
   /// How many members there were in the state that observers were given.
-  private let oldCount: Int
+  private var oldCount: Int
   private let isMap: Bool
   /// By the member's place in the order of values.
   private var changes: [[UInt8]: Change] = [:]
@@ -35,6 +35,13 @@ package struct NetMemberChanges: Sendable {
       return
     }
     changes[key] = before.kind.followed(by: change.kind, inMap: isMap).map { Change(member: before.member, kind: $0) }
+  }
+
+  /// What happens to one member next is known to the observers already, and with it all that waited to be told of the member.
+  package mutating func skip(_ change: MemberChange) {
+    let waiting = changes.removeValue(forKey: change.member.orderKey)?.kind
+    let wasKnown = waiting.map { $0 != .inserted } ?? (change.kind != .inserted)
+    oldCount += (change.kind == .removed ? 0 : 1) - (wasKnown ? 1 : 0)
   }
 
   /// Says that everything that was there went, and what is there came.

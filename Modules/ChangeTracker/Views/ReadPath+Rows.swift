@@ -5,22 +5,43 @@ extension ReadPath {
   /// Whether objects that come and go at the path's end touch rows although no property of these was set.
   var hasInverse: Bool { hops.contains { if case .inverse = $0 { true } else { false } } }
 
-  /// The rows from which the path leads to something that a commit changed; none for the rows' own properties. Nothing is
-  /// read for a commit that did not touch the path's table.
+  /// The rows from which the path leads to something that a commit changed; none for the rows' own properties. Exactly
+  /// these: where an inverse is followed, an object that only points elsewhere now counts for what it pointed to and
+  /// for what it points to, and not for what it points to as before. Nothing is read for a commit that did not touch the
+  /// path's table.
   package func rows(
     touchedBy change: TableChange, from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> Set<Int64> {
     guard table == change.table, !hops.isEmpty else { return [] }
-    var ends = change.modified.filter { !$0.properties.isDisjoint(with: properties) }.map(\.key.rawValue)
-    guard hasInverse else { return ends.isEmpty ? [] : try rows(leadingTo: ends, in: to) }
+    var ends: [Int64] = []
+    var repointed: [Int64] = []
+    for object in change.modified where !object.properties.isDisjoint(with: properties) {
+      if isRead(object.properties) { ends.append(object.key.rawValue) } else { repointed.append(object.key.rawValue) }
+    }
+    guard hasInverse else { return ends.isEmpty ? [] : try rows(leadingTo: ends, over: hops[...], in: to) }
     ends += change.inserted
     ends += change.deleted
-    return try rows(leadingTo: ends, in: from).union(try rows(leadingTo: ends, in: to))
+    var rows = try rows(leadingTo: ends, over: hops[...], in: from)
+    try rows.formUnion(self.rows(leadingTo: ends, over: hops[...], in: to))
+    guard !repointed.isEmpty, let last = hops.last else { return rows }
+    var targets: Set<Int64> = []
+    for key in repointed { try last.append(targetsThatDiffer: ObjectKey(key), from, to, to: &targets) }
+    try rows.formUnion(self.rows(leadingTo: targets, over: hops.dropLast(), in: from))
+    try rows.formUnion(self.rows(leadingTo: targets, over: hops.dropLast(), in: to))
+    return rows
   }
 
-  /// The rows from which the path leads to one of some objects of its table, in one version; each once, in no
+  /// Whether a value that is read at the end of the path is among these; not only a link that is followed back.
+  private func isRead(_ changed: PropertySet) -> Bool {
+    if backlinks.isEmpty { return true }
+    return properties.properties.contains { changed.contains($0) && !backlinks.contains($0) }
+  }
+
+  /// The rows from which some hops lead to one of these objects, in one version; each once, in no
   /// order. Objects that are not in this version lead nowhere. O(rows found and objects on the way, times log).
-  func rows(leadingTo ends: [Int64], in reading: any StorageReading) throws(StorageError) -> Set<Int64> {
+  private func rows(
+    leadingTo ends: some Sequence<Int64>, over hops: ArraySlice<Hop>, in reading: any StorageReading
+  ) throws(StorageError) -> Set<Int64> {
     var reached = Set(ends)
     for hop in hops.reversed() {
       if reached.isEmpty { break }
@@ -43,18 +64,37 @@ extension ReadPath.Hop {
         origins.formUnion(keys)
         return .proceed
       }
-    case .inverse(let column):
-      guard try reading.contains(column.table, key) else { return }
-      if reading.catalog[column]?.schema.isScalar == false {
-        try reading.elements(column, key, 0..<Int.max) { batch in
-          let vector = batch.columns[0]
-          for row in 0..<batch.count where !vector.isNull(at: row) { origins.insert(vector.word(at: row)) }
-          return .proceed
-        }
-      } else if let target = try reading.word(column, key) {
-        origins.insert(target)
-      }
+    case .inverse(let column): try origins.formUnion(targets(of: key, column, in: reading).keys)
     }
+  }
+
+  /// What the object points to more or less often in one version than in the other, by the relationship that this hop
+  /// follows back.
+  fileprivate func append(
+    targetsThatDiffer key: ObjectKey, _ from: any StorageReading, _ to: any StorageReading, to targets: inout Set<Int64>
+  ) throws(StorageError) {
+    guard case .inverse(let column) = self else { return }
+    let (old, new) = (try self.targets(of: key, column, in: from), try self.targets(of: key, column, in: to))
+    for (target, count) in old where new[target] != count { targets.insert(target) }
+    for (target, count) in new where old[target] != count { targets.insert(target) }
+  }
+
+  /// What the object points to, and how often; nothing when it is not in this version.
+  private func targets(
+    of key: ObjectKey, _ column: ColumnID, in reading: any StorageReading
+  ) throws(StorageError) -> [Int64: Int] {
+    var targets: [Int64: Int] = [:]
+    guard try reading.contains(column.table, key) else { return targets }
+    if reading.catalog[column]?.schema.isScalar == false {
+      try reading.elements(column, key, 0..<Int.max) { batch in
+        let vector = batch.columns[0]
+        for row in 0..<batch.count where !vector.isNull(at: row) { targets[vector.word(at: row), default: 0] += 1 }
+        return .proceed
+      }
+    } else if let target = try reading.word(column, key) {
+      targets[target] = 1
+    }
+    return targets
   }
 }
 

@@ -37,14 +37,21 @@ package struct ReadPathCollector {
       guard let source = catalog[origin], let forward = source[property] else { return false }
       hops.append(.inverse(source.column(forward.id)))
       current = source
-      note(hops, current, forward.id, isSort)
+      note(hops, current, forward.id, isSort, isFollowedBack: true)
     }
     return true
   }
 
-  private mutating func note(_ hops: [ReadPath.Hop], _ table: TableEntry, _ property: PropertyID, _ isSort: Bool) {
+  private mutating func note(
+    _ hops: [ReadPath.Hop], _ table: TableEntry, _ property: PropertyID, _ isSort: Bool, isFollowedBack: Bool = false
+  ) {
     let index = paths.firstIndex { $0.hops == hops } ?? paths.count
     if index == paths.count { paths.append(ReadPath(hops: hops, table: table.id, properties: PropertySet())) }
+    if !isFollowedBack {
+      paths[index].backlinks = PropertySet(paths[index].backlinks.properties.filter { $0 != property })
+    } else if !paths[index].properties.contains(property) {
+      paths[index].backlinks.insert(property)
+    }
     paths[index].properties.insert(property)
     if isSort { paths[index].sortProperties.insert(property) }
   }

@@ -41,7 +41,7 @@ package struct SortColumn: Sendable, Hashable {
   func prefixes(_ keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [UInt64] {
     var result: [UInt64] = []
     result.reserveCapacity(keys.count)
-    guard keys.count > 8, links.isEmpty, let reading = reading as? any GatheringReading else {
+    guard keys.count > 8, links.isEmpty, let reading = reading.powers.gathering else {
       for key in keys { result.append(try prefix(ObjectKey(key), in: reading)) }
       return result
     }

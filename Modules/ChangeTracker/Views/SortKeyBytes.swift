@@ -1,6 +1,6 @@
 import Values
 
-/// Normalised sort keys: bytes whose order is the order of the values (`Value.order(to:)`), and their first 8 bytes
+/// Normalised sort keys: bytes whose order is that in which objects are sorted (`Value.sortKey`), and their first 8 bytes
 /// as a number.
 ///
 /// A value that may be null begins with a marker, 0 null or 1 not; 2 is no value at all, behind a null link. Integers follow as 8 bytes, big-endian with the
@@ -34,7 +34,7 @@ package enum SortKeyBytes {
   /// Adds a value of a column whose bytes do not order as its values do.
   package static func append(ordered value: Value, ascending: Bool, to key: inout [UInt8]) {
     let flip: UInt8 = ascending ? 0 : 255
-    for byte in value.orderKey { key.append(byte ^ flip) }
+    for byte in value.sortKey { key.append(byte ^ flip) }
   }
 
   /// Adds the marker of a value, where its column has one.

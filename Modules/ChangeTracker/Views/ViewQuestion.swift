@@ -83,13 +83,18 @@ package struct ReadPath: Sendable, Hashable {
   package var properties: PropertySet
   /// Those that the order depends on.
   package var sortProperties: PropertySet
+  /// Those of `properties` that nobody reads: the inverse that leads here follows them back, so that a change of one
+  /// matters only to the objects that it points to no more, or newly does.
+  package var backlinks: PropertySet
 
   package init(
-    hops: [Hop] = [], table: TableID, properties: PropertySet, sortProperties: PropertySet = PropertySet()
+    hops: [Hop] = [], table: TableID, properties: PropertySet, sortProperties: PropertySet = PropertySet(),
+    backlinks: PropertySet = PropertySet()
   ) {
     self.hops = hops
     self.table = table
     self.properties = properties
     self.sortProperties = sortProperties
+    self.backlinks = backlinks
   }
 }

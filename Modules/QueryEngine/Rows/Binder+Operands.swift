@@ -75,6 +75,7 @@ extension Binder {
     switch (value, type) {
     case (.double(let number), .float): return .float(Float(number))
     case (.double(let number), .decimal): return .decimal(Decimal128(shortest: number))
+    case (.float(let number), .decimal): return .decimal(Decimal128(shortest: number))
     case (.decimal(let number), .double): return .double(Double(number))
     case (.decimal(let number), .float): return .float(Float(Double(number)))
     case (.string(let text), _) where type.isNumber:

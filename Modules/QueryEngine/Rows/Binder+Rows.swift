@@ -65,6 +65,9 @@ extension Binder {
         remedy: "Leave it out.", path: side.node.description)
     }
     (a, b) = (try adapted(a, to: b, left.node), try adapted(b, to: a, right.node, isChoice: comparator == .in))
+    // Only lists that are compared as wholes count their elements.
+    let isWhole = a.isMany && b.isMany && right.quantifier == nil && comparator != .between
+    if !isWhole || left.quantifier == .any || left.quantifier == Quantifier.none { (a, b) = (a.askingEachOnce, b.askingEachOnce) }
     try check(a, comparator, b, left.node, right.node, folding)
     if case .constant(let x) = a, case .constant(let y) = b, !isText, comparator != .in, comparator != .between {
       return .constant(Semantics.holds(x, comparator, y))
@@ -190,6 +193,13 @@ extension RowExpression {
     case .elements, .value: return true
     default: return !path.inside.isEmpty
     }
+  }
+
+  /// The same values, though perhaps not as often.
+  fileprivate var askingEachOnce: RowExpression {
+    guard case .path(var path) = self else { return self }
+    path.asksEachOnce = true
+    return .path(path)
   }
 
   /// Whether every value it can have is a string, or null.

@@ -3,6 +3,9 @@ import Storage
 import Values
 
 extension Evaluator {
+  /// How many pairs of elements of two collections are computed with for one object.
+  static let pairsMax = 1 << 20
+
   /// Holds when it does for one pair of groups: those of one owner's collection on the left, on the right.
   func matches(_ comparison: RowComparison, _ key: ObjectKey) throws(StorageError) -> Bool {
     var left = try groups(comparison.left, key)
@@ -109,8 +112,18 @@ extension Evaluator {
       return [[.int(count)]]
     case .arithmetic(let sign, let a, let b):
       let (left, right) = (try groups(a, key), try groups(b, key))
+      try checkPairs(left, right)
       return left.flatMap { l in right.map { r in l.flatMap { x in r.map { y in Arithmetic.result(sign, x, y) } } } }
     }
+  }
+
+  /// Two collections are computed with each other pair by pair, and the pairs are held in memory.
+  private func checkPairs(_ left: [[Value]], _ right: [[Value]]) throws(StorageError) {
+    let (count, other) = (left.reduce(0) { $0 + $1.count }, right.reduce(0) { $0 + $1.count })
+    guard count > 1, other > 1, count.multipliedReportingOverflow(by: other).overflow || count * other > Evaluator.pairsMax else { return }
+    throw StorageError(
+      .tooLarge, .statement, "Collections of \(count) and \(other) elements make more than \(Evaluator.pairsMax) pairs.",
+      remedy: "Compute with one value of a collection, as its @sum.")
   }
 
   /// Where a path begins. The binder made sure that there are as many objects round this one.

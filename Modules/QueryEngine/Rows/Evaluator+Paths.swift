@@ -6,7 +6,7 @@ extension Evaluator {
   /// The values of a path, in groups: those of one collection, owner by owner. Values that no collection of their own
   /// holds are one group together. No group: nothing leads to any collection.
   func groups(_ path: RowPath, _ key: ObjectKey) throws(StorageError) -> [[Value]] {
-    let owners = try objects(path.steps[...], key)
+    let owners = try objects(path.steps[...], key, eachOnce: path.asksEachOnce)
     var groups: [[Value]]
     switch path.end {
     case .objects: groups = [owners.map { owner in owner.map { link($0, path.target) } ?? .null }]
@@ -140,19 +140,24 @@ extension Evaluator {
 
 extension Evaluator {
   /// The objects that the steps of a path lead to. One nil where all steps are to-one and a link is null; behind a
-  /// collection, null links lead nowhere.
-  func objects(_ steps: ArraySlice<RowPath.Step>, _ key: ObjectKey) throws(StorageError) -> [ObjectKey?] {
+  /// collection, null links lead nowhere. `eachOnce` leaves out those that were reached before, so that a path over many
+  /// relationships never becomes longer than its table.
+  func objects(
+    _ steps: ArraySlice<RowPath.Step>, _ key: ObjectKey, eachOnce: Bool = false
+  ) throws(StorageError) -> [ObjectKey?] {
     var current: [ObjectKey?] = [key]
     var isMany = false
     for (i, step) in steps.enumerated() {
       if step.isMany { isMany = true }
       var next: [ObjectKey?] = []
+      var seen: Set<ObjectKey?> = []
       for object in current {
         guard let object else {
           if !step.isMany { next.append(nil) }
           continue
         }
-        next += try i == 0 ? follow(step, object) : ifLiving([nil]) { () throws(StorageError) in try follow(step, object) }
+        let found = try i == 0 ? follow(step, object) : ifLiving([nil]) { () throws(StorageError) in try follow(step, object) }
+        if eachOnce, current.count > 1 { next += found.filter { seen.insert($0).inserted } } else { next += found }
       }
       if isMany { next.removeAll { $0 == nil } }
       current = next
@@ -173,6 +178,7 @@ extension Evaluator {
     case .map(let column, nil): return links(try storage.values(column, key, 0..<Int.max)).filter { $0 != nil }
     case .map(let column, let name?): return links([try storage.value(forKey: name, in: column, key) ?? .null])
     case .inverse(let columns, let table): return try sources(columns, ObjectLink(table, key))
+    case .firstSource(let columns, let table): return [try sources(columns, ObjectLink(table, key)).first ?? nil]
     }
   }
 

@@ -12,6 +12,8 @@ struct RowPath: Sendable {
     case map(ColumnID, key: String?)
     /// The objects whose links in the columns lead here, to an object of the table.
     case inverse([ColumnID], of: TableID)
+    /// The first of them; none is like a null link.
+    case firstSource([ColumnID], of: TableID)
   }
 
   enum End: Sendable {
@@ -49,6 +51,8 @@ struct RowPath: Sendable {
   var isMany = false
   /// Whether the steps lead to many objects.
   var hasManyOwners = false
+  /// Whether an object that is reached several ways need be asked but once: no answer depends on how often it is there.
+  var asksEachOnce = false
   /// Whether the last step is a relationship or collection of its owner's, whose size is asked owner by owner.
   var endsInCollection = false
 
@@ -65,11 +69,35 @@ struct RowPath: Sendable {
   }
 }
 
+extension RowPath {
+  /// The same path, where each inverse leads to the first object that points back: for orders, which need one value. Of an
+  /// inverse to one that is the one there is.
+  var overFirstSources: RowPath {
+    var path = self
+    path.steps = steps.map { step in
+      if case .inverse(let columns, let table) = step { .firstSource(columns, of: table) } else { step }
+    }
+    let endIsMany =
+      switch end {
+      case .elements(_, nil), .links, .keys: true
+      case .objects, .scalar, .elements, .value: false
+      }
+    let insideIsMany = inside.contains { step in
+      switch step {
+      case .all, .keys: true
+      case .key, .position: false
+      }
+    }
+    path.isMany = endIsMany || insideIsMany || path.steps.contains(where: \.isMany)
+    return path
+  }
+}
+
 extension RowPath.Step {
   /// Whether it can lead to several objects.
   var isMany: Bool {
     switch self {
-    case .link, .list(_, .some), .map(_, .some): false
+    case .link, .list(_, .some), .map(_, .some), .firstSource: false
     case .list(_, nil), .set, .map(_, nil), .inverse: true
     }
   }

@@ -26,7 +26,11 @@ struct TextTest: Sendable {
     case .beginsWith: kind = .bytes(needle.isEmpty ? .range(.all) : .prefix(needle))
     case .endsWith: kind = .bytes(needle.isEmpty ? .range(.all) : .suffix(needle))
     case .like: kind = LikePattern.simple(needle).map(Kind.bytes) ?? .like(LikePattern(needle))
-    case .matches: kind = .expression(try LinearRegex(String(decoding: constant, as: UTF8.self), ignoresCase: folding?.ignoresCase ?? false))
+    case .matches:
+      // Case is folded while matching: `\D` in small letters would be another class.
+      let plain = folding?.ignoresDiacritics == true
+        ? constant.withUnsafeBytes { TextFolding.fold($0, Folding(ignoresCase: false, ignoresDiacritics: true)) } : constant
+      kind = .expression(try LinearRegex(String(decoding: plain, as: UTF8.self), ignoresCase: folding?.ignoresCase ?? false))
     case .notEqual, .in, .between: return nil
     }
   }

@@ -28,7 +28,7 @@ where Element: PersistableElement {
     }
     nonmutating set {
       switch place {
-      case .memory(let box): box.elements[position] = newValue
+      case .memory(let box): box.edit { $0[position] = newValue }
       case .store(let handle):
         if let value = handle.values(CollectionOfOne(newValue))?.first { handle.edit(.set(at: position, value)) }
       }
@@ -47,7 +47,7 @@ where Element: PersistableElement {
   /// nil: all of them.
   nonmutating func replaceSubrange<C: Collection>(_ range: Range<Int>?, with elements: C) where C.Element == Element {
     switch place {
-    case .memory(let box): box.elements.replaceSubrange(range ?? 0..<box.elements.count, with: elements)
+    case .memory(let box): box.edit { $0.replaceSubrange(range ?? 0..<$0.count, with: elements) }
     case .store(let handle):
       guard let values = handle.values(elements) else { return }
       let range = range ?? 0..<handle.count
@@ -75,7 +75,7 @@ where Element: PersistableElement {
     contentsOf elements: C, at position: Int?
   ) where C.Element == Element {
     switch place {
-    case .memory(let box): box.elements.insert(contentsOf: elements, at: position ?? box.elements.count)
+    case .memory(let box): box.edit { $0.insert(contentsOf: elements, at: position ?? $0.count) }
     case .store(let handle):
       guard let values = handle.values(elements) else { return }
       handle.edit(.insert(at: position ?? handle.count, values))
@@ -110,14 +110,14 @@ where Element: PersistableElement {
 
   public nonmutating func removeSubrange(_ range: Range<Int>) {
     switch place {
-    case .memory(let box): box.elements.removeSubrange(range)
+    case .memory(let box): box.edit { $0.removeSubrange(range) }
     case .store(let handle): handle.edit(.remove(range))
     }
   }
 
   public nonmutating func removeAll(keepingCapacity: Bool = false) {
     switch place {
-    case .memory(let box): box.elements.removeAll(keepingCapacity: keepingCapacity)
+    case .memory(let box): box.edit { $0.removeAll(keepingCapacity: keepingCapacity) }
     case .store(let handle): handle.edit(.clear)
     }
   }
@@ -125,7 +125,7 @@ where Element: PersistableElement {
   /// Takes an element out and puts it back so that it stands at `target`.
   public nonmutating func move(from source: Int, to target: Int) {
     switch place {
-    case .memory(let box): box.elements.insert(box.elements.remove(at: source), at: target)
+    case .memory(let box): box.edit { $0.insert($0.remove(at: source), at: target) }
     case .store(let handle): handle.edit(.move(from: source, to: target))
     }
   }
@@ -133,7 +133,7 @@ where Element: PersistableElement {
   public nonmutating func swapAt(_ i: Int, _ j: Int) {
     if i == j { return }
     switch place {
-    case .memory(let box): box.elements.swapAt(i, j)
+    case .memory(let box): box.edit { $0.swapAt(i, j) }
     case .store:
       let (low, high) = (Swift.min(i, j), Swift.max(i, j))
       move(from: high, to: low)

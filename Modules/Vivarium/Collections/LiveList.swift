@@ -13,8 +13,17 @@ public struct LiveList<Element> {
   // lists of each other get that conformance from `@Model`, and the compiler cannot ask for it while it reads
   // the type of a property that `@Inverse` names.
   final class Box {
-    var elements: [Element]
+    private(set) var elements: [Element]
+    /// Who observes the list as the property of an unmanaged object.
+    var hooks: EditHooks?
+
     init(_ elements: [Element]) { self.elements = elements }
+
+    func edit<R>(_ body: (inout [Element]) -> R) -> R {
+      hooks?.willEdit()
+      defer { hooks?.didEdit() }
+      return body(&elements)
+    }
   }
 
   enum Place {

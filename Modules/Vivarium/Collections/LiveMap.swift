@@ -11,7 +11,17 @@ import Values
 public struct LiveMap<Value> {
   // Unconstrained for the same reason as `LiveList`.
   final class Box {
-    var entries: [MapKey: Value] = [:]
+    private(set) var entries: [MapKey: Value]
+    /// Who observes the map as the property of an unmanaged object.
+    var hooks: EditHooks?
+
+    init(_ entries: [MapKey: Value] = [:]) { self.entries = entries }
+
+    func edit(_ body: (inout [MapKey: Value]) -> Void) {
+      hooks?.willEdit()
+      defer { hooks?.didEdit() }
+      body(&entries)
+    }
   }
 
   enum Place {
@@ -27,9 +37,9 @@ public struct LiveMap<Value> {
   public init() { place = .memory(Box()) }
 
   public init(_ entries: some Sequence<(String, Value)>) {
-    let box = Box()
-    for (key, value) in entries { box.entries[MapKey(key)] = value }
-    place = .memory(box)
+    var given: [MapKey: Value] = [:]
+    for (key, value) in entries { given[MapKey(key)] = value }
+    place = .memory(Box(given))
   }
 
   public init(_ dictionary: [String: Value]) {
@@ -53,7 +63,7 @@ extension LiveMap where Value: PersistableElement {
     }
     nonmutating set {
       switch place {
-      case .memory(let box): box.entries[MapKey(key)] = newValue
+      case .memory(let box): box.edit { $0[MapKey(key)] = newValue }
       case .store(let handle):
         guard let newValue else { return removeKey(key, handle) }
         guard let value = handle.values(CollectionOfOne(newValue))?.first else { return }
@@ -97,7 +107,7 @@ extension LiveMap where Value: PersistableElement {
 
   public nonmutating func removeAll() {
     switch place {
-    case .memory(let box): box.entries = [:]
+    case .memory(let box): box.edit { $0 = [:] }
     case .store(let handle):
       handle.change { (write) throws(StorageError) in
         try write.removeAllMembers(of: handle.column, ObjectKey(handle.key))

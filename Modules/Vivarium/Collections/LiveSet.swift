@@ -12,8 +12,29 @@ import Values
 public struct LiveSet<Element> {
   // Unconstrained for the same reason as `LiveList`.
   final class Box {
-    var elements: [Element] = []
-    var members: Set<AnyHashable> = []
+    private(set) var elements: [Element] = []
+    private(set) var members: Set<AnyHashable> = []
+    /// Who observes the set as the property of an unmanaged object.
+    var hooks: EditHooks?
+
+    func insert(_ element: Element, _ identity: AnyHashable) -> Bool {
+      if members.contains(identity) { return false }
+      hooks?.willEdit()
+      defer { hooks?.didEdit() }
+      members.insert(identity)
+      elements.append(element)
+      return true
+    }
+
+    /// Takes out the members that are `isOut`.
+    func remove(_ identities: Set<AnyHashable>, where isOut: (Element) -> Bool) -> Bool {
+      if members.isDisjoint(with: identities) { return false }
+      hooks?.willEdit()
+      defer { hooks?.didEdit() }
+      members.subtract(identities)
+      elements.removeAll(where: isOut)
+      return true
+    }
   }
 
   enum Place {
@@ -68,10 +89,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
   @discardableResult
   public nonmutating func insert(_ element: Element) -> Bool {
     switch place {
-    case .memory(let box):
-      guard box.members.insert(LiveSet.identity(element)).inserted else { return false }
-      box.elements.append(element)
-      return true
+    case .memory(let box): return box.insert(element, LiveSet.identity(element))
     case .store(let handle):
       guard let value = handle.values(CollectionOfOne(element))?.first else { return false }
       return handle.change { (write) throws(StorageError) in
@@ -86,9 +104,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
     switch place {
     case .memory(let box):
       let identity = LiveSet.identity(element)
-      guard box.members.remove(identity) != nil else { return false }
-      box.elements.removeAll { LiveSet.identity($0) == identity }
-      return true
+      return box.remove([identity]) { LiveSet.identity($0) == identity }
     case .store(let handle):
       guard let value = handle.stored(element) else { return false }
       return handle.change { (write) throws(StorageError) in
@@ -99,9 +115,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
 
   public nonmutating func removeAll() {
     switch place {
-    case .memory(let box):
-      box.elements = []
-      box.members = []
+    case .memory(let box): _ = box.remove(box.members) { _ in true }
     case .store(let handle):
       handle.change { (write) throws(StorageError) in
         try write.removeAllMembers(of: handle.column, ObjectKey(handle.key))

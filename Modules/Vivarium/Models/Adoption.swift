@@ -27,6 +27,8 @@ public final class Adoption {
   /// Ordinals of required properties without a value; collected only while `collectsMissing`.
   var missing: [Int] = []
   var collectsMissing = false
+  /// Who observed the object before: they go with it.
+  public var observers: UnmanagedObservers?
   /// Whether an empty list is a value to write: when the row may overwrite a stored object.
   var keepsEmptyLists = false
 
@@ -46,6 +48,7 @@ public final class Adoption {
     row.reset()
     if !pending.isEmpty { pending = [] }
     if !missing.isEmpty { missing = [] }
+    if observers != nil { observers = nil }
   }
 
   @inlinable public func put<T: Persistable>(_ value: T, _ ordinal: Int) { T._$put(self, ordinal, value) }

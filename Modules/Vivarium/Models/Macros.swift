@@ -14,8 +14,8 @@
 /// one. What cannot be stored is an error at the property. Computed and static properties are left alone.
 @attached(
   member,
-  names: named(_$Values), named(_$raw), named(_$owner), named(_$key), named(_$values), named(init), named(_$name),
-  named(_$schema), named(_$keyPaths), named(_$fill))
+  names: named(_$Values), named(_$raw), named(_$owner), named(_$key), named(_$values), named(_$observers),
+  named(init), named(_$name), named(_$schema), named(_$keyPaths), named(_$fill))
 @attached(memberAttribute)
 @attached(extension, conformances: Model, Observable)
 public macro Model() = #externalMacro(module: "VivariumMacros", type: "ModelMacro")
@@ -24,11 +24,32 @@ public macro Model() = #externalMacro(module: "VivariumMacros", type: "ModelMacr
 /// in a list or a map, and is deleted with it. It has no primary key and is not added by itself.
 @attached(
   member,
-  names: named(_$Values), named(_$raw), named(_$owner), named(_$key), named(_$values), named(init), named(_$name),
-  named(_$schema), named(_$keyPaths), named(_$fill))
+  names: named(_$Values), named(_$raw), named(_$owner), named(_$key), named(_$values), named(_$observers),
+  named(init), named(_$name), named(_$schema), named(_$keyPaths), named(_$fill))
 @attached(memberAttribute)
 @attached(extension, conformances: Model, Observable)
 public macro Model(_ kind: ModelKind) = #externalMacro(module: "VivariumMacros", type: "ModelMacro")
+
+/// Makes a plain struct a model: what is read, asked and told of it are values, copied out of the store.
+///
+/// ```swift
+/// @ValueModel struct Reading {
+///   @PrimaryKey var id: Int
+///   @Indexed var sensor = ""
+///   var celsius = 0.0
+///   var tags: [String] = []
+/// }
+/// let store = try Store(.lmdb(url, models: Reading.self, Person.self))
+/// try store.write { try store.add(Reading(id: 1, sensor: "attic", celsius: 21.5)) }
+/// let warm = store.values(Reading.self).where { $0.celsius > 20 }
+/// ```
+///
+/// Writes a live class, `Reading.Live`, with the same properties, and the conformance to `ValueModel`. Every stored `var`
+/// is kept, by the types that a `@Model` keeps; an Array, a Set or a Dictionary with String keys of these is kept as a
+/// list, set or map. A value has no links.
+@attached(member, names: named(Live))
+@attached(extension, conformances: ValueModel, names: named(init), named(_$assign))
+public macro ValueModel() = #externalMacro(module: "VivariumMacros", type: "ValueModelMacro")
 
 /// What the objects of a model are.
 public enum ModelKind: Sendable {
@@ -98,4 +119,14 @@ public macro Index<T: AnyObject>(_ lists: [PartialKeyPath<T>]...) =
 /// Unique indexes over several properties: no two objects agree in all of them.
 @freestanding(declaration)
 public macro Unique<T: AnyObject>(_ lists: [PartialKeyPath<T>]...) =
+  #externalMacro(module: "VivariumMacros", type: "IndexListMacro")
+
+/// The same for values.
+@freestanding(declaration)
+public macro Index<T: ValueModel>(_ lists: [PartialKeyPath<T>]...) =
+  #externalMacro(module: "VivariumMacros", type: "IndexListMacro")
+
+/// The same for values.
+@freestanding(declaration)
+public macro Unique<T: ValueModel>(_ lists: [PartialKeyPath<T>]...) =
   #externalMacro(module: "VivariumMacros", type: "IndexListMacro")

@@ -76,19 +76,18 @@ extension Model {
     }
   }
 
-  /// Reports a read to Observation; called while `Store.tracksReads` is on.
-  public func _$access<V>(_ path: KeyPath<Self, V>) {
-    guard let context, let ordinal = Self.ordinal(of: path) else { return }
-    context.didRead(_$key, ordinal)
-  }
-
-  /// The position of a property in the model; nil for what is no persisted property. O(properties).
-  static func ordinal(of path: AnyKeyPath) -> Int? {
-    _$keyPaths.firstIndex { ($0 as AnyKeyPath) == path }
-  }
+  /// The position of a property in the model; nil for what is no persisted property. O(1) for a path that was asked for
+  /// before, else O(properties).
+  static func ordinal(of path: AnyKeyPath) -> Int? { property(of: path)?.ordinal }
 
   /// The stored name of a property.
-  static func propertyName(of path: AnyKeyPath) -> String? {
-    ordinal(of: path).map { _$schema.properties[$0].name }
+  static func propertyName(of path: AnyKeyPath) -> String? { property(of: path)?.name }
+
+  private static func property(of path: AnyKeyPath) -> KnownKeyPaths.Property? {
+    if let known = KnownKeyPaths.property(of: path, in: Self.self) { return known }
+    guard let ordinal = _$keyPaths.firstIndex(where: { ($0 as AnyKeyPath) == path }) else { return nil }
+    let property = KnownKeyPaths.Property(ordinal: ordinal, name: _$schema.properties[ordinal].name)
+    KnownKeyPaths.keep(path, in: Self.self, property)
+    return property
   }
 }

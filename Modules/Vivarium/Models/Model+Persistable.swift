@@ -53,6 +53,10 @@ extension Model {
   }
 }
 
+/// An inverse that is one object or none.
+protocol ToOneInverse {}
+extension Optional: ToOneInverse where Wrapped: Model {}
+
 /// The other end of a to-one link or a list, where there is at most one: `@Inverse(\Person.best) var bestOf: Person?`.
 extension Optional: InverseProperty where Wrapped: Model {
   public typealias Origin = Wrapped

@@ -18,6 +18,8 @@ public protocol Model: AnyObject, SchemaDescribing, Observable, PersistableEleme
   var _$raw: UnsafeMutablePointer<RawContext>? { get set }
   var _$key: Int64 { get set }
   var _$owner: AnyObject? { get set }
+  /// Who observes single properties of the object while it is in no store; nil in one.
+  var _$observers: UnmanagedObservers? { get set }
   /// A constant. The schema of one type may use another's name, never its schema: two static schemas that need
   /// each other would wait for each other for ever.
   static var _$name: String { get }

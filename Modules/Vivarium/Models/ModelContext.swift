@@ -25,6 +25,7 @@ public final class ModelContext {
   let properties: [BoundProperty]
   /// Parallel to `properties`: plain numbers, to be read without copying a schema.
   let columns: [ColumnID]
+  let names: [String]
   /// Parallel to `properties`: the index over this property alone, where it is an integer that is never null.
   let integerIndexes: [IndexID?]
   let primaryKey: Int?
@@ -49,6 +50,7 @@ public final class ModelContext {
     table = entry?.id ?? TableID(0)
     properties = schema.properties.map { BoundProperty($0, entry, catalog) }
     columns = properties.map(\.column)
+    names = properties.map(\.schema.name)
     integerIndexes = properties.map { property in
       guard let type = property.schema.valueType, property.schema.isScalar, !property.schema.isOptional,
         type.integerRange != nil
@@ -69,7 +71,7 @@ public final class ModelContext {
     windows.deallocate()
   }
 
-  func ordinal(named name: String) -> Int? { properties.firstIndex { $0.schema.name == name } }
+  func ordinal(named name: String) -> Int? { names.firstIndex(of: name) }
 
   /// Forgets what was lent: the memory behind it is about to change.
   func dropWindows() {

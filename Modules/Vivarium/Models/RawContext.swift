@@ -38,6 +38,11 @@ extension RawContext {
     return T._$load(self, key, ordinal)
   }
 
+  /// Reports a read to Observation; called while `tracksReads` is on. It is given no object: one that is handed to what the
+  /// compiler cannot see into needs memory of its own.
+  @inline(never)
+  public func noteRead(_ key: Int64, _ ordinal: Int) { context.didRead(key, ordinal) }
+
   public func inverse<T: InverseProperty>(_ key: Int64, _ ordinal: Int) -> T { T._$inverse(self, key, ordinal) }
 }
 

@@ -40,7 +40,7 @@ public struct CollectionChanges<Object: Model>: AsyncSequence {
       while !isDone, !Task.isCancelled {
         if store.mayTell {
           isAsking = true
-          store.deliver(waits: false)
+          store.deliver(.none)
           isAsking = false
         } else {
           store.missedTurn = true
@@ -67,6 +67,7 @@ public struct CollectionChanges<Object: Model>: AsyncSequence {
       let made = store.add(results.state, .success(nil)) { [unowned self] content, store in
         switch content {
         case .initial: found = .initial(Results(remade(store)))
+        case .total: break  // not of change sets
         case .error(let error): found = end(with: error)
         case .update(let change):
           found = .update(

@@ -33,7 +33,7 @@ extension LinkingObjects {
 }
 
 extension CollectionChange {
-  fileprivate func asLinkingObjects<T: Model>() -> CollectionChange<LinkingObjects<T>> where C == Results<T> {
+  func asLinkingObjects<T: Model>() -> CollectionChange<LinkingObjects<T>> where C == Results<T> {
     switch self {
     case .initial(let results): .initial(LinkingObjects(results.state))
     case .error(let error): .error(error)

@@ -41,7 +41,8 @@ extension Model {
   }
 
   /// The same by names, also of what the object leads to: `["status", "dogs.name"]`. A change behind a link is told as one of
-  /// the link, whose value is the same. `.unknownProperty` for what leads nowhere.
+  /// the link, whose value is the same. An inverse is told when other objects point here, with the first of them as its
+  /// value. `.unknownProperty` for what leads nowhere.
   public func observe(
     observingProperties names: [String], isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (ObjectChange) -> Void
@@ -65,6 +66,13 @@ extension Model {
     context.flatMap { ObservedProperties(Self._$name, in: $0.store.reading.catalog) }
   }
 
+  /// The ordinals of inverses that are one object or none.
+  private static var inversesToOne: [Int] {
+    _$schema.properties.indices.filter { ordinal in
+      _$schema.properties[ordinal].isInverse && type(of: _$keyPaths[ordinal]).valueType is any ToOneInverse.Type
+    }
+  }
+
   private func watch(
     _ filter: Result<ResultFilter?, StoreError>, _ fileID: StaticString, _ line: UInt,
     _ block: @escaping (ObjectChange) -> Void
@@ -85,7 +93,7 @@ extension Model {
           .alreadyInWrite, "The \(Self._$name) object was added in the open write, and nobody hears of a write before its end.",
           remedy: "Observe it after the commit.")
       }
-      let properties = ObservedValues(context, _$key, filter)
+      let properties = ObservedValues(context, _$key, filter, inversesToOne: Self.inversesToOne)
       let watch = ObjectWatch(
         .properties(filter), table: context.table, key: ObjectKey(_$key), at: store.snapshot.version,
         lists: properties.lists(), members: properties.members(), identity: context.identity(of: _$key),
@@ -130,26 +138,45 @@ private final class ObservedValues {
   /// Another object's, once one with the same primary key took the place of one that was deleted.
   var key: Int64
   private let filter: ResultFilter
+  private let inversesToOne: [Int]
   /// By ordinal; null where it is not watched or no scalar.
   private var values: [Value] = []
 
-  init(_ context: ModelContext, _ key: Int64, _ filter: ResultFilter) {
+  init(_ context: ModelContext, _ key: Int64, _ filter: ResultFilter, inversesToOne: [Int]) {
     self.context = context
     self.key = key
     self.filter = filter
+    self.inversesToOne = inversesToOne
     read()
   }
 
   private func isWatched(_ ordinal: Int) -> Bool {
     let property = context.properties[ordinal]
+    if let origin = property.origin { return filter.paths.contains { $0.hops.first == .inverse(origin) } }
     return property.schema.isScalar && filter.properties.contains(property.column.property)
+  }
+
+  /// The value of a scalar; of an inverse, the first object that points here.
+  private func value(_ property: ModelContext.BoundProperty, in reading: any StorageReading) -> Value {
+    if let origin = property.origin {
+      return ((try? reading.firstSource(of: ObjectKey(key), through: origin)) ?? nil).map { .link($0) } ?? .null
+    }
+    return (try? reading.value(property.column, ObjectKey(key))) ?? .null
+  }
+
+  /// Whether anything of the objects that an inverse leads to counts.
+  private func looksBehind(_ inverse: ModelContext.BoundProperty) -> Bool {
+    filter.paths.contains { path in
+      guard let origin = inverse.origin, path.hops.first == .inverse(origin) else { return false }
+      return path.hops.count > 1 || path.properties != path.backlinks
+    }
   }
 
   /// As they are in the version that the store is at: what an open write does is told after its commit.
   func read() {
     let snapshot = context.store.snapshot
     values = context.properties.enumerated().map { ordinal, property in
-      isWatched(ordinal) ? (try? snapshot.value(property.column, ObjectKey(key))) ?? .null : .null
+      isWatched(ordinal) ? value(property, in: snapshot) : .null
     }
   }
 
@@ -183,8 +210,15 @@ private final class ObservedValues {
     for (ordinal, property) in context.properties.enumerated() {
       let id = property.column.property
       if isWatched(ordinal), let value = known[id] { values[ordinal] = value }
-      guard property.schema.isStored, touched.contains(id) || leading.contains(id) else { continue }
-      if property.schema.isScalar {
+      guard touched.contains(id) || leading.contains(id) else { continue }
+      if property.schema.isInverse {
+        guard isWatched(ordinal) else { continue }
+        let value = value(property, in: context.store.reading)
+        // Another object that points here too changes nothing, where only the first counts.
+        if value == values[ordinal], inversesToOne.contains(ordinal), !looksBehind(property) { continue }
+        changes.append(PropertyChange(name: property.schema.name, oldValue: values[ordinal], newValue: value, elements: nil))
+        values[ordinal] = value
+      } else if property.schema.isScalar {
         let value = isWatched(ordinal) ? context.value(key, ordinal) : .null
         if value == values[ordinal], !leading.contains(id) { continue }
         changes.append(PropertyChange(name: property.schema.name, oldValue: values[ordinal], newValue: value, elements: nil))

@@ -15,7 +15,8 @@ public enum ObjectChange: Sendable {
 public struct PropertyChange: Sendable {
   public let name: String
   /// What it was when the observer was told last, and what it is: also when several commits lie between, and when this
-  /// store made them. A link is the key of the object it led to; nil for a collection.
+  /// store made them. A link is the key of the object it led to, an inverse that of the first object that pointed here; nil
+  /// for a collection.
   public let oldValue: Value?
   public let newValue: Value?
   /// For a list, set or map, what happened to its elements.

@@ -47,143 +47,92 @@ extension Model {
   /// token = dog.observe(\.age) { dog, change in print(change.oldValue, change.newValue) }
   /// ```
   ///
-  /// Also of lists, and of `\.isInvalidated`. An equal value is no change. The handler must not write:
-  /// `.writeInObserver`. The object must be in a store. Use `observe(_:)` without a path for everything else.
+  /// Also of lists, sets and maps, and of `\.isInvalidated`. An equal value is no change. In a store the handler must not write:
+  /// `.writeInObserver`. Use `observe(_:)` without a path for everything else.
+  ///
+  /// An object that is in no store yet is observed in the same way, and goes into one with its observers: `add` is no change,
+  /// and what is set from then on is told.
   public func observe<Property>(
     _ path: KeyPath<Self, Property>, options: ObservingOptions = [.old, .new],
     fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping (Self, ObservedChange<Property>) -> Void
   ) -> NotificationToken {
     let ordinal = Self.ordinal(of: path)
-    guard let context, ordinal != nil || path == \Self.isInvalidated else {
-      StoreLog.warning("'\(path)' cannot be observed: it is no persisted property, or the object is in no store.")
-      let token = NotificationToken(fileID: fileID, line: line) {}
-      token.stop()
-      return token
+    guard ordinal != nil || path == \Self.isInvalidated else {
+      StoreLog.warning("'\(path)' cannot be observed: it is no persisted property.")
+      return .ended(fileID, line)
     }
-    let key = _$key
-    var last: Property? = self[keyPath: path]
-    // The context has the observer, and with it this.
-    let tell = { [unowned context] (kind: ObservedChange<Property>.Kind, indexes: [Int], isPrior: Bool) in
-      // Remade, so that the store does not keep itself.
-      let object: Self = context.store.live(key)
-      let now = isPrior ? last : object[keyPath: path]
-      let isCollection = ordinal.map { context.properties[$0].schema.isCollection } ?? false
-      handler(
-        object,
-        ObservedChange(
-          kind: kind, oldValue: options.contains(.old) && !isCollection ? last : nil,
-          newValue: options.contains(.new) && !isPrior ? now : nil, isPrior: isPrior, indexes: indexes))
-      last = now
+    let teller = PropertyTeller(path, ordinal, options, handler)
+    teller.begin(self)
+    let end = ObserverEnd()
+    if let context {
+      context.observe(_$key, teller, end)
+    } else {
+      let observer = UnmanagedObserver(self, teller, end)
+      if let observers = _$observers { observers.add(observer) } else { _$observers = UnmanagedObservers(observer) }
     }
-    if options.contains(.initial) {
-      handler(
-        self,
-        ObservedChange(
-          kind: .setting, oldValue: nil, newValue: options.contains(.new) ? last : nil, isPrior: false, indexes: []))
-    }
-    let observer = PropertyObserver(context, key, ordinal, wantsPrior: options.contains(.prior)) { kind, indexes, isPrior in
-      switch kind {
-      case .setting: tell(.setting, indexes, isPrior)
-      case .insertion: tell(.insertion, indexes, isPrior)
-      case .removal: tell(.removal, indexes, isPrior)
-      case .replacement: tell(.replacement, indexes, isPrior)
-      }
-    }
-    context.propertyObservers[key, default: []].append(observer)
-    context.store.hasPropertyObservers = true
-    let (flag, stops, anchor) = (observer.flag, context.store.watchStops, StoreAnchor(context.store))
-    return NotificationToken(fileID: fileID, line: line) {
-      flag.stop()
-      stops.raise()
-      StoreAnchor.release(anchor)
-    }
+    return NotificationToken(fileID: fileID, line: line) { end.stop() }
   }
 }
 
-/// One observer of one property of one object. Confined to the store's context.
-final class PropertyObserver {
-  enum Kind { case setting, insertion, removal, replacement }
-
-  let flag = StopFlag()
-  /// nil: whether the object is there.
+/// Says to one handler what happened to one property, and keeps what it said last. Confined to the object's context.
+final class PropertyTeller<Root: Model, Property> {
   let ordinal: Int?
   let wantsPrior: Bool
-  private unowned let context: ModelContext
-  private let key: Int64
-  private let tell: (Kind, [Int], _ isPrior: Bool) -> Void
-  private var lives = true
-  /// The value it was told last; of a list, its elements.
-  private var known: [Value] = []
-  /// Whether a call before a change was made, after which there is one in any case.
-  private var isAnnounced = false
+  private let path: KeyPath<Root, Property>
+  private let options: ObservingOptions
+  private let handler: (Root, ObservedChange<Property>) -> Void
+  private let isCollection: Bool
+  private var last: Property?
 
   init(
-    _ context: ModelContext, _ key: Int64, _ ordinal: Int?, wantsPrior: Bool,
-    _ tell: @escaping (Kind, [Int], _ isPrior: Bool) -> Void
+    _ path: KeyPath<Root, Property>, _ ordinal: Int?, _ options: ObservingOptions,
+    _ handler: @escaping (Root, ObservedChange<Property>) -> Void
   ) {
-    self.context = context
-    self.key = key
+    self.path = path
     self.ordinal = ordinal
-    self.wantsPrior = wantsPrior
-    self.tell = tell
-    lives = context.lives(key)
-    known = value
+    self.options = options
+    self.handler = handler
+    wantsPrior = options.contains(.prior)
+    isCollection = ordinal.map { Root._$schema.properties[$0].isCollection } ?? false
   }
 
-  private var value: [Value] {
-    guard let ordinal, lives else { return [] }
-    let property = context.properties[ordinal]
-    if property.schema.isScalar { return [context.value(key, ordinal)] }
-    if property.schema.isMap {
-      let entries = try? context.store.reading.entries(property.column, ObjectKey(key), 0..<Int.max)
-      return entries?.flatMap { [.string($0.key), $0.value] } ?? []
-    }
-    if property.schema.isCollection {
-      return (try? context.store.reading.values(property.column, ObjectKey(key), 0..<Int.max)) ?? []
-    }
-    return []
+  /// The value that the first change leads from, which is told at once where that is wanted.
+  func begin(_ object: Root) {
+    let now = value(of: object)
+    keep(now)
+    guard options.contains(.initial) else { return }
+    handler(
+      object,
+      ObservedChange(
+        kind: .setting, oldValue: nil, newValue: options.contains(.new) ? now : nil, isPrior: false, indexes: []))
   }
 
-  func willChange() {
-    guard wantsPrior, flag.isActive else { return }
-    isAnnounced = true
-    tell(.setting, [], true)
+  func tell(_ object: Root, _ kind: PropertyObserver.Kind, _ indexes: [Int], isPrior: Bool) {
+    let (old, now) = (last, isPrior ? nil : value(of: object))
+    // Before the handler, which may set the property of an object in no store.
+    if !isPrior { keep(now) }
+    handler(
+      object,
+      ObservedChange(
+        kind: kind.told(), oldValue: options.contains(.old) ? old : nil,
+        newValue: options.contains(.new) ? now : nil, isPrior: isPrior, indexes: indexes))
   }
 
-  /// Compares with what the observer knows, and tells it of a difference.
-  func check() {
-    guard flag.isActive else { return }
-    let livedBefore = lives
-    lives = context.lives(key)
-    guard let ordinal else {
-      if lives != livedBefore { tell(.setting, [], false) }
-      return
-    }
-    // Of an object that is gone there is nothing to say.
-    guard lives else { return }
-    let old = known
-    known = value
-    let wasAnnounced = isAnnounced
-    isAnnounced = false
-    if old == known, !wasAnnounced { return }
-    guard context.properties[ordinal].schema.isList else { return tell(.setting, [], false) }
-    let (kind, indexes) = PropertyObserver.compare(old, known)
-    tell(kind, indexes, false)
-  }
+  func value(of object: Root) -> Property { object[keyPath: path] }
 
-  private static func compare(_ old: [Value], _ new: [Value]) -> (Kind, [Int]) {
-    if old.count == new.count { return (.replacement, new.indices.filter { old[$0] != new[$0] }) }
-    var (insertions, removals): ([Int], [Int]) = ([], [])
-    for change in new.difference(from: old) {
-      switch change {
-      case .insert(let offset, _, _): insertions.append(offset)
-      case .remove(let offset, _, _): removals.append(offset)
-      }
+  /// A collection has no value of its own, and a live one would keep its store.
+  private func keep(_ value: Property?) { if !isCollection { last = value } }
+}
+
+extension PropertyObserver.Kind {
+  fileprivate func told<P>() -> ObservedChange<P>.Kind {
+    switch self {
+    case .setting: .setting
+    case .insertion: .insertion
+    case .removal: .removal
+    case .replacement: .replacement
     }
-    if removals.isEmpty { return (.insertion, insertions.sorted()) }
-    if insertions.isEmpty { return (.removal, removals.sorted()) }
-    return (.setting, [])
   }
 }
 
@@ -200,6 +149,7 @@ extension ModelContext {
     for observer in propertyObservers[key] ?? [] where observer.ordinal == ordinal {
       store.telling { observer.check() }
     }
+    if properties[ordinal].schema.isRelationship { store.checkInverses(of: properties[ordinal].column) }
   }
 }
 
@@ -213,16 +163,34 @@ extension Store {
   }
 
   /// Tells the observers of properties of what is different now, after more may have changed than what somebody set.
-  func checkPropertyObservers() {
+  /// - Parameter touched: the objects that may be different, beside derived properties; nil: any.
+  func checkPropertyObservers(of touched: Set<ObjectPlace>? = nil) {
     guard hasPropertyObservers else { return }
     hasPropertyObservers = false
     for context in allContexts {
       // Copies: a handler may register and stop observers, of keys that come later too.
       for key in Array(context.propertyObservers.keys) {
-        for observer in context.propertyObservers[key] ?? [] { telling { observer.check() } }
+        let isTouched = touched?.contains(ObjectPlace(table: context.table, key: key)) ?? true
+        for observer in context.propertyObservers[key] ?? [] where isTouched || observer.isDerived {
+          propertyCheckCount += 1
+          telling { observer.check() }
+        }
       }
     }
     endStoppedPropertyObservers()
+  }
+
+  /// Tells the observers of inverses that follow a relationship back, after it was set in some object.
+  fileprivate func checkInverses(of column: ColumnID) {
+    for context in allContexts where !context.propertyObservers.isEmpty {
+      guard context.properties.contains(where: { $0.origin == column }) else { continue }
+      for key in Array(context.propertyObservers.keys) {
+        for observer in context.propertyObservers[key] ?? [] {
+          guard let ordinal = observer.ordinal, context.properties[ordinal].origin == column else { continue }
+          telling { observer.check() }
+        }
+      }
+    }
   }
 
   /// Lets go of what was stopped.
@@ -230,7 +198,7 @@ extension Store {
     hasPropertyObservers = false
     for context in allContexts where !context.propertyObservers.isEmpty {
       context.propertyObservers = context.propertyObservers.compactMapValues { observers in
-        let active = observers.filter(\.flag.isActive)
+        let active = observers.filter(\.end.isActive)
         return active.isEmpty ? nil : active
       }
       if !context.propertyObservers.isEmpty { hasPropertyObservers = true }

@@ -27,6 +27,7 @@ final class ResultObserver {
   enum Content {
     case initial
     case update(ResultChange)
+    case total(ResultTotal)
     case error(StoreError)
   }
 

@@ -94,7 +94,7 @@ extension ResultsState {
 
 extension Store {
   /// A list by its column; nil when its type is none of this store's.
-  fileprivate func list(_ column: ColumnID, of owner: ObjectKey) -> ListHandle? {
+  func list(_ column: ColumnID, of owner: ObjectKey) -> ListHandle? {
     guard let table = reading.catalog[column.table], let type = model(named: table.name) else { return nil }
     let context = context(of: type)
     guard let ordinal = context.columns.firstIndex(of: column) else { return nil }

@@ -113,6 +113,7 @@ extension Store {
     return observe(state, filter, throttle: throttle, keepsOldValues: keepsOldValues, fileID, line) { content, store in
       switch content {
       case .initial: block(.initial(Results(remade(store))))
+      case .total: break  // not of change sets
       case .error(let error): block(.error(error))
       case .update(let change):
         let rows = ChangedRows(

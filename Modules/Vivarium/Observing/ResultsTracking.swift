@@ -47,6 +47,7 @@ package final class ResultsTracking<Element: Model> {
     let observer = store.add(results.state, filter) { content, store in
       switch content {
       case .error(let error): block(.error(error))
+      case .total: break  // not of change sets
       case .update(let change):
         let now = Results<Element>(remade(store)).fixed
         block(.update(now, change.changes, ChangeDetails(Element._$name, change)))

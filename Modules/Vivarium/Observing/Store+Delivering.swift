@@ -15,12 +15,12 @@ extension Store {
     return made
   }
 
-  /// Tells observers what is due, after moving to the version that the notifier keeps. With `waits` that is the newest one,
-  /// and first results that were asked for are there; without, it is whatever is ready.
+  /// Tells observers what is due, after moving to the version that the notifier keeps. With patience that is the newest one;
+  /// without, whatever is ready.
   ///
   /// May be called inside a block, by the beginning of a write: what a later block of the turn was to hear then comes here,
   /// with all that came since.
-  func deliver(waits: Bool, mayMove: Bool = true) {
+  func deliver(_ patience: ResultNotifier.Patience, mayMove: Bool = true) {
     endStopped()
     // An error is the last that an observer hears.
     defer { endStopped() }
@@ -28,11 +28,11 @@ extension Store {
     if place == nil { return deliverPlainly(mayMove: mayMove) }
     // Observers without an observation have an error to tell, and nothing else.
     let place = deliveryPlace()
-    let due = resultObservers.filter { $0.observation != nil && $0.hears(waits: waits, at: place) }
+    let due = resultObservers.filter { $0.observation != nil && $0.hears(waits: patience != .none, at: place) }
     let delivery: ResultDelivery
     do throws(StorageError) {
       delivery = try shared.results.delivery(
-        at: place, due.compactMap(\.observation), current: snapshot, mayMove: mayMove, waits: waits)
+        at: place, due.compactMap(\.observation), current: snapshot, mayMove: mayMove, patience)
     } catch {
       return misuse(StoreError(error))
     }
@@ -120,6 +120,7 @@ extension Store {
       switch offer.content {
       case .initial: observer.block(.initial, self)
       case .update(let change): observer.block(.update(change), self)
+      case .total(let total): observer.block(.total(total), self)
       case .failed(let error):
         observer.flag.stop()
         observer.block(.error(StoreError(error)), self)

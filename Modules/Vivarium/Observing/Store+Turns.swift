@@ -13,7 +13,7 @@ extension Store {
   /// a write or an observer's block.
   package func deliverReady() {
     guard writing == nil, !isDelivering, !isReadOnly else { return }
-    deliver(waits: false)
+    deliver(.none)
   }
 
   /// Suspends until the store has had a turn, or the task is cancelled. The caller is of the store's context.

@@ -78,7 +78,7 @@ extension Store {
       guard let entry = reading.catalog[table], let column = entry[name] else { return .null }
       if case .linkingObjects(let origin, let property) = column.schema.kind {
         guard let source = reading.catalog[origin], let through = source[property],
-          let first = firstSource(of: key, through: source.column(through.id))
+          let first = (try? reading.firstSource(of: key, through: source.column(through.id))) ?? nil
         else { return .null }
         (table, key) = (source.id, first)
         continue
@@ -92,10 +92,13 @@ extension Store {
     }
     return .null
   }
+}
 
-  private func firstSource(of key: ObjectKey, through column: ColumnID) -> ObjectKey? {
+extension StorageReading {
+  /// The first of the objects whose relationship points to one; nil when none does. O(log n).
+  func firstSource(of key: ObjectKey, through column: ColumnID) throws(StorageError) -> ObjectKey? {
     var first: Int64?
-    try? reading.sources(of: key, through: column) { block in
+    try sources(of: key, through: column) { block in
       first = block.first
       return .stop
     }

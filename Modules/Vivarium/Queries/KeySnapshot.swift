@@ -48,6 +48,10 @@ import Values
   convenience init(of table: TableID, in storage: any StorageReading) throws(StorageError) {
     var runs = KeyRuns()
     try storage.scan(table, [], from: ObjectKey(1), hints: []) { batch in
+      if batch.keys == nil, batch.live == nil, batch.count > 0 {
+        runs.append(batch.firstKey.rawValue...batch.key(at: batch.count - 1).rawValue)
+        return .proceed
+      }
       for row in 0..<batch.count where batch.isLive(at: row) { runs.append(batch.key(at: row).rawValue) }
       return .proceed
     }

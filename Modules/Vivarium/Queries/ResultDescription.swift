@@ -93,7 +93,8 @@ extension ResultDescription {
       let kept = KeptQuery(
         query.unlimited, in: catalog,
         matches: { key, reading throws(StorageError) in try bound.matches(key, in: reading) },
-        all: { keys, reading throws(StorageError) in try bound.matches(keys, in: reading) })
+        all: { keys, reading throws(StorageError) in try bound.matches(keys, in: reading) },
+        order: { key, reading throws(StorageError) in try bound.orderKey(of: key, in: reading) ?? [] })
     else { return nil }
     return (kept, window == 0..<Int.max ? nil : window)
   }

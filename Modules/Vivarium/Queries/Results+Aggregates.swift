@@ -4,7 +4,11 @@ extension Results {
   /// The sum of a property, 0 over nothing; null is passed over. `.overflow` when it leaves the property's type:
   /// nothing wraps. Makes no objects.
   public func sum<V: Scalar & Numeric>(of path: KeyPath<Element, V>) throws(StoreError) -> V {
-    let total = try compute(.sum, path)
+    try Results.sum(try compute(.sum, path), path)
+  }
+
+  /// A sum as the property's type.
+  static func sum<V: Scalar & Numeric>(_ total: Value, _ path: KeyPath<Element, V>) throws(StoreError) -> V {
     if let exact = V(persisted: total) { return exact }
     switch total {
     case .double(let real): if let real = V(persisted: .float(Float(real))) { return real }

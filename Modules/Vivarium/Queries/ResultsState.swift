@@ -27,6 +27,10 @@ import Values
   private var stamp: UInt64 = 0
   private var binding: Result<BoundQuery, StoreError>?
   private var ordering: (any ViewQuestion)??
+  private var knownReach: Reach?
+
+  /// What a change must touch to change the result.
+  private enum Reach { case membership, ownTable, store }
 
   init(_ store: Store, _ context: ModelContext, _ query: Query, _ source: Source, fault: StoreError? = nil) {
     self.store = store
@@ -75,10 +79,22 @@ import Values
 }
 
 extension ResultsState {
-  /// What has to stay the same for the snapshot to be right.
+  /// What has to stay the same for the snapshot to be right. Asked at every access: found once.
   private var currentStamp: UInt64 {
-    guard case .all = source, case .success(let bound) = bound(), !bound.followsLinks else { return store.tick }
-    return isEverything ? context.raw.pointee.membershipTick : context.tick
+    switch knownReach ?? findReach() {
+    case .membership: context.raw.pointee.membershipTick
+    case .ownTable: context.tick
+    case .store: store.tick
+    }
+  }
+
+  private func findReach() -> Reach {
+    var reach = Reach.store
+    if case .all = source, case .success(let bound) = bound(), !bound.followsLinks {
+      reach = isEverything ? .membership : .ownTable
+    }
+    knownReach = reach
+    return reach
   }
 
   /// The keys, evaluated at most once for each version. What cannot be evaluated is empty; see `error`.
@@ -101,10 +117,13 @@ extension ResultsState {
 
   private func didRead() {
     context.didReadResults()
-    // What else the question reads is not told apart: every type counts.
-    guard case .all = source, case .success(let bound) = bound(), !bound.followsLinks else {
-      return store.allContexts.forEach { $0.didReadResults() }
+    // What else the question reads is not told apart: every type counts. Who points somewhere is said by the objects of the
+    // type alone.
+    switch source {
+    case .all, .sources: if case .success(let bound) = bound(), !bound.followsLinks { return }
+    case .list, .results, .nothing: break
     }
+    store.allContexts.forEach { $0.didReadResults() }
   }
 
   private var fresh: KeySnapshot? { snapshot.flatMap { stamp == currentStamp ? $0 : nil } }

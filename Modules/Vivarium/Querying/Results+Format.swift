@@ -11,7 +11,9 @@ extension Results {
   /// ```
   ///
   /// A mistake in the text makes the result empty and is in `error`; `filter(format:)` throws it instead.
-  public func filter(_ format: String, _ arguments: any PredicateArgument...) -> Results {
+  public func filter(_ format: String, _ arguments: any PredicateArgument...) -> Results { filtered(format, arguments) }
+
+  func filtered(_ format: String, _ arguments: [any PredicateArgument]) -> Results {
     do throws(QueryError) { return try asking(format, arguments) } catch {
       return Results(
         ResultsState(state.store, state.context, state.query, state.source, fault: state.fault ?? StoreError(error)))

@@ -21,6 +21,8 @@ final class SharedEngine: Sendable {
   let keeper = Mutex<WriteKeeper?>(nil)
   /// Whose write is open round the code that runs. One at the most, too.
   let writer = Mutex<WriteKeeper?>(nil)
+  /// Whose write is open, from its beginning to its end, and where.
+  let openWriter = Mutex<OpenWriter?>(nil)
   /// Rights that are waited for on the worker, or have come, and that nobody took. Weak: they go with their stores.
   let acquisitions = Mutex<[WeakAcquisition]>([])
 

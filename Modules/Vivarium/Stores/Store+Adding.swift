@@ -30,7 +30,7 @@ extension Store {
     if isAlone, context.isEmbedded { throw .embeddedAlone(T._$name) }
     if object._$raw != nil { return try checkOwn(object) }
     let added = try insert(object, context, update, write)
-    if added.pending.isEmpty { return }
+    if added.pending.isEmpty { return added.settle() }
     try addLinked(object, added, update, write)
   }
 
@@ -79,6 +79,11 @@ private struct Added {
   let pending: [Adoption.Pending]
   /// Its values, to give back should the rest fail; nil when it updated an object that was there.
   let values: AnyObject?
+  /// Who observed it before.
+  let observers: UnmanagedObservers?
+
+  /// Nothing can fail any more: its observers follow it.
+  func settle() { observers?.enter(context, key) }
 }
 
 extension Store {
@@ -88,7 +93,8 @@ extension Store {
     let adoption = try context.adoption(in: write)
     adoption.keepsEmptyLists = update != .error
     try object._$fill(adoption)
-    let values = object._$owner
+    let (values, observers) = (object._$owner, adoption.observers)
+    adoption.observers = nil
     let (key, isNew) = try insert(adoption, context, update, write)
     object._$raw = context.raw
     object._$key = key
@@ -96,7 +102,7 @@ extension Store {
     let pending = adoption.pending
     // The row is kept for the next object, and objects keep their store: together they would never go.
     adoption.pending = []
-    return Added(context: context, key: key, pending: pending, values: isNew ? values : nil)
+    return Added(context: context, key: key, pending: pending, values: isNew ? values : nil, observers: observers)
   }
 
   /// Inserts a filled row, or writes it to the object that has its primary key.
@@ -217,6 +223,7 @@ extension Store {
       undo(done, write)
       throw error
     }
+    for (_, added) in done { added.settle() }
   }
 
   private func insertAny<T: Model>(

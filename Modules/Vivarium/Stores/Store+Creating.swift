@@ -282,7 +282,9 @@ extension Store {
   }
 
   func model(named name: String?) -> (any Model.Type)? {
-    configuration.models.lazy.compactMap { $0 as? any Model.Type }.first { $0._$name == name }
+    configuration.models.lazy.compactMap { type in
+      (type as? any Model.Type) ?? (type as? any ValueModel.Type)?._$live
+    }.first { $0._$name == name }
   }
 
   private func write(

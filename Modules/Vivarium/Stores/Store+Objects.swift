@@ -58,8 +58,8 @@ extension Store {
     guard let context = object.context, context.store.shared === shared else {
       throw StoreError(.wrongStore, "The \(T._$name) object is not of this store.")
     }
-    try delete(context.table, object._$key, type: T._$name, write)
-    didChangeEverything()
+    let touched = try delete(context.table, object._$key, type: T._$name, write)
+    didChangeEverything(touched)
   }
 
   /// Deletes every object of a sequence; results, lists and inverses included. Objects that are gone already are
@@ -85,6 +85,7 @@ extension Store {
       let keys = try storing { () throws(StorageError) in try KeySnapshot(of: table, in: write.transaction).array }
       dropWindows()
       try storing { () throws(StorageError) in
+        if try write.deleteAlone(table, all: keys) { return }
         for key in keys { try write.deleteAlone(table, ObjectKey(key)) }
       }
     }
@@ -95,22 +96,34 @@ extension Store {
     _ keys: [Int64], in context: ModelContext, _ write: RecordedTransaction
   ) throws(StoreError) {
     defer { didChangeEverything() }
+    // What is lent ends with the call that changes it.
+    dropWindows()
+    do throws(StorageError) {
+      if try write.deletePlainly(context.table, keys) { return }
+    } catch {
+      throw StoreError(error, in: write.transaction.catalog, type: context.schema.name)
+    }
     for key in keys {
       do throws(StoreError) {
-        try delete(context.table, key, type: context.schema.name, write)
+        _ = try delete(context.table, key, type: context.schema.name, write, isAsked: false)
       } catch {
         if error.code != .objectDeleted { throw error }
       }
     }
   }
 
+  /// Returns the objects that were touched, if somebody observes properties and it `isAsked`.
   private func delete(
-    _ table: TableID, _ key: Int64, type: String, _ write: RecordedTransaction
-  ) throws(StoreError) {
+    _ table: TableID, _ key: Int64, type: String, _ write: RecordedTransaction, isAsked: Bool = true
+  ) throws(StoreError) -> Set<ObjectPlace>? {
     // What is lent ends with the call that changes it.
     dropWindows()
     do throws(StorageError) {
+      if isAsked, hasPropertyObservers {
+        return try write.touching { () throws(StorageError) in try write.delete(table, ObjectKey(key)) }
+      }
       try write.delete(table, ObjectKey(key))
+      return nil
     } catch {
       throw StoreError(error, type: type, key: key)
     }

@@ -33,7 +33,7 @@ extension Store {
       return false
     }
     let before = isInvalidated ? nil : snapshot.version
-    deliver(waits: true)
+    deliver(.firstResults)
     return snapshot.version != before
   }
 
@@ -121,9 +121,9 @@ extension Store {
       return
     }
     defer { for resume in waiters.values { resume() } }
-    if configuration.autorefresh || isExpired { return deliver(waits: false) }
+    if configuration.autorefresh || isExpired { return deliver(.none) }
     // After `invalidate()` there is nothing to show until somebody refreshes.
-    if !isInvalidated { deliver(waits: false, mayMove: false) }
+    if !isInvalidated { deliver(.none, mayMove: false) }
     if !observers.isEmpty, let newest = try? shared.engine.latestVersion(), newest > snapshot.version,
       newest != announcedVersion
     {

@@ -7,11 +7,13 @@ extension Store {
   /// Whether a write of this store is open.
   public var isInWriteTransaction: Bool { writing != nil }
 
-  /// Opens a write from the newest version. Observers first hear of what that brings. Waits for other writers, of
+  /// Opens a write from the newest version. Observers first hear of what that brings; for first results that are not there yet
+  /// it does not wait, where they come in a turn by themselves. Waits for other writers, of
   /// other processes too, for at most `Configuration.writeTimeout`. The write may stay open over several turns of
   /// the context; nobody else writes meanwhile.
   ///
-  /// `.alreadyInWrite` when one is open, also of another store of the file further up on the thread; `.writeTimeout`,
+  /// `.alreadyInWrite` when one is open, also of another store of the file further up on the thread, or where this call would
+  /// wait for ever because that one can only go on where the caller stands; `.writeTimeout`,
   /// `.readOnly`, `.wrongContext`, `.readOnlyOperation`, `.tooManyVersions`.
   ///
   /// - Parameter timeout: how long to wait for other writers; nil: as the configuration says.
@@ -27,7 +29,7 @@ extension Store {
     guard !isReadOnly else { throw .readOnlyOperation("'beginWrite'") }
     try refuseInObserver("'beginWrite'")
     try checkNotWriting()
-    deliver(waits: true)
+    deliver(.commits)
     try checkNotWriting()
     try openWrite(try acquireWrite(deadline), deadline)
   }
@@ -59,6 +61,7 @@ extension Store {
     }
     // So does another store of this context, whose turn could only come after ours too.
     if let kept = try shared.takeAcquired(for: home, deadline) { return kept }
+    try shared.refuseToWaitForOneself(home, deadline)
     // Behind the asynchronous writes that were asked for before.
     let place = shared.placeBehindOthers()
     defer { place?.leave() }
@@ -73,7 +76,7 @@ extension Store {
     while transaction.version != snapshot.version || isInvalidated {
       reserved = transaction
       shared.keeper.withLock { $0 = WriteKeeper(self) }
-      deliver(waits: true)
+      deliver(.commits)
       shared.keeper.withLock { if $0?.store === self { $0 = nil } }
       if let kept = reserved {
         reserved = nil
@@ -96,6 +99,7 @@ extension Store {
       throw error
     }
     writing = RecordedTransaction(transaction, origin: origin, recordsValues: configuration.recordsValues)
+    shared.began(self)
     writeNumber &+= 1
     read(from: transaction)
   }
@@ -132,6 +136,7 @@ extension Store {
           write, without: tokens, silently, author ?? configuration.author, durability ?? configuration.durability)
     }
     write.end()
+    shared.ended(self)
     read(from: snapshot)
     defer { beginPendingWrites() }
     switch result {
@@ -169,6 +174,9 @@ extension Store {
     let time = Store.now
     let observations = tokens.compactMap { $0.subject as? ResultObservation }
     let watches = tokens.compactMap { $0.subject as? ObjectWatch }
+    if !observations.isEmpty || !watches.isEmpty || silently {
+      shared.results.settleStarts(of: observations, watches, andOfAllOthers: silently)
+    }
     return try shared.commitGate.withLock { _ throws(StorageError) in
       if observations.isEmpty, watches.isEmpty, !silently {
         _ = try write.commit(author: author, timeMilliseconds: time, durability)
@@ -200,6 +208,7 @@ extension Store {
     dropWindows()
     writing = nil
     write.end()
+    shared.ended(self)
     read(from: snapshot)
     checkPropertyObservers()
     noteAllReads()

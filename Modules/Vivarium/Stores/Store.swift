@@ -70,6 +70,8 @@ public final class Store {
   @exclusivity(unchecked) private(set) var tick: UInt64 = 0
   /// How many queries this store ran; for tests.
   package var evaluationCount = 0
+  /// How often an observed property was read to be compared, beside those that were set; for tests.
+  package var propertyCheckCount = 0
   /// How often it was asked where one object stands in an order, for tests.
   package var placesRead = 0
 
@@ -135,7 +137,10 @@ public final class Store {
     for observer in watchObservers.values { observer.watch.map(shared.results.stop) }
     subscription?.stop()
     reserved?.end()
-    writing?.end()
+    if let writing {
+      writing.end()
+      shared.ended(self)
+    }
     if !isSnapshotShared { snapshot.end() }
   }
 
@@ -156,7 +161,7 @@ extension Store {
   }
 
   private func makeContext(_ id: ObjectIdentifier, _ schema: ObjectSchema) -> ModelContext {
-    let isListed = configuration.models.contains { ObjectIdentifier($0) == id }
+    let isListed = configuration.models.contains { $0._$objectType == id }
     let context = ModelContext(self, schema, in: isListed ? reading.catalog : Catalog())
     contexts.append((id, context))
     context.raw.pointee.tracksReads = isTrackingReads
@@ -214,10 +219,11 @@ extension Store {
   }
 
   /// After a call that may have changed other types too: a delete takes its object out of links.
-  func didChangeEverything() {
+  /// - Parameter touched: the objects that may be different; nil: any.
+  func didChangeEverything(_ touched: Set<ObjectPlace>? = nil) {
     dropWindows()
     everythingChanged()
-    checkPropertyObservers()
+    checkPropertyObservers(of: touched)
     noteAllReads()
   }
 

@@ -91,7 +91,7 @@ struct WeakAcquisition {
 
 extension DeliveryContext {
   /// Whether what runs on one can never run beside what runs on the other.
-  fileprivate func isSame(as other: Self) -> Bool {
+  func isSame(as other: Self) -> Bool {
     switch (self, other) {
     case (.actor(let a), .actor(let b)): a.actor != nil && a.actor === b.actor
     case (.queue(let a), .queue(let b)): a === b

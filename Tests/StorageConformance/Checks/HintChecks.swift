@@ -28,6 +28,40 @@ extension StorageConformance {
         try check(write)
       }
     },
+    ConformanceCheck("whereOnlyNullsAreAskedTheyAreTold") { subject in
+      let store = try ConformanceStore(subject)
+      try store.write { write in
+        for id in 0..<1_500 {
+          try write.insert(
+            store.person,
+            ["id": .int(Int64(id)), "email": id % 3 == 0 ? .null : .string("\(id)@example.org"),
+              "photo": id % 5 == 0 ? .null : .data(Data(repeating: 7, count: id % 7 == 0 ? 3_000 : 20))])
+        }
+        for key in Int64(1)...1_500 where key % 11 == 0 { try write.delete(store.person.id, ObjectKey(key)) }
+      }
+      func check(_ tx: any StorageReading) throws {
+        let columns = ["email", "photo", "id"].map { store.person.id($0) }
+        var seen = 0
+        try tx.scan(
+          store.person.id, columns, from: ObjectKey(1), hints: [ZoneHint(presenceOf: 0), ZoneHint(presenceOf: 1)]
+        ) { batch in
+          for row in 0..<batch.count where batch.isLive(at: row) {
+            let id = batch.columns[2].word(at: row)
+            if batch.columns[0].isNull(at: row) == (id % 3 == 0), batch.columns[1].isNull(at: row) == (id % 5 == 0) { seen += 1 }
+          }
+          return .proceed
+        }
+        try expectEqual(seen, try tx.count(store.person.id))
+      }
+      try store.read { try check($0) }
+      try store.writeInVain { write in
+        // 1 has none, 3 has one.
+        try write.set(store.person.column(named: "email"), ObjectKey(2), bytes: nil)
+        try write.set(store.person.column(named: "id"), ObjectKey(2), word: 3_000)
+        try write.set(store.person.column(named: "photo"), ObjectKey(2), bytes: nil)
+        try check(write)
+      }
+    },
     ConformanceCheck("hintsOverDoublesDatesAndFloatsGoByOrdinals") { subject in
       let store = try ConformanceStore(subject)
       let doubles = Extremes.doubles + (0..<500).map { Double($0) / 7 - 20 }

@@ -31,6 +31,40 @@ extension StorageConformance {
         try expect(next.rawValue > last.rawValue + 1, "\(next) is used again in an empty table")
       }
     },
+    ConformanceCheck("deletingManyAtOnceDeletesThoseThatLiveAndSaysWhich") { subject in
+      let store = try ConformanceStore(subject)
+      try store.write { write in
+        try store.addPeople(0..<40, write)
+        for i in 0..<700 { try write.insert(store.pet, ["name": .string("pet \(i)"), "owner": .link(ObjectKey(Int64(i % 40) + 1))]) }
+        try write.delete(store.pet.id, ObjectKey(7))
+      }
+      // Runs and single ones, in no order, twice, gone, never given out, and no keys at all.
+      let wanted = Array(Int64(300)...400) + stride(from: Int64(1), to: 299, by: 2) + [7, 7, 9, 9, 699, 700, 10_000, 0, -3, .max]
+      let living = Set(wanted.filter { (1...700).contains($0) && $0 != 7 })
+      let kept = (Int64(1)...700).filter { !living.contains($0) && $0 != 7 }
+      try store.write { write in
+        try expectEqual(Set(try write.delete(store.pet.id, all: wanted)), living)
+        try expectEqual(try write.delete(store.pet.id, all: wanted).count, 0)
+        try expectEqual(try write.count(store.pet.id), kept.count)
+        try write.beginSavepoint()
+        try expectEqual(try write.delete(store.pet.id, all: Array(kept.prefix(50))).count, 50)
+        try write.rollbackToSavepoint()
+        try expectEqual(try write.count(store.pet.id), kept.count)
+        // Objects with lists of their own.
+        try expectEqual(Set(try write.delete(store.person.id, all: [3, 4, 3, 99])), [3, 4])
+        try expectError(.misuse, nil, "delete") { try write.delete(TableID(999), all: [1]) }
+      }
+      try store.read { read in
+        try expectEqual(try read.allRows(store.pet, []).map(\.key), kept.map { Int64($0) })
+        try expectEqual(try read.count(store.person.id), 38)
+        var sources: [Int64] = []
+        try read.sources(of: ObjectKey(1), through: store.pet.column(named: "owner")) { keys in
+          sources += keys
+          return .proceed
+        }
+        try expectEqual(sources, kept.filter { $0 % 40 == 1 })
+      }
+    },
     ConformanceCheck("theKeysOfARolledBackWriteStayUsed") { subject in
       let store = try ConformanceStore(subject)
       let lost = try store.writeInVain { write in try (0..<10).map { _ in try write.insert(store.pet) } }

@@ -26,6 +26,32 @@ extension StorageConformance {
       try expectError(.closed, nil, "setCatalog") { try write.setCatalog(Catalog()) }
       try expectError(.closed, nil, "commit") { try write.commit(CommitRecord(), .relaxed) }
     },
+    ConformanceCheck("whatAClosureWasLentStaysThoughItEndsTheTransaction") { subject in
+      let store = try ConformanceStore(subject)
+      try store.write { try store.addPeople(0..<40, $0) }
+      let read = try store.engine.beginRead()
+      var names: [String] = []
+      var rows = 0
+      try? read.scan(store.person.id, [store.person.id("name")], from: ObjectKey(1), hints: []) { batch in
+        rows = batch.count
+        names = (0..<batch.count).map { String(decoding: batch.columns[0].bytes(at: $0), as: UTF8.self) }
+        read.end()
+        // The version that is read is nobody's any more: its pages may be written over.
+        for _ in 0..<3 {
+          try? store.write { write in
+            for key in Int64(1)...40 {
+              try write.set(store.person.column(named: "name"), ObjectKey(key), .string("another name of \(key)"))
+            }
+          }
+        }
+        let after = (0..<batch.count).map { String(decoding: batch.columns[0].bytes(at: $0), as: UTF8.self) }
+        if after != names { names = [] }
+        return .stop
+      }
+      try expect(rows > 0 && names.count == rows, "what was lent has changed")
+      try expectError(.closed, nil, "count") { try read.count(store.person.id) }
+      try expectEqual(try store.engine.statistics().pins, [])
+    },
     ConformanceCheck("statisticsListTheReadersByVersion") { subject in
       let store = try ConformanceStore(subject)
       try expectEqual(try store.engine.statistics().pins, [])

@@ -68,6 +68,7 @@ final class LiveObserver {
 
 /// A contestant whose queries can be observed.
 protocol LiveContestant: Contestant {
+  var configuration: Store.Configuration { get }
   func observe() throws -> LiveObserver
   /// Sets `due` of these ids in one durable transaction. Calls `begin` right before the commit.
   func moveDues(_ ids: [Int], _ random: inout SplitMix, begin: () -> Void) throws -> Version
@@ -75,7 +76,7 @@ protocol LiveContestant: Contestant {
 
 extension Course {
   /// Ids of open tasks, which W10's query holds.
-  private func openIDs(_ k: Int, _ data: Dataset, _ random: inout SplitMix) -> [Int] {
+  func openIDs(_ k: Int, _ data: Dataset, _ random: inout SplitMix) -> [Int] {
     var ids: Set<Int> = []
     while ids.count < k {
       let id = random.below(count)
@@ -108,6 +109,7 @@ extension Course {
         "W10.k\(k).view", fromReturn.sorted()[middle], cpus.sorted()[middle],
         "commit's return to the observer having the change set")
     }
+    try observers(contestant, data, &random)
     if wants("W11") { try manyCommits(contestant, data, &random) }
     if wants("W15"), engine.isOnDisk { try anotherProcess(contestant, data, &random) }
   }

@@ -1,0 +1,159 @@
+import ChangeTracker
+import Storage
+import Values
+
+/// What is asked of a result beside its rows.
+package enum TotalQuestion: Sendable, Hashable {
+  case count
+  /// The sum of a column of words, and of how many values.
+  case sum(ColumnID, ValueType)
+  /// The value that the first row has.
+  case first(ColumnID)
+  /// The least and the greatest value of a column, where the result is in another order.
+  case least(ColumnID, ValueType)
+  case greatest(ColumnID, ValueType)
+}
+
+/// A number that follows from a result.
+package enum ResultTotal: Sendable, Hashable {
+  case count(Int)
+  /// Integers and reals each by themselves, and how many values there were that are not null.
+  case sum(Int128, ExactReal, values: Int)
+  case value(Value)
+
+  /// A double that equals itself.
+  package struct ExactReal: Sendable, Hashable {
+    package let value: Double
+
+    package static func == (a: Self, b: Self) -> Bool { a.value.bitPattern == b.value.bitPattern }
+    package func hash(into hasher: inout Hasher) { hasher.combine(value.bitPattern) }
+  }
+}
+
+/// Keeps a total of a result: by difference, where the rows are kept one by one. Confined to its result.
+final class KeptTotal {
+  private let question: TotalQuestion
+  private var integers: Int128 = 0
+  private var reals = ExactSum()
+  private var values = 0
+  private(set) var value = ResultTotal.count(0)
+  /// Before the last step.
+  private(set) var before = ResultTotal.count(0)
+  /// How many values were read, beside those of the first time.
+  private(set) var valuesRead = 0
+
+  /// O(n) for a sum.
+  init(_ question: TotalQuestion, of rows: ResultVersion, in reading: any StorageReading) throws(StorageError) {
+    self.question = question
+    try start(rows, in: reading)
+    valuesRead = 0
+    before = value
+  }
+
+  private func start(_ rows: ResultVersion, in reading: any StorageReading) throws(StorageError) {
+    (integers, reals, values) = (0, ExactSum(), 0)
+    switch question {
+    case .sum(let column, let type):
+      // A part at a time: the result may be large.
+      for start in stride(from: 0, to: rows.count, by: 4_096) {
+        try add(rows.keys(in: start..<min(start + 4_096, rows.count)), column, type, in: reading)
+      }
+      value = .sum(integers, .init(value: reals.value), values: values)
+    case .least(let column, let type), .greatest(let column, let type): try rank(rows, column, type, in: reading)
+    case .count, .first: try look(rows, in: reading)
+    }
+  }
+
+  /// What needs no step: the count, and the first row.
+  private func look(_ rows: ResultVersion, in reading: any StorageReading) throws(StorageError) {
+    guard case .first(let column) = question else { return value = .count(rows.count) }
+    guard let key = rows.key(at: 0) else { return value = .value(.null) }
+    valuesRead += 1
+    value = .value(try reading.value(column, ObjectKey(key)))
+  }
+
+  /// Follows a step of the result, which is at its end already.
+  func follow(
+    _ step: ResultStep, to rows: ResultVersion, from older: any StorageReading, to newer: any StorageReading
+  ) throws(StorageError) {
+    before = value
+    switch (question, step) {
+    case (.sum(let column, let type), .rows(let step)):
+      let changes = step.rows.filter { change in
+        change.old == nil || change.new == nil || change.marks.properties.contains(column.property)
+      }
+      try add(changes.filter { $0.old != nil }.map(\.key), column, type, in: older, isLeaving: true)
+      try add(changes.filter { $0.new != nil }.map(\.key), column, type, in: newer)
+      value = .sum(integers, .init(value: reals.value), values: values)
+    case (.count, _), (.first, _): try look(rows, in: newer)
+    // Not kept row by row: as large as a window, or asked for anew whole.
+    default: try start(rows, in: newer)
+    }
+  }
+
+  private func add(
+    _ keys: [Int64], _ column: ColumnID, _ type: ValueType, in reading: any StorageReading, isLeaving: Bool = false
+  ) throws(StorageError) {
+    valuesRead += keys.count
+    for case let word? in try reading.words(column, of: keys) {
+      values += isLeaving ? -1 : 1
+      if let real = type.real(word) {
+        if isLeaving { reals.subtract(real) } else { reals.add(real) }
+      } else {
+        integers += isLeaving ? -Int128(word) : Int128(word)
+      }
+    }
+  }
+
+  private func rank(
+    _ rows: ResultVersion, _ column: ColumnID, _ type: ValueType, in reading: any StorageReading
+  ) throws(StorageError) {
+    let keys = rows.keys(in: 0..<rows.count)
+    valuesRead += keys.count
+    var found = Value.null
+    var isGreatest = false
+    if case .greatest = question { isGreatest = true }
+    for case let word? in try reading.words(column, of: keys) {
+      guard type.real(word)?.isNaN != true, let value = Value(word: word, type: type) else { continue }
+      if found.isNull || value.order(to: found) == (isGreatest ? .after : .before) { found = value }
+    }
+    value = .value(found)
+  }
+}
+
+extension ValueType {
+  /// A word of this type as a real number; nil for integers.
+  fileprivate func real(_ word: Int64) -> Double? {
+    switch self {
+    case .double, .date: Double(bitPattern: UInt64(bitPattern: word))
+    case .float: Double(Float(bitPattern: UInt32(truncatingIfNeeded: word)))
+    default: nil
+    }
+  }
+}
+
+extension StorageReading {
+  /// The words of many objects, read together where the engine can do that.
+  fileprivate func words(_ column: ColumnID, of keys: [Int64]) throws(StorageError) -> [Int64?] {
+    var result: [Int64?] = []
+    result.reserveCapacity(keys.count)
+    guard keys.count > 8, let gathering = powers.gathering else {
+      for key in keys { result.append(try word(column, ObjectKey(key))) }
+      return result
+    }
+    let (wanted, words) = (
+      UnsafeMutableBufferPointer<Int64>.allocate(capacity: keys.count),
+      UnsafeMutablePointer<Int64>.allocate(capacity: keys.count)
+    )
+    let nulls = UnsafeMutablePointer<Bool>.allocate(capacity: keys.count)
+    defer {
+      wanted.deallocate()
+      words.deallocate()
+      nulls.deallocate()
+    }
+    _ = wanted.initialize(from: keys)
+    try gathering.words(column, of: UnsafeBufferPointer(wanted), into: words, nulls: nulls)
+    for i in keys.indices { result.append(nulls[i] ? nil : words[i]) }
+    return result
+  }
+}

@@ -1,0 +1,100 @@
+import TestSupport
+import Testing
+import Vivarium
+
+/// Commits of one store of which a token of another is not told, while changes wait for that token.
+@Suite struct SkippingElsewhereTests {
+  private func makeStores() throws -> (Store, Store) {
+    var configuration = StoreConfiguration.reference(
+      nil, models: [Shop.self, Clerk.self, Place.self, Room.self, Person.self, Dog.self])
+    configuration.misuse = .ignore
+    return (try Store(configuration, isolation: nil), try Store(configuration, isolation: nil))
+  }
+
+  @Test func aListsTokenHearsOfWhatWaitsAndOfNothingElse() throws {
+    let (store, other) = try makeStores()
+    let person = Person(name: "Ann")
+    try store.write {
+      try store.add(person)
+      person.scores.append(contentsOf: [1, 2, 3])
+    }
+    let heard = Heard()
+    let token = person.scores.observe { heard.hear($0) }
+    store.refresh()
+    #expect(heard.take() == [.initial(3)])
+    other.refresh()
+    let same = try #require(other.resolve(person.reference))
+    // This waits: the store does not move.
+    try other.write { same.scores.append(4) }
+    // The interface took the first row out by itself.
+    try other.write(withoutNotifying: [token]) { same.scores.remove(at: 0) }
+    store.refresh()
+    #expect(heard.take() == [Heard.update([], [2])])
+    try other.write(withoutNotifying: [token]) { same.scores.insert(9, at: 0) }
+    store.refresh()
+    #expect(heard.take() == [])
+    try other.write { same.scores.remove(at: 0) }
+    store.refresh()
+    #expect(heard.take() == [Heard.update([0], [])])
+    token.stop()
+  }
+
+  @Test func setsAndMapsAreSkippedByMember() throws {
+    let (store, other) = try makeStores()
+    let shop = Shop()
+    try store.write { try store.add(shop) }
+    let heard = Heard()
+    var keys: [[String]] = []
+    let tags = shop.tags.observe { heard.hear($0) }
+    let phones = shop.phones.observe { change in
+      if case .update(_, let deletions, let insertions, let modifications) = change {
+        keys.append(deletions + insertions + modifications)
+      }
+    }
+    store.refresh()
+    _ = heard.take()
+    other.refresh()
+    let same = try #require(other.resolve(shop.reference))
+    try other.write {
+      same.tags.formUnion(["b", "c"])
+      same.phones["home"] = "1"
+    }
+    try other.write(withoutNotifying: [tags, phones]) {
+      same.tags.insert("a")
+      same.tags.remove("c")
+      same.phones["work"] = "2"
+    }
+    store.refresh()
+    #expect(heard.take() == [Heard.update([], [1])] && keys == [["home"]])
+    tags.stop()
+    phones.stop()
+  }
+
+  @Test func anObjectsTokenIsExactForItsCollectionsToo() throws {
+    let (store, other) = try makeStores()
+    let person = Person(name: "Ann")
+    try store.write {
+      try store.add(person)
+      person.scores.append(contentsOf: [1, 2, 3])
+    }
+    var heard: [String] = []
+    let token = person.observe { change in
+      guard case .change(let properties) = change else { return heard.append("\(change)") }
+      for property in properties {
+        let elements = property.elements.map { "-\($0.deletions) +\($0.insertions) ~\($0.modifications)" }
+        heard.append("\(property.name) \(elements ?? "")")
+      }
+    }
+    store.refresh()
+    other.refresh()
+    let same = try #require(other.resolve(person.reference))
+    try other.write { same.scores.append(4) }
+    try other.write(withoutNotifying: [token]) {
+      same.scores.remove(at: 0)
+      same.age = 5
+    }
+    store.refresh()
+    #expect(heard == ["scores -[] +[2] ~[]"])
+    token.stop()
+  }
+}
