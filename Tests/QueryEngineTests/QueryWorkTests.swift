@@ -150,7 +150,7 @@ import Values
       return (statement, try SQLiteEngine.plan(of: statement, in: reading))
     }
     for condition in [
-      "project == 7", "project IN {3, 5}", "project BETWEEN {3, 4}", "project < 2 AND level > 5", "title BEGINSWITH 'task 599'", "title == 'task 7'",
+      "project == 7", "project IN {3, 5}", "project BETWEEN {3, 4}", "project BETWEEN {3, 4} AND level > 5", "title BEGINSWITH 'task 599'", "title == 'task 7'",
       "done == YES AND rank > 5900", "rank == 10 AND done == YES", "weight == 3", "weight > 48 AND title CONTAINS '1'",
     ] {
       let (statement, lines) = try plan(condition)
@@ -165,14 +165,14 @@ import Values
       let work = try tasks.work("rank >= 0 \(sort) LIMIT(10)")
       #expect(work.keys.entriesRead == 10 && work.keys.rowsHeld == 0, "\(sort): \(work.keys)")
     }
-    // One statement each, and none that reads a row by itself.
+    // One statement each, and none that reads a row by itself. Kept statements are counted, those of questions are not kept.
     for condition in ["project == 7", "rank > 5 AND done == YES", "title CONTAINS 'task 59' SORT(level DESC) LIMIT(3)"] {
       let bound = try tasks.bound(condition)
       let before = SQLiteEngine.useCount(of: reading)
       _ = try bound.keys(in: reading)
-      #expect(SQLiteEngine.useCount(of: reading) - before == 1, "\(condition)")
+      #expect(SQLiteEngine.useCount(of: reading) == before, "\(condition)")
       _ = try bound.count(in: reading)
-      #expect(SQLiteEngine.useCount(of: reading) - before == 2, "\(condition)")
+      #expect(SQLiteEngine.useCount(of: reading) - before <= 1, "\(condition)")
     }
   }
 }

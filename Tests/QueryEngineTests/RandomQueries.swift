@@ -31,7 +31,9 @@ struct RandomQueries {
 
   private mutating func clause() -> QueryClause {
     switch random.below(4) {
-    case 0: return .sort(sortKeys())
+    case 0:
+      let keys = sortKeys()
+      return keys.isEmpty ? .offset(1) : .sort(keys)
     case 1: return .distinct((0...random.below(2)).map { _ in path().path })
     case 2: return .limit(random.below(40))
     default: return .offset(random.below(10))

@@ -30,6 +30,9 @@ extension Corpus {
     ("TRUEPREDICATE SORT((staff.friends.@count) ASC)", [0, 7, 2, 4, 3, 1, 5, 6]), ("TRUEPREDICATE DISTINCT(staff.age)", [0, 2, 3, 4, 7]),
     ("TRUEPREDICATE SORT(boss.staff.age ASC)", [1, 2, 3, 5, 4, 7, 0, 6]), ("TRUEPREDICATE SORT(staff.age DESC) OFFSET(3) LIMIT(2)", [7, 3]),
     ("TRUEPREDICATE SORT((staff.@max.age) DESC, age ASC) LIMIT(3)", [7, 3, 4]),
+    ("TRUEPREDICATE SORT((boss.friends.@max.age) ASC)", [7, 1, 2, 3, 5, 4, 0, 6]),
+    ("TRUEPREDICATE SORT((boss.friends.@max.age) DESC)", [0, 6, 4, 3, 5, 1, 2, 7]),
+    ("TRUEPREDICATE DISTINCT((boss.friends.@max.age))", [1, 3, 4, 7]),
     ("TRUEPREDICATE DISTINCT((friends.@count))", [0, 1, 2, 3]), ("age > 0 SORT((nums.@sum) DESC) OFFSET(1) LIMIT(2)", [5, 7]),
   ]
 }
