@@ -127,10 +127,28 @@ extension KeptResult {
     switch upkeep {
     case .view(let upkeep):
       guard records.contains(where: upkeep.isAffected) else { return nil }
-      return try upkeep.apply(records, from: from, to: to).map { .rows($0) }
-    case .window(let upkeep): return try upkeep.apply(records, from: from, to: to).map { .whole($0) }
+      guard let step = try upkeep.apply(records, from: from, to: to) else {
+        note(outside: upkeep.outside)
+        return nil
+      }
+      return .rows(step)
+    case .window(let upkeep):
+      guard records.contains(where: upkeep.whole.isAffected) else { return nil }
+      guard let step = try upkeep.apply(records, from: from, to: to) else {
+        note(outside: upkeep.whole.outside)
+        return nil
+      }
+      return .whole(step)
     case .whole(let upkeep): return try upkeep.apply(records, from: from, to: to).map { .whole($0) }
     }
+  }
+
+  /// Objects that are no rows now were touched: tokens that wait to be told may know them.
+  private func note(outside marks: @autoclosure () -> [Int64: RowMarks]) {
+    let waiting = living().filter { !$0.isEmpty }
+    if waiting.isEmpty { return }
+    let marks = marks()
+    for state in waiting { state.note(outside: marks) }
   }
 
   /// Adds a step to what each token knows. `skipping` know its result already. `readings` are those of the step.

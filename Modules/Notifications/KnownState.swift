@@ -80,6 +80,20 @@ final class KnownState: @unchecked Sendable {
     note(records)
   }
 
+  /// What happened to objects that are no rows, and may come back.
+  func note(outside marks: [Int64: RowMarks]) {
+    found = nil
+    switch changes {
+    case .net(var net):
+      changes = .compared(ComparedChanges(base: []))
+      net.note(outside: marks)
+      changes = .net(net)
+    case .compared(var compared):
+      compared.add(ComparedStep(old: [], new: [], marks: marks))
+      changes = .compared(compared)
+    }
+  }
+
   func skip(_ step: ResultStep) {
     found = nil
     switch (changes, step) {

@@ -76,6 +76,28 @@ final class Heard {
     token.stop()
   }
 
+  /// It leaves, is changed while it is no row, and comes back: three commits, and no turn in between.
+  @Test(arguments: [false, true]) func whatChangedWhileItWasNoRowIsModifiedWhenItIsBack(isWindow: Bool) throws {
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    try fill(store, [1, 2, 3, 4])
+    let heard = Heard()
+    var dogs = store.objects(Dog.self).where { $0.age < 10 }.sorted(by: \.age)
+    if isWindow { dogs = dogs.limited(to: 3) }
+    let token = try dogs.observe(observingProperties: ["name"]) { heard.hear($0) }
+    store.refresh()
+    _ = heard.take()
+    other.refresh()
+    let dog = other.objects(Dog.self).where { $0.age == 2 }[0]
+    for change in [{ dog.age = 20 }, { dog.name = "new" }, { dog.age = 2 }] {
+      try other.write(change)
+      // The result follows each commit by itself.
+      _ = store.notifierWork
+    }
+    store.refresh()
+    #expect(heard.take() == [Heard.update([], [], [1])])
+    token.stop()
+  }
+
   @Test func aMoveIsADeletionAndAnInsertionAndIsListed() throws {
     let store = try Store(configuration)
     try fill(store, [1, 2, 3, 4])

@@ -105,6 +105,8 @@ extension NetChanges {
   }
 
   private mutating func skip(_ change: RowChange) {
+    // It was no row and is none.
+    if change.old == nil, change.new == nil { return }
     let pending = rows.removeValue(forKey: change.key)
     let inBase: OrderedRow?
     if let earlier = skipped[change.key] {
@@ -115,6 +117,14 @@ extension NetChanges {
       inBase = change.old
     }
     skipped[change.key] = inBase == nil && change.new == nil ? nil : Skipped(inBase: inBase, after: change.new)
+  }
+
+  /// Adds what happened to objects that are no rows: those of them that the tokens know, and that may come back, are other ones
+  /// then.
+  package mutating func note(outside marks: [Int64: RowMarks]) {
+    if isEmpty { return }
+    settle()
+    for (key, marks) in marks { rows[key]?.marks.formUnion(marks) }
   }
 
   /// Says that everything up to a version was delivered.

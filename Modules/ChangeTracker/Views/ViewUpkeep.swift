@@ -16,6 +16,10 @@ package final class ViewUpkeep {
   package private(set) var paths: [ReadPath]
   /// The rows' own properties whose changes are reported although the question does not read them.
   package var watched = WatchedProperties.all
+  /// What the last step did to objects that were no rows before it and are none after it, where it did nothing else: one of them
+  /// may be known to observers, and come back.
+  package var outside: [Int64: RowMarks] { Dictionary(outsideRows.map { ($0.key, $0.marks) }) { a, _ in a } }
+  private var outsideRows: [TouchedRows.Row] = []
   /// What was done so far, for tests and people.
   package private(set) var work = Work()
 
@@ -95,6 +99,7 @@ extension ViewUpkeep {
   package func apply(
     _ records: [CommitRecord], from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> ViewStep? {
+    outsideRows = []
     var touched = TouchedRows()
     for record in records {
       for change in record.tables where isAffected(by: change) {
@@ -110,7 +115,9 @@ extension ViewUpkeep {
     let step = try view.apply(
       try changes(of: rows, from: from, to: to), before: needsKeys ? FullKeys(question, in: from) : nil,
       after: needsKeys ? fullKeys(in: to) : nil)
-    return step.positions.isEmpty ? nil : step
+    if !step.positions.isEmpty { return step }
+    outsideRows = rows
+    return nil
   }
 
   /// The rows that some commits touched, whether they are rows of the view or not.
