@@ -11,15 +11,22 @@ public struct Sectioning<T: Model> {
   let compute: ((T) -> Value)?
   /// Sections that stay when they have no rows, in the order of the rows.
   var kept: [Value] = []
-  /// What code reads, to be observed beside the rows' own properties.
-  var read: [String] { compute == nil ? [] : inputs.map(\.description) }
+  /// What is to be observed beside the rows' own properties: what code reads, and what lies at the end of a path, which may
+  /// lead over inverses.
+  var read: [String] {
+    if compute != nil { return inputs.map(\.description) }
+    return inputs.filter { path in
+      path.components.count > 1 && !path.components.contains { $0.hasPrefix("@") || $0.hasPrefix("[") }
+    }.map(\.description)
+  }
 
   /// By the value of a property: `.by(\.projectID)`.
   public static func by(_ path: PartialKeyPath<T>) -> Self {
     Sectioning(inputs: SortKey(path).path.components.isEmpty ? [] : [SortKey(path).path], compute: nil)
   }
 
-  /// By what lies at the end of a path of names: `.by(keyPath: "project.name")`. Null where a link leads nowhere.
+  /// By what lies at the end of a path of names: `.by(keyPath: "project.name")`. Null where a link leads nowhere. An inverse
+  /// leads to the first object that points here.
   public static func by(keyPath: String) -> Self { Sectioning(inputs: [PropertyPath(keyPath)], compute: nil) }
 
   /// By code: `.by(["name"]) { $0.name.first.map(String.init) ?? "" }`. `inputs` are the paths that `key` reads, also over

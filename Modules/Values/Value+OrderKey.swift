@@ -50,7 +50,7 @@ extension Value {
 extension Value {
   /// Adds bytes by which objects are sorted: those of `appendOrderKey`, but any two lists are the same, and any two maps.
   /// Objects whose mixed values are collections keep the order they had, and nobody reads the collections to sort them.
-  public func appendSortKey(to key: inout [UInt8]) {
+  package func appendSortKey(to key: inout [UInt8]) {
     switch self {
     case .list, .map: key.append(UInt8(truncatingIfNeeded: kindRank + 1))
     default: appendOrderKey(to: &key)
@@ -58,7 +58,7 @@ extension Value {
   }
 
   /// The bytes of `appendSortKey`.
-  public var sortKey: [UInt8] {
+  package var sortKey: [UInt8] {
     var key: [UInt8] = []
     appendSortKey(to: &key)
     return key

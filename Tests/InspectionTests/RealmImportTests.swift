@@ -167,9 +167,11 @@ import Values
       try RealmImport.run(Data(#"{"Dog": [{"name": "a"}, {"name": 3}]}"#.utf8), schema: Self.schema, into: engine)
     }
     #expect(try engine.beginRead().catalog.tables.isEmpty)
-    try RealmImport.run(Data(Self.plain.utf8), schema: Self.schema, into: engine)
+    // Nor is anything put beside what is there.
+    let full = try ReferenceBackend().open(OpenOptions())
+    try RealmImport.run(Data(Self.plain.utf8), schema: Self.schema, into: full)
     #expect(throws: InspectionError.self) {
-      try RealmImport.run(Data(Self.plain.utf8), schema: Self.schema, into: engine)
+      try RealmImport.run(Data(Self.plain.utf8), schema: Self.schema, into: full)
     }
   }
 }

@@ -95,8 +95,12 @@ enum ComingFromRealm {
     let frozen = try ann.freeze()
     try store.write { ann.firstName = "Anna" }
     #expect(frozen.firstName == "Ann" && frozen.thaw(in: store)?.firstName == "Anna" && ann.snapshot().firstName == "Anna")
-    store.autorefresh = false
-    #expect(!store.refresh())
+    var configuration = configuration
+    configuration.autorefresh = false
+    let still = try Store(configuration)
+    try store.write { ann.firstName = "Zoe" }
+    #expect(still.objects(Person.self).first?.firstName == "Anna")
+    #expect(still.refresh() && still.objects(Person.self).first?.firstName == "Zoe")
   }
 
   @Test func observing() async throws {

@@ -29,6 +29,16 @@ struct OrderKeyTests {
     return all + lists
   }()
 
+  @Test func objectsAreSortedByValuesButNotByWhatCollectionsHold() {
+    func isCollection(_ value: Value) -> Bool { value.kindRank >= Value.list([]).kindRank }
+    for a in Self.values {
+      for b in Self.values {
+        let isTie = isCollection(a) && a.kindRank == b.kindRank
+        #expect(Value.Order.compare(a.sortKey, b.sortKey) == (isTie ? .same : a.order(to: b)), "\(a) and \(b)")
+      }
+    }
+  }
+
   @Test func theOrderOfKeysIsTheOrderOfValues() {
     for a in Self.values {
       for b in Self.values {
