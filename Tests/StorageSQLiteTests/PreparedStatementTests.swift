@@ -54,8 +54,8 @@ import Values
     }
     // Windows of 1, 4, 16, 64, 256 and then 512 rows; one text for the single rows of each column, one for the runs.
     #expect(asked <= columns.count * 12)
-    // With those of the open: the versions, the catalog and the format.
-    #expect(SQLiteEngine.prepareCount(of: read) <= columns.count + 6)
+    // With those of the open: the versions, the catalog and the format; and the beginning of the snapshot.
+    #expect(SQLiteEngine.prepareCount(of: read) <= columns.count + 8)
   }
 
   @Test func theKeysOfATableWithoutGapsAreCountedAndNotRead() throws {

@@ -47,7 +47,7 @@ struct ReferenceScan {
   /// Whether every hint says that the row is of interest.
   private func passes(_ key: Int64) -> Bool {
     hints.allSatisfy { hint in
-      guard columns.indices.contains(hint.column) else { return true }
+      guard !hint.isPresence, columns.indices.contains(hint.column) else { return true }
       let (column, type) = columns[hint.column]
       guard type.isWord else { return true }
       let value = content.rows[key]?.scalars[column.id] ?? column.absentValue
