@@ -16,12 +16,12 @@ private let mistakes = """
   }
 
   func writingFirstDoesNotRead(_ read: StoreRO<Int>, _ write: StoreRW<Int>) {
-    let _: StoreRO<Int> = write.flatMap { _ in read }  // mistake: cannot convert
+    let _: StoreRO<Int> = write.flatMap { _ in read }  // mistake: to type 'StoreRO<Int>'
   }
 
   func whatMayWriteDoesNotRead(_ either: AnyStoreIO<Int>, _ read: StoreRO<Int>) {
-    let _: StoreRO<Int> = either.flatMap { _ in read }  // mistake: cannot convert
-    let _: StoreRO<(Int, Int)> = either.zip(either)  // mistake: cannot convert
+    let _: StoreRO<Int> = either.flatMap { _ in read }  // mistake: to type 'StoreRO<Int>'
+    let _: StoreRO<(Int, Int)> = either.zip(either)  // mistake: to type 'StoreRO<(Int, Int)>'
   }
 
   func resultsAreNotCaptured<T: Model>(_ all: Results<T>) -> StoreRO<Int> {
@@ -73,15 +73,18 @@ private let mistakes = """
     #expect(unexpected.isEmpty, "\(text)")
   }
 
-  /// Where this test's own build keeps its modules.
+  /// Where this test's own build keeps its modules, those of C included.
   private func moduleFolders() throws -> [String] {
     var folder = try #require(Bundle(for: Anchor.self).executableURL ?? Bundle.main.executableURL)
     while folder.path != "/" {
       folder.deleteLastPathComponent()
       let modules = folder.appending(path: "Modules")
-      if FileManager.default.fileExists(atPath: modules.appending(path: "Operations.swiftmodule").path) {
-        return ["-I", modules.path]
-      }
+      guard FileManager.default.fileExists(atPath: modules.appending(path: "Operations.swiftmodule").path) else { continue }
+      let targets = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      let maps = targets.filter { $0.hasSuffix(".build") && !$0.hasSuffix("-tool.build") }
+        .map { folder.appending(path: $0).appending(path: "module.modulemap").path }
+        .filter { FileManager.default.fileExists(atPath: $0) }
+      return ["-I", modules.path] + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
     }
     Issue.record("The folder with Operations.swiftmodule was not found.")
     return []
