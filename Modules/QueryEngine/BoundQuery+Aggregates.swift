@@ -91,7 +91,7 @@ extension Run {
     var columns = Array(plan.columns.prefix(plan.conditionColumns))
     let slot = columns.firstIndex(of: path.end.property) ?? columns.count
     if slot == columns.count { columns.append(path.end.property) }
-    try scan(columns) { batch, mask, scratch in
+    try scan(columns, valuesOf: slot) { batch, mask, scratch in
       total.add(batch.columns[slot], mask, batch.count, scratch)
       return .proceed
     }

@@ -62,16 +62,18 @@ extension Run {
     }
   }
 
-  /// Visits the table a batch at a time with the rows that pass.
+  /// Visits the table a batch at a time with the rows that pass. `slot` is of a column whose values the body reads: the
+  /// condition may ask it for its nulls alone.
   mutating func scan(
-    _ columns: [PropertyID], _ body: (BatchView, Mask, Scratch) throws(StorageError) -> Step
+    _ columns: [PropertyID], valuesOf slot: Int? = nil, _ body: (BatchView, Mask, Scratch) throws(StorageError) -> Step
   ) throws(StorageError) {
     let evaluator = Evaluator(storage: storage)
     let scratch = Scratch(depth: plan.depth)
     let condition = plan.condition
     var statistics = QueryStatistics()
     var failure: StorageError?
-    try storage.scan(plan.table.id, columns, from: ObjectKey(1), hints: plan.hints) { batch in
+    let hints = slot == nil ? plan.hints : plan.hints.filter { !$0.isPresence || $0.column != slot }
+    try storage.scan(plan.table.id, columns, from: ObjectKey(1), hints: hints) { batch in
       statistics.batches += 1
       statistics.rowsScanned += batch.count
       scratch.reserve(batch.count)
