@@ -157,10 +157,11 @@ struct PlainCollections {
       return Operand(groups: found.groups, isMany: found.isMany, isText: isText)
     }
     let aggregate = components.remove(at: at)
+    let isReal = components.last == "d" || components.last == "scores"
     let found = paths.find(PropertyPath(components), from: key)
     // Of a collection behind many owners there is one result for each owner.
     if components.first == "@links" || components.contains("@links") {
-      return Operand(groups: [[total(aggregate, found.groups.flatMap(\.self))]], isMany: false)
+      return Operand(groups: [[total(aggregate, found.groups.flatMap(\.self), isReal: isReal)]], isMany: false)
     }
     let relationships = ["links", "parts", "named", "by", "addresses"]
     let owners = paths.find(PropertyPath(Array(components.dropLast())), from: key)
@@ -174,11 +175,11 @@ struct PlainCollections {
       return Operand(groups: [counts], isMany: owners.isMany)
     }
     if isPlain, owners.isMany, components.count > 1 {
-      return Operand(groups: [found.groups.map { total(aggregate, $0) }], isMany: true)
+      return Operand(groups: [found.groups.map { total(aggregate, $0, isReal: isReal) }], isMany: true)
     }
     var values = found.groups.flatMap(\.self)
     if aggregate == "@count", relationships.contains(components.last ?? "") { values.removeAll(where: \.isNull) }
-    return Operand(groups: [[total(aggregate, values)]], isMany: false)
+    return Operand(groups: [[total(aggregate, values, isReal: isReal)]], isMany: false)
   }
 
   private func kind(_ value: Value) -> String {
@@ -205,7 +206,7 @@ struct PlainCollections {
     }
   }
 
-  private func total(_ aggregate: String, _ values: [Value]) -> Value {
+  private func total(_ aggregate: String, _ values: [Value], isReal: Bool) -> Value {
     if aggregate == "@count" { return .int(Int64(values.count)) }
     let known = values.filter { !$0.isNull }
     switch aggregate {
@@ -214,7 +215,8 @@ struct PlainCollections {
       return (aggregate == "@min" ? ordered.first : ordered.last) ?? .null
     default:
       let sum = known.reduce(0.0) { $0 + number($1) }
-      if aggregate == "@sum" { return .double(sum) }
+      // The few small integers of these worlds add up to one: dividing by it divides integers.
+      if aggregate == "@sum" { return isReal ? .double(sum) : .int(Int64(sum)) }
       return known.isEmpty ? .null : .double(sum / Double(known.count))
     }
   }
