@@ -105,8 +105,6 @@ extension NetChanges {
   }
 
   private mutating func skip(_ change: RowChange) {
-    // It was no row and is none.
-    if change.old == nil, change.new == nil { return }
     let pending = rows.removeValue(forKey: change.key)
     let inBase: OrderedRow?
     if let earlier = skipped[change.key] {
