@@ -81,13 +81,13 @@ package final class MemoryStore: KeyValueStore {
 
 /// One version: the root it had.
 final class MemorySnapshot: KeyValueSnapshot {
-  /// Nil once ended. Safe without a lock: a snapshot is used by one thread at a time, which is the protocol's contract.
-  nonisolated(unsafe) private var root: MemoryTree?
+  /// Nil once ended: then it keeps no version in memory, and every call throws `.closed`.
+  private let root: Mutex<MemoryTree?>
   let version: Version
   private let store: MemoryStore
 
   fileprivate init(_ root: MemoryTree, _ version: Version, _ store: MemoryStore) {
-    self.root = root
+    self.root = Mutex(root)
     self.version = version
     self.store = store
   }
@@ -95,7 +95,7 @@ final class MemorySnapshot: KeyValueSnapshot {
   deinit { end() }
 
   func value(for key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
-    // The tree keeps the value, and this object the tree until it ends.
+    // The tree keeps the value, and this object the tree until it ends: so long is the value lent.
     try tree().value(for: key)?.bytes
   }
 
@@ -109,13 +109,16 @@ final class MemorySnapshot: KeyValueSnapshot {
   }
 
   func end() {
-    if root == nil { return }
-    root = nil
-    store.endSnapshot(version)
+    // Let go of after the lock: the last reference to a tree takes it apart.
+    let last = root.withLock { root in
+      defer { root = nil }
+      return root
+    }
+    if last != nil { store.endSnapshot(version) }
   }
 
   private func tree() throws(StorageError) -> MemoryTree {
-    guard let root else { throw StorageError(.closed, .transaction, "The snapshot has ended.", remedy: "Begin another.") }
+    guard let root = root.withLock({ $0 }) else { throw StorageError(.closed, .transaction, "The snapshot has ended.", remedy: "Begin another.") }
     return root
   }
 }

@@ -5,8 +5,11 @@ import Storage
 import Synchronization
 
 /// The store that has a write open, and where: to know of waiting that would never end.
+///
+/// `@unchecked` for the thread alone, as all else here is Sendable. Proof: every property is a `let`, so nothing is written
+/// once it is made; and of the thread nothing is used but its identity (`===`) and its count of references, which is atomic.
+/// It is kept so that no later thread can have its address meanwhile.
 struct OpenWriter: @unchecked Sendable {
-  // Sound because the thread is compared by reference and nothing else, and the rest is Sendable.
   fileprivate let id: ObjectIdentifier
   private let home: DeliveryContext
   private let thread = Thread.current
