@@ -12,7 +12,7 @@ public struct LiveList<Element> {
   // Unconstrained on purpose: what a list does, it does where its elements are `PersistableElement`. Models that hold
   // lists of each other get that conformance from `@Model`, and the compiler cannot ask for it while it reads
   // the type of a property that `@Inverse` names.
-  final class Box {
+  final class Box: EditedBox {
     private(set) var elements: [Element]
     /// Who observes the list as the property of an unmanaged object.
     var hooks: EditHooks?
@@ -34,6 +34,9 @@ public struct LiveList<Element> {
   let place: Place
 
   init(_ handle: ListHandle) { place = .store(handle) }
+
+  /// Nil for one in memory.
+  var handle: ListHandle? { if case .store(let handle) = place { handle } else { nil } }
 
   /// An empty list in memory.
   public init() { place = .memory(Box([])) }

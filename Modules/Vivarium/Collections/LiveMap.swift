@@ -10,7 +10,7 @@ import Values
 /// an object that is gone is empty.
 public struct LiveMap<Value> {
   // Unconstrained for the same reason as `LiveList`.
-  final class Box {
+  final class Box: EditedBox {
     private(set) var entries: [MapKey: Value]
     /// Who observes the map as the property of an unmanaged object.
     var hooks: EditHooks?
@@ -32,6 +32,9 @@ public struct LiveMap<Value> {
   let place: Place
 
   init(_ handle: ListHandle) { place = .store(handle) }
+
+  /// Nil for one in memory.
+  var handle: ListHandle? { if case .store(let handle) = place { handle } else { nil } }
 
   /// An empty map in memory.
   public init() { place = .memory(Box()) }

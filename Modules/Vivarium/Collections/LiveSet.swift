@@ -11,7 +11,7 @@ import Values
 /// empty.
 public struct LiveSet<Element> {
   // Unconstrained for the same reason as `LiveList`.
-  final class Box {
+  final class Box: EditedBox {
     private(set) var elements: [Element] = []
     private(set) var members: Set<AnyHashable> = []
     /// Who observes the set as the property of an unmanaged object.
@@ -45,6 +45,9 @@ public struct LiveSet<Element> {
   let place: Place
 
   init(_ handle: ListHandle) { place = .store(handle) }
+
+  /// Nil for one in memory.
+  var handle: ListHandle? { if case .store(let handle) = place { handle } else { nil } }
 
   /// An empty set in memory.
   public init() { place = .memory(Box()) }

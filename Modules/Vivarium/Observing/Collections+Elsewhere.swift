@@ -17,15 +17,8 @@ extension LiveList where Element: PersistableElement & SendableMetatype {
     on queue: DispatchQueue, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping @Sendable (CollectionChange<LiveList<Element>>) -> Void
   ) -> NotificationToken {
-    guard case .store(let handle) = place else {
-      block(.error(.unmanagedCollection))
-      return .ended(fileID, line)
-    }
-    let reference = CollectionReference(handle)
-    return handle.store.observe(on: queue, fileID, line) { store in
-      guard let found = reference.handle(in: store) else { return .told(fileID, line) { block(.error(.unmanagedCollection)) } }
-      return LiveList(found).observe(isolation: nil, fileID: fileID, line: line) { block($0) }
-    } fail: { block(.error($0)) }
+    handle.observe(
+      on: queue, fileID, line, { LiveList($0).observe(isolation: nil, fileID: fileID, line: line, $1) }, block)
   }
 
   /// Observes the list on an actor, which the block is given: it may use the actor's state without waiting. Until the token is
@@ -34,17 +27,8 @@ extension LiveList where Element: PersistableElement & SendableMetatype {
     on actor: A, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping @Sendable (isolated A, CollectionChange<LiveList<Element>>) -> Void
   ) -> NotificationToken {
-    guard case .store(let handle) = place else {
-      Task { await actor.hear(.error(.unmanagedCollection), block) }
-      return .ended(fileID, line)
-    }
-    let reference = CollectionReference(handle)
-    return handle.store.observe(on: actor, fileID, line) { actor, store in
-      guard let found = reference.handle(in: store) else {
-        return .told(fileID, line) { block(actor, .error(.unmanagedCollection)) }
-      }
-      return LiveList(found).observe(isolation: actor, fileID: fileID, line: line) { block(actor, $0) }
-    } fail: { actor, error in block(actor, .error(error)) }
+    handle.observe(
+      on: actor, fileID, line, { LiveList($1).observe(isolation: $0, fileID: fileID, line: line, $2) }, block)
   }
 }
 
@@ -59,15 +43,8 @@ extension LiveSet where Element: PersistableElement & Hashable & SendableMetatyp
     on queue: DispatchQueue, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping @Sendable (CollectionChange<LiveSet<Element>>) -> Void
   ) -> NotificationToken {
-    guard case .store(let handle) = place else {
-      block(.error(.unmanagedCollection))
-      return .ended(fileID, line)
-    }
-    let reference = CollectionReference(handle)
-    return handle.store.observe(on: queue, fileID, line) { store in
-      guard let found = reference.handle(in: store) else { return .told(fileID, line) { block(.error(.unmanagedCollection)) } }
-      return LiveSet(found).observe(isolation: nil, fileID: fileID, line: line) { block($0) }
-    } fail: { block(.error($0)) }
+    handle.observe(
+      on: queue, fileID, line, { LiveSet($0).observe(isolation: nil, fileID: fileID, line: line, $1) }, block)
   }
 
   /// Observes the set on an actor, which the block is given: it may use the actor's state without waiting. Until the token is
@@ -76,17 +53,8 @@ extension LiveSet where Element: PersistableElement & Hashable & SendableMetatyp
     on actor: A, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping @Sendable (isolated A, CollectionChange<LiveSet<Element>>) -> Void
   ) -> NotificationToken {
-    guard case .store(let handle) = place else {
-      Task { await actor.hear(.error(.unmanagedCollection), block) }
-      return .ended(fileID, line)
-    }
-    let reference = CollectionReference(handle)
-    return handle.store.observe(on: actor, fileID, line) { actor, store in
-      guard let found = reference.handle(in: store) else {
-        return .told(fileID, line) { block(actor, .error(.unmanagedCollection)) }
-      }
-      return LiveSet(found).observe(isolation: actor, fileID: fileID, line: line) { block(actor, $0) }
-    } fail: { actor, error in block(actor, .error(error)) }
+    handle.observe(
+      on: actor, fileID, line, { LiveSet($1).observe(isolation: $0, fileID: fileID, line: line, $2) }, block)
   }
 }
 
@@ -101,15 +69,8 @@ extension LiveMap where Value: PersistableElement & SendableMetatype {
     on queue: DispatchQueue, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping @Sendable (MapChange<Value>) -> Void
   ) -> NotificationToken {
-    guard case .store(let handle) = place else {
-      block(.error(.unmanagedCollection))
-      return .ended(fileID, line)
-    }
-    let reference = CollectionReference(handle)
-    return handle.store.observe(on: queue, fileID, line) { store in
-      guard let found = reference.handle(in: store) else { return .told(fileID, line) { block(.error(.unmanagedCollection)) } }
-      return LiveMap(found).observe(isolation: nil, fileID: fileID, line: line) { block($0) }
-    } fail: { block(.error($0)) }
+    handle.observe(
+      on: queue, fileID, line, { LiveMap($0).observe(isolation: nil, fileID: fileID, line: line, $1) }, block)
   }
 
   /// Observes the map on an actor, which the block is given: it may use the actor's state without waiting. Until the token is
@@ -118,17 +79,8 @@ extension LiveMap where Value: PersistableElement & SendableMetatype {
     on actor: A, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping @Sendable (isolated A, MapChange<Value>) -> Void
   ) -> NotificationToken {
-    guard case .store(let handle) = place else {
-      Task { await actor.hear(.error(.unmanagedCollection), block) }
-      return .ended(fileID, line)
-    }
-    let reference = CollectionReference(handle)
-    return handle.store.observe(on: actor, fileID, line) { actor, store in
-      guard let found = reference.handle(in: store) else {
-        return .told(fileID, line) { block(actor, .error(.unmanagedCollection)) }
-      }
-      return LiveMap(found).observe(isolation: actor, fileID: fileID, line: line) { block(actor, $0) }
-    } fail: { actor, error in block(actor, .error(error)) }
+    handle.observe(
+      on: actor, fileID, line, { LiveMap($1).observe(isolation: $0, fileID: fileID, line: line, $2) }, block)
   }
 }
 
@@ -158,6 +110,14 @@ extension LinkingObjects {
   }
 }
 
+/// What is told of a collection can say why there is nothing to tell.
+private protocol CollectionNews: SendableMetatype {
+  static func error(_ error: StoreError) -> Self
+}
+
+extension CollectionChange: CollectionNews {}
+extension MapChange: CollectionNews {}
+
 /// A collection of an object, to be found in any store of the file.
 private struct CollectionReference: Sendable {
   private let column: ColumnID
@@ -171,15 +131,45 @@ private struct CollectionReference: Sendable {
   func handle(in store: Store) -> ListHandle? { store.list(column, of: owner) }
 }
 
+extension Optional<ListHandle> {
+  /// Lets `begin` observe what a store of the queue has in this one's place; nothing can be observed in no store.
+  fileprivate func observe<Change: CollectionNews>(
+    on queue: DispatchQueue, _ fileID: StaticString, _ line: UInt,
+    _ begin: @escaping @Sendable (ListHandle, @escaping (Change) -> Void) -> NotificationToken,
+    _ block: @escaping @Sendable (Change) -> Void
+  ) -> NotificationToken {
+    guard let handle = self else {
+      block(.error(.unmanagedCollection))
+      return .ended(fileID, line)
+    }
+    let reference = CollectionReference(handle)
+    return handle.store.observe(on: queue, fileID, line) { store in
+      if let found = reference.handle(in: store) { return begin(found) { block($0) } }
+      block(.error(.unmanagedCollection))
+      return .ended(fileID, line)
+    } fail: { block(.error($0)) }
+  }
+
+  /// The same on an actor.
+  fileprivate func observe<A: Actor, Change: CollectionNews>(
+    on actor: A, _ fileID: StaticString, _ line: UInt,
+    _ begin: @escaping @Sendable (isolated A, ListHandle, @escaping (Change) -> Void) -> NotificationToken,
+    _ block: @escaping @Sendable (isolated A, Change) -> Void
+  ) -> NotificationToken {
+    guard let handle = self else {
+      Task { await actor.hear(.error(.unmanagedCollection), block) }
+      return .ended(fileID, line)
+    }
+    let reference = CollectionReference(handle)
+    return handle.store.observe(on: actor, fileID, line) { actor, store in
+      if let found = reference.handle(in: store) { return begin(actor, found) { block(actor, $0) } }
+      block(actor, .error(.unmanagedCollection))
+      return .ended(fileID, line)
+    } fail: { actor, error in block(actor, .error(error)) }
+  }
+}
+
 extension Actor {
   /// Tells a block of the actor why it hears nothing.
   fileprivate func hear<C>(_ change: sending C, _ block: @Sendable (isolated Self, C) -> Void) { block(self, change) }
-}
-
-extension NotificationToken {
-  /// The token of an observation that was never one, once its block was told.
-  fileprivate static func told(_ fileID: StaticString, _ line: UInt, _ tell: () -> Void) -> NotificationToken {
-    tell()
-    return .ended(fileID, line)
-  }
 }
