@@ -15,6 +15,21 @@ final class EditHooks {
   func didEdit() { for member in members { member.observer?.check() } }
 }
 
+/// The memory of a collection that is in no store.
+protocol EditedBox: AnyObject {
+  /// Who wants to know of its edits; nil while nobody ever did.
+  var hooks: EditHooks? { get set }
+}
+
+extension EditedBox {
+  fileprivate var madeHooks: EditHooks {
+    if let hooks { return hooks }
+    let made = EditHooks()
+    hooks = made
+    return made
+  }
+}
+
 /// A collection that may be in memory, where its edits can be followed.
 protocol HookedCollection {
   /// nil for one in a store.
@@ -22,31 +37,13 @@ protocol HookedCollection {
 }
 
 extension LiveList: HookedCollection {
-  var hooks: EditHooks? {
-    guard case .memory(let box) = place else { return nil }
-    if let hooks = box.hooks { return hooks }
-    let made = EditHooks()
-    box.hooks = made
-    return made
-  }
+  var hooks: EditHooks? { if case .memory(let box) = place { box.madeHooks } else { nil } }
 }
 
 extension LiveSet: HookedCollection {
-  var hooks: EditHooks? {
-    guard case .memory(let box) = place else { return nil }
-    if let hooks = box.hooks { return hooks }
-    let made = EditHooks()
-    box.hooks = made
-    return made
-  }
+  var hooks: EditHooks? { if case .memory(let box) = place { box.madeHooks } else { nil } }
 }
 
 extension LiveMap: HookedCollection {
-  var hooks: EditHooks? {
-    guard case .memory(let box) = place else { return nil }
-    if let hooks = box.hooks { return hooks }
-    let made = EditHooks()
-    box.hooks = made
-    return made
-  }
+  var hooks: EditHooks? { if case .memory(let box) = place { box.madeHooks } else { nil } }
 }
