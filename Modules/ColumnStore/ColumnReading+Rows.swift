@@ -105,7 +105,7 @@ extension ColumnReading {
       }
       slots.append(slot)
     }
-    let hints = hints.filter { slots.indices.contains($0.column) }
+    let asked = AskedColumns(slots, hints)
     let vectors = UnsafeMutablePointer<ColumnVector>.allocate(capacity: max(slots.count, 1))
     defer { vectors.deallocate() }
     let numbers = try chunkNumbers(table)
@@ -113,13 +113,13 @@ extension ColumnReading {
     var i = numbers.partitionPoint { $0 < first }
     while i < numbers.count {
       if let chunk = try chunk(table, number: numbers[i]),
-        try visit(table, chunk, slots, vectors, start.rawValue, hints, body) == .stop
+        try visit(table, chunk, asked, vectors, start.rawValue, body) == .stop
       {
         return
       }
       i += 1
     }
-    if let fresh = table.fresh { _ = try visit(table, fresh, slots, vectors, start.rawValue, hints, body) }
+    if let fresh = table.fresh { _ = try visit(table, fresh, asked, vectors, start.rawValue, body) }
   }
 
   /// Numbers of all chunks but the fresh one, ascending.
@@ -132,29 +132,23 @@ extension ColumnReading {
   }
 
   private final func visit(
-    _ table: TableState, _ chunk: Chunk, _ slots: [Int], _ space: UnsafeMutablePointer<ColumnVector>, _ start: Int64,
-    _ hints: [ZoneHint], _ body: (borrowing ColumnBatch) -> Step
+    _ table: TableState, _ chunk: Chunk, _ asked: AskedColumns, _ space: UnsafeMutablePointer<ColumnVector>, _ start: Int64,
+    _ body: (borrowing ColumnBatch) -> Step
   ) throws(StorageError) -> Step {
+    let slots = asked.slots
     guard chunk.liveCount > 0 else { return .proceed }
     let from = chunk.firstPosition(from: start)
     guard from < chunk.count else { return .proceed }
-    for hint in hints where !hint.isPresence {
-      let slot = slots[hint.column]
-      try load(table, chunk, slot)
-      guard chunk.cells[slot].state == .encoded, table.shapes[slot].form.isWord else { continue }
-      let vector = chunk.cells[slot].vector
-      if vector.min > hint.max || vector.max < hint.min { return .proceed }
+    for zone in asked.zones {
+      try load(table, chunk, zone.slot)
+      guard chunk.cells[zone.slot].state == .encoded, table.shapes[zone.slot].form.isWord else { continue }
+      let vector = chunk.cells[zone.slot].vector
+      if vector.min > zone.to || vector.max < zone.from { return .proceed }
     }
-    var valued = slots
-    if !hints.isEmpty {
-      // Where only the nulls are asked, no value is read.
-      valued = slots.indices.filter { i in !hints.contains { $0.isPresence && $0.column == i } }.map { slots[$0] }
-    }
-    let long = try slotsInPieces(table, chunk, valued)
+    let long = try slotsInPieces(table, chunk, asked.valued)
     if !long.isEmpty { return try visitPieces(table, chunk, slots, long, space, from, body) }
     for (i, slot) in slots.enumerated() {
-      let isPresence = valued.count < slots.count && hints.contains { $0.isPresence && $0.column == i }
-      (space + i).initialize(to: isPresence ? try presence(table, chunk, slot) : try vector(table, chunk, slot))
+      (space + i).initialize(to: asked.isOfNulls(i) ? try presence(table, chunk, slot) : try vector(table, chunk, slot))
     }
     let vectors = UnsafeBufferPointer(start: space, count: slots.count)
     var live: UnsafePointer<UInt64>? = chunk.isFull ? nil : UnsafePointer(chunk.live)
@@ -177,6 +171,36 @@ extension ColumnReading {
       ColumnBatch(
         firstKey: ObjectKey(chunk.firstKey), keys: chunk.keys(), count: chunk.count, live: live, columns: vectors))
   }
+}
+
+/// What a scan asks of its columns, worked out once for all chunks.
+private struct AskedColumns {
+  let slots: [Int]
+  /// The slots whose values are read: all but those of which only the nulls are asked.
+  let valued: [Int]
+  /// Chunks without such an ordinal have nothing for the caller.
+  let zones: [(slot: Int, from: Int64, to: Int64)]
+  /// By position in `slots`; empty where values are read of every column.
+  private let ofNulls: [Bool]
+
+  init(_ slots: [Int], _ hints: [ZoneHint]) {
+    var zones: [(slot: Int, from: Int64, to: Int64)] = []
+    var ofNulls: [Bool] = []
+    for hint in hints where slots.indices.contains(hint.column) {
+      switch hint.interest {
+      case .ordinals(let from, let to): zones.append((slots[hint.column], from, to))
+      case .nulls:
+        if ofNulls.isEmpty { ofNulls = [Bool](repeating: false, count: slots.count) }
+        ofNulls[hint.column] = true
+      }
+    }
+    self.slots = slots
+    self.zones = zones
+    self.ofNulls = ofNulls
+    valued = ofNulls.isEmpty ? slots : slots.indices.filter { !ofNulls[$0] }.map { slots[$0] }
+  }
+
+  @inline(__always) func isOfNulls(_ position: Int) -> Bool { !ofNulls.isEmpty && ofNulls[position] }
 }
 
 extension ColumnReading {

@@ -72,7 +72,7 @@ extension Run {
     let condition = plan.condition
     var statistics = QueryStatistics()
     var failure: StorageError?
-    let hints = slot == nil ? plan.hints : plan.hints.filter { !$0.isPresence || $0.column != slot }
+    let hints = slot == nil ? plan.hints : plan.hints.filter { $0.interest != .nulls || $0.column != slot }
     try storage.scan(plan.table.id, columns, from: ObjectKey(1), hints: hints) { batch in
       statistics.batches += 1
       statistics.rowsScanned += batch.count

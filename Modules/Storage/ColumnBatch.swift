@@ -38,33 +38,33 @@ public enum Step: Sendable {
   case stop
 }
 
-/// Rows that cannot pass need not be delivered: only rows whose ordinal in `column` lies in `min...max` are of
-/// interest, and null and NaN are not. A hint: an engine may ignore it, and the caller still tests every row.
+/// What the caller of a scan needs of one column, so that an engine can leave out the rest. An engine may ignore it, and the
+/// caller still tests every row.
 ///
 /// The ordinal of an integer column is its word; of a double or date column `ZoneHint.ordinal(of:)` of it, and of
 /// a float column that of the float as a double.
 public struct ZoneHint: Sendable, Hashable {
+  public enum Interest: Sendable, Hashable {
+    /// Only rows whose ordinal lies in `from...to` are of interest, and null and NaN are not: others need not be delivered.
+    case ordinals(from: Int64, to: Int64)
+    /// Every row is of interest, and of the column only which rows are null. What other rows hold may be given as anything,
+    /// so their strings and data need not be read.
+    case nulls
+  }
+
   /// Position in the columns asked for.
   public let column: Int
-  public let min: Int64
-  public let max: Int64
-  /// Says something else: every row is of interest, and of the column only which rows are null. What other rows hold may be
-  /// given as anything, so their strings and data need not be read.
-  public let isPresence: Bool
+  public let interest: Interest
 
   public init(column: Int, min: Int64, max: Int64) {
     self.column = column
-    self.min = min
-    self.max = max
-    isPresence = false
+    interest = .ordinals(from: min, to: max)
   }
 
   /// A column of which only the nulls are asked.
   public init(presenceOf column: Int) {
     self.column = column
-    min = .min
-    max = .max
-    isPresence = true
+    interest = .nulls
   }
 
   /// An Int64 that orders as the doubles do, −0.0 like 0.0. NaN has none: its result is unspecified.

@@ -47,12 +47,12 @@ struct ReferenceScan {
   /// Whether every hint says that the row is of interest.
   private func passes(_ key: Int64) -> Bool {
     hints.allSatisfy { hint in
-      guard !hint.isPresence, columns.indices.contains(hint.column) else { return true }
+      guard case .ordinals(let from, let to) = hint.interest, columns.indices.contains(hint.column) else { return true }
       let (column, type) = columns[hint.column]
       guard type.isWord else { return true }
       let value = content.rows[key]?.scalars[column.id] ?? column.absentValue
       guard let ordinal = value.ordinal(type) else { return false }
-      return hint.min <= ordinal && ordinal <= hint.max
+      return from <= ordinal && ordinal <= to
     }
   }
 }
