@@ -41,22 +41,12 @@ package struct SortColumn: Sendable, Hashable {
   func prefixes(_ keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [UInt64] {
     var result: [UInt64] = []
     result.reserveCapacity(keys.count)
-    guard keys.count > 8, links.isEmpty, let reading = reading.powers.gathering else {
+    guard links.isEmpty else {
       for key in keys { result.append(try prefix(ObjectKey(key), in: reading)) }
       return result
     }
-    let wanted = UnsafeMutableBufferPointer<Int64>.allocate(capacity: keys.count)
-    let words = UnsafeMutablePointer<Int64>.allocate(capacity: keys.count)
-    let nulls = UnsafeMutablePointer<Bool>.allocate(capacity: keys.count)
-    defer {
-      wanted.deallocate()
-      words.deallocate()
-      nulls.deallocate()
-    }
-    _ = wanted.initialize(from: keys)
-    try reading.words(column, of: UnsafeBufferPointer(wanted), into: words, nulls: nulls)
-    for i in keys.indices {
-      let bits = nulls[i] ? 0 : bits(words[i])
+    for word in try reading.words(column, of: keys) {
+      let bits = word.map(self.bits) ?? 0
       result.append(isAscending ? bits : ~bits)
     }
     return result
