@@ -135,19 +135,7 @@ extension Store {
       case .initial, .update: break
       }
     }
-    return add(observer, fileID, line)
-  }
-
-  /// Registers an observer of a collection, and makes the token that keeps it.
-  func add(_ observer: ResultObserver, _ fileID: StaticString, _ line: UInt) -> NotificationToken {
-    if resultObservers.isEmpty, observers.isEmpty, writing == nil { notifiedVersion = snapshot.version }
-    resultObservers.append(observer)
-    let (notifier, observation, flag) = (shared.results, observer.observation, observer.flag)
-    let anchor = StoreAnchor(self)
-    return NotificationToken(fileID: fileID, line: line, subject: observation) {
-      flag.stop()
-      if let observation { notifier.stop(observation) }
-      StoreAnchor.release(anchor)
-    }
+    add(observer)
+    return token(of: observer, fileID, line)
   }
 }

@@ -134,6 +134,11 @@ extension Store {
     let observer = add(state, filter, tell)
     observer.throttle = throttle
     observer.keepsOldValues = keepsOldValues
+    return token(of: observer, fileID, line)
+  }
+
+  /// What keeps an observer of a collection, and this store with it, until it is stopped.
+  func token(of observer: ResultObserver, _ fileID: StaticString, _ line: UInt) -> NotificationToken {
     let (notifier, observation, flag) = (shared.results, observer.observation, observer.flag)
     let anchor = StoreAnchor(self)
     return NotificationToken(fileID: fileID, line: line, subject: observation) {
@@ -160,8 +165,13 @@ extension Store {
       observer = ResultObserver(nil, flag, nil, fault: fault ?? .unknownType(state.query.type), tell)
       deliveryPlace().wake()
     }
+    add(observer)
+    return observer
+  }
+
+  /// Registers an observer of a collection.
+  func add(_ observer: ResultObserver) {
     if resultObservers.isEmpty, observers.isEmpty, writing == nil { notifiedVersion = snapshot.version }
     resultObservers.append(observer)
-    return observer
   }
 }
