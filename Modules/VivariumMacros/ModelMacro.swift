@@ -52,8 +52,13 @@ struct ModelMacro {
   }
 
   /// "public " or "package " or nothing: what the class's witnesses need.
+  var access: String { declaration.modifiers.access }
+}
+
+extension DeclModifierListSyntax {
+  /// "public " or "package " or nothing: what the members have that a macro makes.
   var access: String {
-    for modifier in declaration.modifiers {
+    for modifier in self {
       switch modifier.name.tokenKind {
       case .keyword(.public), .keyword(.open): return "public "
       case .keyword(.package): return "package "

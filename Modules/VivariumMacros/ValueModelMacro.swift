@@ -28,16 +28,7 @@ struct ValueModelMacro {
   }
 
   /// "public " or "package " or nothing.
-  private var access: String {
-    for modifier in declaration.modifiers {
-      switch modifier.name.tokenKind {
-      case .keyword(.public): return "public "
-      case .keyword(.package): return "package "
-      default: continue
-      }
-    }
-    return ""
-  }
+  private var access: String { declaration.modifiers.access }
 
   /// The class as `@Model` would be given it: what is not a property, and what is `@Transient`, left out.
   private var model: ModelMacro? {
