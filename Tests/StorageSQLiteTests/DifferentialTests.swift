@@ -27,6 +27,11 @@ private struct Pair {
   let referenceBackend = ReferenceBackend()
   let table: TableEntry
   var keys: [ObjectKey] = []
+  /// The highest key of a committed insert, and of those of the open write.
+  private var highest = ObjectKey(0)
+  private var highestWritten = ObjectKey(0)
+  /// Whether nothing was inserted since the engines were opened: what they remember of rolled back writes may differ.
+  private var isReopened = false
 
   init(_ place: Place) throws {
     self.place = place
@@ -38,11 +43,11 @@ private struct Pair {
   }
 
   mutating func reopen() throws {
-    // Both: keys of rolled back writes are only remembered while an engine is open.
     sqlite.close()
     reference.close()
     sqlite = try place.open()
     reference = try referenceBackend.open(OpenOptions())
+    isReopened = true
   }
 
   // MARK: Writing
@@ -54,17 +59,18 @@ private struct Pair {
       a.end()
       b.end()
     }
-    var saved: [[ObjectKey]] = []
+    var saved: [(keys: [ObjectKey], highest: ObjectKey)] = []
+    highestWritten = highest
     for _ in 0..<random.below(60) {
       switch random.below(20) {
       case 0 where saved.count < 3:
-        saved.append(keys)
+        saved.append((keys, highestWritten))
         try both(a, b) { try $0.beginSavepoint() }
       case 1 where !saved.isEmpty:
         saved.removeLast()
         try both(a, b) { try $0.releaseSavepoint() }
       case 2 where !saved.isEmpty:
-        keys = saved.removeLast()
+        (keys, highestWritten) = saved.removeLast()
         try both(a, b) { try $0.rollbackToSavepoint() }
       default: try step(a, b, &random)
       }
@@ -74,6 +80,7 @@ private struct Pair {
     if random.oneIn(5) { return }
     let record = CommitRecord(author: "differential")
     #expect(try a.commit(record, .relaxed) == b.commit(record, .relaxed))
+    highest = highestWritten
   }
 
   private mutating func step(
@@ -88,7 +95,7 @@ private struct Pair {
           row.set(slot, value(type, optional: column.schema.isOptional, &random))
         }
       }
-      if let key = try both(a, b, { try $0.insert(row) }) { keys.append(key) }
+      if let key = try insert(row, a, b) { keys.append(key) }
     case 4:
       try both(a, b) { try $0.delete(table.id, key) }
       keys.removeAll { $0 == key }
@@ -105,6 +112,22 @@ private struct Pair {
       let edit = edit(type, optional: column.schema.isOptional, &random)
       try both(a, b) { try $0.edit(table.column(column.id), key, edit) }
     }
+  }
+
+  /// An engine that was closed may forget the keys that only rolled back writes had, or remember them: the first key after it
+  /// was opened is the engine's to choose, above all that were committed.
+  private mutating func insert(
+    _ row: RowBuffer, _ a: any WriteTransaction, _ b: any WriteTransaction
+  ) throws -> ObjectKey? {
+    let inserted = outcome { try a.insert(row) }
+    if let key = inserted.value {
+      #expect(key > highest)
+      highestWritten = max(highestWritten, key)
+      if isReopened { (reference as? ReferenceEngine)?.setNextKey(of: table.id, key) }
+      isReopened = false
+    }
+    #expect(inserted == outcome { try b.insert(row) })
+    return inserted.value
   }
 
   private func edit(_ type: ValueType, optional: Bool, _ random: inout SeededGenerator) -> ElementEdit {
