@@ -183,7 +183,7 @@ extension Sorter {
     for lane in lanes { lane.sharpen() }
     let packed = PackedLanes(lanes, count: keys.count)
     var entries = packed.entries
-    RadixSort.sort(&entries, bits: packed.bits)
+    entries.withUnsafeMutableBufferPointer { entries in RadixSort.sort(entries) { $0.number } }
     var order = ContiguousArray(entries.map(\.row))
     if packed.isExact { return order }
     // What the numbers leave open is settled run by run.
