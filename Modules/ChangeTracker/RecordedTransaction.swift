@@ -36,6 +36,9 @@ public final class RecordedTransaction {
   private var lastIncoming: (table: TableID, relationships: [IncomingRelationship])?
   private var lastMixed: (table: TableID, slots: [Int])?
 
+  /// How many objects and collections the record of the commit names; 0 before it.
+  package private(set) var recordedCount = 0
+
   /// - Parameter origin: tells this store's commits from others', see `CommitRecord.origin`.
   /// - Parameter recordsValues: whether the record says what scalars were and are. Costs a read for each that is set first,
   ///   and room in the history.
@@ -365,6 +368,7 @@ extension RecordedTransaction {
       transaction.end()
       throw error
     }
+    recordedCount = record.changeCount
     return try transaction.commit(record, durability)
   }
 

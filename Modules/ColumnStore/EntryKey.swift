@@ -37,14 +37,18 @@ struct EntryKey {
   func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     var copy = storage
     let count = count
-    var result: Result<R, E>?
+    // Not a `Result`: to make the first one of a type of errors, the runtime looks through the conformances of every library
+    // in the process.
+    var result: R?
+    var failure: E?
     withUnsafeMutableBytes(of: &copy) { bytes in
-      do throws(E) { result = .success(try body(UnsafeRawBufferPointer(rebasing: bytes[0..<count]))) } catch {
-        result = .failure(error)
+      do throws(E) { result = try body(UnsafeRawBufferPointer(rebasing: bytes[0..<count])) } catch {
+        failure = error
       }
     }
-    // `withUnsafeMutableBytes` ran its body exactly once, so there is a result.
-    return try result.unsafelyUnwrapped.get()
+    if let failure { throw failure }
+    // `withUnsafeMutableBytes` ran its body exactly once, and it did not throw, so there is a result.
+    return result.unsafelyUnwrapped
   }
 }
 

@@ -43,8 +43,8 @@ public final class HolderTable: Sendable {
   private let file: CoordinationFile
   private let descriptor: Int32
   private let mark = ForkMark()
-  /// The lines that are ours: locks of one open file do not exclude each other.
-  private let own = Mutex<Set<Int>>([])
+  /// The lines that are ours, a bit for each: locks of one open file do not exclude each other.
+  private let own = Mutex<UInt64>(0)
 
   /// Opens the coordination file at `path`, and makes it when missing. Throws what `FileWriterLock` does.
   public init(path: String, mode: UInt32 = 0o664) throws(StorageError) {
@@ -58,9 +58,9 @@ public final class HolderTable: Sendable {
   public func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? {
     if mark.isStale { return nil }
     let number = own.withLock { own -> Int? in
-      for line in 0..<HolderTable.lineCount where !own.contains(line) {
+      for line in 0..<HolderTable.lineCount where own & 1 << UInt64(line) == 0 {
         guard cs_lock_exclusive(descriptor, HolderTable.firstByte + Int64(line), 1) == 0 else { continue }
-        own.insert(line)
+        own |= 1 << UInt64(line)
         return line
       }
       return nil
@@ -127,7 +127,7 @@ public final class HolderTable: Sendable {
     file.line(number).store(0, at: 0)
     own.withLock { own in
       _ = cs_unlock(descriptor, HolderTable.firstByte + Int64(number), 1)
-      own.remove(number)
+      own &= ~(1 << UInt64(number))
     }
   }
 

@@ -61,6 +61,13 @@ final class KeptResult {
   /// What upkeep row by row has cost so far.
   var work: ViewUpkeep.Work { rowUpkeep?.work ?? .init() }
 
+  /// Whether the step of a commit costs no more than the objects that it names: rows are kept one by one, none is reached over
+  /// links, and nothing else is kept.
+  func costsItsRowsAlone(_ record: CommitRecord) -> Bool {
+    guard total == nil, case .view(let upkeep) = upkeep else { return false }
+    return !upkeep.isReachedOverLinks(by: record)
+  }
+
   /// What keeps it row by row, if anything does.
   private var rowUpkeep: ViewUpkeep? {
     switch upkeep {

@@ -48,7 +48,8 @@ extension ResultNotifier {
     return try look(at: place, observations, current, mayMove)
   }
 
-  /// What is ready. Where a step is under way it waits for its end, but no longer than a small one takes.
+  /// What is ready, with a small step that is due. Where one is under way it waits for its end, but no longer than a small one
+  /// takes.
   private func look(
     at place: DeliveryPlace, _ observations: [ResultObservation], _ current: any ReadTransaction, _ mayMove: Bool
   ) throws(StorageError) -> ResultDelivery {
@@ -56,6 +57,7 @@ extension ResultNotifier {
     let end = ContinuousClock.now + .microseconds(60)
     repeat {
       let delivery = try lock.withLockIfAvailable { _ throws(StorageError) in
+        takeSmallStep()
         // What comes after this look wakes the place again.
         place.isLooking.store(false, ordering: .releasing)
         return try prepare(place, observations, current, mayMove)

@@ -63,7 +63,7 @@ extension ResultNotifier {
     if watches[watch.table]?[watch.key.rawValue]?.contains(where: { $0 === watch }) == true { return }
     watches[watch.table, default: [:]][watch.key.rawValue, default: []].append(watch)
     if watch.isDeep { deepWatches.append(watch) }
-    seats[ObjectIdentifier(watch.place), default: Seat(place: watch.place)].observations += 1
+    takeSeat(at: watch.place)
   }
 
   private func detach(_ watch: ObjectWatch) {

@@ -63,7 +63,7 @@ extension ResultNotifier {
     try note([record], from: from, to: to)
     for ((watch, values), waited) in zip(skipped, waited) { skip(watch, [record], waited, knowing: values, to) }
     if to.version != version { try note(try ResultNotifier.records(after: version, in: to), from: to, to: to) }
-    held = to
+    hold(to)
     from.end()
     if to.version == version {
       for result in torn { rebuild(result, in: to, by: [record]) }

@@ -13,8 +13,13 @@ package final class ResultNotifier: @unchecked Sendable {
   // Sound because every stored property after `lock` is read and written inside `lock.withLock` alone, and so is every
   // call of the classes in them that are not Sendable: `KeptResult`, its upkeep, and `KnownState`.
   let engine: any StorageEngine
-  let queue = DispatchQueue(label: "vivarium.notifier")
-  private let isAdvancePending = Atomic(false)
+  package let queue = DispatchQueue(label: "vivarium.notifier")
+  /// A step was asked for and has not begun on the queue.
+  let isStepDue = Atomic(false)
+  /// The newest version for which a step was asked for or taken: a bell that rings for it brings no news.
+  let awaitedVersion = Atomic<UInt64>(0)
+  /// The places that have a seat, to be woken without the lock.
+  let audience = Mutex<[ObjectIdentifier: DeliveryPlace]>([:])
   let lock = Mutex(())
 
   /// The version at which everything is kept; nil while nothing is.
@@ -30,7 +35,7 @@ package final class ResultNotifier: @unchecked Sendable {
   private var listener: (any CommitListener)?
   var workDone = Work()
   /// What is to be done after a step, best when the lock is free again: observers wait for nothing else.
-  private var aftermath: (places: [DeliveryPlace], ended: [any ReadTransaction]) = ([], [])
+  var aftermath = Aftermath()
 
   /// An open store that observes.
   struct Seat {
@@ -42,12 +47,19 @@ package final class ResultNotifier: @unchecked Sendable {
     var touched: [ObjectWatch] = []
   }
 
+  struct Aftermath {
+    var places: [DeliveryPlace] = []
+    var ended: [any ReadTransaction] = []
+  }
+
   /// Counts of work, never of time.
   package struct Work: Sendable, Hashable {
     /// How often a question was asked of all objects: first results, and again where one is not kept row by row.
     package var evaluations = 0
     /// How often commits changed a row or the order of a result.
     package var steps = 0
+    /// Those of them that a context did which had come for what they make.
+    package var stepsInTurns = 0
     /// How often a view had to be made anew.
     package var rebuilds = 0
     /// Rows tested one by one.
@@ -132,7 +144,7 @@ extension ResultNotifier {
 
   func listen() throws(StorageError) {
     if lock.withLock({ _ in listener != nil }) { return }
-    let made = try engine.addCommitListener { [weak self] in self?.wake() }
+    let made = try engine.addCommitListener { [weak self] in self?.hearBell() }
     lock.withLock { _ in listener = made }
   }
 
@@ -142,7 +154,7 @@ extension ResultNotifier {
     if observation.isEnded { return true }
     result.attach(observation)
     observed[ObjectIdentifier(observation)] = result
-    seats[ObjectIdentifier(observation.place), default: Seat(place: observation.place)].observations += 1
+    takeSeat(at: observation.place)
     return true
   }
 
@@ -158,17 +170,25 @@ extension ResultNotifier {
     restIfIdle()
   }
 
-  private func giveUpSeat(at place: DeliveryPlace) {
+  /// A seat for one observation more.
+  func takeSeat(at place: DeliveryPlace) {
+    let seat = ObjectIdentifier(place)
+    seats[seat, default: Seat(place: place)].observations += 1
+    audience.withLock { $0[seat] = place }
+  }
+
+  func giveUpSeat(at place: DeliveryPlace) {
     let seat = ObjectIdentifier(place)
     seats[seat]?.observations -= 1
     if let left = seats[seat], left.observations <= 0 {
       left.standby?.end()
       seats[seat] = nil
+      audience.withLock { $0[seat] = nil }
     }
   }
 
   /// Holds no version and hears of no commit while there is nobody to tell.
-  private func restIfIdle() {
+  func restIfIdle() {
     guard results.isEmpty, watches.isEmpty else { return }
     held?.end()
     held = nil
@@ -176,7 +196,7 @@ extension ResultNotifier {
     listener = nil
   }
 
-  private func drop(_ result: KeptResult) {
+  func drop(_ result: KeptResult) {
     workDone.evaluations += result.evaluations
     workDone.rowsTested += result.work.rowsTested
     workDone.valuesRead += result.valuesRead
@@ -202,128 +222,5 @@ extension ResultNotifier {
       return try made.rebuild(in: held, by: nil)
     }
     _ = try made.step(records, from: reading, to: held)
-  }
-}
-
-// MARK: - Commits
-
-extension ResultNotifier {
-  /// There may be a newer version.
-  package func wake() {
-    if isAdvancePending.exchange(true, ordering: .acquiringAndReleasing) { return }
-    queue.async { [weak self] in
-      guard let self else { return }
-      isAdvancePending.store(false, ordering: .releasing)
-      let aftermath = lock.withLock { _ in
-        do throws(StorageError) { try self.step(wakesEarly: true) } catch { self.fail(error) }
-        self.restIfIdle()
-        return self.takeAftermath()
-      }
-      finish(aftermath)
-    }
-  }
-
-  private func takeAftermath() -> (places: [DeliveryPlace], ended: [any ReadTransaction]) {
-    defer { aftermath = ([], []) }
-    return aftermath
-  }
-
-  /// Observers first; letting go of what a version had read takes time.
-  private func finish(_ aftermath: (places: [DeliveryPlace], ended: [any ReadTransaction])) {
-    for place in aftermath.places { place.wake() }
-    for reading in aftermath.ended { reading.end() }
-  }
-
-  func fail(_ error: StorageError) {
-    for result in results.values { fail(result, error) }
-    for watch in watches.values.flatMap({ $0.values.joined() }) {
-      watch.fail(error)
-      touch(watch)
-    }
-    for seat in seats.values { seat.place.wake() }
-  }
-
-  func fail(_ result: KeptResult, _ error: StorageError) {
-    for observation in result.observations {
-      observation.fail(error)
-      observation.place.wake()
-      giveUpSeat(at: observation.place)
-    }
-    drop(result)
-  }
-
-  /// The commits after a version, up to the one that is read; nil when they are not known any more.
-  static func records(
-    after version: Version, in reading: any StorageReading
-  ) throws(StorageError) -> [CommitRecord]? {
-    var records: [CommitRecord] = []
-    do throws(StorageError) {
-      try reading.history(after: version) { record in
-        records.append(record)
-        return .proceed
-      }
-    } catch {
-      if error.code == .historyTrimmed { return nil }
-      throw error
-    }
-    return records
-  }
-
-  /// Brings everything to the newest version.
-  func advance() throws(StorageError) {
-    defer { finish(takeAftermath()) }
-    try step()
-  }
-
-  /// - Parameter wakesEarly: has contexts wake while this works: that takes about as long as a small step, and the turn waits for
-  ///   the little that is left.
-  private func step(wakesEarly: Bool = false) throws(StorageError) {
-    guard let from = held, try engine.latestVersion() != from.version else { return }
-    if wakesEarly { for seat in seats.values { seat.place.wake() } }
-    let to = try openNewest()
-    guard to.version != from.version else { return to.end() }
-    let records = try ResultNotifier.records(after: from.version, in: to)
-    for result in results.values {
-      do throws(StorageError) {
-        if let records {
-          guard let step = try result.step(records, from: from, to: to) else { continue }
-          try result.add(step, by: records, (from, to))
-        } else {
-          try result.rebuild(in: to, by: nil)
-          workDone.rebuilds += 1
-        }
-        workDone.steps += 1
-      } catch {
-        fail(result, error)
-      }
-    }
-    try note(records, from: from, to: to)
-    held = to
-    aftermath.ended.append(from)
-    aftermath.places += seats.values.map(\.place).filter { !$0.isLooking.load(ordering: .acquiring) }
-  }
-
-  /// The newest version, for the notifier and for each store that takes turns: there is no way to open a version that is
-  /// not the newest, so they are opened together and again when somebody committed in between.
-  func openNewest() throws(StorageError) -> any ReadTransaction {
-    var own = try engine.beginRead()
-    for attempt in 1...16 {
-      var isSame = true
-      for seat in seats.keys where seats[seat]?.place.takesTurns == true {
-        let standby = try engine.beginRead()
-        seats[seat]?.standby?.end()
-        seats[seat]?.standby = standby
-        if standby.version != own.version { isSame = false }
-      }
-      if isSame || attempt == 16 { break }
-      own.end()
-      own = try engine.beginRead()
-    }
-    for seat in seats.keys {
-      guard let standby = seats[seat]?.standby, standby.version != own.version else { continue }
-      standby.end()
-      seats[seat]?.standby = nil
-    }
-    return own
   }
 }

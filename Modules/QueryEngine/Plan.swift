@@ -48,7 +48,8 @@ final class Plan: Sendable {
       if field.path.isOwn { field.slot = columns.firstIndex(of: field.path.end.property) ?? 0 }
       return field
     }
-    let ordered = Set(order.filter(\.path.isOwn).map(\.path.end.property))
+    // A few, and no set: the first one of a type of elements costs as much as opening a store.
+    let ordered = order.filter(\.path.isOwn).map(\.path.end.property)
     hints = Plan.hints(self.condition)
       + columns.indices.filter { !ordered.contains(columns[$0]) && !condition.needsValues(of: columns[$0]) }
       .map { ZoneHint(presenceOf: $0) }

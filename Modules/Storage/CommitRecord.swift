@@ -29,6 +29,13 @@ public struct CommitRecord: Sendable, Hashable {
     self.changedCatalog = changedCatalog
     self.tables = tables
   }
+
+  /// How many objects and collections it names. O(tables).
+  package var changeCount: Int {
+    tables.reduce(0) {
+      $0 + $1.inserted.count + $1.deleted.count + $1.modified.count + $1.lists.count + $1.collections.count
+    }
+  }
 }
 
 /// What one commit did to one table. An object is in at most one of `inserted`, `deleted` and `modified`:

@@ -8,6 +8,10 @@ public protocol VersionAnnouncing: StorageEngine {
   func announce(_ version: Version, label: String) -> (any VersionAnnouncement)?
 }
 
+extension VersionAnnouncing {
+  public var announcing: (any VersionAnnouncing)? { self }
+}
+
 /// A holder's line in the list of held versions that all processes see.
 public protocol VersionAnnouncement: AnyObject, Sendable {
   /// The holder holds another version from now on. Well under a microsecond, from any thread.

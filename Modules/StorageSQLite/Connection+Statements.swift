@@ -41,16 +41,17 @@ extension Connection {
 
   /// As `take`, for texts that are made up by queries. The least recent ones are let go of in bulk.
   func take(text: String) throws(StorageError) -> Statement {
-    if let statement = texts[text], !statement.isBusy {
-      statement.isBusy = true
-      return statement
+    let kept = texts.last { $0.text == text }?.statement
+    if let kept, !kept.isBusy {
+      kept.isBusy = true
+      return kept
     }
     let statement = try prepare(text)
-    if texts.count >= Connection.textStatementsMax, !texts.values.contains(where: \.isBusy) {
-      for old in texts.values { sqlite3_finalize(old.pointer) }
-      texts = [:]
+    if texts.count >= Connection.textStatementsMax, !texts.contains(where: \.statement.isBusy) {
+      for old in texts { sqlite3_finalize(old.statement.pointer) }
+      texts = []
     }
-    if texts[text] == nil { texts[text] = statement } else { statement.isTransient = true }
+    if kept == nil { texts.append((text, statement)) } else { statement.isTransient = true }
     return statement
   }
 

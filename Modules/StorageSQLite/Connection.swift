@@ -17,7 +17,8 @@ final class Connection: @unchecked Sendable {
   /// Those taken last, by the place of their key: most calls take one of a few. `@exclusivity(unchecked)`: nothing is
   /// called while it is accessed.
   @exclusivity(unchecked) var recent = [Statement?](repeating: nil, count: 16)
-  var texts: [String: Statement] = [:]
+  /// Statements of queries with their texts, a hundred at most. No dictionary, for the same reason.
+  var texts: [(text: String, statement: Statement)] = []
   /// Left to the parent process: a forked child must not even close it.
   private var isAbandoned = false
   private var isShut = false
@@ -88,7 +89,7 @@ final class Connection: @unchecked Sendable {
   private func finalizeAll() {
     statements = []
     recent = [Statement?](repeating: nil, count: 16)
-    texts = [:]
+    texts = []
     while let statement = sqlite3_next_stmt(database, nil) { sqlite3_finalize(statement) }
   }
 

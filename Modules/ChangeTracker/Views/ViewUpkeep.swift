@@ -76,7 +76,15 @@ extension ViewUpkeep {
       if !change.inserted.isEmpty || !change.deleted.isEmpty { return true }
       if change.modified.contains(where: { isLookedAt($0.properties) }) { return true }
     }
-    return paths.contains { path in
+    return isReached(from: change)
+  }
+
+  /// Whether the commit touched anything that rows lead to over links: then a single change may touch many rows. Costs what
+  /// `isAffected` does.
+  package func isReachedOverLinks(by record: CommitRecord) -> Bool { record.tables.contains { isReached(from: $0) } }
+
+  private func isReached(from change: TableChange) -> Bool {
+    paths.contains { path in
       guard !path.hops.isEmpty, path.table == change.table else { return false }
       if path.hasInverse, !change.inserted.isEmpty || !change.deleted.isEmpty { return true }
       return change.modified.contains { !$0.properties.isDisjoint(with: path.properties) }

@@ -1,4 +1,5 @@
 import ChangeTracker
+import Dispatch
 import Notifications
 import Storage
 
@@ -173,6 +174,9 @@ extension Store {
     shared.results.finish()
     return shared.results.work
   }
+
+  /// Where the notifier works; for tests that see what goes on without it.
+  package var notifierQueue: DispatchQueue { shared.results.queue }
 }
 
 // MARK: - States that the notifier handed over

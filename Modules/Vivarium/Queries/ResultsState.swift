@@ -25,9 +25,22 @@ import Values
   let fault: StoreError?
   private var snapshot: KeySnapshot?
   private var stamp: UInt64 = 0
-  private var binding: Result<BoundQuery, StoreError>?
+  private var binding: Binding?
   private var ordering: (any ViewQuestion)??
   private var knownReach: Reach?
+
+  /// What became of binding the query. No `Result`: the first one of a type of errors costs a part of opening a store.
+  enum Binding {
+    case success(BoundQuery)
+    case failure(StoreError)
+
+    func get() throws(StoreError) -> BoundQuery {
+      switch self {
+      case .success(let bound): return bound
+      case .failure(let error): throw error
+      }
+    }
+  }
 
   /// What a change must touch to change the result.
   private enum Reach { case membership, ownTable, store }
@@ -61,9 +74,9 @@ import Values
     return nil
   }
 
-  func bound() -> Result<BoundQuery, StoreError> {
+  func bound() -> Binding {
     if let binding { return binding }
-    let made: Result<BoundQuery, StoreError>
+    let made: Binding
     if context.table.rawValue == 0 {
       made = .failure(.unknownType(context.schema.name))
     } else {

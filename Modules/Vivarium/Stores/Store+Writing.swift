@@ -179,7 +179,8 @@ extension Store {
     }
     return try shared.commitGate.withLock { _ throws(StorageError) in
       if observations.isEmpty, watches.isEmpty, !silently {
-        _ = try write.commit(author: author, timeMilliseconds: time, durability)
+        let version = try write.commit(author: author, timeMilliseconds: time, durability)
+        shared.results.committed(version, changes: write.recordedCount)
         return Committed(snapshot: try? shared.engine.beginRead())
       }
       try write.complete()

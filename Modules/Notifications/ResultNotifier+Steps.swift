@@ -1,0 +1,202 @@
+import ChangeTracker
+import Dispatch
+import Storage
+import Synchronization
+import Values
+
+// MARK: - Hearing of commits
+
+extension ResultNotifier {
+  /// A step is small while its rows, counted for each result, are no more than these: a turn takes it then.
+  static let smallStepRows = 32
+
+  /// There may be a newer version.
+  package func wake() { wake(withPlaces: true) }
+
+  /// This process has committed a version. As `wake()`, without the way round by the bell.
+  ///
+  /// Contexts wake together with the notifier when the commit is small: whoever comes first takes the step. After others
+  /// they wake when the step is under way.
+  ///
+  /// - Parameter changes: the record's `changeCount`.
+  package func committed(_ version: Version, changes: Int) {
+    if audience.withLock({ $0.isEmpty }) { return }
+    awaitedVersion.max(version.rawValue, ordering: .acquiringAndReleasing)
+    wake(withPlaces: changes <= ResultNotifier.smallStepRows)
+  }
+
+  /// The bell rang. Commits of this process have asked for their step before.
+  func hearBell() {
+    if let newest = try? engine.latestVersion(), newest.rawValue <= awaitedVersion.load(ordering: .acquiring) { return }
+    wake()
+  }
+
+  private func wake(withPlaces: Bool) {
+    if isStepDue.exchange(true, ordering: .acquiringAndReleasing) { return }
+    queue.async { [weak self] in
+      guard let self else { return }
+      let aftermath = lock.withLock { _ in
+        // Cleared before the step looks: a commit after that asks for another one.
+        self.isStepDue.store(false, ordering: .releasing)
+        do throws(StorageError) { try self.step(wakesEarly: true) } catch { self.fail(error) }
+        self.restIfIdle()
+        return self.takeAftermath()
+      }
+      finish(aftermath)
+    }
+    guard withPlaces else { return }
+    for place in audience.withLock({ Array($0.values) }) { place.wake() }
+  }
+}
+
+// MARK: - Steps
+
+extension ResultNotifier {
+  /// Brings everything to the newest version.
+  func advance() throws(StorageError) {
+    defer { finish(takeAftermath()) }
+    try step()
+  }
+
+  /// - Parameter wakesEarly: has contexts wake while this works: that takes about as long as a small step, and the turn waits for
+  ///   the little that is left.
+  private func step(wakesEarly: Bool = false) throws(StorageError) {
+    guard let from = held, try engine.latestVersion() != from.version else { return }
+    if wakesEarly { for place in sleepingPlaces { place.wake() } }
+    let to = try openNewest()
+    guard to.version != from.version else { return to.end() }
+    try step(from, to, try ResultNotifier.records(after: from.version, in: to))
+  }
+
+  /// Takes the step that is due when it is small. A turn that has come for what the step makes does it this way: it would
+  /// else wait for another thread to wake and do the same. Others are left to the notifier's queue, as are errors.
+  func takeSmallStep() {
+    guard isStepDue.load(ordering: .acquiring), deepWatches.isEmpty, let from = held,
+      let newest = try? engine.latestVersion(), newest != from.version, let to = try? openNewest()
+    else { return }
+    guard to.version != from.version, let records = try? ResultNotifier.records(after: from.version, in: to),
+      isSmall(records)
+    else { return to.end() }
+    do throws(StorageError) {
+      try step(from, to, records)
+      workDone.stepsInTurns += 1
+    } catch {
+      fail(error)
+    }
+  }
+
+  private func isSmall(_ records: [CommitRecord]) -> Bool {
+    let changes = records.reduce(0) { $0 + $1.changeCount }
+    guard changes * max(1, results.count) <= ResultNotifier.smallStepRows else { return false }
+    return results.values.allSatisfy { result in records.allSatisfy(result.costsItsRowsAlone) }
+  }
+
+  /// - Parameter records: the commits between the two; nil when they are not known.
+  private func step(
+    _ from: any ReadTransaction, _ to: any ReadTransaction, _ records: [CommitRecord]?
+  ) throws(StorageError) {
+    for result in results.values {
+      do throws(StorageError) {
+        if let records {
+          guard let step = try result.step(records, from: from, to: to) else { continue }
+          try result.add(step, by: records, (from, to))
+        } else {
+          try result.rebuild(in: to, by: nil)
+          workDone.rebuilds += 1
+        }
+        workDone.steps += 1
+      } catch {
+        fail(result, error)
+      }
+    }
+    try note(records, from: from, to: to)
+    hold(to)
+    aftermath.ended.append(from)
+    aftermath.places += sleepingPlaces
+  }
+
+  /// Everything is kept at this version from now on.
+  func hold(_ reading: any ReadTransaction) {
+    held = reading
+    awaitedVersion.max(reading.version.rawValue, ordering: .acquiringAndReleasing)
+  }
+
+  /// Places that do not look by themselves at the moment.
+  private var sleepingPlaces: [DeliveryPlace] {
+    seats.values.map(\.place).filter { !$0.isLooking.load(ordering: .acquiring) }
+  }
+
+  private func takeAftermath() -> Aftermath {
+    defer { aftermath = Aftermath() }
+    return aftermath
+  }
+
+  /// Observers first; letting go of what a version had read takes time.
+  private func finish(_ aftermath: Aftermath) {
+    for place in aftermath.places { place.wake() }
+    for reading in aftermath.ended { reading.end() }
+  }
+
+  func fail(_ error: StorageError) {
+    for result in results.values { fail(result, error) }
+    for watch in watches.values.flatMap({ $0.values.joined() }) {
+      watch.fail(error)
+      touch(watch)
+    }
+    for seat in seats.values { seat.place.wake() }
+  }
+
+  func fail(_ result: KeptResult, _ error: StorageError) {
+    for observation in result.observations {
+      observation.fail(error)
+      observation.place.wake()
+      giveUpSeat(at: observation.place)
+    }
+    drop(result)
+  }
+}
+
+// MARK: - Versions
+
+extension ResultNotifier {
+  /// The commits after a version, up to the one that is read; nil when they are not known any more.
+  static func records(
+    after version: Version, in reading: any StorageReading
+  ) throws(StorageError) -> [CommitRecord]? {
+    var records: [CommitRecord] = []
+    do throws(StorageError) {
+      try reading.history(after: version) { record in
+        records.append(record)
+        return .proceed
+      }
+    } catch {
+      if error.code == .historyTrimmed { return nil }
+      throw error
+    }
+    return records
+  }
+
+  /// The newest version, for the notifier and for each store that takes turns: there is no way to open a version that is
+  /// not the newest, so they are opened together and again when somebody committed in between.
+  func openNewest() throws(StorageError) -> any ReadTransaction {
+    var own = try engine.beginRead()
+    for attempt in 1...16 {
+      var isSame = true
+      for seat in seats.keys where seats[seat]?.place.takesTurns == true {
+        let standby = try engine.beginRead()
+        seats[seat]?.standby?.end()
+        seats[seat]?.standby = standby
+        if standby.version != own.version { isSame = false }
+      }
+      if isSame || attempt == 16 { break }
+      own.end()
+      own = try engine.beginRead()
+    }
+    for seat in seats.keys {
+      guard let standby = seats[seat]?.standby, standby.version != own.version else { continue }
+      standby.end()
+      seats[seat]?.standby = nil
+    }
+    return own
+  }
+}

@@ -1,0 +1,89 @@
+import Dispatch
+import TestSupport
+import Testing
+import Vivarium
+
+/// Who takes the steps that observed results are kept by: the notifier's thread, or a turn that has come for a small one.
+@Suite struct TurnStepTests {
+  private let configuration = makeConfiguration()
+  private let queue = DispatchQueue(label: "observing")
+  private let heard = Mailbox<[Int]>(empty: [])
+
+  private func add(_ numbers: some Sequence<Int>, to store: Store) throws {
+    try store.write {
+      for number in numbers {
+        let object = Everything()
+        object.int = number
+        try store.add(object)
+      }
+    }
+  }
+
+  private func observe(_ results: Results<Everything>) -> NotificationToken {
+    results.observe(on: queue) { [heard] change in heard.send(change.collection?.map(\.int) ?? []) }
+  }
+
+  @Test func aSmallChangeIsToldWithoutTheNotifiersThread() throws {
+    let store = try Store(configuration)
+    try add([3, 1], to: store)
+    let token = observe(store.objects(Everything.self).sorted(by: \.int))
+    #expect(heard.next() == [1, 3])
+    let before = store.notifierWork
+    let notifier = store.notifierQueue
+    notifier.suspend()
+    try add([2], to: store)
+    #expect(heard.next() == [1, 2, 3])
+    notifier.resume()
+    let after = store.notifierWork
+    #expect(after.stepsInTurns - before.stepsInTurns == 1 && after.steps - before.steps == 1)
+    token.stop()
+    queue.sync {}
+  }
+
+  @Test func aLargeCommitIsTheNotifiersStep() throws {
+    let store = try Store(configuration)
+    try add([0], to: store)
+    let token = observe(store.objects(Everything.self).sorted(by: \.int))
+    #expect(heard.next() == [0])
+    let before = store.notifierWork
+    try add(1...100, to: store)
+    #expect(heard.next() == Array(0...100))
+    #expect(store.notifierWork.stepsInTurns == before.stepsInTurns)
+    token.stop()
+    queue.sync {}
+  }
+
+  @Test func whatIsAskedAgainIsTheNotifiersStep() throws {
+    let store = try Store(configuration)
+    try add([1], to: store)
+    let token = observe(store.objects(Everything.self).distinct(by: \.int))
+    #expect(heard.next() == [1])
+    let before = store.notifierWork
+    try add([2], to: store)
+    #expect(heard.next() == [1, 2])
+    #expect(store.notifierWork.stepsInTurns == before.stepsInTurns)
+    token.stop()
+    queue.sync {}
+  }
+
+  @Test func aChangeOverLinksIsTheNotifiersStep() throws {
+    let store = try Store(configuration)
+    let dog = Dog(name: "Rex", age: 1)
+    let person = Person(name: "Jane")
+    try store.write {
+      try store.add(person)
+      try store.add(dog)
+      person.best = dog
+    }
+    let token = store.objects(Person.self).observe(on: queue) { [heard] change in
+      heard.send(change.collection?.compactMap(\.best?.age) ?? [])
+    }
+    #expect(heard.next() == [1])
+    let before = store.notifierWork
+    try store.write { dog.age = 2 }
+    #expect(heard.next() == [2])
+    #expect(store.notifierWork.stepsInTurns == before.stepsInTurns)
+    token.stop()
+    queue.sync {}
+  }
+}
