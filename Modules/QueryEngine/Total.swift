@@ -1,3 +1,4 @@
+import CSystem
 import Storage
 import Values
 
@@ -83,6 +84,8 @@ extension Total {
     }
     let isWhole = selected == rows
     switch (kind, vector.layout) {
+    case (.integer, .int8) where isWhole && sums:
+      integers += Int128(vector.base) * Int128(rows) + Int128(cs_sum8(vector.values, rows))
     case (.integer, .int8) where isWhole: addNarrow(UInt8.self, vector, rows)
     case (.integer, .int16) where isWhole: addNarrow(UInt16.self, vector, rows)
     case (.integer, .int32) where isWhole: addNarrow(UInt32.self, vector, rows)
