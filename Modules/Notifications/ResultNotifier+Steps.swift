@@ -77,9 +77,10 @@ extension ResultNotifier {
     guard to.version != from.version, let records = try? ResultNotifier.records(after: from.version, in: to),
       isSmall(records)
     else { return to.end() }
+    let stepsBefore = workDone.steps
     do throws(StorageError) {
       try step(from, to, records)
-      workDone.stepsInTurns += 1
+      workDone.stepsInTurns += workDone.steps - stepsBefore
     } catch {
       fail(error)
     }

@@ -39,6 +39,7 @@ public protocol StorageEngine: AnyObject, Sendable {
 }
 
 extension StorageEngine {
+  /// The engine itself where it conforms, found by a cast.
   public var announcing: (any VersionAnnouncing)? { self as? any VersionAnnouncing }
 }
 

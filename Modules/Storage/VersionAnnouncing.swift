@@ -9,6 +9,7 @@ public protocol VersionAnnouncing: StorageEngine {
 }
 
 extension VersionAnnouncing {
+  /// The engine itself.
   public var announcing: (any VersionAnnouncing)? { self }
 }
 

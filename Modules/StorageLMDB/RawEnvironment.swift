@@ -42,7 +42,7 @@ final class RawEnvironment: Sendable {
         return
       }
       mdb_env_close(handle)
-      guard RawEnvironment.noAddressSpace.contains(code), size / 2 >= RawEnvironment.mapSizeMin else {
+      guard code == RawEnvironment.noAddressSpace, size / 2 >= RawEnvironment.mapSizeMin else {
         throw .lmdb(code, .engine, doing: "open", path: files.data)
       }
       size /= 2
@@ -65,8 +65,7 @@ final class RawEnvironment: Sendable {
     return code
   }
 
-  /// ENOMEM, and EINVAL, which memory checkers say to a map that they cannot place; on all systems.
-  private static let noAddressSpace: [Int32] = [12, 22]
+  private static let noAddressSpace: Int32 = 12  // ENOMEM, on all systems
 
   func close() { mdb_env_close(pointer) }
 }

@@ -47,7 +47,7 @@ extension Connection {
       return kept
     }
     let statement = try prepare(text)
-    if texts.count >= Connection.textStatementsMax, !texts.contains(where: \.statement.isBusy) {
+    if texts.count >= Connection.textStatementsMax, !texts.contains(where: { $0.statement.isBusy }) {
       for old in texts { sqlite3_finalize(old.statement.pointer) }
       texts = []
     }
