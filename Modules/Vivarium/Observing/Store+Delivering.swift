@@ -67,7 +67,7 @@ extension Store {
     } catch {
       misuse(error)
     }
-    checkPropertyObservers()
+    checkCommittedProperties()
     tellChange()
   }
 
@@ -104,7 +104,7 @@ extension Store {
       isDelivering = wasDelivering
       if !wasDelivering { scheduleTurnIfBehind() }
     }
-    checkPropertyObservers()
+    checkCommittedProperties()
     tellChange()
     tellFaults()
     for offer in watches {
