@@ -322,7 +322,8 @@ final class Heard {
       person.dogs.append(contentsOf: [a, b, a])
     }
     let (listed, sorted) = (Heard(), Heard())
-    let (inOrder, byAge) = (person.dogs.where { $0.age > 0 }, person.dogs.sorted(by: \.age))
+    let dogs = person.dogs.results(in: store)
+    let (inOrder, byAge) = (dogs.where { $0.age > 0 }, dogs.sorted(by: \.age))
     let tokens = [inOrder.observe { listed.hear($0) }, byAge.observe { sorted.hear($0) }]
     store.refresh()
     #expect(listed.take() == [.initial(3)] && sorted.take() == [.initial(3)])
