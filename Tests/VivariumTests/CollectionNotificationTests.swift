@@ -312,6 +312,35 @@ final class Heard {
     token.stop()
   }
 
+  /// A list may have an object twice, and so have results of it, sorted or not.
+  @Test func rowsOfOneObjectInResultsOfAListKeepTheirPlacesApart() throws {
+    let store = try Store(configuration)
+    let person = Person(name: "Ann")
+    let (a, b) = (Dog(name: "a", age: 1), Dog(name: "b", age: 2))
+    try store.write {
+      try store.add(person)
+      person.dogs.append(contentsOf: [a, b, a])
+    }
+    let (listed, sorted) = (Heard(), Heard())
+    let dogs = person.dogs.results(in: store)
+    let (inOrder, byAge) = (dogs.where { $0.age > 0 }, dogs.sorted(by: \.age))
+    let tokens = [inOrder.observe { listed.hear($0) }, byAge.observe { sorted.hear($0) }]
+    store.refresh()
+    #expect(listed.take() == [.initial(3)] && sorted.take() == [.initial(3)])
+    #expect(inOrder.map(\.name) == ["a", "b", "a"] && byAge.map(\.name) == ["a", "a", "b"])
+    try store.write { a.name = "A" }
+    store.refresh()
+    #expect(listed.take() == [Heard.update([], [], [0, 2])] && sorted.take() == [Heard.update([], [], [0, 1])])
+    try store.write { person.dogs.remove(at: 0) }
+    store.refresh()
+    #expect(listed.take() == [Heard.update([0])] && sorted.take() == [Heard.update([1])])
+    try store.write { person.dogs.append(contentsOf: [b, a]) }
+    store.refresh()
+    #expect(listed.take() == [Heard.update([], [2, 3])] && sorted.take() == [Heard.update([], [1, 3])])
+    #expect(inOrder.map(\.name) == ["b", "A", "b", "A"] && byAge.map(\.name) == ["A", "A", "b", "b"])
+    for token in tokens { token.stop() }
+  }
+
   @Test func aWrongQuestionIsToldAsAnError() throws {
     let store = try Store(configuration)
     let heard = Heard()

@@ -68,21 +68,6 @@ import Vivarium
     queue.sync {}
   }
 
-  private actor Index {
-    private(set) var names: [String] = []
-    private var waiter: CheckedContinuation<Void, Never>?
-
-    func set(_ names: [String]) {
-      self.names = names
-      waiter?.resume()
-      waiter = nil
-    }
-
-    func wait(until names: [String]) async {
-      while self.names != names { await withCheckedContinuation { waiter = $0 } }
-    }
-  }
-
   @Test func collectionsAreObservedOnAnActorThatTheBlockIsGiven() async throws {
     let store = try makeStore()
     let (person, shop) = (Person(name: "Ann"), Shop())
@@ -90,7 +75,7 @@ import Vivarium
       try store.add(person)
       try store.add(shop)
     }
-    let (list, set, map) = (Index(), Index(), Index())
+    let (list, set, map) = (ShownNames(), ShownNames(), ShownNames())
     let tokens = [
       person.scores.observe(on: list) { list, change in list.set(change.collection?.map { "\($0)" } ?? []) },
       shop.tags.observe(on: set) { set, change in set.set(change.collection?.toArray() ?? []) },

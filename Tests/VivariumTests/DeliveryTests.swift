@@ -54,30 +54,51 @@ import Vivarium
     #expect(!lost.isActive)
   }
 
-  actor Index {
-    private(set) var names: [String] = []
-    private var waiter: CheckedContinuation<Void, Never>?
+  private actor Reader {
+    private let store: Store
+    private var counts: [Int] = []
+    private var token: NotificationToken?
 
-    func set(_ names: [String]) {
-      self.names = names
-      waiter?.resume()
-      waiter = nil
+    init(_ configuration: Store.Configuration) throws { store = try Store(configuration) }
+
+    func begin() { token = store.objects(Dog.self).observe { self.counts.append($0.collection?.count ?? -1) } }
+
+    /// What was told by the time that all was told which leads to a version.
+    func counts(at version: Version?) async throws -> [Int] {
+      try await store.waitUntilNotified(of: version)
+      return counts
     }
 
-    func wait(until count: Int) async {
-      while names.count < count { await withCheckedContinuation { waiter = $0 } }
-    }
+    func end() { token?.stop() }
+  }
+
+  @Test func whoWaitsGoesOnWhenObserversWereTold() async throws {
+    let (reader, writer) = (try Reader(configuration), try Store(configuration, isolation: nil))
+    await reader.begin()
+    #expect(try await reader.counts(at: nil) == [0])
+    for age in 1...5 { try writer.write { try writer.add(Dog(age: age)) } }
+    #expect(try await reader.counts(at: writer.version).last == 5)
+    try writer.write { try writer.delete(writer.objects(Dog.self)) }
+    #expect(try await reader.counts(at: nil).last == 0)
+    // One that takes no turns has `refresh()`, and a task that is cancelled waits no longer.
+    var codes: [StoreError.Code?] = []
+    do throws(StoreError) { try await writer.waitUntilNotified() } catch { codes.append(error.code) }
+    let later = writer.version.next
+    let task = Task { try await reader.counts(at: later) }
+    task.cancel()
+    do { _ = try await task.value } catch { codes.append((error as? StoreError)?.code) }
+    #expect(codes == [.wrongContext, .cancelled])
+    await reader.end()
   }
 
   @Test func resultsAreObservedOnAnActorThatTheBlockIsGiven() async throws {
     let store = try Store(configuration)
-    let index = Index()
+    let index = ShownNames()
     let token = store.objects(Dog.self).observe(on: index) { index, change in
       index.set(change.collection?.map(\.name) ?? [])
     }
     try store.write { for name in ["a", "b"] { try store.add(Dog(name: name)) } }
-    await index.wait(until: 2)
-    #expect(await index.names == ["a", "b"])
+    await index.wait(until: ["a", "b"])
     token.stop()
   }
 

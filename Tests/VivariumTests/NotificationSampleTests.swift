@@ -93,7 +93,7 @@ private final class Table<Object: Model> {
     let table = Table<Dog>(\.name)
     let token = store.objects(Dog.self).sorted(by: \.name).observe(table.applyChanges)
     store.refresh()
-    for i in 0..<300 { try other.write { try other.add(Dog(name: "\(10_000 + i * 7 % 300)")) } }
+    for i in 0..<1_000 { try other.write { try other.add(Dog(name: "\(10_000 + i * 7 % 1_000)")) } }
     store.refresh()
     #expect(table.reloads == 1 && table.updates == 1 && table.faults == [])
     #expect(table.titles == store.objects(Dog.self).sorted(by: \.name).map(\.name))

@@ -4,42 +4,6 @@ import Testing
 import Values
 import Vivarium
 
-/// What one observer of an object heard, as text: `age 1 -> 2`.
-private final class HeardObject {
-  private var calls: [String] = []
-
-  func hear(_ change: ObjectChange) {
-    switch change {
-    case .change(let properties): calls.append(properties.map(\.text).joined(separator: ", "))
-    case .deleted: calls.append("deleted")
-    case .error(let error): calls.append("error \(error.code.rawValue)")
-    }
-  }
-
-  func take() -> [String] {
-    defer { calls = [] }
-    return calls
-  }
-}
-
-extension PropertyChange {
-  fileprivate var text: String {
-    if let elements { return "\(name) -\(elements.deletions) +\(elements.insertions) ~\(elements.modifications)" }
-    return "\(name) \(oldValue?.text ?? "-") -> \(newValue?.text ?? "-")"
-  }
-}
-
-extension Value {
-  fileprivate var text: String {
-    switch self {
-    case .int(let x): "\(x)"
-    case .string(let x): x
-    case .null: "nil"
-    default: "\(self)"
-    }
-  }
-}
-
 @Suite struct ObjectNotificationTests {
   let configuration = makeConfiguration()
 
@@ -79,6 +43,41 @@ extension Value {
   }
 
   /// The filters of two tokens on one object, as on the slide.
+  /// An equal value is no change, for nobody; who wants it told says so.
+  @Test func anEqualValueIsNoChangeUnlessTheObjectIsTouched() throws {
+    let store = try Store(configuration)
+    let person = Person(name: "Ann", age: 1)
+    person.dogs = [Dog(name: "Rex")]
+    try store.write { try store.add(person) }
+    let (results, filtered, object) = (Heard(), Heard(), HeardObject())
+    let tokens = [
+      store.objects(Person.self).observe { results.hear($0) },
+      store.objects(Person.self).observe(keyPaths: [\.nick]) { filtered.hear($0) },
+      person.observe { object.hear($0) },
+    ]
+    store.refresh()
+    for heard in [results, filtered] { #expect(heard.take() == [.initial(1)]) }
+    let version = store.version
+    try store.write {
+      person.age = 1
+      person.name = "Ann"
+      person.best = nil
+    }
+    store.refresh()
+    #expect(results.take() == [] && filtered.take() == [] && store.version == version)
+    try store.write { try store.touch(person) }
+    store.refresh()
+    #expect(results.take() == [Heard.update([], [], [0])] && filtered.take() == [Heard.update([], [], [0])])
+    #expect(object.take() == [])
+    #expect { try store.touch(person) } throws: { StoreError.Code.notInWrite ~= $0 }
+    try store.write {
+      #expect { try store.touch(Person()) } throws: { StoreError.Code.wrongStore ~= $0 }
+      try store.delete(person)
+      #expect { try store.touch(person) } throws: { StoreError.Code.objectDeleted ~= $0 }
+    }
+    for token in tokens { token.stop() }
+  }
+
   @Test func filtersAreEachTokensOwn() throws {
     let store = try Store(configuration)
     let dog = try makeDog(store)

@@ -122,6 +122,24 @@ import Vivarium
     for token in tokens { token.stop() }
   }
 
+  @Test func aStoreThatIsInvalidatedInvalidatesItsObjects() throws {
+    let store = try Store(configuration)
+    let dog = try makeDog(store)
+    var seen: [String] = []
+    let tokens = [
+      dog.observe(\.isInvalidated) { _, change in seen.append("gone \(change.newValue ?? false)") },
+      dog.observe(\.age) { _, change in seen.append("age \(change.newValue ?? -1)") },
+    ]
+    try store.beginWrite()
+    dog.age = 2
+    store.invalidate()
+    // The write is cancelled first.
+    #expect(Set(seen.prefix(2)) == ["age 2", "age 1"] && seen.dropFirst(2) == ["gone true"])
+    store.refresh()
+    #expect(seen.dropFirst(3) == ["gone false"])
+    for token in tokens { token.stop() }
+  }
+
   /// What is read again is what the delete touched: the object, and those that pointed to it.
   @Test func aDeleteReadsNoOtherObservedProperty() throws {
     let store = try Store(configuration)

@@ -124,11 +124,12 @@ enum ChangeSetCases {
     else { return wrongForm }
     // -1 is an object that is gone: any of them, all different.
     let old = prev.enumerated().map { $1 == -1 ? -100 - Int64($0) : Int64($1) }
-    if Set(old).count != old.count || Set(next).count != next.count {
-      return .inexpressible("an object stands twice: that is a list, whose edits are reported as they were made")
+    let new = next.map { Int64($0) }
+    if Set(old).count != old.count || Set(new).count != new.count {
+      return compare(ChangeSet.between(repeating: old, new, modified: Set(modified.map { Int64($0) })), expected)
     }
     let ours = ChangeSet.between(
-      old, next.map { Int64($0) }, modified: Set(modified.map { Int64($0) }), isSorted: item["order"]?.string == "sorted")
+      old, new, modified: Set(modified.map { Int64($0) }), isSorted: item["order"]?.string == "sorted")
     return compare(ours, expected)
   }
 

@@ -12,7 +12,7 @@ import Vivarium
 
       With --script, or where the input is no terminal, commands are read from it, a line each: add LIST TITLE, done N, \
       up N, down N, delete N, show, wait N (until there are N tasks), waitdone N (until N of them are done), quit. \
-      N counts the lines of tasks from 1.
+      N counts the lines of tasks from 1. What is no command, or names no task, is answered with ? and the line.
       """)
 
   @Option(help: "The file; it is made when it is missing. Without it, one that all terminals of this machine share until it restarts.")
@@ -23,13 +23,16 @@ import Vivarium
   var empty = false
 
   @MainActor func run() async throws {
+    if !isScript { Input.holdSignals() }
     let shared = FileManager.default.temporaryDirectory.appending(path: "vivarium-tasks.lmdb")
     let url = path.map { URL(fileURLWithPath: $0) } ?? shared
     do { try await run(try TaskBoard.open(url)) } catch let error as StoreError { throw Refusal(error: error) }
   }
 
+  private var isScript: Bool { script || isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0 }
+
   @MainActor private func run(_ board: TaskBoard) async throws {
-    if script || isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0 {
+    if isScript {
       try await Script(board: board).run(Input.lines())
     } else {
       if !empty { try board.fillIfNew() }

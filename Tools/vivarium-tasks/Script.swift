@@ -4,6 +4,7 @@ import Vivarium
 /// Commands a line, for tests and pipes; see `--help`.
 @MainActor struct Script {
   let board: TaskBoard
+  private static let namesATask: Set = ["done", "up", "down", "delete"]
 
   func run(_ lines: AsyncStream<String>) async throws {
     for await line in lines {
@@ -11,6 +12,7 @@ import Vivarium
       let number = words.count > 1 ? Int(words[1]) : nil
       switch (words.first, number) {
       case ("add", _) where words.count == 3: try board.add(words[2], to: words[1])
+      case (let name?, let number?) where Script.namesATask.contains(name) && board.task(number) == nil: say("? \(line)")
       case ("done", let number?): try board.toggle(number)
       case ("up", let number?): try board.move(number, by: -1)
       case ("down", let number?): try board.move(number, by: 1)

@@ -20,7 +20,7 @@ extension ChangeSet {
   }
 
   /// Rows are numbered by their old position.
-  private static func positions(
+  static func positions(
     _ old: [Int64], _ new: [Int64], candidates: Set<Int64>, modified: Set<Int64>
   ) -> PositionedChanges {
     let oldPlaces = places(old)

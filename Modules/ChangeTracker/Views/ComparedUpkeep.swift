@@ -95,6 +95,9 @@ package enum RowIdentity {
     return rows
   }
 
+  /// Whether an object has several of the rows.
+  static func hasRepeats(_ rows: [Int64]) -> Bool { rows.contains { $0 < 0 } }
+
   package static func key(of row: Int64) -> Int64 { row >= 0 ? row : -row >> repeatBits }
 }
 
@@ -144,7 +147,14 @@ package struct ComparedChanges: Sendable {
   /// What a token is told: from what it knows to the rows of now. O(n log n) where rows came, went or moved.
   package func changeSet(to rows: [Int64], _ filter: ModificationFilter = .all) -> ChangeSet {
     let modified = Set(rows.filter { row in marks[RowIdentity.key(of: row)].map { filter.wants($0) } ?? false })
-    if base != rows { return ChangeSet.between(base, rows, modified: modified) }
+    if base != rows {
+      guard RowIdentity.hasRepeats(base) || RowIdentity.hasRepeats(rows) else {
+        return ChangeSet.between(base, rows, modified: modified)
+      }
+      return ChangeSet.between(
+        repeating: base.map { RowIdentity.key(of: $0) }, rows.map { RowIdentity.key(of: $0) },
+        modified: Set(modified.map { RowIdentity.key(of: $0) }))
+    }
     let positions = modified.isEmpty ? [] : rows.indices.filter { modified.contains(rows[$0]) }
     return ChangeSet(modifications: positions, modificationsInNew: positions)
   }

@@ -1,15 +1,15 @@
 /// Who wants to know of edits of one collection in memory: observers of the unmanaged objects whose property it is.
 final class EditHooks {
-  private struct Member { weak var observer: UnmanagedObserver? }
+  private struct Member { weak var observer: (any PropertyWatcher)? }
 
   private var members: [Member] = []
 
-  func add(_ observer: UnmanagedObserver) {
+  func add(_ observer: any PropertyWatcher) {
     members.removeAll { $0.observer == nil || $0.observer === observer }
     members.append(Member(observer: observer))
   }
 
-  func remove(_ observer: UnmanagedObserver) { members.removeAll { $0.observer == nil || $0.observer === observer } }
+  func remove(_ observer: any PropertyWatcher) { members.removeAll { $0.observer == nil || $0.observer === observer } }
 
   func willEdit() { for member in members { member.observer?.willChange() } }
   func didEdit() { for member in members { member.observer?.check() } }

@@ -53,9 +53,15 @@ extension Model {
   }
 }
 
-/// An inverse that is one object or none.
-protocol ToOneInverse {}
-extension Optional: ToOneInverse where Wrapped: Model {}
+/// A link to one object, or an inverse that is one object or none.
+protocol ToOneEnd {
+  /// The type of the object.
+  static var target: any Model.Type { get }
+}
+
+extension Optional: ToOneEnd where Wrapped: Model {
+  static var target: any Model.Type { Wrapped.self }
+}
 
 /// The other end of a to-one link or a list, where there is at most one: `@Inverse(\Person.best) var bestOf: Person?`.
 extension Optional: InverseProperty where Wrapped: Model {

@@ -35,7 +35,7 @@ public final class ModelContext {
   /// Grows when any value of the type may have changed.
   var tick: UInt64 = 0
   /// Observers of single properties, by object.
-  var propertyObservers: [Int64: [PropertyObserver]] = [:]
+  var propertyObservers: [Int64: [any PropertyWatcher]] = [:]
   /// What Observation saw being read.
   var cells: [Int64: ReadCell] = [:]
   private var spareAdoption: Adoption?

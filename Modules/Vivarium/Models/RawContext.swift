@@ -10,7 +10,7 @@ public struct RawContext {
   @usableFromInline let owner: Unmanaged<ModelContext>
   /// Grows when an object may have come or gone.
   @usableFromInline var membershipTick: UInt64 = 0
-  /// Whether reads are reported to Observation. One byte, asked by every accessor.
+  /// Whether reads are reported, to Observation or to who follows a path. One byte, asked by every accessor.
   public var tracksReads = false
 
   init(_ windows: UnsafeMutablePointer<PropertyWindow>, _ owner: ModelContext) {

@@ -69,7 +69,7 @@ extension Model {
   /// The ordinals of inverses that are one object or none.
   private static var inversesToOne: [Int] {
     _$schema.properties.indices.filter { ordinal in
-      _$schema.properties[ordinal].isInverse && type(of: _$keyPaths[ordinal]).valueType is any ToOneInverse.Type
+      _$schema.properties[ordinal].isInverse && type(of: _$keyPaths[ordinal]).valueType is any ToOneEnd.Type
     }
   }
 

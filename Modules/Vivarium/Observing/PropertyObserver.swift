@@ -3,8 +3,27 @@ import Storage
 import Synchronization
 import Values
 
+/// Who is told that a property of an object is about to be set, and was. Confined to the object's context.
+protocol PropertyWatcher: AnyObject {
+  /// nil: whether the object is there.
+  var ordinal: Int? { get }
+  var isActive: Bool { get }
+  /// Whether what it watches follows from other objects too.
+  var isDerived: Bool { get }
+  func willChange()
+  /// Compares with what it knows, and tells of a difference.
+  func check()
+  /// The object, which was in no store, is in one now, under a key.
+  func enter(_ context: ModelContext, _ key: Int64)
+}
+
+extension PropertyWatcher {
+  var isDerived: Bool { false }
+  func enter(_ context: ModelContext, _ key: Int64) {}
+}
+
 /// One observer of one property of one object. Confined to the store's context.
-final class PropertyObserver {
+final class PropertyObserver: PropertyWatcher {
   enum Kind { case setting, insertion, removal, replacement }
 
   let end: ObserverEnd
@@ -37,11 +56,9 @@ final class PropertyObserver {
     known = value
   }
 
-  /// Whether what it observes follows from other objects too.
-  var isDerived: Bool {
-    guard let ordinal else { return false }
-    return context.properties[ordinal].schema.derivation != nil || context.properties[ordinal].origin != nil
-  }
+  var isActive: Bool { end.isActive }
+
+  var isDerived: Bool { ordinal.map { context.properties[$0].isDerived } ?? false }
 
   private var value: [Value] {
     guard let ordinal, lives else { return [] }
@@ -71,7 +88,6 @@ final class PropertyObserver {
     tell(.setting, [], true)
   }
 
-  /// Compares with what the observer knows, and tells it of a difference.
   func check() {
     guard end.isActive else { return }
     let livedBefore = lives
@@ -118,6 +134,7 @@ final class ObserverEnd: Sendable {
 
   /// The object is in a store from now on, which is kept until the end.
   func enter(_ store: Store) {
+    if home.withLock({ $0 != nil }) { return }
     let (stops, anchor) = (store.watchStops, StoreAnchor(store))
     home.withLock { $0 = (stops, anchor) }
     // It may have ended meanwhile.
@@ -136,12 +153,17 @@ final class ObserverEnd: Sendable {
   }
 }
 
+extension ModelContext.BoundProperty {
+  /// Whether its value follows from other objects too.
+  var isDerived: Bool { schema.derivation != nil || origin != nil }
+}
+
 extension ModelContext {
   /// Observes a property of an object here from now on.
   func observe<Root: Model, Property>(_ key: Int64, _ teller: PropertyTeller<Root, Property>, _ end: ObserverEnd) {
     // The context has the observer, and with it this.
     let observer = PropertyObserver(
-      self, key, teller.ordinal, isToOne: Property.self is any ToOneInverse.Type, wantsPrior: teller.wantsPrior, end
+      self, key, teller.ordinal, isToOne: Property.self is any ToOneEnd.Type, wantsPrior: teller.wantsPrior, end
     ) { [unowned self] kind, indexes, isPrior in
       // Remade, so that the store does not keep itself.
       let object: Root = store.live(key)

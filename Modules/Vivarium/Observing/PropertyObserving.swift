@@ -21,7 +21,8 @@ public struct ObservingOptions: OptionSet, Sendable {
 /// One change of one property.
 public struct ObservedChange<Property> {
   public enum Kind: Sendable, Hashable {
-    /// The property has another value; of a list, other elements in a way that is none of the others; of a set or map, any.
+    /// The property has another value; of a list, other elements in a way that is none of the others; of a set or
+    /// map, any.
     case setting
     /// Elements were put into a list, taken out of it, or replaced.
     case insertion, removal, replacement
@@ -40,61 +41,64 @@ public struct ObservedChange<Property> {
 
 extension Model {
   /// Runs `handler` inside the setter, before the next statement of whoever sets: for user interfaces that follow one
-  /// property. It also runs when a refresh brings what others wrote, before the store's notifications, and when a cancelled
-  /// write takes a value back.
+  /// property. It also runs when a refresh brings what others wrote, before the store's notifications, and when a
+  /// cancelled write takes a value back.
   ///
   /// ```swift
   /// token = dog.observe(\.age) { dog, change in print(change.oldValue, change.newValue) }
   /// ```
   ///
-  /// Also of lists, sets and maps, and of `\.isInvalidated`. An equal value is no change. In a store the handler must not write:
-  /// `.writeInObserver`. Use `observe(_:)` without a path for everything else.
+  /// Also of lists, sets and maps, and of `\.isInvalidated`. An equal value is no change. In a store the handler must
+  /// not write: `.writeInObserver`. Use `observe(_:)` without a path for everything else.
   ///
-  /// An object that is in no store yet is observed in the same way, and goes into one with its observers: `add` is no change,
-  /// and what is set from then on is told.
+  /// The path may lead over links, `\.best?.name`, and to a computed property: what it reads of objects is found out
+  /// by reading it, and when one of these properties changes, or one of the links is another, it is read again, at
+  /// the cost of one reading. A path over a list, `\.dogs.first?.name`, works too, at the cost of what it reads of
+  /// the list. It must be a value that can be compared. Whether an object is there is no property, but of the object
+  /// itself.
+  ///
+  /// An object that is in no store yet is observed in the same way, and goes into one with its observers: `add` is no
+  /// change, and what is set from then on is told. Over links it is observed by names only: see `observe(paths:)`.
   public func observe<Property>(
     _ path: KeyPath<Self, Property>, options: ObservingOptions = [.old, .new],
     fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping (Self, ObservedChange<Property>) -> Void
   ) -> NotificationToken {
     let ordinal = Self.ordinal(of: path)
-    guard ordinal != nil || path == \Self.isInvalidated else {
-      StoreLog.warning("'\(path)' cannot be observed: it is no persisted property.")
-      return .ended(fileID, line)
-    }
-    let teller = PropertyTeller(path, ordinal, options, handler)
-    teller.begin(self)
     let end = ObserverEnd()
-    if let context {
-      context.observe(_$key, teller, end)
-    } else {
-      let observer = UnmanagedObserver(self, teller, end)
-      if let observers = _$observers { observers.add(observer) } else { _$observers = UnmanagedObservers(observer) }
+    let teller = PropertyTeller(ordinal, options, read: { (object: Self) in object[keyPath: path] }, handler)
+    guard ordinal != nil || path == \Self.isInvalidated else {
+      do throws(StoreError) { try observe(.reads(path), teller, end) } catch {
+        StoreLog.warning("\(error)")
+        return .ended(fileID, line)
+      }
+      return NotificationToken(fileID: fileID, line: line) { end.stop() }
     }
+    teller.begin(self)
+    if let context { context.observe(_$key, teller, end) } else { addUnmanaged(UnmanagedObserver(self, teller, end)) }
     return NotificationToken(fileID: fileID, line: line) { end.stop() }
   }
 }
 
 /// Says to one handler what happened to one property, and keeps what it said last. Confined to the object's context.
 final class PropertyTeller<Root: Model, Property> {
+  /// nil: whether the object is there, or what lies at the end of a path.
   let ordinal: Int?
   let wantsPrior: Bool
-  private let path: KeyPath<Root, Property>
   private let options: ObservingOptions
+  private let read: (Root) -> Property?
   private let handler: (Root, ObservedChange<Property>) -> Void
-  private let isCollection: Bool
   private var last: Property?
 
   init(
-    _ path: KeyPath<Root, Property>, _ ordinal: Int?, _ options: ObservingOptions,
+    _ ordinal: Int?, _ options: ObservingOptions, read: @escaping (Root) -> Property?,
     _ handler: @escaping (Root, ObservedChange<Property>) -> Void
   ) {
-    self.path = path
     self.ordinal = ordinal
     self.options = options
+    self.read = read
     self.handler = handler
     wantsPrior = options.contains(.prior)
-    isCollection = ordinal.map { Root._$schema.properties[$0].isCollection } ?? false
   }
 
   /// The value that the first change leads from, which is told at once where that is wanted.
@@ -119,10 +123,13 @@ final class PropertyTeller<Root: Model, Property> {
         newValue: options.contains(.new) ? now : nil, isPrior: isPrior, indexes: indexes))
   }
 
-  func value(of object: Root) -> Property { object[keyPath: path] }
+  func value(of object: Root) -> Property? { read(object) }
 
   /// A collection has no value of its own, and a live one would keep its store.
-  private func keep(_ value: Property?) { if !isCollection { last = value } }
+  private func keep(_ value: Property?) {
+    guard options.contains(.old) else { return }
+    last = value is any KeyValueCollection || value is any KeyValueMap ? nil : value
+  }
 }
 
 extension PropertyObserver.Kind {
@@ -167,6 +174,9 @@ extension Store {
   func checkPropertyObservers(of touched: Set<ObjectPlace>? = nil) {
     guard hasPropertyObservers else { return }
     hasPropertyObservers = false
+    propertyPass &+= 1
+    isCheckingProperties = true
+    defer { isCheckingProperties = false }
     for context in allContexts {
       // Copies: a handler may register and stop observers, of keys that come later too.
       for key in Array(context.propertyObservers.keys) {
@@ -181,7 +191,7 @@ extension Store {
   }
 
   /// Tells the observers of inverses that follow a relationship back, after it was set in some object.
-  fileprivate func checkInverses(of column: ColumnID) {
+  func checkInverses(of column: ColumnID) {
     for context in allContexts where !context.propertyObservers.isEmpty {
       guard context.properties.contains(where: { $0.origin == column }) else { continue }
       for key in Array(context.propertyObservers.keys) {
@@ -198,7 +208,7 @@ extension Store {
     hasPropertyObservers = false
     for context in allContexts where !context.propertyObservers.isEmpty {
       context.propertyObservers = context.propertyObservers.compactMapValues { observers in
-        let active = observers.filter(\.end.isActive)
+        let active = observers.filter(\.isActive)
         return active.isEmpty ? nil : active
       }
       if !context.propertyObservers.isEmpty { hasPropertyObservers = true }
@@ -217,4 +227,6 @@ extension Store {
 extension StoreError.Code {
   /// An observer of a property tried to write.
   public static let writeInObserver = Self(rawValue: "writeInObserver")
+  /// A path leads over what is no link to one object: a list, set or map, or a value.
+  public static let notToOne = Self(rawValue: "notToOne")
 }

@@ -47,6 +47,7 @@ extension ModelContext {
   private static func cellKey(_ key: Int64, _ ordinal: Int) -> Int64 { (key & (stripes - 1)) << 32 | Int64(ordinal) }
 
   func didRead(_ key: Int64, _ ordinal: Int) {
+    if let trace = store.readTrace { return trace.note(PathPlace(self, key, ordinal)) }
     let id = ModelContext.cellKey(key, ordinal)
     let cell = cells[id] ?? ReadCell()
     cells[id] = cell
@@ -55,6 +56,7 @@ extension ModelContext {
 
   /// Results of the type were read.
   func didReadResults() {
+    if store.readTrace != nil { return }
     let cell = cells[Int64(ModelContext.whole)] ?? ReadCell()
     cells[Int64(ModelContext.whole)] = cell
     cell.read()

@@ -17,6 +17,8 @@ final class ResultObserver {
   var isListening: () -> Bool = { true }
   /// How long it rests after each call; nil: not at all.
   var throttle: Duration?
+  /// Whether it was told anything.
+  private(set) var hasHeard = false
   /// Until when it rests.
   private var rest: ContinuousClock.Instant?
   /// When the turn at the end of the rest is due that was asked for.
@@ -62,6 +64,7 @@ final class ResultObserver {
 
   /// It was just told something.
   func didHear() {
+    hasHeard = true
     guard let throttle else { return }
     rest = .now + throttle
     awakening = nil

@@ -68,7 +68,7 @@ extension Store {
     } catch {
       misuse(error)
     }
-    checkPropertyObservers()
+    checkCommittedProperties()
     tellChange()
   }
 
@@ -105,7 +105,7 @@ extension Store {
       isDelivering = wasDelivering
       if !wasDelivering { scheduleTurnIfBehind() }
     }
-    checkPropertyObservers()
+    checkCommittedProperties()
     tellChange()
     tellFaults()
     for offer in watches {

@@ -1,5 +1,7 @@
 import Notifications
+import Storage
 import Synchronization
+import Values
 
 extension Store {
   /// Runs blocks on the store's context, from any thread; nil where the store has none to run them.
@@ -9,11 +11,44 @@ extension Store {
     return { home.schedule($0) }
   }
 
-  /// Tells observers what is ready, without waiting for anything: for one that listens only when it is asked. Nothing inside
-  /// a write or an observer's block.
+  /// Tells observers what is ready, without waiting for anything: for one that listens only when it is asked. Nothing
+  /// inside a write or an observer's block.
   package func deliverReady() {
     guard writing == nil, !isDelivering, !isReadOnly else { return }
     deliver(.none)
+  }
+
+  /// Suspends until the store is at a version or a later one, and its observers were told of it, first calls
+  /// included; without a version, of the newest one there is now. For tests, and for who goes on where the interface
+  /// is up to date.
+  ///
+  /// ```swift
+  /// try background.write { try background.add(Dog(name: "Rex")) }
+  /// try await store.waitUntilNotified(of: background.version)
+  /// ```
+  ///
+  /// It does not wait for observers that rest (`throttle`), and with `autorefresh` off it refreshes. Not to be called
+  /// in a write. `.wrongContext` where the store takes no turns by itself, and `refresh()` does the same;
+  /// `.cancelled`.
+  public func waitUntilNotified(
+    of version: Version? = nil, isolation: isolated (any Actor)? = #isolation
+  ) async throws(StoreError) {
+    let newest: Version
+    if let version { newest = version } else {
+      newest = try storing { () throws(StorageError) in try shared.engine.latestVersion() }
+    }
+    while true {
+      if !configuration.autorefresh { refresh() }
+      if isTold(of: newest) { return }
+      if Task.isCancelled { throw StoreError(.cancelled, "The task that waited to be notified was cancelled.") }
+      try await untilTurn(isolation: isolation)
+    }
+  }
+
+  private func isTold(of version: Version) -> Bool {
+    // Observers of the store are told even where nobody else is.
+    guard notifiedVersion >= version, snapshot.version >= version, !isInvalidated else { return false }
+    return resultObservers.allSatisfy { !$0.isActive || $0.hasHeard || !$0.isListening() }
   }
 
   /// Suspends until the store has had a turn, or the task is cancelled. The caller is of the store's context.

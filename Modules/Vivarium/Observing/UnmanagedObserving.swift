@@ -4,11 +4,11 @@ import Values
 ///
 /// Confined like the object. What the macro writes calls `willSet` and `didSet`; nobody else need know of it.
 public final class UnmanagedObservers {
-  private var observers: [UnmanagedObserver]
+  private var observers: [any PropertyWatcher]
 
-  init(_ first: UnmanagedObserver) { observers = [first] }
+  init(_ first: any PropertyWatcher) { observers = [first] }
 
-  func add(_ observer: UnmanagedObserver) {
+  func add(_ observer: any PropertyWatcher) {
     observers.removeAll { !$0.isActive }
     observers.append(observer)
   }
@@ -33,18 +33,24 @@ public final class UnmanagedObservers {
   }
 }
 
+extension Model {
+  /// Observes a property of this object, which is in no store, until it is in one.
+  func addUnmanaged(_ observer: any PropertyWatcher) {
+    if let observers = _$observers { observers.add(observer) } else { _$observers = UnmanagedObservers(observer) }
+  }
+}
+
 /// One observer of one property of an object that is in no store.
-final class UnmanagedObserver {
+final class UnmanagedObserver: PropertyWatcher {
   /// nil: whether the object is invalid, which one in no store never is.
   let ordinal: Int?
   private let end: ObserverEnd
   private let wantsPrior: Bool
-  private let isList: Bool
   private let read: () -> Any?
   private let tell: (PropertyObserver.Kind, [Int], _ isPrior: Bool) -> Void
   private let observe: (ModelContext, Int64) -> Void
   /// The value it was told last.
-  private var known = UnmanagedValue.nothing
+  private var known = ObservedValue.nothing
   private var hooks: EditHooks?
   /// Whether a call before a change was made, after which there is one in any case.
   private var isAnnounced = false
@@ -53,9 +59,8 @@ final class UnmanagedObserver {
     self.end = end
     ordinal = teller.ordinal
     wantsPrior = teller.wantsPrior
-    isList = teller.ordinal.map { Root._$schema.properties[$0].isList } ?? false
     // Weak: the object has the observer.
-    read = { [weak object] in object.map { teller.value(of: $0) } }
+    read = { [weak object] in object.flatMap { teller.value(of: $0) } }
     tell = { [weak object] kind, indexes, isPrior in
       if let object { teller.tell(object, kind, indexes, isPrior: isPrior) }
     }
@@ -69,7 +74,7 @@ final class UnmanagedObserver {
   private func look() {
     guard ordinal != nil else { return }
     let value = read()
-    known = UnmanagedValue(value)
+    known = ObservedValue(value)
     let found = (value as? any HookedCollection)?.hooks
     if found === hooks { return }
     hooks?.remove(self)
@@ -91,7 +96,7 @@ final class UnmanagedObserver {
     let wasAnnounced = isAnnounced
     isAnnounced = false
     if old == known, !wasAnnounced { return }
-    if isList, case .elements(let before) = old, case .elements(let after) = known {
+    if case .list(let before) = old, case .list(let after) = known {
       let (kind, indexes) = PropertyObserver.compare(before, after)
       return tell(kind, indexes, false)
     }
@@ -102,43 +107,5 @@ final class UnmanagedObserver {
     hooks?.remove(self)
     hooks = nil
     observe(context, key)
-  }
-}
-
-/// A property of an object in no store, to be compared: objects by what they are, all else by value.
-private enum UnmanagedValue: Equatable {
-  case nothing
-  case one(Element)
-  case elements([Element])
-  case entries([String: Element])
-
-  enum Element: Equatable {
-    case value(Value)
-    case object(AnyObject)
-
-    init(_ value: Any?) {
-      if let object = Value.unwrapped(value) as? any Model, !object.isManaged {
-        self = .object(object)
-      } else {
-        self = .value(CopiedValue(unmanaged: value).scalar)
-      }
-    }
-
-    static func == (a: Self, b: Self) -> Bool {
-      switch (a, b) {
-      case (.value(let a), .value(let b)): a == b
-      case (.object(let a), .object(let b)): a === b
-      default: false
-      }
-    }
-  }
-
-  init(_ value: Any?) {
-    switch Value.unwrapped(value) {
-    case let collection as any KeyValueCollection: self = .elements(collection.looseElements.map { Element($0) })
-    case let map as any KeyValueMap:
-      self = .entries(Dictionary(map.looseEntries.map { ($0.key, Element($0.value)) }) { $1 })
-    default: self = .one(Element(value))
-    }
   }
 }

@@ -30,7 +30,11 @@ extension Store {
     if isAlone, context.isEmbedded { throw .embeddedAlone(T._$name) }
     if object._$raw != nil { return try checkOwn(object) }
     let added = try insert(object, context, update, write)
-    if added.pending.isEmpty { return added.settle() }
+    if added.pending.isEmpty {
+      added.settle()
+      if added.values == nil, hasPropertyObservers { checkPropertyObservers() }
+      return
+    }
     try addLinked(object, added, update, write)
   }
 
@@ -224,6 +228,16 @@ extension Store {
       throw error
     }
     for (_, added) in done { added.settle() }
+    if hasPropertyObservers { tellOfAdded(done.map(\.added)) }
+  }
+
+  /// Tells observers of properties what the addition made different in objects that were there: what points to them now, or
+  /// their values.
+  private func tellOfAdded(_ added: [Added]) {
+    if added.contains(where: { $0.values == nil }) { return checkPropertyObservers() }
+    var columns: Set<ColumnID> = []
+    for added in added { for pending in added.pending { columns.insert(added.context.columns[pending.ordinal]) } }
+    for column in columns { checkInverses(of: column) }
   }
 
   private func insertAny<T: Model>(

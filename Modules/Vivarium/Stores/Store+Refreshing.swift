@@ -76,6 +76,8 @@ extension Store {
     move(to: NoVersion(after: snapshot))
     hold = nil
     kept = [:]
+    checkPropertyObservers()
+    checkedVersion = nil
   }
 
   /// Runs `block` on the store's context after every commit that changed the store, whoever made it; several commits

@@ -93,7 +93,7 @@ extension Store {
         transaction = try acquireWrite(deadline)
       }
     }
-    checkPropertyObservers()
+    checkCommittedProperties()
     do throws(StoreError) { try checkVersions(transaction.version) } catch {
       transaction.end()
       throw error
@@ -144,7 +144,7 @@ extension Store {
     case .success(let next?):
       // One that cannot be had now is had at the next refresh.
       if let snapshot = next.snapshot { move(to: snapshot) }
-      checkPropertyObservers()
+      checkCommittedProperties()
       if silently { for observer in watchObservers.values { observer.rebase(self) } }
       for token in tokens {
         guard let watch = token.subject as? ObjectWatch else { continue }

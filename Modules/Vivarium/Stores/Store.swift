@@ -72,6 +72,8 @@ public final class Store {
   package var evaluationCount = 0
   /// How often an observed property was read to be compared, beside those that were set; for tests.
   package var propertyCheckCount = 0
+  /// How often an observed path was followed; for tests.
+  package var pathReadCount = 0
   /// How often it was asked where one object stands in an order, for tests.
   package var placesRead = 0
 
@@ -95,6 +97,13 @@ public final class Store {
   /// Whether any property of an object may have an observer of its own.
   var hasPropertyObservers = false
   var isTellingPropertyObserver = false
+  /// The version in which all of them were compared last; nil: they are to be compared whatever was committed.
+  var checkedVersion: Version?
+  /// While observed properties are compared all together: each path is read once.
+  var isCheckingProperties = false
+  var propertyPass: UInt64 = 0
+  /// Who wants to know which properties are read now.
+  var readTrace: ReadTrace?
   var isTrackingReads = false
   /// Where they are observed from; nil while none is.
   var place: DeliveryPlace?
@@ -164,7 +173,7 @@ extension Store {
     let isListed = configuration.models.contains { $0._$objectType == id }
     let context = ModelContext(self, schema, in: isListed ? reading.catalog : Catalog())
     contexts.append((id, context))
-    context.raw.pointee.tracksReads = isTrackingReads
+    context.raw.pointee.tracksReads = isTrackingReads || readTrace != nil
     return context
   }
 

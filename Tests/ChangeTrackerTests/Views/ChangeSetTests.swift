@@ -66,6 +66,36 @@ import Testing
     }
   }
 
+  /// Nobody can tell two rows of one object apart: the one that stands where rows went is not one that moved.
+  @Test func ofTwoRowsOfAnObjectTheOneThatWentIsDeleted() {
+    let set = ChangeSet.between(repeating: [1, 2, 1], [2, 1], modified: [])
+    #expect(set.deletions == [0] && set.insertions.isEmpty && set.moves.isEmpty)
+    let more = ChangeSet.between(repeating: [1, 2], [1, 2, 1, 1], modified: [1])
+    #expect(more.deletions.isEmpty && more.insertions == [2, 3] && more.modifications == [0])
+    let neighbours = ChangeSet.between(repeating: [5, 5, 5], [5], modified: [])
+    #expect(neighbours.deletions == [1, 2] && neighbours.insertions.isEmpty)
+    let moved = ChangeSet.between(repeating: [1, 1, 2, 3], [2, 3, 1, 1], modified: [])
+    #expect(moved.deletions == [0, 1] && moved.insertions == [2, 3] && moved.moves.count == 2)
+  }
+
+  @Test func randomRowsOfFewObjectsReplay() {
+    var random = SeededGenerator.forTest()
+    for round in 0..<1_000 {
+      // The last ones are too many to be looked through.
+      let count = round < 998 ? 14 : 400
+      let old = (0..<random.below(count)).map { _ in Int64(random.below(5) + 1) }
+      var new = old.filter { _ in !random.oneIn(4) }
+      for _ in 0..<random.below(4) { new.insert(Int64(random.below(6) + 1), at: random.below(new.count + 1)) }
+      let modified = Set((0..<2).map { _ in Int64(random.below(6) + 1) })
+      let set = ChangeSet.between(repeating: old, new, modified: modified)
+      #expect(set.replay(old, into: new) == new, "\(old) \(new) \(set)")
+      for (before, after) in zip(set.modifications, set.modificationsInNew) { #expect(old[before] == new[after]) }
+      // Every row of a modified object that neither came nor went is told.
+      let stayed = old.indices.filter { modified.contains(old[$0]) && !set.deletions.contains($0) }
+      #expect(set.modifications == stayed, "\(old) \(new) \(set)")
+    }
+  }
+
   @Test func largeCollectionsAreComparedByTheLongestRun() {
     let old = Array(Int64(0)..<5_000)
     var new = old

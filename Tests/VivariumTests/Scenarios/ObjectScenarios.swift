@@ -3,27 +3,9 @@ import Values
 import Vivarium
 
 @Suite struct ObjectScenarios {
-  /// What an observer of an object hears, as text.
-  private final class HeardObject {
-    private var calls: [String] = []
-
-    func hear(_ change: ObjectChange) {
-      switch change {
-      case .change(let properties): calls.append(properties.map(\.name).joined(separator: " "))
-      case .deleted: calls.append("deleted")
-      case .error(let error): calls.append(error.code.rawValue)
-      }
-    }
-
-    func take() -> [String] {
-      defer { calls = [] }
-      return calls
-    }
-  }
-
   @Test("object-05: an object that is deleted before the first turn") func object05() throws {
     let scene = try ThingScene()
-    let heard = HeardObject()
+    let heard = HeardObject(\.name)
     let token = try #require(scene.all.first).observe { heard.hear($0) }
     try scene.other.write { try scene.other.delete(try scene.item(0)) }
     scene.store.refresh()
@@ -37,17 +19,17 @@ import Vivarium
     let scene = try ThingScene()
     let item = try #require(scene.all.first)
     try scene.store.write { try scene.store.delete(item) }
-    let heard = HeardObject()
+    let heard = HeardObject(\.name)
     let token = item.observe { heard.hear($0) }
     scene.store.refresh()
-    #expect(heard.take() == ["objectDeleted"])
+    #expect(heard.take() == ["error objectDeleted"])
     token.stop()
   }
 
   @Test("object-08, object-09: deletion is told whatever the filter, and nothing else without one") func object08() throws {
     let scene = try ThingScene()
     let item = try #require(scene.all.first)
-    let (own, none) = (HeardObject(), HeardObject())
+    let (own, none) = (HeardObject(\.name), HeardObject(\.name))
     let tokens = [try item.observe(observingProperties: ["number"]) { own.hear($0) }, item.observe(keyPaths: []) { none.hear($0) }]
     try scene.set([0: 50])
     try scene.other.write { try scene.item(0).link?.value = 9 }
@@ -62,7 +44,7 @@ import Vivarium
   @Test("object-10: links to an object are no property of it, without a path") func object10() throws {
     let scene = try ThingScene()
     let goal = try #require(scene.store.objects(Goal.self).first)
-    let heard = HeardObject()
+    let heard = HeardObject(\.name)
     let token = goal.observe(keyPaths: []) { heard.hear($0) }
     let mine = try #require(scene.other.resolve(goal.reference))
     try scene.other.write { try scene.item(5).link = mine }
@@ -79,7 +61,7 @@ import Vivarium
       try scene.store.add(owner)
       owner.mixed = AnyValue(true)
     }
-    let heard = HeardObject()
+    let heard = HeardObject(\.name)
     let token = owner.observe { heard.hear($0) }
     try scene.store.write { owner.mixed = AnyValue(1) }
     scene.store.refresh()
@@ -94,7 +76,7 @@ import Vivarium
       try scene.store.add(owner)
       owner.part = Part(value: 1)
     }
-    let heard = HeardObject()
+    let heard = HeardObject(\.name)
     let token = try #require(owner.part).observe { heard.hear($0) }
     try scene.store.write { try scene.store.delete(owner) }
     scene.store.refresh()

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 import Vivarium
 
@@ -47,7 +48,28 @@ import Vivarium
     for token in tokens { token.stop() }
   }
 
-  // skip-07, a skip from another thread, is a store used outside its context: see ContextTests.
+  @Test("skip-07: a commit that skips, from a thread that is not the write's, is refused") func skip07() throws {
+    let queue = DispatchQueue(label: "skipping")
+    let configuration = makeConfiguration()
+    let store = try queue.sync { try Store(configuration, queue: queue) }
+    let heard = Heard()
+    let token = try queue.sync {
+      let token = store.objects(Dog.self).observe { heard.hear($0) }
+      store.refresh()
+      try store.beginWrite()
+      try store.add(Dog(name: "Rex"))
+      return token
+    }
+    #expect { try store.commitWrite(withoutNotifying: [token]) } throws: { StoreError.Code.wrongContext ~= $0 }
+    try queue.sync {
+      // It is open still, and may be committed where it was begun.
+      #expect(store.isInWriteTransaction)
+      try store.commitWrite(withoutNotifying: [token])
+      store.refresh()
+      #expect(heard.take() == [.initial(0)])
+      token.stop()
+    }
+  }
 
   @Test("skip-08: a skip is spent on a write that changed nothing") func skip08() throws {
     let (scene, heard, tokens) = try observed()

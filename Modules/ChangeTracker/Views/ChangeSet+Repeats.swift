@@ -1,0 +1,101 @@
+extension ChangeSet {
+  /// The change set between two states of a collection that may hold an object several times, by comparing all of both.
+  ///
+  /// Rows of one object cannot be told apart, so blocks of rows stay whichever of them they are made of: the longest
+  /// that stands in both, then the same to its left and to its right. Of equal neighbours the first stay, and the
+  /// last ones go or come. Collections that hold an object very often are compared as if its rows could be told apart
+  /// by their order.
+  package static func between(repeating old: [Int64], _ new: [Int64], modified: Set<Int64>) -> ChangeSet {
+    guard let rows = RepeatedRows(old, new) else {
+      let (old, new) = (RowIdentity.rows(of: old), RowIdentity.rows(of: new))
+      return between(old, new, modified: Set(old.filter { modified.contains(RowIdentity.key(of: $0)) }))
+    }
+    let changed = Set(old.indices.lazy.filter { modified.contains(old[$0]) }.map { Int64($0) })
+    return positions(Array(0..<Int64(old.count)), rows.new, candidates: rows.moved, modified: changed)
+      .changeSet(stays: false) { _ in true }
+  }
+}
+
+/// Which row of one state is which of another, where an object may have several.
+private struct RepeatedRows {
+  /// More pairs of equal rows than that are not looked through.
+  private static let pairCountMax = 20_000
+
+  /// The rows of now, each by its place among the old ones, or by a number of its own.
+  private(set) var new: [Int64]
+  /// Those that are in both and stand elsewhere among the others.
+  private(set) var moved: Set<Int64> = []
+
+  private struct Block {
+    var old: Int
+    var new: Int
+    var size = 0
+  }
+
+  /// Nil where there are too many pairs.
+  init?(_ old: [Int64], _ keys: [Int64]) {
+    new = keys.indices.map { Int64(old.count + $0) }
+    var places: [Int64: [Int]] = [:]
+    for (i, key) in keys.enumerated() { places[key, default: []].append(i) }
+    if old.reduce(0, { $0 + (places[$1]?.count ?? 0) }) > RepeatedRows.pairCountMax { return nil }
+    var (stays, stayed) = ([Bool](repeating: false, count: old.count), [Bool](repeating: false, count: keys.count))
+    RepeatedRows.keepBlocks(old, keys.count, places, &stays, &stayed)
+    RepeatedRows.preferFirst(old, &stays)
+    RepeatedRows.preferFirst(keys, &stayed)
+    let (oldRows, newRows) = (old.indices.filter { stays[$0] }, keys.indices.filter { stayed[$0] })
+    for (row, place) in zip(oldRows, newRows) { new[place] = Int64(row) }
+    // What is left of an object in both moved.
+    var left: [Int64: [Int]] = [:]
+    for row in old.indices.reversed() where !stays[row] { left[old[row], default: []].append(row) }
+    for place in keys.indices where !stayed[place] {
+      guard let row = left[keys[place]]?.popLast() else { continue }
+      new[place] = Int64(row)
+      moved.insert(Int64(row))
+    }
+  }
+
+  private static func keepBlocks(
+    _ old: [Int64], _ count: Int, _ places: [Int64: [Int]], _ stays: inout [Bool], _ stayed: inout [Bool]
+  ) {
+    var parts = [(old: 0..<old.count, new: 0..<count)]
+    while let part = parts.popLast() {
+      let block = longestBlock(old, part.old, part.new, places)
+      if block.size == 0 { continue }
+      for i in 0..<block.size { (stays[block.old + i], stayed[block.new + i]) = (true, true) }
+      parts.append((part.old.lowerBound..<block.old, part.new.lowerBound..<block.new))
+      parts.append((block.old + block.size..<part.old.upperBound, block.new + block.size..<part.new.upperBound))
+    }
+  }
+
+  /// Of several that are as long the one that begins first, and then stands last now.
+  private static func longestBlock(
+    _ old: [Int64], _ oldRange: Range<Int>, _ newRange: Range<Int>, _ places: [Int64: [Int]]
+  ) -> Block {
+    var best = Block(old: oldRange.lowerBound, new: newRange.lowerBound)
+    // How long the block is that ends at each place, and with which old row. Places are gone through from the end, so
+    // that those before are still of the row before.
+    var ends = [(row: Int, size: Int)](repeating: (-1, 0), count: newRange.count)
+    for row in oldRange {
+      for place in places[old[row]]?.reversed() ?? [] where newRange.contains(place) {
+        let offset = place - newRange.lowerBound
+        var size = 1
+        if offset > 0, row > oldRange.lowerBound, ends[offset - 1].row == row - 1 { size += ends[offset - 1].size }
+        ends[offset] = (row, size)
+        if size > best.size { best = Block(old: row - size + 1, new: place - size + 1, size: size) }
+      }
+    }
+    return best
+  }
+
+  /// Of equal neighbours as many stay as before, but the first.
+  private static func preferFirst(_ keys: [Int64], _ stays: inout [Bool]) {
+    var start = 0
+    while start < keys.count {
+      var end = start + 1
+      while end < keys.count, keys[end] == keys[start] { end += 1 }
+      let count = stays[start..<end].count { $0 }
+      for i in start..<end { stays[i] = i < start + count }
+      start = end
+    }
+  }
+}

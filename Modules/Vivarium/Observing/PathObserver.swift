@@ -1,0 +1,193 @@
+import Storage
+import Values
+
+/// One observer of what lies at the end of a path. Confined to the context of the objects on the way.
+///
+/// It stands with every property that the path reads, and reads the path again when one of them changed: that costs the
+/// length of the path, whatever else is observed.
+final class PathObserver {
+  let end: ObserverEnd
+  private let wantsPrior: Bool
+  /// nil while the object where the path begins is gone.
+  private let follow: () -> FollowedPath?
+  private let tell: (PropertyObserver.Kind, [Int], _ isPrior: Bool) -> Void
+  /// Weak: a step is kept by the object it stands with, and keeps its observer.
+  private var steps: [PathPlace.ID: WeakStep] = [:]
+  private var known = ObservedValue.nothing
+  /// Whether a call before a change was made, after which there is one in any case.
+  private var isAnnounced = false
+  private var lastPass: UInt64?
+
+  private struct WeakStep { weak var step: PathStep? }
+
+  init<Root: Model, Property>(
+    _ root: ObservedRoot<Root>, _ path: ObservedPath<Root>, _ teller: PropertyTeller<Root, Property>, _ end: ObserverEnd
+  ) {
+    self.end = end
+    wantsPrior = teller.wantsPrior
+    follow = { root.object.map { path.follow($0) } }
+    tell = { kind, indexes, isPrior in
+      if let object = root.object { teller.tell(object, kind, indexes, isPrior: isPrior) }
+    }
+  }
+
+  /// Begins with what is there. False where nothing that could change is read, or nothing that can be compared.
+  func begin() -> Bool {
+    look()
+    return !steps.isEmpty && known != .nothing
+  }
+
+  private func look() {
+    guard let found = follow() else { return }
+    known = found.value
+    stand(at: found)
+  }
+
+  func willChange() {
+    guard wantsPrior, end.isActive else { return }
+    isAnnounced = true
+    tell(.setting, [], true)
+  }
+
+  /// Reads the path again and tells of a difference.
+  /// - Parameter pass: of which pass over all observers this is a part; in each the path is read once.
+  func check(pass: UInt64?) {
+    guard end.isActive else { return }
+    if let pass {
+      if pass == lastPass { return }
+      lastPass = pass
+    }
+    guard let found = follow() else { return }
+    let old = known
+    known = found.value
+    let isSameWay = stand(at: found)
+    let wasAnnounced = isAnnounced
+    isAnnounced = false
+    if old == known, !wasAnnounced { return }
+    if isSameWay, case .list(let before) = old, case .list(let after) = known {
+      let (kind, indexes) = PropertyObserver.compare(before, after)
+      return tell(kind, indexes, false)
+    }
+    tell(.setting, [], false)
+  }
+
+  /// An object on the way went into a store. That is no change.
+  func enter() { if end.isActive { look() } }
+
+  /// Stands with the properties that were read, and with no others. Returns whether they are those of before.
+  @discardableResult
+  private func stand(at found: FollowedPath) -> Bool {
+    var next: [PathPlace.ID: WeakStep] = [:]
+    var isSameWay = true
+    var kept: [PathStep] = []
+    for place in found.places where next[place.id] == nil {
+      var step = steps.removeValue(forKey: place.id)?.step
+      if step?.isActive != true {
+        step = PathStep(self, place)
+        isSameWay = false
+      }
+      if let step { kept.append(step) }
+      next[place.id] = WeakStep(step: step)
+    }
+    for left in steps.values {
+      isSameWay = false
+      left.step?.leave()
+    }
+    steps = next
+    kept.last?.follow(found.hooks)
+    return isSameWay
+  }
+}
+
+/// One property that a path reads, in one object.
+struct PathPlace {
+  enum Owner {
+    case managed(ModelContext, Int64)
+    case unmanaged(any Model)
+  }
+
+  struct ID: Hashable {
+    let owner: ObjectIdentifier
+    let key: Int64
+    let ordinal: Int
+  }
+
+  let owner: Owner
+  let ordinal: Int
+
+  init(_ context: ModelContext, _ key: Int64, _ ordinal: Int) {
+    owner = .managed(context, key)
+    self.ordinal = ordinal
+  }
+
+  init(_ object: any Model, _ ordinal: Int) {
+    owner = object.context.map { .managed($0, object._$key) } ?? .unmanaged(object)
+    self.ordinal = ordinal
+  }
+
+  var id: ID {
+    switch owner {
+    case .managed(let context, let key): ID(owner: ObjectIdentifier(context), key: key, ordinal: ordinal)
+    case .unmanaged(let object): ID(owner: ObjectIdentifier(object), key: 0, ordinal: ordinal)
+    }
+  }
+}
+
+/// An observed path where it stands with one property of one object, which keeps it.
+final class PathStep: PropertyWatcher {
+  let ordinal: Int?
+  private let path: PathObserver
+  /// The context that keeps it; nil where the object is in no store.
+  private unowned let context: ModelContext?
+  private let key: Int64
+  private var isLeft = false
+  /// Of the collection in memory that the path ends in.
+  private var hooks: EditHooks?
+
+  init(_ path: PathObserver, _ place: PathPlace) {
+    self.path = path
+    ordinal = place.ordinal
+    switch place.owner {
+    case .managed(let context, let key):
+      (self.context, self.key) = (context, key)
+      context.propertyObservers[key, default: []].append(self)
+      context.store.hasPropertyObservers = true
+      path.end.enter(context.store)
+    case .unmanaged(let object):
+      (context, key) = (nil, 0)
+      object.addUnmanaged(self)
+    }
+  }
+
+  var isActive: Bool { !isLeft && path.end.isActive }
+
+  var isDerived: Bool {
+    guard let context, let ordinal else { return false }
+    return context.properties[ordinal].isDerived
+  }
+
+  func willChange() { if isActive { path.willChange() } }
+
+  func check() {
+    guard isActive else { return }
+    path.check(pass: context.flatMap { $0.store.isCheckingProperties ? $0.store.propertyPass : nil })
+  }
+
+  func enter(_ context: ModelContext, _ key: Int64) { path.enter() }
+
+  /// Follows the edits of the collection in memory that the path ends in.
+  func follow(_ found: EditHooks?) {
+    if found === hooks { return }
+    hooks?.remove(self)
+    found?.add(self)
+    hooks = found
+  }
+
+  /// The path does not lead over this property any more.
+  func leave() {
+    isLeft = true
+    follow(nil)
+    guard let context, let left = context.propertyObservers[key]?.filter({ $0 !== self }) else { return }
+    context.propertyObservers[key] = left.isEmpty ? nil : left
+  }
+}
