@@ -34,12 +34,36 @@ extension ColumnReading {
     try checkOpen()
     let table = try table(column.table)
     let slot = try slot(table, column.property, isWord: true)
-    for i in 0..<keys.count {
-      let (chunk, position) = try place(table, ObjectKey(keys[i]))
-      let word = try word(table, chunk, position, slot)
-      words[i] = word ?? 0
-      nulls[i] = word == nil
+    var i = 0
+    while i < keys.count {
+      let (chunk, _) = try place(table, ObjectKey(keys[i]))
+      try load(table, chunk, slot)
+      i = wordsOfChunk(chunk, chunk.cells + slot, keys, from: i, words, nulls)
     }
+  }
+
+  /// Reads the keys from position `start` on up to the first that does not live in the chunk; at least one. Returns where
+  /// that is.
+  private final func wordsOfChunk(
+    _ chunk: Chunk, _ cell: UnsafePointer<ColumnCell>, _ keys: UnsafeBufferPointer<Int64>, from start: Int,
+    _ words: UnsafeMutablePointer<Int64>, _ nulls: UnsafeMutablePointer<Bool>
+  ) -> Int {
+    var i = start
+    if let column = cell.pointee.edited {
+      while i < keys.count, let position = chunk.position(of: keys[i]) {
+        nulls[i] = column.isNull(position)
+        words[i] = nulls[i] ? 0 : column.words[position]
+        i &+= 1
+      }
+      return i
+    }
+    let vector = cell.pointee.vector
+    while i < keys.count, let position = chunk.position(of: keys[i]) {
+      nulls[i] = vector.isNull(at: position)
+      words[i] = nulls[i] ? 0 : vector.word(at: position)
+      i &+= 1
+    }
+    return i
   }
 
   final func bytes(
@@ -105,7 +129,7 @@ extension ColumnReading {
       }
       slots.append(slot)
     }
-    let asked = AskedColumns(slots, hints)
+    let asked = AskedColumns(slots, hints, table)
     let vectors = UnsafeMutablePointer<ColumnVector>.allocate(capacity: max(slots.count, 1))
     defer { vectors.deallocate() }
     let numbers = try chunkNumbers(table)
@@ -141,13 +165,17 @@ extension ColumnReading {
     guard from < chunk.count else { return .proceed }
     for zone in asked.zones {
       try load(table, chunk, zone.slot)
-      guard chunk.cells[zone.slot].state == .encoded, table.shapes[zone.slot].form.isWord else { continue }
-      let vector = chunk.cells[zone.slot].vector
-      if vector.min > zone.to || vector.max < zone.from { return .proceed }
+      // In place: a copy of the vector would cost more than looking at it.
+      let cell = chunk.cells + zone.slot
+      guard cell.pointee.state == .encoded, table.traits[zone.slot].form.isWord else { continue }
+      if cell.pointee.vector.min > zone.to || cell.pointee.vector.max < zone.from { return .proceed }
     }
-    let long = try slotsInPieces(table, chunk, asked.valued)
-    if !long.isEmpty { return try visitPieces(table, chunk, slots, long, space, from, body) }
-    for (i, slot) in slots.enumerated() {
+    if asked.hasBytes {
+      let long = try slotsInPieces(table, chunk, asked.valued)
+      if !long.isEmpty { return try visitPieces(table, chunk, slots, long, space, from, body) }
+    }
+    for i in 0..<slots.count {
+      let slot = slots[i]
       (space + i).initialize(to: asked.isOfNulls(i) ? try presence(table, chunk, slot) : try vector(table, chunk, slot))
     }
     let vectors = UnsafeBufferPointer(start: space, count: slots.count)
@@ -178,12 +206,14 @@ private struct AskedColumns {
   let slots: [Int]
   /// The slots whose values are read: all but those of which only the nulls are asked.
   let valued: [Int]
+  /// Whether some of those are byte strings, which may lie in entries of their own.
+  let hasBytes: Bool
   /// Chunks without such an ordinal have nothing for the caller.
   let zones: [(slot: Int, from: Int64, to: Int64)]
   /// By position in `slots`; empty where values are read of every column.
   private let ofNulls: [Bool]
 
-  init(_ slots: [Int], _ hints: [ZoneHint]) {
+  init(_ slots: [Int], _ hints: [ZoneHint], _ table: TableState) {
     var zones: [(slot: Int, from: Int64, to: Int64)] = []
     var ofNulls: [Bool] = []
     for hint in hints where slots.indices.contains(hint.column) {
@@ -198,6 +228,7 @@ private struct AskedColumns {
     self.zones = zones
     self.ofNulls = ofNulls
     valued = ofNulls.isEmpty ? slots : slots.indices.filter { !ofNulls[$0] }.map { slots[$0] }
+    hasBytes = valued.contains { table.shapes[$0].form == .bytes }
   }
 
   @inline(__always) func isOfNulls(_ position: Int) -> Bool { !ofNulls.isEmpty && ofNulls[position] }

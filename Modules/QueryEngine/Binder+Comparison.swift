@@ -12,13 +12,10 @@ extension Binder {
     if comparator == .in, case .path = comparison.right { return try bindRow(comparison, depth: depth) }
     if comparator == .in, case .constant(.string) = comparison.right { return try bindRow(comparison, depth: depth) }
     switch (comparison.left, comparison.right) {
-    case (.path, .constants) where comparator != .in && comparator != .between:
+    case (.constants, _): return try bindRow(comparison, depth: depth)
+    case (_, .constants) where comparator != .in && comparator != .between:
       return try bindRow(comparison, depth: depth)  // with any of them
     case (_, .constants(let values)): return try bind(comparison.left, comparator, values)
-    case (.constants, _):
-      throw QueryError(
-        .notSupported, "A list of values cannot stand left of \(comparator.rawValue).",
-        remedy: "Put the property on the left.")
     case (.path(let path), .constant(let value)): return try compare(try bind(path), path, comparator, value)
     case (.constant(let value), .path(let path)):
       if let mirrored = comparator.mirrored { return try compare(try bind(path), path, mirrored, value) }
@@ -55,10 +52,6 @@ extension Binder {
   private mutating func bind(
     _ left: ExpressionNode, _ comparator: ComparisonOperator, _ values: [Value]
   ) throws(QueryError) -> Condition {
-    guard comparator == .in || comparator == .between else {
-      throw QueryError(
-        .badOperator, "\(comparator.rawValue) needs one value on its right, not a list.", remedy: "Use IN or BETWEEN.")
-    }
     if comparator == .between, values.count != 2 {
       throw QueryError(.badArgument, "BETWEEN needs exactly two bounds, not \(values.count).", remedy: "Give a lower and an upper bound.")
     }

@@ -8,7 +8,7 @@ struct Binder {
   let catalog: Catalog
   let table: TableEntry
   /// Every column that is read, of any table.
-  var columns: Set<ColumnID> = []
+  var columns = Set<ColumnID>(minimumCapacity: 6)
   /// What names the object asked about, where that is an element of a SUBQUERY.
   var variable: String?
   /// The objects round that element, from the one that the whole query asks about inwards. Paths may begin with their

@@ -72,6 +72,14 @@ struct BoundsTest: Sendable {
     let words = Masks.words(for: rows)
     if matchesNull { Masks.or(mask, nulls, words) } else { Masks.subtract(mask, nulls, words) }
   }
+
+  /// Leaves of the rows in a mask those that pass. `part` is a mask to work in.
+  @inline(__always)
+  func narrow(_ mask: Mask, _ vector: ColumnVector, _ rows: Int, _ flags: Kernels.Flags, _ part: Mask) {
+    if kind == .words, vector.nulls == nil, Kernels.narrow(mask, vector, rows, low, high) { return }
+    evaluate(vector, rows, flags, into: part)
+    Masks.and(mask, part, Masks.words(for: rows))
+  }
 }
 
 extension Run {
@@ -86,12 +94,9 @@ extension Run {
       scratch.reserve(batch.count)
       let (mask, part) = (scratch.mask(0), scratch.mask(1))
       let words = Masks.words(for: batch.count)
-      for i in tests.indices {
-        tests[i].evaluate(batch.columns[tests[i].slot], batch.count, scratch.flags, into: i == 0 ? mask : part)
-        if i > 0 { Masks.and(mask, part, words) }
-      }
+      Masks.fill(mask, rows: batch.count)
       if let live = batch.live { Masks.and(mask, live, words) }
-      Masks.trim(mask, rows: batch.count)
+      for i in tests.indices { tests[i].narrow(mask, batch.columns[tests[i].slot], batch.count, scratch.flags, part) }
       total &+= Masks.count(mask, words)
       return .proceed
     }

@@ -29,7 +29,7 @@ struct IndexAccess: Sendable {
   private init?(_ index: IndexEntry, over parts: [Condition], in table: TableEntry) {
     var prefixes: [[Value]] = [[]]
     var bounds: (lower: IndexRange.Bound, upper: IndexRange.Bound)?
-    var used: Set<Int> = []
+    var used: [Int] = []
     var depth = 0
     for property in index.properties {
       let tests = parts.indices.compactMap { i -> (Int, IndexTest)? in
@@ -40,13 +40,13 @@ struct IndexAccess: Sendable {
         prefixes.count * values.count <= IndexAccess.rangesLimit
       {
         prefixes = prefixes.flatMap { prefix in values.map { prefix + [$0] } }
-        used.insert(i)
+        used.append(i)
         depth += 1
         continue
       }
       if case (let i, .range(let lower, let upper))? = tests.first(where: { !$0.1.isEqual }) {
         bounds = (lower, upper)
-        used.insert(i)
+        used.append(i)
         depth += 1
       }
       break

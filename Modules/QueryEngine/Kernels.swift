@@ -21,14 +21,18 @@ enum Kernels {
     if low > vector.max || high < vector.min { return Masks.clear(mask, Masks.words(for: rows)) }
     if low <= vector.min && vector.max <= high { return Masks.fill(mask, rows: rows) }
     switch vector.layout {
-    case .int8: narrowest(vector, rows, low, high, flags, into: mask)
+    case .int8:
+      Masks.fill(mask, rows: rows)
+      narrowBytes(mask, vector, rows, low, high)
     case .int16: narrow(UInt16.self, vector, rows, low, high, flags, into: mask)
     case .int32: narrow(UInt32.self, vector, rows, low, high, flags, into: mask)
     case .int64:
       let start = UInt64(bitPattern: low &- vector.base)
       span(UInt64.self, vector.values, rows, start, UInt64(bitPattern: high &- low), flags)
       pack(flags, rows, into: mask)
-    case .bits: bits(vector, rows, zero: low <= 0 && 0 <= high, one: low <= 1 && 1 <= high, into: mask)
+    case .bits:
+      Masks.fill(mask, rows: rows)
+      narrowBits(mask, vector, rows, zero: low <= 0 && 0 <= high, one: low <= 1 && 1 <= high)
     default:
       if low <= vector.base && vector.base <= high { Masks.fill(mask, rows: rows) } else { Masks.clear(mask, Masks.words(for: rows)) }
     }
@@ -49,21 +53,30 @@ enum Kernels {
     pack(flags, rows, into: mask)
   }
 
-  /// The same for the narrowest numbers, 64 rows at a time without flags.
-  private static func narrowest(_ vector: ColumnVector, _ rows: Int, _ low: Int64, _ high: Int64, _ flags: Flags, into mask: Mask) {
+  /// Leaves of the rows in a mask those whose words lie from `low` to `high`, where that takes no flags; false: it does. Of a
+  /// column without nulls.
+  static func narrow(_ mask: Mask, _ vector: ColumnVector, _ rows: Int, _ low: Int64, _ high: Int64) -> Bool {
+    if low > vector.max || high < vector.min {
+      Masks.clear(mask, Masks.words(for: rows))
+      return true
+    }
+    if low <= vector.min && vector.max <= high { return true }
+    switch vector.layout {
+    case .int8: narrowBytes(mask, vector, rows, low, high)
+    case .bits: narrowBits(mask, vector, rows, zero: low <= 0 && 0 <= high, one: low <= 1 && 1 <= high)
+    default: return false
+    }
+    return true
+  }
+
+  /// The narrowest numbers, without flags.
+  private static func narrowBytes(_ mask: Mask, _ vector: ColumnVector, _ rows: Int, _ low: Int64, _ high: Int64) {
     let base = vector.base
     let (sum, overflow) = base.addingReportingOverflow(255)
     let (from, to) = (max(low, base), min(high, overflow ? .max : sum))
     if from > to { return Masks.clear(mask, Masks.words(for: rows)) }
-    let start = UInt8(truncatingIfNeeded: from &- base)
-    let width = UInt8(truncatingIfNeeded: to &- from)
-    let whole = rows &>> 6
-    for word in 0..<whole { mask[word] = cs_mask_between8(vector.values + word &* 64, start, width) }
-    let rest = rows & 63
-    if rest == 0 { return }
-    // The last ones by way of the flags: the memory ends where the rows do.
-    span(UInt8.self, vector.values + whole &* 64, rest, start, width, flags)
-    pack(flags, rest, into: mask + whole)
+    cs_narrow_between8(
+      mask, vector.values, rows, UInt8(truncatingIfNeeded: from &- base), UInt8(truncatingIfNeeded: to &- from))
   }
 
   @inline(__always)
@@ -77,14 +90,14 @@ enum Kernels {
   }
 
   /// A column of one bit a row, of which the zeroes or the ones or both pass.
-  static func bits(_ vector: ColumnVector, _ rows: Int, zero: Bool, one: Bool, into mask: Mask) {
+  private static func narrowBits(_ mask: Mask, _ vector: ColumnVector, _ rows: Int, zero: Bool, one: Bool) {
     if zero == one {
-      if zero { Masks.fill(mask, rows: rows) } else { Masks.clear(mask, Masks.words(for: rows)) }
+      if !zero { Masks.clear(mask, Masks.words(for: rows)) }
       return
     }
     let flip: UInt64 = zero ? ~0 : 0
     for word in 0..<rows &>> 6 {
-      mask[word] = UInt64(littleEndian: vector.values.loadUnaligned(fromByteOffset: word &* 8, as: UInt64.self)) ^ flip
+      mask[word] &= UInt64(littleEndian: vector.values.loadUnaligned(fromByteOffset: word &* 8, as: UInt64.self)) ^ flip
     }
     if rows & 63 == 0 { return }
     // The last bytes one by one: the memory ends where the rows do.
@@ -92,8 +105,8 @@ enum Kernels {
     for byte in (rows &>> 6) &* 8..<(rows &+ 7) &>> 3 {
       last |= UInt64(vector.values.load(fromByteOffset: byte, as: UInt8.self)) &<< UInt64((byte & 7) &* 8)
     }
-    mask[rows &>> 6] = last ^ flip
-    Masks.trim(mask, rows: rows)
+    // Bits behind the last row are clear, and stay so.
+    mask[rows &>> 6] &= last ^ flip
   }
 
   /// Doubles from `low` to `high`; NaN fails both comparisons.

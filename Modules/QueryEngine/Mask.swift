@@ -1,3 +1,5 @@
+import CSystem
+
 /// A set of the rows of one batch: bit i of the words is row i. Bits past the last row are clear.
 typealias Mask = UnsafeMutablePointer<UInt64>
 
@@ -39,9 +41,7 @@ enum Masks {
   }
 
   static func count(_ mask: UnsafePointer<UInt64>, _ words: Int) -> Int {
-    var total = 0
-    for i in 0..<words { total &+= mask[i].nonzeroBitCount }
-    return total
+    Int(truncatingIfNeeded: cs_count_bits(mask, words))
   }
 
   /// Calls `body` with each row of the set, ascending.

@@ -29,6 +29,12 @@ struct Gatherer: ~Copyable {
     try storage.words(column, of: keys, into: words, nulls: nulls)
     for i in 0..<keys.count { body(i, nulls[i] ? nil : words[i]) }
   }
+
+  /// Adds the words of the objects to an order. At most `runMax` keys.
+  func append(_ column: ColumnID, _ keys: UnsafeBufferPointer<Int64>, to lane: SortLane) throws(StorageError) {
+    try storage.words(column, of: keys, into: words, nulls: nulls)
+    lane.append(words: words, nulls: nulls, count: keys.count)
+  }
 }
 
 extension Run {

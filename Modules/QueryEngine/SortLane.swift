@@ -90,14 +90,21 @@ final class SortLane {
   }
 
   /// Adds one row; nil is null.
-  func append(word: Int64?) {
-    var number: UInt64 = 0
-    if let word {
-      if part == .presence { number = 1 } else {
-        number = type.physical == .integer ? UInt64(bitPattern: word) ^ 1 &<< 63 : SortLane.number(Kernels.real(word, type))
-      }
+  func append(word: Int64?) { numbers.append(word.map { number(of: $0) ^ flip } ?? flip) }
+
+  /// Adds rows whose words were gathered. The words are overwritten.
+  func append(words: UnsafeMutablePointer<Int64>, nulls: UnsafePointer<Bool>, count: Int) {
+    let flip = flip
+    for i in 0..<count { words[i] = Int64(bitPattern: (nulls[i] ? 0 : number(of: words[i])) ^ flip) }
+    words.withMemoryRebound(to: UInt64.self, capacity: count) {
+      numbers.append(contentsOf: UnsafeBufferPointer(start: $0, count: count))
     }
-    numbers.append(number ^ flip)
+  }
+
+  /// The number of a word, ascending.
+  @inline(__always) private func number(of word: Int64) -> UInt64 {
+    if part == .presence { return 1 }
+    return type.physical == .integer ? UInt64(bitPattern: word) ^ 1 &<< 63 : SortLane.number(Kernels.real(word, type))
   }
 
   /// Adds one row; nil is null.

@@ -76,7 +76,7 @@ final class Sorter {
   func append(_ run: UnsafeBufferPointer<Int64>, _ gatherer: borrowing Gatherer) throws(StorageError) {
     keys.append(contentsOf: run)
     for (lane, field) in zip(lanes, fields) {
-      try gatherer.read(field.path.end, run) { _, word in lane.append(word: word) }
+      try gatherer.append(field.path.end, run, to: lane)
     }
   }
 

@@ -1,3 +1,4 @@
+import CSystem
 import Storage
 import Values
 
@@ -91,6 +92,8 @@ extension Total {
     let isWhole = selected == rows
     let isPlain = isWhole && vector.base >= lowest
     switch (kind, vector.layout) {
+    case (.integer, .int8) where isWhole && sums:
+      integers += Int128(vector.base) * Int128(rows) + Int128(cs_sum8(vector.values, rows))
     case (.integer, .int8) where isPlain: addNarrow(UInt8.self, vector, rows)
     case (.integer, .int16) where isPlain: addNarrow(UInt16.self, vector, rows)
     case (.integer, .int32) where isPlain: addNarrow(UInt32.self, vector, rows)

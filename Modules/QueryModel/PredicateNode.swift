@@ -3,7 +3,8 @@
 public enum PredicateNode: Sendable, Hashable, Codable {
   /// Matches every object, or none.
   case constant(Bool)
-  case comparison(Comparison)
+  /// In a box of its own: conditions are passed on and kept more often than they are looked into.
+  indirect case comparison(Comparison)
   /// All of them; an empty list matches every object.
   case and([PredicateNode])
   /// At least one of them; an empty list matches none.

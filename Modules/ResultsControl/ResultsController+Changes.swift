@@ -34,7 +34,7 @@ extension ResultsController {
   public func updateFilter(_ filter: ((T) -> Bool)?) {
     whenReady { [self] in
       self.filter = filter
-      change { rows, objects in rows.refilter(count: objects.count, questions(objects)) }
+      change { rows, objects in rows.refilter(count: objects.count, questions(ofAll: objects)) }
     }
   }
 

@@ -61,7 +61,7 @@ extension ResultsController {
       objects: objects,
       rows: SectionedRows(
         count: objects.count, limit: limit, keep: sectioning?.kept ?? (sectioning == nil ? [.null] : []),
-        neighbours: neighbours, precedes: precedes, questions(objects)))
+        neighbours: neighbours, precedes: precedes, questions(ofAll: objects)))
   }
 
   private var precedes: (@Sendable (Value, Value) -> Bool)? {
@@ -75,6 +75,18 @@ extension ResultsController {
     let filter = filter
     return SectionedRows.Questions(
       key: sectionKey(objects), passes: filter.map { filter in { filter(objects[$0]) } })
+  }
+
+  /// The same, where every row is asked. The filter is asked at once, object by object in the order of their keys: in the
+  /// order of the results each would be read by itself.
+  func questions(ofAll objects: FixedResults<T>) -> SectionedRows.Questions {
+    var questions = questions(objects)
+    if let filter {
+      var flags = [Bool](repeating: false, count: objects.count)
+      objects.forEachByKey { object, row in flags[row] = filter(object) }
+      questions.passes = { [flags] row in flags[row] }
+    }
+    return questions
   }
 
   private func sectionKey(_ objects: FixedResults<T>) -> (Int) -> Value {

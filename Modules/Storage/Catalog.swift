@@ -16,8 +16,9 @@ public struct Catalog: Sendable, Hashable, Codable {
 
   public init() {}
 
-  public subscript(id: TableID) -> TableEntry? { tables.first { $0.id == id } }
-  public subscript(name: String) -> TableEntry? { tables.first { $0.name == name } }
+  public subscript(id: TableID) -> TableEntry? { tables.indices.first { tables[$0].id == id }.map { tables[$0] } }
+  // By position: `first(where:)` would copy each entry that it looks at.
+  public subscript(name: String) -> TableEntry? { tables.indices.first { tables[$0].name == name }.map { tables[$0] } }
   public subscript(column: ColumnID) -> ColumnEntry? { self[column.table]?[column.property] }
 
   /// The newest format of an engine's files that builds know. What is in a file says which it is of: see `formatNeeded`.
@@ -64,9 +65,10 @@ public struct TableEntry: Sendable, Hashable, Codable {
   /// Whether objects are embedded in others (`ObjectSchema.isEmbedded`).
   public var isEmbedded: Bool { embedded ?? false }
 
-  public subscript(id: PropertyID) -> ColumnEntry? { columns.first { $0.id == id } }
-  public subscript(name: String) -> ColumnEntry? { columns.first { $0.schema.name == name } }
-  public func slot(of id: PropertyID) -> Int? { columns.firstIndex { $0.id == id } }
+  // By position, as of tables.
+  public subscript(id: PropertyID) -> ColumnEntry? { slot(of: id).map { columns[$0] } }
+  public subscript(name: String) -> ColumnEntry? { columns.indices.first { columns[$0].schema.name == name }.map { columns[$0] } }
+  public func slot(of id: PropertyID) -> Int? { columns.indices.first { columns[$0].id == id } }
   public func column(_ property: PropertyID) -> ColumnID { ColumnID(id, property) }
   public var primaryKey: ColumnEntry? { columns.first { $0.schema.isPrimaryKey } }
   /// The unique index of the primary key.

@@ -74,6 +74,19 @@ struct QueryCompiler {
     return table[entry.id].flatMap { $0.kind == .scalar && !$0.cell.isTranslated ? $0 : nil }
   }
 
+  /// Whether the node compares a column that an index begins with to one constant, above or below which everything passes.
+  func isOpenRange(_ node: PredicateNode) -> Bool {
+    guard case .comparison(let comparison) = node, [.less, .lessOrEqual, .greater, .greaterOrEqual].contains(comparison.comparator)
+    else { return false }
+    switch (comparison.left, comparison.right) {
+    case (.path(let path), .constant), (.constant, .path(let path)):
+      // Floating columns have terms of their own in an index, and null texts are below all: neither is one run.
+      guard let column = column(path), !column.cell.isFloating, !(column.cell.isText && column.mayBeNull) else { return false }
+      return table.indexes.contains { $0.columns.first === column }
+    default: return false
+    }
+  }
+
   // MARK: One column against constants
 
   private mutating func test(_ column: ColumnLayout, _ comparator: ComparisonOperator, _ value: Value) -> String? {

@@ -27,7 +27,7 @@ import Values
   @Test func everyLayoutGivesWhatSingleValuesGive() throws {
     var random = SeededGenerator.forTest()
     var encoder = BatchEncoder(random.fork())
-    let scratch = Scratch(depth: 2)
+    let scratch = Scratch(depth: 4)
     let evaluator = Evaluator(storage: try ReferenceBackend().open(OpenOptions()).beginRead())
     let values = RandomValues()
     var layouts: Set<UInt8> = []
@@ -45,6 +45,7 @@ import Values
           evaluator.evaluate(test, type, vector, count, into: mask, scratch)
           Masks.fill(all, rows: count)
           Masks.and(mask, all, Masks.words(for: count))
+          try narrows(test, type, vector, count, to: mask, among: &random, scratch)
           for (row, value) in column.enumerated() {
             let single = type.isWord ? test.matches(word: value.word, type: type) : value.withBytes { test.matches(bytes: $0) }
             try #require(
@@ -55,6 +56,23 @@ import Values
       }
     }
     #expect(layouts.count == 12, "a layout was never met: seed \(random.seed)")
+  }
+
+  /// Narrowing any rows by a test of two bounds leaves those of them that pass it.
+  private func narrows(
+    _ test: ScalarTest, _ type: ValueType, _ vector: ColumnVector, _ count: Int, to passing: Mask,
+    among random: inout SeededGenerator, _ scratch: Scratch
+  ) throws {
+    let column = ColumnID(TableID(1), PropertyID(1))
+    guard let bounds = BoundsTest(OwnTest(column: column, type: type, test: test)) else { return }
+    let (some, part) = (scratch.mask(2), scratch.mask(3))
+    Masks.fill(some, rows: count)
+    for word in 0..<Masks.words(for: count) { some[word] &= UInt64(truncatingIfNeeded: random.below(.max)) << 1 | 1 }
+    let wanted = (0..<Masks.words(for: count)).map { some[$0] & passing[$0] }
+    bounds.narrow(some, vector, count, scratch.flags, part)
+    try #require(
+      (0..<Masks.words(for: count)).map { some[$0] } == wanted, "\(type) \(vector.layout) \(test) seed \(random.seed)")
+    #expect(Masks.count(some, wanted.count) == wanted.reduce(0) { $0 + $1.nonzeroBitCount })
   }
 
   @Test func aNeedleDoesNotReachFromOneRowIntoTheNext() throws {

@@ -61,15 +61,7 @@ struct PlainPaths {
       }
       return (.objects(isMany ? found.filter { $0 != nil } : found), isMany)
     case "by":
-      let all = (world.objects["Item"] ?? [:]).sorted { $0.key < $1.key }
-      let found = places.compactMap(\.self).flatMap { reached in
-        all.flatMap { key, row -> [Place] in
-          guard case .many(let links)? = row["links"] else { return [] }
-          let count = links.count { $0.value == .link(ObjectKey(reached.key)) }
-          return Array(repeating: Place(type: "Item", key: key), count: count)
-        }
-      }
-      return (.objects(found), true)
+      return sources("links", places, isMany, &rest)
     case "links", "parts", "addresses", "named":
       var key: String?
       if name == "named", let next = rest.first, next.hasPrefix("['") {
@@ -100,19 +92,7 @@ struct PlainPaths {
     case "@links":
       _ = rest.popFirst()
       let property = rest.popFirst() ?? ""
-      let all = (world.objects["Item"] ?? [:]).sorted { $0.key < $1.key }
-      let found = places.compactMap(\.self).flatMap { reached in
-        all.flatMap { key, row -> [Place] in
-          let values: [Value] =
-            switch row[property] {
-            case .one(let value)?: [value]
-            case .many(let elements)?: elements.map(\.value)
-            case nil: []
-            }
-          return values.filter { $0 == .link(ObjectKey(reached.key)) }.map { _ in Place(type: "Item", key: key) }
-        }
-      }
-      return (.objects(found), true)
+      return sources(property, places, isMany, &rest)
     case "nums", "tags", "scores", "mixes", "mm": return collection(name, places, isMany, &rest)
     default:
       return (.values([places.map { place -> Value in
@@ -120,6 +100,30 @@ struct PlainPaths {
         return value
       }]), isMany)
     }
+  }
+
+  /// The items whose property leads to the places: all of them, or the one at a position.
+  private func sources(
+    _ property: String, _ places: [Place?], _ isMany: Bool, _ rest: inout ArraySlice<String>
+  ) -> (State, Bool) {
+    let all = (world.objects["Item"] ?? [:]).sorted { $0.key < $1.key }
+    func found(_ reached: Place) -> [Place] {
+      all.flatMap { key, row -> [Place] in
+        let values: [Value] =
+          switch row[property] {
+          case .one(let value)?: [value]
+          case .many(let elements)?: elements.map(\.value)
+          case nil: []
+          }
+        return values.filter { $0 == .link(ObjectKey(reached.key)) }.map { _ in Place(type: "Item", key: key) }
+      }
+    }
+    guard let position = rest.first, position == "[0]" || position == "[last]" else {
+      return (.objects(places.compactMap(\.self).flatMap(found)), true)
+    }
+    rest.removeFirst()
+    let one = places.map { $0.flatMap { position == "[0]" ? found($0).first : found($0).last } }
+    return (.objects(isMany ? one.filter { $0 != nil } : one), isMany)
   }
 
   private func collection(

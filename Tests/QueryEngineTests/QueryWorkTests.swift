@@ -157,6 +157,17 @@ import Values
       #expect(lines.contains { $0.hasPrefix("SEARCH") && $0.contains("INDEX") }, "\(condition): \(statement) \(lines)")
       #expect(!lines.contains { $0.hasPrefix("SCAN") }, "\(condition): \(statement) \(lines)")
     }
+    // An open range is searched where it finds few; where it finds many, and under a limit, the table is gone through.
+    for condition in ["project > 98 AND level > 5", "98 < project AND done == YES", "project < 1", "project >= 99 AND title CONTAINS '9'"] {
+      let (statement, lines) = try plan(condition)
+      #expect(lines.contains { $0.hasPrefix("SEARCH") && $0.contains("INDEX") }, "\(condition): \(statement) \(lines)")
+      let keys = try tasks.bound(condition).keys(in: reading)
+      #expect(!keys.isEmpty && keys == keys.sorted(), "\(condition)")
+    }
+    for condition in ["project > 20 AND level > 5", "project > 98 LIMIT(1)"] {
+      let (statement, lines) = try plan(condition)
+      #expect(lines.contains { $0.hasPrefix("SCAN") } && !lines.contains { $0.contains("TEMP B-TREE") }, "\(condition): \(statement) \(lines)")
+    }
     // An index that has the order needs no sorter; where one is needed it is told the limit.
     #expect(try !plan("TRUEPREDICATE SORT(project ASC) LIMIT(10)").lines.contains { $0.contains("TEMP B-TREE") })
     #expect(try !plan("TRUEPREDICATE SORT(weight ASC) LIMIT(10)").lines.contains { $0.contains("TEMP B-TREE") })

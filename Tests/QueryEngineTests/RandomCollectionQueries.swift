@@ -53,6 +53,7 @@ struct RandomCollectionQueries {
     Path("next.links", .link, true), Path("links.next", .link, true), Path("named['p']", .link), Path("links[0]", .link),
     Path("@links.Item.next.n", .int64, true), Path("@links.Item.next.@count", .int64), Path("@links.Item.parts.s", .string, true),
     Path("@links.Item.parts.@max.d", .double), Path("next.@links.Item.next.n", .int64, true), Path("links[0].n", .int64), Path("links[LAST].s", .string),
+    Path("by[0].n", .int64), Path("@links.Item.next[LAST].s", .string), Path("links.by[LAST].d", .double, true), Path("next.by[0]", .link),
     Path("links.links.links.n", .int64, true), Path("links.links.next.s", .string, true), Path("named.tags", .string, true), Path("links.@count", .int64),
   ]
 

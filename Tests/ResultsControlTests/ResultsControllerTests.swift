@@ -266,6 +266,23 @@ import Vivarium
     #expect(controller.text == ["1: aa b", "2: cc", "3: d"] && recorder.take().last == "did")
   }
 
+  @Test func aFilterOfEveryRowIsAskedInTheOrderOfTheObjectsKeysAndOnceEach() throws {
+    let store = try makeStore([(1, 3, "a"), (2, 1, "b"), (3, 2, "c"), (4, 1, "d")])
+    var asked: [Int64] = []
+    let controller = try controller(store) {
+      asked.append($0._$key)
+      return $0.name != "c"
+    }
+    controller.performFetch()
+    #expect(controller.text == ["1: b d", "3: a"] && asked.count == 4 && asked == asked.sorted())
+    asked = []
+    controller.updateFilter {
+      asked.append($0._$key)
+      return $0.name != "d"
+    }
+    #expect(controller.text == ["1: b", "2: c", "3: a"] && asked.count == 4 && asked == asked.sorted())
+  }
+
   @Test func aFilterMayReadRelationships() throws {
     let store = try makeStore([(1, 1, "a"), (2, 1, "b")])
     let user = User(id: 1, name: "John")

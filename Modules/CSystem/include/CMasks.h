@@ -1,8 +1,9 @@
 // Masks of 64 rows from 64 bytes. Vector units gather the top bits of bytes in one instruction, for which Swift has no name;
-// everything here is a few instructions, inlined where it is used, and the same on every processor.
+// what is defined here is a few instructions, inlined where it is used, and the same on every processor.
 #ifndef VIVARIUM_CMASKS_H
 #define VIVARIUM_CMASKS_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -48,5 +49,15 @@ CS_INLINE uint64_t cs_mask_between8(const void *values, uint8_t start, uint8_t w
   }
   return mask;
 }
+
+// Clears the bits of rows whose byte does not lie in start...start + width, round the end of a byte too. Reads no byte
+// behind the last row; bits behind it in the last word are cleared.
+void cs_narrow_between8(uint64_t *mask, const void *values, size_t rows, uint8_t start, uint8_t width);
+
+// How many bits are set.
+uint64_t cs_count_bits(const uint64_t *mask, size_t words);
+
+// The sum of bytes.
+uint64_t cs_sum8(const void *values, size_t rows);
 
 #endif

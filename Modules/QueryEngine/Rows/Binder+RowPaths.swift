@@ -136,8 +136,7 @@ extension Binder {
     case .linkingObjects(let origin, let property):
       guard let source = catalog[origin], let forward = source[property] else { throw unknown(origin, path) }
       columns.insert(source.column(forward.id))
-      result.follow(.inverse([source.column(forward.id)], of: entry.id), to: source, isMany: true)
-      result.endsInCollection = true
+      result.follow(try takePosition(&rest, path), ofSources: [source.column(forward.id)], of: entry.id, to: source)
       return source
     case .scalar(.link):
       columns.insert(id)
@@ -272,8 +271,7 @@ extension Binder {
       forward.schema.isRelationship, forward.schema.target == here.name
     else { throw unknown(name, path) }
     columns.insert(source.column(forward.id))
-    result.follow(.inverse([source.column(forward.id)], of: here.id), to: source, isMany: true)
-    result.endsInCollection = true
+    result.follow(try takePosition(&rest, path), ofSources: [source.column(forward.id)], of: here.id, to: source)
     return source
   }
 
@@ -307,6 +305,15 @@ extension RowPath {
     type = .link
     self.target = target?.id
     if isMany { self.isMany = true }
+  }
+
+  /// Over an inverse: to all objects that point back, or to the one at a position.
+  fileprivate mutating func follow(
+    _ position: ElementPosition?, ofSources columns: [ColumnID], of table: TableID, to target: TableEntry
+  ) {
+    follow(
+      position.map { .source(columns, of: table, $0) } ?? .inverse(columns, of: table), to: target, isMany: position == nil)
+    endsInCollection = position == nil
   }
 
   fileprivate mutating func finish(_ end: End, _ type: ValueType) {

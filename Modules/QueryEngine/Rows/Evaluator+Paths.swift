@@ -178,8 +178,31 @@ extension Evaluator {
     case .map(let column, nil): return links(try storage.values(column, key, 0..<Int.max)).filter { $0 != nil }
     case .map(let column, let name?): return links([try storage.value(forKey: name, in: column, key) ?? .null])
     case .inverse(let columns, let table): return try sources(columns, ObjectLink(table, key))
-    case .firstSource(let columns, let table): return [try sources(columns, ObjectLink(table, key)).first ?? nil]
+    case .source(let columns, let table, let position): return [try source(columns, ObjectLink(table, key), position)]
     }
+  }
+
+  /// One of the objects that point to one; nil where there are fewer. Reads no more of them than lie before it.
+  private func source(
+    _ columns: [ColumnID], _ key: ObjectLink, _ position: ElementPosition
+  ) throws(StorageError) -> ObjectKey? {
+    var (passed, found) = (0, Int64?.none)
+    for column in columns {
+      try storage.sources(of: key, through: column) { block in
+        switch position {
+        case .last: found = block.last ?? found
+        case .index(let index):
+          if index - passed < block.count {
+            found = block[index - passed]
+            return .stop
+          }
+        }
+        passed += block.count
+        return .proceed
+      }
+      if found != nil, case .index = position { break }
+    }
+    return found.map { ObjectKey($0) }
   }
 
   private func sources(_ columns: [ColumnID], _ key: ObjectLink) throws(StorageError) -> [ObjectKey?] {

@@ -12,8 +12,8 @@ struct RowPath: Sendable {
     case map(ColumnID, key: String?)
     /// The objects whose links in the columns lead here, to an object of the table.
     case inverse([ColumnID], of: TableID)
-    /// The first of them; none is like a null link.
-    case firstSource([ColumnID], of: TableID)
+    /// One of them, by its place in the order of their keys; none is like a null link.
+    case source([ColumnID], of: TableID, ElementPosition)
   }
 
   enum End: Sendable {
@@ -75,7 +75,7 @@ extension RowPath {
   var overFirstSources: RowPath {
     var path = self
     path.steps = steps.map { step in
-      if case .inverse(let columns, let table) = step { .firstSource(columns, of: table) } else { step }
+      if case .inverse(let columns, let table) = step { .source(columns, of: table, .index(0)) } else { step }
     }
     let endIsMany =
       switch end {
@@ -97,7 +97,7 @@ extension RowPath.Step {
   /// Whether it can lead to several objects.
   var isMany: Bool {
     switch self {
-    case .link, .list(_, .some), .map(_, .some), .firstSource: false
+    case .link, .list(_, .some), .map(_, .some), .source: false
     case .list(_, nil), .set, .map(_, nil), .inverse: true
     }
   }

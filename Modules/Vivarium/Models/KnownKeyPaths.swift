@@ -8,7 +8,9 @@ import Synchronization
 enum KnownKeyPaths {
   struct Property: Sendable {
     let ordinal: Int
-    let name: String
+    /// Its name alone, as a query writes a path to it: shared by all that name it.
+    let path: [String]
+    var name: String { path[0] }
   }
 
   private struct Entry: Sendable {

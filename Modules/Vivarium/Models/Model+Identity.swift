@@ -83,10 +83,13 @@ extension Model {
   /// The stored name of a property.
   static func propertyName(of path: AnyKeyPath) -> String? { property(of: path)?.name }
 
+  /// The path of one name that a condition asks for; what is no property is named by its key path, which binding then reports.
+  @usableFromInline static func fieldPath(of path: AnyKeyPath) -> [String] { property(of: path)?.path ?? ["\(path)"] }
+
   private static func property(of path: AnyKeyPath) -> KnownKeyPaths.Property? {
     if let known = KnownKeyPaths.property(of: path, in: Self.self) { return known }
     guard let ordinal = _$keyPaths.firstIndex(where: { ($0 as AnyKeyPath) == path }) else { return nil }
-    let property = KnownKeyPaths.Property(ordinal: ordinal, name: _$schema.properties[ordinal].name)
+    let property = KnownKeyPaths.Property(ordinal: ordinal, path: [_$schema.properties[ordinal].name])
     KnownKeyPaths.keep(path, in: Self.self, property)
     return property
   }

@@ -25,6 +25,7 @@ extension WordScalar where Self: FixedWidthInteger {
   /// Storage holds only words in range, so nothing is lost.
   @inlinable @inline(__always) public init?(_$word word: Int64) { self = Self(truncatingIfNeeded: word) }
   @inlinable @inline(__always) public var _$word: Int64 { Int64(truncatingIfNeeded: self) }
+  @inlinable public var persistedValue: Value { .int(_$word) }
 }
 
 extension Int: WordScalar { @inlinable public static var _$type: ValueType { .int64 } }

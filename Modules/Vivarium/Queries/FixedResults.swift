@@ -44,6 +44,13 @@ package struct FixedResults<Element: Model> {
   /// Every key, in order. O(n).
   package var allKeys: [Int64] { keys.array }
 
+  /// Calls `body` with every object and its position, by ascending key: the order in which an engine reads many rows at a
+  /// time, whatever order the results have. O(n log n).
+  package func forEachByKey(_ body: (Element, Int) -> Void) {
+    let keys = keys.array
+    for row in keys.indices.sorted(by: { keys[$0] < keys[$1] }) { body(store.live(keys[row]), row) }
+  }
+
   /// Where an object is. O(log n) where rows are kept in the order of their own values; O(n) for other questions, and for
   /// an object that is not found while the store reads something else than this.
   package func index(of object: Element) -> Int? {

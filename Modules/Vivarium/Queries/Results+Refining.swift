@@ -3,9 +3,8 @@ import Values
 
 extension Results {
   /// The objects that also pass a condition: `where { $0.age >= 18 && !$0.name.contains("x") }`. Reads nothing.
-  public func `where`(_ condition: (Field<Element>) -> Condition) -> Results {
-    let condition = condition(Field(path: [])).node
-    return refined { $0.condition = .both($0.condition, condition) }
+  @inlinable public func `where`(_ condition: (Field<Element>) -> Condition) -> Results {
+    Results(state.narrowed(by: condition(Field(.path([]))).body))
   }
 
   /// In ascending or descending order of a property. After an earlier `sorted`, the ties of that one are ordered.
@@ -39,17 +38,26 @@ extension Results {
     return sorted(by: [SortKey(PropertyPath([name]), ascending: ascending)])
   }
 
+  func refined(_ change: (inout Query) -> Void) -> Results { Results(state.refined(change)) }
+}
+
+extension ResultsState {
   /// A further clause. Clauses apply in the order condition, sort, limit; after a limit, a distinct or an offset the next
   /// ones are asked of that result.
-  func refined(_ change: (inout Query) -> Void) -> Results {
-    if state.query.limit == nil, state.query.clauses.isEmpty {
-      var query = state.query
-      change(&query)
-      return Results(ResultsState(state.store, state.context, query, state.source, fault: state.fault))
+  func refined(_ change: (inout Query) -> Void) -> ResultsState {
+    if query.limit == nil, query.clauses.isEmpty {
+      var refined = query
+      change(&refined)
+      return ResultsState(store, context, refined, source, fault: fault)
     }
-    var query = Query(type: state.query.type)
-    change(&query)
-    return Results(ResultsState(state.store, state.context, query, .results(state)))
+    var later = Query(type: query.type)
+    change(&later)
+    return ResultsState(store, context, later, .results(self))
+  }
+
+  @usableFromInline func narrowed(by condition: FieldBody) -> ResultsState {
+    let node = condition.node
+    return refined { $0.condition = .both($0.condition, node) }
   }
 }
 

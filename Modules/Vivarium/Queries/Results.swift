@@ -14,7 +14,7 @@ import Values
 public struct Results<Element: Model>: RandomAccessCollection {
   @usableFromInline let state: ResultsState
 
-  init(_ state: ResultsState) { self.state = state }
+  @inlinable init(_ state: ResultsState) { self.state = state }
 
   init(_ store: Store) {
     self.init(ResultsState(store, store.context(Element.self), Query(type: Element._$name), .all))

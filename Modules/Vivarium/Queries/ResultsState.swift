@@ -23,11 +23,18 @@ import Values
   let source: Source
   /// The query was wrong before it could be bound: a key path that is no property.
   let fault: StoreError?
-  private var snapshot: KeySnapshot?
-  private var stamp: UInt64 = 0
-  private var binding: Result<BoundQuery, StoreError>?
-  private var ordering: (any ViewQuestion)??
-  private var knownReach: Reach?
+  /// Nil until something is asked that takes longer than making it: results are mostly made to be refined, or counted over
+  /// an index.
+  private var findings: Findings?
+
+  /// What was found out about the question, once.
+  private final class Findings {
+    var snapshot: KeySnapshot?
+    var stamp: UInt64 = 0
+    var binding: Result<BoundQuery, StoreError>?
+    var ordering: (any ViewQuestion)??
+    var reach: Reach?
+  }
 
   /// What a change must touch to change the result.
   private enum Reach { case membership, ownTable, store }
@@ -40,6 +47,13 @@ import Values
     self.fault = fault
   }
 
+  private var found: Findings {
+    if let findings { return findings }
+    let made = Findings()
+    findings = made
+    return made
+  }
+
   /// Whether this is simply every object of a type.
   private var isEverything: Bool {
     guard case .all = source else { return false }
@@ -48,9 +62,9 @@ import Values
 
   /// What says where a row stands; nil where rows do not stand by their own values. Made once.
   var order: (any ViewQuestion)? {
-    if let ordering { return ordering }
+    if let ordering = findings?.ordering { return ordering }
     let made = description.order(in: store.reading.catalog)
-    ordering = .some(made)
+    found.ordering = .some(made)
     return made
   }
 
@@ -62,7 +76,7 @@ import Values
   }
 
   func bound() -> Result<BoundQuery, StoreError> {
-    if let binding { return binding }
+    if let binding = findings?.binding { return binding }
     let made: Result<BoundQuery, StoreError>
     if context.table.rawValue == 0 {
       made = .failure(.unknownType(context.schema.name))
@@ -73,7 +87,7 @@ import Values
         made = .failure(StoreError(error))
       }
     }
-    binding = made
+    found.binding = made
     return made
   }
 }
@@ -81,7 +95,7 @@ import Values
 extension ResultsState {
   /// What has to stay the same for the snapshot to be right. Asked at every access: found once.
   private var currentStamp: UInt64 {
-    switch knownReach ?? findReach() {
+    switch findings?.reach ?? findReach() {
     case .membership: context.raw.pointee.membershipTick
     case .ownTable: context.tick
     case .store: store.tick
@@ -93,7 +107,7 @@ extension ResultsState {
     if case .all = source, case .success(let bound) = bound(), !bound.followsLinks {
       reach = isEverything ? .membership : .ownTable
     }
-    knownReach = reach
+    found.reach = reach
     return reach
   }
 
@@ -102,7 +116,7 @@ extension ResultsState {
     store.settleDerived()
     if store.tracksReads { didRead() }
     let stamp = currentStamp
-    if let snapshot, self.stamp == stamp { return snapshot }
+    if let snapshot = findings?.snapshot, findings?.stamp == stamp { return snapshot }
     let made: KeySnapshot
     do throws(StoreError) {
       made = try evaluate()
@@ -110,8 +124,9 @@ extension ResultsState {
       if self.error == nil { store.misuse(error) }
       made = .empty
     }
-    snapshot = made
-    self.stamp = stamp
+    let found = found
+    found.snapshot = made
+    found.stamp = stamp
     return made
   }
 
@@ -126,7 +141,10 @@ extension ResultsState {
     store.allContexts.forEach { $0.didReadResults() }
   }
 
-  private var fresh: KeySnapshot? { snapshot.flatMap { stamp == currentStamp ? $0 : nil } }
+  private var fresh: KeySnapshot? {
+    guard let findings, let snapshot = findings.snapshot, findings.stamp == currentStamp else { return nil }
+    return snapshot
+  }
 
   /// What is asked, as a value.
   var description: ResultDescription {
