@@ -15,11 +15,12 @@ extension ColumnReading {
     guard let bytes else { return emptyCatalog }
     guard let start = bytes.baseAddress, bytes.count >= 8 else { throw .corrupt("the catalog is cut off") }
     return try cache.catalog(version: start.number(0)) { () throws(StorageError) in
-      do {
-        return CatalogMap(try Catalog(json: UnsafeRawBufferPointer(rebasing: bytes[8...])))
-      } catch {
+      guard let catalog = try? Catalog(json: UnsafeRawBufferPointer(rebasing: bytes[8...])) else {
         throw .corrupt("the catalog cannot be read")
       }
+      let header = try EntryKey.header.withBytes { key throws(StorageError) in try snapshot.value(for: key) }
+      if let header { try catalog.check(format: FileHeader(header).format) }
+      return CatalogMap(catalog)
     }
   }
 

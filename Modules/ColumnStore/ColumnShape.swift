@@ -19,9 +19,9 @@ final class ColumnShape: Sendable {
     init(_ type: ValueType) {
       switch type {
       case .bool: self = .bit
-      case .int8, .int16, .int32, .int64, .link: self = .integer
+      case .int8, .int16, .int32, .int64, .link, .date: self = .integer
       case .float: self = .float
-      case .double, .date: self = .double
+      case .double: self = .double
       case .string, .data, .objectId, .mixed: self = .bytes
       case .uuid, .decimal: self = .fixed16
       }

@@ -8,7 +8,10 @@ extension ColumnWrite {
     var batch = KeyValueBatch(version: next)
     if hasChangedCatalog {
       batch.put(.catalog, try ColumnReading.encode(catalog, version: next))
-      if catalog.needsFormat2 { batch.put(.header, engine.header.encoded(format: 2)) }
+      let format = catalog.formatNeeded
+      if let header = try value(.header), try FileHeader(header).format < format {
+        batch.put(.header, engine.header.encoded(format: format))
+      }
       try dropIndexes(&batch)
     }
     for table in openTables {

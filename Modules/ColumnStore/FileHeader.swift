@@ -4,16 +4,17 @@ import Storage
 ///
 /// "VIVARIUM", format u32, rows per chunk u32, largest index block u32, largest entry of fresh rows u32.
 struct FileHeader: Sendable {
-  /// The newest that this build reads. A file is of format 1 until its catalog needs more (`Catalog.needsFormat2`).
-  static let format: UInt32 = 2
   private static let mark: [UInt8] = Array("VIVARIUM".utf8)
 
+  /// 1 until the catalog needs more (`Catalog.formatNeeded`). Only raised, and perhaps by another process since.
+  let format: Int
   let rowsPerChunk: Int
   let blockLimit: Int
   let freshLimit: Int
 
   /// For a new file: a column of four bytes a row with a null bitmap fills one page, of eight bytes two.
   init(pageSize: Int, pageOverhead: Int) {
+    format = 1
     let page = min(max(pageSize, 512), 65_536) - pageOverhead
     let width = pageSize <= 4_096 ? 4 : 8
     let rows = (page - ColumnHeader.size - 8) * 8 / (width * 8 + 1)
@@ -27,10 +28,10 @@ struct FileHeader: Sendable {
       throw StorageError(.foreignFile, .engine, "The file is a database of another program.")
     }
     guard bytes.count >= 24 else { throw .corrupt("the header is cut off") }
-    let format: UInt32 = start.number(8)
-    guard format <= FileHeader.format else {
+    format = Int(start.number(8, as: UInt32.self))
+    guard format <= Catalog.formatMax else {
       throw StorageError(
-        .unsupportedVersion, .engine, "The store has format \(format); this build knows up to \(FileHeader.format).",
+        .unsupportedVersion, .engine, "The store has format \(format); this build knows up to \(Catalog.formatMax).",
         remedy: "Open it with a newer build.")
     }
     rowsPerChunk = Int(start.number(12, as: UInt32.self))
@@ -41,11 +42,11 @@ struct FileHeader: Sendable {
     else { throw .corrupt("the header has impossible sizes") }
   }
 
-  func encoded(format: UInt32) -> ValueBuffer {
+  func encoded(format: Int) -> ValueBuffer {
     ValueBuffer(count: 24) { out in
       let start = out.baseAddress.unsafelyUnwrapped  // 24 bytes have an address
       out.copyBytes(from: FileHeader.mark)
-      start.store(format, at: 8)
+      start.store(UInt32(format), at: 8)
       start.store(UInt32(rowsPerChunk), at: 12)
       start.store(UInt32(blockLimit), at: 16)
       start.store(UInt32(freshLimit), at: 20)

@@ -35,7 +35,7 @@ final class IndexShape: Sendable {
     isUnique = index.isUnique
     isWord = slots.count == 1 && shapes[slots[0]].form.isWord && !shapes[slots[0]].isOptional
     linksInside = false
-    isWholeNumber = isWord && shapes[slots[0]].form == .integer && shapes[slots[0]].type != .link
+    isWholeNumber = isWord && shapes[slots[0]].form == .integer && shapes[slots[0]].type != .link && shapes[slots[0]].type != .date
     isDirect = isWholeNumber && isUnique
   }
 
@@ -203,7 +203,7 @@ extension IndexCut {
     case .decimal(let number): return cut(number, shape, after, aboveNulls, word)
     case .float(let number): return cut(Double(number), shape, after, aboveNulls, word)
     case .double(let number): return cut(number, shape, after, aboveNulls, word)
-    case .date(let date): return word(IndexKeyCoding.ordinal(of: date.timeIntervalSinceReferenceDate), after)
+    case .date(let date): return word(date.word, after)
     case .bool(let flag): return word(flag ? 1 : 0, after)
     case .link(let key): return word(key.rawValue, after)
     // Above every link of a property that says its type.

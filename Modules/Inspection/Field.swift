@@ -38,7 +38,7 @@ extension Field {
       case .double(let x): return x.isFinite ? x.description : Field.nonFiniteText(x)
       case .string(let x): return x
       case .data(let x): return x.base64EncodedString()
-      case .date(let x): return DateText.text(x)
+      case .date(let x): return x.description
       case .uuid(let x): return x.uuidString
       case .objectId(let x): return x.description
       case .decimal(let x): return x.description

@@ -8,9 +8,9 @@ import Values
 
 /// One value of an exported graph as JSON, such that the very same bits come back.
 ///
-/// Integers are numbers, as are finite Floats, Doubles and Dates (seconds since the reference date); what JSON has no number
-/// for is its bit pattern in hexadecimal digits. Data is base64. A link is the key of its target. A mixed value says its
-/// type: `["int", 3]`; maps are lists of key and value, since keys may differ in what Unicode holds to be the same.
+/// Integers are numbers, as are finite Floats and Doubles; what JSON has no number for is its bit pattern in hexadecimal digits.
+/// Dates are text (ISO 8601, to the nanosecond), and read from seconds since the reference date too. Data is base64.
+/// A link is the key of its target. A mixed value says its type: `["int", 3]`; maps are lists of key and value, since keys may differ in what Unicode holds to be the same.
 enum GraphText {
   static func node(_ value: Value, as type: ValueType) -> JSONNode {
     if value.isNull { return .null }
@@ -21,10 +21,9 @@ enum GraphText {
     case .float(let x):
       return isPlain(Double(x)) ? .double(Double(x)) : .string("0x" + String(x.bitPattern, radix: 16))
     case .double(let x): return double(x)
-    case .date(let x): return double(x.timeIntervalSinceReferenceDate)
     case .data(let x): return .string(x.base64EncodedString())
     case .string(let x): return .string(x)
-    case .uuid, .objectId, .decimal: return .string(value.description)
+    case .date, .uuid, .objectId, .decimal: return .string(value.description)
     case .link(let key): return .int(key.rawValue)
     case .object(let link): return .array([.int(Int64(link.table.rawValue)), .int(link.key.rawValue)])
     case .list(let elements): return .array(elements.map { mixed($0) })
@@ -57,7 +56,8 @@ enum GraphText {
     case (.float, .string(let text)): return bits(text).flatMap { UInt32(exactly: $0) }.map { .float(Float(bitPattern: $0)) }
     case (.float, _): return number(node).map { .float(Float($0)) }
     case (.double, _): return number(node).map { .double($0) }
-    case (.date, _): return number(node).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    case (.date, .string(let text)) where !text.hasPrefix("0x"): return Timestamp(text).map { .date($0) }
+    case (.date, _): return number(node).map { .date(Timestamp(secondsSinceReferenceDate: $0)) }
     case (.string, .string(let text)): return .string(text)
     case (.data, .string(let text)): return Data(base64Encoded: text).map { .data($0) }
     case (.uuid, .string(let text)): return UUID(uuidString: text).map { .uuid($0) }

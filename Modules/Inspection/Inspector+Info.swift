@@ -91,8 +91,8 @@ private struct StoreFacts {
   var lastCommitTime: String? {
     lastCommit.flatMap { record in
       record.timeMilliseconds == 0
-        // One rounding, to the nearest: by way of 1970 there would be two, and digits nobody wrote.
-        ? nil : DateText.text(Date(timeIntervalSinceReferenceDate: Double(record.timeMilliseconds &- 978_307_200_000) / 1000))
+        ? nil
+        : Timestamp(secondsSince1970: record.timeMilliseconds / 1000, nanoseconds: record.timeMilliseconds % 1000 * 1_000_000).description
     }
   }
 

@@ -139,7 +139,7 @@ struct RealmReader {
     case (.float, .double(let x)): return .float(Float(x))
     case (.string, .string(let text)): return .string(text)
     case (.data, .string(let text)): return Data(base64Encoded: text).map { .data($0) }
-    case (.date, .string(let text)): return DateText.date(from: text).map { .date($0) }
+    case (.date, .string(let text)): return Timestamp(text).map { .date($0) }
     case (.uuid, .string(let text)): return UUID(uuidString: text).map { .uuid($0) }
     case (.objectId, .string(let text)): return ObjectId(text).map { .objectId($0) }
     case (.objectId, .object(let members)): return members["$oid"].flatMap(text).flatMap { ObjectId($0) }.map { .objectId($0) }

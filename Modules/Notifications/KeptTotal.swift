@@ -114,7 +114,7 @@ final class KeptTotal {
     var isGreatest = false
     if case .greatest = question { isGreatest = true }
     for case let word? in try reading.words(column, of: keys) {
-      guard type.real(word)?.isNaN != true, let value = Value(word: word, type: type) else { continue }
+      guard let value = Value(word: word, type: type), !value.isNaN else { continue }
       if found.isNull || value.order(to: found) == (isGreatest ? .after : .before) { found = value }
     }
     value = .value(found)
@@ -125,7 +125,7 @@ extension ValueType {
   /// A word of this type as a real number; nil for integers.
   fileprivate func real(_ word: Int64) -> Double? {
     switch self {
-    case .double, .date: Double(bitPattern: UInt64(bitPattern: word))
+    case .double: Double(bitPattern: UInt64(bitPattern: word))
     case .float: Double(Float(bitPattern: UInt32(truncatingIfNeeded: word)))
     default: nil
     }

@@ -112,7 +112,7 @@ enum IndexTest {
     case .suffix, .contains, .text: return nil
     case .value(let test):
       guard test.type == .decimal, test.comparator == .equal || test.comparator == .in else { return nil }
-      self = .equal(null + test.constants.filter { !Semantics.isNaN($0) })
+      self = .equal(null + test.constants.filter { !$0.isNaN })
     case .prefix(let prefix):
       if matchesNull { return nil }
       let upper = type == .string ? IndexTest.successor(ofText: prefix) : IndexTest.successor(of: prefix)

@@ -30,6 +30,11 @@ extension Kernels {
       case .less: for row in 0..<rows { flags[row] = a[row] < b[row] ? 1 : 0 }
       case .lessOrEqual: for row in 0..<rows { flags[row] = a[row] <= b[row] ? 1 : 0 }
       }
+      // Both are dates then: NaN, below all of them, is in no relation.
+      if pair.leftType == .date {
+        let least = Timestamp.negativeInfinity.word
+        for row in 0..<rows { flags[row] &= a[row] >= least && b[row] >= least ? 1 : 0 }
+      }
     case (.integer, _), (_, .integer):
       for row in 0..<rows {
         flags[row] = mixed(left.word(at: row), right.word(at: row), pair) ? 1 : 0

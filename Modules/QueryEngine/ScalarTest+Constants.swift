@@ -46,9 +46,10 @@ extension ScalarTest {
     }
   }
 
-  /// No further than the type goes: no bound ever stands for a value that the type does not have.
+  /// No further than the type goes: no bound ever stands for a value that the type does not have. The NaN of dates is
+  /// below all of them, and in no range.
   private static func words(_ low: Int64, _ high: Int64, of type: ValueType) -> ScalarTest {
-    let range = type == .bool ? 0...1 : type.integerRange ?? Int64.min...Int64.max
+    let range = type.wordRange ?? Int64.min...Int64.max
     let (low, high) = (max(low, range.lowerBound), min(high, range.upperBound))
     return .words(low, high)
   }
@@ -60,7 +61,7 @@ extension ScalarTest {
       let high = type.isNumber ? NumberBounds.highest(below: constant, orEqual: orEqual) : before(constant, orEqual)
       return high.map { words(.min, $0, of: type) } ?? .never
     case .double, .float:
-      guard let high = NumberBounds.highestDouble(below: number(constant), orEqual: orEqual) else { return .never }
+      guard let high = NumberBounds.highestDouble(below: constant, orEqual: orEqual) else { return .never }
       return type.physical == .float
         ? .floats(-.infinity, NumberBounds.float(atMost: high)) : .doubles(-.infinity, high)
     case .bytes, .bytes16:
@@ -76,7 +77,7 @@ extension ScalarTest {
       let low = type.isNumber ? NumberBounds.lowest(above: constant, orEqual: orEqual) : after(constant, orEqual)
       return low.map { words($0, .max, of: type) } ?? .never
     case .double, .float:
-      guard let low = NumberBounds.lowestDouble(above: number(constant), orEqual: orEqual) else { return .never }
+      guard let low = NumberBounds.lowestDouble(above: constant, orEqual: orEqual) else { return .never }
       return type.physical == .float
         ? .floats(NumberBounds.float(atLeast: low), .infinity) : .doubles(low, .infinity)
     case .bytes, .bytes16:
@@ -126,29 +127,24 @@ extension ScalarTest {
     }
   }
 
-  /// The word that equals a constant of an integer column's class: a number, Bool or link.
+  /// The word that equals a constant of an integer column's class: a number, Bool, link or date. nil for NaN.
   private static func word(_ constant: Value) -> Int64? {
     switch constant {
     case .bool, .link: constant.word
+    case .date(let date): date.isNaN ? nil : date.word
     default: NumberBounds.exactInteger(constant)
     }
   }
 
-  /// The double that equals a number or date; nil for NaN.
-  private static func double(_ constant: Value) -> Double? { NumberBounds.exactDouble(number(constant)) }
+  /// The double that equals a number; nil for NaN.
+  private static func double(_ constant: Value) -> Double? { NumberBounds.exactDouble(constant) }
 
-  /// A date as its number of seconds; numbers as they are.
-  private static func number(_ constant: Value) -> Value {
-    if case .date(let date) = constant { return .double(date.timeIntervalSinceReferenceDate) }
-    return constant
-  }
-
-  /// Words of Bools and links below, or above, one of them.
+  /// Words of Bools, links and dates below, or above, one of them.
   private static func before(_ constant: Value, _ orEqual: Bool) -> Int64? {
-    constant.word.flatMap { orEqual ? $0 : ($0 == .min ? nil : $0 - 1) }
+    word(constant).flatMap { orEqual ? $0 : ($0 == .min ? nil : $0 - 1) }
   }
   private static func after(_ constant: Value, _ orEqual: Bool) -> Int64? {
-    constant.word.flatMap { orEqual ? $0 : ($0 == .max ? nil : $0 + 1) }
+    word(constant).flatMap { orEqual ? $0 : ($0 == .max ? nil : $0 + 1) }
   }
 
   private static func bytes(_ constant: Value) -> [UInt8] { constant.withBytes { $0.map { Array($0) } ?? [] } }

@@ -28,13 +28,13 @@ enum Semantics {
 
   static func isEqual(_ a: Value, _ b: Value) -> Bool {
     if a.isNull || b.isNull { return a.isNull && b.isNull }
-    return !isNaN(a) && !isNaN(b) && order(a, b) == .same
+    return !a.isNaN && !b.isNaN && order(a, b) == .same
   }
 
   static func isLess(_ a: Value, _ b: Value) -> Bool {
     if b.isNull { return false }
     if a.isNull { if case .string = b { return true } else { return false } }
-    return !isNaN(a) && !isNaN(b) && a.kindRank == b.kindRank && order(a, b) == .before
+    return !a.isNaN && !b.isNaN && a.kindRank == b.kindRank && order(a, b) == .before
   }
 
   /// A decimal and a binary fraction compare as they are written: 0.1 and 0.1 are the same.
@@ -61,16 +61,6 @@ enum Semantics {
         default: Bytes.find(needle, in: a)
         }
       }
-    }
-  }
-
-  static func isNaN(_ value: Value) -> Bool {
-    switch value {
-    case .float(let x): x.isNaN
-    case .double(let x): x.isNaN
-    case .decimal(let x): x.isNaN
-    case .date(let x): x.timeIntervalSinceReferenceDate.isNaN
-    default: false
     }
   }
 }

@@ -2,7 +2,8 @@ import CSystem
 import Storage
 import Values
 
-/// What aggregates gather in one pass: count, sum, least and greatest of the values that are not null.
+/// What aggregates gather in one pass: count, sum, least and greatest of the values that are not null. Dates have no
+/// sum, and their NaN is below this.
 struct Total {
   enum Kind { case integer, real }
 
@@ -11,6 +12,8 @@ struct Total {
   /// What is looked for.
   let part: ColumnTotal.Part
   private var sums: Bool { part == .sum || part == .mean }
+  /// Words below are passed over: those of dates that are NaN.
+  private let lowest: Int64
   private(set) var count = 0
   /// Wide enough for every Int64 there can be: overflow shows at the end, not on the way.
   private(set) var integers: Int128 = 0
@@ -23,6 +26,7 @@ struct Total {
   init(_ type: ValueType, _ part: ColumnTotal.Part) {
     self.type = type
     self.part = part
+    lowest = type == .date ? Timestamp.negativeInfinity.word : .min
     kind = type.physical == .integer ? .integer : .real
   }
 
@@ -42,6 +46,7 @@ struct Total {
   }
 
   mutating func add(_ word: Int64) {
+    if word < lowest { return }
     count += 1
     if kind == .integer {
       integers += Int128(word)
@@ -60,12 +65,14 @@ struct Total {
   var greatest: Value { value(greatestInteger, greatestReal) }
 
   private func value(_ integer: Int64, _ real: Double) -> Value {
-    if kind == .integer { return count == 0 ? .null : .int(integer) }
+    if kind == .integer {
+      // Nothing was added, or nothing but NaN.
+      return leastInteger > greatestInteger ? .null : Value(word: integer, type: type == .date ? .date : .int64) ?? .null
+    }
     // Nothing was below infinity and above its opposite but NaN.
     if leastReal > greatestReal { return .null }
     switch type {
     case .float: return .float(Float(real))
-    case .date: return Value(word: Int64(bitPattern: real.bitPattern), type: .date) ?? .null
     default: return .double(real)
     }
   }
@@ -83,13 +90,14 @@ extension Total {
       return
     }
     let isWhole = selected == rows
+    let isPlain = isWhole && vector.base >= lowest
     switch (kind, vector.layout) {
     case (.integer, .int8) where isWhole && sums:
       integers += Int128(vector.base) * Int128(rows) + Int128(cs_sum8(vector.values, rows))
-    case (.integer, .int8) where isWhole: addNarrow(UInt8.self, vector, rows)
-    case (.integer, .int16) where isWhole: addNarrow(UInt16.self, vector, rows)
-    case (.integer, .int32) where isWhole: addNarrow(UInt32.self, vector, rows)
-    case (.integer, .constantWord):
+    case (.integer, .int8) where isPlain: addNarrow(UInt8.self, vector, rows)
+    case (.integer, .int16) where isPlain: addNarrow(UInt16.self, vector, rows)
+    case (.integer, .int32) where isPlain: addNarrow(UInt32.self, vector, rows)
+    case (.integer, .constantWord) where vector.base >= lowest:
       integers += Int128(vector.base) * Int128(selected)
       leastInteger = min(leastInteger, vector.base)
       greatestInteger = max(greatestInteger, vector.base)
@@ -99,6 +107,7 @@ extension Total {
     default:
       Masks.forEach(mask, words) { row in
         let word = vector.word(at: row)
+        if word < lowest { return }
         integers &+= Int128(word)
         leastInteger = min(leastInteger, word)
         greatestInteger = max(greatestInteger, word)

@@ -30,17 +30,16 @@ enum Literal {
     return "\(value)"
   }
 
-  /// `T<seconds>:<nanoseconds>` since 1970 where that is the date to the last bit, else its own number of seconds.
-  static func date(_ date: Date) -> String {
-    let seconds = date.timeIntervalSinceReferenceDate
-    if abs(seconds) < 1e15 {
-      let since1970 = seconds + Date.timeIntervalBetween1970AndReferenceDate
-      let whole = since1970.rounded(.towardZero)
-      let nanoseconds = ((seconds + Date.timeIntervalBetween1970AndReferenceDate - whole) * 1e9).rounded()
-      let again = whole - Date.timeIntervalBetween1970AndReferenceDate + nanoseconds * 1e-9
-      if again.bitPattern == seconds.bitPattern, abs(nanoseconds) < 1e9 { return "T\(Int64(whole)):\(Int64(nanoseconds))" }
+  /// `T<seconds>:<nanoseconds>` since 1970, both of one sign; of NaN, the infinities and what is as good as they, the number
+  /// of seconds since 2001. What the text is read as is the very same.
+  static func date(_ date: Timestamp) -> String {
+    guard var (seconds, nanoseconds) = date.secondsAndNanoseconds else { return "date(\(number(date.secondsSinceReferenceDate)))" }
+    seconds += Timestamp.from1970
+    if seconds < 0, nanoseconds > 0 {
+      seconds += 1
+      nanoseconds -= 1_000_000_000
     }
-    return "date(\(number(seconds)))"
+    return "T\(seconds):\(nanoseconds)"
   }
 }
 

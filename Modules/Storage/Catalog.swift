@@ -21,16 +21,32 @@ public struct Catalog: Sendable, Hashable, Codable {
   public subscript(name: String) -> TableEntry? { tables.indices.first { tables[$0].name == name }.map { tables[$0] } }
   public subscript(column: ColumnID) -> ColumnEntry? { self[column.table]?[column.property] }
 
-  /// Whether a build of format 1 of an engine's files could not read what the catalog describes: types, kinds and
-  /// marks that came with format 2.
-  package var needsFormat2: Bool {
-    tables.contains { table in
+  /// The newest format of an engine's files that builds know. What is in a file says which it is of: see `formatNeeded`.
+  package static let formatMax = 3
+
+  /// The lowest format of an engine's files that holds what the catalog describes: 2 has ObjectIds, decimals, sets, maps
+  /// and embedded types, 3 has dates as nanoseconds, also in mixed properties.
+  package var formatNeeded: Int {
+    let hasDates = tables.contains { table in
+      table.columns.contains { [.date, .mixed].contains($0.schema.valueType) && !$0.isRetired }
+    }
+    if hasDates { return 3 }
+    let needs2 = tables.contains { table in
       table.isEmbedded
         || table.columns.contains { column in
           let schema = column.schema
           return schema.isSet || schema.isMap || [.objectId, .decimal, .mixed].contains(schema.valueType)
         }
     }
+    return needs2 ? 2 : 1
+  }
+
+  /// Throws `.unsupportedVersion` for a file of a format in which dates were Doubles: nobody could tell from a value which it is.
+  package func check(format: Int) throws(StorageError) {
+    if format >= 3 || formatNeeded < 3 { return }
+    throw StorageError(
+      .unsupportedVersion, .engine, "The store has format \(format), whose dates are Doubles; this build keeps nanoseconds.",
+      remedy: "Export it with the build that wrote it, and import that.")
   }
 }
 

@@ -41,7 +41,7 @@ public enum Step: Sendable {
 /// What the caller of a scan needs of one column, so that an engine can leave out the rest. An engine may ignore it, and the
 /// caller still tests every row.
 ///
-/// The ordinal of an integer column is its word; of a double or date column `ZoneHint.ordinal(of:)` of it, and of
+/// The ordinal of an integer or date column is its word; of a double column `ZoneHint.ordinal(of:)` of it, and of
 /// a float column that of the float as a double.
 public struct ZoneHint: Sendable, Hashable {
   public enum Interest: Sendable, Hashable {

@@ -6,11 +6,11 @@
 /// `ColumnWindow`, with the window.
 public struct ColumnVector {
   public enum Layout: UInt8, Sendable {
-    /// Words of that width, unsigned, to be added to `base` (frame of reference). Integers, bools, links.
+    /// Words of that width, unsigned, to be added to `base` (frame of reference). Integers, bools, links, dates.
     case int8, int16, int32, int64
     /// One bit a row: Bool.
     case bits
-    /// Raw bit patterns of 4 and 8 bytes: Float; Double and Date.
+    /// Raw bit patterns of 4 and 8 bytes: Float; Double.
     case float32, float64
     /// `count + 1` unsigned offsets of that width in `offsets`, relative to `values`: String, Data, ObjectId, mixed values.
     case bytes16, bytes32
@@ -27,7 +27,7 @@ public struct ColumnVector {
   public let offsets: UnsafeRawPointer?
   /// nil: no null in the run. Bit i set: row i is null and its element is unspecified (but readable).
   public let nulls: UnsafePointer<UInt64>?
-  /// Bounds over the rows that are neither null nor NaN, as ordinals (see `ZoneHint`). May be wider than the
+  /// Bounds over the rows that are neither null nor a Double or Float NaN, as ordinals (see `ZoneHint`). May be wider than the
   /// data, never narrower; `min > max` when there is no such row.
   public let min: Int64
   public let max: Int64

@@ -25,7 +25,8 @@ extension CellType {
     if type == .mixed { return .at }
     let (own, found) = (CellType.rank(type), CellType.rank(other))
     if found != own { return found < own ? .below : .above }
-    if type == .decimal { return .at }
+    // Their NaN is among their own words and bytes.
+    if type == .decimal || type == .date { return .at }
     if value.isNaN { return isFloating ? .nan : .below }
     return .at
   }
@@ -62,18 +63,6 @@ extension CellType {
     case .integer, .double, .float: "-9223372036854775808"
     case .bytes: isText ? "''" : "x''"
     case .bytes16: "x''"
-    }
-  }
-}
-
-extension Value {
-  var isNaN: Bool {
-    switch self {
-    case .float(let x): x.isNaN
-    case .double(let x): x.isNaN
-    case .date(let x): x.timeIntervalSinceReferenceDate.isNaN
-    case .decimal(let x): x.isNaN
-    default: false
     }
   }
 }

@@ -11,8 +11,8 @@ enum MetaTables {
   /// "Viva" in the file's application id.
   static let applicationID: Int32 = 0x5669_7661
   /// The newest format that this build reads, in the file's user version. A file with a higher one is not opened. One is
-  /// of format 1 until its catalog needs more (`Catalog.needsFormat2`).
-  static let format: Int32 = 2
+  /// of format 1 until its catalog needs more (`Catalog.formatNeeded`).
+  static let format = Int32(Catalog.formatMax)
 
   static let definitions = [
     """
@@ -81,11 +81,14 @@ extension Connection {
     }
     defer { finish(statement) }
     guard try step(statement, "read the catalog") else { return Catalog() }
-    do { return try Catalog(json: statement.bytes(0, isText: true)) } catch {
+    let catalog: Catalog
+    do { catalog = try Catalog(json: statement.bytes(0, isText: true)) } catch {
       throw StorageError(
         .corrupt, .engine, "The catalog in '_vivarium_catalog' cannot be read: \(error).",
         remedy: "Restore the file from a copy.")
     }
+    try catalog.check(format: Int(format))
+    return catalog
   }
 
   func writeCatalog(_ catalog: Catalog, _ version: Version) throws(StorageError) {

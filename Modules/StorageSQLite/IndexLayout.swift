@@ -20,7 +20,7 @@ final class IndexLayout: Sendable {
     self.name = name.quoted
     self.columns = columns
     isDirect = entry.isUnique && columns.count == 1 && columns[0].cell.physical == .integer
-      && columns[0].cell.type != .bool && columns[0].cell.type != .link
+      && ![.bool, .link, .date].contains(columns[0].cell.type)
   }
 
   var definition: String {

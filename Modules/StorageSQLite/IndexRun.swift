@@ -188,13 +188,12 @@ extension Statement {
     case .null: bindNull(parameter)
     case .float(let x): bindNumber(parameter, Double(x))
     case .double(let x): bindNumber(parameter, x)
-    case .date(let x): bindNumber(parameter, x.timeIntervalSinceReferenceDate)
     case .decimal, .object, .list, .map: try bind(parameter, ordered: .data(Data(value.orderKey)))
     case .string, .data, .uuid, .objectId:
       let isText = value.type == .string
       let code = value.withBytes { csqlite_bind_copy(pointer, parameter, $0?.baseAddress, UInt64($0?.count ?? 0), isText ? 1 : 0) }
       if code != SQLITE_OK { throw StorageError(.tooLarge, .statement, "A value to compare with is too large.", underlyingCode: code) }
-    case .bool, .int, .link: bind(parameter, value.word ?? 0)
+    case .bool, .int, .link, .date: bind(parameter, value.word ?? 0)
     }
   }
 }

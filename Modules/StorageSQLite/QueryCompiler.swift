@@ -153,10 +153,12 @@ struct QueryCompiler {
     if column.cell.isFloating {
       // BLOBs are above every number to SQLite: NaN must not pass, −0.0 as 0 does.
       test = "(\(test) AND typeof(\(column.name)) <> 'blob'"
-      let zero = Value.double(0).order(to: value.asNumber)
+      let zero = Value.double(0).order(to: value)
       if zero.passes(sign) { test += " OR \(column.name) IS \(column.cell.negativeZero)" }
       test += ")"
     }
+    // The NaN of dates is below all of them, and in no relation.
+    if isBelow, column.cell.type == .date { test += " AND \(column.name) >= \(Timestamp.negativeInfinity.word)" }
     guard column.mayBeNull else { return "(\(test))" }
     // A null string is below every string; any other null is neither below nor above.
     let isNullIn = isBelow && column.cell.type == .string

@@ -12,7 +12,8 @@ extension SQLiteWriteTransaction {
         connection.use(new)
         try run(SchemaChange(from: layout, to: new), new)
         try connection.writeCatalog(catalog, version.next)
-        if catalog.needsFormat2 { try connection.execute("PRAGMA user_version = \(MetaTables.format)") }
+        let format = catalog.formatNeeded
+        if try connection.number(of: "user_version") < format { try connection.execute("PRAGMA user_version = \(format)") }
       } catch {
         // Half of it may be done.
         var error = error

@@ -93,7 +93,7 @@ extension ColumnLayout {
   fileprivate var remark: String {
     switch cell.type {
     case .bool: " /* 0 or 1 */"
-    case .date: " /* seconds since 2001-01-01 00:00 UTC */"
+    case .date: " /* nanoseconds since 2001-01-01 00:00 UTC, within 2^62 */"
     case .uuid: " /* UUID, 16 bytes */"
     case .objectId: " /* ObjectId, 12 bytes */"
     case .decimal: " /* decimal number */"

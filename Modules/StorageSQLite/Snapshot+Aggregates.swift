@@ -39,8 +39,11 @@ extension Snapshot: AggregatePushdown {
   /// NaN and −0.0 rest as BLOBs, which stand above all numbers: where one is the greatest, SQLite's order is not ours.
   private final func bound(_ column: ColumnLayout, _ part: ColumnTotal.Part) throws(StorageError) -> ColumnTotal? {
     let (name, cell) = (column.name, column.cell)
+    // The NaN of dates is below all of them, and passed over.
+    let lowest = cell.type == .date ? Timestamp.negativeInfinity.word : .min
+    let filter = cell.type == .date && part == .least ? " WHERE \(name) >= \(lowest)" : ""
     let terms = part == .greatest ? "max(\(name))" : "min(\(name)), max(\(name))"
-    return try row("SELECT \(terms) FROM \(layout.tableName(column))") { statement in
+    return try row("SELECT \(terms) FROM \(layout.tableName(column))\(filter)") { statement in
       var total = ColumnTotal()
       if part == .least, [SQLITE_TEXT, SQLITE_BLOB].contains(sqlite3_column_type(statement.pointer, 1)) { return nil }
       switch sqlite3_column_type(statement.pointer, 0) {
@@ -49,7 +52,7 @@ extension Snapshot: AggregatePushdown {
       default: return nil
       }
       guard case .word(let word) = statement.word(0, cell) else { return nil }
-      total.bound = word
+      if word >= lowest { total.bound = word }
       return total
     }
   }

@@ -105,6 +105,7 @@ extension IndexLayout {
     switch (range.equal[0], columns[0].cell.type) {
     case (.int(let word), .int64), (.int(let word), .int32), (.int(let word), .int16), (.int(let word), .int8): return word
     case (.link(let key), .link): return key.rawValue
+    case (.date(let date), .date): return date.word
     default: return nil
     }
   }

@@ -14,7 +14,7 @@ import Foundation
 /// | 3 | integer | 8 bytes |
 /// | 4, 5 | Float, Double | bit pattern of 4 or 8 bytes |
 /// | 6, 7 | String, Data | the bytes |
-/// | 8 | Date | bit pattern of 8 bytes |
+/// | 8 | Date | 8 bytes, the word of a `Timestamp` |
 /// | 9, 10 | UUID, ObjectId | 16 or 12 bytes |
 /// | 11 | Decimal128 | 16 bytes, as in a column |
 /// | 12 | link | table u16, key i64 |
@@ -50,7 +50,7 @@ public enum MixedCoding {
     case .int(let x): put(.int, x)
     case .float(let x): put(.float, x.bitPattern)
     case .double(let x): put(.double, x.bitPattern)
-    case .date(let x): put(.date, x.timeIntervalSinceReferenceDate.bitPattern)
+    case .date(let x): put(.date, x.word)
     case .string, .data, .uuid, .objectId, .decimal:
       bytes.append(tag(of: value).rawValue)
       value.withBytes { if let content = $0 { bytes.append(contentsOf: content) } }
@@ -108,8 +108,7 @@ public enum MixedCoding {
     case .int: return number(Int64.self).map { .int($0) }
     case .float: return number(UInt32.self).map { .float(Float(bitPattern: $0)) }
     case .double: return number(UInt64.self).map { .double(Double(bitPattern: $0)) }
-    case .date:
-      return number(UInt64.self).map { .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0))) }
+    case .date: return number(Int64.self).map { .date(Timestamp(word: $0)) }
     case .string: return Value(bytes: content, type: .string)
     case .data: return Value(bytes: content, type: .data)
     case .uuid: return Value(bytes: content, type: .uuid)

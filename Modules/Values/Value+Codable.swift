@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 /// As `{"int": 5}`, `{"string": "a"}`, `{"list": [{"bool": true}, {"null": true}]}`: what kind of value it is and the
-/// value, bit for bit. Numbers that JSON cannot say, and dates of such, are their bits in hexadecimal.
+/// value, bit for bit. Numbers that JSON cannot say are their bits in hexadecimal; dates are text, as `Timestamp` has it.
 extension Value: Codable {
   private enum Kind: String, CodingKey {
     case null, bool, int, float, double, string, data, date, uuid, objectId, decimal, link, object, list, map
@@ -23,7 +23,7 @@ extension Value: Codable {
     case .double(let x): try container.encode(real: x, forKey: .double)
     case .string(let x): try container.encode(x, forKey: .string)
     case .data(let x): try container.encode(x.base64EncodedString(), forKey: .data)
-    case .date(let x): try container.encode(real: x.timeIntervalSinceReferenceDate, forKey: .date)
+    case .date(let x): try container.encode(x, forKey: .date)
     case .uuid(let x): try container.encode(x.uuidString, forKey: .uuid)
     case .objectId(let x): try container.encode(x.description, forKey: .objectId)
     case .decimal(let x):
@@ -59,7 +59,7 @@ extension Value: Codable {
     case .double: self = .double(try container.decode(realForKey: kind))
     case .string: self = .string(try text())
     case .data: self = .data(try known(Data(base64Encoded: text())))
-    case .date: self = .date(Date(timeIntervalSinceReferenceDate: try container.decode(realForKey: kind)))
+    case .date: self = .date(try container.decode(Timestamp.self, forKey: kind))
     case .uuid: self = .uuid(try known(UUID(uuidString: text())))
     case .objectId: self = .objectId(try known(ObjectId(text())))
     case .decimal:

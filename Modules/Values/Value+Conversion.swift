@@ -16,8 +16,8 @@ extension Value {
     case (.double(let x), .float): return .float(Float(x))
     case (.double(let x), .int8), (.double(let x), .int16), (.double(let x), .int32), (.double(let x), .int64):
       return Int64(exactly: x).map { .int($0) }
-    case (.int(let x), .date): return Double(exactly: x).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
-    case (.double(let x), .date): return .date(Date(timeIntervalSinceReferenceDate: x))
+    case (.int(let x), .date): return .date(Timestamp(secondsSinceReferenceDate: x, nanoseconds: 0))
+    case (.double(let x), .date): return .date(Timestamp(secondsSinceReferenceDate: x))
     case (.string(let text), .uuid): return UUID(uuidString: text).map { .uuid($0) }
     case (.string(let text), .objectId): return ObjectId(text).map { .objectId($0) }
     case (.string(let text), .decimal): return Decimal128(text).map { .decimal($0) }
@@ -52,7 +52,8 @@ extension Value {
   }
 
   private static func date(_ text: String) -> Value? {
-    if let date = try? Date(text, strategy: .iso8601) { return .date(date) }
-    return (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))).map { .date($0) }
+    if let exact = Timestamp(text) { return .date(exact) }
+    if let date = try? Date(text, strategy: .iso8601) { return .date(Timestamp(date)) }
+    return (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))).map { .date(Timestamp($0)) }
   }
 }

@@ -8,7 +8,7 @@ extension Value {
   /// The one order of values, used by sorting, by indexes and by range conditions.
   ///
   /// Null first, then NaN, then numbers by value over all numeric types, decimals too (−0.0 equals 0.0), strings and
-  /// data by bytes, dates by time, ObjectIds and UUIDs by bytes, links by table and key, lists by their first
+  /// data by bytes, dates by time with NaN first, ObjectIds and UUIDs by bytes, links by table and key, lists by their first
   /// difference, maps by that of their keys and values in turn. Values of different kinds are ordered null, bool,
   /// numbers, string, data, date, objectId, uuid, link, list, map, as Realm orders mixed values. It is a total
   /// preorder: two values that are `same` may still differ in bits (0.0 and −0.0, 1 and 1.0).
@@ -30,8 +30,7 @@ extension Value {
     case (.float, _), (.double, _): return Order.compare(asDouble, other.asDouble)
     case (.string(let x), .string(let y)): return Order.compare(x.utf8, y.utf8)
     case (.data(let x), .data(let y)): return Order.compare(x, y)
-    case (.date(let x), .date(let y)):
-      return Order.compare(x.timeIntervalSinceReferenceDate, y.timeIntervalSinceReferenceDate)
+    case (.date(let x), .date(let y)): return Order(x, y)
     case (.uuid, .uuid):
       return withBytes { x in other.withBytes { y in Order.compare(x ?? .init(start: nil, count: 0), y ?? .init(start: nil, count: 0)) } }
     case (.objectId(let x), .objectId(let y)): return Order(x, y)

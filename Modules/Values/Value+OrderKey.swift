@@ -22,7 +22,7 @@ extension Value {
     case .double(let x): OrderKey.append(x, to: &key)
     case .string(let x): OrderKey.append(x.utf8, to: &key)
     case .data(let x): OrderKey.append(x, to: &key)
-    case .date(let x): OrderKey.append(x.timeIntervalSinceReferenceDate, to: &key)
+    case .date(let x): OrderKey.append(x.word, to: &key)
     case .uuid, .objectId: withBytes { if let bytes = $0 { key.append(contentsOf: bytes) } }
     case .link(let x): OrderKey.append(ObjectLink(TableID(0), x), to: &key)
     case .object(let x): OrderKey.append(x, to: &key)
@@ -77,7 +77,11 @@ private enum OrderKey {
 
   static func append(_ link: ObjectLink, to key: inout [UInt8]) {
     withUnsafeBytes(of: link.table.rawValue.bigEndian) { key.append(contentsOf: $0) }
-    withUnsafeBytes(of: (UInt64(bitPattern: link.key.rawValue) ^ 1 << 63).bigEndian) { key.append(contentsOf: $0) }
+    append(link.key.rawValue, to: &key)
+  }
+
+  static func append(_ word: Int64, to key: inout [UInt8]) {
+    withUnsafeBytes(of: (UInt64(bitPattern: word) ^ 1 << 63).bigEndian) { key.append(contentsOf: $0) }
   }
 
   /// NaN is 0, a number 1, its ordinal and 0.

@@ -13,7 +13,7 @@ extension Value {
     case .int(let x): x
     case .float(let x): Int64(x.bitPattern)
     case .double(let x): Int64(bitPattern: x.bitPattern)
-    case .date(let x): Int64(bitPattern: x.timeIntervalSinceReferenceDate.bitPattern)
+    case .date(let x): x.word
     case .link(let x): x.rawValue
     default: nil
     }
@@ -26,8 +26,7 @@ extension Value {
     case .int8, .int16, .int32, .int64: self = .int(word)
     case .float: self = .float(Float(bitPattern: UInt32(truncatingIfNeeded: word)))
     case .double: self = .double(Double(bitPattern: UInt64(bitPattern: word)))
-    case .date:
-      self = .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(bitPattern: word))))
+    case .date: self = .date(Timestamp(word: word))
     case .link: self = .link(ObjectKey(word))
     case .string, .data, .uuid, .objectId, .decimal, .mixed: return nil
     }

@@ -17,7 +17,7 @@ public enum Value: Sendable {
   case double(Double)
   case string(String)
   case data(Data)
-  case date(Date)
+  case date(Timestamp)
   case uuid(UUID)
   case objectId(ObjectId)
   case decimal(Decimal128)
@@ -41,8 +41,7 @@ extension Value: Hashable {
     case (.double(let x), .double(let y)): x.bitPattern == y.bitPattern
     case (.string(let x), .string(let y)): x.utf8.elementsEqual(y.utf8)
     case (.data(let x), .data(let y)): x == y
-    case (.date(let x), .date(let y)):
-      x.timeIntervalSinceReferenceDate.bitPattern == y.timeIntervalSinceReferenceDate.bitPattern
+    case (.date(let x), .date(let y)): x == y
     case (.uuid(let x), .uuid(let y)): x == y
     case (.link(let x), .link(let y)): x == y
     case (.objectId(let x), .objectId(let y)): x == y
@@ -63,7 +62,7 @@ extension Value: Hashable {
     case .double(let x): hasher.combine(x.bitPattern)
     case .string(let x): for byte in x.utf8 { hasher.combine(byte) }
     case .data(let x): hasher.combine(x)
-    case .date(let x): hasher.combine(x.timeIntervalSinceReferenceDate.bitPattern)
+    case .date(let x): hasher.combine(x)
     case .uuid(let x): hasher.combine(x)
     case .link(let x): hasher.combine(x)
     case .objectId(let x): hasher.combine(x)
@@ -79,6 +78,17 @@ extension Value: Hashable {
 
 extension Value {
   @inlinable public var isNull: Bool { if case .null = self { true } else { false } }
+
+  /// Whether the value is a number or date that equals nothing in a condition.
+  package var isNaN: Bool {
+    switch self {
+    case .float(let x): x.isNaN
+    case .double(let x): x.isNaN
+    case .decimal(let x): x.isNaN
+    case .date(let x): x.isNaN
+    default: false
+    }
+  }
 
   /// The type a non-null value has by itself; integers are `int64`, and what only a mixed value can be is `mixed`.
   public var type: ValueType? {
@@ -129,7 +139,7 @@ extension Value: CustomStringConvertible {
     case .double(let x): "\(x)"
     case .string(let x): x
     case .data(let x): "\(x.count) bytes"
-    case .date(let x): x.formatted(.iso8601)
+    case .date(let x): x.description
     case .uuid(let x): x.uuidString
     case .link(let x): "\(x)"
     case .objectId(let x): x.description

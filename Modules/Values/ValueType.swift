@@ -11,8 +11,7 @@ public enum ValueType: String, Sendable, Hashable, Codable, CaseIterable {
   case double
   case string
   case data
-  /// A point in time, kept as `Date.timeIntervalSinceReferenceDate`: seconds from 2001-01-01 00:00 UTC,
-  /// bit for bit.
+  /// A point in time, exact to the nanosecond (`Timestamp`).
   case date
   case uuid
   case objectId
@@ -26,7 +25,7 @@ public enum ValueType: String, Sendable, Hashable, Codable, CaseIterable {
 
 /// How a value travels and rests: what the storage engine has to know of a type.
 public enum PhysicalType: UInt8, Sendable, Hashable {
-  /// 64 bits: an integer, a Bool (0 or 1) or a link (the object key). Ordered as Int64.
+  /// 64 bits: an integer, a Bool (0 or 1), a link (the object key) or a date (`Timestamp.word`). Ordered as Int64.
   case integer
   /// 64 bits: the bit pattern of a Double.
   case double
@@ -42,8 +41,8 @@ extension ValueType {
   /// How values of the type are stored. Bit-exact in every case.
   @inlinable public var physical: PhysicalType {
     switch self {
-    case .bool, .int8, .int16, .int32, .int64, .link: .integer
-    case .double, .date: .double
+    case .bool, .int8, .int16, .int32, .int64, .link, .date: .integer
+    case .double: .double
     case .float: .float
     case .string, .data, .objectId, .mixed: .bytes
     case .uuid, .decimal: .bytes16
@@ -68,6 +67,17 @@ extension ValueType {
 
   /// Whether values can be links, which have backlinks.
   @inlinable public var mayLink: Bool { self == .link || self == .mixed }
+
+  /// The words that values can have a place among, where not every Int64 is one: integers and Bools in range, dates that are
+  /// not NaN. nil for types that are no integers at the storage seam.
+  package var wordRange: ClosedRange<Int64>? {
+    switch self {
+    case .bool: 0...1
+    case .date: Timestamp.negativeInfinity.word...Int64.max
+    case .link: Int64.min...Int64.max
+    default: integerRange
+    }
+  }
 
   /// The integers the type can hold; nil when it is no integer.
   public var integerRange: ClosedRange<Int64>? {

@@ -49,7 +49,7 @@ struct Kennel {
       let dog = try Rows(write, "Dog")
       let rex = try dog.insert([
         "weight": .double(30.25), "tag": .uuid(Kennel.identifier), "good": .bool(true),
-        "born": .date(Date(timeIntervalSinceReferenceDate: 123_456.789)), "photo": .data(Data([0, 255, 16])),
+        "born": .date(Timestamp(secondsSinceReferenceDate: 123_456.789)), "photo": .data(Data([0, 255, 16])),
       ])
       let odd = try dog.insert(["weight": .double(.nan), "tag": .uuid(Kennel.identifier)])
       try dog.append([.float(1.5), .null, .float(-.infinity)], to: odd, "marks")

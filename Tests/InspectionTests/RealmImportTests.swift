@@ -45,7 +45,7 @@ import Values
       "Person": [
         {
           "_id": "5f086d00ddf69c48082eb63b", "name": "Jane \\u00e9", "age": 42, "height": 1.75, "nick": null,
-          "born": "1980-02-29T12:30:00.250Z", "photo": "AAH/", "balance": {"$numberDecimal": "12.50"},
+          "born": "1980-02-29T12:30:00.250000001Z", "photo": "AAH/", "balance": {"$numberDecimal": "12.50"},
           "token": "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "extra": {"a": [1, "x", null, {"$numberDecimal": "0.1"}]},
           "tags": ["b", "a"], "scores": [3, null, 3], "phones": {"home": "1", "": "2"},
           "best": {"name": "Rex"}, "dogs": [{"name": "Fido"}, {"name": "Rex"}, {"name": "Fido"}],
@@ -86,8 +86,8 @@ import Values
     #expect(try value("_id", 1) == .objectId(#require(ObjectId("5f086d00ddf69c48082eb63b"))))
     #expect(try value("name", 1) == .string("Jane é") && value("age", 1) == .int(42) && value("age", 2) == .int(7))
     #expect(try value("height", 1) == .double(1.75) && value("nick", 1) == .null && value("nick", 2) == .string(""))
-    let born = try #require(ISO8601DateFormatter().date(from: "1980-02-29T12:30:00Z"))
-    #expect(try value("born", 1) == .date(born.addingTimeInterval(0.25)) && value("born", 2) == .null)
+    // 320,675,400 seconds after 1970; a Double could not say the last digit.
+    #expect(try value("born", 1) == .date(Timestamp(secondsSince1970: 320_675_400, nanoseconds: 250_000_001)) && value("born", 2) == .null)
     #expect(try value("photo", 1) == .data(Data([0, 1, 255])) && value("balance", 1) == .decimal(#require(Decimal128("12.50"))))
     #expect(try value("token", 1) == .uuid(#require(UUID(uuidString: "6BA7B810-9DAD-11D1-80B4-00C04FD430C8"))))
     let list = Value.list([.int(1), .string("x"), .null, .decimal(try #require(Decimal128("0.1")))])

@@ -13,7 +13,6 @@ enum FirstFormat {
   @Model final class Commit {
     @PrimaryKey var hash: String = ""
     var subject: String = ""
-    @Indexed var date: Date = Date(timeIntervalSince1970: 0)
     var author: Author?
     var parents: LiveList<Commit>
     var files: LiveList<SourceFile>
@@ -70,6 +69,9 @@ enum FirstFormatLater {
 /// Files that the first builds wrote are opened, read, written and migrated by this one. They are kept as text in
 /// Tests/Fixtures, their bytes without the zeroes, and were written by the demo of that time, two processes at once: the history
 /// of a small git repository, and what the two sides told each other.
+///
+/// The commits had a date then, a Double of seconds, which no build reads any more: `first-format-dates` are those files, and
+/// `first-format` the same after a migration took the dates out.
 @Suite struct FirstFormatTests {
   static let engines: [Engine] = [.lmdb, .sqlite]
   private static let models: [any SchemaDescribing.Type] = [
@@ -77,37 +79,45 @@ enum FirstFormatLater {
   ]
 
   private func configuration(
-    _ engine: Engine, _ folder: TemporaryDirectory, _ models: [any SchemaDescribing.Type]
+    _ engine: Engine, _ folder: TemporaryDirectory, _ models: [any SchemaDescribing.Type], _ fixture: String = "first-format"
   ) throws -> Store.Configuration {
     let place = folder.file("first")
     if !FileManager.default.fileExists(atPath: place.path) {
-      try SparseFile.bytes("first-format.\(engine.rawValue)").write(to: place)
+      try SparseFile.bytes("\(fixture).\(engine.rawValue)").write(to: place)
     }
-    return engine.configuration(place, models)
+    var configuration = engine.configuration(place, models)
+    configuration.schemaVersion = 1
+    return configuration
   }
 
-  /// Subject, author, number of the second, parents and files of each commit, in the order of their keys.
-  private static let commits: [(String, String, Int, [Int], [String])] = [
-    ("Commit 1: é 日本", "Ann", 0, [], ["a.txt", "b.txt"]), ("Commit 2: é 日本", "Bob", 2, [1], ["b.txt"]),
-    ("Commit 3: é 日本", "Ann", 3, [2], ["a.txt", "src/c.txt", "src/d.txt"]), ("Commit 4: é 日本", "Zoë", 4, [2], ["side.txt"]),
-    ("Merge", "Bob", 5, [3, 4], []), ("Commit 6: é 日本", "Ann", 6, [5], ["a.txt", "f6.txt"]),
-    ("Commit 7: é 日本", "Ann", 7, [6], ["a.txt", "f7.txt"]), ("Commit 8: é 日本", "Ann", 8, [7], ["a.txt", "f8.txt"]),
-    ("Commit 9: é 日本", "Ann", 9, [8], ["a.txt", "f9.txt"]),
+  @Test(arguments: engines) func aFileWhoseDatesAreDoublesIsRefusedAndLeftAsItIs(engine: Engine) throws {
+    let folder = TemporaryDirectory("first")
+    for _ in 0..<2 {
+      let error = #expect(throws: StoreError.self) { try Store(self.configuration(engine, folder, Self.models, "first-format-dates")) }
+      #expect(error?.code == .unsupportedVersion && error?.remedy?.isEmpty == false)
+    }
+  }
+
+  /// Subject, author, parents and files of each commit, in the order of their keys.
+  private static let commits: [(String, String, [Int], [String])] = [
+    ("Commit 1: é 日本", "Ann", [], ["a.txt", "b.txt"]), ("Commit 2: é 日本", "Bob", [1], ["b.txt"]),
+    ("Commit 3: é 日本", "Ann", [2], ["a.txt", "src/c.txt", "src/d.txt"]), ("Commit 4: é 日本", "Zoë", [2], ["side.txt"]),
+    ("Merge", "Bob", [3, 4], []), ("Commit 6: é 日本", "Ann", [5], ["a.txt", "f6.txt"]),
+    ("Commit 7: é 日本", "Ann", [6], ["a.txt", "f7.txt"]), ("Commit 8: é 日本", "Ann", [7], ["a.txt", "f8.txt"]),
+    ("Commit 9: é 日本", "Ann", [8], ["a.txt", "f9.txt"]),
   ]
 
   @Test(arguments: engines) func aFileOfTheFirstFormatIsReadAsItWasWritten(engine: Engine) throws {
     let folder = TemporaryDirectory("first")
     let store = try Store(configuration(engine, folder, Self.models))
-    #expect(store.version.rawValue == 44 && store.schemaVersion == 0)
+    #expect(store.version.rawValue == 45 && store.schemaVersion == 1)
     let commits = store.objects(FirstFormat.Commit.self).toArray()
     #expect(commits.map(\._$key) == Array(1...9))
     for (commit, wanted) in zip(commits, Self.commits) {
       #expect(commit.subject == wanted.0 && commit.author?.name == wanted.1 && commit.hash.utf8.count == 40)
-      #expect(commit.parents.map { Int($0._$key) } == wanted.3 && commit.files.map(\.path) == wanted.4)
-      // The first one was made the newest by the other side.
-      if wanted.2 > 0 { #expect(commit.date == Date(timeIntervalSince1970: 1_700_000_000 + Double(wanted.2) * 1_000)) }
+      #expect(commit.parents.map { Int($0._$key) } == wanted.2 && commit.files.map(\.path) == wanted.3)
     }
-    #expect(commits[0].date > Date(timeIntervalSince1970: 1_795_000_000) && commits[0].hash == "f5094c9c3d9775d59f7a31a4db1a4abad4f4b6d6")
+    #expect(commits[0].hash == "f5094c9c3d9775d59f7a31a4db1a4abad4f4b6d6")
     let notes = store.objects(FirstFormat.Note.self)
     #expect(notes.count == 42 && notes.map(\.id) == Array(1...40) + [1_000, 1_001])
     #expect(notes.allSatisfy { ["first", "second"].contains($0.writer) && $0.writtenNanoseconds > 27_000_000_000_000 })
@@ -121,8 +131,6 @@ enum FirstFormatLater {
     #expect(merged.subject == "Merge" && store.object(FirstFormat.Author.self, forPrimaryKey: "zoe@example.org")?.commits.count == 1)
     #expect(store.object(FirstFormat.SourceFile.self, forPrimaryKey: "a.txt")?.commits.map { Int($0._$key) } == [1, 3, 6, 7, 8, 9])
     let commits = store.objects(FirstFormat.Commit.self)
-    let late = Date(timeIntervalSince1970: 1_700_006_000)
-    #expect(commits.where { $0.date >= late }.sorted(by: \.date, ascending: false).map { Int($0._$key) } == [1, 9, 8, 7, 6])
     #expect(commits.filter("ANY files.path BEGINSWITH 'src/' OR author.name == 'Zoë'").map { Int($0._$key) } == [3, 4])
     let opened = try configuration.backend.open(OpenOptions())
     let read = try opened.beginRead()
@@ -132,7 +140,7 @@ enum FirstFormatLater {
       versions.append(record.version.rawValue)
       return .proceed
     }
-    #expect(versions == Array(1...44))
+    #expect(versions == Array(1...45))
     let output = StringOutput()
     try Inspector(opened, location: "first", format: .table, output: output).verify()
     #expect(output.text.contains("no faults"))
@@ -169,9 +177,9 @@ enum FirstFormatLater {
         FirstFormatLater.Commit.self, FirstFormatLater.Author.self, FirstFormatLater.SourceFile.self,
         FirstFormatLater.Note.self,
       ])
-    configuration.schemaVersion = 1
+    configuration.schemaVersion = 2
     configuration.migration = { migration, old in
-      #expect(old == 0)
+      #expect(old == 1)
       try migration.enumerateObjects(ofType: "Commit") { old, new in
         try new?.set("names", to: [old["subject"], .string("x"), .string("x")])
         try new?.set("extra", to: .list([old["subject"], .int(1)]))
@@ -180,11 +188,11 @@ enum FirstFormatLater {
     for _ in 0..<2 {
       let store = try Store(configuration)
       let commits = store.objects(FirstFormatLater.Commit.self)
-      #expect(commits.count == 9 && store.schemaVersion == 1)
+      #expect(commits.count == 9 && store.schemaVersion == 2)
       for (commit, wanted) in zip(commits, Self.commits) {
-        #expect(commit.subject == wanted.0 && commit.author?.name == wanted.1 && commit.files.map(\.path) == wanted.4)
+        #expect(commit.subject == wanted.0 && commit.author?.name == wanted.1 && commit.files.map(\.path) == wanted.3)
         #expect(commit.names.toArray() == [wanted.0, "x"] && commit.extra[0]?.string == wanted.0 && commit.weight == 0)
-        #expect(commit.fileCount == wanted.4.count && commit.date != nil)
+        #expect(commit.fileCount == wanted.3.count && commit.date == nil)
       }
       #expect(store.objects(FirstFormatLater.Author.self).map(\.commitCount) == [6, 2, 1])
       let notes = store.objects(FirstFormatLater.Note.self)

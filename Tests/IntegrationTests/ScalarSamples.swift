@@ -14,7 +14,7 @@ enum ScalarSamples {
         .leastNormalMagnitude, .signalingNaN,
       ].map { .float($0) }
     case .double: return doubles.map { .double($0) }
-    case .date: return doubles.map { .date(Date(timeIntervalSinceReferenceDate: $0)) } + [.date(.distantPast), .date(.distantFuture)]
+    case .date: return TimestampSamples.edges.map { .date($0) } + [.date(Timestamp(.distantPast)), .date(Timestamp(.distantFuture))]
     case .string:
       return ["", "\0", "a\0b", "e\u{301}", "é", "\u{FEFF}", "👩‍👩‍👧", String(repeating: "日", count: 6_000)].map { .string($0) }
     case .data: return [Data(), Data([0]), Data(repeating: 255, count: 20_000)].map { .data($0) }
@@ -51,7 +51,8 @@ enum ScalarSamples {
     case .bool: return .bool(random.oneIn(2))
     case .float: return .float(Float(bitPattern: UInt32(truncatingIfNeeded: random.next())))
     case .double: return .double(Double(bitPattern: random.next()))
-    case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: random.next())))
+    case .date: 
+      return .date(random.oneIn(2) ? Timestamp(secondsSinceReferenceDate: Double(bitPattern: random.next())) : TimestampSamples.any(&random))
     case .string:
       let scalars = (0..<random.below(40)).map { _ in Unicode.Scalar(UInt32(random.below(0xD7FF))) ?? "x" }
       return .string(String(String.UnicodeScalarView(scalars)))

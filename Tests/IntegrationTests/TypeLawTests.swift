@@ -41,6 +41,9 @@ import Vivarium
   var dates: LiveList<Date>
   var datesSet: LiveSet<Date>
   var datesMap: LiveMap<Date>
+  var timestamps: LiveList<Timestamp>
+  var timestampsSet: LiveSet<Timestamp>
+  var timestampsMap: LiveMap<Timestamp>
   var uuids: LiveList<UUID>
   var uuidsSet: LiveSet<UUID>
   var uuidsMap: LiveMap<UUID>
@@ -71,6 +74,7 @@ import Vivarium
   var string: String?
   var data: Data?
   var date: Date?
+  var timestamp: Timestamp?
   var uuid: UUID?
   var objectId: ObjectId?
   var decimal: Decimal128?
@@ -124,6 +128,10 @@ import Vivarium
 
   @Test(arguments: Engine.allCases) func datesComeBackBitExactFromEveryHolder(engine: Engine) throws {
     try law(Date.self, engine, \.dates, \.datesSet, \.datesMap, \.date) { $0.date = $1 }
+  }
+
+  @Test(arguments: Engine.allCases) func timestampsComeBackBitExactFromEveryHolder(engine: Engine) throws {
+    try law(Timestamp.self, engine, \.timestamps, \.timestampsSet, \.timestampsMap, \.timestamp) { $0.timestamp = $1 }
   }
 
   @Test(arguments: Engine.allCases) func uuidsComeBackBitExactFromEveryHolder(engine: Engine) throws {

@@ -42,7 +42,7 @@ import Vivarium
     "double": [.null, .double(-0.0), .double(.nan), .double(.infinity), .double(.leastNonzeroMagnitude), .double(.greatestFiniteMagnitude)],
     "string": [.null, .string(""), .string("\0"), .string("e\u{301}"), .string("é"), .string(String(repeating: "日", count: 5_000))],
     "data": [.null, .data(Data()), .data(Data([0])), .data(Data(repeating: 255, count: 20_000))],
-    "date": [.null, .date(.distantPast), .date(.distantFuture), .date(Date(timeIntervalSinceReferenceDate: -0.0))],
+    "date": [.null, .date(Timestamp(.distantPast)), .date(Timestamp(.distantFuture)), .date(Timestamp(word: 1)), .date(.nan)],
     "uuid": [.null, .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))), .uuid(UUID())],
     "objectId": [.null, .objectId(.zero), .objectId(ObjectId())],
     "decimal": ["1.50", "-0", "0E-6176", "9.999999999999999999999999999999999E+6144", "NaN", "-Infinity"]

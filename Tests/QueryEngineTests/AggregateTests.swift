@@ -44,7 +44,7 @@ import Values
     switch value {
     case .float(let x): x.isNaN
     case .double(let x): x.isNaN
-    case .date: value.word.map { Double(bitPattern: UInt64(bitPattern: $0)).isNaN } ?? false
+    case .date(let x): x.isNaN
     default: false
     }
   }

@@ -48,8 +48,10 @@ import Values
     #expect(try node("a == YES") == comparison("a", .equal, .bool(true)))
     #expect(try node("a == 'it\\'s \\u00e9\\n'") == comparison("a", .equal, .string("it's é\n")))
     #expect(try node("a == '\\ud83e\\udd84'") == comparison("a", .equal, .string("🦄")))
-    #expect(try node("a == 2001-01-01@00:00:01") == comparison("a", .equal, .date(.init(timeIntervalSinceReferenceDate: 1))))
-    #expect(try node("a == T978307201:0") == comparison("a", .equal, .date(.init(timeIntervalSinceReferenceDate: 1))))
+    #expect(try node("a == 2001-01-01@00:00:01") == comparison("a", .equal, .date(Timestamp(secondsSinceReferenceDate: 1))))
+    #expect(try node("a == 1970-1-1@0:0:0:1") == comparison("a", .equal, .date(Timestamp(secondsSince1970: 0, nanoseconds: 1))))
+    #expect(try node("a == T-5:-7") == comparison("a", .equal, .date(Timestamp(secondsSince1970: -5, nanoseconds: -7))))
+    #expect(try node("a == T978307201:0") == comparison("a", .equal, .date(Timestamp(secondsSinceReferenceDate: 1))))
     #expect(try node("a == binary(B64'AAE=')") == comparison("a", .equal, .data(.init([0, 1]))))
   }
 
@@ -103,12 +105,13 @@ import Values
   @Test func valuesPrintSoThatTheyReadAsThemselves() throws {
     let values: [Value] = [
       .null, .bool(true), .int(.min), .int(.max), .double(0.1), .double(-0.0), .double(1e300), .double(.infinity), .double(.nan), .float(0.1),
-      .float(-.infinity), .string("it's \"so\"\n\0\\ é 🦄"), .data(Data([0, 255])), .date(Date(timeIntervalSinceReferenceDate: 0.1)),
-      .date(Date(timeIntervalSinceReferenceDate: 1e-300)), .date(Date(timeIntervalSince1970: -1.5)),
+      .float(-.infinity), .string("it's \"so\"\n\0\\ é 🦄"), .data(Data([0, 255])), .date(Timestamp(secondsSinceReferenceDate: 0.1)),
+      .date(Timestamp(secondsSince1970: -1, nanoseconds: -500_000_000)), .date(Timestamp(secondsSince1970: 0, nanoseconds: -1)),
+      .date(Timestamp(secondsSince1970: 1_600_000_000, nanoseconds: 1)), .date(Timestamp(secondsSince1970: -1_600_000_000, nanoseconds: -1)),
       .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))), .link(ObjectKey(7)), .objectId(.zero),
       .decimal(Decimal128(1.5)), .decimal(.nan), .object(ObjectLink(TableID(3), ObjectKey(7))),
     ]
-    for value in values {
+    for value in values + TimestampSamples.edges.map({ .date($0) }) {
       let condition = comparison("a", .equal, value)
       #expect(try node(condition.description) == condition, "\(condition)")
     }

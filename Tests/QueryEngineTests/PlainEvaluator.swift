@@ -180,7 +180,7 @@ struct PlainEvaluator {
     case .float(let x): x.isNaN
     case .double(let x): x.isNaN
     case .decimal(let x): x.isNaN
-    case .date: value.word.map { Double(bitPattern: UInt64(bitPattern: $0)).isNaN } ?? false
+    case .date(let x): x.isNaN
     default: false
     }
   }

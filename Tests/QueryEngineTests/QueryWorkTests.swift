@@ -36,7 +36,7 @@ import Values
           let key = try write.insert(
             table,
             ["project": .int(Int64(i % 100)), "rank": .int(Int64(i)), "level": .double(Double(i) / 4), "title": .string("task \(i)"),
-              "done": .bool(i % 2 == 0), "due": .date(Date(timeIntervalSinceReferenceDate: Double(i))), "weight": .double(Double(i % 50))])
+              "done": .bool(i % 2 == 0), "due": .date(Timestamp(secondsSinceReferenceDate: Double(i))), "weight": .double(Double(i % 50))])
           if i > 0 { try write.set(table.column(named: "parent"), key, word: key.rawValue - 1) }
         }
       }

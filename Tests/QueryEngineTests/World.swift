@@ -116,7 +116,7 @@ struct RandomValues {
     case .double: return .double(double(&random))
     case .string: return .string(string(&random))
     case .data: return .data(Data((0..<random.below(4)).map { _ in [0, 97, 98, 255][random.below(4)] }))
-    case .date: return .date(Date(timeIntervalSinceReferenceDate: double(&random)))
+    case .date: return .date(TimestampSamples.any(&random))
     case .uuid:
       let last = UInt8(random.below(3))
       return .uuid(UUID(uuid: (random.oneIn(2) ? 0 : 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last)))

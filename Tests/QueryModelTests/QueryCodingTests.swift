@@ -12,8 +12,8 @@ import Values
   private static let values: [Value] = [
     .null, .bool(true), .bool(false), .int(0), .int(.min), .int(.max), .float(0.1), .float(-0.0), .float(.nan), .float(.infinity),
     .double(0.1), .double(-0.0), .double(.nan), .double(-.infinity), .double(9_007_199_254_740_992), .double(.leastNonzeroMagnitude),
-    .string(""), .string("a\"\\\n日本\0"), .data(Data()), .data(Data([0, 255, 7])), .date(Date(timeIntervalSinceReferenceDate: 0.1)),
-    .date(Date(timeIntervalSinceReferenceDate: .infinity)), .uuid(UUID()), .objectId(ObjectId()), .decimal(Decimal128("1.50") ?? .zero), .decimal(.nan),
+    .string(""), .string("a\"\\\n日本\0"), .data(Data()), .data(Data([0, 255, 7])), .date(Timestamp(secondsSinceReferenceDate: 0.1)),
+    .date(.infinity), .date(.nan), .date(Timestamp(word: 1)), .uuid(UUID()), .objectId(ObjectId()), .decimal(Decimal128("1.50") ?? .zero), .decimal(.nan),
     .decimal(-.infinity), .link(ObjectKey(7)), .object(ObjectLink(TableID(3), ObjectKey(9))), .list([]), .list([.int(1), .list([.null])]),
     .map(["é": .int(1), "e\u{301}": .int(2)]), .map([:]),
   ]

@@ -130,8 +130,6 @@ extension Value {
     switch self {
     case .float(let x): x.isNaN ? nil : ZoneHint.ordinal(of: Double(x))
     case .double(let x): x.isNaN ? nil : ZoneHint.ordinal(of: x)
-    case .date(let x):
-      x.timeIntervalSinceReferenceDate.isNaN ? nil : ZoneHint.ordinal(of: x.timeIntervalSinceReferenceDate)
     default: word
     }
   }

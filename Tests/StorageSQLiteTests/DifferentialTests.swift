@@ -151,7 +151,7 @@ private struct Pair {
     case .int64: return .int(random.oneIn(10) ? .max - Int64(random.below(3)) : Int64(random.below(40)))
     case .float: return .float(Float(doubles.randomElement(using: &random) ?? 0))
     case .double: return .double(doubles.randomElement(using: &random) ?? 0)
-    case .date: return .date(Date(timeIntervalSinceReferenceDate: doubles.randomElement(using: &random) ?? 0))
+    case .date: return .date(TimestampSamples.any(&random))
     case .string: return .string(["", "a", "a\0b", "b", "é", "e\u{301}", "zz'\"", "🐕"].randomElement(using: &random) ?? "")
     case .data: return .data([Data(), Data([0]), Data([0, 255, 1])].randomElement(using: &random) ?? Data())
     case .uuid: return .uuid(UUID(uuid: (UInt8(random.below(3)), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9)))

@@ -69,15 +69,15 @@ import Values
       let first = try write.insert(
         person, [
           "id": .uuid(id), "name": .string("Jane"), "isAdult": .bool(true), "score": .double(.nan),
-          "born": .date(Date(timeIntervalSinceReferenceDate: -0.0)),
+          "born": .date(Timestamp(word: 1_500_000_001)),
         ])
       let rex = try write.insert(dog, ["name": .string("Rex"), "best": .link(first)])
       try write.edit(person.column(named: "dogs"), first, .insert(at: 0, [.link(rex), .link(rex)]))
     }
     let raw = try Raw(place.path)
     #expect(
-      try raw.rows("SELECT _key, hex(id), name, isAdult, typeof(score), hex(score), hex(born) FROM Person")
-        == ["1|0102030405060708090A0B0C0D0E0F10|Jane|1|blob|7FF8000000000000|8000000000000000"])
+      try raw.rows("SELECT _key, hex(id), name, isAdult, typeof(score), hex(score), typeof(born), born FROM Person")
+        == ["1|0102030405060708090A0B0C0D0E0F10|Jane|1|blob|7FF8000000000000|integer|1500000001"])
     #expect(try raw.rows("SELECT _key, name, best FROM Dog") == ["1|Rex|1"])
     #expect(try raw.rows("SELECT * FROM \"Person.dogs\"") == ["1|0|1", "1|4294967296|1"])
     #expect(try raw.rows("SELECT name, objects, last_key FROM _vivarium_types ORDER BY id") == ["Person|1|1", "Dog|1|1"])
@@ -124,7 +124,7 @@ import Values
     let defaults: [(String, ValueType, Value)] = [
       ("a", .string, .string("it's \0 \"odd\"")), ("b", .double, .double(.nan)), ("c", .float, .float(-0.0)),
       ("d", .double, .double(-.infinity)), ("e", .data, .data(Data([0, 255]))), ("f", .bool, .bool(true)),
-      ("g", .date, .date(Date(timeIntervalSinceReferenceDate: 1e-300))), ("h", .int64, .int(.min)),
+      ("g", .date, .date(Timestamp(word: -1))), ("h", .int64, .int(.min)),
     ]
     object.properties += defaults.map { PropertySchema.scalar($0.0, $0.1, indexed: true, default: $0.2) }
     let new = try #require(try engine.adopt(Schema([object]))["Thing"])

@@ -33,7 +33,7 @@ public enum RandomMixed {
     case 5: return .double(doubles.randomElement(using: &random) ?? 0)
     case 6: return .string(["", "a", "a\0b", "b", "é", "e\u{301}", "\0"].randomElement(using: &random) ?? "")
     case 7: return .data([Data(), Data([0]), Data([0, 255, 1]), Data([97])].randomElement(using: &random) ?? Data())
-    case 8: return .date(Date(timeIntervalSinceReferenceDate: doubles.randomElement(using: &random) ?? 0))
+    case 8: return .date(TimestampSamples.any(&random))
     case 9: return .uuid(UUID(uuid: (UInt8(random.below(3)), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9)))
     case 10: return value(.objectId, &random)
     case 11: return value(.decimal, &random)

@@ -14,7 +14,7 @@ import Values
     case .double: .double(Double(bitPattern: random.next()))
     case .string: .string(String(repeating: "é", count: random.below(5)))
     case .data: .data(Data((0..<random.below(400)).map { UInt8(truncatingIfNeeded: $0) }))
-    case .date: .date(Date(timeIntervalSinceReferenceDate: Double(random.below(1000)) - 500))
+    case .date: .date(Timestamp(secondsSinceReferenceDate: Double(random.below(1000)) - 500))
     case .uuid: .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, UInt8(random.below(256)))))
     case .objectId, .decimal, .mixed: RandomMixed.value(type, &random)
     case .link: .link(ObjectKey(Int64(random.below(70_000))))

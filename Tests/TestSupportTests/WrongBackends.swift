@@ -62,7 +62,7 @@ extension WrongReading {
     case .flipsTheSignOfZero: return type == .double && word == Int64.min ? 0 : word
     case .losesFractionsOfDates:
       guard type == .date, let word else { return word }
-      return Int64(bitPattern: Double(bitPattern: UInt64(bitPattern: word)).rounded().bitPattern)
+      return word / 1_000_000_000 * 1_000_000_000
     default: return word
     }
   }

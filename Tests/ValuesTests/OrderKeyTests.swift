@@ -15,7 +15,7 @@ struct OrderKeyTests {
     let texts = ["", "\0", "\0\0", "a", "a\0", "a\0b", "ab", "é", "e\u{301}"]
     let datas = texts.map { Data($0.utf8) } + [Data([255])]
     var all: [Value] = [.null, .bool(false), .bool(true)]
-    all += doubles.flatMap { [.double($0), .float(Float($0)), .date(Date(timeIntervalSinceReferenceDate: $0))] }
+    all += doubles.flatMap { [.double($0), .float(Float($0)), .date(Timestamp(secondsSinceReferenceDate: $0))] }
     all += decimals.map { .decimal($0) }
     all += integers.map { .int($0) }
     all += texts.map { .string($0) }
@@ -50,7 +50,7 @@ struct OrderKeyTests {
 
   @Test func theKindsOfMixedValuesAreOrdered() {
     let kinds: [Value] = [
-      .null, .bool(true), .int(5), .string(""), .data(Data()), .date(Date(timeIntervalSinceReferenceDate: 0)), .objectId(.zero),
+      .null, .bool(true), .int(5), .string(""), .data(Data()), .date(Timestamp(secondsSinceReferenceDate: 0)), .objectId(.zero),
       .uuid(UUID()), .object(ObjectLink(TableID(1), ObjectKey(1))), .list([]), .map([:]),
     ]
     #expect(kinds.sorted { $0.order(to: $1) == .before } == kinds)

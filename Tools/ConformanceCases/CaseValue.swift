@@ -38,7 +38,7 @@ enum CaseValue {
     switch tag {
     case "$date":
       guard let parts = json.ints, parts.count == 2 else { throw Inexpressible("a date \(json)") }
-      return .date(date(seconds: parts[0], nanoseconds: parts[1]))
+      return .date(Timestamp(secondsSince1970: Int64(parts[0]), nanoseconds: Int64(parts[1])))
     case "$data":
       guard let data = json.string.flatMap({ Data(base64Encoded: $0) }) else { throw Inexpressible("data \(json)") }
       return .data(data)
@@ -67,11 +67,5 @@ enum CaseValue {
     case "-inf": return -.infinity
     default: throw Inexpressible("a number \(json)")
     }
-  }
-
-  /// Both parts are added after the shift to 2001, where doubles are finer.
-  private static func date(seconds: Int, nanoseconds: Int) -> Date {
-    let whole = Double(seconds) - Date.timeIntervalBetween1970AndReferenceDate
-    return Date(timeIntervalSinceReferenceDate: whole + Double(nanoseconds) * 1e-9)
   }
 }

@@ -54,9 +54,9 @@ package struct SortColumn: Sendable, Hashable {
 
   private func bits(_ word: Int64) -> UInt64 {
     switch type {
-    case .double, .date: SortKeyBytes.ordinal(Double(bitPattern: UInt64(bitPattern: word)))
+    case .double: SortKeyBytes.ordinal(Double(bitPattern: UInt64(bitPattern: word)))
     case .float: SortKeyBytes.ordinal(Double(Float(bitPattern: UInt32(truncatingIfNeeded: word))))
-    // A required Int64 needs all 64 bits; a shorter one leaves 0 to null.
+    // A required Int64 needs all 64 bits; a shorter one leaves 0 to null, as dates do, whose NaN is 1.
     default: UInt64(bitPattern: word) ^ 1 << 63
     }
   }

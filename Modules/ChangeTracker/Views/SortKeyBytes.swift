@@ -3,9 +3,9 @@ import Values
 /// Normalised sort keys: bytes whose order is that in which objects are sorted (`Value.sortKey`), and their first 8 bytes
 /// as a number.
 ///
-/// A value that may be null begins with a marker, 0 null or 1 not; 2 is no value at all, behind a null link. Integers follow as 8 bytes, big-endian with the
-/// sign flipped; doubles as their ordinal with NaN below every number; strings and data with each 0 byte followed
-/// by 255, and two 0 bytes at the end. Descending: every byte inverted, so that null comes last.
+/// A value that may be null begins with a marker, 0 null or 1 not; 2 is no value at all, behind a null link.
+/// Integers, and dates by their words, follow as 8 bytes, big-endian with the sign flipped; doubles as their ordinal with
+/// NaN below every number; strings and data with each 0 byte followed by 255, and two 0 bytes at the end. Descending: every byte inverted, so that null comes last.
 package enum SortKeyBytes {
   /// Adds one value of a sort key. All values of one column are of one type and have a marker or have none; a null
   /// without a marker counts as the lowest value.
@@ -22,10 +22,10 @@ package enum SortKeyBytes {
     case .float(let x):
       append(null: false, hasMarker: hasMarker, ascending: ascending, to: &key)
       append(ordinal(Double(x)), ascending: ascending, to: &key)
-    case .double, .date:
+    case .double(let x):
       append(null: false, hasMarker: hasMarker, ascending: ascending, to: &key)
-      append(ordinal(Double(bitPattern: UInt64(bitPattern: value.word ?? 0))), ascending: ascending, to: &key)
-    case .bool, .int, .link:
+      append(ordinal(x), ascending: ascending, to: &key)
+    case .bool, .int, .link, .date:
       append(null: false, hasMarker: hasMarker, ascending: ascending, to: &key)
       append(UInt64(bitPattern: value.word ?? 0) ^ 1 << 63, ascending: ascending, to: &key)
     }

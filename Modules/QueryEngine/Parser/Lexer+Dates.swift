@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import Values
 
 extension Lexer {
@@ -26,7 +21,7 @@ extension Lexer {
     if (seconds < 0 && nanoseconds > 0) || (seconds > 0 && nanoseconds < 0) {
       throw fault("Seconds and nanoseconds must have the same sign.", at: start)
     }
-    return .constant(Lexer.date(seconds, nanoseconds))
+    return .constant(.date(Timestamp(secondsSince1970: seconds, nanoseconds: nanoseconds)))
   }
 
   /// The rest of `2020-09-13@12:26:40:500` or with `T`, after the year; nil when this is no date.
@@ -53,7 +48,7 @@ extension Lexer {
     let seconds = days * 86_400 + parts[0] * 3600 + parts[1] * 60 + parts[2]
     let nanoseconds = parts.count == 4 ? parts[3] : 0
     guard nanoseconds < 1_000_000_000 else { throw wrong }
-    return .constant(Lexer.date(seconds, seconds < 0 ? -nanoseconds : nanoseconds))
+    return .constant(.date(Timestamp(secondsSince1970: seconds, nanoseconds: seconds < 0 ? -nanoseconds : nanoseconds)))
   }
 
   private mutating func dashed() -> Int64? {
@@ -73,12 +68,6 @@ extension Lexer {
   }
 
   private static func isSign(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+") }
-
-  private static func date(_ seconds: Int64, _ nanoseconds: Int64) -> Value {
-    // Both parts are added after the shift to 2001, where doubles are finer.
-    let whole = Double(seconds) - Date.timeIntervalBetween1970AndReferenceDate
-    return .date(Date(timeIntervalSinceReferenceDate: whole + Double(nanoseconds) * 1e-9))
-  }
 
   /// Days from 1970-01-01 in the Gregorian calendar.
   private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {

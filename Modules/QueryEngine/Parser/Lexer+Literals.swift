@@ -143,7 +143,7 @@ extension Lexer {
       switch name {
       case "uuid": UUID(uuidString: content).map(Value.uuid)
       case "float": Float(content).map(Value.float)
-      case "date": Double(content).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+      case "date": Double(content).map { .date(Timestamp(secondsSinceReferenceDate: $0)) }
       case "link": Lexer.link(content)
       case "oid": ObjectId(content).map(Value.objectId)
       case "decimal": Decimal128(content).map(Value.decimal)

@@ -84,7 +84,7 @@ enum Arithmetic {
 
   /// Of the values of a collection, nulls passed over. In a mixed one only numbers are added up, as decimals.
   static func aggregate(_ aggregate: CollectionAggregate, _ values: [Value], _ type: ValueType) -> Value {
-    let values = values.filter { !$0.isNull && !(aggregate == .min || aggregate == .max || type == .mixed ? Semantics.isNaN($0) : false) }
+    let values = values.filter { !$0.isNull && !(aggregate == .min || aggregate == .max || type == .mixed ? $0.isNaN : false) }
     switch aggregate {
     case .count: return .int(Int64(values.count))
     case .min: return values.min { $0.order(to: $1) == .before } ?? .null

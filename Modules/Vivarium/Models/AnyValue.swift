@@ -51,6 +51,7 @@ public struct AnyValue: Sendable, Hashable {
   public var string: String? { String(persisted: value) }
   public var data: Data? { Data(persisted: value) }
   public var date: Date? { Date(persisted: value) }
+  public var timestamp: Timestamp? { Timestamp(persisted: value) }
   public var uuid: UUID? { UUID(persisted: value) }
   public var objectId: ObjectId? { ObjectId(persisted: value) }
   public var decimal: Decimal128? { Decimal128(persisted: value) }

@@ -44,7 +44,7 @@ extension RawContext {
   }
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Date {
-    Date(timeIntervalSinceReferenceDate: load(key, ordinal) as Double)
+    Timestamp(word: word(key, ordinal) ?? 0).date
   }
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Int? { word(key, ordinal).map { Int(truncatingIfNeeded: $0) } }
@@ -58,7 +58,7 @@ extension RawContext {
   }
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Date? {
-    word(key, ordinal).map { Date(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(bitPattern: $0))) }
+    word(key, ordinal).map { Timestamp(word: $0).date }
   }
 
   @inlinable @inline(__always)

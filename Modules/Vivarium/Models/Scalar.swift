@@ -2,7 +2,7 @@ import ChangeTracker
 import Storage
 import Values
 
-/// A value that fits one column: Bool, the integers, Float, Double, String, Data, Date, UUID, and enums that are
+/// A value that fits one column: Bool, the integers, Float, Double, String, Data, Date, Timestamp, UUID, and enums that are
 /// `PersistableEnum`.
 public protocol Scalar: Persistable, PersistableElement, Hashable, Sendable {
   static var _$type: ValueType { get }

@@ -46,8 +46,8 @@ extension ValueDecoder: SingleValueDecodingContainer {
   private func plain<T>(_ type: T.Type) throws -> T? {
     let found: Any?
     switch type {
-    case is Bool.Type, is Float.Type, is Double.Type, is String.Type, is Data.Type, is Date.Type, is UUID.Type,
-      is ObjectId.Type, is Decimal128.Type:
+    case is Bool.Type, is Float.Type, is Double.Type, is String.Type, is Data.Type, is Date.Type, is Timestamp.Type,
+      is UUID.Type, is ObjectId.Type, is Decimal128.Type:
       guard let scalar = type as? any Scalar.Type else { return nil }
       found = converted(scalar)
     case let integer as any FixedWidthInteger.Type: found = number(integer)

@@ -59,10 +59,14 @@ extension Date: WordScalar {
   @inlinable public static var _$type: ValueType { .date }
   /// The reference date, 2001-01-01 00:00 UTC.
   @inlinable public static var _$zero: Date { Date(timeIntervalSinceReferenceDate: 0) }
-  @inlinable @inline(__always) public init?(_$word word: Int64) {
-    self.init(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(bitPattern: word)))
-  }
-  @inlinable @inline(__always) public var _$word: Int64 {
-    Int64(bitPattern: timeIntervalSinceReferenceDate.bitPattern)
-  }
+  @inlinable @inline(__always) public init?(_$word word: Int64) { self = Timestamp(word: word).date }
+  @inlinable @inline(__always) public var _$word: Int64 { Timestamp(self).word }
+}
+
+/// A date to the nanosecond: a property that is one keeps what `Date` would round.
+extension Timestamp: WordScalar {
+  @inlinable public static var _$type: ValueType { .date }
+  @inlinable public static var _$zero: Timestamp { Timestamp(word: 0) }
+  @inlinable @inline(__always) public init?(_$word word: Int64) { self.init(word: word) }
+  @inlinable @inline(__always) public var _$word: Int64 { word }
 }

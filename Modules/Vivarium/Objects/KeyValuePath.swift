@@ -97,7 +97,7 @@ extension Value {
     case .double(let x): x
     case .string(let x): x
     case .data(let x): x
-    case .date(let x): x
+    case .date(let x): x.date
     case .uuid(let x): x
     case .objectId(let x): x
     case .decimal(let x): x

@@ -114,7 +114,8 @@ extension SingleValueDecodingContainer {
     case .double: .double(try decode(Double.self))
     case .string: .string(try decode(String.self))
     case .data: .data(try decode(Data.self))
-    case .date: .date(try decode(Date.self))
+    // The text of a `Timestamp` property is no date to most strategies of a decoder.
+    case .date: .date(try (try? decode(Date.self)).map { Timestamp($0) } ?? decode(Timestamp.self))
     case .uuid: .uuid(try decode(UUID.self))
     case .objectId: .objectId(try decode(ObjectId.self))
     case .decimal:

@@ -127,7 +127,7 @@ private final class GraphWalk {
         for (key, value) in map.looseEntries { try encode(value, for: PropertyName(key), into: &nested, depth: depth) }
       case let scalar as any Scalar:
         var single = container.superEncoder(forKey: name).singleValueContainer()
-        try single.encode(scalar.persistedValue)
+        try single.encode(scalar)
       default: break
       }
     }
@@ -142,7 +142,7 @@ private final class GraphWalk {
       try refer(to: target, in: &nested, depth: depth)
     case let scalar as any Scalar:
       var single = container.superEncoder(forKey: name).singleValueContainer()
-      try single.encode(scalar.persistedValue)
+      try single.encode(scalar)
     default: try container.encodeNil(forKey: name)
     }
   }
@@ -155,7 +155,7 @@ private final class GraphWalk {
       try refer(to: target, in: &nested, depth: depth)
     case let scalar as any Scalar:
       var single = container.superEncoder().singleValueContainer()
-      try single.encode(scalar.persistedValue)
+      try single.encode(scalar)
     default: break
     }
   }
@@ -177,6 +177,12 @@ private final class GraphWalk {
 }
 
 extension SingleValueEncodingContainer {
+  /// A `Timestamp` as its text, which is exact; a `Date`, and all else, as its type is encoded.
+  fileprivate mutating func encode(_ scalar: any Scalar) throws {
+    if let time = scalar as? Timestamp { return try encode(time) }
+    try encode(scalar.persistedValue)
+  }
+
   /// A boxed scalar as the Swift type it came from, so that an encoder's strategies for dates and data hold.
   fileprivate mutating func encode(_ value: Value) throws {
     switch value {
@@ -187,7 +193,7 @@ extension SingleValueEncodingContainer {
     case .double(let x): try encode(x)
     case .string(let x): try encode(x)
     case .data(let x): try encode(x)
-    case .date(let x): try encode(x)
+    case .date(let x): try encode(x.date)
     case .uuid(let x): try encode(x)
     case .objectId(let x): try encode(x)
     case .decimal(let x): try encode(x.description)

@@ -48,16 +48,6 @@ enum Aggregate {
   }
 }
 
-extension Value {
-  fileprivate var isNaN: Bool {
-    switch self {
-    case .float(let x): x.isNaN
-    case .double(let x): x.isNaN
-    default: false
-    }
-  }
-}
-
 extension ResultsState {
   func compute(_ aggregate: Aggregate, of ordinal: Int) throws(StoreError) -> Value {
     if let error { throw error }

@@ -7,7 +7,7 @@ import QueryEngine
 import QueryModel
 import Values
 
-/// What can stand for `%@`, `%d`, `%K`, `$0` and `$K0` in a condition's text: numbers, strings, dates, data, UUIDs,
+/// What can stand for `%@`, `%d`, `%K`, `$0` and `$K0` in a condition's text: numbers, strings, dates (`Date`, `Timestamp`), data, UUIDs,
 /// ObjectIds, decimals, optionals of them, and arrays, sets and closed ranges for `IN` and `BETWEEN`.
 ///
 /// ```swift
@@ -84,6 +84,9 @@ extension Data: PredicateArgument {
   public var queryArgument: QueryArgument { .value(.data(self)) }
 }
 extension Date: PredicateArgument {
+  public var queryArgument: QueryArgument { .value(.date(Timestamp(self))) }
+}
+extension Timestamp: PredicateArgument {
   public var queryArgument: QueryArgument { .value(.date(self)) }
 }
 extension UUID: PredicateArgument {

@@ -14,7 +14,7 @@ import Values
       .string("a\0b"), .string("aa"), .string("Ω"), .string("\u{10FFFF}")],
     [.null, .data(Data()), .data(Data([0])), .data(Data([0, 255])), .data(Data([1])), .data(Data([255, 255]))],
     [.null, .bool(false), .bool(true)],
-    [.null, .date(Date(timeIntervalSinceReferenceDate: -1)), .date(Date(timeIntervalSinceReferenceDate: 1))],
+    [.null, .date(Timestamp(secondsSinceReferenceDate: -1)), .date(Timestamp(secondsSinceReferenceDate: 1))],
     [.null, .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))), .uuid(UUID())],
   ]
 

@@ -75,7 +75,7 @@ struct Corpus {
   }
 
   private static func values(_ row: Row) -> [String: Value] {
-    func date(_ seconds: Int) -> Value { .date(Date(timeIntervalSince1970: Double(seconds))) }
+    func date(_ seconds: Int) -> Value { .date(Timestamp(secondsSince1970: Int64(seconds))) }
     return [
       "name": row.name.map(Value.string) ?? .null, "age": row.age.map(Value.int) ?? .null,
       "score": row.score.map(Value.double) ?? .null, "weight": .float(row.weight), "flag": row.flag.map(Value.bool) ?? .null,

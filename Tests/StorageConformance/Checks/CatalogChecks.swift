@@ -13,7 +13,7 @@ extension StorageConformance {
         (.scalar("title", .string, default: .string("Dr")), .string("Dr")), (.scalar("ratio", .double, default: .double(-0.0)), .double(-0.0)),
         (.scalar("on", .bool, default: .bool(true)), .bool(true)), (.scalar("uid", .uuid), Value.zero(of: .uuid)),
         (.scalar("token", .uuid, default: Extremes.uuids[2]), Extremes.uuids[2]), (.scalar("blob", .data), .data(Data())),
-        (.scalar("since", .date, default: .date(Date(timeIntervalSinceReferenceDate: -5))), .date(Date(timeIntervalSinceReferenceDate: -5))),
+        (.scalar("since", .date, default: .date(Timestamp(secondsSinceReferenceDate: -5))), .date(Timestamp(secondsSinceReferenceDate: -5))),
         (.scalar("small", .int8, default: .int(-7)), .int(-7)), (.link("boss", to: "Person"), .null),
       ]
       let person = try grow(store) { $0.properties += added.map(\.0) + [.list("more", of: .int64)] }

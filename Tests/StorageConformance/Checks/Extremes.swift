@@ -15,7 +15,7 @@ enum Extremes {
       [0, -0.0, 1, -1, .infinity, -.infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude, .nan, .signalingNaN,
         Float(bitPattern: 0xFFC1_2345)].map { .float($0) }
     case .double: doubles.map { .double($0) }
-    case .date: dates.map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    case .date: TimestampSamples.edges.map { .date($0) }
     case .string: strings.map { .string($0) }
     case .data: datas.map { .data($0) }
     case .uuid: uuids
@@ -34,11 +34,6 @@ enum Extremes {
     0, -0.0, 1, -1, 0.1, .infinity, -.infinity, .leastNonzeroMagnitude, -.leastNonzeroMagnitude,
     .greatestFiniteMagnitude, .nan, .signalingNaN, Double(bitPattern: 0xFFF8_0000_0000_1234),
     Double(bitPattern: 0x7FF8_DEAD_BEEF_0001), 0x1p53 + 2, .pi,
-  ]
-
-  /// Seconds from 2001: long before 1970, at 1970, with fractions, far ahead, and no date at all.
-  static let dates: [Double] = [
-    0, -0.0, -978_307_200, -978_307_200.5, -63_114_076_800, 0.1, 1e-9, 252_423_993_600, 1e300, .infinity, .nan,
   ]
 
   static let strings: [String] = [

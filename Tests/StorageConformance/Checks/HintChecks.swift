@@ -71,16 +71,18 @@ extension StorageConformance {
             store.person,
             [
               "id": .int(Int64(i)), "score": .double(double), "weight": .float(Float(double)),
-              "born": .date(Date(timeIntervalSinceReferenceDate: double)),
+              "born": .date(Timestamp(secondsSinceReferenceDate: double)),
             ])
         }
       }
       try store.read { read in
         let bounds: [(Double, Double)] = [(0, 0), (-0.0, 0), (-20, -10), (1, .infinity), (-.infinity, -1e300), (0.1, 0.1)]
-        for name in ["score", "weight", "born"] {
-          for (low, high) in bounds {
+        for (low, high) in bounds {
+          for name in ["score", "weight"] {
             try checkHint(read, store.person, name, ZoneHint.ordinal(of: low), ZoneHint.ordinal(of: high))
           }
+          let dates = [low, high].map { Timestamp(secondsSinceReferenceDate: $0).word }
+          try checkHint(read, store.person, "born", dates[0], dates[1])
         }
       }
     },

@@ -191,7 +191,7 @@ extension StorageConformance {
           "age": random.oneIn(4) ? .null : .int(Int64(random.below(40)) - 20),
           "email": random.oneIn(3) ? .null : .string("\(i)@example.org"),
           "score": random.oneIn(4) ? .null : .double([-1.5, -0.0, 0, .nan, 2.25, .infinity][random.below(6)]),
-          "born": random.oneIn(4) ? .null : .date(Date(timeIntervalSinceReferenceDate: Double(random.below(9)) * 1e8 - 4e8)),
+          "born": random.oneIn(4) ? .null : .date(TimestampSamples.any(&random)),
           "tag": random.oneIn(2) ? .null : Extremes.uuids[random.below(4)],
           "photo": random.oneIn(2) ? .null : .data(Data([UInt8(random.below(256)), 0])),
           "weight": random.oneIn(3) ? .null : .float([-.infinity, -2, 0, 0.5, .nan][random.below(5)]),

@@ -13,7 +13,7 @@ extension StorageConformance {
         ("name", [.string(""), .string("a"), .string("ab1"), .string("zz"), .string("é0"), .string("a\0")]),
         ("age", [.null, .int(-20), .int(-1), .int(0), .int(19), .int(1_000)]),
         ("score", [.null, .double(.nan), .double(-.infinity), .double(-1.5), .double(-0.0), .double(0), .double(.infinity)]),
-        ("born", [.null, .date(Date(timeIntervalSinceReferenceDate: -4e8)), .date(Date(timeIntervalSinceReferenceDate: 0))]),
+        ("born", [.null] + TimestampSamples.edges.map { .date($0) }),
         ("tag", [.null] + Extremes.uuids), ("photo", [.null, .data(Data()), .data(Data([128])), .data(Data([128, 0]))]),
         ("weight", [.null, .float(.nan), .float(-2), .float(0), .float(-0.0)]),
         ("email", [.null, .string("1@example.org"), .string("5")]),
@@ -63,7 +63,7 @@ extension StorageConformance {
       let store = try ConformanceStore(subject)
       try store.write { try addVaried(100, store, $0) }
       let kinds: [Value] = [
-        .null, .bool(true), .int(0), .string("m"), .data(Data([1])), .date(Date(timeIntervalSinceReferenceDate: 0)),
+        .null, .bool(true), .int(0), .string("m"), .data(Data([1])), .date(Timestamp(secondsSinceReferenceDate: 0)),
         Extremes.uuids[2], .link(ObjectKey(3)),
       ]
       try store.read { read in

@@ -81,7 +81,7 @@ struct ModelSchema {
       let short = ["", "a", "ab", "abc", "b", "é", "e\u{301}", "\0", "a\0", "👩‍👩‍👧", "z"][random.below(11)]
       return .string(random.oneIn(30) ? String(repeating: "long ", count: random.below(900)) + short : short + "\(random.below(4))")
     case .data: return .data(Data(repeating: UInt8(random.below(4)), count: random.oneIn(25) ? random.below(9_000) : random.below(5)))
-    case .date: return .date(Date(timeIntervalSinceReferenceDate: [0, -0.0, -1e9, 1e9 + 0.25, .nan][random.below(5)]))
+    case .date: return .date(TimestampSamples.any(&random))
     case .uuid:
       let byte = UInt8(random.below(40))
       return .uuid(UUID(uuid: (byte, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255 - byte)))
