@@ -99,7 +99,7 @@ let targets: [Target] = [
     "ConformanceTests", ["ConformanceCases", "QueryEngine", "QueryModel", "Storage", "TestSupport", "Values"]),
   Room.support("TestSupport", ["QueryModel", "Storage", "Values"]),
   Room.support("StorageConformance", ["QueryModel", "Storage", "TestSupport", "Values"]),
-  Room.tests("ValuesTests", ["Values"]),
+  Room.tests("ValuesTests", ["TestSupport", "Values"]),
   Room.tests("QueryModelTests", ["QueryModel", "Values"]),
   Room.tests("StorageTests", ["Storage", "Values"]),
   Room.tests("TestSupportTests", ["Storage", "StorageConformance", "TestSupport", "Values"]),
