@@ -32,7 +32,8 @@ final class StoreVerifier {
     for table in read.catalog.tables { verifier.verifyObjects(table) }
     for table in read.catalog.tables {
       for index in table.indexes { verifier.verifyIndex(index, table) }
-      for column in table.columns where column.schema.isStored { verifier.verifyColumn(column, table) }
+      // What a migration took out shows nowhere, and may rest in a form of older builds.
+      for column in table.columns where column.schema.isStored && !column.isRetired { verifier.verifyColumn(column, table) }
     }
     verifier.verifyHistory()
     return verifier.report

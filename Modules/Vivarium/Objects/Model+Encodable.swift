@@ -127,7 +127,7 @@ private final class GraphWalk {
         for (key, value) in map.looseEntries { try encode(value, for: PropertyName(key), into: &nested, depth: depth) }
       case let scalar as any Scalar:
         var single = container.superEncoder(forKey: name).singleValueContainer()
-        try single.encode(scalar)
+        try single.encode(scalar: scalar)
       default: break
       }
     }
@@ -142,7 +142,7 @@ private final class GraphWalk {
       try refer(to: target, in: &nested, depth: depth)
     case let scalar as any Scalar:
       var single = container.superEncoder(forKey: name).singleValueContainer()
-      try single.encode(scalar)
+      try single.encode(scalar: scalar)
     default: try container.encodeNil(forKey: name)
     }
   }
@@ -155,7 +155,7 @@ private final class GraphWalk {
       try refer(to: target, in: &nested, depth: depth)
     case let scalar as any Scalar:
       var single = container.superEncoder().singleValueContainer()
-      try single.encode(scalar)
+      try single.encode(scalar: scalar)
     default: break
     }
   }
@@ -178,7 +178,7 @@ private final class GraphWalk {
 
 extension SingleValueEncodingContainer {
   /// A `Timestamp` as its text, which is exact; a `Date`, and all else, as its type is encoded.
-  fileprivate mutating func encode(_ scalar: any Scalar) throws {
+  fileprivate mutating func encode(scalar: any Scalar) throws {
     if let time = scalar as? Timestamp { return try encode(time) }
     try encode(scalar.persistedValue)
   }
