@@ -11,16 +11,6 @@ final class Input {
   /// Ends with the input, or when the process is asked to end.
   let events: AsyncStream<Event>
   private var sources: [any DispatchSourceSignal] = []
-  private static let ends = [SIGINT, SIGTERM, SIGHUP]
-
-  /// Keeps the signals that are listened to for who listens. To be called before there are other threads, which are made
-  /// with it: one that did not leave these signals alone would now and then take one, and drop it.
-  static func holdSignals() {
-    var held = sigset_t()
-    sigemptyset(&held)
-    for number in [SIGWINCH] + ends { sigaddset(&held, number) }
-    pthread_sigmask(SIG_BLOCK, &held, nil)
-  }
 
   init() {
     let (events, event) = AsyncStream<Event>.makeStream()
@@ -34,11 +24,12 @@ final class Input {
       event.finish()
     }
     listen(to: SIGWINCH) { event.yield(.resized) }
-    for number in Input.ends { listen(to: number) { event.finish() } }
+    for number in [SIGINT, SIGTERM, SIGHUP] { listen(to: number) { event.finish() } }
   }
 
   private func listen(to number: Int32, _ act: @escaping @Sendable () -> Void) {
-    signal(number, SIG_IGN)
+    // Not ignored: a signal that comes before the source is set up waits for it then, where one that is ignored is dropped.
+    signal(number) { _ in }
     let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
     source.setEventHandler(handler: act)
     source.resume()

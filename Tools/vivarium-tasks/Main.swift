@@ -23,7 +23,6 @@ import Vivarium
   var empty = false
 
   @MainActor func run() async throws {
-    if !isScript { Input.holdSignals() }
     let shared = FileManager.default.temporaryDirectory.appending(path: "vivarium-tasks.lmdb")
     let url = path.map { URL(fileURLWithPath: $0) } ?? shared
     do { try await run(try TaskBoard.open(url)) } catch let error as StoreError { throw Refusal(error: error) }
