@@ -317,36 +317,6 @@ import Vivarium
     token.stop()
   }
 
-  /// Commits that cannot be read any more end every observation with one error; the store goes on, and so do later observers.
-  @Test func upkeepThatFailsIsToldOnceAndLast() throws {
-    let isBroken = Flag()
-    var configuration = makeConfiguration()
-    configuration.backend = ForwardingBackend(configuration.backend) { engine in
-      ForwardingEngine(engine, read: { BrokenRead(base: $0, isBroken: isBroken) })
-    }
-    let (store, other) = (try Store(configuration), try Store(configuration))
-    let dog = Dog(name: "Rex", age: 1)
-    try store.write { try store.add(dog) }
-    let (first, second, object) = (Heard(), Heard(), HeardObject(\.name))
-    var tokens = [store.objects(Dog.self).observe { first.hear($0) }, dog.observe { object.hear($0) }]
-    store.refresh()
-    isBroken.isRaised.store(true, ordering: .releasing)
-    try other.write { try other.add(Dog(name: "Max", age: 2)) }
-    _ = store.notifierWork
-    isBroken.isRaised.store(false, ordering: .releasing)
-    store.refresh()
-    try other.write { for dog in other.objects(Dog.self) { dog.age += 1 } }
-    store.refresh()
-    #expect(first.take() == [.initial(1), .error(.io)] && object.take() == ["error io"])
-    #expect(store.objects(Dog.self).map(\.age) == [2, 3])
-    tokens.append(store.objects(Dog.self).observe { second.hear($0) })
-    store.refresh()
-    try other.write { try other.add(Dog()) }
-    store.refresh()
-    #expect(second.take() == [.initial(2), Heard.update([], [2])])
-    for token in tokens { token.stop() }
-  }
-
   @Test func aPropertysObserverIsLetGoOfWithItsToken() throws {
     let desk = try Desk(makeConfiguration())
     weak var kept: Probe?
@@ -544,18 +514,6 @@ private final class GatedRead: ForwardingRead {
   ) throws(StorageError) {
     pass()
     try base.keys(in: index, range, descending: descending, body)
-  }
-}
-
-/// Cannot say what was committed while it is broken.
-private final class BrokenRead: ForwardingRead {
-  let base: any ReadTransaction
-  let isBroken: Flag
-  init(base: any ReadTransaction, isBroken: Flag) { (self.base, self.isBroken) = (base, isBroken) }
-
-  func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError) {
-    if isBroken.isRaised.load(ordering: .acquiring) { throw StorageError(.io, .transaction, "The disk is gone.") }
-    try base.history(after: version, body)
   }
 }
 

@@ -39,7 +39,7 @@ private struct RepeatedRows {
     for (i, key) in keys.enumerated() { places[key, default: []].append(i) }
     if old.reduce(0, { $0 + (places[$1]?.count ?? 0) }) > RepeatedRows.pairCountMax { return nil }
     var (stays, stayed) = ([Bool](repeating: false, count: old.count), [Bool](repeating: false, count: keys.count))
-    RepeatedRows.keepBlocks(old, keys.count, places, &stays, &stayed)
+    RepeatedRows.keepBlocks(old, keys, places, &stays, &stayed)
     RepeatedRows.preferFirst(old, &stays)
     RepeatedRows.preferFirst(keys, &stayed)
     let (oldRows, newRows) = (old.indices.filter { stays[$0] }, keys.indices.filter { stayed[$0] })
@@ -55,9 +55,19 @@ private struct RepeatedRows {
   }
 
   private static func keepBlocks(
-    _ old: [Int64], _ count: Int, _ places: [Int64: [Int]], _ stays: inout [Bool], _ stayed: inout [Bool]
+    _ old: [Int64], _ keys: [Int64], _ places: [Int64: [Int]], _ stays: inout [Bool], _ stayed: inout [Bool]
   ) {
-    var parts = [(old: 0..<old.count, new: 0..<count)]
+    // What begins and what ends both stays in any case: rows that are put at the end came there.
+    var (start, oldEnd, newEnd) = (0, old.count, keys.count)
+    while start < min(oldEnd, newEnd), old[start] == keys[start] {
+      (stays[start], stayed[start]) = (true, true)
+      start += 1
+    }
+    while min(oldEnd, newEnd) > start, old[oldEnd - 1] == keys[newEnd - 1] {
+      (oldEnd, newEnd) = (oldEnd - 1, newEnd - 1)
+      (stays[oldEnd], stayed[newEnd]) = (true, true)
+    }
+    var parts = [(old: start..<oldEnd, new: start..<newEnd)]
     while let part = parts.popLast() {
       let block = longestBlock(old, part.old, part.new, places)
       if block.size == 0 { continue }

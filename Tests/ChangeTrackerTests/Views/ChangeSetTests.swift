@@ -75,7 +75,7 @@ import Testing
     let neighbours = ChangeSet.between(repeating: [5, 5, 5], [5], modified: [])
     #expect(neighbours.deletions == [1, 2] && neighbours.insertions.isEmpty)
     let moved = ChangeSet.between(repeating: [1, 1, 2, 3], [2, 3, 1, 1], modified: [])
-    #expect(moved.deletions == [0, 1] && moved.insertions == [2, 3] && moved.moves.count == 2)
+    #expect(moved.deletions == [2, 3] && moved.insertions == [0, 1] && moved.moves.count == 2)
   }
 
   @Test func randomRowsOfFewObjectsReplay() {
