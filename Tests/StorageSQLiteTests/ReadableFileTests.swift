@@ -10,7 +10,7 @@ import Values
   private let schema = Schema([
     ObjectSchema(
       "Person", .scalar("id", .uuid, primaryKey: true), .scalar("name", .string, indexed: true),
-      .scalar("isAdult", .bool), .scalar("score", .double, optional: true), .scalar("born", .date, indexed: true),
+      .scalar("isAdult", .bool), .scalar("score", .double, optional: true, indexed: true), .scalar("born", .date, indexed: true),
       .list("dogs", ofLinksTo: "Dog")),
     ObjectSchema("Dog", .scalar("name", .string, optional: true), .link("best", to: "Person")),
   ])
@@ -28,7 +28,7 @@ import Values
           "name" TEXT NOT NULL DEFAULT '',
           "isAdult" INTEGER NOT NULL DEFAULT 0 /* 0 or 1 */,
           "score" REAL,
-          "born" REAL NOT NULL DEFAULT 0.0 /* seconds since 2001-01-01 00:00 UTC */
+          "born" INTEGER NOT NULL DEFAULT 0 /* nanoseconds since 2001-01-01 00:00 UTC, within 2^62 */
         )
         """,
         """
@@ -51,10 +51,11 @@ import Values
     #expect(
       indexes == [
         "Dog.best links|CREATE INDEX \"Dog.best links\" ON \"Dog\" (\"best\") WHERE \"best\" IS NOT NULL",
-        "Person by born|CREATE INDEX \"Person by born\" ON \"Person\" (CASE typeof(\"born\") WHEN 'null' THEN NULL "
-          + "WHEN 'blob' THEN \"born\" = x'8000000000000000' ELSE 1 END, CASE typeof(\"born\") WHEN 'blob' THEN 0 ELSE \"born\" END)",
+        "Person by born|CREATE INDEX \"Person by born\" ON \"Person\" (\"born\")",
         "Person by id|CREATE UNIQUE INDEX \"Person by id\" ON \"Person\" (\"id\")",
         "Person by name|CREATE INDEX \"Person by name\" ON \"Person\" (\"name\")",
+        "Person by score|CREATE INDEX \"Person by score\" ON \"Person\" (CASE typeof(\"score\") WHEN 'null' THEN NULL "
+          + "WHEN 'blob' THEN \"score\" = x'8000000000000000' ELSE 1 END, CASE typeof(\"score\") WHEN 'blob' THEN 0 ELSE \"score\" END)",
         "Person.dogs links|CREATE INDEX \"Person.dogs links\" ON \"Person.dogs\" (value)",
       ])
   }
