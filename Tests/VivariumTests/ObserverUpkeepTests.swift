@@ -18,31 +18,6 @@ import Vivarium
 
 /// What becomes of observers that were stopped, failed or told their last, and of the turns of those that remain.
 @Suite struct ObserverUpkeepTests {
-  /// A store on a queue, and what its observers count.
-  private final class Desk: @unchecked Sendable {
-    // Sound because the store and the tokens are used inside `queue.sync` alone, and blocks run on that queue.
-    let queue = DispatchQueue(label: "test.desk")
-    let heard = Signal()
-    var store: Store?
-    var tokens: [NotificationToken] = []
-
-    @discardableResult
-    func use<R>(_ body: (Store) throws -> R) throws -> R { try queue.sync { try body(#require(store)) } }
-
-    init(_ configuration: Store.Configuration) throws {
-      store = try queue.sync { try Store(configuration, queue: queue) }
-    }
-
-    /// Everything that was scheduled on the queue has run, and what that scheduled.
-    func settle() throws {
-      for _ in 0..<3 {
-        queue.sync {}
-        _ = try use { $0.notifierWork }
-      }
-      queue.sync {}
-    }
-  }
-
   private final class Probe {}
 
   // MARK: Turns
@@ -258,65 +233,6 @@ import Vivarium
     #expect(store.notifierWork.watches == 0 && store.notifierWork.places == 0)
   }
 
-  @Test func aTokenStoppedBeforeItsFirstResultLeavesNone() throws {
-    let gate = Gate()
-    var configuration = makeConfiguration()
-    configuration.backend = ForwardingBackend(configuration.backend) { engine in
-      ForwardingEngine(engine, read: { GatedRead(base: $0, gate: gate) })
-    }
-    let store = try Store(configuration)
-    try store.write { for i in 0..<5 { try store.add(Dog(name: "\(i)", age: i)) } }
-    gate.isClosed.store(true, ordering: .releasing)
-    let token = store.objects(Dog.self).where { $0.age > 2 }.observe { _ in }
-    #expect(gate.reached.wait())
-    token.stop()
-    gate.isClosed.store(false, ordering: .releasing)
-    gate.opened.fire()
-    #expect(store.notifierWork.results == 0 && store.notifierWork.places == 0)
-  }
-
-  /// Its own observers' first results come in time or after it; for those of another thread it never waits.
-  @Test func aWriteDoesNotWaitForTheFirstResultsOfAnotherThread() throws {
-    let gate = Gate()
-    var configuration = makeConfiguration()
-    configuration.backend = ForwardingBackend(configuration.backend) { engine in
-      ForwardingEngine(engine, read: { GatedRead(base: $0, gate: gate) })
-    }
-    let store = try Store(configuration)
-    try store.write { for i in 0..<5 { try store.add(Dog(name: "\(i)", age: i)) } }
-    var counts: [Int] = []
-    let token = store.objects(Dog.self).observe { counts.append($0.collection?.count ?? -1) }
-    store.refresh()
-    let desk = try Desk(configuration)
-    var ages: [Int]?
-    gate.isClosed.store(true, ordering: .releasing)
-    try desk.use { store in
-      desk.tokens.append(
-        store.objects(Dog.self).where { $0.age > 2 }.observe { change in
-          if case .initial(let dogs) = change { ages = dogs.map(\.age) }
-          desk.heard.fire()
-        })
-    }
-    #expect(gate.reached.wait())
-    // The other one's question is being asked all the while.
-    for i in 5..<8 {
-      try store.beginWrite()
-      try store.add(Dog(name: "\(i)", age: i))
-      try store.commitWrite(withoutNotifying: i == 6 ? [token] : [])
-    }
-    store.refresh()
-    #expect(counts == [5, 6, 8] && desk.heard.count == 0)
-    gate.isClosed.store(false, ordering: .releasing)
-    gate.opened.fire()
-    #expect(desk.heard.wait())
-    try desk.use { _ in
-      // What was committed meanwhile is in it.
-      #expect(ages == [3, 4, 5, 6, 7])
-      desk.tokens[0].stop()
-    }
-    token.stop()
-  }
-
   @Test func aPropertysObserverIsLetGoOfWithItsToken() throws {
     let desk = try Desk(makeConfiguration())
     weak var kept: Probe?
@@ -481,39 +397,6 @@ import Vivarium
     store.refresh()
     #expect(calls == ["allied 2 ~1", "posted 1 ~1", "all 2 ~2"], "\(calls)")
     for token in tokens { token.stop() }
-  }
-}
-
-/// Lets nobody scan while it is closed.
-private final class Gate: Sendable {
-  let isClosed = Atomic(false)
-  let (reached, opened) = (Signal(), Signal())
-}
-
-private final class GatedRead: ForwardingRead {
-  let base: any ReadTransaction
-  let gate: Gate
-  init(base: any ReadTransaction, gate: Gate) { (self.base, self.gate) = (base, gate) }
-
-  private func pass() {
-    guard gate.isClosed.load(ordering: .acquiring) else { return }
-    gate.reached.fire()
-    _ = gate.opened.wait()
-  }
-
-  func scan(
-    _ table: TableID, _ columns: [PropertyID], from start: ObjectKey, hints: [ZoneHint],
-    _ body: (borrowing ColumnBatch) -> Step
-  ) throws(StorageError) {
-    pass()
-    try base.scan(table, columns, from: start, hints: hints, body)
-  }
-
-  func keys(
-    in index: IndexID, _ range: IndexRange, descending: Bool, _ body: (UnsafeBufferPointer<Int64>) -> Step
-  ) throws(StorageError) {
-    pass()
-    try base.keys(in: index, range, descending: descending, body)
   }
 }
 

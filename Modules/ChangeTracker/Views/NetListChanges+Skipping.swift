@@ -16,7 +16,7 @@ extension NetListChanges {
 /// elements are passed over.
 private struct BothLists {
   /// Elements next to each other that are in the same of the two lists.
-  struct Run {
+  struct Run: ElementRun {
     var count: Int
     var isKnown: Bool
     var isNow: Bool
@@ -117,20 +117,7 @@ private struct BothLists {
   }
 
   /// Makes a run of now begin at the position; its index, or the number of runs.
-  private mutating func split(before position: Int) -> Int {
-    var start = 0
-    for i in runs.indices where runs[i].isNow {
-      let run = runs[i]
-      if position <= start { return i }
-      if position < start + run.count {
-        runs[i] = run.part(0..<position - start)
-        runs.insert(run.part(position - start..<run.count), at: i + 1)
-        return i + 1
-      }
-      start += run.count
-    }
-    return runs.count
-  }
+  private mutating func split(before position: Int) -> Int { runs.split(before: position, where: \.isNow) }
 
   /// What leads from the one list to the other.
   var changes: NetListChanges {

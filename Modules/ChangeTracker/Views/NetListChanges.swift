@@ -8,7 +8,7 @@ import Storage
 ///
 /// A value, confined to its owner. Positions outside the list, which only a damaged record has, are cut off.
 package struct NetListChanges: Sendable {
-  struct Piece: Sendable {
+  struct Piece: ElementRun, Sendable {
     /// The old position of the first element; nil: new elements.
     var old: Int?
     var count: Int
@@ -55,49 +55,33 @@ package struct NetListChanges: Sendable {
 
   private mutating func insert(_ piece: Piece, at position: Int) {
     if piece.count == 0 { return }
-    pieces.insert(piece, at: split(before: position))
+    pieces.insert(piece, at: pieces.split(before: position))
     count += piece.count
   }
 
   private mutating func remove(_ range: Range<Int>) {
     let range = range.clamped(to: 0..<count)
     if range.isEmpty { return }
-    let first = split(before: range.lowerBound)
-    pieces.removeSubrange(first..<split(before: range.upperBound))
+    let first = pieces.split(before: range.lowerBound)
+    pieces.removeSubrange(first..<pieces.split(before: range.upperBound))
     count -= range.count
   }
 
   private mutating func set(_ position: Int) {
     guard position >= 0, position < count else { return }
-    let i = split(before: position)
-    _ = split(before: position + 1)
+    let i = pieces.split(before: position)
+    _ = pieces.split(before: position + 1)
     pieces[i].isModified = true
   }
 
   private mutating func move(_ from: Int, _ to: Int) {
     guard from >= 0, from < count, to >= 0, to < count, from != to else { return }
-    let i = split(before: from)
-    _ = split(before: from + 1)
+    let i = pieces.split(before: from)
+    _ = pieces.split(before: from + 1)
     var piece = pieces.remove(at: i)
     count -= 1
     piece.isMoved = true
     insert(piece, at: to)
-  }
-
-  /// Makes a piece begin at the position; its index, the number of pieces at or past the end.
-  private mutating func split(before position: Int) -> Int {
-    var start = 0
-    for i in pieces.indices {
-      let piece = pieces[i]
-      if position <= start { return i }
-      if position < start + piece.count {
-        pieces[i] = piece.part(0..<position - start)
-        pieces.insert(piece.part(position - start..<piece.count), at: i + 1)
-        return i + 1
-      }
-      start += piece.count
-    }
-    return pieces.count
   }
 }
 
