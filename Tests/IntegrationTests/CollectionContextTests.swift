@@ -53,7 +53,7 @@ import Vivarium
     let started = Signal()
     let task = Task { try await reader.read(configuration, until: 1, started) }
     await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
+      onThread {
         _ = started.wait()
         continuation.resume()
       }

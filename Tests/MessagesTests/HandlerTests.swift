@@ -309,7 +309,7 @@ private struct Refusal: Error {}
 /// Blocks a thread that no task needs.
 private func elsewhere(_ body: @escaping @Sendable () -> Void) async {
   await withCheckedContinuation { continuation in
-    DispatchQueue.global().async {
+    onThread {
       body()
       continuation.resume()
     }

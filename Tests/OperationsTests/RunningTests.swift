@@ -94,7 +94,7 @@ import Vivarium
     let configuration = makeConfiguration()
     let store = try Store(configuration, isolation: nil)
     let (begun, ended) = (Signal(), Signal())
-    DispatchQueue.global().async {
+    onThread {
       do {
         let other = try Store(configuration, isolation: nil)
         try other.beginWrite()

@@ -1,4 +1,3 @@
-import Dispatch
 import Reactive
 import TestSupport
 import Testing
@@ -14,21 +13,20 @@ import Vivarium
     for _ in 0..<environmentNumber("VIVARIUM_START_RACES", default: 300) {
       let store = try Store(configuration, isolation: nil)
       let seed = random.next()
-      let writer = DispatchWorkItem {
+      let written = onThread {
         var random = SeededGenerator(seed: seed)
         do {
           let store = try Store(configuration, isolation: nil)
           for _ in 0..<2 { try store.write { try edit(store, &random) } }
         } catch { Issue.record(error) }
       }
-      DispatchQueue.global().async(execute: writer)
       var shown: [String] = []
       let stream = Live.arrayWithChangeset(from: store.objects(Lap.self).sorted(by: \.number))
         .sink(receiveCompletion: { _ in }) { laps, changes in
           let now = laps.map { "\($0.number) \($0.time)" }
           if let changes { shown = replay(shown, changes, now) } else { shown = now }
         }
-      writer.wait()
+      #expect(written.wait())
       while store.refresh() {}
       keeper.refresh()
       #expect(shown == keeper.objects(Lap.self).sorted(by: \.number).map { "\($0.number) \($0.time)" })

@@ -1,4 +1,3 @@
-import Dispatch
 import ResultsControl
 import TestSupport
 import Testing
@@ -19,9 +18,8 @@ import Vivarium
       controller.performFetch()
       return recorder
     }
-    let written = DispatchGroup()
-    for writer in 0..<2 {
-      DispatchQueue.global().async(group: written) {
+    let writers = (0..<2).map { writer in
+      onThread {
         do {
           let store = try Store(configuration, isolation: nil)
           for step in 0..<60 {
@@ -33,7 +31,7 @@ import Vivarium
         } catch { Issue.record(error) }
       }
     }
-    while written.wait(timeout: .now()) == .timedOut { store.refresh() }
+    while writers.contains(where: { $0.count == 0 }) { store.refresh() }
     store.refresh()
     for (controller, recorder) in zip(controllers, recorders) {
       let lines = recorder.take()
