@@ -32,7 +32,15 @@ extension PropertyPath: CustomStringConvertible {
   private static func name(_ name: String, isFirst: Bool, isAlone: Bool) -> String {
     let text = escaped(name)
     // A dollar alone would be a variable.
-    return isFirst && isReserved(name) || isAlone && name.hasPrefix("$") ? "#" + text : text
+    let isMarked = isFirst && isReserved(name) || isAlone && name.hasPrefix("$") || isArgument(name)
+    return isMarked ? "#" + text : text
+  }
+
+  /// Whether it would be taken for the number of an argument: `$3`, `$K3`.
+  private static func isArgument(_ name: String) -> Bool {
+    guard name.hasPrefix("$") else { return false }
+    let rest = name.utf8.dropFirst(name.hasPrefix("$K") ? 2 : 1)
+    return rest.first.map { (48...57).contains($0) } ?? false
   }
 
   /// Words that mean something else where a path begins.

@@ -62,6 +62,18 @@ import Values
     #expect(fault("a == %@")?.code == .missingArgument)
   }
 
+  @Test func boundsThatAreOneArgumentAreRefusedAtTheirPlace() throws {
+    let one = fault("NOT a BETWEEN %@", [.value(.int(1))])
+    #expect(one?.code == .badArgument && one?.position == 14)
+    #expect(try node("a BETWEEN %@", .values([.int(1), .int(2)])) == node("a BETWEEN {1, 2}"))
+  }
+
+  @Test(arguments: ["#$5 == 1", "a.#$5 == 1", "#$5.a == 1", "a.#$K5 == 1", "a.$b == 1", "#$K == 1"])
+  func namesThatLookLikeArgumentsPrintAsNames(_ text: String) throws {
+    let printed = try Query(type: "T", parsing: text).description
+    #expect(try Query(type: "T", parsing: printed).condition == Query(type: "T", parsing: text).condition, "\(printed)")
+  }
+
   @Test func keywordsAreOnlyKeywordsWhereTheyCanBe() throws {
     #expect(try node("in in {1}") == .comparison(Comparison(.path(PropertyPath("in")), .in, .constants([.int(1)]))))
     #expect(try node("limit == 1") == comparison("limit", .equal, .int(1)))

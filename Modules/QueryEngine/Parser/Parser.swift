@@ -171,7 +171,7 @@ extension Parser {
     }
     try advance()
     let folding = try options()
-    if comparator == .between, isLiteral { throw fault("two bounds in braces") }
+    if comparator == .between { try expectBounds() }
     let right: ExpressionNode
     if let quantifier = quantifier(), !follows(UInt8(ascii: "=")) {
       right = try quantified(quantifier)
@@ -181,6 +181,17 @@ extension Parser {
     }
     guard let folding else { return .predicate(.comparison(Comparison(left, comparator, right))) }
     return .predicate(.comparison(Comparison(.folded(left, folding), comparator, .folded(right, folding))))
+  }
+
+  /// BETWEEN is followed by two values: one alone, written or given, is refused here, where its place is known.
+  private func expectBounds() throws(QueryError) {
+    if isLiteral { throw fault("two bounds in braces") }
+    guard case .argument(let number, isPath: false) = token.kind, arguments.indices.contains(number) else { return }
+    switch arguments[number] {
+    case .value, .object:
+      throw error(.badArgument, "The argument of BETWEEN is one value.", "Give a list of two bounds.", at: token.start)
+    case .values, .list, .path: return
+    }
   }
 
   /// Whether the token is one written value.
