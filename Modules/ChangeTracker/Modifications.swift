@@ -41,11 +41,7 @@ struct Modifications {
   }
 
   private mutating func join() {
-    if entries.count < 512 {
-      entries.sort()
-    } else {
-      entries.withUnsafeMutableBufferPointer { entries in RadixSort.sort(entries) { $0 } }
-    }
+    Modifications.sort(&entries)
     var last = -1
     for i in entries.indices where last < 0 || entries[last] != entries[i] {
       last += 1
@@ -53,5 +49,29 @@ struct Modifications {
     }
     entries.removeLast(entries.count - last - 1)
     joinedCount = entries.count
+  }
+
+  /// Digits of eleven bits from the lowest up, over the bits that differ; a few are sorted by comparing.
+  private static func sort(_ entries: inout [UInt64]) {
+    if entries.count < 512 { return entries.sort() }
+    let different = entries.reduce(0, |) ^ entries.reduce(.max, &)
+    var scratch = [UInt64](repeating: 0, count: entries.count)
+    var counts = [Int](repeating: 0, count: 2_048)
+    for shift in stride(from: UInt64(0), to: 64, by: 11) where (different >> shift) & 2_047 != 0 {
+      for digit in counts.indices { counts[digit] = 0 }
+      for entry in entries { counts[Int((entry >> shift) & 2_047)] &+= 1 }
+      var sum = 0
+      for digit in counts.indices {
+        let count = counts[digit]
+        counts[digit] = sum
+        sum &+= count
+      }
+      for entry in entries {
+        let digit = Int((entry >> shift) & 2_047)
+        scratch[counts[digit]] = entry
+        counts[digit] &+= 1
+      }
+      swap(&entries, &scratch)
+    }
   }
 }

@@ -115,6 +115,8 @@ struct WordIndexEntry: PendingIndexEntry {
   static func inserting(_ entry: Self, into block: IndexBlock, limit: Int) -> ValueBuffer? {
     block.inserting(word: entry.word, object: entry.object, limit: limit)
   }
+
+  static func sort(_ entries: inout [Self]) { RadixSort.sort(&entries) }
 }
 
 /// An entry whose key is a byte string. The string lies in an arena or a block that outlives the entry.

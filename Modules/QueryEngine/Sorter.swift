@@ -183,7 +183,7 @@ extension Sorter {
     for lane in lanes { lane.sharpen() }
     let packed = PackedLanes(lanes, count: keys.count)
     var entries = packed.entries
-    entries.withUnsafeMutableBufferPointer { entries in RadixSort.sort(entries) { $0.number } }
+    RadixSort.sort(&entries, bits: packed.bits)
     var order = ContiguousArray(entries.map(\.row))
     if packed.isExact { return order }
     // What the numbers leave open is settled run by run.
