@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// What comes from outside: keys, and that the terminal has another size or goes away. Reads without blocking the main actor.
@@ -10,7 +9,6 @@ final class Input {
 
   /// Ends with the input, or when the process is asked to end.
   let events: AsyncStream<Event>
-  private var sources: [any DispatchSourceSignal] = []
 
   init() {
     let (events, event) = AsyncStream<Event>.makeStream()
@@ -23,17 +21,9 @@ final class Input {
       }
       event.finish()
     }
-    listen(to: SIGWINCH) { event.yield(.resized) }
-    for number in [SIGINT, SIGTERM, SIGHUP] { listen(to: number) { event.finish() } }
-  }
-
-  private func listen(to number: Int32, _ act: @escaping @Sendable () -> Void) {
-    // Not ignored: a signal that comes before the source is set up waits for it then, where one that is ignored is dropped.
-    signal(number) { _ in }
-    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-    source.setEventHandler(handler: act)
-    source.resume()
-    sources.append(source)
+    SignalPipe.listen(to: [SIGWINCH, SIGINT, SIGTERM, SIGHUP]) { number in
+      if number == SIGWINCH { event.yield(.resized) } else { event.finish() }
+    }
   }
 
   static func lines() -> AsyncStream<String> {
