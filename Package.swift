@@ -111,7 +111,7 @@ let targets: [Target] = [
     "StorageMemoryTests", ["ColumnStore", "Storage", "StorageConformance", "StorageMemory", "TestSupport", "Values"]),
   Room.tests(
     "StorageLMDBTests",
-    ["CLMDB", "ColumnStore", "Coordination", "Storage", "StorageConformance", "StorageLMDB", "TestSupport", "Values"]),
+    ["CLMDB", "CSystem", "ColumnStore", "Coordination", "Storage", "StorageConformance", "StorageLMDB", "TestSupport", "Values"]),
   Room.tests(
     "StorageSQLiteTests",
     ["CSQLite", "Coordination", "QueryModel", "Storage", "StorageConformance", "StorageSQLite", "TestSupport", "Values"]),

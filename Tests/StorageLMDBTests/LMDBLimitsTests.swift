@@ -1,3 +1,4 @@
+import CSystem
 import ColumnStore
 import Dispatch
 import Foundation
@@ -78,29 +79,37 @@ struct LMDBLimitsTests {
     let backend = LMDBBackend(path: path)
     let engine = try backend.open(OpenOptions())
     let read = try engine.beginRead()
-    let number = try #require(FileManager.default.attributesOfItem(atPath: path + "-lock")[.systemFileNumber] as? NSNumber)
-    // A POSIX lock of the process on the table of readers: any close of a descriptor of that file would drop it.
-    func isLocked() throws -> Bool {
-      // The system lists its locks piece by piece, and leaves some out while others come and go.
-      for _ in 0..<1_000 {
-        let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: "/proc/locks")), as: UTF8.self)
-        if text.split(separator: "\n").contains(where: { $0.contains("POSIX") && $0.contains(":\(number) ") }) { return true }
-      }
-      return false
+    // LMDB guards its table of readers by a POSIX lock of the process, at the byte that bears the process's number; any
+    // close of a descriptor of that file would drop it. So this probe is closed last. Its lock would be of the open file,
+    // which collides with the process's own.
+    var problem: Int32 = 0
+    let probe = cs_open(path + "-lock", true, false, 0, &problem)
+    try #require(probe >= 0)
+    func expectLocked(after step: String) {
+      #expect(cs_locked_at(probe, Int64(getpid()), 1) == Int64(getpid()), "after \(step)")
     }
-    try #require(try isLocked())
+    expectLocked(after: "a read begins")
     _ = try engine.statistics()
+    expectLocked(after: "statistics")
     #expect(backend.isPresent())
+    expectLocked(after: "a look at its presence")
     #expect(throws: StorageError.self) { try backend.remove() }
+    expectLocked(after: "a removal that is refused")
     _ = try LMDBBackend(path: scratch.path + "/./a").open(OpenOptions())
+    expectLocked(after: "an open by another path")
     let reader = try backend.open(OpenOptions(isReadOnly: true))
     try reader.beginRead().end()
     reader.close()
+    expectLocked(after: "a reader that comes and goes")
     _ = try (engine as? any SpaceReclaiming)?.reclaimSpace(.never)
+    expectLocked(after: "space is given back")
     #expect(throws: StorageError.self) { try LMDBBackend(path: path + "-lock").open(OpenOptions(createsIfMissing: false)) }
+    expectLocked(after: "the lock file is opened as a store")
     _ = LMDBBackend(path: path + "-lock").isPresent()
-    #expect(try isLocked())
+    expectLocked(after: "a look at the lock file")
     read.end()
+    engine.close()
+    close(probe)
   }
   #endif
 
