@@ -37,7 +37,7 @@ public final class ConformanceRun {
     case .array(let suites) where suites.allSatisfy({ $0["schema"] != nil && $0["cases"] != nil }):
       for suite in suites { try run(suite, text: "query", into: &report) }
     case .object where document["suites"] != nil: try runPredicates(document, into: &report)
-    case .object where document["merge"] != nil || document["calculate"] != nil:
+    case .object where ["merge", "calculate", "finalize", "incremental"].contains(where: { document[$0] != nil }):
       ChangeSetCases.run(document, into: &report)
     case .object where document["scenarios"] != nil:
       // They take several stores, turns and observers: no case for a backend alone.
@@ -74,7 +74,7 @@ public final class ConformanceRun {
       defer { reading.end() }
       for item in cases { report.add(title(item), EvaluationCase(item, text: text, store: store).result(reading)) }
     } catch {
-      for item in cases { report.add(title(item), .inexpressible("\(error)")) }
+      for item in cases { report.add(title(item), .unreadable(error)) }
     }
   }
 }

@@ -19,7 +19,7 @@ struct EvaluationCase {
     let type = json["on"]?.string ?? ""
     let wantsError = json["error"]?.bool ?? false
     let arguments: [QueryArgument]
-    do { arguments = try self.arguments() } catch { return .inexpressible("\(error)") }
+    do { arguments = try self.arguments() } catch { return .unreadable(error) }
     do throws(QueryError) {
       let query = try Query(type: type, parsing: text, arguments: arguments).resolving(aliases, in: store.catalog)
       let bound = try BoundQuery(query, in: store.catalog)

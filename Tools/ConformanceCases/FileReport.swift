@@ -6,12 +6,14 @@ public struct FileReport: Sendable {
   public var passed = 0
   /// In the order of the file.
   public var failures: [Failure] = []
+  /// Change sets of an inner state of the recording engine that no edits of a collection make, each with the reason.
+  public var inexpressible: [(name: String, reason: String)] = []
 
   public struct Failure: Sendable {
     /// Where the case stands and what it asks.
     public var name: String
     public var expectation: String
-    /// What came instead, or why the case cannot be expressed.
+    /// What came instead, or why the case cannot be put to the store.
     public var outcome: String
   }
 
@@ -21,7 +23,7 @@ public struct FileReport: Sendable {
     case .failed(let expectation, let outcome):
       failures.append(Failure(name: name(), expectation: expectation, outcome: outcome))
     case .inexpressible(let reason):
-      failures.append(Failure(name: name(), expectation: "a way to express it", outcome: "cannot be expressed: \(reason)"))
+      inexpressible.append((name(), reason))
     }
   }
 }
@@ -30,7 +32,11 @@ public struct FileReport: Sendable {
 enum CaseResult {
   case passed
   case failed(expected: String, got: String)
+  /// What the case begins with is no state of this store: there is nothing to be right or wrong about.
   case inexpressible(String)
+
+  /// The case, or its suite, could not be put to the store.
+  static func unreadable(_ error: any Error) -> CaseResult { .failed(expected: "a way to express it", got: "cannot be expressed: \(error)") }
 
   static func check(_ holds: Bool, expected: @autoclosure () -> String, got: @autoclosure () -> String) -> CaseResult {
     holds ? .passed : .failed(expected: expected(), got: got())

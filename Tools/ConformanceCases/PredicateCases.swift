@@ -31,7 +31,7 @@ extension ConformanceRun {
       let holds = try !matching(item, [item["object"] ?? .object([])]).isEmpty
       return .check(holds == item["expect"]?.bool, expected: "\(item["expect"] ?? .null)", got: "\(holds)")
     } catch let error as Inexpressible {
-      return .inexpressible("\(error)")
+      return .unreadable(error)
     } catch {
       return .failed(expected: "\(item["expect"] ?? .null)", got: "\(error)")
     }
@@ -96,7 +96,7 @@ extension ConformanceRun {
       } catch {
         return .passed
       }
-    } catch { return .inexpressible("\(error)") }
+    } catch { return .unreadable(error) }
   }
 }
 

@@ -1,16 +1,16 @@
 import ConformanceCases
 import Foundation
 
-/// `conformance --backend lmdb|sqlite|memory FILE…`: puts the cases of files to a backend. Exits 0 when all pass, 1
-/// when one fails, 2 when it was called wrongly or a file cannot be read.
+/// `conformance --backend lmdb|sqlite|memory FILE…`: puts the cases of files to a backend. Exits 0 when none fails, 1
+/// when one does, 2 when it was called wrongly or a file cannot be read.
 @main
 enum Conformance {
   static let usage = """
     Usage: conformance --backend lmdb|sqlite|memory FILE...
 
     Puts the cases of JSON files (evaluations, syntax, predicates, change sets) to a backend and prints, for each
-    file, how many passed and failed, then each failing case. Exits 0 when all pass, 1 when one fails, 2 when a file
-    cannot be read.
+    file, how many passed and failed, then each failing case, and each change set that no edits make. Exits 0 when none
+    fails, 1 when one does, 2 when a file cannot be read.
     """
 
   static func main() {
@@ -43,6 +43,7 @@ enum Conformance {
         for failure in report.failures {
           print("  \(failure.name)\n    expected \(failure.expectation)\n    got      \(failure.outcome)")
         }
+        for (name, reason) in report.inexpressible { print("  \(name)\n    cannot be expressed: \(reason)") }
         if !report.failures.isEmpty { hasFailures = true }
       } catch {
         complain("\(error)")
