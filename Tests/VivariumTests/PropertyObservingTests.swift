@@ -86,6 +86,33 @@ import Vivarium
     later.stop()
   }
 
+  /// Also where the write has nothing to commit then, and where many other objects are observed.
+  @Test(arguments: [0, 40]) func aSavepointThatIsUndoneTakesValuesBack(others: Int) throws {
+    let store = try Store(configuration)
+    let dog = try makeDog(store)
+    let crowd = (0..<others).map { Dog(name: "\($0)") }
+    try store.write { try store.add(crowd) }
+    var seen = ""
+    let token = dog.observe(\.age) { _, change in seen += " \(change.oldValue ?? -1)>\(change.newValue ?? -1)" }
+    let tokens = crowd.map { dog in dog.observe(\.age) { _, _ in seen += " other" } }
+    struct Refused: Error {}
+    for addsMore in [false, true] {
+      seen = ""
+      try store.write {
+        #expect(throws: Refused.self) {
+          try store.savepoint {
+            dog.age = 2
+            throw Refused()
+          }
+        }
+        #expect(seen == " 1>2 2>1" && dog.age == 1)
+        if addsMore { try store.add(Dog(name: "more")) }
+      }
+      #expect(seen == " 1>2 2>1")
+    }
+    for token in tokens + [token] { token.stop() }
+  }
+
   @Test func listsTellPositions() throws {
     let store = try Store(configuration)
     let person = Person(name: "Ann")
