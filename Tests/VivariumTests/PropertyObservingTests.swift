@@ -86,6 +86,31 @@ import Vivarium
     later.stop()
   }
 
+  /// All handlers of a refresh see one version; what came meanwhile is told by the next one.
+  @Test func aHandlerCannotMoveTheStoreOn() throws {
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    let dogs = (0..<40).map { Dog(name: "\($0)") }
+    try store.write { try store.add(dogs) }
+    other.refresh()
+    let same = try dogs.map { try #require(other.resolve($0.reference)) }
+    try other.write { same[0].age = 1 }
+    let first = other.version
+    var seen: [String] = []
+    let tokens = dogs.enumerated().map { i, dog in
+      dog.observe(\.age) { _, change in
+        seen.append("\(i) \(change.newValue ?? -1)")
+        if other.version > first { return }
+        do { try other.write { for dog in same { dog.age += 1 } } } catch { Issue.record(error) }
+        #expect(!store.refresh() && store.version == first)
+      }
+    }
+    store.refresh()
+    #expect(seen == ["0 1"] && store.version == first)
+    store.refresh()
+    #expect(Set(seen.dropFirst()) == Set((0..<40).map { "\($0) \($0 == 0 ? 2 : 1)" }) && seen.count == 41)
+    for token in tokens { token.stop() }
+  }
+
   /// Also where the write has nothing to commit then, and where many other objects are observed.
   @Test(arguments: [0, 40]) func aSavepointThatIsUndoneTakesValuesBack(others: Int) throws {
     let store = try Store(configuration)

@@ -14,7 +14,7 @@ extension Store {
   /// Tells observers what is ready, without waiting for anything: for one that listens only when it is asked. Nothing
   /// inside a write or an observer's block.
   package func deliverReady() {
-    guard writing == nil, !isDelivering, !isReadOnly else { return }
+    guard mayTell, !isTellingPropertyObserver else { return }
     deliver(.none)
   }
 
