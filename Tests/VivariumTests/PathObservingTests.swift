@@ -367,6 +367,20 @@ import Vivarium
     #expect(store.pathReadCount < 20)
   }
 
+  @Test func aRefusedPathIsRefusedBeforeAnythingIsTold() throws {
+    let store = try Store(configuration)
+    let (person, _) = try makePair(store)
+    var calls = 0
+    #expect { try person.observe([\.name, \.visits], options: [.initial]) { _, _, _ in calls += 1 } } throws: {
+      StoreError.Code.unknownProperty ~= $0
+    }
+    #expect { try Person().observe([\.name, \.best?.name], options: [.initial]) { _, _, _ in calls += 1 } } throws: {
+      StoreError.Code.notManaged ~= $0
+    }
+    try store.write { person.name = "Bea" }
+    #expect(calls == 0)
+  }
+
   // MARK: Additions
 
   /// An added object that points to one that is there changes that one's inverse, and an update its values: inside `add`.

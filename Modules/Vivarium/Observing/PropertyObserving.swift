@@ -68,10 +68,11 @@ extension Model {
     let end = ObserverEnd()
     let teller = PropertyTeller(ordinal, options, read: { (object: Self) in object[keyPath: path] }, handler)
     guard ordinal != nil || path == \Self.isInvalidated else {
-      do throws(StoreError) { try observe(.reads(path), teller, end) } catch {
+      do throws(StoreError) { try follow(.reads(path), teller, end) } catch {
         StoreLog.warning("\(error)")
         return .ended(fileID, line)
       }
+      teller.begin(self)
       return NotificationToken(fileID: fileID, line: line) { end.stop() }
     }
     teller.begin(self)
