@@ -67,23 +67,21 @@ import Vivarium
   @Test func aRefreshAndACancelledWriteAreTold() throws {
     let (store, other) = (try Store(configuration), try Store(configuration))
     let dog = try makeDog(store)
-    var seen = ""
-    let token = dog.observe(\.age) { _, change in seen += " \(change.oldValue ?? -1)>\(change.newValue ?? -1)" }
-    let later = store.observe { _, _ in seen += " store" }
+    let heard = HeardProperties()
+    heard.follow(dog, \.age) { "\($0.oldValue ?? -1)>\($0.newValue ?? -1)" }
+    heard.follow(store)
     other.refresh()
     let same = try #require(other.resolve(dog.reference))
     try other.write { same.age = 2 }
     try other.write { same.age = 5 }
-    #expect(seen == "")
+    #expect(heard.take() == [])
     store.refresh()
-    #expect(seen == " 1>5 store")
-    seen = ""
+    #expect(heard.take() == ["1>5", "store"])
     try store.beginWrite()
     dog.age = 6
     store.cancelWrite()
-    #expect(seen == " 5>6 6>5")
-    token.stop()
-    later.stop()
+    #expect(heard.take() == ["5>6", "6>5"])
+    heard.stop()
   }
 
   /// All handlers of a refresh see one version; what came meanwhile is told by the next one.
@@ -177,19 +175,17 @@ import Vivarium
   @Test func aStoreThatIsInvalidatedInvalidatesItsObjects() throws {
     let store = try Store(configuration)
     let dog = try makeDog(store)
-    var seen: [String] = []
-    let tokens = [
-      dog.observe(\.isInvalidated) { _, change in seen.append("gone \(change.newValue ?? false)") },
-      dog.observe(\.age) { _, change in seen.append("age \(change.newValue ?? -1)") },
-    ]
+    let heard = HeardProperties()
+    heard.follow(dog, \.isInvalidated) { "gone \($0.newValue ?? false)" }
+    heard.follow(dog, \.age) { "age \($0.newValue ?? -1)" }
     try store.beginWrite()
     dog.age = 2
     store.invalidate()
     // The write is cancelled first.
-    #expect(Set(seen.prefix(2)) == ["age 2", "age 1"] && seen.dropFirst(2) == ["gone true"])
+    #expect(heard.take() == ["age 2", "age 1", "gone true"])
     store.refresh()
-    #expect(seen.dropFirst(3) == ["gone false"])
-    for token in tokens { token.stop() }
+    #expect(heard.take() == ["gone false"])
+    heard.stop()
   }
 
   /// What is read again is what the delete touched: the object, and those that pointed to it.
