@@ -42,7 +42,6 @@ import Vivarium
     token.stop()
   }
 
-  /// The filters of two tokens on one object, as on the slide.
   /// An equal value is no change, for nobody; who wants it told says so.
   @Test func anEqualValueIsNoChangeUnlessTheObjectIsTouched() throws {
     let store = try Store(configuration)
@@ -78,6 +77,7 @@ import Vivarium
     for token in tokens { token.stop() }
   }
 
+  /// The filters of several tokens on one object.
   @Test func filtersAreEachTokensOwn() throws {
     let store = try Store(configuration)
     let dog = try makeDog(store)

@@ -100,33 +100,29 @@ import Vivarium
   @Test func refreshesAndCancelledWritesAreToldAlongThePath() throws {
     let (store, other) = (try Store(configuration), try Store(configuration))
     let (person, dog) = try makePair(store)
-    var seen = ""
-    let token = person.observe(\.best?.name) { _, change in seen += " \(told(change))" }
-    let later = store.observe { _, _ in seen += " store" }
+    let heard = HeardProperties()
+    heard.follow(person, \.best?.name) { told($0) }
+    heard.follow(store)
     other.refresh()
     let (samePerson, sameDog) = (try #require(other.resolve(person.reference)), try #require(other.resolve(dog.reference)))
     try other.write { sameDog.name = "Max" }
-    #expect(seen == "")
+    #expect(heard.take() == [])
     store.refresh()
-    #expect(seen == " Rex>Max store")
-    seen = ""
+    #expect(heard.take() == ["Rex>Max", "store"])
     try other.write { samePerson.best = Dog(name: "Fido") }
     try other.write { sameDog.name = "left" }
     store.refresh()
-    #expect(seen == " Max>Fido store")
-    seen = ""
+    #expect(heard.take() == ["Max>Fido", "store"])
     try store.beginWrite()
     person.best = nil
     store.cancelWrite()
-    #expect(seen == " Fido>- ->Fido")
-    seen = ""
+    #expect(heard.take() == ["Fido>-", "->Fido"])
     try store.beginWrite()
     person.best?.name = "Bo"
     person.best = dog
     store.cancelWrite()
-    #expect(seen == " Fido>Bo Bo>left left>Fido")
-    token.stop()
-    later.stop()
+    #expect(heard.take() == ["Fido>Bo", "Bo>left", "left>Fido"])
+    heard.stop()
   }
 
   @Test func aLongWayIsFollowedAtEachOfItsSteps() throws {
@@ -365,6 +361,20 @@ import Vivarium
     // A refusal leaves nobody who listens.
     try store.write { dog.name = "Max" }
     #expect(store.pathReadCount < 20)
+  }
+
+  @Test func aRefusedPathIsRefusedBeforeAnythingIsTold() throws {
+    let store = try Store(configuration)
+    let (person, _) = try makePair(store)
+    var calls = 0
+    #expect { try person.observe([\.name, \.visits], options: [.initial]) { _, _, _ in calls += 1 } } throws: {
+      StoreError.Code.unknownProperty ~= $0
+    }
+    #expect { try Person().observe([\.name, \.best?.name], options: [.initial]) { _, _, _ in calls += 1 } } throws: {
+      StoreError.Code.notManaged ~= $0
+    }
+    try store.write { person.name = "Bea" }
+    #expect(calls == 0)
   }
 
   // MARK: Additions

@@ -67,23 +67,73 @@ import Vivarium
   @Test func aRefreshAndACancelledWriteAreTold() throws {
     let (store, other) = (try Store(configuration), try Store(configuration))
     let dog = try makeDog(store)
-    var seen = ""
-    let token = dog.observe(\.age) { _, change in seen += " \(change.oldValue ?? -1)>\(change.newValue ?? -1)" }
-    let later = store.observe { _, _ in seen += " store" }
+    let heard = HeardProperties()
+    heard.follow(dog, \.age) { "\($0.oldValue ?? -1)>\($0.newValue ?? -1)" }
+    heard.follow(store)
     other.refresh()
     let same = try #require(other.resolve(dog.reference))
     try other.write { same.age = 2 }
     try other.write { same.age = 5 }
-    #expect(seen == "")
+    #expect(heard.take() == [])
     store.refresh()
-    #expect(seen == " 1>5 store")
-    seen = ""
+    #expect(heard.take() == ["1>5", "store"])
     try store.beginWrite()
     dog.age = 6
     store.cancelWrite()
-    #expect(seen == " 5>6 6>5")
-    token.stop()
-    later.stop()
+    #expect(heard.take() == ["5>6", "6>5"])
+    heard.stop()
+  }
+
+  /// All handlers of a refresh see one version; what came meanwhile is told by the next one.
+  @Test func aHandlerCannotMoveTheStoreOn() throws {
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    let dogs = (0..<40).map { Dog(name: "\($0)") }
+    try store.write { try store.add(dogs) }
+    other.refresh()
+    let same = try dogs.map { try #require(other.resolve($0.reference)) }
+    try other.write { same[0].age = 1 }
+    let first = other.version
+    var seen: [String] = []
+    let tokens = dogs.enumerated().map { i, dog in
+      dog.observe(\.age) { _, change in
+        seen.append("\(i) \(change.newValue ?? -1)")
+        if other.version > first { return }
+        do { try other.write { for dog in same { dog.age += 1 } } } catch { Issue.record(error) }
+        #expect(!store.refresh() && store.version == first)
+      }
+    }
+    store.refresh()
+    #expect(seen == ["0 1"] && store.version == first)
+    store.refresh()
+    #expect(Set(seen.dropFirst()) == Set((0..<40).map { "\($0) \($0 == 0 ? 2 : 1)" }) && seen.count == 41)
+    for token in tokens { token.stop() }
+  }
+
+  /// Also where the write has nothing to commit then, and where many other objects are observed.
+  @Test(arguments: [0, 40]) func aSavepointThatIsUndoneTakesValuesBack(others: Int) throws {
+    let store = try Store(configuration)
+    let dog = try makeDog(store)
+    let crowd = (0..<others).map { Dog(name: "\($0)") }
+    try store.write { try store.add(crowd) }
+    var seen = ""
+    let token = dog.observe(\.age) { _, change in seen += " \(change.oldValue ?? -1)>\(change.newValue ?? -1)" }
+    let tokens = crowd.map { dog in dog.observe(\.age) { _, _ in seen += " other" } }
+    struct Refused: Error {}
+    for addsMore in [false, true] {
+      seen = ""
+      try store.write {
+        #expect(throws: Refused.self) {
+          try store.savepoint {
+            dog.age = 2
+            throw Refused()
+          }
+        }
+        #expect(seen == " 1>2 2>1" && dog.age == 1)
+        if addsMore { try store.add(Dog(name: "more")) }
+      }
+      #expect(seen == " 1>2 2>1")
+    }
+    for token in tokens + [token] { token.stop() }
   }
 
   @Test func listsTellPositions() throws {
@@ -125,19 +175,17 @@ import Vivarium
   @Test func aStoreThatIsInvalidatedInvalidatesItsObjects() throws {
     let store = try Store(configuration)
     let dog = try makeDog(store)
-    var seen: [String] = []
-    let tokens = [
-      dog.observe(\.isInvalidated) { _, change in seen.append("gone \(change.newValue ?? false)") },
-      dog.observe(\.age) { _, change in seen.append("age \(change.newValue ?? -1)") },
-    ]
+    let heard = HeardProperties()
+    heard.follow(dog, \.isInvalidated) { "gone \($0.newValue ?? false)" }
+    heard.follow(dog, \.age) { "age \($0.newValue ?? -1)" }
     try store.beginWrite()
     dog.age = 2
     store.invalidate()
     // The write is cancelled first.
-    #expect(Set(seen.prefix(2)) == ["age 2", "age 1"] && seen.dropFirst(2) == ["gone true"])
+    #expect(heard.take() == ["age 2", "age 1", "gone true"])
     store.refresh()
-    #expect(seen.dropFirst(3) == ["gone false"])
-    for token in tokens { token.stop() }
+    #expect(heard.take() == ["gone false"])
+    heard.stop()
   }
 
   /// What is read again is what the delete touched: the object, and those that pointed to it.

@@ -27,6 +27,18 @@ import Values
     #expect(all.where { $0.nick == "x" }.first == nil)
   }
 
+  @Test func conditionsAreComparedAsBools() throws {
+    let store = try people()
+    let all = store.objects(Person.self)
+    let adults = ["Ann", "Cid", "Dan"]
+    #expect(all.where { ($0.age >= 18) == ($0.name.contains("n")) }.map(\.name) == ["Ann", "Bob", "Dan", "Eve"])
+    #expect(all.where { ($0.age >= 18) != ($0.name.contains("n")) }.map(\.name) == ["Cid"])
+    #expect(all.where { ($0.age >= 18) == true }.map(\.name) == adults)
+    #expect(all.where { ($0.age >= 18).in([true]) }.map(\.name) == adults)
+    #expect(all.where { ($0.age < 18).in([false]) }.map(\.name) == adults)
+    #expect(all.where { ($0.age >= 18).in([true, false]) }.count == 5 && all.where { ($0.age >= 18).in([]) }.isEmpty)
+  }
+
   @Test func conditionsFollowLinks() throws {
     let store = try people()
     let rex = Dog(name: "Rex", age: 3)

@@ -3,8 +3,8 @@ extension ChangeSet {
   ///
   /// Rows of one object cannot be told apart, so blocks of rows stay whichever of them they are made of: the longest
   /// that stands in both, then the same to its left and to its right. Of equal neighbours the first stay, and the
-  /// last ones go or come. Collections that hold an object very often are compared as if its rows could be told apart
-  /// by their order.
+  /// last ones go or come. Collections that hold an object very often, or of which very many small blocks stay, are
+  /// compared as if an object's rows could be told apart by their order: so this takes bounded time beside O(n log n).
   package static func between(repeating old: [Int64], _ new: [Int64], modified: Set<Int64>) -> ChangeSet {
     guard let rows = RepeatedRows(old, new) else {
       let (old, new) = (RowIdentity.rows(of: old), RowIdentity.rows(of: new))
@@ -17,9 +17,11 @@ extension ChangeSet {
 }
 
 /// Which row of one state is which of another, where an object may have several.
-private struct RepeatedRows {
+struct RepeatedRows {
   /// More pairs of equal rows than that are not looked through.
   private static let pairCountMax = 20_000
+  /// Nor are more rows and pairs, counted for each block that is looked for: there may be as many as rows.
+  private static let looksMax = 4_000_000
 
   /// The rows of now, each by its place among the old ones, or by a number of its own.
   private(set) var new: [Int64]
@@ -32,14 +34,14 @@ private struct RepeatedRows {
     var size = 0
   }
 
-  /// Nil where there are too many pairs.
+  /// Nil where there is too much to look through.
   init?(_ old: [Int64], _ keys: [Int64]) {
     new = keys.indices.map { Int64(old.count + $0) }
     var places: [Int64: [Int]] = [:]
     for (i, key) in keys.enumerated() { places[key, default: []].append(i) }
     if old.reduce(0, { $0 + (places[$1]?.count ?? 0) }) > RepeatedRows.pairCountMax { return nil }
     var (stays, stayed) = ([Bool](repeating: false, count: old.count), [Bool](repeating: false, count: keys.count))
-    RepeatedRows.keepBlocks(old, keys, places, &stays, &stayed)
+    guard RepeatedRows.keepBlocks(old, keys, places, &stays, &stayed) else { return nil }
     RepeatedRows.preferFirst(old, &stays)
     RepeatedRows.preferFirst(keys, &stayed)
     let (oldRows, newRows) = (old.indices.filter { stays[$0] }, keys.indices.filter { stayed[$0] })
@@ -54,9 +56,10 @@ private struct RepeatedRows {
     }
   }
 
+  /// False when it gave up.
   private static func keepBlocks(
     _ old: [Int64], _ keys: [Int64], _ places: [Int64: [Int]], _ stays: inout [Bool], _ stayed: inout [Bool]
-  ) {
+  ) -> Bool {
     // What begins and what ends both stays in any case: rows that are put at the end came there.
     var (start, oldEnd, newEnd) = (0, old.count, keys.count)
     while start < min(oldEnd, newEnd), old[start] == keys[start] {
@@ -68,25 +71,31 @@ private struct RepeatedRows {
       (stays[oldEnd], stayed[newEnd]) = (true, true)
     }
     var parts = [(old: start..<oldEnd, new: start..<newEnd)]
+    var looks = 0
     while let part = parts.popLast() {
-      let block = longestBlock(old, part.old, part.new, places)
+      let block = longestBlock(old, part.old, part.new, places, &looks)
+      if looks > looksMax { return false }
       if block.size == 0 { continue }
       for i in 0..<block.size { (stays[block.old + i], stayed[block.new + i]) = (true, true) }
       parts.append((part.old.lowerBound..<block.old, part.new.lowerBound..<block.new))
       parts.append((block.old + block.size..<part.old.upperBound, block.new + block.size..<part.new.upperBound))
     }
+    return true
   }
 
   /// Of several that are as long the one that begins first, and then stands last now.
   private static func longestBlock(
-    _ old: [Int64], _ oldRange: Range<Int>, _ newRange: Range<Int>, _ places: [Int64: [Int]]
+    _ old: [Int64], _ oldRange: Range<Int>, _ newRange: Range<Int>, _ places: [Int64: [Int]], _ looks: inout Int
   ) -> Block {
+    looks += oldRange.count + newRange.count
     var best = Block(old: oldRange.lowerBound, new: newRange.lowerBound)
     // How long the block is that ends at each place, and with which old row. Places are gone through from the end, so
     // that those before are still of the row before.
     var ends = [(row: Int, size: Int)](repeating: (-1, 0), count: newRange.count)
     for row in oldRange {
-      for place in places[old[row]]?.reversed() ?? [] where newRange.contains(place) {
+      let found = places[old[row]] ?? []
+      looks += found.count
+      for place in found.reversed() where newRange.contains(place) {
         let offset = place - newRange.lowerBound
         var size = 1
         if offset > 0, row > oldRange.lowerBound, ends[offset - 1].row == row - 1 { size += ends[offset - 1].size }

@@ -144,7 +144,8 @@ package struct ComparedChanges: Sendable {
     }
   }
 
-  /// What a token is told: from what it knows to the rows of now. O(n log n) where rows came, went or moved.
+  /// What a token is told: from what it knows to the rows of now. Where rows came, went or moved it costs what
+  /// `ChangeSet.between` does.
   package func changeSet(to rows: [Int64], _ filter: ModificationFilter = .all) -> ChangeSet {
     let modified = Set(rows.filter { row in marks[RowIdentity.key(of: row)].map { filter.wants($0) } ?? false })
     if base != rows {

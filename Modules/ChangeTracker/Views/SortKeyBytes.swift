@@ -4,8 +4,9 @@ import Values
 /// as a number.
 ///
 /// A value that may be null begins with a marker, 0 null or 1 not; 2 is no value at all, behind a null link.
-/// Integers, and dates by their words, follow as 8 bytes, big-endian with the sign flipped; doubles as their ordinal with
-/// NaN below every number; strings and data with each 0 byte followed by 255, and two 0 bytes at the end. Descending: every byte inverted, so that null comes last.
+/// Integers, and dates by their words, follow as 8 bytes, big-endian with the sign flipped; doubles as their ordinal
+/// with NaN below every number; strings and data with each 0 byte followed by 255, and two 0 bytes at the end.
+/// Descending: every byte inverted, so that null comes last.
 package enum SortKeyBytes {
   /// Adds one value of a sort key. All values of one column are of one type and have a marker or have none; a null
   /// without a marker counts as the lowest value.

@@ -78,30 +78,6 @@ final class ObservedRoot<Root: Model> {
   }
 }
 
-// MARK: - Reads
-
-/// The properties that are read while something is worked out. Confined to the store's context.
-final class ReadTrace {
-  private(set) var places: [PathPlace] = []
-  private var known: Set<PathPlace.ID> = []
-
-  func note(_ place: PathPlace) { if known.insert(place.id).inserted { places.append(place) } }
-}
-
-extension Store {
-  /// What `body` gives, and which properties of which objects it read, each once.
-  func tracing<T>(_ body: () -> T) -> (T, [PathPlace]) {
-    let (outer, trace) = (readTrace, ReadTrace())
-    readTrace = trace
-    for context in allContexts { context.raw.pointee.tracksReads = true }
-    defer {
-      readTrace = outer
-      for context in allContexts { context.raw.pointee.tracksReads = isTrackingReads || outer != nil }
-    }
-    return (body(), trace.places)
-  }
-}
-
 // MARK: - Names
 
 extension Model {

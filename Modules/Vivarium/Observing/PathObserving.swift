@@ -12,9 +12,9 @@ extension Model {
   /// }
   /// ```
   ///
-  /// With `.initial` there is a call for each, in their order. `.objectDeleted`; `.unknownProperty` for a path that
-  /// reads no persisted property, or what cannot be compared; `.notManaged` for a path over links from an object in
-  /// no store: say it by names.
+  /// With `.initial` there is a call for each, in their order, and none where one is refused. `.objectDeleted`;
+  /// `.unknownProperty` for a path that reads no persisted property, or what cannot be compared; `.notManaged` for a
+  /// path over links from an object in no store: say it by names.
   public func observe(
     _ paths: [PartialKeyPath<Self>], options: ObservingOptions = [.old, .new],
     fileID: StaticString = #fileID, line: UInt = #line,
@@ -48,22 +48,22 @@ extension Model {
     _ handler: @escaping (Self, Path, ObservedChange<Any>) -> Void
   ) throws(StoreError) -> NotificationToken {
     let end = ObserverEnd()
+    let tellers = paths.map { name, path in
+      PropertyTeller<Self, Any>(nil, options, read: { path.value(of: $0) }) { handler($0, name, $1) }
+    }
     do throws(StoreError) {
-      for (name, path) in paths {
-        let teller = PropertyTeller<Self, Any>(nil, options, read: { path.value(of: $0) }) { object, change in
-          handler(object, name, change)
-        }
-        try observe(path, teller, end)
-      }
+      for (path, teller) in zip(paths, tellers) { try follow(path.1, teller, end) }
     } catch {
       end.stop()
       throw error
     }
+    // None is called before all are known to lead somewhere.
+    for teller in tellers { teller.begin(self) }
     return NotificationToken(fileID: fileID, line: line) { end.stop() }
   }
 
-  /// Observes what lies at the end of a path from now on.
-  func observe<Property>(
+  /// Has a teller follow what lies at the end of a path from now on. It has yet to begin.
+  func follow<Property>(
     _ path: ObservedPath<Self>, _ teller: PropertyTeller<Self, Property>, _ end: ObserverEnd
   ) throws(StoreError) {
     try context?.check(_$key)
@@ -79,6 +79,5 @@ extension Model {
       end.stop()
       throw .notAProperty(path, Self._$name)
     }
-    teller.begin(self)
   }
 }

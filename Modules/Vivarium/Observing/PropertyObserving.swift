@@ -42,7 +42,7 @@ public struct ObservedChange<Property> {
 extension Model {
   /// Runs `handler` inside the setter, before the next statement of whoever sets: for user interfaces that follow one
   /// property. It also runs when a refresh brings what others wrote, before the store's notifications, and when a
-  /// cancelled write takes a value back.
+  /// cancelled write, or a savepoint that is undone, takes a value back.
   ///
   /// ```swift
   /// token = dog.observe(\.age) { dog, change in print(change.oldValue, change.newValue) }
@@ -68,10 +68,11 @@ extension Model {
     let end = ObserverEnd()
     let teller = PropertyTeller(ordinal, options, read: { (object: Self) in object[keyPath: path] }, handler)
     guard ordinal != nil || path == \Self.isInvalidated else {
-      do throws(StoreError) { try observe(.reads(path), teller, end) } catch {
+      do throws(StoreError) { try follow(.reads(path), teller, end) } catch {
         StoreLog.warning("\(error)")
         return .ended(fileID, line)
       }
+      teller.begin(self)
       return NotificationToken(fileID: fileID, line: line) { end.stop() }
     }
     teller.begin(self)

@@ -14,7 +14,7 @@ extension Store {
   /// Tells observers what is ready, without waiting for anything: for one that listens only when it is asked. Nothing
   /// inside a write or an observer's block.
   package func deliverReady() {
-    guard writing == nil, !isDelivering, !isReadOnly else { return }
+    guard mayTell, !isTellingPropertyObserver else { return }
     deliver(.none)
   }
 
@@ -27,9 +27,9 @@ extension Store {
   /// try await store.waitUntilNotified(of: background.version)
   /// ```
   ///
-  /// It does not wait for observers that rest (`throttle`), and with `autorefresh` off it refreshes. Not to be called
-  /// in a write. `.wrongContext` where the store takes no turns by itself, and `refresh()` does the same;
-  /// `.cancelled`.
+  /// It does not wait for observers that rest (`throttle`), and with `autorefresh` off, or after `invalidate()`, it
+  /// refreshes. Not to be called in a write. `.wrongContext` where the store takes no turns by itself, and `refresh()`
+  /// does the same; `.cancelled`.
   public func waitUntilNotified(
     of version: Version? = nil, isolation: isolated (any Actor)? = #isolation
   ) async throws(StoreError) {
@@ -38,7 +38,7 @@ extension Store {
       newest = try storing { () throws(StorageError) in try shared.engine.latestVersion() }
     }
     while true {
-      if !configuration.autorefresh { refresh() }
+      if !configuration.autorefresh || isInvalidated { refresh() }
       if isTold(of: newest) { return }
       if Task.isCancelled { throw StoreError(.cancelled, "The task that waited to be notified was cancelled.") }
       try await untilTurn(isolation: isolation)

@@ -14,8 +14,9 @@ extension FieldBody {
     return .path(before + path)
   }
 
-  var expression: ExpressionNode {
-    guard case .path(let path) = self else { return .constant(.null) }  // only a Bool is a predicate; see `node`
+  /// Nil for a condition that was put together: no property has its value.
+  private var expression: ExpressionNode? {
+    guard case .path(let path) = self else { return nil }
     return .path(PropertyPath(path))
   }
 
@@ -23,24 +24,28 @@ extension FieldBody {
   var node: PredicateNode {
     switch self {
     case .predicate(let node): node
-    case .path: .comparison(Comparison(expression, .equal, .constant(.bool(true))))
+    case .path(let path): .comparison(Comparison(.path(PropertyPath(path)), .equal, .constant(.bool(true))))
     }
   }
 
   @usableFromInline func compared(_ comparator: ComparisonOperator, _ value: Value) -> FieldBody {
-    guard case .predicate(let node) = self else {
-      return .predicate(.comparison(Comparison(expression, comparator, .constant(value))))
-    }
+    if let expression { return .predicate(.comparison(Comparison(expression, comparator, .constant(value)))) }
     // `(a && b) == true` and the like: a condition compared with a constant.
     return .predicate((comparator == .equal) == (value == .bool(true)) ? node : .not(node))
   }
 
   @usableFromInline func compared(_ comparator: ComparisonOperator, _ values: [Value]) -> FieldBody {
-    .predicate(.comparison(Comparison(expression, comparator, .constants(values))))
+    if let expression { return .predicate(.comparison(Comparison(expression, comparator, .constants(values)))) }
+    // Of a condition it is asked whether it is one of some Bools.
+    return .predicate(.or(values.map { compared(.equal, $0).node }))
   }
 
   @usableFromInline func compared(_ comparator: ComparisonOperator, _ other: FieldBody) -> FieldBody {
-    .predicate(.comparison(Comparison(expression, comparator, other.expression)))
+    if let a = expression, let b = other.expression { return .predicate(.comparison(Comparison(a, comparator, b))) }
+    // Conditions, which can be equal or not: both hold, or neither does.
+    let (a, b) = (node, other.node)
+    let isSame = PredicateNode.or([.both(a, b), .both(.not(a), .not(b))])
+    return .predicate(comparator == .equal ? isSame : .not(isSame))
   }
 
   @usableFromInline func and(_ other: FieldBody) -> FieldBody { .predicate(.both(node, other.node)) }

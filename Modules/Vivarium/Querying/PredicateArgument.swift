@@ -7,8 +7,9 @@ import QueryEngine
 import QueryModel
 import Values
 
-/// What can stand for `%@`, `%d`, `%K`, `$0` and `$K0` in a condition's text: numbers, strings, dates (`Date`, `Timestamp`), data, UUIDs,
-/// ObjectIds, decimals, optionals of them, and arrays, sets and closed ranges for `IN` and `BETWEEN`.
+/// What can stand for `%@`, `%d`, `%K`, `$0` and `$K0` in a condition's text: numbers, strings, dates (`Date`,
+/// `Timestamp`), data, UUIDs, ObjectIds, decimals, optionals of them, and arrays, sets and closed ranges for `IN` and
+/// `BETWEEN`.
 ///
 /// ```swift
 /// people.filter("age BETWEEN %@ AND %K IN %@", 18...65, "city", ["Oslo", "Bergen"])

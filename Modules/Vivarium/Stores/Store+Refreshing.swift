@@ -23,11 +23,11 @@ final class StoreObserver {
 
 extension Store {
   /// Moves to the newest version, tells observers all that is due, first results included, and returns whether there was
-  /// a newer one. Nothing inside a write, which reads its own version, and nothing inside an observer's block: all blocks of
-  /// a turn see one version.
+  /// a newer one. Nothing inside a write, which reads its own version, and nothing inside an observer's block, of a single
+  /// property too: all blocks of a turn see one version.
   @discardableResult
   public func refresh() -> Bool {
-    guard writing == nil, !isDelivering, !isReadOnly else { return false }
+    guard mayTell, !isTellingPropertyObserver else { return false }
     do throws(StoreError) { try checkContext("refresh") } catch {
       misuse(error)
       return false

@@ -56,7 +56,11 @@ extension Store {
   package func rollBack(to savepoint: OpenSavepoint) throws(StoreError) {
     guard writing === savepoint.write else { return }
     dropWindows()
-    defer { didChangeEverything() }
+    defer {
+      didChangeEverything()
+      // As after `cancelWrite`: what was set is taken back, and no commit names it.
+      checkPropertyObservers()
+    }
     try storing { () throws(StorageError) in try savepoint.write.rollbackToSavepoint() }
   }
 }

@@ -78,6 +78,23 @@ import Testing
     #expect(moved.deletions == [2, 3] && moved.insertions == [0, 1] && moved.moves.count == 2)
   }
 
+  /// Each block that is found leaves its sides to be looked through again: with as many blocks as rows that is their square.
+  @Test func veryManySmallBlocksAreNotLookedThroughToTheEnd() {
+    // Every other row is of another object.
+    func rows(_ count: Int64, other: Int64) -> [Int64] {
+      var rows: [Int64] = [1]
+      for i in 1...count { rows += [i * 3 - 1, i * 3 + other] }
+      return rows + [1]
+    }
+    #expect(RepeatedRows(rows(500, other: 0), rows(500, other: 1)) != nil)
+    let (old, new) = (rows(9_000, other: 0), rows(9_000, other: 1))
+    #expect(RepeatedRows(old, new) == nil)
+    let set = ChangeSet.between(repeating: old, new, modified: [1, 5])
+    let replaced = (1...9_000).map { $0 * 2 }
+    #expect(set.deletions == replaced && set.insertions == replaced && set.moves.isEmpty)
+    #expect(set.replay(old, into: new) == new && set.modifications == [0, 3, 18_001])
+  }
+
   @Test func randomRowsOfFewObjectsReplay() {
     var random = SeededGenerator.forTest()
     for round in 0..<1_000 {
