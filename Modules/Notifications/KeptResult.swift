@@ -179,11 +179,23 @@ extension KeptResult {
       if told.count == records.count || apart.contains(where: { $0 === observation }) { continue }
       apart.append(observation)
       let rows: Set<Int64>? = told.isEmpty ? [] : try rowUpkeep?.rows(touchedBy: told, from: readings.from, to: readings.to)
-      observation.separate { $0.copy(adding: step, telling: rows, by: told) }
+      let authors = touching(told)
+      observation.separate { $0.copy(adding: step, telling: rows, by: authors) }
     }
     // Those that went apart hold their own states, which are not in the list yet.
-    for state in living() { state.add(step, by: records) }
+    let authors = touching(records)
+    for state in living() { state.add(step, by: authors) }
     for observation in apart { states += observation.states.map { WeakState(state: $0) } }
+  }
+
+  /// Those of some commits that may have touched the result: a step that several of them make is not the work of all.
+  private func touching(_ records: [CommitRecord]) -> [CommitRecord] {
+    if records.count < 2 { return records }
+    switch upkeep {
+    case .view(let upkeep): return records.filter(upkeep.isAffected)
+    case .window(let upkeep): return records.filter(upkeep.whole.isAffected)
+    case .whole(let upkeep): return records.filter(upkeep.isAffected)
+    }
   }
 
   /// Makes the view anew where its steps are not known or came to nothing. Objects that `records` modified count as
@@ -248,7 +260,7 @@ extension KeptResult {
       return nil
     }
     let change = ResultChange(
-      changes: changes, from: observation.version, to: version, authors: known.authors, result: current,
+      changes: changes, from: observation.version, to: version, sources: known.sources, result: current,
       deletedRows: deleted)
     return observation.offer(.update(change), currentState(), at: version)
   }

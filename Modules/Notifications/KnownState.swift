@@ -14,9 +14,8 @@ final class KnownState: @unchecked Sendable {
   }
 
   private(set) var changes: Changes
-  /// Who wrote what is pending, each once.
-  private(set) var authors: [String] = []
-  private(set) var commits = 0
+  /// Who wrote what is pending.
+  private(set) var sources = CommitSources()
   /// Positions computed for an observer, for the next one that asks at the same version.
   private var found: (version: Version, positions: NetPositions)?
 
@@ -25,8 +24,7 @@ final class KnownState: @unchecked Sendable {
   /// The same again, for tokens that go another way from here.
   private func copy() -> KnownState {
     let copy = KnownState(changes)
-    copy.authors = authors
-    copy.commits = commits
+    copy.sources = sources
     return copy
   }
 
@@ -127,15 +125,10 @@ final class KnownState: @unchecked Sendable {
 
   private func note(_ records: [CommitRecord]) {
     if isEmpty {
-      authors = []
-      commits = 0
+      sources = CommitSources()
       return
     }
-    commits += records.count
-    for record in records {
-      guard let author = record.author, authors.count < 64, !authors.contains(author) else { continue }
-      authors.append(author)
-    }
+    for record in records { sources.add(record) }
   }
 
   /// What a token is told that knows this.

@@ -5,15 +5,16 @@ import Values
 
 extension ObjectWatch {
   /// Notes what a commit did to the object itself. Returns whether that may have to be told.
-  func note(_ change: TableChange, at version: Version) -> Bool {
+  func note(_ change: TableChange, of record: CommitRecord) -> Bool {
     var marks = Marks()
     if change.deleted.contains(key.rawValue) { marks.isDeleted = true }
     if let modified = change.modifiedObject(key) { marks.properties = modified.properties.intersection(watched) }
     if marks.isEmpty { return false }
+    marks.sources = CommitSources(record)
     let edits = change.lists.filter { $0.owner == key }
     let members = change.collections.filter { $0.owner == key }
     return state.withLock { state in
-      guard version > state.version else { return false }
+      guard record.version > state.version else { return false }
       state.add(marks, edits, members)
       return true
     }
@@ -21,7 +22,7 @@ extension ObjectWatch {
 
   /// Notes what a commit did further away.
   func noteDeep(
-    _ change: TableChange, at version: Version, from: any StorageReading, to: any StorageReading
+    _ change: TableChange, of record: CommitRecord, from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> Bool {
     var marks = Marks()
     var edits: [ListChange] = []
@@ -45,8 +46,9 @@ extension ObjectWatch {
       marks.properties.insert(property)
     }
     if marks.isEmpty { return false }
+    marks.sources = CommitSources(record)
     return state.withLock { state in
-      guard version > state.version else { return false }
+      guard record.version > state.version else { return false }
       state.add(marks, edits, members)
       return true
     }
@@ -153,6 +155,7 @@ extension ObjectWatch.Marks {
     leading.formUnion(other.leading)
     isDeleted = isDeleted || other.isDeleted
     isLost = isLost || other.isLost
+    sources.formUnion(other.sources)
     for list in edits where lists[list.property] != nil {
       for edit in list.edits { lists[list.property]?.add(edit) }
     }

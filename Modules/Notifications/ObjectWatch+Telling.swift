@@ -28,6 +28,8 @@ package struct WatchOffer: Sendable {
   package let to: Version
   /// Values of the object that the observer knows already: what it is told leads on from them.
   package let known: [PropertyID: Value]
+  /// Who wrote what is told, as far as the commits are known.
+  package let sources: CommitSources
   fileprivate let serial: UInt64
 
   /// Takes the offer, right before the observer compares and is told. False when a later one was taken first, or
@@ -69,7 +71,7 @@ extension ObjectWatch {
       state.fresh?.isDeleted = state.awaitsFirst && state.pending.isDeleted
       return WatchOffer(
         content: content, watch: self, from: state.toldVersion, to: version, known: state.pending.known,
-        serial: state.serial)
+        sources: state.pending.sources, serial: state.serial)
     }
   }
 
@@ -79,7 +81,8 @@ extension ObjectWatch {
       guard let failure = state.failure else { return nil }
       state.serial += 1
       return WatchOffer(
-        content: .failed(failure), watch: self, from: state.toldVersion, to: version, known: [:], serial: state.serial)
+        content: .failed(failure), watch: self, from: state.toldVersion, to: version, known: [:],
+        sources: CommitSources(), serial: state.serial)
     }
   }
 
@@ -193,6 +196,7 @@ extension ObjectWatch.Marks {
   /// Commits are known to the observer that came after what `waited` for it, whose changes of elements these are.
   fileprivate mutating func skip(_ changes: [TableChange], of key: ObjectKey, to waited: Self) {
     leading = waited.leading
+    sources = waited.sources
     // One that is gone, or of which something is not known, is told as a whole.
     if isDeleted || isLost { return }
     for (property, list) in waited.lists {

@@ -29,6 +29,8 @@ package final class ObjectWatch: Sendable {
     var isLost = false
     /// What the observer knows by itself: the values that commits set of which it is not told.
     var known: [PropertyID: Value] = [:]
+    /// Who did that, as far as the commits are known.
+    var sources = CommitSources()
 
     var isEmpty: Bool { properties.isEmpty && leading.isEmpty && !isDeleted }
   }

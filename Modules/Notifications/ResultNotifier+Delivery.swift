@@ -37,7 +37,8 @@ extension ResultNotifier {
       if patience == .firstResults || !place.takesTurns { settleStarts([place]) }
       return try lock.withLock { _ throws(StorageError) in
         for _ in 0..<100 {
-          try advance()
+          // What ends all upkeep is told by this very delivery, as it is where the queue meets it.
+          do throws(StorageError) { try advance() } catch { fail(error) }
           let delivery = try prepare(place, observations, current, mayMove)
           if case .later = delivery { continue }
           return delivery
@@ -106,6 +107,7 @@ extension ResultNotifier {
     }
     let reading = transaction ?? current
     var offers = failures
+    var failed: [ResultObservation] = []
     var versions: [ResultVersion?] = []
     for (i, observation) in observations.enumerated() {
       let result = observed[ObjectIdentifier(observation)]
@@ -116,9 +118,13 @@ extension ResultNotifier {
       } catch {
         observation.fail(error)
         offers[i] = observation.offer(.failed(error), nil, at: held.version)
+        failed.append(observation)
       }
     }
-    return .ready(transaction, watchOffers(of: place, at: held.version, reading), offers, results: versions)
+    let watches = watchOffers(of: place, at: held.version, reading)
+    // They hear their last, and no token lets go of the result for them any more.
+    for observation in failed { detach(observation) }
+    return .ready(transaction, watches, offers, results: versions)
   }
 }
 

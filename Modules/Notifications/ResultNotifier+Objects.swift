@@ -43,11 +43,11 @@ extension ResultNotifier {
     if held.version > watch.version {
       if let records = try ResultNotifier.records(after: watch.version, in: held) {
         for record in records {
-          for change in record.tables where change.table == watch.table { _ = watch.note(change, at: record.version) }
+          for change in record.tables where change.table == watch.table { _ = watch.note(change, of: record) }
         }
         for record in records {
           for change in record.tables {
-            _ = try watch.noteDeep(change, at: record.version, from: held, to: held)
+            _ = try watch.noteDeep(change, of: record, from: held, to: held)
           }
         }
       } else {
@@ -122,7 +122,7 @@ extension ResultNotifier {
     for record in records {
       for change in record.tables {
         guard let known = watches[change.table] else { continue }
-        note(change, at: record.version, known)
+        note(change, of: record, known)
       }
     }
     // Positions in lists are those of the newest version: all edits come first.
@@ -139,7 +139,7 @@ extension ResultNotifier {
   ) {
     do throws(StorageError) {
       for record in records {
-        for change in record.tables where try watch.noteDeep(change, at: record.version, from: from, to: to) {
+        for change in record.tables where try watch.noteDeep(change, of: record, from: from, to: to) {
           touch(watch)
         }
       }
@@ -149,18 +149,18 @@ extension ResultNotifier {
     }
   }
 
-  private func note(_ change: TableChange, at version: Version, _ known: [Int64: [ObjectWatch]]) {
+  private func note(_ change: TableChange, of record: CommitRecord, _ known: [Int64: [ObjectWatch]]) {
     if known.count < change.modified.count + change.deleted.count {
-      for watches in known.values { note(change, at: version, watches) }
+      for watches in known.values { note(change, of: record, watches) }
       return
     }
-    for object in change.modified { note(change, at: version, known[object.key.rawValue] ?? []) }
-    for key in change.deleted { note(change, at: version, known[key] ?? []) }
+    for object in change.modified { note(change, of: record, known[object.key.rawValue] ?? []) }
+    for key in change.deleted { note(change, of: record, known[key] ?? []) }
   }
 
-  private func note(_ change: TableChange, at version: Version, _ watches: [ObjectWatch]) {
+  private func note(_ change: TableChange, of record: CommitRecord, _ watches: [ObjectWatch]) {
     workDone.watchesTested += watches.count
-    for watch in watches where watch.note(change, at: version) { touch(watch) }
+    for watch in watches where watch.note(change, of: record) { touch(watch) }
   }
 
   /// What the watches of a store have to tell, in the order in which they began.

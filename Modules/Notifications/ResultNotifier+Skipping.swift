@@ -14,7 +14,8 @@ extension ResultNotifier {
   ) throws(StorageError) -> Version {
     try lock.withLock { _ throws(StorageError) in
       // The writer's lock is held: nothing is newer than what the write began from, or will be before it is over.
-      try advance()
+      // A write does not fail because its observers can be told of nothing: they hear why.
+      do throws(StorageError) { try advance() } catch { fail(error) }
       guard let from = held, from.version == write.version else { return try commit() }
       var steps: [(KeptResult, ResultStep)] = []
       var torn: [KeptResult] = []

@@ -138,15 +138,20 @@ extension ResultNotifier {
     for reading in aftermath.ended { reading.end() }
   }
 
+  /// Nothing of what is kept or watched can be any more: all of it has an error to tell, and nothing else.
   func fail(_ error: StorageError) {
     for result in results.values { fail(result, error) }
     for watch in watches.values.flatMap({ $0.values.joined() }) {
       watch.fail(error)
       touch(watch)
     }
+    // Nobody is told of a version, and a store that has moved on by itself is not behind one. Whoever comes begins anew.
+    held?.end()
+    held = nil
     for seat in seats.values { seat.place.wake() }
   }
 
+  /// The same of one result.
   func fail(_ result: KeptResult, _ error: StorageError) {
     for observation in result.observations {
       observation.fail(error)

@@ -158,7 +158,8 @@ extension ResultNotifier {
     return true
   }
 
-  private func detach(_ observation: ResultObservation) {
+  /// The result need not be kept for this observation any more. Idempotent.
+  func detach(_ observation: ResultObservation) {
     guard let result = observed.removeValue(forKey: ObjectIdentifier(observation)) else { return }
     result.detach(observation)
     if result.observations.isEmpty { drop(result) }

@@ -145,8 +145,8 @@ package struct ResultChange: Sendable {
   package let changes: ChangeSet
   package let from: Version
   package let to: Version
-  /// Who wrote what is in it, each once.
-  package let authors: [String]
+  /// Who wrote what is in it.
+  package let sources: CommitSources
   let result: ResultVersion
   let deletedRows: DeletedRows
 

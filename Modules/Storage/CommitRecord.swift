@@ -7,8 +7,8 @@ public struct CommitRecord: Sendable, Hashable {
   public var version = Version(0)
   /// Who wrote, by choice of the writer; free text.
   public var author: String?
-  /// Tells apart the stores that write to one file, over processes: a random number a store draws when it is
-  /// opened. 0: unknown.
+  /// Tells apart the stores that write to one file, over processes: a number a store has from when it is opened, its upper
+  /// half drawn by the process. 0: unknown.
   public var origin: UInt64
   /// When, in milliseconds since 1970, by the writer's clock. For people; nothing is ordered by it.
   public var timeMilliseconds: Int64

@@ -30,6 +30,23 @@ import Vivarium
     watcher.stop()
   }
 
+  @Test(arguments: ["lmdb", "sqlite"]) func changesSayWhichProcessMadeThem(kind: String) throws {
+    let place = Place(kind: kind)
+    let store = try Store(place.configuration)
+    var origins: [ChangeOrigins] = []
+    let token = store.objects(Mark.self).observe { if let details = $0.details { origins.append(details.origins) } }
+    store.refresh()
+    let writer = try place.child("write")
+    writer.say("1")
+    #expect(writer.line() == "done")
+    store.refresh()
+    try store.write { try store.add(Mark(number: 5_000, rank: 1)) }
+    store.refresh()
+    #expect(origins == [.otherProcess, .ownStore])
+    #expect(writer.end())
+    token.stop()
+  }
+
   @Test(arguments: [("lmdb", "observe"), ("lmdb", "observe-read-only"), ("sqlite", "observe")])
   func anotherProcessIsToldWithTheSameGuarantees(kind: String, task: String) throws {
     let place = Place(kind: kind)

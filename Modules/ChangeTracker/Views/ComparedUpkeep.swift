@@ -49,6 +49,17 @@ package final class ComparedUpkeep {
     return ComparedStep(old: old, new: rows, marks: marks)
   }
 
+  /// Whether the commit may have touched the result, or anything that observers look at. Reads nothing.
+  package func isAffected(by record: CommitRecord) -> Bool {
+    if question.mayBeChanged(by: record) { return true }
+    return record.tables.contains { change in
+      if change.table == question.table, change.modified.contains(where: { watched.isTouched(by: $0.properties) }) {
+        return true
+      }
+      return paths.contains { $0.mayBeTouched(by: change) }
+    }
+  }
+
   private func mark(
     _ change: TableChange, from: any StorageReading, to: any StorageReading, _ marks: inout [Int64: RowMarks]
   ) throws(StorageError) {

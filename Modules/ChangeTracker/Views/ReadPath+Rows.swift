@@ -5,6 +5,13 @@ extension ReadPath {
   /// Whether objects that come and go at the path's end touch rows although no property of these was set.
   var hasInverse: Bool { hops.contains { if case .inverse = $0 { true } else { false } } }
 
+  /// Whether a commit touched anything at the path's end; never for the rows' own properties. Reads nothing.
+  func mayBeTouched(by change: TableChange) -> Bool {
+    guard !hops.isEmpty, table == change.table else { return false }
+    if hasInverse, !change.inserted.isEmpty || !change.deleted.isEmpty { return true }
+    return change.modified.contains { !$0.properties.isDisjoint(with: properties) }
+  }
+
   /// The rows from which the path leads to something that a commit changed; none for the rows' own properties. Exactly
   /// these: where an inverse is followed, an object that only points elsewhere now counts for what it pointed to and
   /// for what it points to, and not for what it points to as before. Nothing is read for a commit that did not touch the

@@ -84,11 +84,7 @@ extension ViewUpkeep {
   package func isReachedOverLinks(by record: CommitRecord) -> Bool { record.tables.contains { isReached(from: $0) } }
 
   private func isReached(from change: TableChange) -> Bool {
-    paths.contains { path in
-      guard !path.hops.isEmpty, path.table == change.table else { return false }
-      if path.hasInverse, !change.inserted.isEmpty || !change.deleted.isEmpty { return true }
-      return change.modified.contains { !$0.properties.isDisjoint(with: path.properties) }
-    }
+    paths.contains { $0.mayBeTouched(by: change) }
   }
 
   private func isLookedAt(_ properties: PropertySet) -> Bool {

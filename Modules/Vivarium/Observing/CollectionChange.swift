@@ -89,15 +89,35 @@ public struct ChangeDetails: Sendable {
   }
 
   private let source: Source
+  /// The authors of commits that touched what is observed, each once, in the order in which they wrote; as far as the commits
+  /// are known, see `Store.write(author:)`.
+  public let authors: [String]
+  /// Where these commits were made.
+  public let origins: ChangeOrigins
   /// The version of the last call, for observers that asked for old values.
   private let before: SharedVersion?
 
-  init(_ type: String, _ change: ResultChange, before: SharedVersion? = nil) {
+  /// Of results; `own` is the origin of the store that is told.
+  init(_ type: String, _ change: ResultChange, own: UInt64, before: SharedVersion? = nil) {
     source = .result(type: type, change)
+    authors = change.sources.authors
+    origins = ChangeOrigins(change.sources, own: own)
     self.before = before
   }
-  init(_ changes: ChangeSet, _ members: ChangedMembers, from: Version, to: Version) {
-    source = .elements(changes, members, from: from, to: to)
+
+  /// Of an object, or of a collection of one.
+  init(_ offer: WatchOffer, _ changes: ChangeSet = ChangeSet(), _ members: ChangedMembers = ChangedMembers(), own: UInt64) {
+    source = .elements(changes, members, from: offer.from, to: offer.to)
+    authors = offer.sources.authors
+    origins = ChangeOrigins(offer.sources, own: own)
+    before = nil
+  }
+
+  /// Of an object: a change on top of an earlier one.
+  init(_ later: ChangeDetails, since earlier: ChangeDetails) {
+    source = .elements(ChangeSet(), ChangedMembers(), from: earlier.fromVersion, to: later.toVersion)
+    authors = earlier.authors + later.authors.filter { !earlier.authors.contains($0) }
+    origins = earlier.origins.union(later.origins)
     before = nil
   }
 
@@ -151,8 +171,6 @@ public struct ChangeDetails: Sendable {
   }
   /// How many commits of the store lie between the two, whatever they touched.
   public var commits: Int { Int(clamping: toVersion.rawValue - fromVersion.rawValue) }
-  /// The authors of commits that touched the collection, each once, in the order in which they wrote.
-  public var authors: [String] { if case .result(_, let change) = source { change.authors } else { [] } }
 
   private var members: ChangedMembers {
     if case .elements(_, let members, _, _) = source { members } else { ChangedMembers() }

@@ -72,7 +72,7 @@ public struct CollectionChanges<Object: Model>: AsyncSequence {
         case .update(let change):
           found = .update(
             Results(remade(store)), deletions: change.changes.deletions, insertions: change.changes.insertions,
-            modifications: ChangedRows(change.changes, ChangeDetails(Object._$name, change)))
+            modifications: ChangedRows(change.changes, ChangeDetails(Object._$name, change, own: store.origin)))
         }
       }
       made.isListening = { [unowned self] in isAsking }

@@ -41,7 +41,7 @@ extension ListHandle {
       watch, StopFlag(),
       tell: { offer, store in
         func update(_ set: ChangeSet, _ members: ChangedMembers) {
-          block(.update(set, members, ChangeDetails(set, members, from: offer.from, to: offer.to)), remade(store))
+          block(.update(set, members, ChangeDetails(offer, set, members, own: store.origin)), remade(store))
         }
         switch offer.content {
         case .initial: block(.initial, remade(store))

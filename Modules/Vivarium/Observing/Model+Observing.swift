@@ -100,15 +100,18 @@ extension Model {
         store.deliveryPlace())
       let observer = WatchObserver(
         watch, flag,
-        tell: { offer, _ in
+        tell: { offer, store in
           switch offer.content {
           case .initial: break
           case .deleted: block(.deleted)
           case .failed(let error): block(.error(StoreError(error)))
           case .touched(let touched, let leading, let elements):
             properties.key = offer.watch.key.rawValue
-            let changes = properties.changes(offer.known, touched, leading, elements)
-            if !changes.isEmpty { block(.change(changes)) }
+            var changes = properties.changes(offer.known, touched, leading, elements)
+            if changes.isEmpty { break }
+            let details = ChangeDetails(offer, own: store.origin)
+            for i in changes.indices { changes[i].details = details }
+            block(.change(changes))
           }
         },
         rebase: { _ in

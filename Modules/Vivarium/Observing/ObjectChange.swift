@@ -9,6 +9,12 @@ public enum ObjectChange: Sendable {
   case deleted
   /// The object cannot be observed, or not any more. The last call.
   case error(StoreError)
+
+  /// More about a change: the versions, who wrote, and where; nil for the others. Positions and identities are those of the
+  /// properties' `elements`, and empty here.
+  public var details: ChangeDetails? {
+    if case .change(let properties) = self { properties.first?.details } else { nil }
+  }
 }
 
 /// One property of an object that changed.
@@ -21,6 +27,8 @@ public struct PropertyChange: Sendable {
   public let newValue: Value?
   /// For a list, set or map, what happened to its elements.
   public let elements: ElementChanges?
+  /// Of the change that it is part of.
+  var details: ChangeDetails?
 }
 
 /// The changes of a collection property: positions as in `CollectionChange.update`, and of a set or map the members.

@@ -117,7 +117,7 @@ extension Store {
       case .error(let error): block(.error(error))
       case .update(let change):
         let rows = ChangedRows(
-          change.changes, ChangeDetails(T._$name, change, before: keepsOldValues ? store.old : nil))
+          change.changes, ChangeDetails(T._$name, change, own: store.origin, before: keepsOldValues ? store.old : nil))
         block(
           .update(
             Results(remade(store)), deletions: change.changes.deletions, insertions: change.changes.insertions,

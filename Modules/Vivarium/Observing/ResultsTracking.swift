@@ -50,7 +50,7 @@ package final class ResultsTracking<Element: Model> {
       case .total: break  // not of change sets
       case .update(let change):
         let now = Results<Element>(remade(store)).fixed
-        block(.update(now, change.changes, ChangeDetails(Element._$name, change)))
+        block(.update(now, change.changes, ChangeDetails(Element._$name, change, own: store.origin)))
       case .initial:
         let now = Results<Element>(remade(store)).fixed
         guard let (old, origin) = known else { return block(.initial(now)) }

@@ -48,9 +48,12 @@ private final class ShownValues {
       }
       if property.names.count == 1 {
         changes.append(
-          PropertyChange(name: name, oldValue: change.oldValue, newValue: change.newValue, elements: change.elements))
+          PropertyChange(
+            name: name, oldValue: change.oldValue, newValue: change.newValue, elements: change.elements,
+            details: change.details))
       } else {
-        changes.append(PropertyChange(name: name, oldValue: old, newValue: values[position], elements: nil))
+        changes.append(
+          PropertyChange(name: name, oldValue: old, newValue: values[position], elements: nil, details: change.details))
       }
     }
     return changes

@@ -25,7 +25,7 @@ public final class Store {
   /// Where observers run. An actor's `init` has no isolation yet, so `.manual` may become an actor later.
   var home: DeliveryContext
   /// Tells this store's commits from others'.
-  let origin = UInt64.random(in: 1...UInt64.max)
+  let origin = StoreOrigin.next()
 
   /// The right to write, held while observers hear of what came before; a write that one of them begins takes it.
   var reserved: (any WriteTransaction)?
