@@ -28,6 +28,7 @@ public final class StorePresence: Sendable {
   /// Never locked.
   private static let end = byte + 3
   private let descriptor: Int32
+  private let mark = ForkMark()
 
   /// Announces the store whose coordination file is at `path`.
   ///
@@ -56,13 +57,16 @@ public final class StorePresence: Sendable {
     case .reader: (StorePresence.byte, StorePresence.end)
     }
     guard cs_lock_shared(file, own, 1) == 0, cs_locked_at(file, other, 1) < 0 else {
-      close(file)
+      StorePresence.letGo(file)
       throw StorePresence.excluded(path, role)
     }
     descriptor = file
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // In a forked child the locks are the parent's.
+    if mark.isStale { close(descriptor) } else { StorePresence.letGo(descriptor) }
+  }
 
   /// Runs `body` while nobody, in this process or another, has the store open, and keeps everybody out
   /// meanwhile. Throws `.alreadyOpen` when somebody has. Without a coordination file nobody can have it open.
@@ -75,9 +79,16 @@ public final class StorePresence: Sendable {
       if number == ENOENT { return try body() }
       throw .system(number, doing: "open the coordination file", path: path)
     }
-    defer { close(file) }
+    defer { letGo(file) }
     guard cs_lock_exclusive(file, StorePresence.byte, 1) == 0 else { throw busy(path) }
     try body()
+  }
+
+  /// Gives the locks back and closes. Closing alone would leave them to a process that another thread is just starting: it has
+  /// a copy of every descriptor until it runs its program.
+  private static func letGo(_ file: Int32) {
+    _ = cs_unlock(file, 0, 0)
+    close(file)
   }
 
   private static func excluded(_ path: String, _ role: Role) -> StorageError {

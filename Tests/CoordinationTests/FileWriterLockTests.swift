@@ -158,4 +158,26 @@ struct StorePresenceTests {
     try StorePresence.whileAbsent(path: path) { ran = true }
     #expect(ran)
   }
+  @Test func aChildThatIsBeingStartedKeepsNobodyPresent() async throws {
+    let path = scratch.file("a.coord")
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      var presence: StorePresence? = try StorePresence(path: path, as: .writer)
+      typealias Fork = @convention(c) () -> pid_t
+      let symbol = try #require(dlsym(nil, "fork"))
+      let child = unsafeBitCast(symbol, to: Fork.self)()
+      // It has a copy of every descriptor, as each new process has until it runs its program.
+      if child == 0 { while true { pause() } }
+      defer {
+        kill(child, SIGKILL)
+        waitpid(child, nil, 0)
+      }
+      withExtendedLifetime(presence) {}
+      presence = nil
+      var ran = false
+      try StorePresence.whileAbsent(path: path) { ran = true }
+      #expect(ran)
+      let reader = try StorePresence(path: path, as: .unprotectedReader)
+      withExtendedLifetime(reader) {}
+    }
+  }
 }
