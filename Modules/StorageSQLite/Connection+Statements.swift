@@ -39,7 +39,8 @@ extension Connection {
     return low
   }
 
-  /// As `take`, for texts that are made up by queries. The least recent ones are let go of in bulk.
+  /// As `take`, for texts that are made up by queries. All are let go of when there is no room for another; while one of them
+  /// is in use, others are not kept.
   func take(text: String) throws(StorageError) -> Statement {
     let kept = texts.last { $0.text == text }?.statement
     if let kept, !kept.isBusy {
@@ -51,7 +52,11 @@ extension Connection {
       for old in texts { sqlite3_finalize(old.statement.pointer) }
       texts = []
     }
-    if kept == nil { texts.append((text, statement)) } else { statement.isTransient = true }
+    if kept == nil, texts.count < Connection.textStatementsMax {
+      texts.append((text, statement))
+    } else {
+      statement.isTransient = true
+    }
     return statement
   }
 

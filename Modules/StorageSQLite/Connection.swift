@@ -17,7 +17,7 @@ final class Connection: @unchecked Sendable {
   /// Those taken last, by the place of their key: most calls take one of a few. `@exclusivity(unchecked)`: nothing is
   /// called while it is accessed.
   @exclusivity(unchecked) var recent = [Statement?](repeating: nil, count: 16)
-  /// Statements of queries with their texts, a hundred at most. No dictionary, for the same reason.
+  /// Statements of queries with their texts, `textStatementsMax` at most. No dictionary, for the same reason.
   var texts: [(text: String, statement: Statement)] = []
   /// Left to the parent process: a forked child must not even close it.
   private var isAbandoned = false

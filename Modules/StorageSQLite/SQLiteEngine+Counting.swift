@@ -14,6 +14,11 @@ extension SQLiteEngine {
     (transaction as? Snapshot)?.connection.takeCount ?? 0
   }
 
+  /// How many statements of queries the transaction's connection keeps; 0 for another engine's.
+  package static func keptQueryCount(of transaction: any StorageReading) -> Int {
+    (transaction as? Snapshot)?.connection.texts.count ?? 0
+  }
+
   /// How the transaction's connection would run a statement, a line a step.
   package static func plan(of text: String, in transaction: any StorageReading) throws(StorageError) -> [String] {
     guard let connection = (transaction as? Snapshot)?.connection else { return [] }

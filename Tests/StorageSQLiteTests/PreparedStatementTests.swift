@@ -1,3 +1,4 @@
+import QueryModel
 import Storage
 import StorageSQLite
 import TestSupport
@@ -196,6 +197,37 @@ import Values
         #expect(first.map { Array($0) } == Array("n0".utf8) && second.map { Array($0) } == Array("n1".utf8))
       }
     }
+  }
+
+  @Test func manyQueriesInsideOneAreNotAllKept() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in for id in 0..<3 { try write.insert(table, ["id": .int(Int64(id))]) } }
+    let read = try #require(try engine.beginRead() as? any QueryPushdown)
+    // As many texts as there are numbers of constants.
+    func query(_ count: Int) -> Query {
+      let path = ExpressionNode.path(PropertyPath("id"))
+      return Query(
+        type: "Thing",
+        condition: .or((0..<count).map { .comparison(Comparison(path, .equal, .constant(.int(Int64($0))))) }))
+    }
+    var counts: [Int] = []
+    let outer = try #require(try read.pushdown(query(1)))
+    try read.keys(outer) { _ in
+      for count in 2..<200 {
+        guard let inner = try? read.pushdown(query(count)), let found = try? read.count(inner) else { continue }
+        counts.append(found)
+      }
+      return .proceed
+    }
+    #expect(counts == (2..<200).map { min($0, 3) })
+    #expect((1...128).contains(SQLiteEngine.keptQueryCount(of: read)))
+    // Nobody is in the middle of one any more: there is room again.
+    let last = try #require(try read.pushdown(query(190)))
+    for _ in 0..<2 { #expect(try read.count(last) == 3) }
+    let prepared = SQLiteEngine.prepareCount(of: read)
+    #expect(try read.count(last) == 3 && SQLiteEngine.prepareCount(of: read) == prepared)
   }
 
   @Test func runsOfIndexesAreReadInOrderWithoutSorting() throws {
