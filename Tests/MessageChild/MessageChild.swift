@@ -95,7 +95,7 @@ import Vivarium
     let changed = Signal()
     let queue = DispatchQueue(label: "child")
     let observer = try queue.sync { try Observer(configuration, queue, changed) }
-    _ = changed.wait(seconds: 60) { queue.sync { observer.pending == 0 } }
+    _ = changed.wait { queue.sync { observer.pending == 0 } }
     queue.sync { observer.end() }
   }
 }

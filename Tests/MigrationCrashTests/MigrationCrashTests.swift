@@ -65,7 +65,7 @@ import Vivarium
   /// The dead process holds nothing, and the next one brings the file to its end.
   private func expectUsable(_ kind: String, _ place: URL, _ after: Contents) throws {
     var configuration = Samples.after(Samples.backend(kind, place.path))
-    configuration.writeTimeout = .seconds(60)
+    configuration.writeTimeout = .seconds(600)
     let store = try Store(configuration)
     try store.write { try store.add(After.Note(text: "later")) }
     try store.write { try store.delete(store.objects(After.Note.self).where { $0.text == "later" }) }

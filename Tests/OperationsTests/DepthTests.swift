@@ -20,7 +20,7 @@ import Vivarium
     }
     thread.stackSize = 256 * 1_024
     thread.start()
-    guard done.wait(seconds: 300) else { return nil }
+    guard done.wait() else { return nil }
     return result.withLock { $0 }
   }
 

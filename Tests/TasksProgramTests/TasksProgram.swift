@@ -14,7 +14,7 @@ enum TasksProgram {
 /// Ends a process that hangs, so that a fault is a failed test: far later than any that does not.
 func killLate(_ process: Process) {
   let id = process.processIdentifier
-  DispatchQueue.global().asyncAfter(deadline: .now() + 240) { [weak process] in
+  DispatchQueue.global().asyncAfter(deadline: .now() + 900) { [weak process] in
     if process?.isRunning == true { kill(id, SIGKILL) }
   }
 }

@@ -62,7 +62,7 @@ final class TerminalProcess {
   }
 
   /// Waits until the screen is as it should be.
-  func wait(_ condition: (TerminalScreen) -> Bool) -> Bool { screen.changed.wait(seconds: 240) { condition(now) } }
+  func wait(_ condition: (TerminalScreen) -> Bool) -> Bool { screen.changed.wait { condition(now) } }
 
   /// Waits until the tasks on the screen are these, without marks of what is chosen.
   func shows(_ lines: [String]) -> Bool {
@@ -72,7 +72,7 @@ final class TerminalProcess {
   }
 
   /// Its status when it has ended.
-  func status() -> Int32? { ended.wait(seconds: 240) ? process.terminationStatus : nil }
+  func status() -> Int32? { ended.wait() ? process.terminationStatus : nil }
 
   deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 }

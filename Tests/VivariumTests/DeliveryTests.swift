@@ -118,20 +118,22 @@ import Vivarium
 
   @Test func restIsBetweenCalls() throws {
     let queue = DispatchQueue(label: "resting")
-    let heard = Mailbox<Int>(empty: 0)
+    // With how many objects it was called, and when.
+    let heard = Mailbox<(count: Int, at: ContinuousClock.Instant)>(empty: (-1, .now))
     let other = try Store(configuration)
     let (store, token) = try queue.sync {
       let store = try Store(configuration, queue: queue)
       let token = try store.objects(Dog.self).observe(throttle: .milliseconds(20)) { change in
-        heard.send(change.collection?.count ?? -1)
+        heard.send((change.collection?.count ?? -1, .now))
       }
       return (Kept(store), token)
     }
-    #expect(heard.next() == 0)
+    var calls = [heard.next()]
     for _ in 0..<50 { try other.write { try other.add(Dog()) } }
-    var calls = 0
-    while heard.next() < 50 { calls += 1 }
-    #expect(calls < 50)
+    while let last = calls.last, (0..<50).contains(last.count) { calls.append(heard.next()) }
+    #expect(calls.first?.count == 0 && calls.last?.count == 50)
+    // A slow machine makes it longer, none makes it shorter.
+    for (call, next) in zip(calls, calls.dropFirst()) { #expect(call.at.duration(to: next.at) >= .milliseconds(20)) }
     token.stop()
     queue.sync { store.drop() }
   }

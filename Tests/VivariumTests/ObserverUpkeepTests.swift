@@ -39,7 +39,7 @@ import Vivarium
     #expect(kept == nil)
     let writer = try Store(configuration)
     try writer.write { try writer.add(Dog()) }
-    #expect(desk.heard.wait(seconds: 120))
+    #expect(desk.heard.wait())
     #expect(try desk.use { $0.objects(Dog.self).count } == 1)
     try desk.use { _ in desk.tokens[0].stop() }
   }
@@ -56,7 +56,7 @@ import Vivarium
     try desk.settle()
     let writer = try Store(configuration)
     try writer.write { try writer.add(Dog()) }
-    #expect(desk.heard.wait(seconds: 120))
+    #expect(desk.heard.wait())
     try desk.use { _ in for token in desk.tokens { token.stop() } }
   }
 
@@ -70,7 +70,7 @@ import Vivarium
     try desk.settle()
     #expect(started.count == 0)
     try desk.use { $0.cancelWrite() }
-    #expect(started.wait(seconds: 120))
+    #expect(started.wait())
     try desk.use { _ in desk.tokens[0].stop() }
   }
 
