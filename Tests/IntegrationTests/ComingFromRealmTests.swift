@@ -44,7 +44,7 @@ enum ComingFromRealm {
   }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(10))) struct ComingFromRealmTests {
+@MainActor @Suite(.timeLimit(.minutes(15))) struct ComingFromRealmTests {
   private typealias Dog = ComingFromRealm.Dog
   private typealias Person = ComingFromRealm.Person
 

@@ -39,7 +39,7 @@ private enum Guide {
   }
 }
 
-@Suite(.timeLimit(.minutes(10))) @MainActor struct GuideTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct GuideTests {
   @Test func whatIsShownIsCode() throws {
     #expect(try ShownSamples.withoutCode(pages: ["Messages.md"], modules: ["Messages"]) == [])
   }

@@ -20,7 +20,7 @@ import Vivarium
   var mayManage = false
 }
 
-@Suite(.timeLimit(.minutes(10))) @MainActor struct PermissionSampleTests {
+@Suite(.timeLimit(.minutes(15))) @MainActor struct PermissionSampleTests {
   @Test func aCollectionOfOneAndTheObjectItselfHearWhatBecameOfARequest() async throws {
     let managementStore = try Store(.memory(models: PermissionChange.self, MessageReceipt.self))
     let permissionChange = PermissionChange(path: "/notes", userID: "jane", mayRead: true, mayWrite: true)

@@ -51,7 +51,7 @@ private enum Guide {
   }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct GuideTests {
+@Suite(.timeLimit(.minutes(15))) struct GuideTests {
   @Test func whatIsShownIsCode() throws {
     #expect(try ShownSamples.withoutCode(pages: ["Reactive.md", "ComingFromRxRealm.md"], modules: ["Reactive"]) == [])
   }

@@ -4,7 +4,7 @@ import Testing
 import Vivarium
 
 /// Every stream as an asynchronous sequence, in the context of its store.
-@MainActor @Suite(.timeLimit(.minutes(10))) struct ValuesTests {
+@MainActor @Suite(.timeLimit(.minutes(15))) struct ValuesTests {
   private func makeStore(_ numbers: Int...) throws -> Store {
     let store = try Store(makeConfiguration())
     try store.write { for number in numbers { try store.add(Lap(number: number)) } }

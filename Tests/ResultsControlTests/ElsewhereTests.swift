@@ -6,7 +6,7 @@ import Testing
 import Vivarium
 
 /// Rows that are mapped on another thread.
-@MainActor @Suite(.timeLimit(.minutes(10))) struct ElsewhereTests {
+@MainActor @Suite(.timeLimit(.minutes(15))) struct ElsewhereTests {
   /// Holds the mapper up until it is let go on, and counts. Any thread.
   private final class Gate: Sendable {
     let names = Mutex<[String]>([])
