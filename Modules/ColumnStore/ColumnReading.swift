@@ -171,7 +171,7 @@ extension ColumnReading {
     let shape = table.shapes[slot]
     let bytes = chunk.isStored ? try value(.column(table.id, shape.property, chunk.number)) : nil
     let column: DecodedColumn
-    if let bytes {
+    if let bytes, !shape.areOldDates(bytes) {
       column = try DecodedColumn(bytes, form: shape.form, count: chunk.count)
     } else {
       column = DecodedColumn(absent: shape, count: chunk.count)

@@ -52,6 +52,7 @@ final class ColumnShape: Sendable {
   let absentBytes: ValueBuffer?
   let absentIsNull: Bool
   let integerRange: ClosedRange<Int64>?
+  private let isRetired: Bool
 
   init(_ entry: ColumnEntry) {
     property = entry.id
@@ -59,6 +60,7 @@ final class ColumnShape: Sendable {
     collection = entry.schema.isList ? .list : entry.schema.isSet ? .set : entry.schema.isMap ? .map : nil
     type = entry.schema.valueType ?? .int64
     isOptional = entry.schema.mayBeNull
+    isRetired = entry.isRetired
     if entry.schema.isInverse {
       form = .none
     } else {
@@ -75,6 +77,12 @@ final class ColumnShape: Sendable {
       absentBytes = absent.withBytes { bytes in bytes.map { ValueBuffer(copying: $0) } } ?? ValueBuffer([UInt8](repeating: 0, count: 16))
     }
     integerRange = form == .integer && type != .link && type != .int64 ? type.integerRange : nil
+  }
+
+  /// Whether the bytes of a column are dates of files before format 3, which were Doubles. Only one that a migration took out
+  /// can have such, and only where rows are dead: those that lived then were emptied. Nobody reads it any more.
+  func areOldDates(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    isRetired && type == .date && form == .integer && bytes.first == ColumnHeader.Layout.float64.rawValue
   }
 
   var isCollection: Bool { collection != nil }
