@@ -103,7 +103,7 @@ let targets: [Target] = [
   Room.tests("QueryModelTests", ["QueryModel", "Values"]),
   Room.tests("StorageTests", ["Storage", "Values"]),
   Room.tests("TestSupportTests", ["Storage", "StorageConformance", "TestSupport", "Values"]),
-  Room.tests("CoordinationTests", ["Coordination", "CSystem", "Storage", "Values"]),
+  Room.tests("CoordinationTests", ["Coordination", "CSystem", "Storage", "TestSupport", "Values"]),
   Room.tests(
     "ColumnStoreTests",
     ["ColumnStore", "Coordination", "QueryEngine", "QueryModel", "Storage", "StorageConformance", "StorageMemory", "TestSupport", "Values"]),

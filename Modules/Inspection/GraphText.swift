@@ -10,7 +10,8 @@ import Values
 ///
 /// Integers are numbers, as are finite Floats and Doubles; what JSON has no number for is its bit pattern in hexadecimal digits.
 /// Dates are text (ISO 8601, to the nanosecond), and read from seconds since the reference date too. Data is base64.
-/// A link is the key of its target. A mixed value says its type: `["int", 3]`; maps are lists of key and value, since keys may differ in what Unicode holds to be the same.
+/// A link is the key of its target. A mixed value says its type: `["int", 3]`; maps are lists of key and value, since keys may
+/// differ in what Unicode holds to be the same.
 enum GraphText {
   static func node(_ value: Value, as type: ValueType) -> JSONNode {
     if value.isNull { return .null }

@@ -1,6 +1,7 @@
 import Coordination
 import Foundation
 import Storage
+import TestSupport
 import Testing
 
 /// What only shows between processes. The children are this test program again.
@@ -158,15 +159,15 @@ struct StorePresenceTests {
     try StorePresence.whileAbsent(path: path) { ran = true }
     #expect(ran)
   }
+
   @Test func aChildThatIsBeingStartedKeepsNobodyPresent() async throws {
     let path = scratch.file("a.coord")
     await #expect(processExitsWith: .success) { [path = path as String] in
       var presence: StorePresence? = try StorePresence(path: path, as: .writer)
-      typealias Fork = @convention(c) () -> pid_t
-      let symbol = try #require(dlsym(nil, "fork"))
-      let child = unsafeBitCast(symbol, to: Fork.self)()
+      let child = forkedProcess()
       // It has a copy of every descriptor, as each new process has until it runs its program.
       if child == 0 { while true { pause() } }
+      try #require(child > 0)
       defer {
         kill(child, SIGKILL)
         waitpid(child, nil, 0)

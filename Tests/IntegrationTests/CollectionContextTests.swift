@@ -52,12 +52,7 @@ import Vivarium
     let reader = Reader()
     let started = Signal()
     let task = Task { try await reader.read(configuration, until: 1, started) }
-    await withCheckedContinuation { continuation in
-      onThread {
-        _ = started.wait()
-        continuation.resume()
-      }
-    }
+    await elsewhere { _ = started.wait() }
     task.cancel()
     #expect(try await task.value.counts == [0])
   }

@@ -306,16 +306,6 @@ private struct Refusal: Error {}
   }
 }
 
-/// Blocks a thread that no task needs.
-private func elsewhere(_ body: @escaping @Sendable () -> Void) async {
-  await withCheckedContinuation { continuation in
-    onThread {
-      body()
-      continuation.resume()
-    }
-  }
-}
-
 /// Fires a signal after every commit. Used on its queue alone.
 private final class Watcher: @unchecked Sendable {
   // Sound because the tests make and end it inside `queue.sync` alone.

@@ -46,7 +46,7 @@ import Vivarium
   @Test func aCancelledRunStopsAtItsNextStepAndLeavesNothing() async throws {
     let store = try makeStore()
     let configuration = store.configuration
-    let started = Signal()
+    let started = AsyncSignal()
     let cancelled = Signal()
     let reached = Mutex(false)
     let io = Store.IO.add(Dog(name: "Rex")).flatMap { _ in
@@ -55,7 +55,7 @@ import Vivarium
       return StoreRW { _ in reached.withLock { $0 = true } }.recover { _ in StoreRW { _ in } }
     }
     let task = Task { try await Store(configuration, isolation: nil).runAsync(io: io) }
-    await Task.detached { _ = started.wait() }.value
+    await started.wait()
     task.cancel()
     cancelled.fire()
     do {

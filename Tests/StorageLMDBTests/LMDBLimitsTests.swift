@@ -291,9 +291,7 @@ struct LMDBLimitsTests {
       try store.put([("a", "1")], 1)
       let snapshot = try store.beginSnapshot()
       let writer = try store.acquireWriter(.never)
-      typealias Fork = @convention(c) () -> pid_t
-      let symbol = try #require(dlsym(nil, "fork"))
-      let child = unsafeBitCast(symbol, to: Fork.self)()
+      let child = forkedProcess()
       if child == 0 {
         var isRight = true
         for call in [
@@ -310,6 +308,7 @@ struct LMDBLimitsTests {
         store.close()
         _exit(isRight ? 0 : 1)
       }
+      try #require(child > 0)
       var status: Int32 = -1
       waitpid(child, &status, 0)
       #expect(status == 0)

@@ -147,10 +147,9 @@ import Values
 
 /// Runs `body` in a forked child; what it returned.
 private func inChild(_ body: () -> Bool) throws -> Bool {
-  typealias Fork = @convention(c) () -> pid_t
-  let symbol = try #require(dlsym(nil, "fork"))
-  let child = unsafeBitCast(symbol, to: Fork.self)()
+  let child = forkedProcess()
   if child == 0 { _exit(body() ? 0 : 1) }
+  try #require(child > 0)
   var status: Int32 = -1
   waitpid(child, &status, 0)
   return status == 0

@@ -13,3 +13,13 @@ public func onThread(_ body: @escaping @Sendable () -> Void) -> Signal {
   }
   return done
 }
+
+/// Waits for work on a thread of its own: what may block, and would keep a task from its thread.
+public func elsewhere(_ body: @escaping @Sendable () -> Void) async {
+  await withCheckedContinuation { continuation in
+    onThread {
+      body()
+      continuation.resume()
+    }
+  }
+}
