@@ -109,6 +109,32 @@ import Vivarium
     for token in tokens { token.stop() }
   }
 
+  /// What is told as the old value is an object of the store.
+  @Test(arguments: [true, false], [true, false]) func anObserverThatWasStoppedKeepsNoStoreAlive(
+    isEarly: Bool, changes: Bool
+  ) throws {
+    weak var gone: Store?
+    do {
+      let store = try Store(configuration)
+      gone = store
+      let person = Person(name: "Ann", best: Dog(name: "Rex"))
+      var old: [String] = []
+      func observe() throws -> [NotificationToken] {
+        [
+          person.observe(\.best) { _, change in old.append(change.oldValue.flatMap { $0 }?.name ?? "-") },
+          try person.observe(paths: ["best"]) { _, _, change in old.append((change.oldValue as? Dog)?.name ?? "-") },
+        ]
+      }
+      var tokens = try isEarly ? observe() : []
+      try store.write { try store.add(person) }
+      if !isEarly { tokens = try observe() }
+      if changes { try store.write { person.best = Dog(name: "Max") } }
+      #expect(old == (changes ? ["Rex", "Rex"] : []))
+      for token in tokens { token.stop() }
+    }
+    #expect(gone == nil)
+  }
+
   /// Also where the write has nothing to commit then, and where many other objects are observed.
   @Test(arguments: [0, 40]) func aSavepointThatIsUndoneTakesValuesBack(others: Int) throws {
     let store = try Store(configuration)

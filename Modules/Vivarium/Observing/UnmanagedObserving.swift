@@ -64,7 +64,10 @@ final class UnmanagedObserver: PropertyWatcher {
     tell = { [weak object] kind, indexes, isPrior in
       if let object { teller.tell(object, kind, indexes, isPrior: isPrior) }
     }
-    observe = { context, key in context.observe(key, teller, end) }
+    observe = { context, key in
+      context.observe(key, teller, end)
+      teller.enter(context.store.live(key))
+    }
     look()
   }
 
