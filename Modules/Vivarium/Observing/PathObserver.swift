@@ -67,11 +67,8 @@ final class PathObserver {
     let wasAnnounced = isAnnounced
     isAnnounced = false
     if old == known, !wasAnnounced { return }
-    if isSameWay, case .list(let before) = old, case .list(let after) = known {
-      let (kind, indexes) = PropertyObserver.compare(before, after)
-      return tell(kind, indexes, false)
-    }
-    tell(.setting, [], false)
+    let (kind, indexes) = isSameWay ? known.change(from: old) : (.setting, [])
+    tell(kind, indexes, false)
   }
 
   /// An object on the way went into a store. That is no change.

@@ -99,11 +99,8 @@ final class UnmanagedObserver: PropertyWatcher {
     let wasAnnounced = isAnnounced
     isAnnounced = false
     if old == known, !wasAnnounced { return }
-    if case .list(let before) = old, case .list(let after) = known {
-      let (kind, indexes) = PropertyObserver.compare(before, after)
-      return tell(kind, indexes, false)
-    }
-    tell(.setting, [], false)
+    let (kind, indexes) = known.change(from: old)
+    tell(kind, indexes, false)
   }
 
   func enter(_ context: ModelContext, _ key: Int64) {
