@@ -240,6 +240,24 @@ import Vivarium
     for token in tokens { token.stop() }
   }
 
+  /// Whoever takes a feed in, object by object, does not pay for all that is shown each time.
+  @Test func anUpdateByAddReadsNoOtherObservedProperty() throws {
+    let store = try Store(configuration)
+    let people = (0..<50).map { Person(name: "\($0)", age: $0) }
+    try store.write { try store.add(people) }
+    var seen: [String] = []
+    let tokens = people.map { person in
+      person.observe(\.age) { person, change in seen.append("\(person.name) \(change.newValue ?? -1)") }
+    }
+    try store.write {
+      let before = store.propertyCheckCount
+      try store.add(Person(id: people[7].id, name: "7", age: 70), update: .modified)
+      #expect(seen == ["7 70"] && store.propertyCheckCount - before == 1)
+    }
+    #expect(seen == ["7 70"])
+    for token in tokens { token.stop() }
+  }
+
   @Test func aHandlerMustNotWrite() throws {
     let store = try Store(configuration)
     let dog = try makeDog(store)
