@@ -90,7 +90,7 @@ import Vivarium
     let dogs = (0..<40).map { Dog(name: "\($0)") }
     try store.write { try store.add(dogs) }
     other.refresh()
-    let same = try dogs.map { try #require(other.resolve($0.reference)) }
+    let same = try dogs.map { dog in try #require(other.resolve(dog.reference)) }
     try other.write { same[0].age = 1 }
     let first = other.version
     var seen: [String] = []
