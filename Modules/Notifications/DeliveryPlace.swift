@@ -20,6 +20,9 @@ package final class DeliveryPlace: Sendable {
   /// Whether turns come by themselves.
   package var takesTurns: Bool { context.withLock { if case .manual = $0 { false } else { true } } }
 
+  /// Whether observations were asked for that have not begun; a turn follows when they have.
+  package var isStarting: Bool { startsPending.load(ordering: .acquiring) > 0 }
+
   /// The store belongs to a context from now on, and takes its turns there.
   package func move(to context: DeliveryContext) { self.context.withLock { $0 = context } }
 

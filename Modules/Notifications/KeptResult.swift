@@ -61,11 +61,14 @@ final class KeptResult {
   /// What upkeep row by row has cost so far.
   var work: ViewUpkeep.Work { rowUpkeep?.work ?? .init() }
 
-  /// Whether the step of a commit costs no more than the objects that it names: rows are kept one by one, none is reached over
-  /// links, and nothing else is kept.
+  /// Whether rows are kept one by one, and nothing else is.
+  var isKeptByRowsAlone: Bool { if total == nil, case .view = upkeep { true } else { false } }
+
+  /// Whether the step of a commit costs no more than the objects that it names: rows are kept one by one, none is
+  /// reached over links, and nothing else is kept.
   func costsItsRowsAlone(_ record: CommitRecord) -> Bool {
-    guard total == nil, case .view(let upkeep) = upkeep else { return false }
-    return !upkeep.isReachedOverLinks(by: record)
+    guard isKeptByRowsAlone, let rowUpkeep else { return false }
+    return !rowUpkeep.isReachedOverLinks(by: record)
   }
 
   /// What keeps it row by row, if anything does.

@@ -184,7 +184,7 @@ extension ObjectWatch {
   }
 
   /// Whether there is something to tell.
-  var isPending: Bool {
+  package var isPending: Bool {
     state.withLock { $0.failure != nil || $0.awaitsFirst || !$0.pending.isEmpty }
   }
 

@@ -71,8 +71,11 @@ extension ResultNotifier {
   /// Takes the step that is due when it is small. A turn that has come for what the step makes does it this way: it would
   /// else wait for another thread to wake and do the same. Others are left to the notifier's queue, as are errors.
   func takeSmallStep() {
-    guard isStepDue.load(ordering: .acquiring), deepWatches.isEmpty, let from = held,
-      let newest = try? engine.latestVersion(), newest != from.version, let to = try? openNewest()
+    // Known before anything is opened for it.
+    guard isStepDue.load(ordering: .acquiring), deepWatches.isEmpty, results.values.allSatisfy(\.isKeptByRowsAlone)
+    else { return }
+    guard let from = held, let newest = try? engine.latestVersion(), newest != from.version,
+      let to = try? openNewest()
     else { return }
     guard to.version != from.version, let records = try? ResultNotifier.records(after: from.version, in: to),
       isSmall(records)

@@ -57,6 +57,7 @@ import Vivarium
   private actor Reader {
     private let store: Store
     private var counts: [Int] = []
+    private var scores: [Int] = []
     private var token: NotificationToken?
 
     init(_ configuration: Store.Configuration) throws { store = try Store(configuration) }
@@ -67,6 +68,23 @@ import Vivarium
     func counts(at version: Version?) async throws -> [Int] {
       try await store.waitUntilNotified(of: version)
       return counts
+    }
+
+    /// What an observer of a list was told when the wait was over that began with it, and nothing was committed.
+    func scoresAfterWaiting() async throws -> [Int] {
+      let person = try addPerson()
+      try await store.waitUntilNotified()
+      let token = person.scores.observe { self.scores.append($0.collection?.count ?? -1) }
+      try await store.waitUntilNotified()
+      token.stop()
+      return scores
+    }
+
+    private func addPerson() throws -> Person {
+      let person = Person(name: "Ann")
+      person.scores.append(contentsOf: [1, 2])
+      try store.write { try store.add(person) }
+      return person
     }
 
     func invalidate() { store.invalidate() }
@@ -93,6 +111,13 @@ import Vivarium
     task.cancel()
     do { _ = try await task.value } catch { codes.append((error as? StoreError)?.code) }
     #expect(codes == [.wrongContext, .cancelled])
+    await reader.end()
+  }
+
+  @Test(.timeLimit(.minutes(10))) func theFirstCallOfAListIsWaitedForToo() async throws {
+    let reader = try Reader(configuration)
+    await reader.begin()
+    #expect(try await reader.scoresAfterWaiting() == [2])
     await reader.end()
   }
 

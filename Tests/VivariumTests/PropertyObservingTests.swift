@@ -90,7 +90,7 @@ import Vivarium
     let dogs = (0..<40).map { Dog(name: "\($0)") }
     try store.write { try store.add(dogs) }
     other.refresh()
-    let same = try dogs.map { try #require(other.resolve($0.reference)) }
+    let same = try dogs.map { dog in try #require(other.resolve(dog.reference)) }
     try other.write { same[0].age = 1 }
     let first = other.version
     var seen: [String] = []
@@ -107,6 +107,32 @@ import Vivarium
     store.refresh()
     #expect(Set(seen.dropFirst()) == Set((0..<40).map { "\($0) \($0 == 0 ? 2 : 1)" }) && seen.count == 41)
     for token in tokens { token.stop() }
+  }
+
+  /// What is told as the old value is an object of the store.
+  @Test(arguments: [true, false], [true, false]) func anObserverThatWasStoppedKeepsNoStoreAlive(
+    isEarly: Bool, changes: Bool
+  ) throws {
+    weak var gone: Store?
+    do {
+      let store = try Store(configuration)
+      gone = store
+      let person = Person(name: "Ann", best: Dog(name: "Rex"))
+      var old: [String] = []
+      func observe() throws -> [NotificationToken] {
+        [
+          person.observe(\.best) { _, change in old.append(change.oldValue.flatMap { $0 }?.name ?? "-") },
+          try person.observe(paths: ["best"]) { _, _, change in old.append((change.oldValue as? Dog)?.name ?? "-") },
+        ]
+      }
+      var tokens = try isEarly ? observe() : []
+      try store.write { try store.add(person) }
+      if !isEarly { tokens = try observe() }
+      if changes { try store.write { person.best = Dog(name: "Max") } }
+      #expect(old == (changes ? ["Rex", "Rex"] : []))
+      for token in tokens { token.stop() }
+    }
+    #expect(gone == nil)
   }
 
   /// Also where the write has nothing to commit then, and where many other objects are observed.
@@ -211,6 +237,24 @@ import Vivarium
       #expect(store.propertyCheckCount - before <= 5)
       #expect(Set(seen) == ["best 3", "dogs 7 [0]"])
     }
+    for token in tokens { token.stop() }
+  }
+
+  /// Whoever takes a feed in, object by object, does not pay for all that is shown each time.
+  @Test func anUpdateByAddReadsNoOtherObservedProperty() throws {
+    let store = try Store(configuration)
+    let people = (0..<50).map { Person(name: "\($0)", age: $0) }
+    try store.write { try store.add(people) }
+    var seen: [String] = []
+    let tokens = people.map { person in
+      person.observe(\.age) { person, change in seen.append("\(person.name) \(change.newValue ?? -1)") }
+    }
+    try store.write {
+      let before = store.propertyCheckCount
+      try store.add(Person(id: people[7].id, name: "7", age: 70), update: .modified)
+      #expect(seen == ["7 70"] && store.propertyCheckCount - before == 1)
+    }
+    #expect(seen == ["7 70"])
     for token in tokens { token.stop() }
   }
 

@@ -50,6 +50,14 @@ enum ObservedValue: Equatable {
   }
 }
 
+extension ObservedValue {
+  /// How the value became this one, by its kind; of a list, with positions.
+  func change(from old: ObservedValue) -> (PropertyObserver.Kind, [Int]) {
+    guard case .list(let before) = old, case .list(let after) = self else { return (.setting, []) }
+    return PropertyObserver.compare(before, after)
+  }
+}
+
 /// A collection whose elements stand where they were put.
 protocol PositionedCollection: KeyValueCollection {}
 extension LiveList: PositionedCollection where Element: PersistableElement {}

@@ -11,6 +11,8 @@ final class PathObserver {
   /// nil while the object where the path begins is gone.
   private let follow: () -> FollowedPath?
   private let tell: (PropertyObserver.Kind, [Int], _ isPrior: Bool) -> Void
+  /// Has the teller know that the object where the path begins may be in a store now.
+  private let settle: () -> Void
   /// Weak: a step is kept by the object it stands with, and keeps its observer.
   private var steps: [PathPlace.ID: WeakStep] = [:]
   private var known = ObservedValue.nothing
@@ -29,6 +31,7 @@ final class PathObserver {
     tell = { kind, indexes, isPrior in
       if let object = root.object { teller.tell(object, kind, indexes, isPrior: isPrior) }
     }
+    settle = { if let object = root.object { teller.enter(object) } }
   }
 
   /// Begins with what is there. False where nothing that could change is read, or nothing that can be compared.
@@ -64,15 +67,16 @@ final class PathObserver {
     let wasAnnounced = isAnnounced
     isAnnounced = false
     if old == known, !wasAnnounced { return }
-    if isSameWay, case .list(let before) = old, case .list(let after) = known {
-      let (kind, indexes) = PropertyObserver.compare(before, after)
-      return tell(kind, indexes, false)
-    }
-    tell(.setting, [], false)
+    let (kind, indexes) = isSameWay ? known.change(from: old) : (.setting, [])
+    tell(kind, indexes, false)
   }
 
   /// An object on the way went into a store. That is no change.
-  func enter() { if end.isActive { look() } }
+  func enter() {
+    guard end.isActive else { return }
+    look()
+    settle()
+  }
 
   /// Stands with the properties that were read, and with no others. Returns whether they are those of before.
   @discardableResult

@@ -90,6 +90,8 @@ final class PropertyTeller<Root: Model, Property> {
   private let read: (Root) -> Property?
   private let handler: (Root, ObservedChange<Property>) -> Void
   private var last: Property?
+  /// Makes the object of a store anew that was told last.
+  private var remake: (() -> Property?)?
 
   init(
     _ ordinal: Int?, _ options: ObservingOptions, read: @escaping (Root) -> Property?,
@@ -105,7 +107,7 @@ final class PropertyTeller<Root: Model, Property> {
   /// The value that the first change leads from, which is told at once where that is wanted.
   func begin(_ object: Root) {
     let now = value(of: object)
-    keep(now)
+    keep(now, of: object)
     guard options.contains(.initial) else { return }
     handler(
       object,
@@ -114,9 +116,10 @@ final class PropertyTeller<Root: Model, Property> {
   }
 
   func tell(_ object: Root, _ kind: PropertyObserver.Kind, _ indexes: [Int], isPrior: Bool) {
-    let (old, now) = (last, isPrior ? nil : value(of: object))
+    let old = if let remake { remake() } else { last }
+    let now = isPrior ? nil : value(of: object)
     // Before the handler, which may set the property of an object in no store.
-    if !isPrior { keep(now) }
+    if !isPrior { keep(now, of: object) }
     handler(
       object,
       ObservedChange(
@@ -126,10 +129,29 @@ final class PropertyTeller<Root: Model, Property> {
 
   func value(of object: Root) -> Property? { read(object) }
 
-  /// A collection has no value of its own, and a live one would keep its store.
-  private func keep(_ value: Property?) {
+  /// The object, which was in no store, is in one now.
+  func enter(_ object: Root) { if remake == nil { keep(last, of: object) } }
+
+  /// A collection has no value of its own, and a live one would keep its store. So would an object: the store has the
+  /// observer until it takes a turn after the token's end, and one without a context takes none.
+  private func keep(_ value: Property?, of object: Root) {
+    (last, remake) = (nil, nil)
     guard options.contains(.old) else { return }
-    last = value is any KeyValueCollection || value is any KeyValueMap ? nil : value
+    switch Value.unwrapped(value) {
+    case is any KeyValueCollection, is any KeyValueMap: break
+    case let linked as any Model where object.isManaged && linked.isManaged: remake = Self.remaking(linked)
+    default: last = value
+    }
+  }
+
+  private static func remaking<T: Model>(_ object: T) -> (() -> Property?)? {
+    guard let context = object.context else { return nil }
+    let key = object._$key
+    return { [weak context] in
+      guard let context else { return nil }
+      let remade: T = context.store.live(key)
+      return remade as? Property
+    }
   }
 }
 

@@ -48,6 +48,10 @@ extension Store {
   private func isTold(of version: Version) -> Bool {
     // Observers of the store are told even where nobody else is.
     guard notifiedVersion >= version, snapshot.version >= version, !isInvalidated else { return false }
+    // Those of objects and collections may be new and have their first call before them, or a change that was
+    // committed before they began.
+    if place?.isStarting == true { return false }
+    if watchObservers.values.contains(where: { $0.flag.isActive && $0.watch?.isPending == true }) { return false }
     return resultObservers.allSatisfy { !$0.isActive || $0.hasHeard || !$0.isListening() }
   }
 

@@ -64,7 +64,10 @@ final class UnmanagedObserver: PropertyWatcher {
     tell = { [weak object] kind, indexes, isPrior in
       if let object { teller.tell(object, kind, indexes, isPrior: isPrior) }
     }
-    observe = { context, key in context.observe(key, teller, end) }
+    observe = { context, key in
+      context.observe(key, teller, end)
+      teller.enter(context.store.live(key))
+    }
     look()
   }
 
@@ -96,11 +99,8 @@ final class UnmanagedObserver: PropertyWatcher {
     let wasAnnounced = isAnnounced
     isAnnounced = false
     if old == known, !wasAnnounced { return }
-    if case .list(let before) = old, case .list(let after) = known {
-      let (kind, indexes) = PropertyObserver.compare(before, after)
-      return tell(kind, indexes, false)
-    }
-    tell(.setting, [], false)
+    let (kind, indexes) = known.change(from: old)
+    tell(kind, indexes, false)
   }
 
   func enter(_ context: ModelContext, _ key: Int64) {

@@ -32,7 +32,7 @@ extension Store {
     let added = try insert(object, context, update, write)
     if added.pending.isEmpty {
       added.settle()
-      if added.values == nil, hasPropertyObservers { checkPropertyObservers() }
+      if added.values == nil, hasPropertyObservers { tellOfAdded([added]) }
       return
     }
     try addLinked(object, added, update, write)
@@ -232,9 +232,15 @@ extension Store {
   }
 
   /// Tells observers of properties what the addition made different in objects that were there: what points to them now, or
-  /// their values.
+  /// their values. Of other objects it compares what follows from others alone.
   private func tellOfAdded(_ added: [Added]) {
-    if added.contains(where: { $0.values == nil }) { return checkPropertyObservers() }
+    let updated = added.filter { $0.values == nil }
+    if !updated.isEmpty {
+      // What an object owns goes when its place is taken; it is observed only where its type is in use.
+      let mayDelete = allContexts.contains(where: \.isEmbedded)
+      let touched = updated.map { ObjectPlace(table: $0.context.table, key: $0.key) }
+      return checkPropertyObservers(of: mayDelete ? nil : Set(touched))
+    }
     var columns: Set<ColumnID> = []
     for added in added { for pending in added.pending { columns.insert(added.context.columns[pending.ordinal]) } }
     for column in columns { checkInverses(of: column) }
