@@ -47,6 +47,34 @@ import Vivarium
     for token in tokens { token.stop() }
   }
 
+  @Test func anyCollectionIsReadAndObservedAsOneType() throws {
+    let store = try Store(configuration)
+    let person = Person(name: "Ann")
+    try store.write {
+      try store.add(person)
+      for age in 1...2 { person.dogs.append(Dog(name: "\(age)", age: age)) }
+    }
+    let collections: [AnyStoreCollection<Dog>] = [
+      AnyStoreCollection(store.objects(Dog.self).sorted(by: \.age, ascending: false)), AnyStoreCollection(person.dogs),
+      AnyStoreCollection(AnyStoreCollection(store.objects(Dog.self).where { $0.age > 1 })),
+    ]
+    let inverse = AnyStoreCollection(person.dogs[0].owners)
+    #expect(collections.map { $0.map(\.age) } == [[2, 1], [1, 2], [2]] && inverse.toArray() == [person])
+    let heard = collections.map { _ in Heard() }
+    let owners = Heard()
+    var tokens = zip(collections, heard).map { collection, heard in collection.observe { heard.hear($0) } }
+    tokens.append(inverse.observe { owners.hear($0) })
+    store.refresh()
+    #expect(heard.map { $0.take() } == [[.initial(2)], [.initial(2)], [.initial(1)]] && owners.take() == [.initial(1)])
+    try store.write { person.dogs.insert(Dog(name: "3", age: 3), at: 0) }
+    store.refresh()
+    let inserted = heard.map { $0.take() }
+    #expect(inserted == [[Heard.update([], [0])], [Heard.update([], [0])], [Heard.update([], [1])]])
+    #expect(owners.take() == [Heard.update([], [], [0])])
+    #expect(collections.map { $0.map(\.age) } == [[3, 2, 1], [3, 1, 2], [2, 3]] && collections[1][0].name == "3")
+    for token in tokens { token.stop() }
+  }
+
   /// Rows are removed by what they are, not by where they stood when they were shown.
   @Test func whatIsRemovedFromACopyIsWhatWasShown() throws {
     let (store, other) = (try Store(configuration), try Store(configuration))
