@@ -33,7 +33,8 @@ extension Handling {
   func withdraw() {
     guard isAnnounced, let store, !store.isInWriteTransaction else { return }
     isAnnounced = false
-    LiveHandlers.remove(owner)
+    // It lives for the others until what it said is gone.
+    defer { LiveHandlers.remove(owner) }
     do {
       try store.write {
         if let session = store.object(MessageReceipt.self, forPrimaryKey: sessionID) { try store.delete(session) }
