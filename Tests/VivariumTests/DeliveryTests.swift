@@ -91,6 +91,18 @@ import Vivarium
     await reader.end()
   }
 
+  @Test func whoHasNoContextHearsAnErrorAndNotNothing() async throws {
+    let store = try Store(configuration, isolation: nil)
+    var codes: [StoreError.Code] = []
+    for await change in store.objects(Dog.self).changes {
+      if case .error(let error) = change { codes.append(error.code) }
+    }
+    #expect(codes == [.wrongContext])
+    var isRefused = false
+    do { for try await _ in store.changes(since: store.version) {} } catch { isRefused = StoreError.Code.wrongContext ~= error }
+    #expect(isRefused)
+  }
+
   @Test func resultsAreObservedOnAnActorThatTheBlockIsGiven() async throws {
     let store = try Store(configuration)
     let index = ShownNames()
