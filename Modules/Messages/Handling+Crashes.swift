@@ -11,9 +11,14 @@ extension Handling {
   /// Says that this handler runs, once; and looks whether another left without a word.
   func announce(_ store: Store) throws {
     guard !isAnnounced else { return }
+    // Before it is written: another handler of the process may see it at once.
+    LiveHandlers.insert(owner)
     carefulUpTo = try store.write {
       let prefix = "\(name)/#running/"
-      let others = store.objects(MessageReceipt.self).where { $0.message == "" }.filter { $0.id.hasPrefix(prefix) }
+      // Handlers of this process that share the work have not left. Of another process it is not known.
+      let others = store.objects(MessageReceipt.self).where { $0.message == "" }.filter {
+        $0.id.hasPrefix(prefix) && !LiveHandlers.contains($0.owner)
+      }
       let session = MessageReceipt(id: sessionID, message: "")
       session.state = .running
       session.owner = owner
@@ -28,6 +33,8 @@ extension Handling {
   func withdraw() {
     guard isAnnounced, let store, !store.isInWriteTransaction else { return }
     isAnnounced = false
+    // It lives for the others until what it said is gone.
+    defer { LiveHandlers.remove(owner) }
     do {
       try store.write {
         if let session = store.object(MessageReceipt.self, forPrimaryKey: sessionID) { try store.delete(session) }

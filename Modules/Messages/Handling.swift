@@ -52,6 +52,8 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
     self.body = body
   }
 
+  deinit { LiveHandlers.remove(owner) }
+
   private var isStopped: Bool { stopped.load(ordering: .acquiring) }
   func stop() { stopped.store(true, ordering: .releasing) }
 

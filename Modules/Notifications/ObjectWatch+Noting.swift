@@ -184,7 +184,7 @@ extension ReadPath {
     switch hops.first {
     case nil: return PropertySet()
     case .forward(let column)?: return PropertySet([column.property])
-    case .inverse(let column)?:
+    case .inverse(let column)?, .firstInverse(let column)?:
       guard let origin = catalog[column.table], let property = catalog[column]?.schema.name else { return PropertySet() }
       let kind = PropertyKind.linkingObjects(origin: origin.name, property: property)
       return PropertySet((catalog[table]?.columns ?? []).filter { $0.schema.kind == kind }.map(\.id))

@@ -50,6 +50,10 @@ package final class ObjectWatch: Sendable {
     var ignoredAuthors: Set<String> = []
   }
 
+  private static let begun = Atomic<UInt64>(0)
+
+  /// Ascends with the order in which watches begin.
+  let number: UInt64
   package let table: TableID
   private let observedKey: Atomic<Int64>
   package let subject: Subject
@@ -67,6 +71,7 @@ package final class ObjectWatch: Sendable {
     _ subject: Subject, table: TableID, key: ObjectKey, at version: Version, lists: [PropertyID: NetListChanges],
     members: [PropertyID: NetMemberChanges], identity: (index: IndexID, value: Value)? = nil, _ place: DeliveryPlace
   ) {
+    number = ObjectWatch.begun.wrappingAdd(1, ordering: .relaxed).newValue
     self.subject = subject
     self.table = table
     observedKey = Atomic(key.rawValue)

@@ -171,7 +171,8 @@ extension ResultNotifier {
     guard let touched = seats[seat]?.touched, !touched.isEmpty else { return [] }
     let pending = touched.filter { !$0.isEnded && $0.isPending }
     seats[seat]?.touched = pending
-    return pending.compactMap { offer(of: $0, at: version, reading) }
+    // Commits touch objects first, and then what is looked at over links.
+    return pending.sorted { $0.number < $1.number }.compactMap { offer(of: $0, at: version, reading) }
   }
 
   private func offer(of watch: ObjectWatch, at version: Version, _ reading: any StorageReading) -> WatchOffer? {

@@ -281,6 +281,29 @@ private struct Refusal: Error {}
     }
   }
 
+  @Test func handlersOfOneNameInOneProcessKnowThatTheOthersLive() throws {
+    let configuration = makeConfiguration()
+    let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
+    let (queue, watcher) = try watch(configuration, changed)
+    var rules = HandlingRules()
+    // As often as it takes: nothing is done until all of them have work, and have said that they run.
+    rules.attemptsMax = 1_000_000
+    rules.retryDelay = { _ in .milliseconds(1) }
+    let handlers = try (0..<3).map { _ in
+      try MessageHandler.handle(Work.self, named: "a", in: configuration, rules: rules) { work, store in
+        if store.objects(MessageReceipt.self).count(where: { $0.state == .running }) < 3 { throw Refusal() }
+        try Samples.perform(work, in: store)
+      }
+    }
+    try send(configuration, [Work(number: 1)])
+    #expect(try wait(configuration, changed) { Samples.pendingCount($0) == 0 })
+    for handler in handlers { handler.stop() }
+    #expect(try wait(configuration, changed) { !$0.objects(MessageReceipt.self).contains { $0.state == .running } })
+    queue.sync { watcher.end() }
+    keeper.refresh()
+    #expect(receipts(keeper).map(\.state) == [.done] && keeper.object(Work.self, forPrimaryKey: 1)?.status == .success)
+  }
+
   @Test func aHandlerAfterOneThatDiedCountsWhatItBegins() throws {
     let configuration = makeConfiguration()
     let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))

@@ -30,6 +30,35 @@ import Vivarium
     watcher.stop()
   }
 
+  @Test(arguments: ["lmdb", "sqlite"]) func everyKindOfObserverHearsOfAnotherProcess(kind: String) throws {
+    let place = Place(kind: kind)
+    let queue = DispatchQueue(label: "test.kinds")
+    let kinds = HeardKinds()
+    var tokens: [NotificationToken] = []
+    try queue.sync {
+      let store = try Store(place.configuration, queue: queue)
+      // What the child sets with its first line.
+      let mark = Mark(number: 31, rank: 99)
+      try store.write { try store.add(mark) }
+      let marks = store.objects(Mark.self)
+      tokens = [
+        store.observe { _, _ in kinds.hear("store") },
+        mark.observe { if case .change(let properties) = $0 { kinds.hear("object \(properties.map(\.name))") } },
+        marks.observe { if case .update = $0 { kinds.hear("results") } else { kinds.hear("first results") } },
+        marks.observe(.min(of: \.rank)) { if case .update = $0 { kinds.hear("number") } else { kinds.hear("first number") } },
+      ]
+    }
+    #expect(kinds.reach(["first results", "first number"]))
+    let writer = try place.child("write")
+    writer.say("1")
+    #expect(writer.line() == "done")
+    #expect(kinds.reach(["store", "object [\"rank\"]", "results", "number"]))
+    #expect(writer.end())
+    queue.sync { for token in tokens { token.stop() } }
+    tokens = []
+    queue.sync {}
+  }
+
   @Test(arguments: ["lmdb", "sqlite"]) func changesSayWhichProcessMadeThem(kind: String) throws {
     let place = Place(kind: kind)
     let store = try Store(place.configuration)
@@ -133,6 +162,20 @@ private struct Place {
     store.refresh()
     return store.objects(Mark.self).where { $0.rank < 100 }.sorted(by: \.rank).map(\.number)
   }
+}
+
+/// Which kinds of observers were told.
+private final class HeardKinds: Sendable {
+  private let kinds = Mutex<Set<String>>([])
+  private let arrived = Signal()
+
+  func hear(_ kind: String) {
+    kinds.withLock { _ = $0.insert(kind) }
+    arrived.fire()
+  }
+
+  /// Waits until all of them were.
+  func reach(_ wanted: Set<String>) -> Bool { arrived.wait { kinds.withLock { $0.isSuperset(of: wanted) } } }
 }
 
 /// An observer of this process, on a queue of its own: each change set applied to what it knew.

@@ -121,6 +121,18 @@ import Vivarium
     await reader.end()
   }
 
+  @Test func whoHasNoContextHearsAnErrorAndNotNothing() async throws {
+    let store = try Store(configuration, isolation: nil)
+    var codes: [StoreError.Code] = []
+    for await change in store.objects(Dog.self).changes {
+      if case .error(let error) = change { codes.append(error.code) }
+    }
+    #expect(codes == [.wrongContext])
+    var isRefused = false
+    do { for try await _ in store.changes(since: store.version) {} } catch { isRefused = StoreError.Code.wrongContext ~= error }
+    #expect(isRefused)
+  }
+
   @Test func resultsAreObservedOnAnActorThatTheBlockIsGiven() async throws {
     let store = try Store(configuration)
     let index = ShownNames()
@@ -130,6 +142,38 @@ import Vivarium
     try store.write { for name in ["a", "b"] { try store.add(Dog(name: name)) } }
     await index.wait(until: ["a", "b"])
     token.stop()
+  }
+
+  // MARK: In order
+
+  @Test func aTurnTellsTheStoreThenObjectsAndListsThenResultsAsTheyCame() throws {
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    let person = Person(name: "Ann")
+    try store.write {
+      try store.add(person)
+      person.dogs.append(Dog(name: "Rex", age: 1))
+    }
+    let (dogs, rex) = (store.objects(Dog.self), person.dogs[0])
+    var calls: [String] = []
+    let tokens = [
+      dogs.observe { _ in calls.append("first results") },
+      person.dogs.observe { _ in calls.append("first list") },
+      rex.observe { _ in calls.append("object") },
+      dogs.sorted(by: \.age).observe { _ in calls.append("second results") },
+      store.observe { _, _ in calls.append("store") },
+      person.dogs.observe { _ in calls.append("second list") },
+      dogs.observe { _ in calls.append("third results") },
+    ]
+    store.refresh()
+    calls = []
+    other.refresh()
+    try other.write { other.objects(Dog.self)[0].age = 2 }
+    store.refresh()
+    #expect(
+      calls == [
+        "store", "first list", "object", "second list", "first results", "second results", "third results",
+      ])
+    for token in tokens { token.stop() }
   }
 
   // MARK: In its own time

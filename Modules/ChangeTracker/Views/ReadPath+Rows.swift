@@ -3,7 +3,7 @@ import Values
 
 extension ReadPath {
   /// Whether objects that come and go at the path's end touch rows although no property of these was set.
-  var hasInverse: Bool { hops.contains { if case .inverse = $0 { true } else { false } } }
+  var hasInverse: Bool { hops.contains { $0.followedBack != nil } }
 
   /// Whether a commit touched anything at the path's end; never for the rows' own properties. Reads nothing.
   func mayBeTouched(by change: TableChange) -> Bool {
@@ -14,8 +14,8 @@ extension ReadPath {
 
   /// The rows from which the path leads to something that a commit changed; none for the rows' own properties. Exactly
   /// these: where an inverse is followed, an object that only points elsewhere now counts for what it pointed to and
-  /// for what it points to, and not for what it points to as before. Nothing is read for a commit that did not touch the
-  /// path's table.
+  /// for what it points to, and not for what it points to as before. Behind an inverse to one object only the first of those
+  /// that point there counts. Nothing is read for a commit that did not touch the path's table.
   package func rows(
     touchedBy change: TableChange, from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> Set<Int64> {
@@ -72,18 +72,26 @@ extension ReadPath.Hop {
         return .proceed
       }
     case .inverse(let column): try origins.formUnion(targets(of: key, column, in: reading).keys)
+    case .firstInverse(let column):
+      for target in try targets(of: key, column, in: reading).keys
+      where try reading.firstSource(of: ObjectKey(target), through: column) == key { origins.insert(target) }
     }
   }
 
   /// What the object points to more or less often in one version than in the other, by the relationship that this hop
-  /// follows back.
+  /// follows back. Of an inverse to one object, those of which it is another object.
   fileprivate func append(
     targetsThatDiffer key: ObjectKey, _ from: any StorageReading, _ to: any StorageReading, to targets: inout Set<Int64>
   ) throws(StorageError) {
-    guard case .inverse(let column) = self else { return }
+    guard let column = followedBack else { return }
     let (old, new) = (try self.targets(of: key, column, in: from), try self.targets(of: key, column, in: to))
-    for (target, count) in old where new[target] != count { targets.insert(target) }
-    for (target, count) in new where old[target] != count { targets.insert(target) }
+    for target in Set(old.keys).union(new.keys) where old[target] != new[target] {
+      if case .firstInverse = self {
+        let key = ObjectKey(target)
+        if try from.firstSource(of: key, through: column) == to.firstSource(of: key, through: column) { continue }
+      }
+      targets.insert(target)
+    }
   }
 
   /// What the object points to, and how often; nothing when it is not in this version.

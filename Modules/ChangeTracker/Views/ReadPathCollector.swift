@@ -7,12 +7,18 @@ import Values
 package struct ReadPathCollector {
   private let entry: TableEntry
   private let catalog: Catalog
+  private let isToOne: (_ type: String, _ inverse: String) -> Bool
   /// One for each way to a table, in the order in which they were met.
   package private(set) var paths: [ReadPath] = []
 
-  package init(_ entry: TableEntry, _ catalog: Catalog) {
+  /// - Parameter isToOne: whether an inverse of a type is one object, and only the first of those that point there is looked
+  ///   at: the catalog does not say.
+  package init(
+    _ entry: TableEntry, _ catalog: Catalog, isToOne: @escaping (_ type: String, _ inverse: String) -> Bool = { _, _ in false }
+  ) {
     self.entry = entry
     self.catalog = catalog
+    self.isToOne = isToOne
   }
 
   /// False, and perhaps some of the path added, when the catalog does not have it.
@@ -35,7 +41,8 @@ package struct ReadPathCollector {
         continue
       }
       guard let source = catalog[origin], let forward = source[property] else { return false }
-      hops.append(.inverse(source.column(forward.id)))
+      let followed = source.column(forward.id)
+      hops.append(isToOne(current.name, name) ? .firstInverse(followed) : .inverse(followed))
       current = source
       note(hops, current, forward.id, isSort, isFollowedBack: true)
     }

@@ -74,6 +74,16 @@ package struct ReadPath: Sendable, Hashable {
     case forward(ColumnID)
     /// From an object to those whose relationship `column` points to it.
     case inverse(ColumnID)
+    /// From an object to the first of these: an inverse to one object.
+    case firstInverse(ColumnID)
+
+    /// The relationship that is followed back; nil for one that is followed forward.
+    package var followedBack: ColumnID? {
+      switch self {
+      case .forward: nil
+      case .inverse(let column), .firstInverse(let column): column
+      }
+    }
   }
 
   /// From the view's table to `table`; empty: the rows' own properties.

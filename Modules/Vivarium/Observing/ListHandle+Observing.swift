@@ -14,7 +14,7 @@ extension ListHandle {
 
   /// What can be observed of elements that are objects of a type; nil for scalars.
   func elementProperties(of target: String?) -> ObservedProperties? {
-    target.flatMap { ObservedProperties($0, in: store.reading.catalog) }
+    target.flatMap { ObservedProperties($0, in: store) }
   }
 
   /// The collection of the same object in another store of the context: a block must not keep the one it is observed by.

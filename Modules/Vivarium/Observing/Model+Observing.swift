@@ -63,14 +63,19 @@ extension Model {
   }
 
   private func observed() -> ObservedProperties? {
-    context.flatMap { ObservedProperties(Self._$name, in: $0.store.reading.catalog) }
+    context.flatMap { ObservedProperties(Self._$name, in: $0.store) }
   }
 
   /// The ordinals of inverses that are one object or none.
-  private static var inversesToOne: [Int] {
-    _$schema.properties.indices.filter { ordinal in
-      _$schema.properties[ordinal].isInverse && type(of: _$keyPaths[ordinal]).valueType is any ToOneEnd.Type
-    }
+  private static var inversesToOne: [Int] { _$schema.properties.indices.filter { isInverseToOne($0) } }
+
+  private static func isInverseToOne(_ ordinal: Int) -> Bool {
+    _$schema.properties[ordinal].isInverse && type(of: _$keyPaths[ordinal]).valueType is any ToOneEnd.Type
+  }
+
+  /// Whether a property is an inverse that is one object or none.
+  static func isInverseToOne(_ name: String) -> Bool {
+    _$schema.properties.firstIndex { $0.name == name }.map { isInverseToOne($0) } ?? false
   }
 
   private func watch(
@@ -155,7 +160,7 @@ private final class ObservedValues {
 
   private func isWatched(_ ordinal: Int) -> Bool {
     let property = context.properties[ordinal]
-    if let origin = property.origin { return filter.paths.contains { $0.hops.first == .inverse(origin) } }
+    if let origin = property.origin { return filter.paths.contains { $0.hops.first?.followedBack == origin } }
     return property.schema.isScalar && filter.properties.contains(property.column.property)
   }
 
@@ -170,7 +175,7 @@ private final class ObservedValues {
   /// Whether anything of the objects that an inverse leads to counts.
   private func looksBehind(_ inverse: ModelContext.BoundProperty) -> Bool {
     filter.paths.contains { path in
-      guard let origin = inverse.origin, path.hops.first == .inverse(origin) else { return false }
+      guard let origin = inverse.origin, path.hops.first?.followedBack == origin else { return false }
       return path.hops.count > 1 || path.properties != path.backlinks
     }
   }

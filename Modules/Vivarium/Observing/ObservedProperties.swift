@@ -8,12 +8,21 @@ import Values
 struct ObservedProperties {
   let entry: TableEntry
   let catalog: Catalog
+  private let models: [any SchemaDescribing.Type]
 
   /// Nil when the type is not in the store.
-  init?(_ type: String, in catalog: Catalog) {
+  init?(_ type: String, in store: Store) {
+    let catalog = store.reading.catalog
     guard let entry = catalog[type] else { return nil }
     self.entry = entry
     self.catalog = catalog
+    models = store.configuration.models
+  }
+
+  /// Whether an inverse is declared as one object, which only the model says.
+  private func isToOne(_ type: String, _ inverse: String) -> Bool {
+    guard let model = models.first(where: { $0._$schema.name == type }) as? any Model.Type else { return false }
+    return model.isInverseToOne(inverse)
   }
 
   /// How many links away from the rows changes are reported when an observer names nothing.
@@ -48,7 +57,7 @@ struct ObservedProperties {
   /// Some paths: names joined by dots, over links, lists and inverses; `*` is every property at its place. Every property
   /// on the way counts, as the last one does. None: no modification counts.
   func only(_ paths: [String]) throws(StoreError) -> ResultFilter {
-    var collector = ReadPathCollector(entry, catalog)
+    var collector = ReadPathCollector(entry, catalog, isToOne: isToOne)
     for path in paths {
       let expanded = expand(path.split(separator: ".", omittingEmptySubsequences: false).map(String.init), at: entry)
       guard !expanded.isEmpty else { throw .unknownKeyPath(path, of: entry.name) }

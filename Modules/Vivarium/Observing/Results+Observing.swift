@@ -99,7 +99,7 @@ extension Results {
 }
 
 extension ResultsState {
-  func observed() -> ObservedProperties? { ObservedProperties(query.type, in: store.reading.catalog) }
+  func observed() -> ObservedProperties? { ObservedProperties(query.type, in: store) }
 }
 
 extension Store {

@@ -100,15 +100,3 @@ extension Store {
     return .null
   }
 }
-
-extension StorageReading {
-  /// The first of the objects whose relationship points to one; nil when none does. O(log n).
-  func firstSource(of key: ObjectKey, through column: ColumnID) throws(StorageError) -> ObjectKey? {
-    var first: Int64?
-    try sources(of: key, through: column) { block in
-      first = block.first
-      return .stop
-    }
-    return first.map { ObjectKey($0) }
-  }
-}
