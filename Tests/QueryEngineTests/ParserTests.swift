@@ -36,6 +36,15 @@ import Values
     #expect(fault(text)?.code == .syntax)
   }
 
+  @Test(arguments: ["a IN {b}", "a BETWEEN {b, c}", "a IN {1, b.@count}", "a IN {1 + 2}", "a == {1, ANY b}"])
+  func listsHoldWrittenValuesOnly(_ text: String) {
+    #expect(fault(text)?.code == .syntax)
+  }
+
+  @Test func aPathGivenForAnElementIsNoMistakeOfGrammar() {
+    #expect(fault("a IN {1, $0}", [.path(PropertyPath("b"))])?.code == .notSupported)
+  }
+
   @Test func literalsHaveTheirValues() throws {
     #expect(try node("a == 2f OR a == .5f OR a == 1.f") == node("a == float(2) OR a == float(0.5) OR a == float(1)"))
     #expect(try node("a IN {,1}") == node("a IN {1}"))
