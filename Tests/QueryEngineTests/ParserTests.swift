@@ -36,6 +36,32 @@ import Values
     #expect(fault(text)?.code == .syntax)
   }
 
+  @Test(arguments: ["a IN {b}", "a BETWEEN {b, c}", "a IN {1, b.@count}", "a IN {1 + 2}", "a == {1, ANY b}"])
+  func listsHoldWrittenValuesOnly(_ text: String) {
+    #expect(fault(text)?.code == .syntax)
+  }
+
+  @Test func aPathGivenForAnElementIsNoMistakeOfGrammar() {
+    #expect(fault("a IN {1, $0}", [.path(PropertyPath("b"))])?.code == .notSupported)
+  }
+
+  @Test(arguments: [
+    "geoBox([0.2, 0.2], [0.7, 0.7])", "geoCircle([-0.3, 1, 20], 1)", "geoPolygon({[0, 0], [1, 0], [1, 1], [0, 0]})",
+    "geoPolygon({[0, 0], [9, 0], [9, 9]}, {[1, 1], [2, 1], [2, 2]})", "GEOCIRCLE([$0, $1], $2)", "$0",
+  ])
+  func regionsAreReadAndNotAvailable(_ region: String) {
+    let given = Array(repeating: QueryArgument.value(.int(1)), count: 3)
+    #expect(fault("a GEOWITHIN \(region)", given)?.code == .notSupported)
+  }
+
+  @Test(arguments: [
+    "geoBox([0.2, 0.2])", "geoBox([0.2, 0.2], 1)", "geoCircle()", "geoCircle([0.3], 1)", "geoCircle([0.3 0.3], 1)", "geoCircle([0, 0], 1",
+    "geoPolygon([0, 0], [1, 1])", "geoPolygon({})", "geoPoint(1, 2)", "b", "1.2", "NULL",
+  ])
+  func whatIsNoRegionIsAMistakeOfGrammar(_ region: String) {
+    #expect(fault("a GEOWITHIN \(region)")?.code == .syntax)
+  }
+
   @Test func literalsHaveTheirValues() throws {
     #expect(try node("a == 2f OR a == .5f OR a == 1.f") == node("a == float(2) OR a == float(0.5) OR a == float(1)"))
     #expect(try node("a IN {,1}") == node("a IN {1}"))

@@ -179,11 +179,15 @@ extension Parser {
     var wantsMore = try take(",")
     while wantsMore || !token.isSymbol("}") {
       let start = token.start
+      let isGiven = if case .argument = token.kind { true } else { false }
       switch try nested({ parser throws(QueryError) in try parser.sum() }) {
       case .expression(.constants(let more)): elements += more.map { .constant($0) }
       case .expression(.list(let more)): elements += more
       case .expression(let element) where element.isElement: elements.append(element)
-      default: throw error(.notSupported, "A list in a condition holds values only.", "Write them, or give one argument.", at: start)
+      default:
+        // The grammar knows no path in a list; that an argument is one, it cannot know.
+        throw error(
+          isGiven ? .notSupported : .syntax, "A list in a condition holds values only.", "Write them, or give one argument.", at: start)
       }
       wantsMore = try take(",")
       if !wantsMore, !token.isSymbol("}") { throw fault("',' or '}'") }

@@ -200,26 +200,6 @@ extension Parser {
     return isConstantName || token.isSymbol("-") || token.isSymbol("+")
   }
 
-  /// Reads `GEOWITHIN geoBox(…)` for its grammar; there are no geographic properties.
-  private mutating func geoWithin() throws(QueryError) -> QueryError {
-    let start = token.start
-    try advance()
-    if case .argument = token.kind {} else {
-      guard ["geobox", "geocircle", "geopolygon"].contains(token.keyword) else { throw fault("geoBox, geoCircle or geoPolygon") }
-      try advance()
-      try expect("(")
-      while !token.isSymbol(")") {
-        switch token.kind {
-        case .constant(.int), .constant(.double), .symbol("["), .symbol("]"), .symbol("{"), .symbol("}"), .symbol(","), .symbol("-"),
-          .argument:
-          try advance()
-        default: throw fault("a coordinate")
-        }
-      }
-    }
-    return error(.notSupported, "GEOWITHIN is not available.", "Compare the coordinates as numbers.", at: start)
-  }
-
   private func quantifier() -> Quantifier? {
     switch token.keyword {
     case "any", "some": .any

@@ -13,7 +13,7 @@ extension Binder {
     switch operand {
     case .constant(let value): return .constant(try adapted(value, to: type, other))
     case .constants(let values):
-      if isChoice { return .constants(try Binder.choices(values, for: type)) }
+      if isChoice { return .constants(try Binder.choices(values, for: type, keepsOthers: true)) }
       var result: [Value] = []
       for value in values { result.append(try adapted(value, to: type, other)) }
       return .constants(result)
@@ -21,23 +21,28 @@ extension Binder {
     }
   }
 
-  /// The values that one of a type can be IN: those of other types are passed over, unless all are.
-  static func choices(_ values: [Value], for type: ValueType) throws(QueryError) -> [Value] {
+  /// The values that one of a type can be IN: those of other types are passed over, unless all are. With `keepsOthers` they
+  /// stay in the list, where they equal nothing: with ALL, and where lists are compared as wholes, that is an answer.
+  static func choices(_ values: [Value], for type: ValueType, keepsOthers: Bool = false) throws(QueryError) -> [Value] {
     var result: [Value] = []
     var fault: QueryError?
+    var isMet = false
     for value in values {
       do throws(QueryError) {
         let adapted = try constant(value, for: type)
-        if adapted.type.map({ ValueClass($0).compares(with: ValueClass(type)) }) ?? true {
-          result.append(adapted)
-        } else {
-          fault = QueryError(
+        guard adapted.type.map({ ValueClass($0).compares(with: ValueClass(type)) }) ?? true else {
+          throw QueryError(
             .typeMismatch, "'\(value)' is no \(type.rawValue) and cannot be among its values.", remedy: "List values of \(type.rawValue).",
             path: "\(value)")
         }
-      } catch { fault = error }
+        if !adapted.isNull { isMet = true }
+        result.append(adapted)
+      } catch {
+        fault = error
+        if keepsOthers { result.append(value) }
+      }
     }
-    if let fault, result.allSatisfy(\.isNull) { throw fault }
+    if let fault, !isMet { throw fault }
     return result
   }
 
@@ -154,7 +159,12 @@ extension Binder {
     _ a: RowExpression, _ comparator: ComparisonOperator, _ b: RowExpression, _ left: ExpressionNode, _ right: ExpressionNode,
     isFolded: Bool
   ) throws(QueryError) {
-    let (kinds, others) = (classes(a), classes(b))
+    let kinds = classes(a)
+    var others = classes(b)
+    // Of the choices of IN those of other classes equal nothing. That not all are such, `choices` has seen to.
+    if comparator == .in, case .constants = b, staticType(a) != nil {
+      others = others.filter { other in kinds.contains { $0.compares(with: other) } }
+    }
     let isText = [.contains, .beginsWith, .endsWith, .like, .matches].contains(comparator) || (isFolded && comparator != .in)
     for kind in kinds {
       guard others.allSatisfy({ $0 == kind || $0 == .mixed || kind == .mixed }) else {
