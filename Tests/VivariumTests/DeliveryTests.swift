@@ -81,10 +81,12 @@ import Vivarium
     }
 
     private func addPerson() throws -> Person {
-      let person = Person(name: "Ann")
-      person.scores.append(contentsOf: [1, 2])
-      try store.write { try store.add(person) }
-      return person
+      try store.write {
+        let person = Person(name: "Ann")
+        person.scores.append(contentsOf: [1, 2])
+        try store.add(person)
+        return person
+      }
     }
 
     func invalidate() { store.invalidate() }
