@@ -41,6 +41,12 @@ import Values
     #expect(fault(text)?.code == .syntax)
   }
 
+  @Test(arguments: ["a.@min[0] = 1", "a.@count[FIRST] = 1", "a.@sum[*].b = 1", "a.@type['k'] = 'int'", "a.@links[0] = 1"])
+  func noPositionFollowsAnOperator(_ text: String) {
+    #expect(fault(text)?.code == .syntax)
+    #expect(fault("a.@values[0] = 1 AND a[0].@max.b = 1") == nil)
+  }
+
   @Test func aPathGivenForAnElementIsNoMistakeOfGrammar() {
     #expect(fault("a IN {1, $0}", [.path(PropertyPath("b"))])?.code == .notSupported)
   }

@@ -278,6 +278,10 @@ extension Parser {
         }
       default: throw fault("a property")
       }
+      // Positions are those of a collection, not of what an operator makes of it; keys and values are a collection again.
+      if token.isSymbol("["), let last = components.last, last.hasPrefix("@"), last != "@keys", last != "@values" {
+        throw error(.syntax, "No position can follow '\(last)'.", "Put it behind the collection.", at: token.start)
+      }
       while try take("[") {
         components.append(try index())
       }
