@@ -28,5 +28,12 @@ let package = Package(
         .product(name: "StorageSQLite", package: "Vivarium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
+    // A user's module whose models come last; no program, it has to build for release.
+    .target(
+      name: "LateModels",
+      dependencies: [
+        .product(name: "StorageMemory", package: "Vivarium"),
+        .product(name: "Vivarium", package: "Vivarium"),
+      ]),
   ]
 )

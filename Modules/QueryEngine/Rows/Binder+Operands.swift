@@ -166,7 +166,7 @@ extension Binder {
       others = others.filter { other in kinds.contains { $0.compares(with: other) } }
     }
     let isText = [.contains, .beginsWith, .endsWith, .like, .matches].contains(comparator) || (isFolded && comparator != .in)
-    for kind in kinds {
+    for kind in inOrder(kinds) {
       guard others.allSatisfy({ $0 == kind || $0 == .mixed || kind == .mixed }) else {
         throw QueryError(
           .typeMismatch, "'\(left)' is \(kind) and cannot be compared with '\(right)'.",
@@ -174,9 +174,14 @@ extension Binder {
       }
       guard kind.allows(comparator), !isText || kind.isText else { throw badOperator(comparator, left.description, "\(kind)") }
     }
-    for kind in others where isText && !kind.isText {
+    for kind in inOrder(others) where isText && !kind.isText {
       throw badOperator(comparator, right.description, "\(kind)")
     }
+  }
+
+  /// Always the same one is complained of first.
+  private func inOrder(_ classes: Set<ValueClass>) -> [ValueClass] {
+    classes.count < 2 ? Array(classes) : classes.sorted { "\($0)" < "\($1)" }
   }
 
   /// The classes of the values an operand can have; none for null.

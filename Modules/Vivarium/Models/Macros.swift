@@ -12,12 +12,14 @@
 ///
 /// Writes the schema, the accessors, the conformance to `Model` and, in a class without initialisers, a memberwise
 /// one. What cannot be stored is an error at the property. Computed and static properties are left alone.
+// The extension adds no names. But the compiler (6.3) makes it in time only when it looks for a name that it may add: a file
+// that reads a property through a link, and comes before the models' in a module that is compiled whole, found no conformance.
 @attached(
   member,
   names: named(_$Values), named(_$raw), named(_$owner), named(_$key), named(_$values), named(_$observers),
   named(init), named(_$name), named(_$schema), named(_$keyPaths), named(_$fill))
 @attached(memberAttribute)
-@attached(extension, conformances: Model, Observable)
+@attached(extension, conformances: Model, Observable, names: arbitrary)
 public macro Model() = #externalMacro(module: "VivariumMacros", type: "ModelMacro")
 
 /// Makes a plain final class the model of parts: with `@Model(.embedded)` every object belongs to exactly one other, alone or
@@ -27,7 +29,7 @@ public macro Model() = #externalMacro(module: "VivariumMacros", type: "ModelMacr
   names: named(_$Values), named(_$raw), named(_$owner), named(_$key), named(_$values), named(_$observers),
   named(init), named(_$name), named(_$schema), named(_$keyPaths), named(_$fill))
 @attached(memberAttribute)
-@attached(extension, conformances: Model, Observable)
+@attached(extension, conformances: Model, Observable, names: arbitrary)
 public macro Model(_ kind: ModelKind) = #externalMacro(module: "VivariumMacros", type: "ModelMacro")
 
 /// Makes a plain struct a model: what is read, asked and told of it are values, copied out of the store.
