@@ -55,7 +55,8 @@ extension Binder {
     var (whole, _) = try steps(collection, path, from: origin)
     if aggregate == .count {
       guard rest.isEmpty else { throw unknown(rest.joined(separator: "."), path) }
-      if !whole.isMany, whole.type == .string || whole.type == .data {
+      // Of many objects each one's text, as Realm counts.
+      if !whole.endsInCollection, whole.type == .string || whole.type == .data {
         whole.transform = .length
         return .path(whole)
       }

@@ -4,6 +4,8 @@ extension Corpus {
   static let owners: [(condition: String, rows: [Int])] = [
     ("friends.home.city == nil", [0, 3]), ("NONE friends.home.size == nil", [0, 1, 2, 3, 5, 6, 7]),
     ("nums != {1, 5, 6}", [1, 2, 3, 4, 5, 6, 7]), ("nums != {3, 2, 4}", [1, 2, 3, 4, 6, 7]), ("nums < {2, 3, 4}", [0]),
+    ("friends.name.@count == 4", [0, 2, 5]), ("friends.name.@size == 6", [3]), ("ALL friends.name.@count > 2", [1, 3, 5, 6, 7]),
+    ("friends.words.@count == 3", [4]), ("friends.blob.@count == 3", [2, 3, 6]), ("boss.name.@count == 4", [1, 2]),
     ("nums IN {5, 5, 'x'}", []), ("ALL nums IN {2, 2, 'x'}", [1]), ("ANY nums IN {1, 'x'}", [0, 6]), ("age IN ALL {30, 'x'}", []),
     ("age IN ALL {30, 30}", [0, 4]), ("name IN ALL {'Bob', 1}", []), ("age IN ANY {30, 'x', nil}", [0, 1, 4]),
     ("ALL nums IN {5, 7}", [1, 2]), ("ALL nums IN {2, 3, 4}", [1, 7]), ("nums IN {5, 5}", [2]),
