@@ -26,11 +26,14 @@ extension VivariumContestant {
 }
 
 extension Course {
-  /// What the modules on top of the face cost: a results controller over all tasks in a thousand sections, operations.
+  /// What a results controller over all tasks in a thousand sections costs.
   func companions(_ contestant: VivariumContestant) throws {
     if Course.workloads.contains(where: { $0.hasPrefix("R.") && wants($0) }) { try controllers(contestant) }
-    if wants("I.bind") { try binds() }
   }
+
+  /// What operations cost. Comes last: what a million of them leave to the allocator, which puts it in order some time later,
+  /// would count as the next workload's.
+  func operations() throws { if wants("I.bind") { try binds() } }
 
   private func controllers(_ contestant: VivariumContestant) throws {
     let store = try Store(contestant.configuration, isolation: nil)

@@ -61,6 +61,7 @@ struct Course {
     }
     if let companion = contestant as? VivariumContestant { try companions(companion) }
     try query("W13", runs: 1, "delete every done task, one durable transaction") { try contestant.deleteDone() }
+    if contestant is VivariumContestant { try operations() }
   }
 
   private func reads(_ contestant: any Contestant, _ data: Dataset) throws {
