@@ -101,7 +101,7 @@ final class LMDBEnvironment: Sendable {
     }
     var transaction: OpaquePointer?
     var code = mdb_txn_begin(pointer, nil, UInt32(MDB_RDONLY), &transaction)
-    if code == MDB_READERS_FULL, clearDeadReaders() > 0 {
+    if code == MDB_READERS_FULL, makeRoomForReaders() {
       code = mdb_txn_begin(pointer, nil, UInt32(MDB_RDONLY), &transaction)
     }
     guard code == 0, let transaction else {
@@ -121,6 +121,17 @@ final class LMDBEnvironment: Sendable {
       return true
     }
     if !isKept { mdb_txn_abort(transaction) }
+  }
+
+  /// Gives back places in the table of readers: of processes that died, and of snapshots that ended here and were kept for
+  /// the next ones. Whether there were any.
+  func makeRoomForReaders() -> Bool {
+    let ended = idle.withLock { idle in
+      defer { idle = [] }
+      return idle
+    }
+    for transaction in ended { mdb_txn_abort(transaction.pointer) }
+    return clearDeadReaders() > 0 || !ended.isEmpty
   }
 
   /// The right to write, with what a holder that died has left put right; nil where the environment only reads.

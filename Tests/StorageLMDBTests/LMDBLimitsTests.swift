@@ -1,3 +1,4 @@
+import CLMDB
 import CSystem
 import ColumnStore
 import Dispatch
@@ -221,6 +222,31 @@ struct LMDBLimitsTests {
       #expect(error?.code == .outOfDiskSpace)
       #expect(try store.beginSnapshot().keys(from: "") == ["a"])
       try store.put([("a", "2")], 2, .full)
+      #expect(try store.text("a") == "2")
+    }
+  }
+
+  @Test func theFirstOpenerSetsTheNumberOfReadersForAll() async throws {
+    let path = scratch.file("a")
+    let first = try LMDBStore(path: path)
+    try first.put([("a", "1")], 1)
+    first.close()
+    // Another program opens the file before any store does, with room for few.
+    try FileManager.default.removeItem(atPath: path + "-lock")
+    var other: OpaquePointer?
+    #expect(mdb_env_create(&other) == 0 && mdb_env_set_maxreaders(other, 4) == 0)
+    defer { mdb_env_close(other) }
+    try #require(mdb_env_open(other, path, UInt32(MDB_NOSUBDIR), 0o644) == 0)
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let store = try LMDBStore(path: path)
+      var held: [any KeyValueSnapshot] = []
+      let failure = #expect(throws: StorageError.self) { for _ in 0..<10 { held.append(try store.beginSnapshot()) } }
+      #expect(failure?.code == .tooManyReaders && held.count <= 4)
+      held.popLast()?.end()
+      #expect(try store.text("a") == "1")
+      // A write holds versions of its own.
+      for snapshot in held { snapshot.end() }
+      try store.put([("a", "2")], 2)
       #expect(try store.text("a") == "2")
     }
   }
