@@ -7,6 +7,8 @@ struct AskedColumns {
   let valued: [Int]
   /// Whether some of those are byte strings, which may lie in entries of their own.
   let hasBytes: Bool
+  /// Whether values are read of every column, and all are words.
+  let isOfNumbers: Bool
   /// Chunks without such an ordinal have nothing for the caller.
   let zones: [(slot: Int, from: Int64, to: Int64)]
   /// By position in `slots`; empty where values are read of every column.
@@ -28,6 +30,7 @@ struct AskedColumns {
     self.ofNulls = ofNulls
     valued = ofNulls.isEmpty ? slots : slots.indices.filter { !ofNulls[$0] }.map { slots[$0] }
     hasBytes = valued.contains { table.shapes[$0].form == .bytes }
+    isOfNumbers = ofNulls.isEmpty && slots.allSatisfy { table.shapes[$0].form.isWord }
   }
 
   @inline(__always) func isOfNulls(_ position: Int) -> Bool { !ofNulls.isEmpty && ofNulls[position] }

@@ -165,6 +165,7 @@ enum ColumnEncoder {
       }
       return (low, high, different == 0)
     }
+    if form == .double, nulls == nil, let bounds = boundsOfNumbers(words, count) { return bounds }
     let first = firstWord(words, nulls: nulls, count)
     for i in 0..<count {
       if let nulls, Bits.test(nulls, i) { continue }
@@ -178,5 +179,22 @@ enum ColumnEncoder {
       high = Swift.max(high, ordinal)
     }
     return (low, high, different == 0)
+  }
+
+  /// The same of doubles, none of them null, without a branch a row; nil where one is NaN.
+  private static func boundsOfNumbers(
+    _ words: UnsafePointer<Int64>, _ count: Int
+  ) -> (min: Int64, max: Int64, isConstant: Bool)? {
+    var low = Int64.max
+    var high = Int64.min
+    for i in 0..<count {
+      // As `ZoneHint.ordinal(of:)`, but that −0.0 is −1: each pattern of bits has an ordinal of its own.
+      let ordinal = words[i] ^ (words[i] &>> 63 & Int64.max)
+      low = Swift.min(low, ordinal)
+      high = Swift.max(high, ordinal)
+    }
+    // NaN lies beyond the infinities.
+    if low < ZoneHint.ordinal(of: -.infinity) || high > ZoneHint.ordinal(of: .infinity) { return nil }
+    return (low == -1 ? 0 : low, high == -1 ? 0 : high, low == high)
   }
 }

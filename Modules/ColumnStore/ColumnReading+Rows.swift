@@ -34,8 +34,13 @@ extension ColumnReading {
     try checkOpen()
     let table = try table(column.table)
     let slot = try slot(table, column.property, isWord: true)
+    let lanes = try lanes(table, rows: keys.count)
     var i = 0
     while i < keys.count {
+      if let lanes {
+        i = try self.words(lanes, table, slot, keys, from: i, words, nulls)
+        if i == keys.count { return }
+      }
       let (chunk, _) = try place(table, ObjectKey(keys[i]))
       try load(table, chunk, slot)
       i = wordsOfChunk(chunk, chunk.cells + slot, keys, from: i, words, nulls)
@@ -132,6 +137,11 @@ extension ColumnReading {
     let asked = AskedColumns(slots, hints, table)
     let vectors = UnsafeMutablePointer<ColumnVector>.allocate(capacity: max(slots.count, 1))
     defer { vectors.deallocate() }
+    if start.rawValue <= 1, let lanes = try lanes(table, asked) {
+      if try scan(lanes, table, asked, vectors, body) == .stop { return }
+      if let fresh = table.fresh { _ = try visit(table, fresh, asked, vectors, start.rawValue, body) }
+      return
+    }
     let numbers = try chunkNumbers(table)
     let first = table.chunkNumber(of: max(start.rawValue, 1))
     var i = numbers.partitionPoint { $0 < first }

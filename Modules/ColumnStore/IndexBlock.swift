@@ -158,6 +158,33 @@ struct IndexBlock {
     }
   }
 
+  /// The first position, not before `start`, whose number is not below a number, or with `isAfter` is above it.
+  func position(ofWord word: UInt64, isAfter: Bool = false, from start: Int = 0) -> Int {
+    if word < lowestKey { return start }
+    let offset = word &- lowestKey
+    if isAfter, offset == .max { return count }
+    let bound = isAfter ? offset &+ 1 : offset
+    return switch keyWidth {
+    case 0: bound == 0 ? start : count
+    case 1: position(UInt8.self, notBelow: bound, from: start)
+    case 2: position(UInt16.self, notBelow: bound, from: start)
+    case 4: position(UInt32.self, notBelow: bound, from: start)
+    default: position(UInt64.self, notBelow: bound, from: start)
+    }
+  }
+
+  @inline(__always)
+  private func position<T: FixedWidthInteger & UnsignedInteger>(_: T.Type, notBelow bound: UInt64, from start: Int) -> Int {
+    var (low, rest) = (start, count &- start)
+    while rest > 0 {
+      let half = rest &>> 1
+      let isBelow = UInt64(keys.number((low &+ half) &* MemoryLayout<T>.size, as: T.self)) < bound
+      low = isBelow ? low &+ half &+ 1 : low
+      rest = isBelow ? rest &- half &- 1 : half
+    }
+    return low
+  }
+
   /// The first position that is not below (word, object).
   @inline(__always) func position(ofWord word: UInt64, object bound: Int64) -> Int {
     if word < lowestKey { return 0 }

@@ -51,12 +51,24 @@ final class IndexReader {
   /// How many entries have a number. O(log n), and a step for each block between its first and its last.
   func count(ofWord word: UInt64) throws(StorageError) -> Int {
     guard fences.count > 0 else { return 0 }
-    let first = fences.block(ofWord: word, object: .min)
-    let last = fences.block(ofWord: word, object: .max)
-    let start = try block(first).position(ofWord: word, object: .min)
-    var count = try block(last).position(ofWord: word, object: .max) - start
-    for i in first..<last { count += try block(i).count }
-    return count
+    var i = fences.block(ofWord: word, object: .min)
+    let start = try place(i).pointee?.position(ofWord: word) ?? 0
+    var (count, low) = (-start, start)
+    // The fences say in which blocks the number goes on.
+    while i + 1 < fences.count, fences.words[i + 1] <= word {
+      count += try place(i).pointee?.count ?? 0
+      i += 1
+      low = 0
+    }
+    return count + (try place(i).pointee?.position(ofWord: word, isAfter: true, from: low) ?? 0)
+  }
+
+  /// Where a block lies, decoded.
+  private func place(_ i: Int) throws(StorageError) -> UnsafeMutablePointer<IndexBlock?> {
+    if let place = blocks.place(i) { return place }
+    _ = try block(i)
+    guard let place = blocks.place(i) else { throw .corrupt("a block of an index is missing") }
+    return place
   }
 
   /// Blocks with the positions between two cuts, in index order or against it.

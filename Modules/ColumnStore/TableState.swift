@@ -33,6 +33,8 @@ final class TableState {
   /// Chunks that this write has made, ascending and above all stored ones.
   var addedNumbers: [Int64] = []
   var directory: ChunkDirectory?
+  /// Of a snapshot, once numbers were scanned.
+  @exclusivity(unchecked) var lanes: ScanLanes?
   /// The record has to be written.
   @exclusivity(unchecked) var isChanged = false
 

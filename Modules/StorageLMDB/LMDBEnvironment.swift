@@ -99,15 +99,20 @@ final class LMDBEnvironment: Sendable {
       mdb_txn_abort(transaction)
       throw .lmdb(code, .statement, doing: "begin a snapshot of", path: files.data)
     }
+    let (code, transaction) = beginNew()
+    guard let transaction else { throw .lmdb(code, .statement, doing: "begin a snapshot of", path: files.data) }
+    return transaction
+  }
+
+  /// A read transaction of the newest version that none before it was; nil with LMDB's code. Makes room in a full table of
+  /// readers. Whoever asks aborts it.
+  func beginNew() -> (code: Int32, transaction: OpaquePointer?) {
     var transaction: OpaquePointer?
     var code = mdb_txn_begin(pointer, nil, UInt32(MDB_RDONLY), &transaction)
     if code == MDB_READERS_FULL, makeRoomForReaders() {
       code = mdb_txn_begin(pointer, nil, UInt32(MDB_RDONLY), &transaction)
     }
-    guard code == 0, let transaction else {
-      throw .lmdb(code, .statement, doing: "begin a snapshot of", path: files.data)
-    }
-    return transaction
+    return (code, code == 0 ? transaction : nil)
   }
 
   /// Gives the version back. In a forked child nothing happens: the place in the table of readers is the
@@ -125,7 +130,7 @@ final class LMDBEnvironment: Sendable {
 
   /// Gives back places in the table of readers: of processes that died, and of snapshots that ended here and were kept for
   /// the next ones. Whether there were any.
-  func makeRoomForReaders() -> Bool {
+  private func makeRoomForReaders() -> Bool {
     let ended = idle.withLock { idle in
       defer { idle = [] }
       return idle

@@ -245,12 +245,8 @@ final class SafePoints: Sendable {
 
   private func makePin(_ environment: LMDBEnvironment) throws(StorageError) -> Pin {
     let (code, pin) = state.withLock { state -> (Int32, Pin?) in
-      var transaction: OpaquePointer?
-      var code = mdb_txn_begin(environment.pointer, nil, UInt32(MDB_RDONLY), &transaction)
-      if code == MDB_READERS_FULL, environment.makeRoomForReaders() {
-        code = mdb_txn_begin(environment.pointer, nil, UInt32(MDB_RDONLY), &transaction)
-      }
-      guard code == 0, let transaction else { return (code, nil) }
+      let (code, transaction) = environment.beginNew()
+      guard let transaction else { return (code, nil) }
       let pin = Pin(transaction: transaction)
       state.pins.append(pin.number)
       return (code, pin)

@@ -55,6 +55,17 @@ import Testing
     #expect(vector.max == ZoneHint.ordinal(of: 2.5))
   }
 
+  @Test(arguments: [
+    [-0.0], [-0.0, -0.0], [0.0, -0.0], [-0.0, -5], [-0.0, 5], [7, 7], [-.infinity, .infinity], [-.nan, 1], [.nan, .nan], [-3, -2.5, 4e300],
+  ]) func boundsOfDoublesAreThoseOfTheirOrdinals(_ numbers: [Double]) throws {
+    let encoded = ColumnEncoder.encode(column(numbers.map { Int64(bitPattern: $0.bitPattern) }, .double))
+    let vector = try DecodedColumn(encoded.bytes, form: .double, count: numbers.count).vector
+    let ordinals = numbers.filter { !$0.isNaN }.map(ZoneHint.ordinal(of:))
+    #expect(vector.min == ordinals.min() ?? .max && vector.max == ordinals.max() ?? .min)
+    #expect((vector.layout == .constantWord) == (Set(numbers.map(\.bitPattern)).count == 1))
+    for (row, number) in numbers.enumerated() { #expect(vector.word(at: row) == Int64(bitPattern: number.bitPattern)) }
+  }
+
   @Test func stringsOfAnyLengthComeBack() throws {
     let strings = ["", "a", String(repeating: "é", count: 40_000), "z"]
     let column = EditedColumn(form: .bytes, capacity: 4)
