@@ -4,10 +4,17 @@ import Values
 
 /// A clause of a query bound to a catalog, and how it is applied to the objects so far, one by one.
 enum BoundClause: Sendable {
-  case sort([(value: RowExpression, isAscending: Bool)])
+  case sort([Field])
   case distinct([RowExpression])
   case limit(Int)
   case offset(Int)
+
+  /// One key of an order.
+  struct Field {
+    let value: RowExpression
+    let isAscending: Bool
+    let folding: Folding?
+  }
 
   var sorts: Bool { if case .sort = self { true } else { false } }
   /// Whether values decide how many objects are left.
@@ -47,7 +54,7 @@ enum BoundClause: Sendable {
       var rows = RowsInOrder(wanted: wanted)
       for (place, key) in keys.enumerated() {
         var bytes: [UInt8] = []
-        for field in fields { _ = try evaluator.append(field.value, ObjectKey(key), isAscending: field.isAscending, to: &bytes) }
+        for field in fields { try evaluator.append(field, ObjectKey(key), to: &bytes) }
         rows.add(bytes, place)
         statistics.rowsHeld = max(statistics.rowsHeld, rows.count)
       }
@@ -59,7 +66,7 @@ enum BoundClause: Sendable {
       for key in keys {
         var bytes: [UInt8] = []
         var isWhole = true
-        for path in paths where try !evaluator.append(path, ObjectKey(key), isAscending: nil, to: &bytes) { isWhole = false }
+        for path in paths where try !evaluator.append(path, ObjectKey(key), to: &bytes) { isWhole = false }
         if isWhole, seen.insert(bytes).inserted { result.append(key) }
       }
       statistics.rowsRead += keys.count
@@ -69,25 +76,35 @@ enum BoundClause: Sendable {
 }
 
 extension Evaluator {
-  /// Adds bytes that order as the value at the end of a path does: null first, and after all values what a null link
-  /// keeps from having one; then it is false. Without a direction they only tell values apart, lists and maps too.
-  func append(
-    _ value: RowExpression, _ key: ObjectKey, isAscending: Bool?, to bytes: inout [UInt8]
-  ) throws(StorageError) -> Bool {
+  /// Adds bytes that order as the value at the end of a path does: null first, and after all values what a null link keeps from
+  /// having one.
+  func append(_ field: BoundClause.Field, _ key: ObjectKey, to bytes: inout [UInt8]) throws(StorageError) {
     let start = bytes.count
-    var isThere = true
-    switch value {
-    case .path(let path), .aggregate(let path, _): isThere = try reaches(path, key)
-    default: break
-    }
-    if isThere {
-      let value = try groups(value, key).first?.first ?? .null
-      if isAscending == nil { value.appendOrderKey(to: &bytes) } else { value.appendSortKey(to: &bytes) }
+    if let value = try value(field.value, key) {
+      value.folded(field.folding).appendSortKey(to: &bytes)
     } else {
       bytes.append(255)
     }
-    if isAscending == false { for i in start..<bytes.count { bytes[i] = ~bytes[i] } }
-    return isThere
+    if !field.isAscending { for i in start..<bytes.count { bytes[i] = ~bytes[i] } }
+  }
+
+  /// Adds bytes that tell values apart, lists and maps too; false where a null link keeps the object from having one.
+  fileprivate func append(_ path: RowExpression, _ key: ObjectKey, to bytes: inout [UInt8]) throws(StorageError) -> Bool {
+    guard let value = try value(path, key) else {
+      bytes.append(255)
+      return false
+    }
+    value.appendOrderKey(to: &bytes)
+    return true
+  }
+
+  /// The value at the end of a path; nil behind a null link.
+  private func value(_ value: RowExpression, _ key: ObjectKey) throws(StorageError) -> Value? {
+    switch value {
+    case .path(let path), .aggregate(let path, _): if try !reaches(path, key) { return nil }
+    default: break
+    }
+    return try groups(value, key).first?.first ?? .null
   }
 
   /// Whether no link on the way to the value is null, or to the collection that the value is made of: behind it null links
@@ -101,7 +118,21 @@ extension Evaluator {
   }
 }
 
+extension Value {
+  /// A text without the differences that do not count; every other value as it is.
+  fileprivate func folded(_ folding: Folding?) -> Value {
+    guard let folding, case .string(var text) = self else { return self }
+    return .string(text.withUTF8 { String(decoding: TextFolding.fold(UnsafeRawBufferPointer($0), folding), as: UTF8.self) })
+  }
+}
+
 extension RowExpression {
+  /// Whether it is a text, or may be one.
+  fileprivate var mayBeText: Bool {
+    guard case .path(let path) = self else { return false }
+    return path.valueType == .string || path.valueType == .mixed
+  }
+
   /// A path that is many only because it leads over inverses, as one value: see `RowPath.overFirstSources`.
   fileprivate var overFirstSources: RowExpression {
     guard isMany else { return self }
@@ -131,8 +162,16 @@ extension Binder {
       guard count >= 0 else { throw QueryError(.badArgument, "The offset is \(count).", remedy: "Give 0 or more.") }
       return .offset(count)
     case .sort(let keys):
-      var fields: [(value: RowExpression, isAscending: Bool)] = []
-      for key in keys { fields.append((try single(key.path, isSort: true), key.ascending)) }
+      var fields: [BoundClause.Field] = []
+      for key in keys {
+        let value = try single(key.path, isSort: true)
+        guard key.folding == nil || value.mayBeText else {
+          throw QueryError(
+            .typeMismatch, "'\(key.path)' is no text: it has no case and no diacritics to be left out of the order.",
+            remedy: "Order by it without [c] and [d].", path: key.path.description)
+        }
+        fields.append(BoundClause.Field(value: value, isAscending: key.ascending, folding: key.folding))
+      }
       return .sort(fields)
     case .distinct(let paths):
       var bound: [RowExpression] = []

@@ -6,8 +6,12 @@ extension BoundQuery {
   /// The sum of a numeric property over the objects that pass: `.int` for integers, `.double` for the others, 0 over
   /// nothing and over nulls. Throws `.overflow` when a sum of integers leaves Int64, whatever the order of adding.
   /// The same on every engine, to the last bit.
-  public func sum(_ property: PropertyPath, in storage: any StorageReading) throws(QueryError) -> Value {
-    let total = try total(property, in: storage, .sum)
+  ///
+  /// - Parameter given: living objects to be added up instead of those that pass, each as often as it is given.
+  public func sum(
+    _ property: PropertyPath, of given: [Int64]? = nil, in storage: any StorageReading
+  ) throws(QueryError) -> Value {
+    let total = try total(property, of: given, in: storage, .sum)
     switch total.kind {
     case .integer:
       guard let sum = Int64(exactly: total.integers) else {
@@ -20,26 +24,33 @@ extension BoundQuery {
     }
   }
 
-  /// The mean of a numeric property over the objects that pass and are not null; nil when there is none.
-  public func average(_ property: PropertyPath, in storage: any StorageReading) throws(QueryError) -> Double? {
-    let total = try total(property, in: storage, .mean)
+  /// The mean of a numeric property over the objects that pass, or the `given` ones, and are not null; nil when there is
+  /// none.
+  public func average(
+    _ property: PropertyPath, of given: [Int64]? = nil, in storage: any StorageReading
+  ) throws(QueryError) -> Double? {
+    let total = try total(property, of: given, in: storage, .mean)
     if total.count == 0 { return nil }
     return (total.kind == .integer ? Double(total.integers) : total.reals.value) / Double(total.count)
   }
 
-  /// The least value of a number or date over the objects that pass; null when there is none. Null and NaN are
-  /// passed over.
-  public func min(_ property: PropertyPath, in storage: any StorageReading) throws(QueryError) -> Value {
-    try total(property, in: storage, .least).least
+  /// The least value of a number or date over the objects that pass, or the `given` ones; null when there is none. Null
+  /// and NaN are passed over.
+  public func min(
+    _ property: PropertyPath, of given: [Int64]? = nil, in storage: any StorageReading
+  ) throws(QueryError) -> Value {
+    try total(property, of: given, in: storage, .least).least
   }
 
   /// The greatest value; see `min`.
-  public func max(_ property: PropertyPath, in storage: any StorageReading) throws(QueryError) -> Value {
-    try total(property, in: storage, .greatest).greatest
+  public func max(
+    _ property: PropertyPath, of given: [Int64]? = nil, in storage: any StorageReading
+  ) throws(QueryError) -> Value {
+    try total(property, of: given, in: storage, .greatest).greatest
   }
 
   private func total(
-    _ property: PropertyPath, in storage: any StorageReading, _ part: ColumnTotal.Part
+    _ property: PropertyPath, of given: [Int64]?, in storage: any StorageReading, _ part: ColumnTotal.Part
   ) throws(QueryError) -> Total {
     let onlyNumbers = part == .sum || part == .mean
     var binder = try Binder(query.type, in: plan.catalog)
@@ -50,6 +61,7 @@ extension BoundQuery {
         remedy: "Use a number\(onlyNumbers ? "" : " or a date").", path: property.description)
     }
     do throws(StorageError) {
+      if let given { return try Total(path, given, Evaluator(storage: storage), part) }
       if !clauses.isEmpty { return try Total(path, try keys(in: storage), Evaluator(storage: storage), part) }
       var run = Run(plan, storage, stage)
       return try run.total(path, part)

@@ -27,7 +27,7 @@ public struct BoundQuery: Sendable {
     stage.condition = try binder.adapted(query.condition)
     stage.clauses = []
     var later = query.clauses
-    if !query.sort.allSatisfy({ binder.isSimple(.path($0.path)) }) {
+    if !query.sort.allSatisfy({ $0.folding == nil && binder.isSimple(.path($0.path)) }) {
       later = [.sort(query.sort)] + (query.limit.map { [.limit($0)] } ?? []) + later
       (stage.sort, stage.limit) = ([], nil)
     }
@@ -57,6 +57,9 @@ public struct BoundQuery: Sendable {
 
   /// What the condition comes to when it is the same for every object; nil otherwise.
   package var constantCondition: Bool? { if case .constant(let value) = plan.condition { value } else { nil } }
+
+  /// Whether it was bound to just this catalog. O(1); false too for one that was read anew and is equal.
+  package func isBound(to catalog: Catalog) -> Bool { plan.catalog.isIdentical(to: catalog) }
 
   /// The table that is queried.
   public var table: TableID { plan.table.id }
@@ -139,7 +142,7 @@ extension BoundQuery {
     guard case .sort(let fields)? = clauses.first else { return nil }
     let evaluator = Evaluator(storage: storage)
     var bytes: [UInt8] = []
-    for field in fields { _ = try evaluator.append(field.value, key, isAscending: field.isAscending, to: &bytes) }
+    for field in fields { try evaluator.append(field, key, to: &bytes) }
     return bytes
   }
 

@@ -13,6 +13,14 @@ struct BoundsTest: Sendable {
   let high: Int64
   let matchesNull: Bool
 
+  init(kind: Kind, slot: Int, low: Int64, high: Int64, matchesNull: Bool) {
+    self.kind = kind
+    self.slot = slot
+    self.low = low
+    self.high = high
+    self.matchesNull = matchesNull
+  }
+
   /// nil for a test of another form.
   init?(_ own: OwnTest) {
     slot = own.slot

@@ -124,7 +124,7 @@ private struct AliasResolver {
 
   func resolve(_ keys: [SortKey]) throws(QueryError) -> [SortKey] {
     var result: [SortKey] = []
-    for key in keys { result.append(SortKey(try resolve(key.path), ascending: key.ascending)) }
+    for key in keys { result.append(SortKey(try resolve(key.path), ascending: key.ascending, folding: key.folding)) }
     return result
   }
 

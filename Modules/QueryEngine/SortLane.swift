@@ -38,6 +38,9 @@ final class SortLane {
     field.path.isOptional && field.path.type == .int64 ? [.presence, .value] : [.value]
   }
 
+  /// Whether every row has a value, or null, in this lane alone.
+  var isOfValues: Bool { part == .value && !hasPresence }
+
   private var flip: UInt64 { isAscending ? 0 : ~0 }
   /// The number of null: 0, or its complement.
   var nullNumber: UInt64 { flip }

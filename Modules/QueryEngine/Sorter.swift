@@ -7,9 +7,9 @@ import Values
 /// kept: what is behind the last of them is refused at once, and the buffer is cut back when it is full.
 final class Sorter {
   private var keys: ContiguousArray<Int64> = []
-  private let lanes: [SortLane]
+  let lanes: [SortLane]
   /// The field of each lane.
-  private let fields: [SortField]
+  let fields: [SortField]
   private let limit: Int?
   /// The buffer is cut back to the limit when it holds so many.
   private let capacity: Int
@@ -36,10 +36,11 @@ final class Sorter {
     keys.reserveCapacity(expected)
   }
 
-  /// Adds the rows of a batch that are in the mask.
+  /// Adds the rows of a batch that are in the mask, which may lose those that need not be added.
   func append(
     _ batch: BatchView, _ mask: Mask, _ scratch: Scratch, _ evaluator: Evaluator
   ) throws(StorageError) {
+    if let worst { narrow(mask, behind: worst, batch, scratch) }
     // The scratch's first column is free now: row numbers fit it twice.
     let space = UnsafeMutableRawPointer(scratch.left).assumingMemoryBound(to: Int32.self)
     var count = 0

@@ -39,6 +39,13 @@ public struct Folding: Sendable, Hashable, Codable {
     self.ignoresCase = ignoresCase
     self.ignoresDiacritics = ignoresDiacritics
   }
+
+  /// `[c]`.
+  public static let caseInsensitive = Folding(ignoresCase: true, ignoresDiacritics: false)
+  /// `[d]`.
+  public static let diacriticInsensitive = Folding(ignoresCase: false, ignoresDiacritics: true)
+  /// `[cd]`.
+  public static let caseAndDiacriticInsensitive = Folding(ignoresCase: true, ignoresDiacritics: true)
 }
 
 /// How many elements of a collection have to compare. `all` holds for an empty one; `none` is the negation of

@@ -32,12 +32,14 @@ extension Comparison: CustomStringConvertible {
     var options = ""
     if case .folded(let inner, let folding) = left { (left, options) = (inner, folding.letters) }
     if case .folded(let inner, let folding) = right { (right, options) = (inner, folding.letters) }
-    return "\(left) \(comparator.rawValue)\(options.isEmpty ? "" : "[\(options)]") \(right)"
+    return "\(left) \(comparator.rawValue)\(Folding.written(options)) \(right)"
   }
 }
 
 extension Folding {
   fileprivate var letters: String { (ignoresCase ? "c" : "") + (ignoresDiacritics ? "d" : "") }
+
+  fileprivate static func written(_ letters: String) -> String { letters.isEmpty ? "" : "[\(letters)]" }
 }
 
 extension ExpressionNode: CustomStringConvertible {
@@ -95,7 +97,9 @@ extension QueryClause: CustomStringConvertible {
     }
   }
 
-  private static func written(_ key: SortKey) -> String { bracketed(key.path) + (key.ascending ? " ASC" : " DESC") }
+  private static func written(_ key: SortKey) -> String {
+    bracketed(key.path) + (key.ascending ? " ASC" : " DESC") + Folding.written(key.folding?.letters ?? "")
+  }
 
   /// A path with operators stands in brackets in a clause.
   private static func bracketed(_ path: PropertyPath) -> String {

@@ -11,6 +11,14 @@ public struct PropertyPath: Sendable, Hashable, Codable {
   public init(_ text: String) { components = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init) }
 }
 
+extension PropertyPath {
+  /// By bytes: keys of maps differ where texts that look the same do.
+  public static func == (a: Self, b: Self) -> Bool {
+    a.components.count == b.components.count
+      && zip(a.components, b.components).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+  }
+}
+
 extension PropertyPath: CustomStringConvertible {
   /// As conditions write it.
   public var description: String {

@@ -85,6 +85,11 @@ public final class ResultsController<T: Model, U> {
         .invalidKeyPath, "Sections by '\(sectioning.inputs.map(\.description).joined(separator: ", "))' do not follow the first sort key '\(first.path)'.",
         remedy: "Sort by what the sections are made from first.")
     }
+    if let sectioning, sectioning.compute == nil, first.folding != nil {
+      throw StoreError(
+        .invalidKeyPath, "Sections of '\(first.path)' as it is written do not follow an order that leaves case or diacritics out.",
+        remedy: "Order by the texts as they are, or compute the section from what the order leaves of them.")
+    }
     if let error = request.execute().error { throw error }
     self.request = request
     self.sectioning = sectioning

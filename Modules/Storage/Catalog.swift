@@ -21,6 +21,13 @@ public struct Catalog: Sendable, Hashable, Codable {
   public subscript(name: String) -> TableEntry? { tables.indices.first { tables[$0].name == name }.map { tables[$0] } }
   public subscript(column: ColumnID) -> ColumnEntry? { self[column.table]?[column.property] }
 
+  /// Whether the tables of both are the same memory, as those of copies of one catalog are. O(1).
+  package func isIdentical(to other: Catalog) -> Bool {
+    tables.withUnsafeBufferPointer { own in
+      other.tables.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
+    }
+  }
+
   /// The newest format of an engine's files that builds know. What is in a file says which it is of: see `formatNeeded`.
   package static let formatMax = 3
 

@@ -30,7 +30,7 @@ struct PlainEvaluator {
   private func sorted(_ keys: [Int64], _ sort: [SortKey]) -> [Int64] {
     keys.enumerated().sorted { a, b in
       for key in sort {
-        let order = order(key.path, a.element, b.element)
+        let order = order(key, a.element, b.element)
         if order != .same { return (order == .before) == key.ascending }
       }
       return a.offset < b.offset
@@ -38,16 +38,19 @@ struct PlainEvaluator {
   }
 
   /// What lies behind a null link comes after every value. Lists and maps are the same among themselves.
-  private func order(_ path: PropertyPath, _ a: Int64, _ b: Int64) -> Value.Order {
+  private func order(_ key: SortKey, _ a: Int64, _ b: Int64) -> Value.Order {
+    let path = key.path
     switch (world.reaches(path, from: a), world.reaches(path, from: b)) {
     case (true, true):
       switch (world.value(path, of: a), world.value(path, of: b)) {
-      case (.list, .list), (.map, .map): .same
-      case let (x, y): x.order(to: y)
+      case (.list, .list), (.map, .map): return .same
+      case (.string(let x), .string(let y)):
+        return Value.string(PlainText.folded(x, key.folding)).order(to: .string(PlainText.folded(y, key.folding)))
+      case let (x, y): return x.order(to: y)
       }
-    case (true, false): .before
-    case (false, true): .after
-    case (false, false): .same
+    case (true, false): return .before
+    case (false, true): return .after
+    case (false, false): return .same
     }
   }
 

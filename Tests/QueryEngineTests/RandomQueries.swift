@@ -24,9 +24,15 @@ struct RandomQueries {
     var keys: [SortKey] = []
     for _ in 0...random.below(3) {
       let path = path()
-      if path.type != .link { keys.append(SortKey(path.path, ascending: random.oneIn(2))) }
+      if path.type == .link { continue }
+      let folds = (path.type == .string || path.type == .mixed) && random.oneIn(3)
+      keys.append(SortKey(path.path, ascending: random.oneIn(2), folding: folds ? folding() : nil))
     }
     return keys
+  }
+
+  private mutating func folding() -> Folding {
+    [.caseInsensitive, .diacriticInsensitive, .caseAndDiacriticInsensitive][random.below(3)]
   }
 
   private mutating func clause() -> QueryClause {

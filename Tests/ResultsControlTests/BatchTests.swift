@@ -21,6 +21,7 @@ import Vivarium
       action?()
     }
     func didChangeResults(_ controller: AnyObject) { lines.append("did") }
+    func resultsFailed(_ error: StoreError, controller: AnyObject) { lines.append("failed \(error.code.rawValue)") }
   }
 
   @Test func aDelegateThatWritesHearsOfOthersAfterItsBatch() throws {
@@ -45,6 +46,34 @@ import Vivarium
     store.refresh()
     #expect(delegate.lines == ["will", "insert b", "insert c", "did", "will", "insert d", "insert e", "did"])
     #expect(controller.numberOfObjects == 5)
+    controller.stop()
+  }
+
+  @Test func aFileThatANewerProgramMigratedIsToldAfterTheBatch() throws {
+    let store = try makeStore([(1, 1, "a")])
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject), mapper: \.name)
+    let delegate = Busybody {
+      do {
+        var newer = store.configuration
+        newer.schemaVersion = 1
+        newer.migration = { _, _ in }
+        _ = try Store(newer, isolation: nil)
+        try store.write { try store.add(TaskItem(id: 5, projectID: 1, name: "e")) }
+      } catch StoreError.Code.newerSchema {
+        // What the write met.
+      } catch {
+        Issue.record(error)
+      }
+    }
+    controller.delegate = delegate
+    controller.performFetch()
+    try store.write {
+      for (id, name) in [(2, "b"), (3, "c")] { try store.add(TaskItem(id: id, projectID: 1, name: name)) }
+    }
+    for _ in 0..<3 { store.refresh() }
+    #expect(delegate.lines == ["will", "insert b", "insert c", "did", "failed newerSchema"])
+    #expect(controller.numberOfObjects == 3)
     controller.stop()
   }
 

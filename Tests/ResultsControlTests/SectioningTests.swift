@@ -18,6 +18,10 @@ import Vivarium
     #expect(make(byProject, .by(["name"]) { $0.name }) == .invalidKeyPath)
     #expect(make(byProject, .by(\.projectID)) == nil)
     #expect(make(byProject, .by(["projectID", "isDone"]) { $0.projectID }) == nil)
+    // An order without case has names between others that are written otherwise.
+    let folded = [SortKey(\TaskItem.name, folding: .caseInsensitive)]
+    #expect(make(folded, .by(\.name)) == .invalidKeyPath)
+    #expect(make(folded, .by(["name"]) { $0.name.lowercased() }) == nil)
   }
 
   @Test func sectionsFollowAPathThroughALink() throws {

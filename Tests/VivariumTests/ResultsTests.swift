@@ -1,4 +1,5 @@
 import Foundation
+import QueryModel
 import Testing
 import Values
 
@@ -25,6 +26,79 @@ import Values
     #expect(all.where { $0.age.between(12...18) }.map(\.name) == ["Bob", "Cid"])
     #expect(all.where { $0.nick == nil }.count == 5)
     #expect(all.where { $0.nick == "x" }.first == nil)
+  }
+
+  @Test func textsAreOrderedWithoutTheDifferencesThatDoNotCount() throws {
+    let store = try makeStore()
+    try store.write {
+      for (name, age) in [("ben", 1), ("Ann", 2), ("\u{10C}apek", 3), ("ann", 4), ("Ben", 5), ("capek", 6), ("Zoe", 7)] {
+        try store.add(Person(name: name, age: age))
+      }
+    }
+    let all = store.objects(Person.self)
+    #expect(all.sorted(by: \.name).map(\.age) == [2, 5, 7, 4, 1, 6, 3])
+    #expect(all.sorted(by: \.name, folding: .caseInsensitive).map(\.age) == [2, 4, 1, 5, 6, 7, 3])
+    #expect(all.sorted(by: \.name, folding: .caseAndDiacriticInsensitive).map(\.age) == [2, 4, 1, 5, 3, 6, 7])
+    // What is the same so far is left to the next key, and then to the objects.
+    let both = all.sorted(by: [SortKey(\Person.name, ascending: false, folding: .caseInsensitive), SortKey(\Person.age, ascending: false)])
+    #expect(both.map(\.age) == [3, 7, 6, 5, 1, 4, 2])
+    #expect(both.format == "TRUEPREDICATE SORT(name DESC[c], age DESC)")
+    #expect(all.filter("TRUEPREDICATE SORT(name ASC[cd]) LIMIT(5)").map(\.age) == [2, 4, 1, 5, 3])
+    #expect(all.sorted(by: \.nick, folding: .caseInsensitive).count == 7)
+    #expect(all.sorted(by: [SortKey(\Person.age, folding: .caseInsensitive)]).error?.code == .invalidQuery)
+    #expect(throws: StoreError.self) { try all.filter(format: "TRUEPREDICATE SORT(name ASC[x])") }
+  }
+
+  @Test func resultsInAnOrderWithoutCaseAreKeptRowByRow() throws {
+    let store = try people()
+    let sorted = store.objects(Person.self).sorted(by: \.name, folding: .caseInsensitive)
+    #expect(sorted.upkeep == .rowByRow)
+    var heard: [String] = []
+    let token = sorted.observe { change in
+      if case .update(let people, let deletions, let insertions, _) = change {
+        heard.append("\(people.map(\.name)) -\(Array(deletions)) +\(Array(insertions))")
+      }
+    }
+    store.refresh()
+    try store.write { try store.add(Person(name: "bEA", age: 1)) }
+    store.refresh()
+    try store.write { sorted[0].name = "dora" }
+    store.refresh()
+    #expect(heard == [
+      #"["Ann", "bEA", "Bob", "Cid", "Dan", "Eve"] -[] +[1]"#, #"["bEA", "Bob", "Cid", "Dan", "dora", "Eve"] -[0] +[4]"#,
+    ])
+    token.stop()
+  }
+
+  @Test func aQuestionThatIsAskedAgainIsBoundOnce() throws {
+    let store = try people()
+    func names(_ age: Int) -> [String] {
+      store.objects(Person.self).where { $0.age >= age && $0.name != "" }.sorted(by: \.name, ascending: false).map(\.name)
+    }
+    #expect(names(18) == ["Dan", "Cid", "Ann"])
+    let bound = store.boundCount
+    #expect(names(18) == ["Dan", "Cid", "Ann"])
+    #expect(store.boundCount == bound)
+    // It is asked of what there is now.
+    try store.write { try store.add(Person(name: "Fay", age: 30)) }
+    #expect(names(18) == ["Fay", "Dan", "Cid", "Ann"])
+    #expect(store.boundCount == bound)
+    // Eight are remembered, whatever is asked in between.
+    for age in 0..<20 { _ = names(age) }
+    #expect(names(18) == ["Fay", "Dan", "Cid", "Ann"])
+    #expect(store.boundCount == bound + 20)
+  }
+
+  @Test func textsThatOnlyLookTheSameAreDifferentQuestions() throws {
+    let store = try makeStore()
+    let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+    try store.write { for name in [composed, decomposed, decomposed] { try store.add(Person(name: name, age: 1)) } }
+    let all = store.objects(Person.self)
+    for _ in 0..<2 {
+      #expect(all.where { $0.name == composed && $0.age > 0 }.count == 1)
+      #expect(all.where { $0.name == decomposed && $0.age > 0 }.count == 2)
+    }
+    #expect(PropertyPath(["['\(composed)']"]) != PropertyPath(["['\(decomposed)']"]))
   }
 
   @Test func conditionsAreComparedAsBools() throws {
@@ -83,6 +157,9 @@ import Values
     #expect(all.first?.name == "Ann" && all.last?.name == "Eve" && all[2].name == "Cid")
     #expect(children.contains(all[1]) && !children.contains(all[0]) && all.contains(all[4]))
     #expect(children.index(of: all[4]) == 1 && children.index(of: all[0]) == nil && all.index(of: all[3]) == 3)
+    #expect(all.index(matching: { $0.age < 18 }) == 1 && children.index(matching: { $0.name == "Eve" }) == 1)
+    #expect(all.index(matching: "age == %@ AND name != 'Ann'", 40) == 3 && all.index(matching: { $0.age > 100 }) == nil)
+    #expect(all.sorted(by: \.age).limited(to: 3).index(matching: { $0.name == "Cid" }) == 2)
     #expect(all.objects(at: [4, 9, 0]).map(\.name) == ["Eve", "Ann"])
     #expect(all[9].isInvalidated && all[-1].name == "")
   }
@@ -155,11 +232,6 @@ import Values
     #expect(throws: StoreError.self) { try store.dynamicObjects("Cat") }
     #expect(store.schema["Dog"]?.property(named: "age") != nil)
   }
-}
-
-/// Not among the store's models.
-@Model final class Stranger {
-  var name = ""
 
   @Test func anObjectIsFoundAmongManyByReadingFew() throws {
     let store = try makeStore()
@@ -191,4 +263,34 @@ import Values
     let few = all.sorted(by: \.age).limited(to: 10)
     #expect(few.firstIndex(of: few[9]) == 9)
   }
+
+  /// Of a list or of other results as of all objects.
+  @Test func numbersOfAListAreThoseOfTheSameObjectsAmongAll() throws {
+    let store = try makeStore()
+    let person = Person(name: "Ann")
+    let (none, three) = (Everything(maybeDouble: .nan), Everything(maybeDouble: 3))
+    try store.write {
+      try store.add(person)
+      for age in [Int.max, 1, -1] { person.dogs.append(Dog(age: age)) }
+      try store.add([none, three])
+    }
+    // On the way it is more than an Int64 holds.
+    let (dogs, list) = (store.objects(Dog.self), person.dogs.results(in: store))
+    #expect(try dogs.sum(of: \.age) == Int.max && list.sum(of: \.age) == Int.max)
+    #expect(try list.average(of: \.age) == dogs.average(of: \.age))
+    #expect(try list.min(of: \.age) == -1 && list.max(of: \.age) == Int.max)
+    let all = store.objects(Everything.self)
+    let some = all.limited(to: 9).where { $0.flag == false }
+    #expect(try all.average(of: \.maybeDouble)?.isNaN == true && some.average(of: \.maybeDouble)?.isNaN == true)
+    #expect(try some.min(of: \.maybeDouble) == 3 && some.max(of: \.maybeDouble) == 3)
+    try store.write { person.dogs.append(dogs[1]) }
+    // Twice in the list, it counts twice.
+    #expect(throws: StoreError.self) { try list.sum(of: \.age) }
+    #expect(try dogs.sum(of: \.age) == Int.max)
+  }
+}
+
+/// Not among the store's models.
+@Model final class Stranger {
+  var name = ""
 }

@@ -39,12 +39,14 @@ extension Parser {
     var keys: [SortKey] = []
     repeat {
       let path = try valuePath()
+      let isAscending: Bool
       switch token.keyword {
-      case "asc", "ascending": keys.append(SortKey(path, ascending: true))
-      case "desc", "descending": keys.append(SortKey(path, ascending: false))
+      case "asc", "ascending": isAscending = true
+      case "desc", "descending": isAscending = false
       default: throw fault("ASC or DESC")
       }
       try advance()
+      keys.append(SortKey(path, ascending: isAscending, folding: try options()))
     } while try take(",")
     return keys
   }

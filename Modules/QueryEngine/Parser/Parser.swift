@@ -256,7 +256,7 @@ extension Parser {
   }
 
   /// `[c]`, `[d]` or both.
-  private mutating func options() throws(QueryError) -> Folding? {
+  mutating func options() throws(QueryError) -> Folding? {
     guard try take("[") else { return nil }
     let letters = token.keyword
     guard let letters, letters.allSatisfy({ $0 == "c" || $0 == "d" }), letters.count <= 2 else { throw fault("c, d or cd") }

@@ -4,6 +4,8 @@ import Values
 /// What a `Field` is, whatever its type: conditions are put together without asking for the types of their parts.
 @usableFromInline enum FieldBody: Sendable {
   case path([String])
+  /// What most conditions are, in no box of its own: many are looked at once and thrown away.
+  case comparison([String], ComparisonOperator, Value)
   case predicate(PredicateNode)
 }
 
@@ -24,12 +26,14 @@ extension FieldBody {
   var node: PredicateNode {
     switch self {
     case .predicate(let node): node
+    case .comparison(let path, let comparator, let value):
+      .comparison(Comparison(.path(PropertyPath(path)), comparator, .constant(value)))
     case .path(let path): .comparison(Comparison(.path(PropertyPath(path)), .equal, .constant(.bool(true))))
     }
   }
 
   @usableFromInline func compared(_ comparator: ComparisonOperator, _ value: Value) -> FieldBody {
-    if let expression { return .predicate(.comparison(Comparison(expression, comparator, .constant(value)))) }
+    if case .path(let path) = self { return .comparison(path, comparator, value) }
     // `(a && b) == true` and the like: a condition compared with a constant.
     return .predicate((comparator == .equal) == (value == .bool(true)) ? node : .not(node))
   }

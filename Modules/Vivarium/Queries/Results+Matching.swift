@@ -2,6 +2,21 @@ import QueryModel
 import Values
 
 extension Results {
+  /// The position of the first object here that passes a condition; nil where none does, or the condition cannot be asked.
+  /// Costs what `where(_:)`, its `first` and `index(of:)` do.
+  ///
+  /// ```swift
+  /// if let row = messages.index(matching: { $0.isRead == false }) { table.scroll(to: row) }
+  /// ```
+  public func index(matching condition: (Field<Element>) -> Condition) -> Int? {
+    self.where(condition).first.flatMap { firstIndex(of: $0) }
+  }
+
+  /// The same in the grammar of NSPredicate; see `filter`.
+  public func index(matching format: String, _ arguments: any PredicateArgument...) -> Int? {
+    filtered(format, arguments).first.flatMap { firstIndex(of: $0) }
+  }
+
   /// The objects whose property of a name has a value: for code that knows a model by a protocol, whose key paths are none
   /// of the model's.
   package func matching(_ name: String, _ value: Value) -> Results {

@@ -17,6 +17,17 @@ extension Results {
     sorted(byPath: path, ascending)
   }
 
+  /// In the order of texts without the differences that do not count: `sorted(by: \.name, folding: .caseInsensitive)` has `ann`
+  /// beside `Ann`. Reads each object that is put in order.
+  public func sorted(by path: KeyPath<Element, String>, ascending: Bool = true, folding: Folding) -> Results {
+    sorted(byPath: path, ascending, folding)
+  }
+
+  /// The same for an optional property.
+  public func sorted(by path: KeyPath<Element, String?>, ascending: Bool = true, folding: Folding) -> Results {
+    sorted(byPath: path, ascending, folding)
+  }
+
   /// In the order of several keys, each deciding the ties of those before it.
   public func sorted(by keys: [SortKey]) -> Results { refined { $0.sort += keys } }
 
@@ -30,12 +41,12 @@ extension Results {
     refined { $0.limit = $0.limit.map { Swift.min($0, count) } ?? count }
   }
 
-  private func sorted(byPath path: AnyKeyPath, _ ascending: Bool) -> Results {
+  private func sorted(byPath path: AnyKeyPath, _ ascending: Bool, _ folding: Folding? = nil) -> Results {
     guard let name = Element.propertyName(of: path) else {
       return Results(
         ResultsState(state.store, state.context, state.query, state.source, fault: .notAProperty(path, Element._$name)))
     }
-    return sorted(by: [SortKey(PropertyPath([name]), ascending: ascending)])
+    return sorted(by: [SortKey(PropertyPath([name]), ascending: ascending, folding: folding)])
   }
 
   func refined(_ change: (inout Query) -> Void) -> Results { Results(state.refined(change)) }
@@ -54,18 +65,13 @@ extension ResultsState {
     change(&later)
     return ResultsState(store, context, later, .results(self))
   }
-
-  @usableFromInline func narrowed(by condition: FieldBody) -> ResultsState {
-    let node = condition.node
-    return refined { $0.condition = .both($0.condition, node) }
-  }
 }
 
 extension SortKey {
   /// An order by a property: `SortKey(\Person.age, ascending: false)`. A path that is no persisted property is
-  /// reported by the results that use it.
-  public init<T: Model>(_ path: PartialKeyPath<T>, ascending: Bool = true) {
-    self.init(PropertyPath([T.propertyName(of: path) ?? "\(path)"]), ascending: ascending)
+  /// reported by the results that use it, and a folding of what is no text.
+  public init<T: Model>(_ path: PartialKeyPath<T>, ascending: Bool = true, folding: Folding? = nil) {
+    self.init(PropertyPath([T.propertyName(of: path) ?? "\(path)"]), ascending: ascending, folding: folding)
   }
 }
 

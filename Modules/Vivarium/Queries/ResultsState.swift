@@ -19,7 +19,9 @@ import Values
 
   let store: Store
   @usableFromInline let context: ModelContext
-  let query: Query
+  /// What is asked, but for the last condition that was added.
+  private let base: Query
+  private let narrowing: FieldBody?
   let source: Source
   /// The query was wrong before it could be bound: a key path that is no property.
   let fault: StoreError?
@@ -29,6 +31,7 @@ import Values
 
   /// What was found out about the question, once.
   private final class Findings {
+    var query: Query?
     var snapshot: KeySnapshot?
     var stamp: UInt64 = 0
     var binding: Binding?
@@ -52,10 +55,14 @@ import Values
   /// What a change must touch to change the result.
   private enum Reach { case membership, ownTable, store }
 
-  init(_ store: Store, _ context: ModelContext, _ query: Query, _ source: Source, fault: StoreError? = nil) {
+  init(
+    _ store: Store, _ context: ModelContext, _ query: Query, _ source: Source, fault: StoreError? = nil,
+    narrowedBy narrowing: FieldBody? = nil
+  ) {
     self.store = store
     self.context = context
-    self.query = query
+    base = query
+    self.narrowing = narrowing
     self.source = source
     self.fault = fault
   }
@@ -67,10 +74,29 @@ import Values
     return made
   }
 
+  /// What is asked. Put together when it is first needed.
+  var query: Query {
+    guard let narrowing else { return base }
+    if let query = findings?.query { return query }
+    var query = base
+    query.condition = .both(query.condition, narrowing.node)
+    found.query = query
+    return query
+  }
+
+  /// The same with one condition more.
+  @usableFromInline func narrowed(by condition: FieldBody) -> ResultsState {
+    if narrowing == nil, base.limit == nil, base.clauses.isEmpty {
+      return ResultsState(store, context, base, source, fault: fault, narrowedBy: condition)
+    }
+    let node = condition.node
+    return refined { $0.condition = .both($0.condition, node) }
+  }
+
   /// Whether this is simply every object of a type.
   private var isEverything: Bool {
-    guard case .all = source else { return false }
-    return query.condition == .constant(true) && query.sort.isEmpty && query.clauses.isEmpty
+    guard case .all = source, narrowing == nil, case .constant(true) = base.condition else { return false }
+    return base.sort.isEmpty && base.clauses.isEmpty
   }
 
   /// What says where a row stands; nil where rows do not stand by their own values. Made once.
@@ -95,7 +121,7 @@ import Values
       made = .failure(.unknownType(context.schema.name))
     } else {
       do throws(QueryError) {
-        made = .success(try BoundQuery(query, in: store.reading.catalog))
+        made = .success(try store.bound(query))
       } catch {
         made = .failure(StoreError(error))
       }
@@ -143,7 +169,8 @@ extension ResultsState {
     return made
   }
 
-  private func didRead() {
+  /// Says to Observation what was read; called while reads are tracked.
+  func didRead() {
     context.didReadResults()
     // What else the question reads is not told apart: every type counts. Who points somewhere is said by the objects of the
     // type alone.
@@ -233,12 +260,24 @@ extension ResultsState {
   /// The answer where the condition is one indexed integer equal to a constant: the question is not even bound. Nil for
   /// every other, and where anything is wrong.
   private var indexedCount: Int? {
-    guard case .comparison(let comparison) = query.condition, comparison.comparator == .equal,
-      case .path(let path) = comparison.left, case .constant(.int(let value)) = comparison.right,
-      path.components.count == 1, fault == nil, query.limit == nil, case .all = source,
-      let ordinal = context.ordinal(named: path.components[0]), let index = context.integerIndexes[ordinal]
+    guard case .all = source, fault == nil, base.limit == nil, let (name, value) = equality,
+      let ordinal = context.ordinal(named: name), let index = context.integerIndexes[ordinal]
     else { return nil }
     return try? store.reading.count(in: index, equalTo: value)
+  }
+
+  /// The property and the integer, where the condition is that they are equal.
+  private var equality: (name: String, value: Int64)? {
+    if let narrowing {
+      guard case .comparison(let path, .equal, .int(let value)) = narrowing, path.count == 1,
+        case .constant(true) = base.condition
+      else { return nil }
+      return (path[0], value)
+    }
+    guard case .comparison(let comparison) = base.condition, comparison.comparator == .equal,
+      case .path(let path) = comparison.left, case .constant(.int(let value)) = comparison.right, path.components.count == 1
+    else { return nil }
+    return (path.components[0], value)
   }
 
   var firstKey: Int64? {
@@ -262,6 +301,7 @@ extension ResultsState {
   /// Whether an object is in the result, without evaluating it where that can be avoided.
   func contains(_ key: Int64) -> Bool {
     store.settleDerived()
+    if store.tracksReads { didRead() }
     if let fresh, !fresh.isView { return fresh.index(of: key) != nil }
     guard case .all = source, query.limit == nil, query.clauses.isEmpty, case .success(let bound) = bound(), fault == nil else {
       return keys().index(of: key) != nil

@@ -1,0 +1,23 @@
+import QueryEngine
+import QueryModel
+import Storage
+
+extension Store {
+  /// How many bound queries a store remembers.
+  private static let boundMax = 8
+
+  /// A query bound to what is read now. Programs ask the same again and again (a view asks whenever it is drawn), so the
+  /// latest are not bound twice: binding takes longer than to answer over an index.
+  func bound(_ query: Query) throws(QueryError) -> BoundQuery {
+    let catalog = reading.catalog
+    if let place = latelyBound.firstIndex(where: { $0.isBound(to: catalog) && $0.query == query }) { return latelyBound[place] }
+    let bound = try BoundQuery(query, in: catalog)
+    if latelyBound.count < Store.boundMax {
+      latelyBound.append(bound)
+    } else {
+      latelyBound[boundCount % Store.boundMax] = bound
+    }
+    boundCount &+= 1
+    return bound
+  }
+}
