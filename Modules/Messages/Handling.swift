@@ -84,6 +84,9 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
       case .inside(let body): try dealInside(store, body)
       case .outside(let body): try claim(store, body)
       }
+    } catch StoreError.Code.newerSchema {
+      // No later try will do better.
+      StoreLog.warning("The message handler '\(name)' ends: a newer program has migrated its file.")
     } catch {
       // The store could not be written: its owner hears of that elsewhere. The next commit or the next second brings
       // another try.

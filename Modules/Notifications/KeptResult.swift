@@ -105,6 +105,13 @@ extension KeptResult {
       case .whole(let upkeep): paths |= upkeep.follow(path)
       }
     }
+    if !observation.filter.others.isEmpty {
+      switch upkeep {
+      case .view(let upkeep): paths |= upkeep.follow(others: observation.filter.others)
+      case .window(let upkeep): paths |= upkeep.whole.follow(others: observation.filter.others)
+      case .whole(let upkeep): paths |= upkeep.follow(others: observation.filter.others)
+      }
+    }
     filters[ObjectIdentifier(observation)] = .only(observation.filter.properties, paths: paths)
   }
 
@@ -167,14 +174,7 @@ extension KeptResult {
     _ readings: (from: any StorageReading, to: any StorageReading)
   ) throws(StorageError) {
     let skipping = skipping.filter { $0.recipe.identity.isSame(as: recipe.identity) }
-    if let total {
-      let ignoring = observations.filter { observation in
-        let ignored = observation.ignoredAuthors
-        return !ignored.isEmpty && records.allSatisfy { $0.author.map(ignored.contains) ?? false }
-      }
-      for observation in skipping + ignoring { observation.skip(from: total.before, to: total.value) }
-      return
-    }
+    if let total { return note(total, by: records, skipping: skipping) }
     for observation in skipping { observation.separate { $0.copy(skipping: step) } }
     var apart = skipping
     for observation in observations where !observation.ignoredAuthors.isEmpty {
@@ -182,23 +182,36 @@ extension KeptResult {
       if told.count == records.count || apart.contains(where: { $0 === observation }) { continue }
       apart.append(observation)
       let rows: Set<Int64>? = told.isEmpty ? [] : try rowUpkeep?.rows(touchedBy: told, from: readings.from, to: readings.to)
-      let authors = touching(told)
-      observation.separate { $0.copy(adding: step, telling: rows, by: authors) }
+      let those = touching(told)
+      observation.separate { $0.copy(adding: step, telling: rows, by: those) }
     }
     // Those that went apart hold their own states, which are not in the list yet.
-    let authors = touching(records)
-    for state in living() { state.add(step, by: authors) }
+    let those = touching(records)
+    for state in living() { state.add(step, by: those) }
     for observation in apart { states += observation.states.map { WeakState(state: $0) } }
+  }
+
+  /// The same of a total.
+  private func note(_ total: KeptTotal, by records: [CommitRecord], skipping: [ResultObservation]) {
+    if total.before == total.value { return }
+    let those = touching(records)
+    for observation in observations {
+      let ignored = observation.ignoredAuthors
+      let told = ignored.isEmpty ? those : those.filter { !($0.author.map(ignored.contains) ?? false) }
+      let isPassedOver = !ignored.isEmpty && records.allSatisfy { $0.author.map(ignored.contains) ?? false }
+      if isPassedOver || skipping.contains(where: { $0 === observation }) {
+        observation.skip(from: total.before, to: total.value)
+      } else {
+        observation.note(told, total: total.value)
+      }
+    }
   }
 
   /// Those of some commits that may have touched the result: a step that several of them make is not the work of all.
   private func touching(_ records: [CommitRecord]) -> [CommitRecord] {
     if records.count < 2 { return records }
-    switch upkeep {
-    case .view(let upkeep): return records.filter(upkeep.isAffected)
-    case .window(let upkeep): return records.filter(upkeep.whole.isAffected)
-    case .whole(let upkeep): return records.filter(upkeep.isAffected)
-    }
+    if case .whole(let upkeep) = upkeep { return records.filter(upkeep.isAffected) }
+    return rowUpkeep.map { records.filter($0.isAffected) } ?? records
   }
 
   /// Makes the view anew where its steps are not known or came to nothing. Objects that `records` modified count as
@@ -208,6 +221,11 @@ extension KeptResult {
     try startTotal(in: reading)
     for observation in observations { refilter(observation) }
     rewatch()
+    if let total {
+      let those = touching(records ?? [])
+      for observation in observations { observation.note(those, total: total.value) }
+      return
+    }
     var marks: [Int64: RowMarks] = [:]
     for change in records?.flatMap(\.tables) ?? [] where change.table == table {
       for object in change.modified {

@@ -29,7 +29,7 @@ extension ObjectWatch {
     var members: [CollectionChange] = []
     switch subject {
     case .properties(let filter):
-      for path in filter.paths where try path.leads(from: key, to: change, from, to) {
+      for path in filter.allPaths where try path.leads(from: key, to: change, from, to) {
         marks.leading.formUnion(path.firstProperties(from: table, to.catalog))
       }
     case .collection(let property, let filter, let target):
@@ -85,7 +85,7 @@ extension ObjectWatch {
         touched.insert(object.key.rawValue)
       }
     }
-    for path in filter.paths { touched.formUnion(try path.rows(touchedBy: change, from: from, to: to)) }
+    for path in filter.allPaths { touched.formUnion(try path.rows(touchedBy: change, from: from, to: to)) }
     for key in touched where try isElement(key, column, to) { return touched }
     return []
   }

@@ -22,6 +22,7 @@ package struct WatchOffer: Sendable {
   }
 
   package let content: Content
+  package var isFailure: Bool { if case .failed = content { true } else { false } }
   package let watch: ObjectWatch
   /// From the version of the last call to that of this one.
   package let from: Version

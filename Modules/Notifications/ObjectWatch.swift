@@ -53,7 +53,7 @@ package final class ObjectWatch: Sendable {
   private static let begun = Atomic<UInt64>(0)
 
   /// Ascends with the order in which watches begin.
-  let number: UInt64
+  package let number: UInt64
   package let table: TableID
   private let observedKey: Atomic<Int64>
   package let subject: Subject
@@ -97,7 +97,7 @@ package final class ObjectWatch: Sendable {
   /// Whether something further away than the object's own properties counts.
   var isDeep: Bool {
     switch subject {
-    case .properties(let filter): !filter.paths.isEmpty
+    case .properties(let filter): !filter.paths.isEmpty || !filter.others.isEmpty
     case .collection(_, let elements, _): elements != nil
     }
   }
@@ -106,7 +106,7 @@ package final class ObjectWatch: Sendable {
 }
 
 extension ObjectWatch: AuthorIgnoring {
-  func ignore(author: String) { state.withLock { _ = $0.ignoredAuthors.insert(author) } }
+  package func ignore(author: String) { state.withLock { _ = $0.ignoredAuthors.insert(author) } }
 
   /// Whether all commits that may have touched it are by somebody of whom it is not told.
   func ignoresAll(of records: [CommitRecord]) -> Bool {

@@ -42,6 +42,8 @@ extension ResultNotifier {
     // What was committed since the observer read the object, which may be none of it.
     if held.version > watch.version {
       if let records = try ResultNotifier.records(after: watch.version, in: held) {
+        // It may have been told already of whom it is not to hear.
+        let isIgnoring = !watch.isPending && watch.ignoresAll(of: records)
         for record in records {
           for change in record.tables where change.table == watch.table { _ = watch.note(change, of: record) }
         }
@@ -50,6 +52,7 @@ extension ResultNotifier {
             _ = try watch.noteDeep(change, of: record, from: held, to: held)
           }
         }
+        if isIgnoring { ignore(records, watch, held) }
       } else {
         watch.noteEverything()
       }
@@ -127,10 +130,14 @@ extension ResultNotifier {
     }
     // Positions in lists are those of the newest version: all edits come first.
     for watch in deepWatches { noteDeep(records, for: watch, from: from, to: to) }
-    for watch in ignoring where watch.isPending {
-      let values = try? watch.values(setBy: records, in: to)
-      skip(watch, records, ObjectWatch.Waiting(), knowing: values ?? [:], to)
-    }
+    for watch in ignoring { ignore(records, watch, to) }
+  }
+
+  /// The watch, for which nothing waited, knows the result of these commits.
+  private func ignore(_ records: [CommitRecord], _ watch: ObjectWatch, _ reading: any StorageReading) {
+    guard watch.isPending else { return }
+    let values = try? watch.values(setBy: records, in: reading)
+    skip(watch, records, ObjectWatch.Waiting(), knowing: values ?? [:], reading)
   }
 
   /// What cannot be read is the end of this watch, and of no other.

@@ -33,6 +33,8 @@ extension ResultNotifier {
 
   private func wake(withPlaces: Bool) {
     if isStepDue.exchange(true, ordering: .acquiringAndReleasing) { return }
+    // Contexts first: their turn takes a small step, and waits where the queue has begun it.
+    if withPlaces { for place in audience.withLock({ Array($0.values) }) { place.wake() } }
     queue.async { [weak self] in
       guard let self else { return }
       let aftermath = lock.withLock { _ in
@@ -44,8 +46,6 @@ extension ResultNotifier {
       }
       finish(aftermath)
     }
-    guard withPlaces else { return }
-    for place in audience.withLock({ Array($0.values) }) { place.wake() }
   }
 }
 
@@ -65,7 +65,7 @@ extension ResultNotifier {
     if wakesEarly { for place in sleepingPlaces { place.wake() } }
     let to = try openNewest()
     guard to.version != from.version else { return to.end() }
-    try step(from, to, try ResultNotifier.records(after: from.version, in: to))
+    try step(from, to, try ResultNotifier.records(from: from, to: to))
   }
 
   /// Takes the step that is due when it is small. A turn that has come for what the step makes does it this way: it would
@@ -77,7 +77,7 @@ extension ResultNotifier {
     guard let from = held, let newest = try? engine.latestVersion(), newest != from.version,
       let to = try? openNewest()
     else { return }
-    guard to.version != from.version, let records = try? ResultNotifier.records(after: from.version, in: to),
+    guard to.version != from.version, let records = try? ResultNotifier.records(from: from, to: to),
       isSmall(records)
     else { return to.end() }
     let stepsBefore = workDone.steps
@@ -168,6 +168,16 @@ extension ResultNotifier {
 // MARK: - Versions
 
 extension ResultNotifier {
+  /// The commits between two versions; nil when they are not known any more, and when a migration is among them: what is
+  /// kept was made for other columns, and the same question of a newer program is asked of these.
+  static func records(
+    from: any StorageReading, to: any StorageReading
+  ) throws(StorageError) -> [CommitRecord]? {
+    let (old, new) = (from.catalog, to.catalog)
+    guard old.schemaVersion == new.schemaVersion, old.completedMigrations == new.completedMigrations else { return nil }
+    return try records(after: from.version, in: to)
+  }
+
   /// The commits after a version, up to the one that is read; nil when they are not known any more.
   static func records(
     after version: Version, in reading: any StorageReading

@@ -16,6 +16,9 @@ package final class ResultObservation: Sendable {
     /// The same of an observer that hears a total of the result.
     var total: ResultTotal?
     var offeredTotal: ResultTotal?
+    /// Who led on from `total`, and from `offeredTotal`.
+    var sources = CommitSources()
+    var sourcesSinceOffer = CommitSources()
     /// Why the result is kept no more.
     var failure: StorageError?
     var ignoredAuthors: Set<String> = []
@@ -83,7 +86,22 @@ package final class ResultObservation: Sendable {
       knowledge.serial += 1
       knowledge.offeredTotal = total
       knowledge.offeredVersion = version
-      return ResultOffer(content: .total(total), observation: self, serial: knowledge.serial)
+      knowledge.sourcesSinceOffer = CommitSources()
+      let change = TotalChange(total: total, from: knowledge.version, to: version, sources: knowledge.sources)
+      return ResultOffer(content: .total(change), observation: self, serial: knowledge.serial)
+    }
+  }
+
+  /// Commits made the total another one.
+  func note(_ records: [CommitRecord], total: ResultTotal) {
+    knowledge.withLock { knowledge in
+      for record in records {
+        knowledge.sources.add(record)
+        knowledge.sourcesSinceOffer.add(record)
+      }
+      // What came to nothing is nobody's.
+      if knowledge.total == total { knowledge.sources = CommitSources() }
+      if knowledge.offeredTotal == total { knowledge.sourcesSinceOffer = CommitSources() }
     }
   }
 
@@ -100,6 +118,7 @@ package final class ResultObservation: Sendable {
       if knowledge.serial == serial, let total = knowledge.offeredTotal {
         knowledge.total = total
         knowledge.offeredTotal = nil
+        knowledge.sources = knowledge.sourcesSinceOffer
         knowledge.version = knowledge.offeredVersion
         return true
       }
@@ -123,12 +142,13 @@ package struct ResultOffer: Sendable {
     case initial
     case update(ResultChange)
     /// A total of the result, which is another one than the observer knows.
-    case total(ResultTotal)
+    case total(TotalChange)
     /// The result cannot be kept any more. The last call.
     case failed(StorageError)
   }
 
   package let content: Content
+  package var isFailure: Bool { if case .failed = content { true } else { false } }
   let observation: ResultObservation
   fileprivate let serial: UInt64
 
@@ -138,6 +158,15 @@ package struct ResultOffer: Sendable {
     if case .failed = content { return observation.end() }
     return !observation.isEnded && observation.accept(serial)
   }
+}
+
+/// A total of a result, and how it came about since a token was told.
+package struct TotalChange: Sendable {
+  package let total: ResultTotal
+  package let from: Version
+  package let to: Version
+  /// Who wrote what led to it.
+  package let sources: CommitSources
 }
 
 /// A change of a result, from what a token was given to the version that its context has now.

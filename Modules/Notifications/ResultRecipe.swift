@@ -37,11 +37,16 @@ package struct ResultRecipe: Sendable {
 package struct ResultFilter: Sendable {
   package var properties: PropertySet
   package var paths: [ReadPath]
+  /// Further paths, of an observer that names none: these are not told apart from each other, so there may be many.
+  package var others: [ReadPath]
 
-  package init(properties: PropertySet, paths: [ReadPath]) {
+  package init(properties: PropertySet, paths: [ReadPath], others: [ReadPath] = []) {
     self.properties = properties
     self.paths = paths
+    self.others = others
   }
+
+  var allPaths: [ReadPath] { paths + others }
 }
 
 /// One state of an observed result: immutable, for any thread. Keeps no storage version.

@@ -6,13 +6,21 @@ import OpenCombine
 import Vivarium
 
 extension Live {
-  /// The store after every commit, whoever made it; several commits may come as one value.
+  /// The store after every commit, whoever made it; several commits may come as one value. Fails with `.newerSchema` once a
+  /// newer program has migrated the file: no commit after that can be read.
   public static func store(_ store: Store) -> LivePublisher<(Store, StoreNotification)> {
     LivePublisher(store) { subscription in
+      if let outdated = store.outdated {
+        subscription.end(.failure(outdated))
+        return .none
+      }
       // What was not taken, once.
       var missed: StoreNotification?
       let token = store.observe { [weak subscription] notification, store in
         guard let subscription else { return }
+        if notification == .refreshRequired, let outdated = store.outdated {
+          return subscription.end(.failure(outdated))
+        }
         if subscription.wants { subscription.send((store, notification)) } else { missed = notification }
       }
       return .init(

@@ -70,12 +70,13 @@ public struct StoreConfiguration: Sendable {
 }
 
 /// What happens on a mistake that a setter cannot throw: setting a property outside a write, or of a deleted
-/// object.
+/// object. What the disk brings about, or a value that is too large or not unique where it must be, is no mistake and stops
+/// no build: it is logged and the call ignored. `setValue(_:forKey:)` throws it.
 public enum MisusePolicy: Sendable, Hashable {
   /// Stops a debug build at the mistake; a release build logs it and ignores the call.
   case trapInDebug
   /// Logs it and ignores the call.
   case log
-  /// Ignores the call.
+  /// Ignores the call, and logs nothing.
   case ignore
 }

@@ -132,15 +132,76 @@ import Vivarium
     ]
     older.refresh()
     _ = try Store(migrating(directory.file(), engine))
-    // It reads on in its version, and cannot write. Nobody is told of what it does not show.
+    // It reads on in its version, and cannot write. Who observes is told, once.
     older.refresh()
-    #expect(heard == "cr")
+    older.refresh()
+    #expect(heard == "cr!!")
     for token in tokens { token.stop() }
     #expect(citizen.first == "F1" && older.schemaVersion == 0)
     let refused = #expect(throws: StoreError.self) { try older.write { citizen.first = "X" } }
     #expect(refused?.code == .newerSchema)
     let error = #expect(throws: StoreError.self) { try Store(engine.configuration(directory.file(), Self.first)) }
     #expect(error?.code == .newerSchema && error?.details == ["fileVersion": "2", "programVersion": "0"])
+  }
+
+  /// Both ask for the same by name, and it is no longer the same.
+  @Test(arguments: files) func aQuestionThatAnOlderProgramAsksTooIsAskedOfTheNewColumns(engine: Engine) throws {
+    let directory = TemporaryDirectory("migration")
+    try fill(engine.configuration(directory.file(), Self.first))
+    let older = try Store(engine.configuration(directory.file(), Self.first))
+    var told: [StoreError.Code?] = []
+    let olderToken = older.objects(First.Citizen.self).sorted(by: \.age).observe { change in
+      if case .error(let error) = change { told.append(error.code) } else { told.append(nil) }
+    }
+    older.refresh()
+    // The older program has had no turn yet when the newer one asks.
+    let newer = try Store(migrating(directory.file(), engine))
+    var ages: [Int] = []
+    var changes: [[Int]] = []
+    let newerToken = newer.objects(Second.Citizen.self).sorted(by: \.age).observe { change in
+      ages = change.collection?.map(\.age) ?? []
+      if case .update(_, let deletions, let insertions, _) = change { changes += [deletions, insertions] }
+    }
+    newer.refresh()
+    #expect(ages == Array(1...20))
+    let last = try #require(newer.object(Second.Citizen.self, forPrimaryKey: 20))
+    try newer.write { last.age = 0 }
+    newer.refresh()
+    #expect(ages == Array(0...19) && changes == [[19], [0]])
+    older.refresh()
+    #expect(told == [nil, .newerSchema])
+    try newer.write { last.age = 21 }
+    newer.refresh()
+    #expect(ages == Array(1...19) + [21] && told.count == 2)
+    olderToken.stop()
+    newerToken.stop()
+  }
+
+  @Test(arguments: files) func aMigrationByNameEndsWhatAnOlderProgramObservesToo(engine: Engine) throws {
+    let directory = TemporaryDirectory("migration")
+    func open(_ names: [String]) throws -> Store {
+      var configuration = engine.configuration(directory.file(), Self.first)
+      configuration.migrations = names.map { NamedMigration($0) { _ in } }
+      return try Store(configuration)
+    }
+    try fill(engine.configuration(directory.file(), Self.first))
+    let older = try open(["a"])
+    var errors: [StoreError] = []
+    let token = older.objects(First.Relic.self).observe { if case .error(let error) = $0 { errors.append(error) } }
+    older.refresh()
+    // One that knows no names is no newer program.
+    let unnamed = try Store(engine.configuration(directory.file(), Self.first))
+    try unnamed.write { try unnamed.add(First.Relic(name: "new")) }
+    older.refresh()
+    #expect(errors.isEmpty && older.objects(First.Relic.self).count == 2)
+    let newer = try open(["a", "b"])
+    older.refresh()
+    #expect(errors.map(\.code) == [.newerSchema] && errors.first?.details["migration"] == "b")
+    #expect(throws: StoreError.self) { try older.write {} }
+    try unnamed.write { try unnamed.add(First.Relic(name: "newest")) }
+    newer.refresh()
+    #expect(newer.objects(First.Relic.self).count == 3 && older.objects(First.Relic.self).count == 2)
+    token.stop()
   }
 
   @Test(arguments: files) func namedMigrationsRunOnceInOrderAndAreRemembered(engine: Engine) throws {

@@ -175,7 +175,7 @@ private final class NumberObserver {
   private func told<V: Equatable>(_ change: AggregateChange<V>, _ known: V?) -> V? {
     switch change {
     case .initial: #expect(known == nil)
-    case .update(let value, let old): #expect(old == known && value != known)
+    case .update(let value, let old, _): #expect(old == known && value != known)
     case .error(let error): Issue.record("\(error)")
     }
     return change.value

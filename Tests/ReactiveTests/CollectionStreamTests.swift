@@ -212,6 +212,31 @@ import Vivarium
     #expect(heard == 1)
     stream.cancel()
   }
+
+  @Test func everyStreamFailsOnceANewerProgramHasMigratedTheFile() throws {
+    let store = try makeStore()
+    try add(store, 1)
+    var failures: [String] = []
+    func note(_ name: String, _ completion: Subscribers.Completion<StoreError>) {
+      if case .failure(let error) = completion { failures.append("\(name) \(error.code.rawValue)") }
+    }
+    let lap = try #require(store.objects(Lap.self).first)
+    let streams = [
+      Live.store(store).sink(receiveCompletion: { note("store", $0) }, receiveValue: { _ in }),
+      Live.object(from: lap).sink(receiveCompletion: { note("object", $0) }, receiveValue: { _ in }),
+      Live.collection(from: store.objects(Lap.self)).sink(receiveCompletion: { note("results", $0) }, receiveValue: { _ in }),
+    ]
+    store.refresh()
+    var newer = store.configuration
+    newer.schemaVersion = 1
+    newer.migration = { _, _ in }
+    _ = try Store(newer, isolation: nil)
+    store.refresh()
+    #expect(failures == ["store newerSchema", "object newerSchema", "results newerSchema"])
+    let late = Live.store(store).sink(receiveCompletion: { note("late", $0) }, receiveValue: { _ in })
+    #expect(failures.last == "late newerSchema")
+    for stream in streams + [late] { stream.cancel() }
+  }
 }
 
 /// Asks for one value at a time.

@@ -269,6 +269,37 @@ final class Heard {
     for token in tokens { token.stop() }
   }
 
+  /// Five relationships of each object are 155 ways over up to three of them.
+  @Test func whatLiesThreeLinksAwayCountsHoweverManyWaysThereAre() throws {
+    let store = try Store(StoreConfiguration.reference(nil, models: [Knot.self]))
+    let knots = (0..<5).map { Knot(value: $0) }
+    for (knot, next) in zip(knots, knots.dropFirst()) { knot.d = next }
+    let holder = Knot(value: 100)
+    try store.write {
+      try store.add(knots)
+      try store.add(holder)
+      holder.many.append(knots[0])
+    }
+    let first = store.objects(Knot.self).where { $0.value < 1 }
+    let (rows, window, whole, list, named) = (Heard(), Heard(), Heard(), Heard(), Heard())
+    let tokens = [
+      first.observe { rows.hear($0) }, first.limited(to: 3).observe { window.hear($0) },
+      first.distinct(by: \.value).observe { whole.hear($0) }, holder.many.observe { list.hear($0) },
+      try first.observe(observingProperties: ["a.value", "d.value"]) { named.hear($0) },
+    ]
+    store.refresh()
+    for heard in [rows, window, whole, list, named] { #expect(heard.take() == [.initial(1)]) }
+    let modified = [Heard.update([], [], [0])]
+    for (i, knot) in knots.enumerated().dropFirst() {
+      try store.write { knot.value += 10 }
+      store.refresh()
+      let told = i < 4 ? modified : []
+      #expect(rows.take() == told && window.take() == told && whole.take() == told && list.take() == told, "\(i) links")
+      #expect(named.take() == (i == 1 ? modified : []), "\(i) links")
+    }
+    for token in tokens { token.stop() }
+  }
+
   @Test func limitedResultsMoveTheirWindow() throws {
     let store = try Store(configuration)
     try fill(store, [1, 2, 3, 4])
@@ -367,4 +398,14 @@ final class Heard {
     token = nil
     #expect(weakStore == nil)
   }
+}
+
+/// Leads to its like in many ways.
+@Model final class Knot {
+  var value = 0
+  var a: Knot?
+  var b: Knot?
+  var c: Knot?
+  var d: Knot?
+  var many: LiveList<Knot>
 }

@@ -116,6 +116,13 @@ import Vivarium
     await reader.end()
   }
 
+  @Test(.timeLimit(.minutes(10))) func whatWasCommittedBeforeTheStoreHadAContextIsNotWaitedForInVain() async throws {
+    let (reader, writer) = (try Reader(configuration), try Store(configuration, isolation: nil))
+    try writer.write { try writer.add(Dog(age: 1)) }
+    #expect(try await reader.counts(at: writer.version) == [])
+    #expect(try await reader.counts(at: nil) == [])
+  }
+
   @Test(.timeLimit(.minutes(10))) func theFirstCallOfAListIsWaitedForToo() async throws {
     let reader = try Reader(configuration)
     await reader.begin()
@@ -277,6 +284,34 @@ import Vivarium
     store.refresh()
     #expect(ages == [3])
     for token in tokens + [watching] { token.stop() }
+  }
+
+  /// The token is there at once, the observation when the other context comes to it.
+  @Test func anAuthorIsIgnoredAlsoBeforeTheObservationHasBegun() throws {
+    let store = try Store(configuration)
+    let dog = Dog(name: "Rex", age: 1)
+    try store.write { try store.add(dog) }
+    let (queue, gate) = (DispatchQueue(label: "observing"), Signal())
+    queue.async { _ = gate.wait() }
+    let (elsewhere, here) = (Mailbox<String>(empty: ""), HeardObject(\.name))
+    let tokens = [
+      dog.observe(on: queue) { change in
+        if case .change(let properties) = change { elsewhere.send(properties.map(\.name).joined()) }
+      },
+      dog.observe { here.hear($0) },
+    ]
+    for token in tokens { token.ignore(author: "import") }
+    try store.write(author: "import") { dog.age = 2 }
+    gate.fire()
+    queue.sync {}
+    _ = store.notifierWork
+    store.refresh()
+    #expect(here.take() == [])
+    try store.write { dog.name = "Max" }
+    store.refresh()
+    #expect(elsewhere.next() == "name" && here.take() == ["name"])
+    for token in tokens { token.stop() }
+    queue.sync {}
   }
 
   @Test func aSilentWriteIsToldToNobodyHere() throws {

@@ -68,6 +68,19 @@ import Vivarium
     for item in store.objects(Item.self) { #expect(item.orderCount == item.orders.count) }
   }
 
+  @Test func numbersOfADerivedPropertyAreRightInTheSameWrite() throws {
+    let store = try makeOrderStore()
+    let order = Order(name: "A")
+    try store.write {
+      try store.add(order)
+      #expect(try store.objects(Order.self).sum(of: \.itemCount) == 0)
+      order.items.append(Item(price: 1.5, amount: 2))
+      #expect(try store.objects(Order.self).sum(of: \.itemCount) == 1)
+      order.items.append(Item(price: 2.5, amount: 4))
+      #expect(try store.objects(Order.self).where { $0.itemCount == 2 }.max(of: \.total) == 4)
+    }
+  }
+
   @Test func derivedPropertiesFollowInTheSameWrite() throws {
     let store = try makeOrderStore()
     let order = Order(name: "A")

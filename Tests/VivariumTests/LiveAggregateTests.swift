@@ -14,7 +14,7 @@ import Vivarium
     func hear(_ change: AggregateChange<V>) {
       switch change {
       case .initial(let value): calls.append("first \(text(value))")
-      case .update(let value, let old): calls.append("\(text(old)) > \(text(value))")
+      case .update(let value, let old, _): calls.append("\(text(old)) > \(text(value))")
       case .error(let error): calls.append("error \(error.code.rawValue)")
       }
     }
@@ -136,6 +136,30 @@ import Vivarium
     try store.write { dog.age = 4 }
     store.refresh()
     #expect(ear.take() == ["0 > 5"])
+    token.stop()
+  }
+
+  /// Whoever shows that there is no number has to hear that there is one.
+  @Test func aSumThatFitsAgainIsToldThoughItIsTheOneOfBefore() throws {
+    let store = try Store(configuration)
+    let ear = Ear<Int>()
+    let (one, other) = (Dog(age: 1), Dog(age: 0))
+    try store.write { try store.add([one, other]) }
+    let token = store.objects(Dog.self).observe(.sum(of: \.age)) { ear.hear($0) }
+    store.refresh()
+    try store.write { other.age = .max }
+    store.refresh()
+    #expect(ear.take() == ["first 1", "error overflow"])
+    // Another one that does not fit is nothing new.
+    try store.write { one.age = 2 }
+    store.refresh()
+    #expect(ear.take() == [])
+    try store.write { (one.age, other.age) = (1, 0) }
+    store.refresh()
+    #expect(ear.take() == ["1 > 1"])
+    try store.write { one.age = 3 }
+    store.refresh()
+    #expect(ear.take() == ["1 > 3"])
     token.stop()
   }
 

@@ -29,6 +29,41 @@ import Vivarium
     #expect(heard == [2, 3])
   }
 
+  @Test func anObserverOfAStoreIsSkippedLikeAnyOther() throws {
+    let configuration = makeConfiguration()
+    let (one, two) = (try Store(configuration), try Store(configuration))
+    var heard = ""
+    let token = one.observe { _, store in heard += " a\(store.objects(Dog.self).count)" }
+    let other = one.observe { _, store in heard += " b\(store.objects(Dog.self).count)" }
+    func take() -> String {
+      one.refresh()
+      defer { heard = "" }
+      return heard
+    }
+    try one.write(withoutNotifying: [token]) { try one.add(Dog()) }
+    #expect(take() == " b1")
+    try one.write { try one.add(Dog()) }
+    #expect(take() == " a2 b2")
+    // A write that comes to nothing takes the skip with it.
+    try one.write(withoutNotifying: [token]) { _ = 0 }
+    #expect(throws: CancellationError.self) {
+      try one.write(withoutNotifying: [token]) {
+        try one.add(Dog())
+        throw CancellationError()
+      }
+    }
+    try two.write { try two.add(Dog()) }
+    #expect(take() == " a3 b3")
+    // By another store too, and what waits is told.
+    try two.write(withoutNotifying: [token]) { try two.add(Dog()) }
+    #expect(take() == " b4")
+    try two.write { try two.add(Dog()) }
+    try two.write(withoutNotifying: [token]) { try two.add(Dog()) }
+    #expect(take() == " a6 b6")
+    token.stop()
+    other.stop()
+  }
+
   @Test func beginningAWriteTellsWhatItBringsBeforeItOpens() throws {
     let configuration = makeConfiguration()
     let (one, two) = (try Store(configuration), try Store(configuration))

@@ -124,6 +124,29 @@ import Vivarium
       desk.tokens[0].stop()
     }
   }
+
+  /// With the policy that stops a debug build at a mistake, as everybody has it at first.
+  @Test func whatIsNobodysMistakeStopsNoDebugBuild() throws {
+    let disk = BrittleDisk()
+    var trapping = seen(through: disk)
+    trapping.misuse = .trapInDebug
+    let store = try Store(trapping)
+    let (dog, first, second) = (Dog(name: "Rex", age: 3), Message(number: 1, shout: "a"), Message(number: 2, shout: "b"))
+    try store.write {
+      try store.add(dog)
+      try store.add([first, second])
+    }
+    disk.lose(.rows)
+    #expect(store.objects(Dog.self).where { $0.age > 2 }.toArray().isEmpty && dog.age == 0)
+    disk.lose(nil)
+    #expect(dog.age == 3)
+    try store.write {
+      second.code = "A"
+      #expect(second.code == "B")
+    }
+    let error = #expect(throws: StoreError.self) { try store.write { try second.setValue("A", forKey: "code") } }
+    #expect(error?.code == .uniqueViolation && second.code == "B")
+  }
 }
 
 /// Loses a part of a file, and finds it again.

@@ -178,6 +178,32 @@ import Vivarium
     token.stop()
   }
 
+  @Test func aValueThatIsSetByNameIsToldInsideTheCall() throws {
+    let store = try Store(configuration)
+    let person = Person(name: "Ann")
+    try store.write { try store.add(person) }
+    let heard = HeardProperties()
+    heard.follow(person, \.age) { "\($0.oldValue ?? -1)>\($0.newValue ?? -1)" }
+    heard.follow(person, \.scores) { "\($0.kind) \($0.indexes)" }
+    heard.follow(person, \.best) { $0.newValue.flatMap { $0 }?.name ?? "nobody" }
+    try store.write {
+      try person.setValue(3, forKey: "age")
+      #expect(heard.take() == ["0>3"])
+      try person.setValue(3, forKey: "age")
+      #expect(throws: StoreError.self) { try person.setValue("x", forKey: "age") }
+      #expect(heard.take() == [])
+      try person.setValue([1, 2.5], forKey: "scores")
+      #expect(heard.take() == ["insertion [0, 1]"])
+      try person.setValue(["name": "Rex"], forKey: "best")
+      #expect(heard.take() == ["Rex"])
+      try store.objects(Person.self).setValue(4, forKey: "age")
+      #expect(heard.take() == ["3>4"])
+    }
+    store.refresh()
+    #expect(heard.take() == [])
+    heard.stop()
+  }
+
   @Test func invalidationAndLinksFollowADelete() throws {
     let store = try Store(configuration)
     let dog = try makeDog(store)
@@ -258,6 +284,56 @@ import Vivarium
     for token in tokens { token.stop() }
   }
 
+  @Test func createThatUpdatesAndSettingByNameTellInsideTheCall() throws {
+    let store = try Store(configuration)
+    let (ann, rex) = (Person(name: "Ann", age: 30), Dog(name: "Rex"))
+    try store.write { try store.add([ann]) }
+    try store.write { try store.add(rex) }
+    let heard = HeardProperties()
+    heard.follow(ann, \.name) { "name \($0.oldValue ?? "-") > \($0.newValue ?? "-")" }
+    heard.follow(ann, \.age) { "age \($0.oldValue ?? 0) > \($0.newValue ?? 0)" }
+    heard.follow(ann, \.scores) { "scores \($0.kind) \($0.indexes)" }
+    heard.follow(ann, \.best?.name) { "best \(($0.newValue ?? nil) ?? "-")" }
+    heard.follow(rex, \.owners) { _ in "owners" }
+    try store.write {
+      let values: [String: Any?] = ["id": ann.id, "name": "Eve", "scores": [1.0, 2.0]]
+      try store.create(Person.self, value: values, update: .modified)
+      #expect(heard.take() == ["name Ann > Eve", "scores insertion [0, 1]"])
+      try store.create(Person.self, value: values, update: .modified)
+      #expect(heard.take() == [])
+      let json = Data(#"[{"id": "\#(ann.id.uuidString)", "age": 31}, {"name": "Bob"}]"#.utf8)
+      try store.create(Person.self, json: json, update: .modified)
+      #expect(heard.take() == ["age 30 > 31"])
+      // What is undone was never told.
+      let wrong: [String: Any?] = ["id": ann.id, "name": "Bob", "age": "many"]
+      #expect(throws: StoreError.self) { try store.create(Person.self, value: wrong, update: .modified) }
+      #expect(heard.take() == [] && ann.name == "Eve")
+      // A new object points here.
+      try store.create(Person.self, value: ["name": "Carl", "dogs": [rex]])
+      #expect(heard.take() == ["owners"])
+      try ann.setValue(40, forKey: "age")
+      try ann.setValue(rex, forKey: "best")
+      try ann.setValue([rex], forKey: "dogs")
+      #expect(heard.take() == ["age 31 > 40", "best Rex", "owners"])
+    }
+    store.refresh()
+    #expect(heard.take() == [])
+    heard.stop()
+  }
+
+  @Test func createThatUpdatesIsToldBeforeItTooWhereThatIsWanted() throws {
+    let store = try Store(configuration)
+    let ann = Person(name: "Ann")
+    try store.write { try store.add(ann) }
+    var seen: [String] = []
+    let token = ann.observe(\.name, options: [.prior, .old, .new]) { person, change in
+      seen.append("\(person.name) \(change.isPrior)")
+    }
+    try store.write { try store.create(Person.self, value: ["id": ann.id, "name": "Eve"], update: .all) }
+    #expect(seen == ["Ann true", "Eve false"])
+    token.stop()
+  }
+
   @Test func aHandlerMustNotWrite() throws {
     let store = try Store(configuration)
     let dog = try makeDog(store)
@@ -272,6 +348,19 @@ import Vivarium
   }
 
   // MARK: Observation
+
+  @Test func numbersAndMembershipAreTrackedLikeTheObjectsOfResults() throws {
+    let store = try Store(configuration)
+    let dog = try makeDog(store)
+    store.tracksReads = true
+    let adults = store.objects(Dog.self).where { $0.age > 5 }
+    let (members, sums) = (Counter(), Counter())
+    withObservationTracking { _ = adults.contains(dog) } onChange: { members.count.withLock { $0 += 1 } }
+    withObservationTracking { _ = try? adults.sum(of: \.age) } onChange: { sums.count.withLock { $0 += 1 } }
+    try store.write { dog.age = 9 }
+    #expect(members.count.withLock { $0 } == 1 && sums.count.withLock { $0 } == 1)
+    #expect(try adults.contains(dog) && adults.sum(of: \.age) == 9)
+  }
 
   @Test func trackedReadsAreSeen() throws {
     let (store, other) = (try Store(configuration), try Store(configuration))

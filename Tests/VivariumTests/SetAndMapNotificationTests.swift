@@ -29,7 +29,7 @@ import Vivarium
     func hear<V>(_ change: MapChange<V>) {
       switch change {
       case .initial: calls.append([["initial"]])
-      case .update(_, let deletions, let insertions, let modifications): calls.append([deletions, insertions, modifications])
+      case .update(_, let deletions, let insertions, let modifications): calls.append([deletions, insertions, Array(modifications)])
       case .error(let error): calls.append([[error.code.rawValue]])
       }
     }
@@ -38,6 +38,26 @@ import Vivarium
       defer { calls = [] }
       return calls
     }
+  }
+
+  @Test func aNameThatLeadsNowhereIsRefusedOfScalarsToo() throws {
+    let store = try Store(configuration)
+    let (shelf, person) = (try makeShelf(store), Person(name: "Ann"))
+    try store.write { try store.add(person) }
+    func code(_ observe: () throws(StoreError) -> NotificationToken) -> StoreError.Code? {
+      do throws(StoreError) {
+        try observe().stop()
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+    let names = ["nmae"]
+    #expect(code { () throws(StoreError) in try shelf.tags.observe(observingProperties: names) { _ in } } == .unknownProperty)
+    #expect(code { () throws(StoreError) in try shelf.prices.observe(observingProperties: names) { _ in } } == .unknownProperty)
+    #expect(code { () throws(StoreError) in try person.scores.observe(observingProperties: names) { _ in } } == .unknownProperty)
+    #expect(code { () throws(StoreError) in try shelf.dogs.observe(observingProperties: names) { _ in } } == .unknownProperty)
+    #expect(code { () throws(StoreError) in try person.scores.observe(observingProperties: []) { _ in } } == nil)
   }
 
   @Test func aSetTellsPositionsAndMembers() throws {

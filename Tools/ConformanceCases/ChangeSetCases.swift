@@ -145,7 +145,7 @@ enum ChangeSetCases {
     else { return wrongForm }
     // A set that is cleared says how many rows there were; else there are more than any position needs.
     let count =
-      op == "clear" ? max(0, (args.first ?? 0) + before.deletions.count - before.insertions.count) : room(before, expected) + 30
+      op == "clear" ? max(0, (args.first ?? 0) + before.deletions.count - before.insertions.count) : room(before, expected)
     var played = Played(count: count)
     guard played.play(before) else { return noEdits }
     let rows = played.elements.indices

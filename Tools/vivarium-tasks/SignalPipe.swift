@@ -11,8 +11,8 @@ enum SignalPipe {
   private static let ends: Ends? = {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
-    // What does not fit any more says nothing that those in the pipe don't.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    // What does not fit any more says nothing that those in the pipe don't.
     _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
     return (ends[0], ends[1])
   }()

@@ -9,6 +9,8 @@ package final class ComparedUpkeep {
   package let question: ComparedQuestion
   /// Every path that observers follow. The position in this list is the bit in `RowMarks.paths`.
   package private(set) var paths: [ReadPath] = []
+  /// Further paths that are not told apart.
+  private var others: Set<ReadPath> = []
   /// The rows' own properties whose changes are reported.
   package var watched = WatchedProperties.all
   /// The rows, each with an identity of its own: see `RowIdentity`.
@@ -27,6 +29,12 @@ package final class ComparedUpkeep {
     let index = paths.firstIndex(of: path) ?? paths.count
     if index == paths.count { paths.append(path) }
     return ViewUpkeep.bit(index)
+  }
+
+  /// Follows paths that are not told apart from each other, however many; returns their one bit. Idempotent.
+  package func follow(others paths: [ReadPath]) -> UInt64 {
+    others.formUnion(paths)
+    return ViewUpkeep.othersBit
   }
 
   /// Takes the result from the version that `from` reads to the version that `to` reads. `records` are the commits
@@ -56,7 +64,7 @@ package final class ComparedUpkeep {
       if change.table == question.table, change.modified.contains(where: { watched.isTouched(by: $0.properties) }) {
         return true
       }
-      return paths.contains { $0.mayBeTouched(by: change) }
+      return paths.contains { $0.mayBeTouched(by: change) } || others.contains { $0.mayBeTouched(by: change) }
     }
   }
 
@@ -71,6 +79,11 @@ package final class ComparedUpkeep {
     for (index, path) in paths.enumerated() {
       for key in try path.rows(touchedBy: change, from: from, to: to) {
         marks[key, default: RowMarks()].formUnion(RowMarks(paths: ViewUpkeep.bit(index)))
+      }
+    }
+    for path in others where path.mayBeTouched(by: change) {
+      for key in try path.rows(touchedBy: change, from: from, to: to) {
+        marks[key, default: RowMarks()].formUnion(RowMarks(paths: ViewUpkeep.othersBit))
       }
     }
   }

@@ -65,6 +65,8 @@ package struct ReadPathCollector {
 
   /// The column a sort key names; nil when it is none that rows can be ordered by.
   func sortColumn(_ key: SortKey) -> SortColumn? {
+    // Columns keep texts as they are.
+    guard key.folding == nil else { return nil }
     var current = entry
     var links: [ColumnID] = []
     for name in key.path.components.dropLast() {

@@ -23,7 +23,8 @@ package struct RowChange: Sendable, Hashable {
 package struct RowMarks: Sendable, Hashable {
   /// Its own properties.
   package var properties: PropertySet
-  /// Bit i: something at the end of the i-th path that the view follows; bit 63 stands for every further one.
+  /// Bit i: something at the end of the i-th path that the view follows; bit 62 stands for every further one, and bit 63 for
+  /// those of observers that name none.
   package var paths: UInt64
 
   package init(properties: PropertySet = PropertySet(), paths: UInt64 = 0) {

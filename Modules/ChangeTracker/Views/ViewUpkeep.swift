@@ -14,6 +14,8 @@ package final class ViewUpkeep {
   /// Every path that is followed: the question's, then those that observers asked for. The position in this list
   /// is the bit in `RowMarks.paths`.
   package private(set) var paths: [ReadPath]
+  /// Further paths that are not told apart.
+  private var others: Set<ReadPath> = []
   /// The rows' own properties whose changes are reported although the question does not read them.
   package var watched = WatchedProperties.all
   /// What the last step did to objects that were no rows before it and are none after it, where it did nothing else: one of them
@@ -48,7 +50,14 @@ package final class ViewUpkeep {
     return ViewUpkeep.bit(index)
   }
 
-  static func bit(_ index: Int) -> UInt64 { 1 << UInt64(min(index, 63)) }
+  /// Follows paths that are not told apart from each other, however many; returns their one bit. Idempotent.
+  package func follow(others paths: [ReadPath]) -> UInt64 {
+    others.formUnion(paths)
+    return ViewUpkeep.othersBit
+  }
+
+  static func bit(_ index: Int) -> UInt64 { 1 << UInt64(min(index, 62)) }
+  static let othersBit: UInt64 = 1 << 63
 }
 
 /// The rows' own properties that observers of a view look at: all unless every one of them has a filter.
@@ -84,7 +93,7 @@ extension ViewUpkeep {
   package func isReachedOverLinks(by record: CommitRecord) -> Bool { record.tables.contains { isReached(from: $0) } }
 
   private func isReached(from change: TableChange) -> Bool {
-    paths.contains { $0.mayBeTouched(by: change) }
+    paths.contains { $0.mayBeTouched(by: change) } || others.contains { $0.mayBeTouched(by: change) }
   }
 
   private func isLookedAt(_ properties: PropertySet) -> Bool {
@@ -157,6 +166,10 @@ extension ViewUpkeep {
     }
     for (index, path) in paths.enumerated() {
       let marks = RowMarks(paths: ViewUpkeep.bit(index))
+      for key in try path.rows(touchedBy: change, from: from, to: to) { touched.mark(key, marks) }
+    }
+    for path in others where path.mayBeTouched(by: change) {
+      let marks = RowMarks(paths: ViewUpkeep.othersBit)
       for key in try path.rows(touchedBy: change, from: from, to: to) { touched.mark(key, marks) }
     }
   }

@@ -75,13 +75,10 @@ struct SchemaUpkeep {
   }
 
   private func need(of catalog: Catalog) throws(StoreError) -> Need {
+    if let refusal = configuration.refusal(of: catalog) { throw refusal }
     let version = configuration.schemaVersion
-    if catalog.schemaVersion > version { throw .newerSchema(file: catalog.schemaVersion, program: version) }
     let names = configuration.migrations.map(\.name)
     let done = catalog.completedMigrations.map(\.name)
-    if !names.isEmpty, let later = done.first(where: { !names.contains($0) }) {
-      throw .newerSchema(file: catalog.schemaVersion, program: version, migration: later)
-    }
     let isNew = catalog.tables.isEmpty
     if !isNew, version > catalog.schemaVersion || names.contains(where: { !done.contains($0) }) { return .migration }
     do throws(CatalogConflict) {
@@ -212,8 +209,24 @@ extension SchemaUpkeep {
   }
 }
 
+extension StoreConfiguration {
+  /// Why a program with this configuration cannot use a file, which a newer one has migrated; nil where it can.
+  func refusal(of catalog: Catalog) -> StoreError? {
+    if catalog.schemaVersion > schemaVersion {
+      return .newerSchema(file: catalog.schemaVersion, program: schemaVersion)
+    }
+    // Asked at each move to another version: most files have none.
+    if catalog.completedMigrations.isEmpty { return nil }
+    let names = migrations.map(\.name)
+    guard !names.isEmpty, let later = catalog.completedMigrations.first(where: { !names.contains($0.name) }) else {
+      return nil
+    }
+    return .newerSchema(file: catalog.schemaVersion, program: schemaVersion, migration: later.name)
+  }
+}
+
 extension StoreError {
-  static func newerSchema(file: UInt64, program: UInt64, migration: String? = nil) -> StoreError {
+  fileprivate static func newerSchema(file: UInt64, program: UInt64, migration: String? = nil) -> StoreError {
     var details = ["fileVersion": "\(file)", "programVersion": "\(program)"]
     if let migration { details["migration"] = migration }
     let what = migration.map { "had the migration '\($0)', which this program does not know" }

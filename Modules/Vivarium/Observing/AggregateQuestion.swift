@@ -110,17 +110,17 @@ extension ResultDescription {
 }
 
 extension Store {
-  /// Observes a number of results.
+  /// Observes a number of results. `tell` hears of each that may be another one, and how it came about.
   func observe(
     _ question: Result<AggregateQuestion, StoreError>, _ state: ResultsState, _ fileID: StaticString, _ line: UInt,
-    _ tell: @escaping (Result<Value, StoreError>) -> Void
+    _ tell: @escaping (Result<Value, StoreError>, ChangeDetails?) -> Void
   ) -> NotificationToken {
     let flag = StopFlag()
     let place = deliveryPlace()
     let observation: ResultObservation?
     var fault: StoreError?
     var read: (ResultTotal) throws(StoreError) -> Value = { _ in .null }
-    switch question {
+    switch outdated.map({ Result.failure($0) }) ?? question {
     case .success(let question):
       observation = shared.results.observe(question.recipe, question.filter, at: place)
       read = question.read
@@ -128,10 +128,11 @@ extension Store {
       (observation, fault) = (nil, error)
       place.wake()
     }
-    let observer = ResultObserver(observation, flag, nil, fault: fault) { [read] content, _ in
+    let observer = ResultObserver(observation, flag, nil, fault: fault) { [read] content, store in
       switch content {
-      case .total(let total): tell(Result { () throws(StoreError) in try read(total) })
-      case .error(let error): tell(.failure(error))
+      case .total(let change):
+        tell(Result { () throws(StoreError) in try read(change.total) }, ChangeDetails(change, own: store.origin))
+      case .error(let error): tell(.failure(error), nil)
       case .initial, .update: break
       }
     }

@@ -113,11 +113,27 @@ public struct ChangeDetails: Sendable {
     before = nil
   }
 
+  /// Of a number.
+  init(_ change: TotalChange, own: UInt64) {
+    source = .elements(ChangeSet(), ChangedMembers(), from: change.from, to: change.to)
+    authors = change.sources.authors
+    origins = ChangeOrigins(change.sources, own: own)
+    before = nil
+  }
+
   /// Of an object: a change on top of an earlier one.
   init(_ later: ChangeDetails, since earlier: ChangeDetails) {
     source = .elements(ChangeSet(), ChangedMembers(), from: earlier.fromVersion, to: later.toVersion)
     authors = earlier.authors + later.authors.filter { !earlier.authors.contains($0) }
     origins = earlier.origins.union(later.origins)
+    before = nil
+  }
+
+  /// Without positions, identities and members, and back to an earlier call.
+  init(_ details: ChangeDetails, from version: Version) {
+    source = .elements(ChangeSet(), ChangedMembers(), from: version, to: details.toVersion)
+    authors = details.authors
+    origins = details.origins
     before = nil
   }
 

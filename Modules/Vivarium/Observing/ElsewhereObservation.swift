@@ -8,20 +8,33 @@ final class ElsewhereObservation: Sendable {
   private struct State {
     var token: NotificationToken?
     var isStopped = false
+    /// Of whom it is not to hear once it has begun.
+    var ignoredAuthors: [String] = []
   }
 
   private let state = Mutex(State())
 
-  /// Runs in the other context, once.
-  func begin(_ observe: () -> NotificationToken?) {
-    if state.withLock({ $0.isStopped }) { return }
-    let token = observe()
-    let late: NotificationToken? = state.withLock { state in
-      if state.isStopped { return token }
+  /// Runs in the other context, once. `observe` is given the authors of whom nothing is to be told.
+  func begin(_ observe: ([String]) -> NotificationToken?) {
+    let (isStopped, ignoredAuthors) = state.withLock { ($0.isStopped, $0.ignoredAuthors) }
+    if isStopped { return }
+    let token = observe(ignoredAuthors)
+    let (late, ignored): (NotificationToken?, [String]) = state.withLock { state in
+      if state.isStopped { return (token, []) }
       state.token = token
-      return nil
+      return (nil, state.ignoredAuthors)
     }
     late?.stop()
+    for author in ignored { token?.ignore(author: author) }
+  }
+
+  /// The maker says so as soon as it has the token, when nothing may have begun yet.
+  private func ignore(author: String) {
+    let token = state.withLock { state in
+      if state.token == nil { state.ignoredAuthors.append(author) }
+      return state.token
+    }
+    token?.ignore(author: author)
   }
 
   fileprivate func stop() {
@@ -37,7 +50,7 @@ final class ElsewhereObservation: Sendable {
   func token(_ fileID: StaticString, _ line: UInt) -> NotificationToken {
     NotificationToken(
       fileID: fileID, line: line, subject: { [weak self] in self?.state.withLock { $0.token?.subject } },
-      onStop: { self.stop() })
+      ignore: { [weak self] in self?.ignore(author: $0) }, onStop: { self.stop() })
   }
 }
 
@@ -59,9 +72,11 @@ struct StoreSeed: Sendable {
     place = "\(fileID):\(line)"
   }
 
-  func open(_ home: DeliveryContext) throws(StoreError) -> Store {
+  func open(_ home: DeliveryContext, ignoring authors: [String]) throws(StoreError) -> Store {
     if case .queue(let queue) = home { queue.setSpecific(key: Store.currentQueue, value: ObjectIdentifier(queue)) }
-    return try Store(configuration, shared, home: home, place: place, snapshot: try snapshot.get())
+    let store = try Store(configuration, shared, home: home, place: place, snapshot: try snapshot.get())
+    store.ignoredAuthors = authors
+    return store
   }
 }
 
@@ -74,8 +89,8 @@ extension Store {
     let observation = ElsewhereObservation()
     let seed = StoreSeed(self, fileID, line)
     queue.async {
-      observation.begin {
-        do throws(StoreError) { return begin(try seed.open(.queue(queue))) } catch {
+      observation.begin { ignoredAuthors in
+        do throws(StoreError) { return begin(try seed.open(.queue(queue), ignoring: ignoredAuthors)) } catch {
           fail(error)
           return nil
         }
@@ -100,8 +115,8 @@ extension Store {
     on actor: isolated A, _ observation: ElsewhereObservation, _ seed: StoreSeed,
     _ begin: @Sendable (isolated A, Store) -> NotificationToken, _ fail: @Sendable (isolated A, StoreError) -> Void
   ) {
-    observation.begin {
-      do throws(StoreError) { return begin(actor, try seed.open(.actor(actor))) } catch {
+    observation.begin { ignoredAuthors in
+      do throws(StoreError) { return begin(actor, try seed.open(.actor(actor), ignoring: ignoredAuthors)) } catch {
         fail(actor, error)
         return nil
       }

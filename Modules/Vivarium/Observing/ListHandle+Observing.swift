@@ -17,6 +17,15 @@ extension ListHandle {
     target.flatMap { ObservedProperties($0, in: store) }
   }
 
+  /// Which changes of elements count, by names of their properties; nil for scalars, which have none. `.unknownProperty`.
+  func elementFilter(of target: String?, only names: [String]) throws(StoreError) -> ResultFilter? {
+    if let properties = elementProperties(of: target) { return try properties.only(names) }
+    if let name = names.first {
+      throw .unknownKeyPath(name, of: "\(context.schema.name).\(context.properties[ordinal].schema.name)")
+    }
+    return nil
+  }
+
   /// The collection of the same object in another store of the context: a block must not keep the one it is observed by.
   private var remade: (Store) -> ListHandle {
     let (context, key, ordinal) = (context, key, ordinal)

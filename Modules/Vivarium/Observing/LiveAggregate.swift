@@ -60,17 +60,23 @@ extension LiveAggregate {
 public enum AggregateChange<Value> {
   /// The number when it is first there: once, before everything else, never inside the call that observes.
   case initial(Value)
-  /// Another number, and what it was at the last call.
-  case update(Value, was: Value)
+  /// Another number, what it was at the last call that had one (the same where it fits its type again), and how it came
+  /// about: the versions, who wrote, and where. Positions, identities and members are empty.
+  case update(Value, was: Value, details: ChangeDetails)
   /// `.overflow`: it does not fit its type, until a later call says otherwise. Everything else is the last call.
   case error(StoreError)
 
   /// The number; nil for an error.
   public var value: Value? {
     switch self {
-    case .initial(let value), .update(let value, _): value
+    case .initial(let value), .update(let value, _, _): value
     case .error: nil
     }
+  }
+
+  /// How an update came about; nil for the others.
+  public var details: ChangeDetails? {
+    if case .update(_, _, let details) = self { details } else { nil }
   }
 }
 
@@ -95,14 +101,28 @@ extension Results {
     store.bind(isolation)
     let question = Result { () throws(StoreError) in try AggregateQuestion(aggregate, of: state) }
     var last: (stored: Values.Value, value: Value)?
-    return store.observe(question, state, fileID, line) { told in
+    // Of the last call, where the notifier has told since of what left the number as it is.
+    var lastVersion: Version?
+    // Whether the last call said that there is no number.
+    var isOver = false
+    return store.observe(question, state, fileID, line) { told, details in
       do throws(StoreError) {
         let stored = try told.get()
-        if let last, last.stored == stored { return }
+        if let last, last.stored == stored, !isOver {
+          lastVersion = lastVersion ?? details?.fromVersion
+          return
+        }
+        defer { lastVersion = nil }
         let value = try aggregate.convert(stored)
+        isOver = false
         defer { last = (stored, value) }
-        block(last.map { .update(value, was: $0.value) } ?? .initial(value))
+        guard let before = last, let details else { return block(.initial(value)) }
+        let whole = ChangeDetails(details, from: lastVersion ?? details.fromVersion)
+        block(.update(value, was: before.value, details: whole))
       } catch {
+        if isOver, error.code == .overflow { return }
+        isOver = true
+        lastVersion = nil
         block(.error(error))
       }
     }

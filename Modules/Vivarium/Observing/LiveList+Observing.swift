@@ -25,8 +25,12 @@ extension LiveList where Element: PersistableElement {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (CollectionChange<LiveList<Element>>) -> Void
   ) throws(StoreError) -> NotificationToken {
-    if case .store(let handle) = place { handle.store.bind(isolation) }
-    return watch(try elementProperties?.only(names), fileID, line, block)
+    var filter: ResultFilter?
+    if case .store(let handle) = place {
+      handle.store.bind(isolation)
+      filter = try handle.elementFilter(of: Element._$elementTarget, only: names)
+    }
+    return watch(filter, fileID, line, block)
   }
 
   /// nil for a list of scalars.

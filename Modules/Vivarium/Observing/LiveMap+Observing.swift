@@ -8,9 +8,41 @@ public enum MapChange<Value> {
   case initial(LiveMap<Value>)
   /// Keys that went, that came, and whose values are others, since the last call; each in the order of the keys, and none in
   /// two of them. A key that went and came back counts as modified.
-  case update(LiveMap<Value>, deletions: [String], insertions: [String], modifications: [String])
+  case update(LiveMap<Value>, deletions: [String], insertions: [String], modifications: ChangedKeys)
   /// The map cannot be kept any more. The last call.
   case error(StoreError)
+
+  /// More about an update: the versions, who wrote, and where; nil for the others. Positions, identities and members are
+  /// empty: the keys of the update say it all.
+  public var details: ChangeDetails? {
+    if case .update(_, _, _, let modifications) = self { modifications.details } else { nil }
+  }
+}
+
+/// The keys of a map that stayed and have other values, in their order.
+public struct ChangedKeys: RandomAccessCollection, Sendable, Hashable, ExpressibleByArrayLiteral {
+  private let keys: [String]
+  let details: ChangeDetails?
+
+  init(_ keys: [String], _ details: ChangeDetails) {
+    self.keys = keys
+    self.details = details
+  }
+
+  /// For tests of code that takes changes of maps.
+  public init(_ keys: [String]) {
+    self.keys = keys
+    details = nil
+  }
+
+  public init(arrayLiteral elements: String...) { self.init(elements) }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { keys.count }
+  public subscript(index: Int) -> String { keys[index] }
+
+  public static func == (a: Self, b: Self) -> Bool { a.keys == b.keys }
+  public func hash(into hasher: inout Hasher) { hasher.combine(keys) }
 }
 
 extension LiveMap where Value: PersistableElement {
@@ -39,8 +71,12 @@ extension LiveMap where Value: PersistableElement {
     observingProperties names: [String], isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (MapChange<Value>) -> Void
   ) throws(StoreError) -> NotificationToken {
-    if case .store(let handle) = place { handle.store.bind(isolation) }
-    return watch(try elementProperties?.only(names), fileID, line, block)
+    var filter: ResultFilter?
+    if case .store(let handle) = place {
+      handle.store.bind(isolation)
+      filter = try handle.elementFilter(of: Value._$elementTarget, only: names)
+    }
+    return watch(filter, fileID, line, block)
   }
 
   private var elementProperties: ObservedProperties? {
@@ -64,7 +100,7 @@ extension LiveMap where Value: PersistableElement {
         known = Set(map.keys)
         block(.initial(map))
       case .error(let error): block(.error(error))
-      case .update(let set, let members, _):
+      case .update(let set, let members, let details):
         var change = members
         if members.isEmpty, !set.isEmpty {
           let now = map.keys
@@ -75,8 +111,8 @@ extension LiveMap where Value: PersistableElement {
         let deletions = change.deleted.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         known.subtract(deletions)
         known.formUnion(change.inserted.keys)
-        block(
-          .update(map, deletions: deletions, insertions: change.inserted.keys, modifications: change.modified.keys))
+        let modifications = ChangedKeys(change.modified.keys, ChangeDetails(details, from: details.fromVersion))
+        block(.update(map, deletions: deletions, insertions: change.inserted.keys, modifications: modifications))
       }
     }
   }

@@ -59,6 +59,7 @@ extension Model {
     store?.bind(isolation)
     var filter = try observed()?.ignoring(names)
     filter?.paths = []
+    filter?.others = []
     return watch(.success(filter), fileID, line, block)
   }
 

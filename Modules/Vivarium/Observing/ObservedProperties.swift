@@ -28,6 +28,11 @@ struct ObservedProperties {
   /// How many links away from the rows changes are reported when an observer names nothing.
   static let defaultDepth = 3
 
+  /// So many of the paths of one who names nothing have a mark of their own: others name theirs.
+  private static let ownPathsMax = 30
+  /// So many ways are gone at the most, the shortest first.
+  private static let pathsMax = 1_000
+
   /// Every property of the rows, and of what they lead to over so many links and lists.
   func everything(depth: Int = ObservedProperties.defaultDepth) -> ResultFilter {
     var paths: [ReadPath] = []
@@ -36,7 +41,7 @@ struct ObservedProperties {
       var next: [(table: TableEntry, hops: [ReadPath.Hop])] = []
       for (table, hops) in reached {
         for column in table.columns where column.schema.isRelationship && column.schema.isStored {
-          guard let target = column.schema.target.flatMap({ catalog[$0] }), paths.count < 62 else { continue }
+          guard let target = column.schema.target.flatMap({ catalog[$0] }), paths.count < Self.pathsMax else { continue }
           let way = hops + [.forward(table.column(column.id))]
           paths.append(ReadPath(hops: way, table: target.id, properties: target.storedProperties))
           next.append((target, way))
@@ -44,13 +49,15 @@ struct ObservedProperties {
       }
       reached = next
     }
-    return ResultFilter(properties: entry.storedProperties, paths: paths)
+    return ResultFilter(
+      properties: entry.storedProperties, paths: Array(paths.prefix(Self.ownPathsMax)),
+      others: Array(paths.dropFirst(Self.ownPathsMax)))
   }
 
   /// Everything, and some paths beside it, which may lead farther and over inverses.
   func everything(and paths: [String]) throws(StoreError) -> ResultFilter {
     var filter = everything()
-    filter.paths = Array((try only(paths).paths + filter.paths).prefix(62))
+    filter.paths = try only(paths).paths + filter.paths
     return filter
   }
 
@@ -81,9 +88,11 @@ struct ObservedProperties {
     }
     var filter = everything()
     filter.properties = PropertySet(entry.columns.map(\.id).filter { !ignored.contains($0) })
-    filter.paths.removeAll { path in
+    func isIgnored(_ path: ReadPath) -> Bool {
       if case .forward(let first)? = path.hops.first { ignored.contains(first.property) } else { false }
     }
+    filter.paths.removeAll(where: isIgnored)
+    filter.others.removeAll(where: isIgnored)
     return filter
   }
 

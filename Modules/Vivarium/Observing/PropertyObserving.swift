@@ -176,10 +176,15 @@ extension ModelContext {
 
   /// After a property of an object was set here.
   func didSet(_ key: Int64, _ ordinal: Int) {
+    compare(key, ordinal)
+    if properties[ordinal].schema.isRelationship { store.checkInverses(of: properties[ordinal].column) }
+  }
+
+  /// Tells those who observe one property of one object what is different.
+  func compare(_ key: Int64, _ ordinal: Int) {
     for observer in propertyObservers[key] ?? [] where observer.ordinal == ordinal {
       store.telling { observer.check() }
     }
-    if properties[ordinal].schema.isRelationship { store.checkInverses(of: properties[ordinal].column) }
   }
 }
 

@@ -29,7 +29,7 @@ final class ResultObserver {
   enum Content {
     case initial
     case update(ResultChange)
-    case total(ResultTotal)
+    case total(TotalChange)
     case error(StoreError)
   }
 

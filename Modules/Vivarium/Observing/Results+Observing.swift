@@ -152,7 +152,7 @@ extension Store {
     _ state: ResultsState, _ filter: Result<ResultFilter?, StoreError>,
     _ tell: @escaping (ResultObserver.Content, Store) -> Void
   ) -> ResultObserver {
-    var fault = state.error
+    var fault = outdated ?? state.error
     if case .failure(let error) = filter { fault = fault ?? error }
     let flag = StopFlag()
     let observer: ResultObserver

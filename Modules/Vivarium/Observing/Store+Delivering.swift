@@ -25,7 +25,8 @@ extension Store {
     endStopped()
     // An error is the last that an observer hears.
     defer { endStopped() }
-    if isInvalidated, mayMove { do throws(StoreError) { try advance() } catch { misuse(error) } }
+    if isInvalidated, mayMove, outdated == nil { do throws(StoreError) { try advance() } catch { failedToMove(error) } }
+    if let outdated { return tellOutdated(outdated) }
     if place == nil { return deliverPlainly(mayMove: mayMove) }
     // Observers without an observation have an error to tell, and nothing else.
     let place = deliveryPlace()
@@ -41,23 +42,24 @@ extension Store {
     case .later: tellFaults()
     case .free(let watches, let offers):
       if mayMove, let newest = try? shared.engine.latestVersion(), newest != snapshot.version { try? advance() }
+      // What cannot be kept may be so for that reason, and then it is the one to be told.
+      if !mayMove, offers.contains(where: { $0?.isFailure == true }) || watches.contains(where: \.isFailure) {
+        lookAhead()
+      }
+      if let outdated { return tellOutdated(outdated) }
       tell(watches, due, offers)
     case .ready(let transaction, let watches, let offers, let results):
       if let transaction {
-        let version = transaction.catalog.schemaVersion
-        guard version <= configuration.schemaVersion else {
-          // A newer program migrated the file: the store stays where it is, and its observers with it.
-          transaction.end()
-          misuse(.newerSchema(file: version, program: configuration.schemaVersion))
-          return tellFaults()
-        }
-        move(to: transaction)
+        do throws(StoreError) { try follow(transaction) } catch { return tellOutdated(error) }
       }
       keep(due, results)
       tell(watches, due, offers)
       forgetOld()
     }
   }
+
+  /// What makes the store outdated is said when its observers are told.
+  private func failedToMove(_ error: StoreError) { if outdated == nil { misuse(error) } }
 
   /// Nobody observes a result.
   private func deliverPlainly(mayMove: Bool) {
@@ -66,8 +68,9 @@ extension Store {
         try advance()
       }
     } catch {
-      misuse(error)
+      failedToMove(error)
     }
+    if let outdated { return tellOutdated(outdated) }
     checkCommittedProperties()
     tellChange()
   }
@@ -90,10 +93,10 @@ extension Store {
   }
 
   /// Tells observers of the store of the version it is at, once.
-  private func tellChange() {
+  func tellChange() {
     guard notifiedVersion != snapshot.version else { return }
     notifiedVersion = snapshot.version
-    tell(.didChange)
+    tell(.didChange, of: notifiedVersion)
   }
 
   /// First the observers of the store, then those of objects and lists, then those of results, in the order in which they
@@ -136,17 +139,18 @@ extension Store {
     observer.watch.map(shared.results.stop)
   }
 
-  private func tellFaults() {
-    for observer in resultObservers where observer.isActive {
-      guard let fault = observer.fault else { continue }
-      observer.flag.stop()
-      observer.block(.error(fault), self)
-    }
+  func tellFaults() {
     let faulty = faultyObservers
     faultyObservers = []
     for observer in faulty where observer.flag.isActive {
       observer.flag.stop()
       if let fault = observer.fault { observer.fail(fault) }
+    }
+    for observer in resultObservers where observer.isActive {
+      // One whose question was right hears of what came later when it listens, as of everything else.
+      guard let fault = observer.fault, observer.observation == nil || observer.isListening() else { continue }
+      observer.flag.stop()
+      observer.block(.error(fault), self)
     }
   }
 }

@@ -29,7 +29,7 @@ extension Store {
   ///
   /// It does not wait for observers that rest (`throttle`), and with `autorefresh` off, or after `invalidate()`, it
   /// refreshes. Not to be called in a write. `.wrongContext` where the store takes no turns by itself, and `refresh()`
-  /// does the same; `.cancelled`.
+  /// does the same; `.newerSchema` once a newer program has migrated the file, whose versions never come here; `.cancelled`.
   public func waitUntilNotified(
     of version: Version? = nil, isolation: isolated (any Actor)? = #isolation
   ) async throws(StoreError) {
@@ -40,6 +40,7 @@ extension Store {
     while true {
       if !configuration.autorefresh || isInvalidated { refresh() }
       if isTold(of: newest) { return }
+      if let outdated { throw outdated }
       if Task.isCancelled { throw StoreError(.cancelled, "The task that waited to be notified was cancelled.") }
       try await untilTurn(isolation: isolation)
     }
@@ -58,10 +59,13 @@ extension Store {
   /// Suspends until the store has had a turn, or the task is cancelled. The caller is of the store's context.
   /// `.wrongContext` where the store takes no turns by itself.
   package func untilTurn(isolation: isolated (any Actor)?) async throws(StoreError) {
+    let hadTurns = scheduler != nil
     bind(isolation)
     if scheduler == nil { throw .noContext }
     let waiting = TurnWaiting()
     waiters[ObjectIdentifier(waiting)] = { waiting.end() }
+    // No turn came for what was committed before the store had a context to take it in.
+    if !hadTurns { scheduleTurnIfBehind() }
     await withTaskCancellationHandler {
       await withCheckedContinuation(isolation: isolation) { waiting.begin($0) }
     } onCancel: {

@@ -96,7 +96,8 @@ public struct StoreCommits: AsyncSequence {
 
     public func next() async throws(StoreError) -> StoreCommit? { try await next(isolation: nil) }
 
-    /// The next commit; nil once the task is cancelled. Throws `.historyTrimmed`.
+    /// The next commit; nil once the task is cancelled. `.historyTrimmed`; `.newerSchema` after the last one that this program
+    /// can read, once a newer one has migrated the file.
     public func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> StoreCommit? {
       store.bind(actor)
       while !Task.isCancelled {
@@ -108,6 +109,7 @@ public struct StoreCommits: AsyncSequence {
           cursor = next.version
           return next
         }
+        if let outdated = store.outdated { throw outdated }
         if case .manual = store.home { throw .noContext }
         await wait(actor)
       }

@@ -48,8 +48,10 @@ extension Store {
     if observers.isEmpty, resultObservers.isEmpty, watchObservers.isEmpty, writing == nil {
       notifiedVersion = snapshot.version
     }
-    if let watch = observer.watch {
+    if observer.fault == nil { observer.fault = outdated }
+    if observer.fault == nil, let watch = observer.watch {
       watchObservers[ObjectIdentifier(watch)] = observer
+      for author in ignoredAuthors { watch.ignore(author: author) }
       shared.results.observe(watch)
     } else {
       faultyObservers.append(observer)

@@ -29,7 +29,9 @@ extension Store {
       ($0.schema.isScalar && !$0.schema.isRelationship) || value[$0.schema.name] == nil
     }
     if isFlat, update == .error { return live(try create(type, value, &creation)) }
-    return live(try undoneOnFailure(write) { () throws(StoreError) in try create(type, value, &creation) })
+    let key = try undoneOnFailure(write) { () throws(StoreError) in try create(type, value, &creation) }
+    tell(of: creation)
+    return live(key)
   }
 
   /// Makes objects from JSON: of an object in it one, of an array as many. See `create(_:value:update:)`; dates are text
@@ -41,8 +43,8 @@ extension Store {
     if T._$schema.isEmbedded { throw .embeddedAlone(T._$name) }
     let write = try openWrite(for: "Creating \(T._$name) objects")
     let node = try JSONNode(json)
+    var creation = Creation(update: update, write: write)
     let keys = try undoneOnFailure(write) { () throws(StoreError) in
-      var creation = Creation(update: update, write: write)
       let elements: [Any?]
       if case .array(let nodes) = node { elements = nodes.map(\.loose) } else { elements = [node.loose] }
       var keys: [Int64] = []
@@ -54,6 +56,7 @@ extension Store {
       }
       return keys
     }
+    tell(of: creation)
     return keys.map { live($0) }
   }
 
@@ -82,6 +85,11 @@ struct Creation {
   let write: RecordedTransaction
   /// Objects by the number that the document gives them: `"$id"`, for cycles and objects that are met again.
   var objects: [Int64: (type: String, key: Int64)] = [:]
+  /// Objects that it made.
+  var made: Set<ObjectPlace> = []
+  /// What was assigned to objects that were there, and the relationships that were set in any: for observers of properties.
+  var assigned: [(context: ModelContext, key: Int64, ordinal: Int)] = []
+  var relationships: Set<ColumnID> = []
   /// How many objects the one that is being made is inside of.
   var depth = 0
   /// Data can nest deeper than a stack.
@@ -109,6 +117,7 @@ extension Store {
       let adoption = try fill(T.self, context, values, creation.write)
       let made = try insert(adoption, context, .error, creation.write)
       (key, isNew) = (made.key, made.isNew)
+      if hasPropertyObservers { creation.made.insert(ObjectPlace(table: context.table, key: made.key)) }
     }
     guard let key else { throw .unknownType(T._$name) }
     if let given = values[GraphName.id], let id = Value.unwrapped(given) as? any BinaryInteger {
@@ -169,8 +178,12 @@ extension Store {
   ) throws(StoreError) {
     var creation = Creation(update: update, write: write)
     let schema = context.properties[ordinal].schema
-    if schema.isScalar, !schema.isRelationship { return try assign(given, to: ordinal, of: key, context, &creation) }
-    try undoneOnFailure(write) { () throws(StoreError) in try assign(given, to: ordinal, of: key, context, &creation) }
+    if schema.isScalar, !schema.isRelationship {
+      try assign(given, to: ordinal, of: key, context, &creation)
+    } else {
+      try undoneOnFailure(write) { () throws(StoreError) in try assign(given, to: ordinal, of: key, context, &creation) }
+    }
+    tell(of: creation)
   }
 
   fileprivate func assign(
@@ -190,6 +203,7 @@ extension Store {
         details: ["type": context.schema.name, "property": property.schema.name])
     case .scalar:
       let value = try element(given, property.schema, of: context.schema.name, &creation)
+      announce(ordinal, of: key, context, &creation)
       try write(value, to: property.column, key, context, creation.write)
     case .map:
       guard let given = Value.unwrapped(given),
@@ -200,6 +214,7 @@ extension Store {
       for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
         values.append(.init(key, try element(value, property.schema, of: context.schema.name, &creation)))
       }
+      announce(ordinal, of: key, context, &creation)
       try storing { () throws(StorageError) in try replaceMap(property.column, ObjectKey(key), values, creation.write) }
     case .set:
       guard let given = Value.unwrapped(given),
@@ -209,6 +224,7 @@ extension Store {
       for element in elements {
         values.append(try self.element(element, property.schema, of: context.schema.name, &creation))
       }
+      announce(ordinal, of: key, context, &creation)
       try storing { () throws(StorageError) in try replaceSet(property.column, ObjectKey(key), values, creation.write) }
     case .list:
       guard let given = Value.unwrapped(given),
@@ -218,8 +234,10 @@ extension Store {
       for element in elements {
         values.append(try self.element(element, property.schema, of: context.schema.name, &creation))
       }
+      announce(ordinal, of: key, context, &creation)
       try replaceList(property.column, key, values, keepsEqual: creation.update != .all, creation.write)
     }
+    context.noteRead(key, ordinal)
   }
 
   private func element(

@@ -124,9 +124,7 @@ extension Store {
   ) throws(StoreError) {
     let read = try storing { () throws(StorageError) in try engine.beginRead() }
     defer { read.end() }
-    if read.catalog.schemaVersion > configuration.schemaVersion {
-      throw .newerSchema(file: read.catalog.schemaVersion, program: configuration.schemaVersion)
-    }
+    if let refusal = configuration.refusal(of: read.catalog) { throw refusal }
     let missing = try read.catalog.extended(by: schema).steps.filter { !$0.isOfIndexes }
     if !missing.isEmpty { throw .lacking(missing, configuration.backend.location) }
   }

@@ -1,23 +1,36 @@
 import Notifications
 import Storage
 import Synchronization
+import Values
 
 /// What a store-level observer hears.
 public enum StoreNotification: Sendable, Hashable {
   /// The store is at a newer version, by a commit of anybody.
   case didChange
   /// There is a newer version, and the store stays where it is until `refresh()`: `autorefresh` is off.
+  /// Or a newer program has migrated the file, and `refresh()` will bring nothing any more: writing throws `.newerSchema`.
   case refreshRequired
 }
 
 /// One observation of a store. The token's `stop` may come from any thread; the block is let go on the store's context.
 final class StoreObserver {
   let flag: StopFlag
+  let watch: StoreWatch
   let block: (StoreNotification, Store) -> Void
 
-  init(_ flag: StopFlag, _ block: @escaping (StoreNotification, Store) -> Void) {
+  init(_ flag: StopFlag, _ watch: StoreWatch, _ block: @escaping (StoreNotification, Store) -> Void) {
     self.flag = flag
+    self.watch = watch
     self.block = block
+  }
+
+  /// Whether it is told: not of what it knows.
+  func hears(_ notification: StoreNotification, of version: Version) -> Bool {
+    guard flag.isActive else { return false }
+    switch notification {
+    case .didChange: return watch.learn(version)
+    case .refreshRequired: return !watch.knows(version)
+    }
   }
 }
 
@@ -34,19 +47,12 @@ extension Store {
     }
     let before = isInvalidated ? nil : snapshot.version
     deliver(.firstResults)
-    return snapshot.version != before
+    return !isInvalidated && snapshot.version != before
   }
 
   /// Takes a new snapshot. Tells nobody.
   func advance() throws(StoreError) {
-    let next = try storing { () throws(StorageError) in try shared.engine.beginRead() }
-    if next.catalog.schemaVersion > configuration.schemaVersion {
-      // A newer program migrated the file: what this one knows of its columns is over.
-      let version = next.catalog.schemaVersion
-      next.end()
-      throw .newerSchema(file: version, program: configuration.schemaVersion)
-    }
-    move(to: next)
+    try follow(try storing { () throws(StorageError) in try shared.engine.beginRead() })
   }
 
   /// Reads this snapshot from now on, and lets go of the old one unless frozen objects still read that.
@@ -90,10 +96,10 @@ extension Store {
   ) -> NotificationToken {
     bind(isolation)
     if observers.isEmpty, resultObservers.isEmpty, writing == nil { notifiedVersion = snapshot.version }
-    let flag = StopFlag()
-    observers.append(StoreObserver(flag, block))
+    let (flag, watch) = (StopFlag(), StoreWatch(notifiedVersion))
+    observers.append(StoreObserver(flag, watch, block))
     let (stops, anchor) = (watchStops, StoreAnchor(self))
-    return NotificationToken(fileID: fileID, line: line) {
+    return NotificationToken(fileID: fileID, line: line, subject: watch) {
       flag.stop()
       stops.raise()
       StoreAnchor.release(anchor)
@@ -123,24 +129,24 @@ extension Store {
       return
     }
     defer { for resume in waiters.values { resume() } }
-    if configuration.autorefresh || isExpired { return deliver(.none) }
+    if configuration.autorefresh || isExpired || outdated != nil { return deliver(.none) }
     // After `invalidate()` there is nothing to show until somebody refreshes.
     if !isInvalidated { deliver(.none, mayMove: false) }
     if !observers.isEmpty, let newest = try? shared.engine.latestVersion(), newest > snapshot.version,
       newest != announcedVersion
     {
       announcedVersion = newest
-      tell(.refreshRequired)
+      tell(.refreshRequired, of: newest)
     }
   }
 
-  func tell(_ notification: StoreNotification) {
+  func tell(_ notification: StoreNotification, of version: Version) {
     let wasDelivering = isDelivering
     isDelivering = true
     defer { isDelivering = wasDelivering }
     observers.removeAll { !$0.flag.isActive }
     // A copy: blocks may register and stop observers. One that an earlier block stopped does not run.
-    for observer in observers where observer.flag.isActive { observer.block(notification, self) }
+    for observer in observers where observer.hears(notification, of: version) { observer.block(notification, self) }
   }
 
   func subscribeIfNeeded() throws(StoreError) {
@@ -157,11 +163,18 @@ extension Store {
   func scheduleTurnIfBehind() {
     let isOwed = missedTurn
     missedTurn = false
-    guard isOwed || (try? shared.engine.latestVersion()).map({ $0 != notifiedVersion }) ?? false else { return }
+    guard isOwed || isBehind else { return }
     if let place { return place.wake() }
     guard subscription != nil else { return }
     let weak = ConfinedStore(self)
     home.schedule { weak.store?.turn() }
+  }
+}
+
+extension Store {
+  /// Whether there is a version of which observers have not heard, and may.
+  private var isBehind: Bool {
+    outdated == nil && (try? shared.engine.latestVersion()).map { $0 != notifiedVersion } ?? false
   }
 }
 

@@ -31,6 +31,8 @@ extension Store {
     try checkNotWriting()
     deliver(.commits)
     try checkNotWriting()
+    // Not after having waited for others.
+    if let outdated { throw outdated }
     try openWrite(try acquireWrite(deadline), deadline)
   }
 
@@ -105,7 +107,8 @@ extension Store {
   }
 
   /// Commits the open write. Afterwards the store is at the new version, and every observer will hear of it, but those of
-  /// `tokens`: they know what the write did, and hear of everything else as ever.
+  /// `tokens`: they know what the write did, and hear of everything else as ever. Those of single properties have heard it
+  /// all already.
   ///
   /// ```swift
   /// try store.beginWrite()
@@ -143,7 +146,7 @@ extension Store {
     case .success(nil): scheduleTurnIfBehind()
     case .success(let next?):
       // One that cannot be had now is had at the next refresh.
-      if let snapshot = next.snapshot { move(to: snapshot) }
+      if let snapshot = next.snapshot { do throws(StoreError) { try follow(snapshot) } catch { misuse(error) } }
       checkCommittedProperties()
       if silently { for observer in watchObservers.values { observer.rebase(self) } }
       for token in tokens {
@@ -177,22 +180,30 @@ extension Store {
     if !observations.isEmpty || !watches.isEmpty || silently {
       shared.results.settleStarts(of: observations, watches, andOfAllOthers: silently)
     }
-    return try shared.commitGate.withLock { _ throws(StorageError) in
-      if observations.isEmpty, watches.isEmpty, !silently {
-        let version = try write.commit(author: author, timeMilliseconds: time, durability)
-        shared.results.committed(version, changes: write.recordedCount)
+    // Before anybody can hear of the commit.
+    let version = write.transaction.version.next
+    let passed = tokens.compactMap { $0.subject as? StoreWatch }.filter { $0.pass(version) }
+    do throws(StorageError) {
+      return try shared.commitGate.withLock { _ throws(StorageError) in
+        if observations.isEmpty, watches.isEmpty, !silently {
+          let version = try write.commit(author: author, timeMilliseconds: time, durability)
+          shared.results.committed(version, changes: write.recordedCount)
+          return Committed(snapshot: try? shared.engine.beginRead())
+        }
+        try write.complete()
+        var record = write.record
+        record.version = version
+        record.author = author
+        _ = try shared.results.commit(
+          write.transaction, record, skipping: observations, watches: watches, skipsEverybody: silently
+        ) { () throws(StorageError) in
+          try write.commit(author: author, timeMilliseconds: time, durability)
+        }
         return Committed(snapshot: try? shared.engine.beginRead())
       }
-      try write.complete()
-      var record = write.record
-      record.version = write.transaction.version.next
-      record.author = author
-      _ = try shared.results.commit(
-        write.transaction, record, skipping: observations, watches: watches, skipsEverybody: silently
-      ) { () throws(StorageError) in
-        try write.commit(author: author, timeMilliseconds: time, durability)
-      }
-      return Committed(snapshot: try? shared.engine.beginRead())
+    } catch {
+      for watch in passed { watch.takeBack(version) }
+      throw error
     }
   }
 

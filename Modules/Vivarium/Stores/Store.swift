@@ -2,6 +2,7 @@ import ChangeTracker
 import Dispatch
 import Foundation
 import Notifications
+import QueryEngine
 import Storage
 import Values
 
@@ -40,6 +41,10 @@ public final class Store {
   var snapshot: any ReadTransaction
   /// The snapshot's line in the list of held versions; nil while none is held.
   var hold: VersionHold?
+  /// Why nothing newer can be read any more: a newer program has migrated the file. The store stays where it is, for good.
+  package internal(set) var outdated: StoreError?
+  /// Whether the store's observers heard of it.
+  var isOutdatedTold = false
   /// Whether `invalidate()` was called and nothing was read anew since.
   var isInvalidated: Bool { hold == nil }
   /// Where in the program it was opened.
@@ -68,6 +73,9 @@ public final class Store {
   @exclusivity(unchecked) var hasWindows = false
   /// Grows whenever anything that is read may have changed.
   @exclusivity(unchecked) private(set) var tick: UInt64 = 0
+  /// Queries that were bound lately, and how many ever were.
+  var latelyBound: [BoundQuery] = []
+  package var boundCount = 0
   /// How many queries this store ran; for tests.
   package var evaluationCount = 0
   /// How often an observed property was read to be compared, beside those that were set; for tests.
@@ -92,6 +100,8 @@ public final class Store {
   var faultyObservers: [WatchObserver] = []
   /// Set when one of them, or another observer, was stopped.
   let watchStops: StopSignal
+  /// Of whom an observer that begins here hears nothing: of a store that was opened for one.
+  var ignoredAuthors: [String] = []
   /// Iterators that wait for a turn.
   var waiters: [ObjectIdentifier: () -> Void] = [:]
   /// Whether any property of an object may have an observer of its own.
@@ -133,6 +143,11 @@ public final class Store {
       if let first { snapshot = first } else { snapshot = try shared.engine.beginRead() }
     } catch {
       throw StoreError(error)
+    }
+    // A newer program may have migrated the file since it was looked at.
+    if let refusal = configuration.refusal(of: snapshot.catalog) {
+      snapshot.end()
+      throw refusal
     }
     hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place, isBrief: isBrief)
     reading = snapshot
@@ -243,14 +258,26 @@ extension Store {
 
   /// A mistake that cannot be thrown where it happened.
   func misuse(_ error: StoreError) {
-    // Another program migrated the file: nobody's mistake here.
-    if error.code == .newerSchema { return readOfNothing(error) }
+    if error.isNobodysMistake { return readOfNothing(error) }
     switch configuration.misuse {
     case .trapInDebug:
       assertionFailure("\(error)")
       StoreLog.warning("\(error)")
     case .log: StoreLog.warning("\(error)")
     case .ignore: break
+    }
+  }
+}
+
+extension StoreError {
+  /// Whether it comes about however well a program is written: the disk failed, another program migrated the file, or a value
+  /// that somebody typed in is too large, or taken where it must be unique.
+  fileprivate var isNobodysMistake: Bool {
+    switch code {
+    case .newerSchema, .io, .corrupt, .outOfDiskSpace, .unsynced, .tooManyReaders, .addressSpace, .permissionDenied,
+      .uniqueViolation, .tooLarge:
+      true
+    default: false
     }
   }
 }
