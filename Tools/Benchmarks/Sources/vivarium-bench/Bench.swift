@@ -105,13 +105,14 @@ struct Listen: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "listen", shouldDisplay: false)
   @Option var engine: String
   @Option var path: String
+  @Option var question = "sorted"
 
   func run() throws {
-    guard let engine = Engine(rawValue: engine),
+    guard let engine = Engine(rawValue: engine), let question = LiveObserver.Question(rawValue: question),
       let contestant = try engine.contestant(path: path, data: Dataset(count: 0)) as? VivariumContestant
-    else { throw ValidationError("no engine '\(engine)'") }
+    else { throw ValidationError("no engine '\(engine)', or no question '\(question)'") }
     let say: @Sendable (Double) -> Void = { FileHandle.standardOutput.write(Data("\($0)\n".utf8)) }
-    let observer = try LiveObserver(contestant.configuration, onChange: say)
+    let observer = try LiveObserver(contestant.configuration, question, onChange: say)
     say(Clock.wall())
     _ = FileHandle.standardInput.readDataToEndOfFile()
     observer.stop()

@@ -11,9 +11,10 @@ struct Course {
   static let workloads = [
     "W1", "W12", "W14", "W3", "W4a", "W4b", "W5a", "W5b", "W5c", "W6", "W6b", "W6b.limit", "W7", "W9.sum", "W9.max",
     "W9.avg", "W8", "W12.afterW8", "W2a", "W2b", "memory", "W10.k1", "W10.k1.view", "W10.k100", "W10.k100.view",
-    "W10.k10000", "W10.k10000.view", "W10.one", "W10.five", "W10.token", "W10.tokens", "W10.observe", "W11.unobserved", "W11",
-    "W15", "memory.live", "R.fetch", "R.k1", "R.k1.plain", "R.k1.own", "R.k10000", "R.path", "R.fetch.filter", "R.k1.filter",
-    "I.bind", "W13",
+    "W10.k10000", "W10.k10000.view", "W10.cpu", "W10.unsorted", "W10.unsorted.view", "W10.small", "W10.small.view", "W10.one",
+    "W10.five", "W10.token", "W10.tokens", "W10.observe", "W11.unobserved", "W11",
+    "W15", "W15.small", "memory.live", "R.fetch", "R.k1", "R.k1.plain", "R.k1.own", "R.k10000", "R.path", "R.fetch.filter",
+    "R.k1.filter", "I.bind", "W13",
   ]
 
   func wants(_ workload: String) -> Bool {

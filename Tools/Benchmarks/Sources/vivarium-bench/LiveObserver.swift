@@ -3,8 +3,29 @@ import Foundation
 import Synchronization
 import Vivarium
 
-/// An observer of the live query of W10, W11 and W15 (`done == false` by `due`) on a queue of its own.
+/// An observer of a live query of W10, W11 and W15 on a queue of its own.
 final class LiveObserver {
+  /// What is observed.
+  enum Question: String {
+    /// `done == false` by `due`: seven rows of ten.
+    case sorted
+    /// The same without an order.
+    case unsorted
+    /// `project == 417` by `due`: a row of a thousand, by an index.
+    case small
+
+    func results(in store: Store) -> Results<TaskItem> {
+      let all = store.objects(TaskItem.self)
+      return switch self {
+      case .sorted: all.where { $0.done == false }.sorted(by: \.due)
+      case .unsorted: all.where { $0.done == false }
+      case .small: all.where { $0.project == LiveObserver.project }.sorted(by: \.due)
+      }
+    }
+  }
+
+  static let project: Int64 = 417
+
   /// The newest version that was heard of, when, and how many change sets came.
   struct Heard: Sendable {
     var version: UInt64 = 0
@@ -24,11 +45,14 @@ final class LiveObserver {
   }
 
   /// Returns once the observer has its first result.
-  init(_ configuration: Store.Configuration, onChange: @escaping @Sendable (Double) -> Void = { _ in }) throws {
+  init(
+    _ configuration: Store.Configuration, _ question: Question = .sorted,
+    onChange: @escaping @Sendable (Double) -> Void = { _ in }
+  ) throws {
     let heard = heard
     try queue.sync {
       let store = try Store(configuration, queue: queue)
-      token = store.objects(TaskItem.self).where { $0.done == false }.sorted(by: \.due).observe { change in
+      token = question.results(in: store).observe { change in
         let time = Clock.wall()
         let version = change.details?.toVersion.rawValue
         heard.state.withLock { state in
@@ -69,7 +93,7 @@ final class LiveObserver {
 /// A contestant whose queries can be observed.
 protocol LiveContestant: Contestant {
   var configuration: Store.Configuration { get }
-  func observe() throws -> LiveObserver
+  func observe(_ question: LiveObserver.Question) throws -> LiveObserver
   /// Sets `due` of these ids in one durable transaction. Calls `begin` right before the commit.
   func moveDues(_ ids: [Int], _ random: inout SplitMix, begin: () -> Void) throws -> Version
 }
@@ -88,30 +112,62 @@ extension Course {
   func live(_ contestant: any LiveContestant, _ data: Dataset) throws {
     var random = SplitMix(seed: 10)
     for k in [1, 100, 10_000] where wants("W10.k\(k)") && count >= k * 4 {
-      let observer = try contestant.observe()
-      defer { observer.stop() }
-      var (fromStart, fromReturn, cpus): ([Double], [Double], [Double]) = ([], [], [])
-      for _ in 0..<(k == 10_000 ? 7 : 31) {
-        let ids = openIDs(k, data, &random)
-        var (start, cpu) = (0.0, 0.0)
-        let version = try contestant.moveDues(ids, &random) { (start, cpu) = (Clock.wall(), Clock.cpu()) }
-        let end = Clock.wall()
-        let heard = observer.wait(for: version)
-        fromStart.append(heard.time - start)
-        fromReturn.append(max(0, heard.time - end))
-        cpus.append(Clock.cpu() - cpu)
+      let cpu = try watched("W10.k\(k)", .sorted, contestant, rounds: k == 10_000 ? 7 : 31) { openIDs(k, data, &random) }
+      guard k == 1, wants("W10.cpu") else { continue }
+      let alone = try unwatched(contestant) { openIDs(1, data, &random) }
+      line("W10.cpu", max(0, cpu - alone), max(0, cpu - alone), "CPU of the process beyond that of the commit, 1 change")
+    }
+    if wants("W10.unsorted") {
+      _ = try watched("W10.unsorted", .unsorted, contestant, rounds: 31) { openIDs(1, data, &random) }
+    }
+    if wants("W10.small") {
+      let ids = data.rows.indices.filter { data.rows[$0].project == LiveObserver.project }
+      if !ids.isEmpty {
+        _ = try watched("W10.small", .small, contestant, rounds: 31) { [ids[random.below(ids.count)]] }
       }
-      let middle = fromStart.count / 2
-      line(
-        "W10.k\(k)", fromStart.sorted()[middle], cpus.sorted()[middle],
-        "commit's start to the observer having the change set")
-      line(
-        "W10.k\(k).view", fromReturn.sorted()[middle], cpus.sorted()[middle],
-        "commit's return to the observer having the change set")
     }
     try observers(contestant, data, &random)
     if wants("W11") { try manyCommits(contestant, data, &random) }
-    if wants("W15"), engine.isOnDisk { try anotherProcess(contestant, data, &random) }
+    if wants("W15"), engine.isOnDisk {
+      try anotherProcess("W15", .sorted, contestant) { openIDs(1, data, &random) }
+      let ids = data.rows.indices.filter { data.rows[$0].project == LiveObserver.project }
+      if !ids.isEmpty { try anotherProcess("W15.small", .small, contestant) { [ids[random.below(ids.count)]] } }
+    }
+  }
+
+  /// Commits changes of some ids under an observer and reports the medians of both times. Returns the median CPU time.
+  private func watched(
+    _ name: String, _ question: LiveObserver.Question, _ contestant: any LiveContestant, rounds: Int, _ ids: () -> [Int]
+  ) throws -> Double {
+    let observer = try contestant.observe(question)
+    defer { observer.stop() }
+    var random = SplitMix(seed: 11)
+    var (fromStart, fromReturn, cpus): ([Double], [Double], [Double]) = ([], [], [])
+    for _ in 0..<rounds {
+      var (start, cpu) = (0.0, 0.0)
+      let version = try contestant.moveDues(ids(), &random) { (start, cpu) = (Clock.wall(), Clock.cpu()) }
+      let end = Clock.wall()
+      let heard = observer.wait(for: version)
+      fromStart.append(heard.time - start)
+      fromReturn.append(max(0, heard.time - end))
+      cpus.append(Clock.cpu() - cpu)
+    }
+    let cpu = cpus.sorted()[rounds / 2]
+    line(name, fromStart.sorted()[rounds / 2], cpu, "commit's start to the observer having the change set")
+    line(name + ".view", fromReturn.sorted()[rounds / 2], cpu, "commit's return to the observer having the change set")
+    return cpu
+  }
+
+  /// The median CPU time of the same commits while nobody observes.
+  private func unwatched(_ contestant: any LiveContestant, _ ids: () -> [Int]) throws -> Double {
+    var random = SplitMix(seed: 12)
+    var cpus: [Double] = []
+    for _ in 0..<31 {
+      var cpu = 0.0
+      _ = try contestant.moveDues(ids(), &random) { cpu = Clock.cpu() }
+      cpus.append(Clock.cpu() - cpu)
+    }
+    return cpus.sorted()[15]
   }
 
   private func manyCommits(
@@ -128,19 +184,20 @@ extension Course {
         check: nil, observer.map { "1,000 commits until the last is heard of, in \($0.count) change sets" } ?? "1,000 commits, nobody listens")
     }
     try run(nil)
-    let observer = try contestant.observe()
+    let observer = try contestant.observe(.sorted)
     defer { observer.stop() }
     try run(observer)
   }
 
   /// W15: a child process observes and says when it has each change set.
   private func anotherProcess(
-    _ contestant: any LiveContestant, _ data: Dataset, _ random: inout SplitMix
+    _ name: String, _ question: LiveObserver.Question, _ contestant: any LiveContestant, _ ids: () -> [Int]
   ) throws {
+    var random = SplitMix(seed: 13)
     let child = Process()
     let (output, input) = (Pipe(), Pipe())
     child.executableURL = Bundle.main.executableURL
-    child.arguments = ["listen", "--engine", engine.rawValue, "--path", path]
+    child.arguments = ["listen", "--engine", engine.rawValue, "--path", path, "--question", question.rawValue]
     child.standardOutput = output
     child.standardInput = input
     try child.run()
@@ -151,13 +208,13 @@ extension Course {
     _ = next()
     var seconds: [Double] = []
     for _ in 0..<31 {
-      _ = try contestant.moveDues(openIDs(1, data, &random), &random) {}
+      _ = try contestant.moveDues(ids(), &random) {}
       let end = Clock.wall()
       // Both clocks are the machine's.
       seconds.append(max(0, next() - end))
     }
     try input.fileHandleForWriting.close()
     child.waitUntilExit()
-    line("W15", seconds.sorted()[15], 0, "commit's return to another process having the change set")
+    line(name, seconds.sorted()[15], 0, "commit's return to another process having the change set")
   }
 }

@@ -94,7 +94,7 @@ class VivariumContestant: LiveContestant {
     }
   }
 
-  func observe() throws -> LiveObserver { try LiveObserver(configuration) }
+  func observe(_ question: LiveObserver.Question) throws -> LiveObserver { try LiveObserver(configuration, question) }
 
   func moveDues(_ ids: [Int], _ random: inout SplitMix, begin: () -> Void) throws -> Version {
     try store.beginWrite()
