@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
 
-/// An observer was not told of a commit in time.
+/// An observer was not told in time of what was there to be told.
 struct Silence: Error, CustomStringConvertible {
   let listener: String
 
-  var description: String { "\(listener) did not hear of a commit for \(Silence.limit) s. That is a fault, not a figure." }
+  var description: String { "\(listener) heard nothing for \(Silence.limit) s. That is a fault, not a figure." }
 
   /// In seconds: long enough for a machine that is busy, short enough for who waits for the run.
   static let limit = 60

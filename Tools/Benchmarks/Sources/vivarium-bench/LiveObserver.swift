@@ -67,7 +67,9 @@ final class LiveObserver {
       }
       self.store = store
     }
-    heard.bell.wait()
+    if heard.bell.wait(timeout: .now() + .seconds(Silence.limit)) == .timedOut {
+      throw Silence(listener: "an observer that waits for its first result")
+    }
   }
 
   /// Waits until the observer has a version.
