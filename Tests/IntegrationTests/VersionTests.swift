@@ -34,8 +34,10 @@ import Vivarium
     try store.write { try store.add(Book(title: "A")) }
     let held = store.version
     let (path, name) = (configuration.backend.location, engine.rawValue)
-    let child = Task.detached {
+    let child = ExitingChild(output: path + ".output")
+    let running = Task.detached {
       await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
+        ExitingChild.redirectOutput(to: path + ".output")
         var configuration = try #require(Engine(rawValue: name)).configuration(URL(fileURLWithPath: path))
         configuration.label = "the other program"
         let store = try Store(configuration)
@@ -43,14 +45,17 @@ import Vivarium
         while !FileManager.default.fileExists(atPath: path + ".listed") { sched_yield() }
         #expect(store.objects(Book.self).map(\.title) == ["A"])
       }
+      child.end()
     }
-    while !FileManager.default.fileExists(atPath: path + ".reads") { await Task.yield() }
+    // Also where this ends before its time, so that the child does.
+    defer { try? Data().write(to: URL(fileURLWithPath: path + ".listed")) }
+    try await child.wait(forFile: path + ".reads")
     try store.write { try store.add(Book(title: "B")) }
     let holder = try store.heldVersions().first { $0.processID != ProcessInfo.processInfo.processIdentifier }
     #expect(holder?.label == "the other program" && holder?.version == held && holder?.place == nil)
     #expect(try #require(holder?.age) >= .zero)
     try Data().write(to: URL(fileURLWithPath: path + ".listed"))
-    _ = await child.value
+    await running.value
     #expect(try store.heldVersions().allSatisfy { $0.label == nil })
   }
 
@@ -133,6 +138,38 @@ import Vivarium
     try store.write { author.books[0].title = "C" }
     #expect(books.map(\.title) == ["C"])
     #expect(try other.heldVersions().count == 2)
+  }
+
+  /// Also where an observer wants to see what objects were, and has yet to be told.
+  @Test(arguments: Engine.allCases) func anInvalidatedStoreKeepsNoOldValues(engine: Engine) throws {
+    let (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    let books = (1...3).map { Book(title: "\($0)", pages: $0) }
+    try other.write { try other.add(books) }
+    store.refresh()
+    var told: [String] = []
+    let token = try store.objects(Book.self).observe(includingOldValues: true) { change in
+      guard let details = change.details else { return }
+      told.append("\(details.deletedIDs.count) \(details.deletedObjects(Book.self).map(\.title))")
+    }
+    store.refresh()
+    try other.write { try other.delete(books[0]) }
+    store.invalidate()
+    func pinned() throws -> Set<Version> {
+      _ = other.notifierWork
+      return Set(try other.statistics().pins.map(\.version))
+    }
+    #expect(try pinned() == [other.version] && other.heldVersions().map(\.version).allSatisfy { $0 == other.version })
+    for page in 10..<13 { try other.write { books[1].pages = page } }
+    #expect(try pinned() == [other.version])
+    store.refresh()
+    #expect(told == ["1 []"])
+    // From then on there are old values again.
+    try other.write { try other.delete(books[1]) }
+    store.refresh()
+    #expect(told == ["1 []", "1 [\"2\"]"])
+    token.stop()
   }
 
   @Test func invalidatingInAWriteUndoesIt() throws {

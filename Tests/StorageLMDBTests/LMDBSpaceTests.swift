@@ -2,6 +2,7 @@ import ColumnStore
 import Foundation
 import Storage
 import StorageLMDB
+import TestSupport
 import Testing
 import Values
 
@@ -65,8 +66,10 @@ struct LMDBSpaceTests {
   @Test func whatAReaderOfAnotherProcessHoldsIsNotGivenBack() async throws {
     let path = scratch.path
     try store.put((0..<300).map { ("k\($0)", value($0, 1)) }, 1)
-    let child = Task.detached {
+    let child = ExitingChild(output: path + "/output")
+    let running = Task.detached {
       await #expect(processExitsWith: .success) { [path = path as String] in
+        ExitingChild.redirectOutput(to: path + "/output")
         let store = try LMDBStore(path: path + "/a")
         let held = try store.beginSnapshot()
         try Data().write(to: URL(fileURLWithPath: path + "/reads"))
@@ -76,13 +79,16 @@ struct LMDBSpaceTests {
         }
         held.end()
       }
+      child.end()
     }
-    while !FileManager.default.fileExists(atPath: path + "/reads") { await Task.yield() }
+    // Also where this ends before its time, so that the child does.
+    defer { try? Data().write(to: URL(fileURLWithPath: path + "/given")) }
+    try await child.wait(forFile: path + "/reads")
     try store.put((0..<300).map { ("k\($0)", nil) }, 2)
     try store.put([("a", "3")], 3)
     _ = try store.reclaimSpace(.never)
     try Data().write(to: URL(fileURLWithPath: path + "/given"))
-    _ = await child.value
+    await running.value
   }
 
   @Test func aFileFarLargerThanItsContentGivesBackByItself() throws {
