@@ -51,10 +51,9 @@ struct FileWriterLockTests {
     let path = scratch.path
     let lock = try FileWriterLock(path: path + "/a.coord")
     let child = ExitingChild(output: path + "/output")
-    let waiting = Task.detached { () async throws -> Bool in
-      // Also where this ends before its time, so that the child does.
+    let waiting = child.whenMade(path + "/held") {
+      // Also where this fails, so that the child ends.
       defer { try? Data().write(to: URL(fileURLWithPath: path + "/over")) }
-      try await child.wait(forFile: path + "/held")
       let hold = try lock.acquire(.never)
       defer { hold.release() }
       return hold.followsDeath

@@ -63,7 +63,7 @@ import Vivarium
     for book in books.sorted(by: \.pages, ascending: false) { alive.meet(book) }
     for book in books.where({ $0.pages >= 0 }) { alive.meet(book) }
     for position in books.indices { alive.meet(books[position]) }
-    for book in author.books { alive.meet(book) }
+    for position in author.books.indices { alive.meet(author.books[position]) }
     books.forEach { alive.meet($0) }
     #expect(alive.met == 6 * count && alive.most <= 2 && alive.now == 0)
     #expect(alive.pages == 6 * count * (count - 1) / 2)

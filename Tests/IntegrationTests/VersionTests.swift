@@ -35,27 +35,26 @@ import Vivarium
     let held = store.version
     let (path, name) = (configuration.backend.location, engine.rawValue)
     let child = ExitingChild(output: path + ".output")
-    let running = Task.detached {
-      await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
-        ExitingChild.redirectOutput(to: path + ".output")
-        var configuration = try #require(Engine(rawValue: name)).configuration(URL(fileURLWithPath: path))
-        configuration.label = "the other program"
-        let store = try Store(configuration)
-        try Data().write(to: URL(fileURLWithPath: path + ".reads"))
-        while !FileManager.default.fileExists(atPath: path + ".listed") { sched_yield() }
-        #expect(store.objects(Book.self).map(\.title) == ["A"])
-      }
-      child.end()
+    let holder = child.whenMade(path + ".reads") {
+      // Also where this fails, so that the child ends.
+      defer { try? Data().write(to: URL(fileURLWithPath: path + ".listed")) }
+      let writer = try Store(configuration)
+      try writer.write { try writer.add(Book(title: "B")) }
+      return try writer.heldVersions().first { $0.processID != ProcessInfo.processInfo.processIdentifier }
     }
-    // Also where this ends before its time, so that the child does.
-    defer { try? Data().write(to: URL(fileURLWithPath: path + ".listed")) }
-    try await child.wait(forFile: path + ".reads")
-    try store.write { try store.add(Book(title: "B")) }
-    let holder = try store.heldVersions().first { $0.processID != ProcessInfo.processInfo.processIdentifier }
-    #expect(holder?.label == "the other program" && holder?.version == held && holder?.place == nil)
-    #expect(try #require(holder?.age) >= .zero)
-    try Data().write(to: URL(fileURLWithPath: path + ".listed"))
-    await running.value
+    await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
+      ExitingChild.redirectOutput(to: path + ".output")
+      var configuration = try #require(Engine(rawValue: name)).configuration(URL(fileURLWithPath: path))
+      configuration.label = "the other program"
+      let store = try Store(configuration)
+      try Data().write(to: URL(fileURLWithPath: path + ".reads"))
+      while !FileManager.default.fileExists(atPath: path + ".listed") { sched_yield() }
+      #expect(store.objects(Book.self).map(\.title) == ["A"])
+    }
+    child.end()
+    let found = try await holder.value
+    #expect(found?.label == "the other program" && found?.version == held && found?.place == nil)
+    #expect(try #require(found?.age) >= .zero)
     #expect(try store.heldVersions().allSatisfy { $0.label == nil })
   }
 

@@ -1,8 +1,22 @@
 import Foundation
 import Synchronization
 
-/// The process of an exit test, for the test that started it and waits for what it does. A child that ends before that, whatever
-/// the reason, ends the wait, with what it wrote.
+/// The process of an exit test, for the test that started it and goes on when it has done something. A child that ends before
+/// that, whatever the reason, ends the wait, with what it wrote.
+///
+/// What the test does meanwhile is done on a thread of its own: the ends of children are waited for on the threads of tasks, all
+/// of them where there are as many children, and a task that a child waits for would never run.
+///
+/// ```swift
+/// let child = ExitingChild(output: path + "/output")
+/// let seen = child.whenMade(path + "/reads") { try look() }
+/// await #expect(processExitsWith: .success) { [path = path as String] in
+///   ExitingChild.redirectOutput(to: path + "/output")
+///   …
+/// }
+/// child.end()
+/// #expect(try await seen.value == 1)
+/// ```
 public final class ExitingChild: Sendable {
   /// A child ended before it did what was waited for.
   public struct EndedEarly: Error, CustomStringConvertible {
@@ -26,12 +40,22 @@ public final class ExitingChild: Sendable {
   /// The child has exited.
   public func end() { hasEnded.store(true, ordering: .releasing) }
 
-  /// Returns when a file that the child makes is there. `EndedEarly` when it exited without.
-  public func wait(forFile path: String) async throws {
+  /// Runs work on a thread of its own as soon as a file is there that the child makes. Its value throws `EndedEarly` when the
+  /// child exited without.
+  public func whenMade<R: Sendable>(_ path: String, _ body: @escaping @Sendable () throws -> R) -> Work<R> {
+    let work = Work<R>()
+    work.begin { [self] in
+      try wait(forFile: path)
+      return try body()
+    }
+    return work
+  }
+
+  private func wait(forFile path: String) throws {
     while !FileManager.default.fileExists(atPath: path) {
       // It may have made the file in the end.
       if hasEnded.load(ordering: .acquiring), !FileManager.default.fileExists(atPath: path) { throw endedEarly(path) }
-      await Task.yield()
+      sched_yield()
     }
   }
 
@@ -39,5 +63,28 @@ public final class ExitingChild: Sendable {
     let said = (try? String(contentsOfFile: output, encoding: .utf8)) ?? "nothing"
     let name = URL(fileURLWithPath: path).lastPathComponent
     return EndedEarly(description: "The child process exited before it made '\(name)'. It wrote: \(said)")
+  }
+
+  /// What comes of work on a thread of its own.
+  public final class Work<R: Sendable>: Sendable {
+    private let done = Signal()
+    private let result = Mutex<Result<R, any Error>?>(nil)
+
+    fileprivate func begin(_ body: @escaping @Sendable () throws -> R) {
+      onThread { [self] in
+        let made = Result(catching: body)
+        result.withLock { $0 = made }
+        done.fire()
+      }
+    }
+
+    /// Waits for its end. To be asked once.
+    public var value: R {
+      get async throws {
+        await elsewhere { _ = self.done.wait() }
+        guard let made = result.withLock({ $0 }) else { throw EndedEarly(description: "The work has no end.") }
+        return try made.get()
+      }
+    }
   }
 }
