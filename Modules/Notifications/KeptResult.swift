@@ -175,10 +175,10 @@ extension KeptResult {
   ) throws(StorageError) {
     let skipping = skipping.filter { $0.recipe.identity.isSame(as: recipe.identity) }
     if let total { return note(total, by: records, skipping: skipping) }
-    // As they were before the step: what was not touched since is so still.
-    let keys = rowUpkeep?.fullKeys(in: readings.from)
     for observation in skipping {
-      try observation.separate { known throws(StorageError) in try known.copy(skipping: step, keys) }
+      try observation.separate { known throws(StorageError) in
+        try known.copy(skipping: step, keysBefore(readings.from))
+      }
     }
     var apart = skipping
     for observation in observations where !observation.ignoredAuthors.isEmpty {
@@ -188,7 +188,7 @@ extension KeptResult {
       let rows: Set<Int64>? = told.isEmpty ? [] : try rowUpkeep?.rows(touchedBy: told, from: readings.from, to: readings.to)
       let those = touching(told)
       try observation.separate { known throws(StorageError) in
-        try known.copy(adding: step, telling: rows, keys, by: those)
+        try known.copy(adding: step, telling: rows, keysBefore(readings.from), by: those)
       }
     }
     // Those that went apart hold their own states, which are not in the list yet.
@@ -196,6 +196,9 @@ extension KeptResult {
     for state in living() { state.add(step, by: those) }
     for observation in apart { states += observation.states.map { WeakState(state: $0) } }
   }
+
+  /// Full sort keys as they were before a step, where places are not known without: what was not touched since has them still.
+  private func keysBefore(_ reading: any StorageReading) -> FullKeys? { rowUpkeep?.fullKeys(in: reading) }
 
   /// The same of a total.
   private func note(_ total: KeptTotal, by records: [CommitRecord], skipping: [ResultObservation]) {
