@@ -8,6 +8,7 @@ extension LinkingObjects {
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (CollectionChange<LinkingObjects<Element>>) -> Void
   ) -> NotificationToken {
+    if let refused = results?.store.tokenElsewhere(fileID, line) { return refused }
     guard let results = observed else {
       block(.error(.unmanagedCollection))
       return .ended(fileID, line)
@@ -22,6 +23,7 @@ extension LinkingObjects {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (CollectionChange<LinkingObjects<Element>>) -> Void
   ) throws(StoreError) -> NotificationToken {
+    try results?.store.checkContext("observe")
     guard let results = observed else {
       block(.error(.unmanagedCollection))
       return .ended(fileID, line)
