@@ -40,8 +40,12 @@ extension TextQuery {
   /// Hits in bytes, with the terms that are met; what overlaps is one.
   private func places(in text: String) -> [TextHit] {
     var result: [TextHit] = []
-    TextWords.forEach(in: text) { word, _, source in
+    // Whether the last hit is the first sign of a pair alone: where that ends shows at the next word, which begins there.
+    var isHalf = false
+    TextWords.forEach(in: text) { word, kind, source in
+      if isHalf, let last = result.last { result[result.count - 1].bytes = last.bytes.lowerBound..<source.lowerBound }
       let terms = places(of: word, among: required)
+      isHalf = terms != 0 && kind == .pair && !isWhole(word, terms)
       if terms == 0 { return true }
       if let last = result.last, source.lowerBound < last.bytes.upperBound {
         result[result.count - 1].bytes = last.bytes.lowerBound..<max(last.bytes.upperBound, source.upperBound)
@@ -52,6 +56,11 @@ extension TextQuery {
       return true
     }
     return result
+  }
+
+  /// Whether one of the terms is the word, and not its beginning.
+  private func isWhole(_ word: [UInt8], _ terms: UInt64) -> Bool {
+    self.terms.indices.contains { terms & (1 << UInt64($0)) != 0 && self.terms[$0] == .word(word) }
   }
 }
 
