@@ -19,6 +19,7 @@ import Values
       PropertySchema(name: "id", kind: .scalar(.int64), isPrimaryKey: true),
       PropertySchema(name: "things", kind: .linkingObjects(origin: "Thing", property: "a link é")),
       PropertySchema(name: "n", kind: .scalar(.int8), isIndexed: true, defaultValue: .word(.min)),
+      PropertySchema(name: "words", kind: .scalar(.string), isFullText: true),
       PropertySchema(name: "s", kind: .scalar(.string), isUnique: true, defaultValue: .bytes([0, 255, 7])),
     ]
     return try Catalog().adopting(

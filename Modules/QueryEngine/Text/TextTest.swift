@@ -44,6 +44,9 @@ struct TextTest: Sendable {
     return nil
   }
 
+  /// What is looked for, where it is words.
+  var words: TextQuery? { if case .words(let query) = kind { query } else { nil } }
+
   func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let folding else { return matchesFolded(bytes) }
     if case .expression = kind, !folding.ignoresDiacritics { return matchesFolded(bytes) }

@@ -38,8 +38,14 @@ public struct TextQuery: Sendable, Hashable {
 
   /// The words that must be there, folded, with `*` behind beginnings.
   public var words: [String] {
-    terms.indices.filter { required & (1 << UInt64($0)) != 0 }.map { terms[$0].description }
+    requiredTerms.map(\.description)
   }
+}
+
+extension TextQuery {
+  /// Those that must be there, for indexes.
+  package var requiredTerms: [TextTerm] { terms.indices.filter { required & (1 << UInt64($0)) != 0 }.map { terms[$0] } }
+  package var hasExclusions: Bool { !excluded.isEmpty }
 }
 
 extension TextQuery: CustomStringConvertible {
@@ -51,6 +57,14 @@ package enum TextTerm: Sendable, Hashable {
   case word([UInt8])
   /// Every word that begins so.
   case prefix([UInt8])
+
+  package var bytes: [UInt8] {
+    switch self {
+    case .word(let bytes), .prefix(let bytes): bytes
+    }
+  }
+
+  package var isPrefix: Bool { if case .prefix = self { true } else { false } }
 
   @inline(__always) func accepts(_ word: [UInt8]) -> Bool {
     switch self {

@@ -20,6 +20,9 @@ package struct TextWords {
   /// Of a longer word these count: an index keeps each word there is.
   package static let lettersMax = 64
 
+  /// The number of these rules: raised when a text would be cut into other words, so that indexes are made anew.
+  package static let rules = 1
+
   /// A word in UTF-8 and where it stands in the text, in bytes; false stops.
   package typealias Body = (_ word: [UInt8], _ kind: Kind, _ source: Range<Int>) -> Bool
 
@@ -68,6 +71,16 @@ package struct TextWords {
   package static func forEach(in text: String, _ body: Body) {
     var text = text
     text.withUTF8 { forEach(in: UnsafeRawBufferPointer($0), body) }
+  }
+
+  /// Each word of a text once: what an index keeps of it.
+  package static func all(in text: UnsafeRawBufferPointer) -> Set<[UInt8]> {
+    var words: Set<[UInt8]> = []
+    forEach(in: text) { word, _, _ in
+      words.insert(word)
+      return true
+    }
+    return words
   }
 
   private mutating func take(ascii byte: UInt8, _ place: Range<Int>, _ body: Body) {
