@@ -5,8 +5,8 @@ import Vivarium
 
 @Model final class Note {
   @PrimaryKey var number: Int
-  var title: String?
-  var body = ""
+  @FullText var title: String?
+  @FullText var body = ""
   var about: Note?
 }
 
