@@ -170,6 +170,7 @@ extension Parser {
       return .expression(left)
     }
     try advance()
+    if comparator == .text, token.isSymbol("[") { throw fault("a text, for TEXT takes no options") }
     let folding = try options()
     if comparator == .between { try expectBounds() }
     let right: ExpressionNode
@@ -251,6 +252,7 @@ extension Parser {
     case "endswith": return .endsWith
     case "like": return .like
     case "matches": return .matches
+    case "text": return .text
     default: return nil
     }
   }

@@ -68,7 +68,7 @@ extension Evaluator {
     switch comparator {
     case .equal, .in, .like, .matches: return both
     case .notEqual: return !both
-    case .contains, .beginsWith, .endsWith, .between: return false
+    case .contains, .beginsWith, .endsWith, .text, .between: return false
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
       let isOrdered = comparison.ordersNullText && !comparison.left.isConstantNull && !comparison.right.isConstantNull
       if isOrdered { return Semantics.holds(a, comparator, b) }
