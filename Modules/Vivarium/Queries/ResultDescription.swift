@@ -69,7 +69,7 @@ extension ResultDescription {
   /// How the notifier makes and keeps it.
   var recipe: ResultRecipe {
     ResultRecipe(
-      identity: self, keys: { reading throws(StorageError) in try keys(in: reading) }, question: { question(in: $0) })
+      identity: self, keys: { reading throws(StorageError) in try keys(in: reading) }, question: { question(in: $0.catalog) })
   }
 
   private func question(in catalog: Catalog) -> ResultRecipe.Question {
