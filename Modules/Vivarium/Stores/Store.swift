@@ -238,7 +238,7 @@ extension Store {
     context.tick &+= 1
     if membership {
       context.raw.pointee.membershipTick &+= 1
-      context.noteResults()
+      context.noteMembership()
     }
   }
 
