@@ -14,6 +14,8 @@ final class KeptResult {
 
   let recipe: ResultRecipe
   private var upkeep: Upkeep
+  /// What the question was made with.
+  private(set) var boundTo: [Value?]
   /// What observers hear instead of change sets.
   private var total: KeptTotal?
   /// What the tokens were given, by what it is: tokens that know the same share one.
@@ -24,6 +26,7 @@ final class KeptResult {
   /// Evaluates the question. O(n), or O(n log n) for an order.
   init(_ recipe: ResultRecipe, in reading: any StorageReading) throws(StorageError) {
     self.recipe = recipe
+    boundTo = try recipe.binding?.values(in: reading) ?? []
     upkeep = try KeptResult.build(recipe, in: reading)
     try startTotal(in: reading)
   }
@@ -35,7 +38,7 @@ final class KeptResult {
   private static func build(
     _ recipe: ResultRecipe, in reading: any StorageReading
   ) throws(StorageError) -> Upkeep {
-    switch recipe.question(reading.catalog) {
+    switch try recipe.question(reading) {
     case .rows(let question): return .view(try ViewUpkeep(question, keys: try recipe.keys(reading), in: reading))
     case .window(let question, let window, let keys):
       return .window(try WindowUpkeep(question, window, keys: try keys(reading), in: reading))
@@ -67,7 +70,7 @@ final class KeptResult {
   /// Whether the step of a commit costs no more than the objects that it names: rows are kept one by one, none is
   /// reached over links, and nothing else is kept.
   func costsItsRowsAlone(_ record: CommitRecord) -> Bool {
-    guard isKeptByRowsAlone, let rowUpkeep else { return false }
+    guard isKeptByRowsAlone, let rowUpkeep, recipe.binding?.isTouched(by: record) != true else { return false }
     return !rowUpkeep.isReachedOverLinks(by: record)
   }
 
@@ -226,6 +229,7 @@ extension KeptResult {
   /// Makes the view anew where its steps are not known or came to nothing. Objects that `records` modified count as
   /// touched; all of them where the records are not known.
   func rebuild(in reading: any StorageReading, by records: [CommitRecord]?) throws(StorageError) {
+    boundTo = try recipe.binding?.values(in: reading) ?? []
     upkeep = try KeptResult.build(recipe, in: reading)
     try startTotal(in: reading)
     for observation in observations { refilter(observation) }

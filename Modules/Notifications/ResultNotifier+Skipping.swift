@@ -21,7 +21,11 @@ extension ResultNotifier {
       var torn: [KeptResult] = []
       for result in results.values {
         do throws(StorageError) {
-          if let step = try result.step([record], from: from, to: write) { steps.append((result, step)) }
+          if try result.isRebound(by: [record], in: write) {
+            torn.append(result)
+          } else if let step = try result.step([record], from: from, to: write) {
+            steps.append((result, step))
+          }
         } catch {
           torn.append(result)
         }
@@ -45,8 +49,11 @@ extension ResultNotifier {
         }
         workDone.steps += 1
       }
+      // Of one that is made anew, tokens know the result that have nothing to hear from before.
+      let knowing = told.filter { $0.known?.isEmpty == true }
       do throws(StorageError) {
         try settle(at: version, from, torn, record, skipped)
+        if held?.version == version { for result in torn { result.rebase(knowing, at: version) } }
       } catch {
         fail(error)
       }

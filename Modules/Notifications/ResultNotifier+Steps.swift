@@ -102,8 +102,13 @@ extension ResultNotifier {
     for result in results.values {
       do throws(StorageError) {
         if let records {
-          guard let step = try result.step(records, from: from, to: to) else { continue }
-          try result.add(step, by: records, (from, to))
+          if try result.isRebound(by: records, in: to) {
+            try result.rebind(records, from: from, to: to)
+            workDone.rebuilds += 1
+          } else {
+            guard let step = try result.step(records, from: from, to: to) else { continue }
+            try result.add(step, by: records, (from, to))
+          }
         } else {
           try result.rebuild(in: to, by: nil)
           workDone.rebuilds += 1

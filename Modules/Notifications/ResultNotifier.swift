@@ -219,7 +219,7 @@ extension ResultNotifier {
 
   private func take(_ made: KeptResult, madeIn reading: any ReadTransaction) throws(StorageError) {
     guard let held, held.version > reading.version else { return }
-    guard let records = try ResultNotifier.records(from: reading, to: held) else {
+    guard let records = try ResultNotifier.records(from: reading, to: held), try !made.isRebound(by: records, in: held) else {
       return try made.rebuild(in: held, by: nil)
     }
     _ = try made.step(records, from: reading, to: held)

@@ -18,17 +18,21 @@ package struct ResultRecipe: Sendable {
   package var identity: any Hashable & Sendable
   /// The keys of the rows, in order. Runs on the notifier's queue, never on the observer's context.
   package var keys: @Sendable (any StorageReading) throws(StorageError) -> [Int64]
-  package var question: @Sendable (Catalog) -> Question
+  package var question: @Sendable (any StorageReading) throws(StorageError) -> Question
+  /// What the question depends on, which is made anew when that changes; nil: nothing but itself.
+  package var binding: ResultBinding?
   /// What observers hear instead of change sets; nil: those. Part of `identity`.
   package var total: TotalQuestion?
 
   package init(
     identity: any Hashable & Sendable, keys: @escaping @Sendable (any StorageReading) throws(StorageError) -> [Int64],
-    question: @escaping @Sendable (Catalog) -> Question, total: TotalQuestion? = nil
+    question: @escaping @Sendable (any StorageReading) throws(StorageError) -> Question, binding: ResultBinding? = nil,
+    total: TotalQuestion? = nil
   ) {
     self.identity = identity
     self.keys = keys
     self.question = question
+    self.binding = binding
     self.total = total
   }
 }

@@ -14,6 +14,18 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
     case engine(statement: String)
   }
 
+  /// An index that the condition could go by.
+  public struct IndexWay: Sendable, Hashable {
+    public var properties: [String]
+    /// How many objects it delivers.
+    public var rows: Int
+
+    public init(properties: [String], rows: Int) {
+      self.properties = properties
+      self.rows = rows
+    }
+  }
+
   public var access: Access
   /// How many objects the access delivers, before the rest of the condition.
   public var estimatedRows: Int
@@ -25,6 +37,9 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
   public var sorts: Bool
   /// At most so many are kept while ordering.
   public var limit: Int?
+  /// Indexes that would do and were not chosen: another delivers fewer, or reading everything costs less than what they
+  /// deliver read one by one.
+  public var passedOver: [IndexWay] = []
 
   public var description: String {
     let way =
@@ -37,6 +52,7 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
     var text = "\(way); about \(estimatedRows) rows"
     if testsEachRow { text += "; tests each row" }
     if sorts { text += limit.map { "; keeps the first \($0) in order" } ?? "; sorts" }
+    for way in passedOver { text += "; not by the index on \(way.properties.joined(separator: ", ")) (\(way.rows) rows)" }
     return text
   }
 }

@@ -131,9 +131,9 @@ struct Run {
   }
 
   mutating func explain() throws(StorageError) -> QueryExplanation {
-    let names = plan.columns.compactMap { plan.table[$0]?.schema.name }
+    let columns = plan.columns.compactMap { plan.table[$0]?.schema.name }
     var result = QueryExplanation(
-      access: .scan, estimatedRows: 0, testsEachRow: true, columns: names, sorts: !plan.order.isEmpty, limit: plan.limit)
+      access: .scan, estimatedRows: 0, testsEachRow: true, columns: columns, sorts: !plan.order.isEmpty, limit: plan.limit)
     switch try source() {
     case .nothing:
       result.access = .nothing
@@ -141,10 +141,11 @@ struct Run {
     case .scan:
       result.estimatedRows = try storage.count(plan.table.id)
       if case .constant = plan.condition { result.testsEachRow = false }
+      for access in plan.accesses { result.passedOver.append(try way(access)) }
     case .index(let access, let estimate):
-      result.access = .index(
-        properties: access.index.properties.compactMap { plan.table[$0]?.schema.name }, runs: access.ranges.count)
+      result.access = .index(properties: names(of: access), runs: access.ranges.count)
       result.estimatedRows = estimate
+      for other in plan.accesses where other.index.id != access.index.id { result.passedOver.append(try way(other)) }
       if case .constant = access.residual { result.testsEachRow = false }
     case .words(let access, let counts, _):
       result.access = .index(
@@ -158,5 +159,12 @@ struct Run {
       if pushed.ordersResult { result.sorts = false }
     }
     return result
+  }
+  private func names(of access: IndexAccess) -> [String] {
+    access.index.properties.compactMap { plan.table[$0]?.schema.name }
+  }
+
+  private mutating func way(_ access: IndexAccess) throws(StorageError) -> QueryExplanation.IndexWay {
+    QueryExplanation.IndexWay(properties: names(of: access), rows: try entries(access))
   }
 }

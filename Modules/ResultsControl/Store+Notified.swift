@@ -27,7 +27,7 @@ extension Store {
     _ object: T, update: UpdatePolicy = .error, posting center: NotificationCenter = .default
   ) throws(StoreError) {
     try add(object, update: update)
-    post(.add, object, center)
+    try post(.add, object, center)
   }
 
   public func addNotified<S: Sequence>(
@@ -43,7 +43,7 @@ extension Store {
     posting center: NotificationCenter = .default
   ) throws(StoreError) -> T {
     let object = try create(type, value: value, update: update)
-    post(.add, object, center)
+    try post(.add, object, center)
     return object
   }
 
@@ -53,7 +53,7 @@ extension Store {
   ) throws(StoreError) {
     let (name, id, values, wasThere) = (object.objectIdentifier, identity(of: object), object.scalars, wasCommitted(object))
     try delete(object)
-    afterCommit {
+    try afterCommit { _ in
       // Of an object that came and went in one write, or that a savepoint brought back, there is nothing to tell.
       if wasThere, object.isInvalidated { ObjectPost(action: .delete, object: id, values: values).send(name, center) }
     }
@@ -65,10 +65,10 @@ extension Store {
     for object in Array(objects) { try deleteNotified(object, posting: center) }
   }
 
-  fileprivate func post<T: Model>(_ action: ObjectPost.Action, _ object: T, _ center: NotificationCenter) {
+  fileprivate func post<T: Model>(_ action: ObjectPost.Action, _ object: T, _ center: NotificationCenter) throws(StoreError) {
     let (name, id) = (object.objectIdentifier, identity(of: object))
     let net = action == .add && wasCommitted(object) ? .update : action
-    afterCommit {
+    try afterCommit { _ in
       // What the same write deleted, or undid, was never there for others.
       if !object.isInvalidated { ObjectPost(action: net, object: id, values: object.scalars).send(name, center) }
     }
@@ -83,7 +83,7 @@ extension Model {
   public func notifyChange(posting center: NotificationCenter = .default) throws(StoreError) {
     guard let store else { return }
     try store.touch(self)
-    store.post(.update, self, center)
+    try store.post(.update, self, center)
   }
 
   fileprivate var scalars: [String: Value] {

@@ -86,7 +86,7 @@ import Vivarium
 }
 
 /// Which call of an engine fails. Counts reads that begin for `.crowded`, and what writes for the others.
-private final class FaultPlan: Sendable {
+final class FaultPlan: Sendable {
   let fault: FaultTests.Fault
   /// Calls that are left; nil: not armed.
   private let left = Mutex<Int?>(nil)
@@ -114,7 +114,7 @@ private final class FaultPlan: Sendable {
   }
 }
 
-private final class FaultyEngine: EngineInFront {
+final class FaultyEngine: EngineInFront {
   let base: any StorageEngine
   private let plan: FaultPlan
 

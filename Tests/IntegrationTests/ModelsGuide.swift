@@ -90,6 +90,15 @@ enum Guide {
     return lines
   }
 
+  static func reading(in store: Store) throws -> ([String], [String?], Int) {
+    // Guide: columns
+    let names = try store.objects(Project.self).sorted(by: \.name).values(\.name)         // [String]
+    let leads = try store.objects(Project.self).sorted(by: \.name).values(\.lead, \.name)  // [String?]
+    let states = Set(try store.objects(Project.self).values(\.state))                     // each once
+    // Guide: end
+    return (names, leads, states.count)
+  }
+
   // Guide: values
   @ValueModel struct Reading {
     @PrimaryKey var id: Int

@@ -15,6 +15,7 @@ import Vivarium
     let bridge = try #require(store.objects(Guide.Project.self).first)
     #expect(bridge.stepCount == 2 && bridge.tags.count == 2 && bridge.extra["lanes"]?.int == 2)
     #expect(try Guide.projecting(in: store) == ["Bridge: Plan, Build", "Tunnel: Dig"])
+    #expect(try Guide.reading(in: store) == (["Bridge", "Tunnel"], [nil, nil], 1))
     #expect(try Guide.values(in: store) == ["warm"])
     try store.write { bridge.office?.address.city = "Ghent" }
     #expect(Guide.asking(in: store).map(\.name) == ["Bridge"])

@@ -84,6 +84,7 @@ import Values
     let result = try run(comparison("project", .greater, .int(10)))
     #expect(result.keyWork.rowsScanned >= 4000 && result.keyWork.rowsRead == 0 && result.keyWork.entriesRead == 0)
     #expect(result.explanation.access == .scan)
+    #expect(result.explanation.passedOver == [QueryExplanation.IndexWay(properties: ["project"], rows: 3560)])
     #expect(result.countWork.rowsScanned == 0 && result.countWork.runsCounted == 1)
   }
 

@@ -15,6 +15,7 @@ extension Model {
   /// cancelled. Reading it gives zeroes, by `MisusePolicy`. False for unmanaged objects.
   public var isInvalidated: Bool {
     guard let context else { return false }
+    if context.store.tracksReads { context.didReadMembership() }
     return !context.lives(_$key)
   }
 
@@ -67,6 +68,7 @@ extension Model {
     get {
       guard let context, let ordinal = context.ordinal(named: name), context.properties[ordinal].schema.isScalar
       else { return nil }
+      if context.raw.pointee.tracksReads { context.didRead(_$key, ordinal) }
       return context.value(_$key, ordinal)
     }
     set {

@@ -41,8 +41,9 @@ extension Store {
 
 extension ModelContext {
   private static let stripes: Int64 = 64
-  /// What stands for the objects of the type as a whole.
-  private static let whole = -1
+  /// What stands for the objects of the type as a whole, and for which of them there are.
+  private static let whole: Int64 = -1
+  private static let membership: Int64 = -2
 
   private static func cellKey(_ key: Int64, _ ordinal: Int) -> Int64 { (key & (stripes - 1)) << 32 | Int64(ordinal) }
 
@@ -55,10 +56,15 @@ extension ModelContext {
   }
 
   /// Results of the type were read.
-  func didReadResults() {
+  func didReadResults() { didReadCell(ModelContext.whole) }
+
+  /// It was asked whether an object is there: only one that comes or goes makes another answer.
+  func didReadMembership() { didReadCell(ModelContext.membership) }
+
+  private func didReadCell(_ id: Int64) {
     if store.readTrace != nil { return }
-    let cell = cells[Int64(ModelContext.whole)] ?? ReadCell()
-    cells[Int64(ModelContext.whole)] = cell
+    let cell = cells[id] ?? ReadCell()
+    cells[id] = cell
     cell.read()
   }
 
@@ -70,7 +76,14 @@ extension ModelContext {
 
   func noteResults() {
     guard raw.pointee.tracksReads else { return }
-    cells[Int64(ModelContext.whole)]?.change()
+    cells[ModelContext.whole]?.change()
+  }
+
+  /// Objects came.
+  func noteMembership() {
+    guard raw.pointee.tracksReads else { return }
+    noteResults()
+    cells[ModelContext.membership]?.change()
   }
 
   fileprivate func noteAllReads() {
@@ -78,7 +91,7 @@ extension ModelContext {
   }
 
   fileprivate func noteReads(_ change: TableChange) {
-    noteResults()
+    if change.inserted.isEmpty { noteResults() } else { noteMembership() }
     if !change.deleted.isEmpty { return noteAllReads() }
     for object in change.modified {
       for ordinal in properties.indices where object.properties.contains(properties[ordinal].column.property) {

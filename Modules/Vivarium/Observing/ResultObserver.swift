@@ -10,6 +10,8 @@ final class ResultObserver {
   let flag: StopFlag
   /// What the collection is by itself, for results that read through the same view.
   let description: ResultDescription?
+  /// The same of one that depends on other objects, and so on the version.
+  var bound: BoundDescription?
   /// Runs the block; the store is the one that keeps this.
   let block: (Content, Store) -> Void
   var fault: StoreError?

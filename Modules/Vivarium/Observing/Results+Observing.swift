@@ -108,14 +108,14 @@ extension ResultsState {
 }
 
 extension Store {
-  /// An observation by a filter, or by everything where there is none.
-  fileprivate func observe<T: Model>(
-    _ state: ResultsState, _ filter: Result<ResultFilter?, StoreError>, throttle: Duration? = nil,
-    keepsOldValues: Bool = false, _ fileID: StaticString, _ line: UInt,
+  /// An observation by a filter, or by everything where there is none; of the results, or of what is bound of them.
+  func observe<T: Model>(
+    _ state: ResultsState, _ filter: Result<ResultFilter?, StoreError>, bound: BoundDescription? = nil,
+    throttle: Duration? = nil, keepsOldValues: Bool = false, _ fileID: StaticString, _ line: UInt,
     _ block: @escaping (CollectionChange<Results<T>>) -> Void
   ) -> NotificationToken {
     let remade = state.remaking
-    return observe(state, filter, throttle: throttle, keepsOldValues: keepsOldValues, fileID, line) { content, store in
+    return observe(state, filter, bound: bound, throttle: throttle, keepsOldValues: keepsOldValues, fileID, line) { content, store in
       switch content {
       case .initial: block(.initial(Results(remade(store))))
       case .total: break  // not of change sets
@@ -132,11 +132,11 @@ extension Store {
   }
 
   func observe(
-    _ state: ResultsState, _ filter: Result<ResultFilter?, StoreError>, throttle: Duration? = nil,
-    keepsOldValues: Bool = false, _ fileID: StaticString, _ line: UInt,
+    _ state: ResultsState, _ filter: Result<ResultFilter?, StoreError>, bound: BoundDescription? = nil,
+    throttle: Duration? = nil, keepsOldValues: Bool = false, _ fileID: StaticString, _ line: UInt,
     _ tell: @escaping (ResultObserver.Content, Store) -> Void
   ) -> NotificationToken {
-    let observer = add(state, filter, tell)
+    let observer = add(state, filter, bound: bound, tell)
     observer.throttle = throttle
     observer.keepsOldValues = keepsOldValues
     return token(of: observer, fileID, line)
@@ -154,7 +154,7 @@ extension Store {
   }
 
   func add(
-    _ state: ResultsState, _ filter: Result<ResultFilter?, StoreError>,
+    _ state: ResultsState, _ filter: Result<ResultFilter?, StoreError>, bound: BoundDescription? = nil,
     _ tell: @escaping (ResultObserver.Content, Store) -> Void
   ) -> ResultObserver {
     var fault = outdated ?? state.error
@@ -165,7 +165,9 @@ extension Store {
       let description = state.description
       let wanted = (try? filter.get()) ?? everything
       observer = ResultObserver(
-        shared.results.observe(description.recipe, wanted, at: deliveryPlace()), flag, description, fault: nil, tell)
+        shared.results.observe(bound?.recipe ?? description.recipe, wanted, at: deliveryPlace()), flag,
+        bound == nil ? description : nil, fault: nil, tell)
+      observer.bound = bound
     } else {
       observer = ResultObserver(nil, flag, nil, fault: fault ?? .unknownType(state.query.type), tell)
       deliveryPlace().wake()

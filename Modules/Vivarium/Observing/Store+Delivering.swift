@@ -192,7 +192,9 @@ extension Store {
       keptVersion = snapshot.version
     }
     for (observer, result) in zip(due, results) {
-      guard let description = observer.description, let result else { continue }
+      guard let result else { continue }
+      let bound = observer.bound.flatMap { try? $0.description(in: snapshot) }
+      guard let description = observer.description ?? bound else { continue }
       kept[description] = result
     }
   }

@@ -33,7 +33,7 @@ extension ResultDescription {
   }
 
   /// The keys that the query is asked of; nil: all.
-  private func given(_ reading: any StorageReading) throws(StorageError) -> [Int64]? {
+  func given(_ reading: any StorageReading) throws(StorageError) -> [Int64]? {
     switch source {
     case .all: return nil
     case .nothing: return []
@@ -56,7 +56,7 @@ extension ResultDescription {
     }
   }
 
-  private func bind(_ query: Query, _ catalog: Catalog) throws(StorageError) -> BoundQuery {
+  func bind(_ query: Query, _ catalog: Catalog) throws(StorageError) -> BoundQuery {
     do throws(QueryError) { return try BoundQuery(query, in: catalog) } catch {
       throw error.cause ?? StorageError(.misuse, .statement, error.message)
     }
@@ -69,7 +69,7 @@ extension ResultDescription {
   /// How the notifier makes and keeps it.
   var recipe: ResultRecipe {
     ResultRecipe(
-      identity: self, keys: { reading throws(StorageError) in try keys(in: reading) }, question: { question(in: $0) })
+      identity: self, keys: { reading throws(StorageError) in try keys(in: reading) }, question: { question(in: $0.catalog) })
   }
 
   private func question(in catalog: Catalog) -> ResultRecipe.Question {
@@ -106,7 +106,7 @@ extension ResultDescription {
   }
 
   /// The same as one query, where this does no more than cut a window out of other results.
-  private var flattened: ResultDescription {
+  var flattened: ResultDescription {
     guard case .results(let outer) = source, query.condition == .constant(true), query.sort.isEmpty else { return self }
     let inner = outer.flattened
     var merged = inner.query

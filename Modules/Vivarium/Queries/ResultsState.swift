@@ -34,6 +34,8 @@ import Values
     var query: Query?
     var snapshot: KeySnapshot?
     var stamp: UInt64 = 0
+    /// Why the snapshot is empty that could not be made.
+    var failure: StoreError?
     var binding: Binding?
     var ordering: (any ViewQuestion)??
     var reach: Reach?
@@ -157,16 +159,26 @@ extension ResultsState {
     let stamp = currentStamp
     if let snapshot = findings?.snapshot, findings?.stamp == stamp { return snapshot }
     let made: KeySnapshot
+    var failure: StoreError?
     do throws(StoreError) {
       made = try evaluate()
     } catch {
       if self.error == nil { store.misuse(error) }
-      made = .empty
+      (made, failure) = (.empty, error)
     }
     let found = found
     found.snapshot = made
     found.stamp = stamp
+    found.failure = failure
     return made
+  }
+
+  /// The same, where there is somebody to throw to.
+  func checkedKeys() throws(StoreError) -> KeySnapshot {
+    if let error { throw error }
+    let keys = keys()
+    if let failure = findings?.failure { throw failure }
+    return keys
   }
 
   /// Says to Observation what was read; called while reads are tracked.

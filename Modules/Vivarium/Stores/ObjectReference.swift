@@ -27,7 +27,9 @@ extension Model {
 extension Store {
   /// The object a reference names; nil when this version has none.
   public func resolve<T: Model>(_ reference: ObjectReference<T>) -> T? {
-    guard context(T.self).lives(reference.id.key.rawValue) else { return nil }
+    let context = context(T.self)
+    if tracksReads { context.didReadMembership() }
+    guard context.lives(reference.id.key.rawValue) else { return nil }
     return live(reference.id.key.rawValue)
   }
 }

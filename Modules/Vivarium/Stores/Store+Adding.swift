@@ -136,13 +136,17 @@ extension Store {
     var ordinals = context.properties.indices.filter { ordinal in
       context.properties[ordinal].schema.isScalar && ordinal != context.primaryKey && !linked.contains(ordinal)
     }
-    defer { didChange(context) }
+    var changed: [Int] = []
+    defer {
+      didChange(context)
+      for ordinal in changed { context.noteRead(key.rawValue, ordinal) }
+    }
     do throws(StorageError) {
       // A value that is refused half-way must not leave the others behind; without unique indexes none is.
       let isGuarded = context.hasUniqueIndexes(in: write.transaction.catalog)
       if isGuarded { try write.beginSavepoint() }
       do throws(StorageError) {
-        while !ordinals.isEmpty { ordinals = try setAll(ordinals, key, adoption, context, write) }
+        while !ordinals.isEmpty { ordinals = try setAll(ordinals, key, adoption, context, write, &changed) }
       } catch {
         if isGuarded { try write.rollbackToSavepoint() }
         throw error
@@ -156,13 +160,14 @@ extension Store {
   /// Sets values and returns those that were refused for now: a unique index over several of them may be content
   /// once the others are set. Throws when none could be set.
   private func setAll(
-    _ ordinals: [Int], _ key: ObjectKey, _ adoption: Adoption, _ context: ModelContext, _ write: RecordedTransaction
+    _ ordinals: [Int], _ key: ObjectKey, _ adoption: Adoption, _ context: ModelContext, _ write: RecordedTransaction,
+    _ changed: inout [Int]
   ) throws(StorageError) -> [Int] {
     var refused: [Int] = []
     var violation: StorageError?
     for ordinal in ordinals {
       do throws(StorageError) {
-        try write.set(context.properties[ordinal].column, key, adoption.value(at: ordinal, context))
+        if try write.set(context.properties[ordinal].column, key, adoption.value(at: ordinal, context)) { changed.append(ordinal) }
       } catch {
         guard error.code == .uniqueViolation else { throw error }
         violation = error
@@ -280,6 +285,7 @@ extension Store {
       }
     }
     didChange(added.context)
+    if added.values == nil { added.context.noteRead(added.key, pending.ordinal) }
   }
 
   /// Takes back what a failed `add` put in.

@@ -3,12 +3,6 @@ import Storage
 import Values
 
 extension Store {
-  /// Runs `action` here once the open write is committed and its version is read; never when it is cancelled. At once
-  /// without a write. A savepoint that is undone does not take its actions back.
-  package func afterCommit(_ action: @escaping () -> Void) {
-    if writing == nil { action() } else { commitActions.append(action) }
-  }
-
   /// Whether an object was there before the open write; without one, whether it is there.
   package func wasCommitted<T: Model>(_ object: T) -> Bool {
     guard let context = object.context, context.store.shared === shared else { return false }

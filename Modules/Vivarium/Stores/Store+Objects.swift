@@ -32,6 +32,7 @@ extension Store {
     _ look: (any StorageReading, IndexID) throws(StorageError) -> ObjectKey?
   ) -> Int64 {
     guard let index = context.primaryIndex else { return 0 }
+    if tracksReads { context.didReadMembership() }
     do throws(StorageError) {
       return try look(reading, index)?.rawValue ?? 0
     } catch {

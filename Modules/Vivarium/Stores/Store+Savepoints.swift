@@ -15,7 +15,7 @@ extension Store {
   /// its part. Costs nothing but what it undoes.
   @discardableResult
   public func savepoint<R>(_ body: () throws -> R) throws -> R {
-    let savepoint = OpenSavepoint(write: try openWrite(for: "A savepoint"))
+    let savepoint = OpenSavepoint(write: try openWrite(for: "A savepoint"), hooks: hooks.count)
     try storing { () throws(StorageError) in try savepoint.write.beginSavepoint() }
     let result = Result { try body() }
     guard writing === savepoint.write else {
@@ -36,13 +36,15 @@ extension Store {
   /// end in the reverse order of their beginning.
   package struct OpenSavepoint {
     let write: RecordedTransaction
+    /// How many hooks there were.
+    let hooks: Int
   }
 
   /// Begins a savepoint; nil without an open write.
   package func beginSavepoint() throws(StoreError) -> OpenSavepoint? {
     guard let writing else { return nil }
     try storing { () throws(StorageError) in try writing.beginSavepoint() }
-    return OpenSavepoint(write: writing)
+    return OpenSavepoint(write: writing, hooks: hooks.count)
   }
 
   /// Keeps what was written since. Nothing when the write is over.
@@ -55,6 +57,7 @@ extension Store {
   /// Undoes what was written since. Nothing when the write is over.
   package func rollBack(to savepoint: OpenSavepoint) throws(StoreError) {
     guard writing === savepoint.write else { return }
+    hooks.undo(from: savepoint.hooks)
     dropWindows()
     defer {
       didChangeEverything()

@@ -132,6 +132,7 @@ extension Store {
     try refuseInObserver("'commitWrite'")
     dropWindows()
     writing = nil
+    let hooks = hooks.take()
     let result = Result { () throws(StorageError) in
       try write.isEmpty
         ? nil
@@ -142,9 +143,11 @@ extension Store {
     shared.ended(self)
     read(from: snapshot)
     defer { beginPendingWrites() }
+    var committed = snapshot.version
     switch result {
     case .success(nil): scheduleTurnIfBehind()
     case .success(let next?):
+      committed = next.version
       // One that cannot be had now is had at the next refresh.
       if let snapshot = next.snapshot { do throws(StoreError) { try follow(snapshot) } catch { misuse(error) } }
       checkCommittedProperties()
@@ -155,20 +158,21 @@ extension Store {
       }
       if missedTurn { scheduleTurnIfBehind() }
     case .failure(let error):
-      commitActions = []
       // As after `cancelWrite`: what was set is taken back.
       checkPropertyObservers()
       noteAllReads()
       scheduleTurnIfBehind()
+      hooks.runAfterRollback()
       throw StoreError(error)
     }
-    let actions = commitActions
-    commitActions = []
-    for action in actions { action() }
+    hooks.runAfterCommit(committed)
   }
 
   /// A commit that was made, and the version it made, to be read; not a later one, which observers have not heard of.
-  private struct Committed { let snapshot: (any ReadTransaction)? }
+  private struct Committed {
+    let version: Version
+    let snapshot: (any ReadTransaction)?
+  }
 
   private func commit(
     _ write: RecordedTransaction, without tokens: [NotificationToken], _ silently: Bool, _ author: String?,
@@ -188,7 +192,7 @@ extension Store {
         if observations.isEmpty, watches.isEmpty, !silently {
           let version = try write.commit(author: author, timeMilliseconds: time, durability)
           shared.results.committed(version, changes: write.recordedCount)
-          return Committed(snapshot: try? shared.engine.beginRead())
+          return Committed(version: version, snapshot: try? shared.engine.beginRead())
         }
         try write.complete()
         var record = write.record
@@ -199,7 +203,7 @@ extension Store {
         ) { () throws(StorageError) in
           try write.commit(author: author, timeMilliseconds: time, durability)
         }
-        return Committed(snapshot: try? shared.engine.beginRead())
+        return Committed(version: version, snapshot: try? shared.engine.beginRead())
       }
     } catch {
       for watch in passed { watch.takeBack(version) }
@@ -216,15 +220,16 @@ extension Store {
     } catch {
       return misuse(error)
     }
-    commitActions = []
     dropWindows()
     writing = nil
+    let hooks = hooks.take()
     write.end()
     shared.ended(self)
     read(from: snapshot)
     checkPropertyObservers()
     noteAllReads()
     scheduleTurnIfBehind()
+    hooks.runAfterRollback()
     beginPendingWrites()
   }
 

@@ -56,8 +56,8 @@ public final class Store {
   var isReadOnly = false
   /// The write that was open when it began.
   var heldWrite: RecordedTransaction?
-  /// What waits for the open write to be committed.
-  var commitActions: [() -> Void] = []
+  /// What waits for the open write to end.
+  var hooks = WriteHooks()
   /// The write while there is one, else the snapshot; and its windows, if its engine has them.
   @exclusivity(unchecked) var reading: any StorageReading
   @exclusivity(unchecked) var windowed: (any WindowedReading)?
@@ -236,7 +236,7 @@ extension Store {
     context.tick &+= 1
     if membership {
       context.raw.pointee.membershipTick &+= 1
-      context.noteResults()
+      context.noteMembership()
     }
   }
 

@@ -1,0 +1,100 @@
+import Storage
+import Values
+
+extension ModelContext {
+  /// One scalar of many objects, in the order of the keys; nil for null and for an object that is gone. No object is made.
+  ///
+  /// Read by ascending key, whatever the order: in one scan where most rows of a run are wanted, else a run of rows at a time
+  /// where the engine lends them. O(n), and a sort of keys that do not ascend.
+  func values<V: Scalar>(of keys: [Int64], _ ordinal: Int) throws(StorageError) -> [V?] {
+    var values = [V?](repeating: nil, count: keys.count)
+    let walk = KeyWalk(keys)
+    guard let span = walk.span else { return values }
+    if Double(keys.count) * ModelContext.scanFactor >= span {
+      try scan(walk, ordinal, into: &values)
+    } else if let windowed = store.windowed {
+      // Those of the store end when their column is asked again.
+      store.dropWindows()
+      try look(walk, ordinal, windowed, into: &values)
+    } else {
+      try read(walk, ordinal, into: &values)
+    }
+    return values
+  }
+
+  /// So many rows of a scan cost about as much as one that is looked for.
+  private static let scanFactor = 8.0
+
+  private func scan<V: Scalar>(_ walk: KeyWalk, _ ordinal: Int, into values: inout [V?]) throws(StorageError) {
+    var next = 0
+    try store.reading.scan(table, [columns[ordinal].property], from: ObjectKey(walk.key(0)), hints: []) { batch in
+      let vector = batch.columns[0]
+      for row in 0..<batch.count where batch.isLive(at: row) {
+        let key = batch.key(at: row).rawValue
+        while next < walk.count, walk.key(next) < key { next += 1 }
+        if next == walk.count { return .stop }
+        guard walk.key(next) == key else { continue }
+        let value = vector.isNull(at: row) ? nil : V._$decode(vector, row)
+        while next < walk.count, walk.key(next) == key {
+          values[walk.place(next)] = value
+          next += 1
+        }
+      }
+      return next < walk.count ? .proceed : .stop
+    }
+  }
+
+  private func look<V: Scalar>(
+    _ walk: KeyWalk, _ ordinal: Int, _ windowed: any WindowedReading, into values: inout [V?]
+  ) throws(StorageError) {
+    var window: ColumnWindow?
+    for i in 0..<walk.count {
+      let key = walk.key(i)
+      if window.map({ key - $0.firstKey >= Int64($0.vector.count) }) ?? true {
+        window = try windowed.window(columns[ordinal], containing: ObjectKey(key))
+      }
+      // Ascending keys never lie before a window that was opened for one of them.
+      guard let window, let row = window.row(of: key), !window.vector.isNull(at: row) else { continue }
+      values[walk.place(i)] = V._$decode(window.vector, row)
+    }
+  }
+
+  private func read<V: Scalar>(_ walk: KeyWalk, _ ordinal: Int, into values: inout [V?]) throws(StorageError) {
+    for i in 0..<walk.count {
+      do throws(StorageError) {
+        values[walk.place(i)] = V(persisted: try store.reading.value(columns[ordinal], ObjectKey(walk.key(i))))
+      } catch {
+        if error.code != .objectDeleted { throw error }
+      }
+    }
+  }
+}
+
+/// Keys in any order, gone through in ascending order.
+private struct KeyWalk {
+  private let keys: [Int64]
+  /// The places of the keys by ascending key; nil where they ascend.
+  private let order: [Int]?
+
+  init(_ keys: [Int64]) {
+    self.keys = keys
+    let ascends = zip(keys, keys.dropFirst()).allSatisfy { $0 <= $1 }
+    order = ascends ? nil : keys.indices.sorted { keys[$0] < keys[$1] }
+  }
+
+  var count: Int { keys.count }
+  func place(_ i: Int) -> Int { order.map { $0[i] } ?? i }
+  func key(_ i: Int) -> Int64 { keys[place(i)] }
+
+  /// How many rows lie between the least and the greatest key, both included; nil for no keys.
+  var span: Double? { keys.isEmpty ? nil : Double(key(count - 1)) - Double(key(0)) + 1 }
+}
+
+extension ColumnWindow {
+  fileprivate func row(of key: Int64) -> Int? {
+    guard key >= firstKey, key - firstKey < Int64(vector.count) else { return nil }
+    let row = Int(key - firstKey)
+    guard let live else { return row }
+    return live[row &>> 6] &>> UInt64(row & 63) & 1 == 1 ? row : nil
+  }
+}
