@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a character is to words.
-indirect enum TextLetter: Sendable, Hashable {
+enum TextLetter: Sendable, Hashable {
   /// It parts words.
   case none
   /// It parts nothing and counts for nothing: a mark, or a character that is not seen.
@@ -10,13 +10,18 @@ indirect enum TextLetter: Sendable, Hashable {
   case letter(Unicode.Scalar)
   /// A sign of a writing without spaces.
   case sign(Unicode.Scalar)
-  /// A character that is written as several.
-  case several([TextLetter])
+  /// A character that is written as several: their place among those of `TextLetters`.
+  case several(Int)
 }
 
-/// Folds characters one by one, and remembers those that took work.
+/// Folds characters one by one, and remembers those that took work, the last of each place: a text has few different
+/// ones, and they lie close together.
 struct TextLetters {
-  private var known: [Unicode.Scalar: TextLetter] = [:]
+  private static let places = 1024
+  /// 0 where nothing is known: that is no character that is asked for.
+  private var scalars = [UInt32](repeating: 0, count: places)
+  private var letters = [TextLetter](repeating: .none, count: places)
+  private var groups: [[TextLetter]] = []
 
   subscript(scalar: Unicode.Scalar) -> TextLetter {
     mutating get {
@@ -24,17 +29,26 @@ struct TextLetters {
       case 0x4E00...0x9FFF, 0xAC00...0xD7A3: return .sign(scalar)  // most of Han, and the syllables of Hangul
       default: break
       }
-      if let letter = known[scalar] { return letter }
-      let letter = TextLetters.made(scalar)
-      known[scalar] = letter
+      let place = Int(scalar.value) & (TextLetters.places - 1)
+      if scalars[place] == scalar.value { return letters[place] }
+      let letter = made(scalar)
+      scalars[place] = scalar.value
+      letters[place] = letter
       return letter
     }
   }
 
-  private static func made(_ scalar: Unicode.Scalar) -> TextLetter {
-    let parts = String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars.map(classified)
+  /// The parts of a character that is several.
+  func parts(_ group: Int) -> [TextLetter] { groups[group] }
+
+  private mutating func made(_ scalar: Unicode.Scalar) -> TextLetter {
+    let parts = String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars.map(TextLetters.classified)
     let letters = parts.filter { $0 != .ignored }
-    return letters.count == 1 ? letters[0] : letters.isEmpty ? (parts.isEmpty ? .none : .ignored) : .several(letters)
+    if letters.count < 2 { return letters.first ?? (parts.isEmpty ? .none : .ignored) }
+    // The same again when it was forgotten meanwhile.
+    if let known = groups.firstIndex(of: letters) { return .several(known) }
+    groups.append(letters)
+    return .several(groups.count - 1)
   }
 
   private static func classified(_ scalar: Unicode.Scalar) -> TextLetter {

@@ -9,9 +9,14 @@ extension TextQuery {
   /// The same of a text in UTF-8.
   package func matches(_ text: UnsafeRawBufferPointer) -> Bool {
     var found: UInt64 = 0
-    TextWords.forEach(in: text) { word, _, _ in
-      found |= places(of: word, among: ~found)
-      return !excluded.isEmpty || found & required != required
+    let (required, isOpen) = (required, !excluded.isEmpty)
+    // Lent, and not captured: the closure is called for each character once it is compiled into the loop, and would count
+    // references as often.
+    terms.withUnsafeBufferPointer { terms in
+      TextWords.forEach(in: text) { word, _, _ in
+        found |= TextQuery.places(of: word, in: terms, among: ~found)
+        return isOpen || found & required != required
+      }
     }
     return holds(found)
   }
@@ -22,7 +27,7 @@ extension TextQuery {
   }
 
   /// Which of the terms a word is.
-  func places(of word: [UInt8], among asked: UInt64 = ~0) -> UInt64 {
+  static func places(of word: [UInt8], in terms: UnsafeBufferPointer<TextTerm>, among asked: UInt64 = ~0) -> UInt64 {
     var result: UInt64 = 0
     for place in terms.indices {
       let bit: UInt64 = 1 << UInt64(place)

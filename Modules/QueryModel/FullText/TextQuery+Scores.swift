@@ -53,15 +53,17 @@ private struct TextCounts {
   init(_ text: String, _ query: TextQuery) {
     var counts = [Int](repeating: 0, count: query.terms.count)
     var (found, length) = (UInt64(0), 0)
-    TextWords.forEach(in: text) { word, _, _ in
-      length += 1
-      var places = query.places(of: word)
-      found |= places
-      while places != 0 {
-        counts[places.trailingZeroBitCount] += 1
-        places &= places - 1
+    query.terms.withUnsafeBufferPointer { terms in
+      TextWords.forEach(in: text) { word, _, _ in
+        length += 1
+        var places = TextQuery.places(of: word, in: terms)
+        found |= places
+        while places != 0 {
+          counts[places.trailingZeroBitCount] += 1
+          places &= places - 1
+        }
+        return true
       }
-      return true
     }
     (self.counts, self.found, self.length) = (counts, found, length)
   }

@@ -42,25 +42,24 @@ extension TextQuery {
     var result: [TextHit] = []
     // Whether the last hit is the first sign of a pair alone: where that ends shows at the next word, which begins there.
     var isHalf = false
-    TextWords.forEach(in: text) { word, kind, source in
-      if isHalf, let last = result.last { result[result.count - 1].bytes = last.bytes.lowerBound..<source.lowerBound }
-      let terms = places(of: word, among: required)
-      isHalf = terms != 0 && kind == .pair && !isWhole(word, terms)
-      if terms == 0 { return true }
-      if let last = result.last, source.lowerBound < last.bytes.upperBound {
-        result[result.count - 1].bytes = last.bytes.lowerBound..<max(last.bytes.upperBound, source.upperBound)
-        result[result.count - 1].terms |= terms
-      } else {
-        result.append(TextHit(bytes: source, terms: terms))
+    let required = required
+    terms.withUnsafeBufferPointer { terms in
+      TextWords.forEach(in: text) { word, kind, source in
+        if isHalf, let last = result.last { result[result.count - 1].bytes = last.bytes.lowerBound..<source.lowerBound }
+        let places = TextQuery.places(of: word, in: terms, among: required)
+        // Found as a beginning, and not as the word that it is.
+        isHalf = places != 0 && kind == .pair && !terms.contains(.word(word))
+        if places == 0 { return true }
+        if let last = result.last, source.lowerBound < last.bytes.upperBound {
+          result[result.count - 1].bytes = last.bytes.lowerBound..<max(last.bytes.upperBound, source.upperBound)
+          result[result.count - 1].terms |= places
+        } else {
+          result.append(TextHit(bytes: source, terms: places))
+        }
+        return true
       }
-      return true
     }
     return result
-  }
-
-  /// Whether one of the terms is the word, and not its beginning.
-  private func isWhole(_ word: [UInt8], _ terms: UInt64) -> Bool {
-    self.terms.indices.contains { terms & (1 << UInt64($0)) != 0 && self.terms[$0] == .word(word) }
   }
 }
 

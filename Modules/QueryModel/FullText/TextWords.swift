@@ -60,7 +60,12 @@ package struct TextWords {
         if scalar.value < 0x80 {
           words.take(ascii: UInt8(truncatingIfNeeded: scalar.value), place, body)
         } else {
-          words.take(letters[scalar], place, body)
+          let letter = letters[scalar]
+          if case .several(let group) = letter {
+            for part in letters.parts(group) { words.take(part, place, body) }
+          } else {
+            words.take(letter, place, body)
+          }
         }
         if words.isStopped { return }
       }
@@ -108,7 +113,7 @@ package struct TextWords {
       if letters < TextWords.lettersMax { word.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter) }
       grow(place)
     case .sign(let scalar): append(sign: scalar, place, body)
-    case .several(let parts): for part in parts { take(part, place, body) }
+    case .several: break  // taken apart before
     }
   }
 
