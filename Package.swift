@@ -59,7 +59,7 @@ let targets: [Target] = [
   // Rank 3: what stands on the plug point and knows no database.
   Room.module("CSystem"),
   Room.module("Coordination", ["CSystem", "Storage", "Values"]),
-  Room.module("ColumnStore", ["Coordination", "Storage", "Values"]),
+  Room.module("ColumnStore", ["Coordination", "QueryModel", "Storage", "Values"]),
   Room.module("QueryEngine", ["CSystem", "QueryModel", "Storage", "Values"]),
   Room.module("ChangeTracker", ["QueryModel", "Storage", "Values"]),
   // Rank 4: the engines, and who hears of a commit.

@@ -15,6 +15,7 @@ final class CatalogMap: Sendable {
     for table in catalog.tables {
       CatalogMap.put(TableShapes(table), at: Int(table.id.rawValue), in: &tables)
       for index in table.indexes { CatalogMap.put(table.id, at: Int(index.id.rawValue), in: &owners) }
+      for index in table.textIndexes { CatalogMap.put(table.id, at: Int(index.id.rawValue), in: &owners) }
     }
     self.tables = tables
     self.owners = owners

@@ -5,7 +5,7 @@ import Values
 ///
 /// `@unchecked`: the caches of `ColumnReading` are plain memory. `StorageReading` allows one thread at a time, and
 /// whoever passes the transaction on orders the two threads by that; the engine itself never touches one.
-final class ColumnRead: ColumnReading, ReadTransaction, WindowedReading, GatheringReading, @unchecked Sendable {
+final class ColumnRead: ColumnReading, ReadTransaction, WindowedReading, GatheringReading, TextIndexReading, @unchecked Sendable {
   init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot) throws(StorageError) {
     do throws(StorageError) {
       try super.init(engine, snapshot, isFixed: true)
@@ -17,7 +17,7 @@ final class ColumnRead: ColumnReading, ReadTransaction, WindowedReading, Gatheri
 
   deinit { end() }
 
-  var powers: StoragePowers { StoragePowers(windows: self, gathering: self) }
+  var powers: StoragePowers { StoragePowers(windows: self, gathering: self, texts: self) }
 
   func end() {
     guard !isEnded else { return }

@@ -30,9 +30,11 @@ extension ColumnWrite {
     let table = try table(entry.id)
     table.adopt(TableShapes(entry))
     for index in before.indexes where !entry.indexes.contains(index) { droppedIndexes.append(.index(index.id)) }
-    let added = entry.indexes.filter { !before.indexes.contains($0) }
+    for index in before.textIndexes where !entry.textIndexes.contains(index) { droppedIndexes.append(.index(index.id)) }
+    let added = entry.indexes.filter { !before.indexes.contains($0) }.map(\.id)
+      + entry.textIndexes.filter { !before.textIndexes.contains($0) }.map(\.id)
     guard !added.isEmpty, table.liveCount > 0 else { return }
-    let positions = table.indexes.indices.filter { i in added.contains { .index($0.id) == table.indexes[i].reference } }
+    let positions = table.indexes.indices.filter { i in added.contains { .index($0) == table.indexes[i].reference } }
     try fill(table, positions)
   }
 

@@ -1,3 +1,4 @@
+import QueryModel
 import Storage
 import Values
 
@@ -16,7 +17,7 @@ extension ColumnWrite {
   }
 
   /// Adds the key in `keyBuffer`.
-  private func addKey(_ edits: IndexEdits, object: Int64, isRemoval: Bool) {
+  func addKey(_ edits: IndexEdits, object: Int64, isRemoval: Bool) {
     keyBuffer.withUnsafeBytes { edits.add(key: $0, object: object, isRemoval: isRemoval) }
     if isRecordingUndo { undo.append(.bytesEntry(edits, key: keyBuffer, object: object, wasRemoval: isRemoval)) }
   }
@@ -34,6 +35,10 @@ extension ColumnWrite {
       add(
         edits(table, position), word: IndexKeyCoding.ordinal(normalised(row.word(slot), form), form),
         object: object, isRemoval: false)
+      return
+    }
+    if index.isOfText {
+      if !row.isNull(index.firstSlot) { add(words: TextWords.all(in: row.bytes(index.firstSlot)), table, position, object, isRemoval: false) }
       return
     }
     _ = makeKey(table, index, row)
@@ -106,6 +111,11 @@ extension ColumnWrite {
       add(edits(table, i), word: IndexKeyCoding.ordinal(word, index.firstForm), object: object, isRemoval: isRemoval)
       return
     }
+    if index.isOfText {
+      let text = try bytes(table, chunk, position, index.firstSlot)
+      if let text { add(words: TextWords.all(in: text), table, i, object, isRemoval: isRemoval) }
+      return
+    }
     _ = try makeKey(table, index, chunk, position)
     addKey(edits(table, i), object: object, isRemoval: isRemoval)
   }
@@ -130,6 +140,10 @@ extension ColumnWrite {
       if table.indexes[i].linksInside {
         link(mixed: try bytes(table, chunk, position, slot), table, i, object, isRemoval: true)
         link(mixed: newBytes, table, i, object, isRemoval: false)
+        continue
+      }
+      if table.indexes[i].isOfText {
+        reword(table, i, object, from: try bytes(table, chunk, position, slot), to: newBytes)
         continue
       }
       try addEntry(table, i, chunk, position, object: object, isRemoval: true)

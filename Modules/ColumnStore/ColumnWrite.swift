@@ -5,7 +5,7 @@ import Values
 ///
 /// No call but `commit` touches the store for writing, and that does so in one go, so the transaction may move
 /// between threads as its protocol says. `@exclusivity(unchecked)` as in `ColumnReading`.
-final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, WindowedReading, GatheringReading {
+final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, WindowedReading, GatheringReading, TextIndexReading {
   private let writer: any KeyValueWriter
   /// Undone backwards by a rollback; kept only while a savepoint is open.
   var undo: [UndoStep] = []
@@ -38,7 +38,7 @@ final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, Windo
 
   deinit { end() }
 
-  var powers: StoragePowers { StoragePowers(windows: self, gathering: self) }
+  var powers: StoragePowers { StoragePowers(windows: self, gathering: self, texts: self) }
 
   func end() {
     guard !isEnded else { return }

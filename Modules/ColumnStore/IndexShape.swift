@@ -22,6 +22,9 @@ final class IndexShape: Sendable {
   /// The backlinks of a collection or a mixed scalar, whose values have any number of entries.
   let linksInside: Bool
 
+  /// An index of the words of a text, of which each object has any number. Its keys are words, ended as strings are.
+  let isOfText: Bool
+
   /// An index of integers that are never null: an integer is its key.
   let isWholeNumber: Bool
   /// The same, and unique.
@@ -35,6 +38,7 @@ final class IndexShape: Sendable {
     isUnique = index.isUnique
     isWord = slots.count == 1 && shapes[slots[0]].form.isWord && !shapes[slots[0]].isOptional
     linksInside = false
+    isOfText = false
     isWholeNumber = isWord && shapes[slots[0]].form == .integer && shapes[slots[0]].type != .link && shapes[slots[0]].type != .date
     isDirect = isWholeNumber && isUnique
   }
@@ -47,6 +51,20 @@ final class IndexShape: Sendable {
     firstForm = .integer
     isUnique = false
     isWord = true
+    isOfText = false
+    isWholeNumber = false
+    isDirect = false
+  }
+
+  init(_ index: TextIndexEntry, slot: Int) {
+    linksInside = false
+    reference = .index(index.id)
+    slots = [slot]
+    firstSlot = slot
+    firstForm = .bytes
+    isUnique = false
+    isWord = false
+    isOfText = true
     isWholeNumber = false
     isDirect = false
   }

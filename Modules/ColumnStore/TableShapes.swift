@@ -26,6 +26,9 @@ final class TableShapes: Sendable {
       let parts = index.properties.compactMap { entry.slot(of: $0) }
       return parts.count == index.properties.count && !parts.isEmpty ? IndexShape(index, columns, slots: parts) : nil
     }
+    for index in entry.textIndexes {
+      if let slot = entry.slot(of: index.property), columns[slot].type == .string { indexes.append(IndexShape(index, slot: slot)) }
+    }
     for (slot, shape) in columns.enumerated() where shape.hasBacklinks {
       indexes.append(IndexShape(backlinksOf: ColumnID(entry.id, shape.property), slot: slot, shape))
     }

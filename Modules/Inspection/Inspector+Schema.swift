@@ -61,6 +61,7 @@ extension PropertySchema {
   /// What only some properties have.
   fileprivate var rules: [(String, ReportNode)] {
     var members: [(String, ReportNode)] = []
+    if isFullText { members.append(("fullText", .bool(true))) }
     if let deleteRule { members.append(("deleteRule", .text(deleteRule.rawValue))) }
     if let derivation {
       let parts: [(String, ReportNode)] = [
@@ -96,6 +97,7 @@ extension TableEntry {
     if column.schema.isPrimaryKey { return ["primary key"] }
     var marks: [String] = []
     if let index = index(of: column) { marks.append(index.isUnique ? "unique" : "indexed") }
+    if column.schema.isFullText { marks.append("full text") }
     if let rule = column.schema.deleteRule, rule != .nullify { marks.append("on delete \(rule.rawValue)") }
     if let derivation = column.schema.derivation { marks.append("derived: \(derivation.text)") }
     return marks

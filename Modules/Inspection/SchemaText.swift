@@ -48,6 +48,7 @@ public enum SchemaText {
       name: name, kind: kind, isOptional: node["optional"]?.truth ?? false,
       target: kind.isRelationship ? target : nil, isPrimaryKey: isPrimaryKey,
       isIndexed: (node["indexed"]?.truth ?? false) && !isUnique && !isPrimaryKey, isUnique: isUnique && !isPrimaryKey)
+    property.isFullText = node["fullText"]?.truth ?? false
     if let rule = node["deleteRule"]?.text {
       guard let known = DeleteRule(rawValue: rule) else { throw refused("'\(type).\(name)' has the delete rule '\(rule)', which there is not.") }
       property.deleteRule = known

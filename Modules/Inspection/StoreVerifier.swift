@@ -32,6 +32,7 @@ final class StoreVerifier {
     for table in read.catalog.tables { verifier.verifyObjects(table) }
     for table in read.catalog.tables {
       for index in table.indexes { verifier.verifyIndex(index, table) }
+      for index in table.textIndexes { verifier.verifyTexts(index, table) }
       // What a migration took out shows nowhere, and may rest in a form of older builds.
       for column in table.columns where column.schema.isStored && !column.isRetired { verifier.verifyColumn(column, table) }
     }

@@ -158,7 +158,7 @@ extension KeptResult {
         note(outside: upkeep.whole.outside)
         return nil
       }
-      return .whole(step)
+      return .window(step, upkeep.window)
     case .whole(let upkeep): return try upkeep.apply(records, from: from, to: to).map { .whole($0) }
     }
   }
@@ -178,7 +178,11 @@ extension KeptResult {
   ) throws(StorageError) {
     let skipping = skipping.filter { $0.recipe.identity.isSame(as: recipe.identity) }
     if let total { return note(total, by: records, skipping: skipping) }
-    for observation in skipping { observation.separate { $0.copy(skipping: step) } }
+    for observation in skipping {
+      try observation.separate { known throws(StorageError) in
+        try known.copy(skipping: step, keysBefore(readings.from))
+      }
+    }
     var apart = skipping
     for observation in observations where !observation.ignoredAuthors.isEmpty {
       let told = records.filter { record in !(record.author.map(observation.ignoredAuthors.contains) ?? false) }
@@ -186,13 +190,18 @@ extension KeptResult {
       apart.append(observation)
       let rows: Set<Int64>? = told.isEmpty ? [] : try rowUpkeep?.rows(touchedBy: told, from: readings.from, to: readings.to)
       let those = touching(told)
-      observation.separate { $0.copy(adding: step, telling: rows, by: those) }
+      try observation.separate { known throws(StorageError) in
+        try known.copy(adding: step, telling: rows, keysBefore(readings.from), by: those)
+      }
     }
     // Those that went apart hold their own states, which are not in the list yet.
     let those = touching(records)
     for state in living() { state.add(step, by: those) }
     for observation in apart { states += observation.states.map { WeakState(state: $0) } }
   }
+
+  /// Full sort keys as they were before a step, where places are not known without: what was not touched since has them still.
+  private func keysBefore(_ reading: any StorageReading) -> FullKeys? { rowUpkeep?.fullKeys(in: reading) }
 
   /// The same of a total.
   private func note(_ total: KeptTotal, by records: [CommitRecord], skipping: [ResultObservation]) {
@@ -263,7 +272,7 @@ extension KeptResult {
     let made: KnownState
     switch upkeep {
     case .view(let upkeep): made = KnownState(.net(NetChanges(base: upkeep.view.latest)))
-    case .window(let upkeep): made = KnownState(.compared(ComparedChanges(base: upkeep.rows)))
+    case .window(let upkeep): made = KnownState(.window(NetChanges(base: upkeep.whole.view.latest), upkeep.window))
     case .whole(let upkeep): made = KnownState(.compared(ComparedChanges(base: upkeep.rows)))
     }
     states.append(WeakState(state: made))

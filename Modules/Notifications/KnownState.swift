@@ -10,6 +10,8 @@ final class KnownState: @unchecked Sendable {
   // let go of on any thread: what is freed then are values, and view versions, which are released on any thread.
   enum Changes {
     case net(NetChanges)
+    /// Of the whole result, of which the tokens know the rows at some positions.
+    case window(NetChanges, Range<Int>)
     case compared(ComparedChanges)
   }
 
@@ -28,32 +30,37 @@ final class KnownState: @unchecked Sendable {
     return copy
   }
 
-  /// For a token that is not told of a step.
-  func copy(skipping step: ResultStep) -> KnownState {
+  /// For a token that is not told of a step. `keys` reads full sort keys as they were before it.
+  func copy(skipping step: ResultStep, _ keys: FullKeys?) throws(StorageError) -> KnownState {
     let own = copy()
-    own.skip(step)
+    try own.skip(step, keys)
     return own
   }
 
   /// For a token that is told of some of a step's rows alone, and of those that wait to be told already; nil: of all.
-  func copy(adding step: ResultStep, telling rows: Set<Int64>?, by records: [CommitRecord]) -> KnownState {
+  func copy(
+    adding step: ResultStep, telling rows: Set<Int64>?, _ keys: FullKeys?, by records: [CommitRecord]
+  ) throws(StorageError) -> KnownState {
     let own = copy()
-    if case .net(var net) = own.changes, case .rows(let step) = step, let rows {
+    switch (own.changes, step, rows) {
+    case (.net(var net), .rows(let step), let rows?):
       own.found = nil
-      net.add(step, telling: rows)
+      try net.add(step, telling: rows, keys)
       own.changes = .net(net)
       own.note(records)
-    } else if rows?.isEmpty == true, own.isEmpty {
-      own.skip(step)
-    } else {
-      own.add(step, by: records)
+    case (.window(var net, let window), .window(let step, _), let rows?):
+      try net.add(step, telling: rows, keys)
+      own.changes = .window(net, window)
+      own.note(records)
+    default:
+      if rows?.isEmpty == true, own.isEmpty { try own.skip(step, keys) } else { own.add(step, by: records) }
     }
     return own
   }
 
   var isEmpty: Bool {
     switch changes {
-    case .net(let net): net.isEmpty
+    case .net(let net), .window(let net, _): net.isEmpty
     case .compared(let compared): compared.isEmpty
     }
   }
@@ -66,14 +73,18 @@ final class KnownState: @unchecked Sendable {
       changes = .compared(ComparedChanges(base: []))
       net.add(step)
       changes = .net(net)
-    case (.compared(var compared), .rows(let step)):
+    case (.window(var net, let window), .window(let step, _)):
+      changes = .compared(ComparedChanges(base: []))
+      net.add(step)
+      changes = .window(net, window)
+    case (.compared(var compared), .rows(let step)), (.compared(var compared), .window(let step, _)):
       compared.add(ComparedStep(old: [], new: [0], marks: step.marks))
       changes = .compared(compared)
     case (.compared(var compared), .whole(let step)):
       changes = .compared(ComparedChanges(base: []))
       compared.add(step)
       changes = .compared(compared)
-    case (.net, .whole): break  // a view's steps are rows
+    default: break  // steps are of the kind that the result is
     }
     note(records)
   }
@@ -86,41 +97,58 @@ final class KnownState: @unchecked Sendable {
       changes = .compared(ComparedChanges(base: []))
       net.note(outside: marks)
       changes = .net(net)
+    case .window(var net, let window):
+      changes = .compared(ComparedChanges(base: []))
+      net.note(outside: marks)
+      changes = .window(net, window)
     case .compared(var compared):
       compared.add(ComparedStep(old: [], new: [], marks: marks))
       changes = .compared(compared)
     }
   }
 
-  func skip(_ step: ResultStep) {
+  private func skip(_ step: ResultStep, _ keys: FullKeys?) throws(StorageError) {
     found = nil
     switch (changes, step) {
     case (.net(var net), .rows(let step)):
-      net.skip(step)
+      try net.skip(step, keys)
       changes = .net(net)
+    case (.window(var net, let window), .window(let step, _)):
+      try net.skip(step, keys)
+      changes = .window(net, window)
     case (.compared(var compared), .whole(let step)):
       compared.skip(step)
       changes = .compared(compared)
     case (.compared(var compared), .rows(let step)):
       compared.skip(ComparedStep(old: step.from.allKeys, new: step.to.allKeys, marks: step.marks))
       changes = .compared(compared)
-    case (.net, .whole): break
+    case (.compared(var compared), .window(let step, let window)):
+      compared.skip(
+        ComparedStep(old: step.from.keys(in: window), new: step.to.keys(in: window), marks: step.marks))
+      changes = .compared(compared)
+    default: break
     }
   }
 
   /// The view was made anew: from here on both states are compared whole.
   func lose(_ marks: [Int64: RowMarks], by records: [CommitRecord]) {
     found = nil
-    if case .net(let net) = changes {
-      var compared = ComparedChanges(base: net.base.allKeys)
-      compared.add(ComparedStep(old: [], new: [0], marks: net.pendingMarks))
-      changes = .compared(compared)
+    switch changes {
+    case .net(let net): compare(net, 0..<net.knownCount)
+    case .window(let net, let window): compare(net, window)
+    case .compared: break
     }
     if case .compared(var compared) = changes {
       compared.add(ComparedStep(old: [], new: [0], marks: marks))
       changes = .compared(compared)
     }
     note(records)
+  }
+
+  private func compare(_ net: NetChanges, _ range: Range<Int>) {
+    var compared = ComparedChanges(base: net.knownKeys(in: range))
+    compared.add(ComparedStep(old: [], new: [0], marks: net.pendingMarks))
+    changes = .compared(compared)
   }
 
   private func note(_ records: [CommitRecord]) {
@@ -141,6 +169,9 @@ final class KnownState: @unchecked Sendable {
       if found?.version != version { found = (version, try net.netPositions(to: view, keys)) }
       guard let positions = found?.positions else { return (ChangeSet(), .none) }
       return (positions.changeSet(filter), .positions(positions))
+    case .window(let net, let window):
+      let (known, rows) = (net.knownKeys(in: window), current.allRows)
+      return (ChangeSet.compared(known, rows, modified: net.modified(among: rows, filter)), .base(known))
     case .compared(let compared):
       return (compared.changeSet(to: current.allRows, filter), .base(compared.base))
     }
@@ -165,6 +196,8 @@ enum DeletedRows: Sendable {
 /// One step of a result, by the way it is kept.
 enum ResultStep {
   case rows(ViewStep)
+  /// Of the whole result, of which the rows at some positions are told.
+  case window(ViewStep, Range<Int>)
   case whole(ComparedStep)
 }
 

@@ -9,9 +9,7 @@ import Synchronization
 public final class NotificationToken: Sendable {
   private let place: String
   /// What is observed, for writes of which it is not to be told.
-  package var subject: (any AnyObject & Sendable)? { findSubject() }
-  private let findSubject: @Sendable () -> (any AnyObject & Sendable)?
-  private let ignoreAuthor: @Sendable (String) -> Void
+  package let subject: (any AnyObject & Sendable)?
   private let state: Mutex<(@Sendable () -> Void)?>
 
   /// For modules that offer observation. `onStop` runs once, on whichever thread stops.
@@ -19,20 +17,7 @@ public final class NotificationToken: Sendable {
     fileID: StaticString, line: UInt, subject: (any AnyObject & Sendable)? = nil, onStop: @escaping @Sendable () -> Void
   ) {
     place = "\(fileID):\(line)"
-    findSubject = { subject }
-    ignoreAuthor = { (subject as? any AuthorIgnoring)?.ignore(author: $0) }
-    state = Mutex(onStop)
-  }
-
-  /// For an observation that begins later, elsewhere: `subject` says what it observes by now, and `ignore` is told of authors
-  /// also before.
-  package init(
-    fileID: StaticString, line: UInt, subject: @escaping @Sendable () -> (any AnyObject & Sendable)?,
-    ignore: @escaping @Sendable (String) -> Void, onStop: @escaping @Sendable () -> Void
-  ) {
-    place = "\(fileID):\(line)"
-    findSubject = subject
-    ignoreAuthor = ignore
+    self.subject = subject
     state = Mutex(onStop)
   }
 
@@ -57,7 +42,7 @@ public final class NotificationToken: Sendable {
   /// Exact for results that are kept row by row: a row that others changed too, before the token hears, is told. Elsewhere,
   /// when commits of several authors come in one turn, all of them are told. Observers of stores and of single properties
   /// hear of everybody.
-  public func ignore(author: String) { ignoreAuthor(author) }
+  public func ignore(author: String) { (subject as? any AuthorIgnoring)?.ignore(author: author) }
 
   public var isActive: Bool { state.withLock { $0 != nil } }
 

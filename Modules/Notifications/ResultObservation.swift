@@ -70,12 +70,13 @@ package final class ResultObservation: Sendable {
     }
   }
 
-  /// Gives the token states of its own, made from the shared ones.
-  func separate(_ make: (KnownState) -> KnownState) {
-    knowledge.withLock { knowledge in
+  /// Gives the token states of its own, made from the shared ones. When that throws, it keeps those.
+  func separate(_ make: (KnownState) throws(StorageError) -> KnownState) throws(StorageError) {
+    try knowledge.withLock { knowledge throws(StorageError) in
       let (known, offered) = (knowledge.known, knowledge.offered)
-      knowledge.known = known.map(make)
-      knowledge.offered = offered === known ? knowledge.known : offered.map(make)
+      let ownKnown = try known.map(make)
+      let ownOffered = offered === known ? ownKnown : try offered.map(make)
+      (knowledge.known, knowledge.offered) = (ownKnown, ownOffered)
     }
   }
 

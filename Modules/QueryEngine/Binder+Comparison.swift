@@ -5,7 +5,7 @@ import Values
 extension Binder {
   mutating func bind(_ comparison: Comparison, depth: Int = 0) throws(QueryError) -> Condition {
     let comparator = comparison.comparator
-    guard comparator != .like, comparator != .matches, isSimple(comparison.left), isSimple(comparison.right) else {
+    guard comparator != .like, comparator != .matches, comparator != .text, isSimple(comparison.left), isSimple(comparison.right) else {
       return try bindRow(comparison, depth: depth)
     }
     // Text in text.
@@ -124,7 +124,7 @@ extension Binder {
       throw mismatch(path.description, type.rawValue, other.rawValue)
     }
     guard kind.allows(comparator) else { throw badOperator(comparator, path.description, type.rawValue) }
-    let isText = [.contains, .beginsWith, .endsWith, .like, .matches].contains(comparator)
+    let isText = [.contains, .beginsWith, .endsWith, .like, .matches, .text].contains(comparator)
     if isText, let other = value.type, !ValueClass(other).isText { throw badOperator(comparator, "\(value)", other.rawValue) }
   }
 

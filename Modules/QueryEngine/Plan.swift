@@ -27,6 +27,8 @@ final class Plan: Sendable {
   /// The whole condition as bounds of columns; nil when it is more.
   let bounds: [BoundsTest]?
   let accesses: [IndexAccess]
+  /// Ways over the words of texts.
+  let texts: [TextAccess]
   /// Masks that evaluating a batch needs.
   let depth: Int
   let hasLinks: Bool
@@ -55,6 +57,7 @@ final class Plan: Sendable {
       .map { ZoneHint(presenceOf: $0) }
     bounds = BoundsTest.all(of: self.condition)
     accesses = IndexAccess.candidates(for: self.condition, in: binder.table)
+    texts = TextAccess.candidates(for: self.condition, in: binder.table)
     depth = Evaluator.depth(of: self.condition) + 2
     hasLinks = hasClauses || order.contains { !$0.path.isOwn } || condition.followsLinks
   }

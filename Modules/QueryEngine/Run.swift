@@ -20,6 +20,8 @@ struct Run {
     case nothing
     case scan
     case index(IndexAccess, estimate: Int)
+    /// With how many entries each word has.
+    case words(TextAccess, [Int], any TextIndexReading)
     case engine(any QueryPushdown, PushedQuery)
   }
 
@@ -33,6 +35,7 @@ struct Run {
     if let engine = storage.powers.pushdown, let pushed = try engine.pushdown(query) {
       return .engine(engine, pushed)
     }
+    if let words = try words() { return words }
     guard !plan.accesses.isEmpty else { return .scan }
     let rows = try storage.count(plan.table.id)
     var best: (access: IndexAccess, estimate: Int)?
@@ -47,6 +50,24 @@ struct Run {
     if case .constant(true) = best.access.residual {} else { factor = Run.rowFactor }
     if !plan.order.isEmpty { factor = Run.rowFactor }
     return best.estimate * factor <= rows || rows < 64 ? .index(best.access, estimate: best.estimate) : .scan
+  }
+
+  /// The way over the words of texts, where no index of values finds fewer objects. Never worse than a scan, which cuts every
+  /// text into words.
+  private mutating func words() throws(StorageError) -> Source? {
+    guard !plan.texts.isEmpty, let storage = storage.powers.texts else { return nil }
+    var best: (access: TextAccess, counts: [Int], estimate: Int)?
+    for access in plan.texts {
+      let counts = try entries(access, storage)
+      let estimate = counts.min() ?? 0
+      if estimate < best?.estimate ?? .max { best = (access, counts, estimate) }
+    }
+    guard let best else { return nil }
+    for access in plan.accesses where best.estimate > 64 {
+      let estimate = try entries(access)
+      if estimate < best.estimate / 4 { return .index(access, estimate: estimate) }
+    }
+    return .words(best.access, best.counts, storage)
   }
 
   private mutating func entries(_ access: IndexAccess) throws(StorageError) -> Int {
@@ -73,6 +94,11 @@ struct Run {
       if case .constant(true) = pushed.residual { return try engine.count(pushed) }
       return try filtered(pushedKeys(engine, pushed), try bind(pushed.residual)).count
     case .index(let access, _): return try filtered(keys(of: access), access.residual).count
+    case .words(let access, let counts, let storage):
+      // Of one word every entry is an object.
+      if counts.count == 1, !access.terms[0].isPrefix, case .constant(true) = access.residual { return counts[0] }
+      let (keys, residual) = try keys(of: access, counts, storage)
+      return try filtered(keys, residual).count
     case .scan:
       if let bounds = plan.bounds { return try countedScan(bounds) }
       var total = 0
@@ -96,6 +122,10 @@ struct Run {
     case .index(let access, _):
       let keys = try filtered(keys(of: access), access.residual, limit: plan.order.isEmpty ? limit : nil)
       return plan.order.isEmpty ? keys : try ordered(keys, limit: limit)
+    case .words(let access, let counts, let storage):
+      let (found, residual) = try self.keys(of: access, counts, storage)
+      let keys = try filtered(found, residual, limit: plan.order.isEmpty ? limit : nil)
+      return plan.order.isEmpty ? keys : try ordered(keys, limit: limit)
     case .scan: return plan.order.isEmpty ? try scannedKeys(limit) : try orderedScan(limit)
     }
   }
@@ -116,6 +146,11 @@ struct Run {
       result.access = .index(properties: names(of: access), runs: access.ranges.count)
       result.estimatedRows = estimate
       for other in plan.accesses where other.index.id != access.index.id { result.passedOver.append(try way(other)) }
+      if case .constant = access.residual { result.testsEachRow = false }
+    case .words(let access, let counts, _):
+      result.access = .index(
+        properties: [plan.table[access.index.property]?.schema.name ?? ""], runs: access.terms.count)
+      result.estimatedRows = counts.min() ?? 0
       if case .constant = access.residual { result.testsEachRow = false }
     case .engine(let engine, let pushed):
       result.access = .engine(statement: pushed.statement)

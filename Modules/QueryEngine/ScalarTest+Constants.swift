@@ -22,7 +22,7 @@ extension ScalarTest {
     case .less, .lessOrEqual: (below(type, constant, orEqual: comparator == .lessOrEqual), false)
     case .greater, .greaterOrEqual: (above(type, constant, orEqual: comparator == .greaterOrEqual), false)
     case .contains, .beginsWith, .endsWith: (matching(comparator, constant), false)
-    case .in, .between, .like, .matches: nil
+    case .in, .between, .like, .matches, .text: nil
     }
   }
 

@@ -22,7 +22,7 @@ enum Semantics {
     case .greaterOrEqual: isLess(b, a) || isEqual(a, b)
     case .between: false  // bound as two comparisons
     case .contains, .beginsWith, .endsWith: matches(a, comparator, b)
-    case .like, .matches: false  // bound as tests of text
+    case .like, .matches, .text: false  // bound as tests of text
     }
   }
 

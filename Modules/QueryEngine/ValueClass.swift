@@ -30,6 +30,7 @@ enum ValueClass: Sendable {
     case .equal, .notEqual, .in: true
     case .less, .lessOrEqual, .greater, .greaterOrEqual, .between: self != .link && self != .typeName
     case .contains, .beginsWith, .endsWith, .like, .matches: isText
+    case .text: self == .string
     }
   }
 
@@ -48,7 +49,7 @@ extension ComparisonOperator {
     case .lessOrEqual: .greaterOrEqual
     case .greater: .less
     case .greaterOrEqual: .lessOrEqual
-    case .in, .between, .contains, .beginsWith, .endsWith, .like, .matches: nil
+    case .in, .between, .contains, .beginsWith, .endsWith, .like, .matches, .text: nil
     }
   }
 }

@@ -18,6 +18,8 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
   case like = "LIKE"
   /// A regular expression for the whole string.
   case matches = "MATCHES"
+  /// Words that a string has, as a `TextQuery` writes them. The right side is a constant.
+  case text = "TEXT"
 }
 
 /// `left operator right`.

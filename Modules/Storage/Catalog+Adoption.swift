@@ -1,3 +1,4 @@
+import QueryModel
 import Values
 
 /// One thing that adopting a schema did to a catalog. For reports (`B3`) and for dry runs.
@@ -53,6 +54,7 @@ extension Catalog {
     for property in object.properties { table.append(property) }
     steps.append(.createdTable(object.name))
     alignIndexes(of: &table, with: object, steps: &steps, quiet: true)
+    alignTextIndexes(of: &table, with: object, steps: &steps, quiet: true)
     tables.append(table)
   }
 
@@ -91,12 +93,14 @@ extension Catalog {
         // Marks of indexes are reported by the indexes' own steps.
         updated.isIndexed = stored.isIndexed
         updated.isUnique = stored.isUnique
+        updated.isFullText = stored.isFullText
         if updated != stored {
           steps.append(.updatedProperty(type: object.name, property: property.name))
         }
       }
     }
     alignIndexes(of: &table, with: object, steps: &steps, quiet: false)
+    alignTextIndexes(of: &table, with: object, steps: &steps, quiet: false)
     tables[position] = table
     return faults
   }
@@ -125,6 +129,27 @@ extension Catalog {
       nextIndex &+= 1
       if !quiet {
         steps.append(.addedIndex(type: object.name, properties: index.properties, isUnique: index.isUnique))
+      }
+    }
+  }
+}
+
+extension Catalog {
+  /// Indexes of words for the properties that ask for one, by the rules of this build.
+  private mutating func alignTextIndexes(
+    of table: inout TableEntry, with object: ObjectSchema, steps: inout [CatalogStep], quiet: Bool
+  ) {
+    let wanted = object.properties.filter(\.isFullText).compactMap { table[$0.name]?.id }
+    for index in table.textIndexes where !wanted.contains(index.property) || index.rules != TextWords.rules {
+      table.textIndexes.removeAll { $0.id == index.id }
+      let name = table[index.property]?.schema.name
+      steps.append(.removedIndex(type: object.name, properties: name.map { [$0] } ?? [], isUnique: false))
+    }
+    for property in wanted where !table.textIndexes.contains(where: { $0.property == property }) {
+      table.textIndexes.append(TextIndexEntry(id: IndexID(nextIndex), property: property, rules: TextWords.rules))
+      nextIndex &+= 1
+      if !quiet, let name = table[property]?.schema.name {
+        steps.append(.addedIndex(type: object.name, properties: [name], isUnique: false))
       }
     }
   }

@@ -29,7 +29,7 @@ extension Catalog {
       return (isAscending || Set(numbers).count == numbers.count) && numbers.allSatisfy { $0 < next }
     }
     return areSound(tables.map(\.id.rawValue), nextTable)
-      && areSound(tables.flatMap { $0.indexes.map(\.id.rawValue) }, nextIndex)
+      && areSound(tables.flatMap { $0.indexes.map(\.id.rawValue) + $0.textIndexes.map(\.id.rawValue) }, nextIndex)
       && tables.allSatisfy { areSound($0.columns.map(\.id.rawValue), $0.nextProperty) }
   }
 }
@@ -62,12 +62,16 @@ struct CatalogScanner {
     var (id, name, next): (UInt16, String, UInt16) = (0, "", 0)
     var (columns, indexes): ([ColumnEntry], [IndexEntry]) = ([], [])
     var embedded: Bool?
+    var texts: [TextIndexEntry]?
     var found = 0
     object { scanner, part in
       found += 1
       switch part {
       case "embedded":
         embedded = scanner.truth()
+        found -= 1
+      case "texts":
+        texts = scanner.array { $0.textIndex() }
         found -= 1
       case "id": id = scanner.number()
       case "name": name = scanner.string()
@@ -79,7 +83,8 @@ struct CatalogScanner {
     }
     if found != 5 { hasFailed = true }
     return TableEntry(
-      id: TableID(id), name: name, columns: columns, indexes: indexes, nextProperty: next, embedded: embedded)
+      id: TableID(id), name: name, columns: columns, indexes: indexes, nextProperty: next, embedded: embedded,
+      texts: texts)
   }
 
   private mutating func column() -> ColumnEntry? {
@@ -110,6 +115,20 @@ struct CatalogScanner {
     return IndexEntry(id: IndexID(id), properties: properties, isUnique: isUnique)
   }
 
+  private mutating func textIndex() -> TextIndexEntry? {
+    var (id, property): (UInt16, UInt16) = (0, 0)
+    var rules = 0
+    object { scanner, part in
+      switch part {
+      case "id": id = scanner.number()
+      case "property": property = scanner.number()
+      case "rules": rules = scanner.number()
+      default: scanner.hasFailed = true
+      }
+    }
+    return TextIndexEntry(id: IndexID(id), property: PropertyID(property), rules: rules)
+  }
+
   private mutating func property() -> PropertySchema? {
     var kind: PropertyKind?
     var result = PropertySchema(name: "", kind: .scalar(.bool))
@@ -123,6 +142,7 @@ struct CatalogScanner {
         if result.deleteRule == nil { scanner.hasFailed = true }
       case "kind": kind = scanner.kind()
       case "defaultValue": result.defaultValue = scanner.defaultValue()
+      case "fullText": result.isFullText = scanner.truth()
       case "isOptional": result.isOptional = scanner.truth()
       case "isPrimaryKey": result.isPrimaryKey = scanner.truth()
       case "isIndexed": result.isIndexed = scanner.truth()

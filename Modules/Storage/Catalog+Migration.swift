@@ -60,6 +60,7 @@ extension Catalog {
       let known = tables.first { $0.id == migration.working.tables[at].id }
       guard let known else { continue }
       migration.working.tables[at].indexes.removeAll { !known.indexes.contains($0) }
+      migration.working.tables[at].textIndexes.removeAll { !known.textIndexes.contains($0) }
     }
     migration.findMoves(from: self, renamedTypes)
     return migration
@@ -96,6 +97,7 @@ extension CatalogMigration {
       // An inverse has no column: nothing is left of it but the name.
       table.columns[slot].retire()
       table.indexes.removeAll { $0.properties.contains(id) }
+      table.textIndexes.removeAll { $0.property == id }
       if stored.isStored { retired.append(table.column(id)) }
     }
     working.tables[at] = table
@@ -121,6 +123,7 @@ extension ColumnEntry {
     schema.isPrimaryKey = false
     schema.isIndexed = false
     schema.isUnique = false
+    schema.isFullText = false
     schema.deleteRule = nil
     schema.derivation = nil
   }

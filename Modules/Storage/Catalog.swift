@@ -29,14 +29,12 @@ public struct Catalog: Sendable, Hashable, Codable {
   }
 
   /// The newest format of an engine's files that builds know. What is in a file says which it is of: see `formatNeeded`.
-  package static let formatMax = 3
+  package static let formatMax = 4
 
   /// The lowest format of an engine's files that holds what the catalog describes: 2 has ObjectIds, decimals, sets, maps
-  /// and embedded types, 3 has dates as nanoseconds, also in mixed properties.
+  /// and embedded types, 3 has dates as nanoseconds, also in mixed properties, 4 has indexes of words.
   package var formatNeeded: Int {
-    let hasDates = tables.contains { table in
-      table.columns.contains { [.date, .mixed].contains($0.schema.valueType) && !$0.isRetired }
-    }
+    if tables.contains(where: { !$0.textIndexes.isEmpty }) { return 4 }
     if hasDates { return 3 }
     let needs2 = tables.contains { table in
       table.isEmbedded
@@ -48,9 +46,13 @@ public struct Catalog: Sendable, Hashable, Codable {
     return needs2 ? 2 : 1
   }
 
+  private var hasDates: Bool {
+    tables.contains { table in table.columns.contains { [.date, .mixed].contains($0.schema.valueType) && !$0.isRetired } }
+  }
+
   /// Throws `.unsupportedVersion` for a file of a format in which dates were Doubles: nobody could tell from a value which it is.
   package func check(format: Int) throws(StorageError) {
-    if format >= 3 || formatNeeded < 3 { return }
+    if format >= 3 || !hasDates { return }
     throw StorageError(
       .unsupportedVersion, .engine, "The store has format \(format), whose dates are Doubles; this build keeps nanoseconds.",
       remedy: "Export it with the build that wrote it, and import that.")
@@ -68,6 +70,14 @@ public struct TableEntry: Sendable, Hashable, Codable {
   var nextProperty: UInt16
   /// nil in files of builds that had no embedded types.
   var embedded: Bool?
+  /// nil where there are none, and in files of builds that had none.
+  var texts: [TextIndexEntry]?
+
+  /// The indexes of the words of texts. They are no part of `indexes`: what they have of an object is any number of entries.
+  public internal(set) var textIndexes: [TextIndexEntry] {
+    get { texts ?? [] }
+    set { texts = newValue.isEmpty ? nil : newValue }
+  }
 
   /// Whether objects are embedded in others (`ObjectSchema.isEmbedded`).
   public var isEmbedded: Bool { embedded ?? false }
@@ -94,6 +104,15 @@ public struct ColumnEntry: Sendable, Hashable, Codable {
     if schema.mayBeNull { return .null }
     return schema.defaultValue?.value(as: type) ?? Value.zero(of: type)
   }
+}
+
+/// One stored index of the words of a string column, as `TEXT` knows words. An engine that keeps none leaves it be:
+/// see `TextIndexReading`.
+public struct TextIndexEntry: Sendable, Hashable, Codable {
+  public let id: IndexID
+  public let property: PropertyID
+  /// The rules by which texts were cut into words (`TextWords.rules`). An index by others is made anew.
+  public let rules: Int
 }
 
 /// One stored index over one or more scalar columns of a table.

@@ -11,15 +11,18 @@ public struct StoragePowers {
   public var pushdown: (any QueryPushdown)?
   /// Totals can be made by the engine.
   public var aggregates: (any AggregatePushdown)?
+  /// The indexes of words in the catalog are kept, and can be asked.
+  public var texts: (any TextIndexReading)?
 
   public init(
     windows: (any WindowedReading)? = nil, gathering: (any GatheringReading)? = nil,
-    pushdown: (any QueryPushdown)? = nil, aggregates: (any AggregatePushdown)? = nil
+    pushdown: (any QueryPushdown)? = nil, aggregates: (any AggregatePushdown)? = nil, texts: (any TextIndexReading)? = nil
   ) {
     self.windows = windows
     self.gathering = gathering
     self.pushdown = pushdown
     self.aggregates = aggregates
+    self.texts = texts
   }
 }
 
@@ -28,6 +31,6 @@ extension StorageReading {
   public var powers: StoragePowers {
     StoragePowers(
       windows: self as? any WindowedReading, gathering: self as? any GatheringReading,
-      pushdown: self as? any QueryPushdown, aggregates: self as? any AggregatePushdown)
+      pushdown: self as? any QueryPushdown, aggregates: self as? any AggregatePushdown, texts: self as? any TextIndexReading)
   }
 }

@@ -39,11 +39,20 @@ public struct PropertySchema: Sendable, Hashable, Codable {
   public var deleteRule: DeleteRule?
   /// How the property follows from others; nil for properties that are set.
   public var derivation: Derivation?
+  /// Nil where it is false: catalogs without such an index stay as they were written.
+  private var fullText: Bool?
+
+  /// Whether an index of the words of the text is kept, which answers `TEXT`.
+  public var isFullText: Bool {
+    get { fullText ?? false }
+    set { fullText = newValue ? true : nil }
+  }
 
   public init(
     name: String, kind: PropertyKind, isOptional: Bool = false, target: String? = nil,
     isPrimaryKey: Bool = false, isIndexed: Bool = false, isUnique: Bool = false,
-    defaultValue: DefaultValue? = nil, deleteRule: DeleteRule? = nil, derivation: Derivation? = nil
+    defaultValue: DefaultValue? = nil, deleteRule: DeleteRule? = nil, derivation: Derivation? = nil,
+    isFullText: Bool = false
   ) {
     self.name = name
     self.kind = kind
@@ -55,6 +64,7 @@ public struct PropertySchema: Sendable, Hashable, Codable {
     self.defaultValue = defaultValue
     self.deleteRule = deleteRule
     self.derivation = derivation
+    self.isFullText = isFullText
   }
 }
 

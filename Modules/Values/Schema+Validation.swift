@@ -102,11 +102,13 @@ extension PropertySchema {
         }
       }
       if isPrimaryKey || isIndexed || isUnique, !isScalar { faults.append("cannot be indexed: only scalars and links can") }
+      if isFullText, kind != .scalar(.string) { faults.append("has no text: only a string can have an index of its words") }
       if isPrimaryKey, isOptional { faults.append("a primary key cannot be optional") }
       if isPrimaryKey, let valueType, ![.string, .uuid, .objectId, .int8, .int16, .int32, .int64].contains(valueType) {
         faults.append("a primary key is a String, a UUID, an ObjectId or an integer, not \(valueType.rawValue)")
       }
     case .linkingObjects(let origin, let property):
+      if isFullText { faults.append("has no text: only a string can have an index of its words") }
       guard let source = schema[origin] else {
         faults.append("is the inverse of '\(origin).\(property)', and '\(origin)' is not among the listed types")
         break

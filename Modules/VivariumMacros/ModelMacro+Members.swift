@@ -161,6 +161,7 @@ extension Property {
     if isPrimaryKey { result += ", isPrimaryKey: true" }
     if declaration.attribute("Indexed") != nil { result += ", isIndexed: true" }
     if declaration.attribute("Unique") != nil { result += ", isUnique: true" }
+    if declaration.attribute("FullText") != nil { result += ", isFullText: true" }
     if let derivation { result += ", derivation: \(derivation)" }
     if let deleteRule { result += ", deleteRule: \(deleteRule)" }
     if let constantDefault { result += ", default: \(constantDefault)" }

@@ -172,7 +172,7 @@ extension Property {
     if isPrimaryKey, isOptional {
       context?.complain("a primary key cannot be optional", id: "key", at: binding)
     }
-    for mark in ["PrimaryKey", "Indexed", "Unique"] where isCollection || isInverse {
+    for mark in ["PrimaryKey", "Indexed", "Unique", "FullText"] where isCollection || isInverse {
       if let attribute = declaration.attribute(mark) {
         context?.complain("a collection cannot be indexed", id: "indexed", at: attribute)
       }

@@ -50,20 +50,24 @@ struct FileWriterLockTests {
   @Test func aWaiterOutlivesTheHolderThatIsKilledBeforeItsEyes() async throws {
     let path = scratch.path
     let lock = try FileWriterLock(path: path + "/a.coord")
-    let waiting = Task.detached { () async throws -> Bool in
-      while !FileManager.default.fileExists(atPath: path + "/held") { await Task.yield() }
+    let child = ExitingChild(output: path + "/output")
+    let waiting = child.whenMade(path + "/held") {
+      // Also where this fails, so that the child ends.
+      defer { try? Data().write(to: URL(fileURLWithPath: path + "/over")) }
       let hold = try lock.acquire(.never)
       defer { hold.release() }
       return hold.followsDeath
     }
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      ExitingChild.redirectOutput(to: path + "/output")
       let lock = try FileWriterLock(path: path + "/a.coord")
       let hold = try lock.acquire(.never)
       try Data().write(to: URL(fileURLWithPath: path + "/held"))
-      while lock.waiterCount == 0 { yieldThread() }
+      while lock.waiterCount == 0, !FileManager.default.fileExists(atPath: path + "/over") { yieldThread() }
       kill(getpid(), SIGKILL)
       hold.release()
     }
+    child.end()
     #expect(try await waiting.value)
   }
 

@@ -36,6 +36,7 @@ import Values
           PropertySchema(name: "lines", kind: .list(.link), target: "Line", deleteRule: .cascade),
           PropertySchema(name: "byName", kind: .map(.link), isOptional: true, target: "Line"),
           PropertySchema(name: "tags", kind: .set(.string)),
+          PropertySchema(name: "note", kind: .scalar(.string), isOptional: true, isIndexed: true, isFullText: true),
           PropertySchema(name: "extra", kind: .scalar(.mixed), isOptional: true),
           PropertySchema(name: "count", kind: .scalar(.int64), isIndexed: true, derivation: Derivation(.count, over: "lines")),
           PropertySchema(name: "total", kind: .scalar(.double), derivation: Derivation(.sum, of: "price", over: "lines")),
@@ -45,6 +46,7 @@ import Values
     let other = try Kennel(empty: rich)
     #expect(try SchemaText.schema(Data(other.printed(.json) { try $0.schema() }.utf8)) == rich)
     #expect(try other.printed(.table) { try $0.schema() }.contains("Line (embedded)"))
+    #expect(try other.printed(.table) { try $0.schema() }.contains("indexed, full text"))
   }
 
   @Test func theSameSchemaChangesNothing() throws {

@@ -75,7 +75,7 @@ import Vivarium
       }
     }
     store.refresh()
-    let rounds = environmentNumber("VIVARIUM_SKIPS", default: 300)
+    let rounds = environmentNumber("VIVARIUM_SKIPS", default: 1_000)
     let (stop, ended) = (Signal(), Signal())
     let writer = Thread {
       if let other = try? Store(configuration) {

@@ -40,6 +40,54 @@ import Vivarium
     #expect(held.count == 1_100 && alive() == 0)
   }
 
+  /// Every object that is walked over is looked at a little later, and is gone by then, however many there are: at no moment do
+  /// more than two live, in any of the ways to walk.
+  @Test(arguments: Engine.allCases) func howManyAreWalkedOverNoMoreThanTwoLiveAtATime(engine: Engine) throws {
+    let (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let store = try Store(configuration)
+    let count = environmentNumber("VIVARIUM_WALKED", default: 20_000)
+    for start in stride(from: 0, to: count, by: 10_000) {
+      try store.write {
+        for i in start..<min(start + 10_000, count) { try store.add(Book(title: "Book \(i)", pages: i)) }
+      }
+    }
+    let author = Author(name: "A")
+    try store.write {
+      try store.add(author)
+      author.books.append(contentsOf: store.objects(Book.self))
+    }
+    var alive = Alive()
+    let books = store.objects(Book.self)
+    for book in books { alive.meet(book) }
+    for book in books.sorted(by: \.pages, ascending: false) { alive.meet(book) }
+    for book in books.where({ $0.pages >= 0 }) { alive.meet(book) }
+    for position in books.indices { alive.meet(books[position]) }
+    for position in author.books.indices { alive.meet(author.books[position]) }
+    books.forEach { alive.meet($0) }
+    #expect(alive.met == 6 * count && alive.most <= 2 && alive.now == 0)
+    #expect(alive.pages == 6 * count * (count - 1) / 2)
+  }
+
+  /// The last objects that were met, and how many of them live at the most.
+  private struct Alive {
+    private var last = Array(repeating: Held(), count: 64)
+    private(set) var met = 0
+    private(set) var most = 0
+    private(set) var pages = 0
+
+    var now: Int { last.count { $0.book != nil } }
+
+    mutating func meet(_ book: Book) {
+      pages += book.pages
+      let place = met % last.count
+      met += 1
+      // Any that outlived the others is still here when its place comes again.
+      if place == 0 { most = max(most, now) }
+      last[place] = Held(book: book)
+    }
+  }
+
   @Test(arguments: Engine.allCases) func anObjectKeepsItsStoreAndTheStoreNoObject(engine: Engine) throws {
     let (configuration, directory) = engine.place()
     defer { withExtendedLifetime(directory) {} }

@@ -34,23 +34,27 @@ import Vivarium
     try store.write { try store.add(Book(title: "A")) }
     let held = store.version
     let (path, name) = (configuration.backend.location, engine.rawValue)
-    let child = Task.detached {
-      await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
-        var configuration = try #require(Engine(rawValue: name)).configuration(URL(fileURLWithPath: path))
-        configuration.label = "the other program"
-        let store = try Store(configuration)
-        try Data().write(to: URL(fileURLWithPath: path + ".reads"))
-        while !FileManager.default.fileExists(atPath: path + ".listed") { sched_yield() }
-        #expect(store.objects(Book.self).map(\.title) == ["A"])
-      }
+    let child = ExitingChild(output: path + ".output")
+    let holder = child.whenMade(path + ".reads") {
+      // Also where this fails, so that the child ends.
+      defer { try? Data().write(to: URL(fileURLWithPath: path + ".listed")) }
+      let writer = try Store(configuration)
+      try writer.write { try writer.add(Book(title: "B")) }
+      return try writer.heldVersions().first { $0.processID != ProcessInfo.processInfo.processIdentifier }
     }
-    while !FileManager.default.fileExists(atPath: path + ".reads") { await Task.yield() }
-    try store.write { try store.add(Book(title: "B")) }
-    let holder = try store.heldVersions().first { $0.processID != ProcessInfo.processInfo.processIdentifier }
-    #expect(holder?.label == "the other program" && holder?.version == held && holder?.place == nil)
-    #expect(try #require(holder?.age) >= .zero)
-    try Data().write(to: URL(fileURLWithPath: path + ".listed"))
-    _ = await child.value
+    await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
+      ExitingChild.redirectOutput(to: path + ".output")
+      var configuration = try #require(Engine(rawValue: name)).configuration(URL(fileURLWithPath: path))
+      configuration.label = "the other program"
+      let store = try Store(configuration)
+      try Data().write(to: URL(fileURLWithPath: path + ".reads"))
+      while !FileManager.default.fileExists(atPath: path + ".listed") { sched_yield() }
+      #expect(store.objects(Book.self).map(\.title) == ["A"])
+    }
+    child.end()
+    let found = try await holder.value
+    #expect(found?.label == "the other program" && found?.version == held && found?.place == nil)
+    #expect(try #require(found?.age) >= .zero)
     #expect(try store.heldVersions().allSatisfy { $0.label == nil })
   }
 
@@ -133,6 +137,38 @@ import Vivarium
     try store.write { author.books[0].title = "C" }
     #expect(books.map(\.title) == ["C"])
     #expect(try other.heldVersions().count == 2)
+  }
+
+  /// Also where an observer wants to see what objects were, and has yet to be told.
+  @Test(arguments: Engine.allCases) func anInvalidatedStoreKeepsNoOldValues(engine: Engine) throws {
+    let (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    let books = (1...3).map { Book(title: "\($0)", pages: $0) }
+    try other.write { try other.add(books) }
+    store.refresh()
+    var told: [String] = []
+    let token = try store.objects(Book.self).observe(includingOldValues: true) { change in
+      guard let details = change.details else { return }
+      told.append("\(details.deletedIDs.count) \(details.deletedObjects(Book.self).map(\.title))")
+    }
+    store.refresh()
+    try other.write { try other.delete(books[0]) }
+    store.invalidate()
+    func pinned() throws -> Set<Version> {
+      _ = other.notifierWork
+      return Set(try other.statistics().pins.map(\.version))
+    }
+    #expect(try pinned() == [other.version] && other.heldVersions().map(\.version).allSatisfy { $0 == other.version })
+    for page in 10..<13 { try other.write { books[1].pages = page } }
+    #expect(try pinned() == [other.version])
+    store.refresh()
+    #expect(told == ["1 []"])
+    // From then on there are old values again.
+    try other.write { try other.delete(books[1]) }
+    store.refresh()
+    #expect(told == ["1 []", "1 [\"2\"]"])
+    token.stop()
   }
 
   @Test func invalidatingInAWriteUndoesIt() throws {

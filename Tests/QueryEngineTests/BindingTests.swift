@@ -41,6 +41,14 @@ import Values
     #expect(code("n", .between, .constants([.int(1), .string("a")])) == .typeMismatch)
     #expect(code("n", .between, .constant(.int(1))) == .badArgument)
     #expect(code("n", .contains, .constants([.int(1)])) == .badOperator)
+    #expect(code("s", .text, .constant(.string("a"))) == nil)
+    #expect(code("best.sO", .text, .constant(.string("a"))) == nil)
+    for path in ["n", "b", "u", "t", "best"] { #expect(code(path, .text, .constant(.null)) == .badOperator, "\(path)") }
+    #expect(code("s", .text, .constant(.int(1))) == .typeMismatch)
+    #expect(code("s", .text, .path(PropertyPath("sO"))) == .badArgument)
+    #expect(code("s", .text, .constants([.string("a")])) == .badArgument)
+    #expect(code("s", .text, .folded(.constant(.string("a")), .caseInsensitive)) == .badOperator)
+    #expect(code("s", .text, .variable("x")) == .missingArgument)
     #expect(code(Query(type: "Thing", sort: [SortKey(PropertyPath("best"))])) == .typeMismatch)
     #expect(code(Query(type: "Thing", limit: -1)) == .badArgument)
   }

@@ -31,6 +31,18 @@ import Values
     #expect(try node("a BEGINSWITH 'x'") == node("a beginswith \"x\""))
   }
 
+  @Test func textIsAnOperatorBehindAPathAndANameElsewhere() throws {
+    for text in ["a TEXT 'b* -c'", "a text \"b* -c\"", "a TEXT $0"] {
+      #expect(try node(text, .value(.string("b* -c"))) == comparison("a", .text, .string("b* -c")), "\(text)")
+    }
+    #expect(try node("text TEXT 'a'") == comparison("text", .text, .string("a")))
+    #expect(try node("text == 'a'") == comparison("text", .equal, .string("a")))
+    #expect(try node("ANY a.text TEXT 'a'").description == "ANY a.text TEXT \"a\"")
+    #expect(fault("a TEXT[c] 'b'")?.code == .syntax)
+    #expect(fault("a TEXT[c] 'b'")?.position == 6)
+    #expect(fault("a TEXT")?.code == .syntax)
+  }
+
   @Test(arguments: ["a IN {1,}", "a IN {,}", "a IN {1,,2}", "a BETWEEN 5", "a BETWEEN nil", "a BETWEEN -1", "a == 1 SORT(b.@count ASC)"])
   func listsEndWithAnElementAndBoundsStandInBraces(_ text: String) {
     #expect(fault(text)?.code == .syntax)

@@ -288,7 +288,7 @@ struct PlainCollections {
     case .greater: return compare(b, .less, a, ordersNull, folding)
     case .lessOrEqual: return compare(a, .less, b, ordersNull, folding) || compare(a, .equal, b, ordersNull, folding)
     case .greaterOrEqual: return compare(b, .less, a, ordersNull, folding) || compare(a, .equal, b, ordersNull, folding)
-    case .contains, .beginsWith, .endsWith:
+    case .contains, .beginsWith, .endsWith, .text:
       guard case .string(let x) = a, case .string(let y) = b else { return false }
       return PlainText.holds(x, comparator, y, folding)
     case .between: return false

@@ -147,7 +147,7 @@ struct PlainEvaluator {
       if a.isNull || b.isNull { return rules.ordersNull && a.isNull && !b.isNull }
       if let result = text(a, comparator, b, rules) { return result }
       return !isNaN(a) && !isNaN(b) && a.kindRank == b.kindRank && order(a, b) == .before
-    case .contains, .beginsWith, .endsWith:
+    case .contains, .beginsWith, .endsWith, .text:
       if let result = text(a, comparator, b, rules) { return result }
       guard case .data(let whole) = a, case .data(let part) = b else { return false }
       let (x, y) = (Array(whole), Array(part))

@@ -40,11 +40,39 @@ enum PlainText {
 
   static let patterns = expressions.map(\.pattern)
 
+  /// What random conditions look for, and one text's words against it.
+  static let sought = [
+    "a", "A*", "ab", "a b", "a -b", "-a b", "two wor*", "two -words", "á*", "日", "日日", "x -日", "long A*", "b* -x*", "Words ENOUGH*", "aba -a*",
+  ]
+
+  private static func words(_ text: String) -> [String] {
+    let scalars = folded(text, .caseAndDiacriticInsensitive).unicodeScalars.map { $0.properties.isAlphabetic ? Character($0) : " " }
+    // A sign of its own among spaces for where one writing ends and the other begins.
+    var parted = ""
+    for (i, character) in scalars.enumerated() {
+      if i > 0, (character == "日") != (scalars[i - 1] == "日") { parted.append(" ") }
+      parted.append(character)
+    }
+    return parted.split(separator: " ").map(String.init)
+  }
+
+  private static func has(_ words: [String], _ sought: String) -> Bool {
+    let part = folded(String(sought.filter { $0 != "*" }), .caseAndDiacriticInsensitive)
+    if part.contains("日") { return words.contains { $0.contains(part) } }
+    return words.contains { sought.hasSuffix("*") ? $0.hasPrefix(part) : $0 == part }
+  }
+
+  static func hasWords(_ text: String, _ sought: String) -> Bool {
+    let words = words(text)
+    return sought.split(separator: " ").allSatisfy { $0.hasPrefix("-") ? !has(words, String($0.dropFirst())) : has(words, String($0)) }
+  }
+
   /// One text against another; nil for operators that are not of text alone.
   static func holds(_ a: String, _ comparator: ComparisonOperator, _ b: String, _ folding: Folding?) -> Bool {
     if comparator == .matches {
       return expressions.first { $0.pattern == b }?.matches(Array(folded(a, folding).unicodeScalars)) ?? false
     }
+    if comparator == .text { return hasWords(a, b) }
     let (a, b) = (folded(a, folding), folded(b, folding))
     if comparator == .like { return like(a, b) }
     let (x, y) = (Array(a.utf8), Array(b.utf8))
@@ -58,7 +86,7 @@ enum PlainText {
     case .beginsWith: return x.starts(with: y)
     case .endsWith: return x.reversed().starts(with: y.reversed())
     case .contains: return y.isEmpty || x.indices.contains { x[$0...].starts(with: y) }
-    case .like, .matches, .between: return false
+    case .like, .matches, .text, .between: return false
     }
   }
 }

@@ -185,10 +185,13 @@ struct RandomCollectionQueries {
       folding.ignoresCase || folding.ignoresDiacritics ? .folded(node, folding) : node
     }
     let left = quantified(node, path)
-    let comparators: [ComparisonOperator] = [.equal, .notEqual, .less, .greaterOrEqual, .contains, .beginsWith, .endsWith, .like, .like, .matches]
+    let comparators: [ComparisonOperator] = [.equal, .notEqual, .less, .greaterOrEqual, .contains, .beginsWith, .endsWith, .like, .like, .matches, .text]
     let comparator = comparators[random.below(comparators.count)]
     if comparator == .matches {
       return Comparison(side(left), .matches, side(.constant(.string(PlainText.patterns[random.below(PlainText.patterns.count)]))))
+    }
+    if comparator == .text {
+      return Comparison(left, .text, .constant(.string(PlainText.sought[random.below(PlainText.sought.count)])))
     }
     if random.oneIn(4), let (right, other) = self.path(variables, where: { $0.type == .string && !$0.isTypeName }) {
       return Comparison(side(left), comparator, side(quantified(right, other)))

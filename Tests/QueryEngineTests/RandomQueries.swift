@@ -112,7 +112,7 @@ struct RandomQueries {
       none || !folding.ignoresCase && !folding.ignoresDiacritics ? node : .folded(node, folding)
     }
     var right = ExpressionNode.constant(constant(.string))
-    switch random.below(4) {
+    switch random.below(5) {
     case 0:
       if random.oneIn(5), let other { return Comparison(side(.path(path)), .like, side(.path(other.path))) }
       return Comparison(side(.path(path)), .like, side(.constant(pattern())))
@@ -120,6 +120,8 @@ struct RandomQueries {
       let pattern = PlainText.patterns[random.below(PlainText.patterns.count)]
       return Comparison(side(.path(path)), .matches, side(.constant(.string(pattern))))
     case 2:
+      return Comparison(.path(path), .text, .constant(.string(PlainText.sought[random.below(PlainText.sought.count)])))
+    case 3:
       if let other, random.oneIn(2) { return Comparison(.path(path), .in, .path(other.path)) }
       if right == .constant(.null) { right = .constant(.string("a")) }
       return Comparison(right, .in, .path(path))

@@ -57,6 +57,29 @@ import Values
     #expect(try texts("s IN[c] {'ABC', 'a'}") == ["a", "A", "abc", "ABC"])
   }
 
+  @Test func wordsAreThereWhateverTheirCaseAndMarks() throws {
+    #expect(try texts("s TEXT 'a'") == ["a", "A", "á", "a\u{301}", "a\nc", "a*c"])
+    #expect(try texts("s TEXT 'C á'") == ["a\nc", "a*c"])
+    #expect(try texts("s TEXT 'a*'") == ["a", "A", "á", "a\u{301}", "abc", "ABC", "a\nc", "a*c"])
+    #expect(try texts("s TEXT 'a* -c'") == ["a", "A", "á", "a\u{301}", "abc", "ABC"])
+    #expect(try texts("s TEXT 'σασ'") == ["ΣΑΣ", "σας"])
+    #expect(try texts("s TEXT '日'") == ["日本"])
+    #expect(try texts("s TEXT '日本'") == ["日本"])
+    #expect(try texts("s TEXT '100'") == ["100%"])
+    #expect(try texts("NOT s TEXT 'a*'").count == TextTests.texts.count - 8)
+    #expect(try texts("s TEXT nil") == [])
+    #expect(try texts("'A live thing' TEXT 'live'").count == TextTests.texts.count)
+  }
+
+  @Test(arguments: ["", "  ", "!?", "-a", "*", "*a", "a*b"]) func whatCannotBeLookedForIsToldBeforeAnythingIsRead(_ sought: String) {
+    do {
+      _ = try texts("s TEXT '\(sought)'")
+      Issue.record("\(sought) was asked")
+    } catch let error as QueryError {
+      #expect(error.code == .badArgument && !error.message.isEmpty && !error.remedy.isEmpty)
+    } catch { Issue.record(error) }
+  }
+
   @Test func matchesIsOfTheWholeTextAndLinear() throws {
     #expect(try texts("s MATCHES 'a.c'") == ["abc", "a*c"])
     #expect(try texts("s MATCHES '[a-c]+'") == ["a", "abc"])

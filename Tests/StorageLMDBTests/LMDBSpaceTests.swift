@@ -2,6 +2,7 @@ import ColumnStore
 import Foundation
 import Storage
 import StorageLMDB
+import TestSupport
 import Testing
 import Values
 
@@ -65,24 +66,27 @@ struct LMDBSpaceTests {
   @Test func whatAReaderOfAnotherProcessHoldsIsNotGivenBack() async throws {
     let path = scratch.path
     try store.put((0..<300).map { ("k\($0)", value($0, 1)) }, 1)
-    let child = Task.detached {
-      await #expect(processExitsWith: .success) { [path = path as String] in
-        let store = try LMDBStore(path: path + "/a")
-        let held = try store.beginSnapshot()
-        try Data().write(to: URL(fileURLWithPath: path + "/reads"))
-        while !FileManager.default.fileExists(atPath: path + "/given") { sched_yield() }
-        for number in 0..<300 {
-          #expect(try held.text("k\(number)") == String(repeating: "\(number) in 1 ", count: 600))
-        }
-        held.end()
-      }
+    let child = ExitingChild(output: path + "/output")
+    let written = child.whenMade(path + "/reads") { [store] in
+      // Also where this fails, so that the child ends.
+      defer { try? Data().write(to: URL(fileURLWithPath: path + "/given")) }
+      try store.put((0..<300).map { ("k\($0)", nil) }, 2)
+      try store.put([("a", "3")], 3)
+      _ = try store.reclaimSpace(.never)
     }
-    while !FileManager.default.fileExists(atPath: path + "/reads") { await Task.yield() }
-    try store.put((0..<300).map { ("k\($0)", nil) }, 2)
-    try store.put([("a", "3")], 3)
-    _ = try store.reclaimSpace(.never)
-    try Data().write(to: URL(fileURLWithPath: path + "/given"))
-    _ = await child.value
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      ExitingChild.redirectOutput(to: path + "/output")
+      let store = try LMDBStore(path: path + "/a")
+      let held = try store.beginSnapshot()
+      try Data().write(to: URL(fileURLWithPath: path + "/reads"))
+      while !FileManager.default.fileExists(atPath: path + "/given") { sched_yield() }
+      for number in 0..<300 {
+        #expect(try held.text("k\(number)") == String(repeating: "\(number) in 1 ", count: 600))
+      }
+      held.end()
+    }
+    child.end()
+    try await written.value
   }
 
   @Test func aFileFarLargerThanItsContentGivesBackByItself() throws {

@@ -116,7 +116,7 @@ import Values
   @Test func aNewerFormatIsNamed() throws {
     let place = Place()
     try place.open().close()
-    try Raw(place.path).execute("PRAGMA user_version = 4")
+    try Raw(place.path).execute("PRAGMA user_version = \(Catalog.formatMax + 1)")
     #expect(error(place) == .unsupportedVersion)
     #expect(place.backend.isPresent())
   }
@@ -127,7 +127,7 @@ import Values
     try engine.adopt(.everything)
     // Stays open: what it writes is in the log alone.
     let newer = try Raw(place.path)
-    try newer.execute("BEGIN; UPDATE _vivarium_catalog SET version = version + 1; PRAGMA user_version = 4; COMMIT")
+    try newer.execute("BEGIN; UPDATE _vivarium_catalog SET version = version + 1; PRAGMA user_version = \(Catalog.formatMax + 1); COMMIT")
     let refused = #expect(throws: StorageError.self) { try engine.beginWrite(.never) }
     #expect(refused?.code == .unsupportedVersion)
     #expect(throws: StorageError.self) { try engine.beginRead() }

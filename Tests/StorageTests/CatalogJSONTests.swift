@@ -19,6 +19,7 @@ import Values
       PropertySchema(name: "id", kind: .scalar(.int64), isPrimaryKey: true),
       PropertySchema(name: "things", kind: .linkingObjects(origin: "Thing", property: "a link é")),
       PropertySchema(name: "n", kind: .scalar(.int8), isIndexed: true, defaultValue: .word(.min)),
+      PropertySchema(name: "words", kind: .scalar(.string), isFullText: true),
       PropertySchema(name: "s", kind: .scalar(.string), isUnique: true, defaultValue: .bytes([0, 255, 7])),
     ]
     return try Catalog().adopting(
@@ -49,7 +50,7 @@ import Values
     #expect(try read(Array(text.utf8)).tables.count == 2)
     for (part, other) in [
       ("\"nextTable\":3", "\"nextTable\":2"), ("\"id\":2,\"indexes\":[],\"name\":\"Empty\"", "\"id\":1,\"indexes\":[],\"name\":\"Empty\""),
-      ("\"nextIndex\":5", "\"nextIndex\":4"), ("\"id\":2,\"schema\"", "\"id\":1,\"schema\""),
+      ("\"nextIndex\":6", "\"nextIndex\":5"), ("\"id\":2,\"schema\"", "\"id\":1,\"schema\""),
     ] {
       let changed = text.replacingOccurrences(of: part, with: other)
       #expect(changed != text, "\(part)")

@@ -5,11 +5,11 @@ extension PropertySchema {
   /// A scalar: `.scalar("age", .int64, indexed: true)`.
   public static func scalar(
     _ name: String, _ type: ValueType, optional: Bool = false, primaryKey: Bool = false, indexed: Bool = false,
-    unique: Bool = false, default value: Value? = nil
+    unique: Bool = false, fullText: Bool = false, default value: Value? = nil
   ) -> PropertySchema {
     PropertySchema(
       name: name, kind: .scalar(type), isOptional: optional || type == .mixed, isPrimaryKey: primaryKey, isIndexed: indexed,
-      isUnique: unique, defaultValue: value.flatMap { DefaultValue($0) })
+      isUnique: unique, defaultValue: value.flatMap { DefaultValue($0) }, isFullText: fullText)
   }
 
   /// A to-one relationship.

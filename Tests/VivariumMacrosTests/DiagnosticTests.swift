@@ -63,6 +63,7 @@ import Testing
     expectComplaint(
       "var x: LinkingObjects<Dog>", "say which property this is the inverse of: '@Inverse(\\Type.property)'",
       at: "x: LinkingObjects<Dog>")
+    expectComplaint("@FullText var x: LiveList<String>", "a collection cannot be indexed", at: "@FullText var x: LiveList<String>")
     expectComplaint("@Indexed var x: LiveList<Int>", "a collection cannot be indexed", at: "@Indexed var x: LiveList<Int>")
     expectComplaint(
       "@PrimaryKey var a = 1; @PrimaryKey var b = 2", "a model has one primary key", at: "b = 2")

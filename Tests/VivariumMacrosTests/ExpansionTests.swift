@@ -272,6 +272,21 @@ import Testing
     #expect(schema?.contains(#"._property("cover", \Album.cover)"#) == true && context.diagnostics.isEmpty)
   }
 
+  @Test func indexesOfWordsGoIntoTheSchema() throws {
+    let source: DeclSyntax = """
+      @Model final class Note {
+        @FullText @Indexed var title = ""
+        @FullText var body: String?
+      }
+      """
+    let context = BasicMacroExpansionContext()
+    let members = ModelMacro.expansion(
+      of: "@Model", providingMembersOf: try #require(source.as(ClassDeclSyntax.self)), conformingTo: [], in: context)
+    let schema = members.map(\.description).first { $0.contains("_$schema") }
+    #expect(schema?.contains(#"._property("title", \Note.title, isIndexed: true, isFullText: true, default: "")"#) == true)
+    #expect(schema?.contains(#"._property("body", \Note.body, isFullText: true)"#) == true && context.diagnostics.isEmpty)
+  }
+
   @Test func derivedPropertiesAndEmbeddingGoIntoTheSchema() throws {
     let source: DeclSyntax = """
       @Model(.embedded) final class Order {

@@ -334,7 +334,7 @@ import Vivarium
       same.observe(keyPaths: [\.age]) { _ in changes += 1 },
     ]
     store.refresh()
-    let rounds = environmentNumber("VIVARIUM_UNDELIVERED", default: 600)
+    let rounds = environmentNumber("VIVARIUM_UNDELIVERED", default: 3_000)
     var resident: [Int] = []
     for i in 0..<rounds {
       if i == rounds / 4 { resident.append(residentBytes()) }

@@ -1,5 +1,7 @@
+import Dispatch
 import TestSupport
 import Testing
+import Values
 import Vivarium
 
 /// Commits of one store of which a token of another is not told, while changes wait for that token.
@@ -68,6 +70,51 @@ import Vivarium
     #expect(heard.take() == [Heard.update([], [1])] && keys == [["home"]])
     tags.stop()
     phones.stop()
+  }
+
+  /// The other context has had no turn yet in which it could begin.
+  @Test func aTokenOfAnotherContextIsPassedOverFromItsFirstMoment() throws {
+    let (store, _) = try makeStores()
+    let person = Person(name: "Ann")
+    try store.write {
+      try store.add(person)
+      person.scores.append(1)
+    }
+    let queue = DispatchQueue(label: "observing")
+    let (object, list) = (Mailbox<[String]>(empty: []), Mailbox<[Int]>(empty: []))
+    queue.suspend()
+    let tokens = [
+      person.observe(on: queue) { change in
+        guard case .change(let properties) = change else { return object.send(["\(change)"]) }
+        object.send(properties.map { "\($0.name) \($0.oldValue ?? .null) \($0.newValue ?? .null)" })
+      },
+      person.scores.observe(on: queue) { change in
+        if case .update(_, _, let insertions, _) = change { list.send(insertions) } else { list.send([-1]) }
+      },
+    ]
+    try store.write { person.age = 5 }
+    try store.write(withoutNotifying: tokens) {
+      person.name = "Bea"
+      person.scores.append(2)
+    }
+    queue.resume()
+    func line(_ name: String, _ old: Value, _ new: Value) -> String { "\(name) \(old) \(new)" }
+    #expect(object.next() == [line("age", .int(0), .int(5))] && list.next() == [-1])
+    try store.write {
+      person.name = "Cas"
+      person.scores.append(3)
+    }
+    #expect(object.next().first == line("name", .string("Bea"), .string("Cas")))
+    #expect(list.next() == [2])
+    // One that is stopped before it begins tells nothing.
+    queue.suspend()
+    let late = person.observe(on: queue) { object.send(["late \($0)"]) }
+    #expect(late.stop() && !late.stop())
+    queue.resume()
+    try store.write { person.age = 6 }
+    #expect(object.next() == [line("age", .int(5), .int(6))])
+    for token in tokens { token.stop() }
+    queue.sync {}
   }
 
   @Test func anObjectsTokenIsExactForItsCollectionsToo() throws {

@@ -67,6 +67,22 @@ import Vivarium
       ])
   }
 
+  /// As it is where an older copy of the file was put in its place.
+  @Test func aCursorThatTheFileHasNeverComeToIsRefused() async throws {
+    let configuration = makeConfiguration()
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    try other.write { try other.add(Dog(name: "Rex")) }
+    // This store is behind, and its file is not.
+    #expect(store.version < other.version)
+    #expect(try store.commits(since: other.version).isEmpty)
+    let ahead = Version(other.version.rawValue + 1)
+    let error = #expect(throws: StoreError.self) { try store.commits(since: ahead) }
+    #expect(error?.code == .historyTrimmed && error?.remedy != nil)
+    #expect(error?.details == ["cursor": "\(ahead.rawValue)", "newest": "\(other.version.rawValue)"])
+    let told = await #expect(throws: StoreError.self) { try await Feed().authors(configuration, since: ahead, 1) }
+    #expect(told?.code == .historyTrimmed)
+  }
+
   @Test func theSequenceGoesOnFromACursor() async throws {
     let configuration = makeConfiguration()
     let feed = Feed()

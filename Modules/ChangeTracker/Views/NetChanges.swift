@@ -16,17 +16,20 @@ package struct NetChanges {
     var marks: RowMarks
   }
 
-  /// A row that a skipped step touched: its place in the base, and the place it had after the step.
-  private struct Skipped {
+  /// A row that a skipped step took away, brought or moved: its place in the base, and the place it had after the step; and at
+  /// which position of the base the one is, and the other would be.
+  struct Skipped {
     var inBase: OrderedRow?
+    var position = 0
     var after: OrderedRow?
+    var rank = 0
   }
 
   /// The version that the tokens were given. With skipped rows, what they know is the base with these rows put
   /// from the one place to the other.
   package private(set) var base: ViewVersion
-  private(set) var rows: [Int64: Row] = [:]
-  private var skipped: [Int64: Skipped] = [:]
+  var rows: [Int64: Row] = [:]
+  var skipped: [Int64: Skipped] = [:]
   /// The only step so far, not yet in `rows`: mostly it is delivered before there is another, and its positions need not be
   /// looked up again.
   private var only: ViewStep?
@@ -46,7 +49,7 @@ package struct NetChanges {
     return settled
   }
 
-  private mutating func settle() {
+  mutating func settle() {
     guard let step = only else { return }
     only = nil
     rows.reserveCapacity(step.rows.count)
@@ -69,7 +72,7 @@ extension NetChanges {
     if rows.isEmpty { self = NetChanges(base: step.to) }
   }
 
-  private mutating func add(_ change: RowChange) {
+  mutating func add(_ change: RowChange) {
     guard let i = rows.index(forKey: change.key) else {
       if change.old == nil, change.new == nil { return }
       rows[change.key] = Row(known: change.old, last: change.new, marks: change.marks)
@@ -78,43 +81,6 @@ extension NetChanges {
     rows.values[i].last = change.new
     rows.values[i].marks.formUnion(change.marks)
     if rows.values[i].known == nil, change.new == nil { rows.remove(at: i) }
-  }
-
-  /// Adds a step that the tokens are not told of: they know its result already. O(k).
-  ///
-  /// With nothing pending, which is how it is when the changes before were delivered first, the base moves on.
-  /// Otherwise the touched rows count as known the way the step left them, earlier changes of them included.
-  package mutating func skip(_ step: ViewStep) {
-    settle()
-    if rows.isEmpty {
-      self = NetChanges(base: step.to)
-      return
-    }
-    for change in step.rows { skip(change) }
-    if rows.isEmpty { self = NetChanges(base: step.to) }
-  }
-
-  /// Adds a step of which the tokens are told some rows alone, and those that are pending: of the others they know the result
-  /// already. O(k).
-  package mutating func add(_ step: ViewStep, telling told: Set<Int64>) {
-    settle()
-    for change in step.rows {
-      if told.contains(change.key) || rows[change.key] != nil { add(change) } else { skip(change) }
-    }
-    if rows.isEmpty { self = NetChanges(base: step.to) }
-  }
-
-  private mutating func skip(_ change: RowChange) {
-    let pending = rows.removeValue(forKey: change.key)
-    let inBase: OrderedRow?
-    if let earlier = skipped[change.key] {
-      inBase = earlier.inBase
-    } else if let pending {
-      inBase = pending.known
-    } else {
-      inBase = change.old
-    }
-    skipped[change.key] = inBase == nil && change.new == nil ? nil : Skipped(inBase: inBase, after: change.new)
   }
 
   /// Adds what happened to objects that are no rows: those of them that the tokens know, and that may come back, are other ones
@@ -190,7 +156,7 @@ extension NetChanges {
   package var pendingMarks: [Int64: RowMarks] { settled.rows.mapValues(\.marks) }
 
   /// The full sort key that a row has in the base tree, if it was touched since.
-  fileprivate func sortKeyInBase(_ key: Int64) -> [UInt8]? {
+  func sortKeyInBase(_ key: Int64) -> [UInt8]? {
     if let skipped = skipped[key] { return skipped.inBase?.sortKey }
     return rows[key]?.known?.sortKey
   }

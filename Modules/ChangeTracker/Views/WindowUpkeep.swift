@@ -21,19 +21,18 @@ package final class WindowUpkeep {
     rows = whole.view.latest.keys(in: window)
   }
 
-  /// Takes the result from the version that `from` reads to the version that `to` reads. `records` are the commits
-  /// between the two, all of them, in order. Nil when no row was touched, in the window or outside: one that is outside now may
-  /// be known to observers, and come back.
+  /// Takes the result from the version that `from` reads to the version that `to` reads; gives the step of the whole result.
+  /// `records` are the commits between the two, all of them, in order. Nil when no row was touched, in the window or outside: one
+  /// that is outside now may be known to observers, and come back.
   ///
   /// When reading throws, the result is as it was; the step can be tried again.
   package func apply(
     _ records: [CommitRecord], from: any StorageReading, to: any StorageReading
-  ) throws(StorageError) -> ComparedStep? {
+  ) throws(StorageError) -> ViewStep? {
     guard records.contains(where: whole.isAffected), let step = try whole.apply(records, from: from, to: to) else {
       return nil
     }
-    let old = rows
     rows = whole.view.latest.keys(in: window)
-    return ComparedStep(old: old, new: rows, marks: Dictionary(step.rows.map { ($0.key, $0.marks) }) { a, _ in a })
+    return step
   }
 }

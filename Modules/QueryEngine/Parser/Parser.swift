@@ -170,6 +170,7 @@ extension Parser {
       return .expression(left)
     }
     try advance()
+    if comparator == .text, token.isSymbol("[") { throw fault("a text, for TEXT takes no options") }
     let folding = try options()
     if comparator == .between { try expectBounds() }
     let begin = token
@@ -261,6 +262,7 @@ extension Parser {
     case "endswith": return .endsWith
     case "like": return .like
     case "matches": return .matches
+    case "text": return .text
     default: return nil
     }
   }

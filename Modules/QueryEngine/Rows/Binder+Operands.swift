@@ -165,7 +165,7 @@ extension Binder {
     if comparator == .in, case .constants = b, staticType(a) != nil {
       others = others.filter { other in kinds.contains { $0.compares(with: other) } }
     }
-    let isText = [.contains, .beginsWith, .endsWith, .like, .matches].contains(comparator) || (isFolded && comparator != .in)
+    let isText = [.contains, .beginsWith, .endsWith, .like, .matches, .text].contains(comparator) || (isFolded && comparator != .in)
     for kind in inOrder(kinds) {
       guard others.allSatisfy({ $0 == kind || $0 == .mixed || kind == .mixed }) else {
         throw QueryError(

@@ -47,7 +47,8 @@ extension Binder {
     var (left, right) = (Side(comparison.left), Side(comparison.right))
     var comparator = comparison.comparator
     let folding = left.folding ?? right.folding
-    let isText = folding != nil || comparator == .like || comparator == .matches
+    let isText = folding != nil || comparator == .like || comparator == .matches || comparator == .text
+    if comparator == .text { try checkWords(comparison, folding) }
     if left.quantifier == nil, right.quantifier == nil, isText, isSimple(left.node), isSimple(right.node),
       let condition = try bindText(left.node, comparator, right.node, folding)
     {
@@ -92,6 +93,7 @@ extension Binder {
     guard bound.type == .string || bound.type == .data else { return nil }
     try check(bound.type, comparator, value, path)
     if value.isNull {
+      if comparator == .text { return .constant(false) }
       let meaning: ComparisonOperator = comparator == .like || comparator == .matches ? .equal : comparator
       return try bind(Comparison(left, meaning, right))
     }
@@ -102,6 +104,21 @@ extension Binder {
     let test = ScalarTest(.bytes(text.plain ?? .text(text)), matchesNull: matchesNull)
     let condition = condition(bound, test)
     return isNegated ? .not(condition) : condition
+  }
+
+  /// What `TEXT` looks for is known when the query is bound, and says itself what counts.
+  private func checkWords(_ comparison: Comparison, _ folding: Folding?) throws(QueryError) {
+    if folding != nil {
+      throw QueryError(
+        .badOperator, "TEXT never tells case or diacritics apart.", remedy: "Leave the options out.", path: comparison.left.description)
+    }
+    switch comparison.right {
+    case .constant, .variable: return  // of a variable without a value is told elsewhere
+    default:
+      throw QueryError(
+        .badArgument, "TEXT looks for the words of one text, and '\(comparison.right)' is none.", remedy: "Write the words in quotes.",
+        path: comparison.right.description)
+    }
   }
 
   mutating func row(_ node: ExpressionNode, _ depth: Int) throws(QueryError) -> RowExpression {

@@ -68,7 +68,7 @@ extension Evaluator {
     switch comparator {
     case .equal, .in, .like, .matches: return both
     case .notEqual: return !both
-    case .contains, .beginsWith, .endsWith, .between: return false
+    case .contains, .beginsWith, .endsWith, .text, .between: return false
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
       let isWritten = (a.isNull && comparison.left.isWritten) || (b.isNull && comparison.right.isWritten)
       if comparison.ordersNullText, !isWritten { return Semantics.holds(a, comparator, b) }

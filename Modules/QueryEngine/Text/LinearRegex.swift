@@ -1,3 +1,5 @@
+import QueryModel
+
 /// A regular expression that takes time linear in the text, whatever the expression: all ways to match are
 /// followed at once, a code point at a time, so that no pattern of a user can stall a query.
 ///

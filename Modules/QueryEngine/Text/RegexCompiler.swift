@@ -1,3 +1,5 @@
+import QueryModel
+
 /// Reads a pattern and writes the steps of a `LinearRegex`.
 struct RegexCompiler {
   private let scalars: [Unicode.Scalar]

@@ -1,12 +1,14 @@
 import QueryModel
 
-/// A test of text that bytes alone do not settle: with folding, with a pattern, with a regular expression. The
+/// A test of text that bytes alone do not settle: with folding, with a pattern, with a regular expression, by
+/// its words. The
 /// constant side was prepared when the query was bound.
 struct TextTest: Sendable {
   private enum Kind: Sendable {
     case bytes(BytesTest)
     case like(LikePattern)
     case expression(LinearRegex)
+    case words(TextQuery)
   }
 
   private let kind: Kind
@@ -31,6 +33,7 @@ struct TextTest: Sendable {
       let plain = folding?.ignoresDiacritics == true
         ? constant.withUnsafeBytes { TextFolding.fold($0, Folding(ignoresCase: false, ignoresDiacritics: true)) } : constant
       kind = .expression(try LinearRegex(String(decoding: plain, as: UTF8.self), ignoresCase: folding?.ignoresCase ?? false))
+    case .text: kind = .words(try TextQuery(asked: String(decoding: constant, as: UTF8.self)))
     case .notEqual, .in, .between: return nil
     }
   }
@@ -40,6 +43,9 @@ struct TextTest: Sendable {
     if folding == nil, case .bytes(let test) = kind { return test }
     return nil
   }
+
+  /// What is looked for, where it is words.
+  var words: TextQuery? { if case .words(let query) = kind { query } else { nil } }
 
   func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let folding else { return matchesFolded(bytes) }
@@ -52,6 +58,17 @@ struct TextTest: Sendable {
     case .bytes(let test): test.matches(bytes)
     case .like(let pattern): pattern.matches(bytes)
     case .expression(let expression): expression.matches(bytes)
+    case .words(let query): query.matches(bytes)
+    }
+  }
+}
+
+extension TextQuery {
+  /// With what is wrong said as of a query.
+  init(asked text: String) throws(QueryError) {
+    do throws(TextQueryError) { try self.init(text) } catch {
+      throw QueryError(
+        .badArgument, "TEXT cannot look for '\(text.prefix(80))': \(error.message)", remedy: error.remedy, path: String(text.prefix(80)))
     }
   }
 }

@@ -78,6 +78,12 @@ public macro Indexed() = #externalMacro(module: "VivariumMacros", type: "MarkerM
 @attached(peer)
 public macro Unique() = #externalMacro(module: "VivariumMacros", type: "MarkerMacro")
 
+/// Keeps an index of the words of a text, a String, so that `$0.body.matches(text: "live dat*")` does not read every object:
+/// `@FullText var body = ""`. What it finds is the same without it. Every write cuts the texts that it changes into words; an
+/// entry is kept for each different word of each object. SQLite files have no such index, and are searched by reading.
+@attached(peer)
+public macro FullText() = #externalMacro(module: "VivariumMacros", type: "MarkerMacro")
+
 /// The other end of a relationship: `@Inverse(\Person.dogs) var owners: LinkingObjects<Person>`, or to one,
 /// `@Inverse(\Person.best) var bestOf: Person?`.
 @attached(peer)

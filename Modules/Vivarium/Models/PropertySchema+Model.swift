@@ -5,20 +5,20 @@ import Values
 extension PropertySchema {
   public static func _property<Root, Property: Persistable>(
     _ name: String, _ path: KeyPath<Root, Property>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
-    isUnique: Bool = false
+    isUnique: Bool = false, isFullText: Bool = false
   ) -> PropertySchema {
     PropertySchema(
       name: name, kind: Property._$kind, isOptional: Property._$isOptional, target: Property._$target,
-      isPrimaryKey: isPrimaryKey, isIndexed: isIndexed, isUnique: isUnique)
+      isPrimaryKey: isPrimaryKey, isIndexed: isIndexed, isUnique: isUnique, isFullText: isFullText)
   }
 
   public static func _property<Root, Property: Scalar>(
     _ name: String, _ path: KeyPath<Root, Property>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
-    isUnique: Bool = false, default value: Property
+    isUnique: Bool = false, isFullText: Bool = false, default value: Property
   ) -> PropertySchema {
     PropertySchema(
       name: name, kind: Property._$kind, isOptional: Property._$isOptional, isPrimaryKey: isPrimaryKey,
-      isIndexed: isIndexed, isUnique: isUnique, defaultValue: DefaultValue(value.persistedValue))
+      isIndexed: isIndexed, isUnique: isUnique, defaultValue: DefaultValue(value.persistedValue), isFullText: isFullText)
   }
 
   /// A property that follows from others.
@@ -41,9 +41,9 @@ extension PropertySchema {
   /// Objects stored before an optional property existed have nil in it, whatever its default.
   public static func _property<Root, Wrapped: Scalar>(
     _ name: String, _ path: KeyPath<Root, Wrapped?>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
-    isUnique: Bool = false, default value: Wrapped
+    isUnique: Bool = false, isFullText: Bool = false, default value: Wrapped
   ) -> PropertySchema {
-    _property(name, path, isPrimaryKey: isPrimaryKey, isIndexed: isIndexed, isUnique: isUnique)
+    _property(name, path, isPrimaryKey: isPrimaryKey, isIndexed: isIndexed, isUnique: isUnique, isFullText: isFullText)
   }
 
   /// An inverse; the compiler checks that the property it follows points here.

@@ -26,7 +26,7 @@ extension PropertySchema {
   @available(*, unavailable, message: "not a persistable type")
   public static func _property<Root, Property>(
     _ name: String, _ path: KeyPath<Root, Property>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
-    isUnique: Bool = false
+    isUnique: Bool = false, isFullText: Bool = false
   ) -> PropertySchema { unbuildable() }
 }
 

@@ -28,7 +28,7 @@ extension LiveList where Element: PersistableElement & SendableMetatype {
     _ block: @escaping @Sendable (isolated A, CollectionChange<LiveList<Element>>) -> Void
   ) -> NotificationToken {
     handle.observe(
-      on: actor, fileID, line, { LiveList($1).observe(isolation: $0, fileID: fileID, line: line, $2) }, block)
+      on: actor, fileID, line, { LiveList($0).observe(isolation: nil, fileID: fileID, line: line, $1) }, block)
   }
 }
 
@@ -54,7 +54,7 @@ extension LiveSet where Element: PersistableElement & Hashable & SendableMetatyp
     _ block: @escaping @Sendable (isolated A, CollectionChange<LiveSet<Element>>) -> Void
   ) -> NotificationToken {
     handle.observe(
-      on: actor, fileID, line, { LiveSet($1).observe(isolation: $0, fileID: fileID, line: line, $2) }, block)
+      on: actor, fileID, line, { LiveSet($0).observe(isolation: nil, fileID: fileID, line: line, $1) }, block)
   }
 }
 
@@ -80,7 +80,7 @@ extension LiveMap where Value: PersistableElement & SendableMetatype {
     _ block: @escaping @Sendable (isolated A, MapChange<Value>) -> Void
   ) -> NotificationToken {
     handle.observe(
-      on: actor, fileID, line, { LiveMap($1).observe(isolation: $0, fileID: fileID, line: line, $2) }, block)
+      on: actor, fileID, line, { LiveMap($0).observe(isolation: nil, fileID: fileID, line: line, $1) }, block)
   }
 }
 
@@ -90,7 +90,7 @@ extension LinkingObjects {
     on queue: DispatchQueue, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping @Sendable (CollectionChange<LinkingObjects<Element>>) -> Void
   ) -> NotificationToken {
-    guard let results else {
+    guard let results = observed else {
       block(.error(.unmanagedCollection))
       return .ended(fileID, line)
     }
@@ -102,7 +102,7 @@ extension LinkingObjects {
     on actor: A, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping @Sendable (isolated A, CollectionChange<LinkingObjects<Element>>) -> Void
   ) -> NotificationToken {
-    guard let results else {
+    guard let results = observed else {
       Task { await actor.hear(.error(.unmanagedCollection), block) }
       return .ended(fileID, line)
     }
@@ -135,7 +135,7 @@ extension Optional<ListHandle> {
   /// Lets `begin` observe what a store of the queue has in this one's place; nothing can be observed in no store.
   fileprivate func observe<Change: CollectionNews>(
     on queue: DispatchQueue, _ fileID: StaticString, _ line: UInt,
-    _ begin: @escaping @Sendable (ListHandle, @escaping (Change) -> Void) -> NotificationToken,
+    _ begin: (ListHandle, @escaping (Change) -> Void) -> NotificationToken,
     _ block: @escaping @Sendable (Change) -> Void
   ) -> NotificationToken {
     guard let handle = self else {
@@ -145,7 +145,7 @@ extension Optional<ListHandle> {
     let reference = CollectionReference(handle)
     return handle.store.observe(on: queue, fileID, line) { store in
       if let found = reference.handle(in: store) { return begin(found) { block($0) } }
-      block(.error(.unmanagedCollection))
+      queue.async { block(.error(.unmanagedCollection)) }
       return .ended(fileID, line)
     } fail: { block(.error($0)) }
   }
@@ -153,7 +153,7 @@ extension Optional<ListHandle> {
   /// The same on an actor.
   fileprivate func observe<A: Actor, Change: CollectionNews>(
     on actor: A, _ fileID: StaticString, _ line: UInt,
-    _ begin: @escaping @Sendable (isolated A, ListHandle, @escaping (Change) -> Void) -> NotificationToken,
+    _ begin: (ListHandle, @escaping (Change) -> Void) -> NotificationToken,
     _ block: @escaping @Sendable (isolated A, Change) -> Void
   ) -> NotificationToken {
     guard let handle = self else {
@@ -161,9 +161,9 @@ extension Optional<ListHandle> {
       return .ended(fileID, line)
     }
     let reference = CollectionReference(handle)
-    return handle.store.observe(on: actor, fileID, line) { actor, store in
-      if let found = reference.handle(in: store) { return begin(actor, found) { block(actor, $0) } }
-      block(actor, .error(.unmanagedCollection))
+    return handle.store.observe(on: actor, fileID, line) { store in
+      if let found = reference.handle(in: store) { return begin(found) { actor.tell($0, block) } }
+      Task { await actor.hear(.error(.unmanagedCollection), block) }
       return .ended(fileID, line)
     } fail: { actor, error in block(actor, .error(error)) }
   }

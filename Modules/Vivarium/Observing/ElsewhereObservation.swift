@@ -1,125 +1,81 @@
 import Dispatch
 import Notifications
 import Storage
-import Synchronization
 
-/// An observation in another context than its maker's: begun there, with a store of its own, and stopped from anywhere.
-final class ElsewhereObservation: Sendable {
-  private struct State {
-    var token: NotificationToken?
-    var isStopped = false
-    /// Of whom it is not to hear once it has begun.
-    var ignoredAuthors: [String] = []
-  }
+// An observation in another context than its maker's has a store of its own there. It begins at once, while that store is still
+// nobody's, so that the token is as good as any from the first moment: for writes of which it is not to be told, and for authors
+// that it ignores. Then the store is handed over to its context, and tells there.
 
-  private let state = Mutex(State())
-
-  /// Runs in the other context, once. `observe` is given the authors of whom nothing is to be told.
-  func begin(_ observe: ([String]) -> NotificationToken?) {
-    let (isStopped, ignoredAuthors) = state.withLock { ($0.isStopped, $0.ignoredAuthors) }
-    if isStopped { return }
-    let token = observe(ignoredAuthors)
-    let (late, ignored): (NotificationToken?, [String]) = state.withLock { state in
-      if state.isStopped { return (token, []) }
-      state.token = token
-      return (nil, state.ignoredAuthors)
-    }
-    late?.stop()
-    for author in ignored { token?.ignore(author: author) }
-  }
-
-  /// The maker says so as soon as it has the token, when nothing may have begun yet.
-  private func ignore(author: String) {
-    let token = state.withLock { state in
-      if state.token == nil { state.ignoredAuthors.append(author) }
-      return state.token
-    }
-    token?.ignore(author: author)
-  }
-
-  fileprivate func stop() {
-    let token = state.withLock { state in
-      state.isStopped = true
-      defer { state.token = nil }
-      return state.token
-    }
-    token?.stop()
-  }
-
-  /// The token for the maker.
-  func token(_ fileID: StaticString, _ line: UInt) -> NotificationToken {
-    NotificationToken(
-      fileID: fileID, line: line, subject: { [weak self] in self?.state.withLock { $0.token?.subject } },
-      ignore: { [weak self] in self?.ignore(author: $0) }, onStop: { self.stop() })
-  }
+/// A store on the way to its context.
+private struct HandedStore: @unchecked Sendable {
+  // Sound because whoever makes one made the store, gives both away and never touches the store again; and what it registered with
+  // until then, the notifier and the token, is for any thread and does not call the store before it takes turns.
+  let store: Store
 }
 
-/// What a store of another context is opened from. Its first version is that of the call, so that nothing committed after it
-/// is missed.
-struct StoreSeed: Sendable {
-  private let configuration: StoreConfiguration
-  private let shared: SharedEngine
-  private let snapshot: Result<any ReadTransaction, StoreError>
-  private let place: String
+/// What is told in an actor's own turn.
+private struct Told<News>: @unchecked Sendable {
+  // Sound because it is made and opened in one turn of one actor, by a function that waits for nothing in between.
+  let news: News
+}
 
-  init(_ store: Store, _ fileID: StaticString, _ line: UInt) {
-    configuration = store.configuration
-    let shared = store.shared
-    self.shared = shared
-    snapshot = Result { () throws(StoreError) in
-      try storing { () throws(StorageError) in try shared.engine.beginRead() }
-    }
-    place = "\(fileID):\(line)"
-  }
-
-  func open(_ home: DeliveryContext, ignoring authors: [String]) throws(StoreError) -> Store {
-    if case .queue(let queue) = home { queue.setSpecific(key: Store.currentQueue, value: ObjectIdentifier(queue)) }
-    let store = try Store(configuration, shared, home: home, place: place, snapshot: try snapshot.get())
-    store.ignoredAuthors = authors
-    return store
+extension Actor {
+  /// Tells a block of the actor's. Only in a turn that a store takes on the actor.
+  nonisolated func tell<News>(_ news: News, _ block: @Sendable (isolated Self, News) -> Void) {
+    let told = Told(news: news)
+    assumeIsolated { block($0, told.news) }
   }
 }
 
 extension Store {
-  /// Observes on a serial queue, in a store of its own there.
-  func observe(
-    on queue: DispatchQueue, _ fileID: StaticString, _ line: UInt,
-    _ begin: @escaping @Sendable (Store) -> NotificationToken, fail: @escaping @Sendable (StoreError) -> Void
-  ) -> NotificationToken {
-    let observation = ElsewhereObservation()
-    let seed = StoreSeed(self, fileID, line)
-    queue.async {
-      observation.begin { ignoredAuthors in
-        do throws(StoreError) { return begin(try seed.open(.queue(queue), ignoring: ignoredAuthors)) } catch {
-          fail(error)
-          return nil
-        }
-      }
-    }
-    return observation.token(fileID, line)
+  /// A store of the same file that belongs to nobody yet. It reads the newest version, so that nothing committed from now on is
+  /// missed.
+  private func sibling(_ fileID: StaticString, _ line: UInt) throws(StoreError) -> Store {
+    let shared = shared
+    let snapshot = try storing { () throws(StorageError) in try shared.engine.beginRead() }
+    return try Store(configuration, shared, home: .manual, place: "\(fileID):\(line)", snapshot: snapshot)
   }
 
-  /// Observes on an actor, in a store of its own there. The actor is kept until it has begun, and by the observation.
+  /// Observes on a serial queue, in a store of its own there. `begin` runs here, and must leave it to the store to tell.
+  func observe(
+    on queue: DispatchQueue, _ fileID: StaticString, _ line: UInt, _ begin: (Store) -> NotificationToken,
+    fail: @escaping @Sendable (StoreError) -> Void
+  ) -> NotificationToken {
+    do throws(StoreError) {
+      let store = try sibling(fileID, line)
+      let token = begin(store)
+      let handed = HandedStore(store: store)
+      queue.setSpecific(key: Store.currentQueue, value: ObjectIdentifier(queue))
+      queue.async { handed.store.settle(in: .queue(queue)) }
+      return token
+    } catch {
+      queue.async { fail(error) }
+      return .ended(fileID, line)
+    }
+  }
+
+  /// Observes on an actor, in a store of its own there. The actor is kept until it has the store, and by the observation.
   func observe<A: Actor>(
-    on actor: A, _ fileID: StaticString, _ line: UInt,
-    _ begin: @escaping @Sendable (isolated A, Store) -> NotificationToken,
+    on actor: A, _ fileID: StaticString, _ line: UInt, _ begin: (Store) -> NotificationToken,
     fail: @escaping @Sendable (isolated A, StoreError) -> Void
   ) -> NotificationToken {
-    let observation = ElsewhereObservation()
-    let seed = StoreSeed(self, fileID, line)
-    Task { await Store.begin(on: actor, observation, seed, begin, fail) }
-    return observation.token(fileID, line)
-  }
-
-  private static func begin<A: Actor>(
-    on actor: isolated A, _ observation: ElsewhereObservation, _ seed: StoreSeed,
-    _ begin: @Sendable (isolated A, Store) -> NotificationToken, _ fail: @Sendable (isolated A, StoreError) -> Void
-  ) {
-    observation.begin { ignoredAuthors in
-      do throws(StoreError) { return begin(actor, try seed.open(.actor(actor), ignoring: ignoredAuthors)) } catch {
-        fail(actor, error)
-        return nil
-      }
+    do throws(StoreError) {
+      let store = try sibling(fileID, line)
+      let token = begin(store)
+      let handed = HandedStore(store: store)
+      Task { await Store.settle(handed, on: actor) }
+      return token
+    } catch {
+      Task { await Store.tell(actor, error, fail) }
+      return .ended(fileID, line)
     }
   }
+
+  private static func settle(_ handed: HandedStore, on actor: isolated some Actor) {
+    handed.store.settle(in: .actor(actor))
+  }
+
+  private static func tell<A: Actor>(
+    _ actor: isolated A, _ error: StoreError, _ block: @Sendable (isolated A, StoreError) -> Void
+  ) { block(actor, error) }
 }

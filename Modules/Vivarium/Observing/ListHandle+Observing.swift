@@ -32,13 +32,18 @@ extension ListHandle {
     return { ListHandle(store: $0, context: context, key: key, ordinal: ordinal) }
   }
 
-  /// Observes the collection, and changes of its elements by the filter.
+  /// Observes the collection, and changes of its elements by the filter. One whose object is gone hears that and nothing else.
   func observe(
     _ target: String?, _ elements: ResultFilter?, _ fileID: StaticString, _ line: UInt,
     _ block: @escaping (Told, ListHandle) -> Void
   ) -> NotificationToken {
     let property = column.property
     let remade = remade
+    let fail = { [unowned store = store] (error: StoreError) in block(.error(error), remade(store)) }
+    do throws(StoreError) { try context.check(key) } catch {
+      return store.add(
+        WatchObserver(nil, StopFlag(), fault: error, tell: { _, _ in }, rebase: { _ in }, fail: fail), fileID, line)
+    }
     let isList = context.properties[ordinal].schema.isList
     let members = NetMemberChanges(count: count, isMap: context.properties[ordinal].schema.isMap)
     let watch = ObjectWatch(
@@ -59,7 +64,7 @@ extension ListHandle {
         case .touched(_, _, let elements):
           if let found = elements[property], !found.positions.isEmpty { update(found.positions, found.members) }
         }
-      }, rebase: { _ in }, fail: { [unowned store = store] in block(.error($0), remade(store)) })
+      }, rebase: { _ in }, fail: fail)
     return store.add(observer, fileID, line)
   }
 }

@@ -98,6 +98,7 @@ extension Results {
     _ aggregate: LiveAggregate<Element, Value>, isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (AggregateChange<Value>) -> Void
   ) -> NotificationToken {
+    if let refused = store.tokenElsewhere(fileID, line) { return refused }
     store.bind(isolation)
     let question = Result { () throws(StoreError) in try AggregateQuestion(aggregate, of: state) }
     var last: (stored: Values.Value, value: Value)?

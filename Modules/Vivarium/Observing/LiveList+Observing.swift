@@ -8,13 +8,16 @@ extension LiveList where Element: PersistableElement {
   /// apart: what moved or went is told by the edits. Changes of the objects in the list are modifications, as they
   /// are of results.
   ///
-  /// When the object that has the list is deleted, one last call deletes every element. The list must be in a store;
-  /// else the block hears an error. Keep the token, and stop it in the end.
+  /// When the object that has the list is deleted, one last call deletes every element. The list must be in a store, and of an
+  /// object that is there; else the block hears an error, `.objectDeleted` of one that is gone. Keep the token, and stop it in the end.
   public func observe(
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (CollectionChange<LiveList<Element>>) -> Void
   ) -> NotificationToken {
-    if case .store(let handle) = place { handle.store.bind(isolation) }
+    if case .store(let handle) = place {
+      if let refused = handle.store.tokenElsewhere(fileID, line) { return refused }
+      handle.store.bind(isolation)
+    }
     return watch(elementProperties?.everything(), fileID, line, block)
   }
 
@@ -27,6 +30,7 @@ extension LiveList where Element: PersistableElement {
   ) throws(StoreError) -> NotificationToken {
     var filter: ResultFilter?
     if case .store(let handle) = place {
+      try handle.store.checkContext("observe")
       handle.store.bind(isolation)
       filter = try handle.elementFilter(of: Element._$elementTarget, only: names)
     }

@@ -55,13 +55,16 @@ extension LiveMap where Value: PersistableElement {
   /// }
   /// ```
   ///
-  /// When the object that has the map is deleted, one last call deletes every key. The map must be in a store; else
-  /// the block hears an error. Keep the token, and stop it in the end.
+  /// When the object that has the map is deleted, one last call deletes every key. The map must be in a store, and of an
+  /// object that is there; else the block hears an error, `.objectDeleted` of one that is gone. Keep the token, and stop it in the end.
   public func observe(
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (MapChange<Value>) -> Void
   ) -> NotificationToken {
-    if case .store(let handle) = place { handle.store.bind(isolation) }
+    if case .store(let handle) = place {
+      if let refused = handle.store.tokenElsewhere(fileID, line) { return refused }
+      handle.store.bind(isolation)
+    }
     return watch(elementProperties?.everything(), fileID, line, block)
   }
 
@@ -73,6 +76,7 @@ extension LiveMap where Value: PersistableElement {
   ) throws(StoreError) -> NotificationToken {
     var filter: ResultFilter?
     if case .store(let handle) = place {
+      try handle.store.checkContext("observe")
       handle.store.bind(isolation)
       filter = try handle.elementFilter(of: Value._$elementTarget, only: names)
     }

@@ -9,13 +9,16 @@ extension LiveSet where Element: PersistableElement & Hashable {
   /// token = post.tags.observe { change in show(change.details?.insertedMembers ?? []) }
   /// ```
   ///
-  /// When the object that has the set is deleted, one last call deletes every member. The set must be in a store; else
-  /// the block hears an error. Keep the token, and stop it in the end.
+  /// When the object that has the set is deleted, one last call deletes every member. The set must be in a store, and of an
+  /// object that is there; else the block hears an error, `.objectDeleted` of one that is gone. Keep the token, and stop it in the end.
   public func observe(
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (CollectionChange<LiveSet<Element>>) -> Void
   ) -> NotificationToken {
-    if case .store(let handle) = place { handle.store.bind(isolation) }
+    if case .store(let handle) = place {
+      if let refused = handle.store.tokenElsewhere(fileID, line) { return refused }
+      handle.store.bind(isolation)
+    }
     return watch(elementProperties?.everything(), fileID, line, block)
   }
 
@@ -28,6 +31,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
   ) throws(StoreError) -> NotificationToken {
     var filter: ResultFilter?
     if case .store(let handle) = place {
+      try handle.store.checkContext("observe")
       handle.store.bind(isolation)
       filter = try handle.elementFilter(of: Element._$elementTarget, only: names)
     }

@@ -20,6 +20,7 @@ extension Model {
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (ObjectChange) -> Void
   ) -> NotificationToken {
+    if let refused = store?.tokenElsewhere(fileID, line) { return refused }
     store?.bind(isolation)
     let names = Self._$schema.properties.filter(\.isStored).map(\.name)
     return watch(Result { () throws(StoreError) in try observed()?.only(names) }, fileID, line, block)
@@ -30,6 +31,7 @@ extension Model {
     keyPaths: [PartialKeyPath<Self>], isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (ObjectChange) -> Void
   ) -> NotificationToken {
+    if let refused = store?.tokenElsewhere(fileID, line) { return refused }
     store?.bind(isolation)
     let filter = Result { () throws(StoreError) -> ResultFilter? in
       try observed()?.only(keyPaths.map { path throws(StoreError) in
@@ -47,6 +49,7 @@ extension Model {
     observingProperties names: [String], isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (ObjectChange) -> Void
   ) throws(StoreError) -> NotificationToken {
+    try store?.checkContext("observe")
     store?.bind(isolation)
     return watch(.success(try observed()?.only(names)), fileID, line, block)
   }
@@ -56,6 +59,7 @@ extension Model {
     ignoringProperties names: [String], isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (ObjectChange) -> Void
   ) throws(StoreError) -> NotificationToken {
+    try store?.checkContext("observe")
     store?.bind(isolation)
     var filter = try observed()?.ignoring(names)
     filter?.paths = []

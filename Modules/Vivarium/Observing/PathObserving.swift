@@ -47,6 +47,7 @@ extension Model {
     _ paths: [(Path, ObservedPath<Self>)], _ options: ObservingOptions, _ fileID: StaticString, _ line: UInt,
     _ handler: @escaping (Self, Path, ObservedChange<Any>) -> Void
   ) throws(StoreError) -> NotificationToken {
+    try store?.checkContext("observe")
     let end = ObserverEnd()
     let tellers = paths.map { name, path in
       PropertyTeller<Self, Any>(nil, options, read: { path.value(of: $0) }) { handler($0, name, $1) }

@@ -57,6 +57,9 @@ extension Model {
   /// the list. It must be a value that can be compared. Whether an object is there is no property, but of the object
   /// itself.
   ///
+  /// Of an object that is gone nothing is observed but `\.isInvalidated`: the token is inactive, the handler is not called, and
+  /// the log says so, as it does of a path that reads no property. `observe(_:)` of several paths throws instead.
+  ///
   /// An object that is in no store yet is observed in the same way, and goes into one with its observers: `add` is no
   /// change, and what is set from then on is told. Over links it is observed by names only: see `observe(paths:)`.
   public func observe<Property>(
@@ -64,6 +67,7 @@ extension Model {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping (Self, ObservedChange<Property>) -> Void
   ) -> NotificationToken {
+    if let refused = store?.tokenElsewhere(fileID, line) { return refused }
     let ordinal = Self.ordinal(of: path)
     let end = ObserverEnd()
     let teller = PropertyTeller(ordinal, options, read: { (object: Self) in object[keyPath: path] }, handler)
@@ -74,6 +78,12 @@ extension Model {
       }
       teller.begin(self)
       return NotificationToken(fileID: fileID, line: line) { end.stop() }
+    }
+    if let context, ordinal != nil {
+      do throws(StoreError) { try context.check(_$key) } catch {
+        context.store.readOfNothing(error)
+        return .ended(fileID, line)
+      }
     }
     teller.begin(self)
     if let context { context.observe(_$key, teller, end) } else { addUnmanaged(UnmanagedObserver(self, teller, end)) }

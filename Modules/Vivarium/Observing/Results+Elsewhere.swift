@@ -32,9 +32,9 @@ extension Results {
     _ block: @escaping @Sendable (isolated A, CollectionChange<Results<Element>>) -> Void
   ) -> NotificationToken {
     let (description, fault) = (state.description, error)
-    return store.observe(on: actor, fileID, line) { actor, store in
+    return store.observe(on: actor, fileID, line) { store in
       let results = Results(ResultsState(description, of: Element.self, in: store, fault: fault))
-      return results.observe(isolation: actor, fileID: fileID, line: line) { block(actor, $0) }
+      return results.observe(isolation: nil, fileID: fileID, line: line) { actor.tell($0, block) }
     } fail: { actor, error in block(actor, .error(error)) }
   }
 }
@@ -66,9 +66,9 @@ extension Model {
       return .ended(fileID, line)
     }
     let key = _$key
-    return store.observe(on: actor, fileID, line) { actor, store in
+    return store.observe(on: actor, fileID, line) { store in
       let object: Self = store.live(key)
-      return object.observe(isolation: actor, fileID: fileID, line: line) { block(actor, $0) }
+      return object.observe(isolation: nil, fileID: fileID, line: line) { actor.tell($0, block) }
     } fail: { actor, error in block(actor, .error(error)) }
   }
 

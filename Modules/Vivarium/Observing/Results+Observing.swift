@@ -17,6 +17,7 @@ extension Results {
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (CollectionChange<Results<Element>>) -> Void
   ) -> NotificationToken {
+    if let refused = store.tokenElsewhere(fileID, line) { return refused }
     store.bind(isolation)
     return store.observe(state, .success(nil), fileID, line, block)
   }
@@ -28,6 +29,7 @@ extension Results {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (CollectionChange<Results<Element>>) -> Void
   ) -> NotificationToken {
+    if let refused = store.tokenElsewhere(fileID, line) { return refused }
     store.bind(isolation)
     let filter = Result { () throws(StoreError) -> ResultFilter? in
       try state.observed()?.only(keyPaths.map { path throws(StoreError) in
@@ -45,6 +47,7 @@ extension Results {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (CollectionChange<Results<Element>>) -> Void
   ) throws(StoreError) -> NotificationToken {
+    try store.checkContext("observe")
     store.bind(isolation)
     return store.observe(state, .success(try state.observed()?.only(names)), fileID, line, block)
   }
@@ -55,6 +58,7 @@ extension Results {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (CollectionChange<Results<Element>>) -> Void
   ) throws(StoreError) -> NotificationToken {
+    try store.checkContext("observe")
     store.bind(isolation)
     return store.observe(state, .success(try state.observed()?.ignoring(names)), fileID, line, block)
   }
@@ -79,6 +83,7 @@ extension Results {
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (CollectionChange<Results<Element>>) -> Void
   ) throws(StoreError) -> NotificationToken {
+    try store.checkContext("observe")
     store.bind(isolation)
     var filter: ResultFilter?
     if let names { filter = try state.observed()?.only(names) }

@@ -31,8 +31,14 @@ extension Store {
   /// of the last one that was dealt with, in the store itself best of all, and go on from there after a restart: each commit
   /// comes exactly once.
   ///
-  /// `.historyTrimmed` when the first of them is no longer kept: then everything may have changed.
+  /// `.historyTrimmed` when the first of them is no longer kept, and when the file has never come to that version, because an
+  /// older copy of it was put in its place: then everything may have changed.
   public func commits(since version: Version) throws(StoreError) -> [StoreCommit] {
+    if version > snapshot.version {
+      // A store that is behind will see it.
+      let newest = try storing { () throws(StorageError) in try shared.engine.latestVersion() }
+      if version > newest { throw .cursorAhead(version, of: newest) }
+    }
     var commits: [StoreCommit] = []
     let (catalog, origin) = (snapshot.catalog, origin)
     try storing { () throws(StorageError) in
@@ -44,12 +50,24 @@ extension Store {
     return commits
   }
 
-  /// The same without an end: waits for more in the store's context.
+  /// The same without an end: waits for more in the store's context. Fails like it, too: a cursor that the file has never come to
+  /// would wait until other commits have taken its number.
   ///
   /// ```swift
   /// for try await commit in store.changes(since: cursor) { try handle(commit) }
   /// ```
   public func changes(since version: Version) -> StoreCommits { StoreCommits(store: self, start: version) }
+}
+
+extension StoreError {
+  /// A cursor of another history than the file has.
+  fileprivate static func cursorAhead(_ cursor: Version, of newest: Version) -> StoreError {
+    StoreError(
+      .historyTrimmed,
+      "The file is at version \(newest.rawValue) and has never come to \(cursor.rawValue): it was restored from an older copy.",
+      remedy: "Read everything anew, and go on from 'store.version'.",
+      details: ["cursor": "\(cursor.rawValue)", "newest": "\(newest.rawValue)"])
+  }
 }
 
 extension StoreCommit {

@@ -51,7 +51,6 @@ extension Store {
     if observer.fault == nil { observer.fault = outdated }
     if observer.fault == nil, let watch = observer.watch {
       watchObservers[ObjectIdentifier(watch)] = observer
-      for author in ignoredAuthors { watch.ignore(author: author) }
       shared.results.observe(watch)
     } else {
       faultyObservers.append(observer)

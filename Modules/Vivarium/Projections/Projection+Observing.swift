@@ -10,6 +10,7 @@ extension ModelProjection {
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (ObjectChange) -> Void
   ) throws(StoreError) -> NotificationToken {
+    try object.store?.checkContext("observe")
     let shown = ShownValues(object, projected)
     return try object.observe(observingProperties: paths(), isolation: isolation, fileID: fileID, line: line) { change in
       guard case .change(let properties) = change else { return block(change) }

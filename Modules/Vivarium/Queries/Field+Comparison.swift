@@ -36,6 +36,9 @@ extension Field where Root == String {
   @inlinable public func contains(_ text: String) -> Condition { compare(.contains, .string(text)) }
   @inlinable public func starts(with text: String) -> Condition { compare(.beginsWith, .string(text)) }
   @inlinable public func ends(with text: String) -> Condition { compare(.endsWith, .string(text)) }
+  /// Whether the words are in it, as a `TextQuery` writes them: `$0.body.matches(text: "live dat* -server")`. A text that
+  /// cannot be looked for makes the query fail with what is wrong in `error`.
+  @inlinable public func matches(text words: String) -> Condition { compare(.text, .string(words)) }
 }
 
 /// An optional, for constraints that name what it wraps.
@@ -70,6 +73,9 @@ extension Field where Root == String? {
   @inlinable public func contains(_ text: String) -> Condition { compare(.contains, .string(text)) }
   @inlinable public func starts(with text: String) -> Condition { compare(.beginsWith, .string(text)) }
   @inlinable public func ends(with text: String) -> Condition { compare(.endsWith, .string(text)) }
+  /// Whether the words are in it, as a `TextQuery` writes them: `$0.body.matches(text: "live dat* -server")`. A text that
+  /// cannot be looked for makes the query fail with what is wrong in `error`.
+  @inlinable public func matches(text words: String) -> Condition { compare(.text, .string(words)) }
 }
 
 extension Field where Root: OptionalProperty, Root.Wrapped: Model {

@@ -18,6 +18,18 @@ extension Store {
     case .actor, .manual: return
     }
   }
+
+  /// The token of an observation that does not begin, because the caller is elsewhere than the store's context: reported like
+  /// every mistake that cannot be thrown. Nil in the right place.
+  func tokenElsewhere(_ fileID: StaticString, _ line: UInt) -> NotificationToken? {
+    do throws(StoreError) {
+      try checkContext("observe")
+      return nil
+    } catch {
+      misuse(error)
+      return .ended(fileID, line)
+    }
+  }
 }
 
 extension DeliveryContext {

@@ -56,7 +56,9 @@ extension Store {
   }
 
   /// Reads this snapshot from now on, and lets go of the old one unless frozen objects still read that.
-  func move(to next: any ReadTransaction) {
+  ///
+  /// - Parameter keepsOld: whether the old one may be kept for observers that want to see what objects were.
+  func move(to next: any ReadTransaction, keepsOld: Bool = true) {
     let old = snapshot
     snapshot = next
     if let hold { hold.move(to: next.version) } else {
@@ -64,14 +66,14 @@ extension Store {
     }
     read(from: next)
     // Kept for observers, it ends with its last reader.
-    if !keepOld(old), !isSnapshotShared { old.end() }
+    if !(keepsOld && keepOld(old)), !isSnapshotShared { old.end() }
     isSnapshotShared = false
     noteReads(since: old.version)
   }
 
   /// Lets go of the version that is read, so that nothing of it is kept alive: results and lists are empty and
   /// objects invalid, until `refresh()`, the next write, or the next turn after a commit. For stores that rest. Cancels an
-  /// open write. Nothing inside an observer's block, which reads the version it is told of.
+  /// open write. Observers with old values (`includingOldValues`) are told of what changed meanwhile without them. Nothing inside an observer's block, which reads the version it is told of.
   public func invalidate() {
     guard !isDelivering else { return }
     do throws(StoreError) { try checkContext("invalidate") } catch { return misuse(error) }
@@ -79,7 +81,8 @@ extension Store {
     do throws(StoreError) { try refuseInObserver("'invalidate'") } catch { return misuse(error) }
     cancelWrite()
     if isInvalidated { return }
-    move(to: NoVersion(after: snapshot))
+    move(to: NoVersion(after: snapshot), keepsOld: false)
+    old = nil
     hold = nil
     kept = [:]
     checkPropertyObservers()
@@ -89,11 +92,13 @@ extension Store {
   /// Runs `block` on the store's context after every commit that changed the store, whoever made it; several commits
   /// may come as one call. It says that something changed, not what.
   ///
-  /// Keep the token, and stop it in the end.
+  /// Keep the token, and stop it in the end. Elsewhere than in the store's context nothing is observed: that is logged, and
+  /// traps in debug builds, as `Configuration.misuse` says. So it is with every `observe` that does not throw `.wrongContext`.
   public func observe(
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (StoreNotification, Store) -> Void
   ) -> NotificationToken {
+    if let refused = tokenElsewhere(fileID, line) { return refused }
     bind(isolation)
     if observers.isEmpty, resultObservers.isEmpty, writing == nil { notifiedVersion = snapshot.version }
     let (flag, watch) = (StopFlag(), StoreWatch(notifiedVersion))
@@ -110,8 +115,13 @@ extension Store {
   /// observer on.
   func bind(_ isolation: isolated (any Actor)?) {
     guard case .manual = home, let isolation else { return }
-    home = .actor(isolation)
-    watchStops.home.withLock { $0 = home }
+    settle(in: .actor(isolation))
+  }
+
+  /// A store that belonged to no context belongs to this one from now on. Called there.
+  func settle(in context: DeliveryContext) {
+    home = context
+    watchStops.home.withLock { $0 = context }
     if let place {
       place.move(to: home)
       place.wake()

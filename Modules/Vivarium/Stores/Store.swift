@@ -100,8 +100,6 @@ public final class Store {
   var faultyObservers: [WatchObserver] = []
   /// Set when one of them, or another observer, was stopped.
   let watchStops: StopSignal
-  /// Of whom an observer that begins here hears nothing: of a store that was opened for one.
-  var ignoredAuthors: [String] = []
   /// Iterators that wait for a turn.
   var waiters: [ObjectIdentifier: () -> Void] = [:]
   /// Whether any property of an object may have an observer of its own.

@@ -74,6 +74,8 @@ extension StoreError.Code {
   /// Readers hold more versions than `VersionPolicy.maximumCount` allows.
   public static let tooManyVersions = Self(rawValue: "tooManyVersions")
   public static let closed = Self(rawValue: "closed")
+  /// The commits after a cursor are not in the file's history: they are kept no more, or the file was restored from an older copy.
+  public static let historyTrimmed = Self(rawValue: "historyTrimmed")
   // Transactions and contexts.
   public static let alreadyInWrite = Self(rawValue: "alreadyInWrite")
   public static let notInWrite = Self(rawValue: "notInWrite")

@@ -27,11 +27,20 @@ private struct Observer {
     for row in step.rows { marks[row.key, default: RowMarks()].formUnion(row.marks) }
   }
 
-  mutating func skip(_ step: ViewStep, _ history: ViewHistory) {
-    net.skip(step)
+  /// What the step did to the view is done to what is known: a row that came with a step which waits is not known by being
+  /// touched, and one that went with such a step stays known until that is told.
+  mutating func skip(_ step: ViewStep, from before: ViewHistory, to history: ViewHistory) throws {
+    try net.skip(step, before.fullKeys)
     for row in step.rows {
-      marks[row.key] = nil
-      places[row.key] = history.place(row.key)
+      let (old, new) = (before.place(row.key), history.place(row.key))
+      switch (old, new) {
+      case (nil, nil): continue
+      case (_?, _?) where places[row.key] == nil: continue
+      case (let old, let new):
+        if old != new { places[row.key] = new }
+        // One that stands elsewhere since a step that waits is touched still, though no property of it is.
+        marks[row.key] = places[row.key] == new ? nil : RowMarks()
+      }
     }
     array = places.values.sorted().map(\.key)
   }
@@ -76,7 +85,8 @@ private struct Observer {
       delivered += try check(step, from: before, to: history)
       for i in observers.indices {
         if observers[i].skips, history.random.oneIn(3) {
-          observers[i].skip(step, history)
+          try observers[i].skip(step, from: before, to: history)
+          try checkKnown(observers[i], &history.random)
         } else {
           observers[i].hear(step)
         }
@@ -92,6 +102,15 @@ private struct Observer {
     }
     #expect(view.keepsOnly(observers.map(\.net.base)), "seed \(start.random.seed): nodes are lost or kept")
     return delivered
+  }
+
+  /// What a token knows, whole and by windows of it.
+  private static func checkKnown(_ observer: Observer, _ random: inout SeededGenerator) throws {
+    let count = observer.array.count
+    #expect(observer.net.knownCount == count && observer.net.knownKeys(in: 0..<count) == observer.array)
+    let start = random.below(count + 2)
+    let window = start..<start + random.below(6)
+    #expect(observer.net.knownKeys(in: window) == Array(observer.array[window.clamped(to: 0..<count)]))
   }
 
   private static func check(_ step: ViewStep, from old: ViewHistory, to new: ViewHistory) throws -> Int {
@@ -144,7 +163,7 @@ private struct Observer {
 
   @Test func aSkippedStepWithNothingPendingOnlyMovesTheBase() throws {
     var net = NetChanges(base: view.latest)
-    net.skip(try step(view, (1, 10, 45)))
+    try net.skip(try step(view, (1, 10, 45)))
     #expect(net.isEmpty)
     net.add(try step(view, (2, 20, nil)))
     #expect(try net.changeSet(to: view.latest) == ChangeSet(deletions: [0]))
@@ -153,11 +172,35 @@ private struct Observer {
   @Test func aSkippedStepIsLeftOutOfWhatIsPending() throws {
     var net = NetChanges(base: view.latest)
     net.add(try step(view, (5, 50, 5)))
-    net.skip(try step(view, (1, 10, nil), (8, nil, 35)))
+    try net.skip(try step(view, (1, 10, nil), (8, nil, 35)))
     net.add(try step(view, (4, 40, nil)))
     // Known: 2 3 8 4 5; now: 5 2 3 8.
     let set = try net.changeSet(to: view.latest)
     #expect(set == ChangeSet(deletions: [3, 4], insertions: [0], moves: [.init(from: 4, to: 0)]))
+  }
+
+  @Test func aRowThatCameIsToldThoughASkippedStepTouchedIt() throws {
+    var net = NetChanges(base: view.latest)
+    net.add(try step(view, (9, nil, 25)))
+    try net.skip(try step(view, (9, 25, 15), (4, 40, 40)))
+    #expect(net.knownKeys(in: 0..<9) == [1, 2, 3, 4, 5])
+    #expect(try net.changeSet(to: view.latest) == ChangeSet(insertions: [1]))
+  }
+
+  @Test func aRowThatWentIsToldThoughASkippedStepTouchedItOutside() throws {
+    var net = NetChanges(base: view.latest)
+    net.add(try step(view, (3, 30, nil)))
+    try net.skip(try step(view, (3, nil, nil), (1, 10, 60)))
+    #expect(net.knownKeys(in: 0..<9) == [2, 3, 4, 5, 1])
+    #expect(try net.changeSet(to: view.latest) == ChangeSet(deletions: [1]))
+  }
+
+  @Test func aRowThatMovedIsToldThoughASkippedStepGaveItAnotherValue() throws {
+    var net = NetChanges(base: view.latest)
+    net.add(try step(view, (1, 10, 45)))
+    try net.skip(try step(view, (1, 45, 45)))
+    let set = try net.changeSet(to: view.latest)
+    #expect(set == ChangeSet(deletions: [0], insertions: [3], moves: [.init(from: 0, to: 3)]))
   }
 
   /// However many commits a context sleeps through, what waits for it is bounded by the rows.

@@ -67,15 +67,19 @@ final class LiveObserver {
       }
       self.store = store
     }
-    heard.bell.wait()
+    if heard.bell.wait(timeout: .now() + .seconds(Silence.limit)) == .timedOut {
+      throw Silence(listener: "an observer that waits for its first result")
+    }
   }
 
   /// Waits until the observer has a version.
-  func wait(for version: Version) -> Heard {
+  func wait(for version: Version) throws -> Heard {
     while true {
       let state = heard.state.withLock { $0 }
       if state.version >= version.rawValue { return state }
-      heard.bell.wait()
+      if heard.bell.wait(timeout: .now() + .seconds(Silence.limit)) == .timedOut {
+        throw Silence(listener: "an observer at version \(state.version), \(version.rawValue) was committed,")
+      }
     }
   }
 
@@ -109,6 +113,11 @@ extension Course {
     return Array(ids)
   }
 
+  /// Ids of the tasks that W10.small's query holds, of those that are there for certain: the data has more for later inserts.
+  private func smallIDs(_ data: Dataset) -> [Int] {
+    (0..<count).filter { data.rows[$0].project == LiveObserver.project }
+  }
+
   func live(_ contestant: any LiveContestant, _ data: Dataset) throws {
     var random = SplitMix(seed: 10)
     for k in [1, 100, 10_000] where wants("W10.k\(k)") && count >= k * 4 {
@@ -121,7 +130,7 @@ extension Course {
       _ = try watched("W10.unsorted", .unsorted, contestant, rounds: 31) { openIDs(1, data, &random) }
     }
     if wants("W10.small") {
-      let ids = data.rows.indices.filter { data.rows[$0].project == LiveObserver.project }
+      let ids = smallIDs(data)
       if !ids.isEmpty {
         _ = try watched("W10.small", .small, contestant, rounds: 31) { [ids[random.below(ids.count)]] }
       }
@@ -130,7 +139,7 @@ extension Course {
     if wants("W11") { try manyCommits(contestant, data, &random) }
     if wants("W15"), engine.isOnDisk {
       try anotherProcess("W15", .sorted, contestant) { openIDs(1, data, &random) }
-      let ids = data.rows.indices.filter { data.rows[$0].project == LiveObserver.project }
+      let ids = smallIDs(data)
       if !ids.isEmpty { try anotherProcess("W15.small", .small, contestant) { [ids[random.below(ids.count)]] } }
     }
   }
@@ -147,7 +156,7 @@ extension Course {
       var (start, cpu) = (0.0, 0.0)
       let version = try contestant.moveDues(ids(), &random) { (start, cpu) = (Clock.wall(), Clock.cpu()) }
       let end = Clock.wall()
-      let heard = observer.wait(for: version)
+      let heard = try observer.wait(for: version)
       fromStart.append(heard.time - start)
       fromReturn.append(max(0, heard.time - end))
       cpus.append(Clock.cpu() - cpu)
@@ -178,7 +187,7 @@ extension Course {
       let (wall, cpu) = (Clock.wall(), Clock.cpu())
       var last = Version(0)
       for id in ids { last = try contestant.moveDues([id], &random) {} }
-      if let observer { _ = observer.wait(for: last) }
+      if let observer { _ = try observer.wait(for: last) }
       line(
         observer == nil ? "W11.unobserved" : "W11", Clock.wall() - wall, Clock.cpu() - cpu,
         check: nil, observer.map { "1,000 commits until the last is heard of, in \($0.count) change sets" } ?? "1,000 commits, nobody listens")
@@ -193,28 +202,15 @@ extension Course {
   private func anotherProcess(
     _ name: String, _ question: LiveObserver.Question, _ contestant: any LiveContestant, _ ids: () -> [Int]
   ) throws {
-    var random = SplitMix(seed: 13)
-    let child = Process()
-    let (output, input) = (Pipe(), Pipe())
-    child.executableURL = Bundle.main.executableURL
-    child.arguments = ["listen", "--engine", engine.rawValue, "--path", path, "--question", question.rawValue]
-    child.standardOutput = output
-    child.standardInput = input
-    try child.run()
-    func next() -> Double {
-      let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-      return Double(text.split(separator: "\n").last ?? "") ?? .nan
-    }
-    _ = next()
+    var random = SplitMix(seed: name.utf8.reduce(13) { $0 &* 31 &+ UInt64($1) })
+    let child = try ListeningProcess(engine, path: path, question)
     var seconds: [Double] = []
     for _ in 0..<31 {
       _ = try contestant.moveDues(ids(), &random) {}
       let end = Clock.wall()
-      // Both clocks are the machine's.
-      seconds.append(max(0, next() - end))
+      seconds.append(max(0, try child.next() - end))
     }
-    try input.fileHandleForWriting.close()
-    child.waitUntilExit()
+    try child.stop()
     line(name, seconds.sorted()[15], 0, "commit's return to another process having the change set")
   }
 }

@@ -31,13 +31,17 @@ private final class Crowd {
       tokens = try observe(store) { heard.hear() }
       self.store = store
     }
-    wait(for: first)
+    try wait(for: first)
     // What was asked for last is done when the queue has had its turn.
     queue.sync {}
   }
 
   /// Waits for so many calls.
-  func wait(for count: Int) { for _ in 0..<count { heard.bell.wait() } }
+  func wait(for count: Int) throws {
+    for _ in 0..<count where heard.bell.wait(timeout: .now() + .seconds(Silence.limit)) == .timedOut {
+      throw Silence(listener: "one of several observers")
+    }
+  }
 
   func stop() {
     queue.sync {
@@ -58,7 +62,7 @@ extension Course {
         }
       }
       try commits(name, 100, of: contestant, data, &random, "commit of 100 changes, \(count) tokens of one query") {
-        crowd.wait(for: count)
+        try crowd.wait(for: count)
       }
       crowd.stop()
     }
@@ -70,7 +74,7 @@ extension Course {
         }
       }
       try commits(name, ids: [ids[0]], of: contestant, data, &random, "commit of 1 change, \(count) tokens of objects") {
-        crowd.wait(for: 1)
+        try crowd.wait(for: 1)
       }
       crowd.stop()
     }
@@ -79,14 +83,14 @@ extension Course {
 
   private func commits(
     _ name: String, _ k: Int = 0, ids: [Int]? = nil, of contestant: any LiveContestant, _ data: Dataset,
-    _ random: inout SplitMix, _ note: String, _ wait: () -> Void
+    _ random: inout SplitMix, _ note: String, _ wait: () throws -> Void
   ) throws {
     var (walls, cpus): ([Double], [Double]) = ([], [])
     for _ in 0..<31 {
       let ids = ids ?? openIDs(k, data, &random)
       var (start, cpu) = (0.0, 0.0)
       _ = try contestant.moveDues(ids, &random) { (start, cpu) = (Clock.wall(), Clock.cpu()) }
-      wait()
+      try wait()
       walls.append(Clock.wall() - start)
       cpus.append(Clock.cpu() - cpu)
     }

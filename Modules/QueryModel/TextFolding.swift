@@ -1,11 +1,10 @@
 import Foundation
-import QueryModel
 
 /// Makes texts that differ only in what does not count the same: simple case folding, and decomposition without
 /// marks. The same on every system and in every locale.
-enum TextFolding {
+package enum TextFolding {
   /// Bytes that are no valid UTF-8 become U+FFFD, which is harmless: both sides are folded.
-  static func fold(_ bytes: UnsafeRawBufferPointer, _ folding: Folding) -> [UInt8] {
+  package static func fold(_ bytes: UnsafeRawBufferPointer, _ folding: Folding) -> [UInt8] {
     var isASCII: UInt8 = 0
     for byte in bytes { isASCII |= byte }
     if isASCII < 0x80 {
@@ -24,7 +23,7 @@ enum TextFolding {
     return result
   }
 
-  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+  static func isMark(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .nonspacingMark, .enclosingMark: true
     default: false
@@ -33,7 +32,7 @@ enum TextFolding {
 
   /// The scalar's simple case folding: over its capital, so that the two small sigmas are one. Mappings to more than
   /// one scalar are no simple ones, and the Turkish letters fold only among themselves.
-  static func simpleCase(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+  package static func simpleCase(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     if scalar.value < 0x80 { return (65...90).contains(scalar.value) ? Unicode.Scalar(scalar.value | 32) ?? scalar : scalar }
     if scalar.value == 0x130 || scalar.value == 0x131 { return scalar }
     return single(single(scalar, \.uppercaseMapping), \.lowercaseMapping)

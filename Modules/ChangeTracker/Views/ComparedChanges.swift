@@ -1,0 +1,164 @@
+import Storage
+import Values
+
+/// The changes of a compared result between what observers were given and now.
+///
+/// A value, confined to its owner.
+package struct ComparedChanges: Sendable {
+  /// The rows that the tokens know.
+  package private(set) var base: [Int64]
+  private var marks: [Int64: RowMarks] = [:]
+  private var isMoved = false
+
+  package init(base: [Int64]) { self.base = base }
+
+  /// Whether certainly nothing is to be reported.
+  package var isEmpty: Bool { marks.isEmpty && !isMoved }
+
+  package mutating func add(_ step: ComparedStep) {
+    if step.old != step.new { isMoved = true }
+    marks.merge(step.marks) { a, b in
+      var both = a
+      both.formUnion(b)
+      return both
+    }
+  }
+
+  /// Adds a step that the tokens are not told of. With changes pending it is done to what they know as it was done to the
+  /// result: rows that it took away are taken from that, and rows that it brought or moved are put where it put them, among the
+  /// rows that both know. What else waits to be told is told still.
+  ///
+  /// Costs what two change sets cost where the step brought, took or moved rows.
+  package mutating func skip(_ step: ComparedStep) {
+    if isEmpty {
+      base = step.new
+      return
+    }
+    for key in step.marks.keys { marks[key] = nil }
+    if step.old != step.new {
+      let skip = SkippedOrder(base, step, waiting: Set(marks.keys))
+      for key in skip.touched { marks[key] = nil }
+      base = skip.known
+    }
+    // All that waited is taken back, or known by now.
+    if marks.isEmpty, base == step.new { isMoved = false }
+  }
+
+  /// What a token is told: from what it knows to the rows of now. Where rows came, went or moved it costs what
+  /// `ChangeSet.between` does.
+  package func changeSet(to rows: [Int64], _ filter: ModificationFilter = .all) -> ChangeSet {
+    let modified = Set(rows.filter { row in marks[RowIdentity.key(of: row)].map { filter.wants($0) } ?? false })
+    return ChangeSet.compared(base, rows, modified: modified)
+  }
+}
+
+extension ChangeSet {
+  /// The change set between the rows of two states, which are told apart as `RowIdentity` does.
+  package static func compared(_ old: [Int64], _ new: [Int64], modified: Set<Int64>) -> ChangeSet {
+    if old == new {
+      let positions = modified.isEmpty ? [] : new.indices.filter { modified.contains(new[$0]) }
+      return ChangeSet(modifications: positions, modificationsInNew: positions)
+    }
+    guard RowIdentity.hasRepeats(old) || RowIdentity.hasRepeats(new) else {
+      return between(old, new, modified: modified)
+    }
+    return between(
+      repeating: old.map { RowIdentity.key(of: $0) }, new.map { RowIdentity.key(of: $0) },
+      modified: Set(modified.map { RowIdentity.key(of: $0) }))
+  }
+}
+
+/// What tokens know once a step was done to it of which they are not told, while others wait to be told.
+private struct SkippedOrder {
+  /// The rows they know then.
+  private(set) var known: [Int64] = []
+  /// The objects of which the step brought, took or moved a row.
+  private(set) var touched: Set<Int64> = []
+
+  /// Which row of an older state is which of a newer one.
+  private struct Rows {
+    /// By the place in the newer state; nil for rows that came.
+    var old: [Int?]
+    /// Whether a row that is in both stands elsewhere among the others, by the place in the newer state.
+    var isMoved: [Bool]
+    /// Older places of rows that are gone.
+    var gone: [Int] = []
+
+    init(_ old: [Int64], _ new: [Int64], touched: Set<Int64>) {
+      let changes = Rows.changes(old, new, touched)
+      self.old = Array(repeating: nil, count: new.count)
+      isMoved = Array(repeating: false, count: new.count)
+      for move in changes.moves {
+        self.old[move.to] = move.from
+        isMoved[move.to] = true
+      }
+      let (insertions, moves) = (Set(changes.insertions), Set(changes.moves.map(\.from)))
+      let deletions = Set(changes.deletions)
+      gone = changes.deletions.filter { !moves.contains($0) }
+      let stays = zip(
+        old.indices.lazy.filter { !deletions.contains($0) }, new.indices.lazy.filter { !insertions.contains($0) })
+      for (from, to) in stays { self.old[to] = from }
+    }
+
+    /// Nobody touched a row that stays among the others, as long as those that were touched explain the order.
+    private static func changes(_ old: [Int64], _ new: [Int64], _ touched: Set<Int64>) -> ChangeSet {
+      let modified = Set(old.filter { touched.contains(RowIdentity.key(of: $0)) })
+      if !RowIdentity.hasRepeats(old), !RowIdentity.hasRepeats(new) {
+        let (inOld, inNew) = (Set(old), Set(new))
+        let others = old.lazy.filter { inNew.contains($0) && !touched.contains($0) }
+        if others.elementsEqual(new.lazy.filter { inOld.contains($0) && !touched.contains($0) }) {
+          return .between(old, new, candidates: modified, modified: modified)
+        }
+      }
+      return .compared(old, new, modified: modified)
+    }
+  }
+
+  private struct Row {
+    var key: Int64
+    /// Where the row stands after the step, if it stands there for the tokens too; rows that were put somewhere stand before the
+    /// next of these.
+    var place: Int?
+  }
+
+  init(_ base: [Int64], _ step: ComparedStep, waiting: Set<Int64>) {
+    let before = Rows(base, step.old, touched: waiting)
+    let after = Rows(step.old, step.new, touched: Set(step.marks.keys))
+    var rows: [Row?] = base.map { Row(key: RowIdentity.key(of: $0)) }
+    var put: [(place: Int, key: Int64)] = []
+    for old in after.gone {
+      touched.insert(RowIdentity.key(of: step.old[old]))
+      if let row = before.old[old] { rows[row] = nil }
+    }
+    for place in step.new.indices {
+      let key = RowIdentity.key(of: step.new[place])
+      guard let old = after.old[place] else {
+        touched.insert(key)
+        put.append((place, key))
+        continue
+      }
+      if after.isMoved[place] { touched.insert(key) }
+      // A row that waits to be told as new is told so wherever it is now.
+      guard let row = before.old[old] else { continue }
+      if after.isMoved[place] {
+        rows[row] = nil
+        put.append((place, key))
+      } else if !before.isMoved[old] {
+        rows[row]?.place = place
+      }
+    }
+    // One that was known, had gone and came back with the step is in its new place alone, where an object is one row.
+    let isRepeating = [base, step.old, step.new].contains { RowIdentity.hasRepeats($0) }
+    let back = isRepeating ? [] : Set(put.map(\.key))
+    var next = put[...]
+    var keys: [Int64] = []
+    keys.reserveCapacity(base.count + put.count)
+    for case let row? in rows {
+      if let place = row.place {
+        while let first = next.first, first.place < place { keys.append(next.removeFirst().key) }
+      }
+      if !back.contains(row.key) { keys.append(row.key) }
+    }
+    known = RowIdentity.rows(of: keys + next.map(\.key))
+  }
+}
