@@ -112,6 +112,17 @@ import Values
     #expect(try node("a BETWEEN %@", .values([.int(1), .int(2)])) == node("a BETWEEN {1, 2}"))
   }
 
+  @Test func oneValueBehindInIsRefusedAtItsPlace() throws {
+    let one = fault("NOT a IN %@", [.value(.int(1))])
+    #expect(one?.code == .badArgument && one?.position == 9)
+    let written = fault("price IN 5")
+    #expect(written?.code == .syntax && written?.message == "Expected a list, a text or a collection after IN and found 5.")
+    #expect(written?.remedy == "Give the values in braces, or compare with ==.")
+    #expect(fault("a IN 'text'") == nil && fault("a IN %@", [.value(.string("text"))]) == nil && fault("a IN %@", [.values([])]) == nil)
+    // A list that is given may stand among values.
+    #expect(try node("a IN {1, %@}", .values([.int(2), .int(3)])) == node("a IN {1, 2, 3}"))
+  }
+
   @Test(arguments: ["#$5 == 1", "a.#$5 == 1", "#$5.a == 1", "a.#$K5 == 1", "a.$b == 1", "#$K == 1"])
   func namesThatLookLikeArgumentsPrintAsNames(_ text: String) throws {
     let printed = try Query(type: "T", parsing: text).description
@@ -178,7 +189,8 @@ import Values
   @Test func mistakesSayWhereTheyAre() {
     for (text, position) in [
       ("", 0), ("age", 3), ("a = ", 4), ("a == 1 b", 7), ("(a = 1", 6), ("a = 'x", 4), ("a === 1", 4), ("é = = 1", 5), ("a @ 1", 2),
-      ("a..b = 1", 2), ("1.0. = 1", 0), ("a = 1 AND", 9), ("a IN {1 2}", 8),
+      ("a..b = 1", 2), ("1.0. = 1", 0), ("a = 1 AND", 9), ("a IN {1 2}", 8), ("a IN {{1}, 2}", 6), ("a == {1, {2}}", 9), ("a IN 5", 5),
+      ("a IN nil AND b", 5), ("NOT a IN -2.5", 9),
     ] {
       let error = fault(text)
       #expect(error?.code == .syntax, "\(text)")

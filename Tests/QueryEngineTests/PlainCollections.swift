@@ -89,7 +89,8 @@ struct PlainCollections {
     var quantifier: Quantifier?
     /// Every value is a string, or null.
     var isText = false
-    var isWrittenNull = false
+    /// Written in the condition: a null of these is below nothing.
+    var isWritten = false
     /// The values are names of types.
     var isTypeName = false
     var folding: Folding?
@@ -98,10 +99,12 @@ struct PlainCollections {
   private func operand(_ node: ExpressionNode, _ own: String, _ scope: Scope) -> Operand {
     switch node {
     case .constant(let value):
-      var result = Operand(groups: [[value]], isMany: false, isWrittenNull: value.isNull)
+      var result = Operand(groups: [[value]], isMany: false, isWritten: true)
       if case .string = value { result.isText = true }
       return result
-    case .constants(let values): return Operand(groups: [values], isMany: true)
+    case .constants(let values):
+      let isText = values.allSatisfy { if case .string = $0 { true } else { $0.isNull } }
+      return Operand(groups: [values], isMany: true, isText: isText, isWritten: true)
     case .folded(let inner, let folding):
       var result = operand(inner, own, scope)
       result.folding = folding
@@ -241,8 +244,8 @@ struct PlainCollections {
   private func holds(_ l: [Value], _ left: Operand, _ comparator: ComparisonOperator, _ r: [Value], _ right: Operand) -> Bool {
     func one(_ a: Value, _ comparator: ComparisonOperator, _ b: Value) -> Bool {
       if left.isTypeName { return isOfType(a, b) == (comparator != .notEqual) }
-      return compare(
-        a, comparator, b, left.isText && right.isText && !left.isWrittenNull && !right.isWrittenNull, left.folding ?? right.folding)
+      let isWritten = (left.isWritten && a.isNull) || (right.isWritten && b.isNull)
+      return compare(a, comparator, b, left.isText && right.isText && !isWritten, left.folding ?? right.folding)
     }
     func every(_ quantifier: Quantifier?, _ values: [Value], _ passes: (Value) -> Bool) -> Bool {
       switch quantifier ?? .any {

@@ -71,6 +71,23 @@ import Values
     #expect(try keys(.comparison(Comparison(.path(PropertyPath("s")), .between, between))) == [2, 3])
   }
 
+  @Test func aNullStringIsBelowTheStringsOfAListToo() throws {
+    func keys(_ comparator: ComparisonOperator, _ values: [Value]) throws -> [Int64] {
+      try self.keys(.comparison(Comparison(.path(PropertyPath("s")), comparator, .constants(values))))
+    }
+    for text in ["", "a", "b"] {
+      for comparator in [ComparisonOperator.less, .lessOrEqual, .greater, .greaterOrEqual, .equal, .notEqual] {
+        #expect(try keys(comparator, [.string(text)]) == self.keys("s", comparator, .string(text)), "\(comparator) \(text)")
+      }
+    }
+    #expect(try keys(.less, [.string(""), .string("a")]) == [1, 2])
+    // A null that is written is below nothing, in a list as alone.
+    #expect(try keys(.less, [.null]) == [] && keys(.greater, [.null]) == [] && keys(.greaterOrEqual, [.null]) == [1])
+    #expect(try keys(.greater, [.null, .string("")]) == [3])
+    // Of a list with other values than strings it is not said.
+    #expect(try self.keys(.comparison(Comparison(.path(PropertyPath("i")), .less, .constants([.int(2)])))) == [2])
+  }
+
   @Test func anEmptyNeedleMatchesEveryStringAndANullNeedleNone() throws {
     for comparator in [ComparisonOperator.contains, .beginsWith, .endsWith] {
       #expect(try keys("s", comparator, .string("")) == [2, 3])

@@ -4,6 +4,10 @@ import Testing
 import Values
 import Vivarium
 
+@Model final class Bill {
+  var amount: Decimal128 = 0
+}
+
 @Suite struct KeyValueTests {
   private func refusal(_ body: () throws(StoreError) -> Void) -> StoreError.Code? {
     do throws(StoreError) {
@@ -74,6 +78,38 @@ import Vivarium
     #expect(refusal { () throws(StoreError) in _ = try person.value(forKeyPath: "dogs.@median.age") } == .unknownProperty)
     try store.write { try person.setValue("Max", forKeyPath: "best.name") }
     #expect(person.best?.name == "Max")
+  }
+
+  @Test func aggregatesOverNothingAreNilOrZero() throws {
+    let store = try makeStore()
+    let person = Person(name: "Jane")
+    try store.write {
+      try store.add(person)
+      for double in [nil, .nan] as [Double?] { try store.add(Everything(double: .nan, maybeDouble: double)) }
+    }
+    func over(_ whole: String, _ names: [String]) throws -> [String] {
+      try names.map { "\(try person.value(forKeyPath: whole + "." + $0) ?? "nil")" }
+    }
+    let all = ["@min.age", "@max.age", "@sum.age", "@avg.age", "@count"]
+    #expect(try over("dogs", all) == ["nil", "nil", "0", "nil", "0"])
+    let none = store.objects(Dog.self)
+    #expect(try all.map { "\(try none.value(forKeyPath: $0) ?? "nil")" } == ["nil", "nil", "0", "nil", "0"])
+    #expect(try [Dog]().value(forKeyPath: "@avg.age") == nil && [Dog]().value(forKeyPath: "@max.name") == nil)
+    // NaN is no least and no greatest value, and null no value at all.
+    let rows = store.objects(Everything.self)
+    #expect(try rows.value(forKeyPath: "@min.double") == nil && rows.value(forKeyPath: "@max.maybeDouble") == nil)
+    #expect(try rows.value(forKeyPath: "@avg.maybeInt") == nil && rows.value(forKeyPath: "@count") as? Int == 2)
+    try store.write { rows[0].maybeDouble = 2.5 }
+    #expect(try rows.value(forKeyPath: "@min.maybeDouble") as? Double == 2.5 && rows.value(forKeyPath: "@max.maybeDouble") as? Double == 2.5)
+  }
+
+  @Test func decimalsAreAddedUpAsDecimals() throws {
+    let store = try Store(.reference(nil, models: [Bill.self]))
+    try store.write { for amount in ["0.1", "0.2", "0.3"] { try store.add(Bill(amount: try #require(Decimal128(amount)))) } }
+    let bills = store.objects(Bill.self)
+    #expect(try bills.value(forKeyPath: "@sum.amount") as? Decimal128 == Decimal128("0.6"))
+    #expect(try bills.value(forKeyPath: "@avg.amount") as? Decimal128 == Decimal128("0.2"))
+    #expect(try bills.value(forKeyPath: "@max.amount") as? Decimal128 == Decimal128("0.3"))
   }
 
   @Test func collectionsAreSetAndReadAsAWhole() throws {

@@ -179,6 +179,7 @@ extension Parser {
     var wantsMore = try take(",")
     while wantsMore || !token.isSymbol("}") {
       let start = token.start
+      if token.isSymbol("{") { throw fault("a value: lists hold no lists") }
       let isGiven = if case .argument = token.kind { true } else { false }
       switch try nested({ parser throws(QueryError) in try parser.sum() }) {
       case .expression(.constants(let more)): elements += more.map { .constant($0) }

@@ -173,6 +173,7 @@ extension Parser {
     if comparator == .text, token.isSymbol("[") { throw fault("a text, for TEXT takes no options") }
     let folding = try options()
     if comparator == .between { try expectBounds() }
+    let begin = token
     let right: ExpressionNode
     if let quantifier = quantifier(), !follows(UInt8(ascii: "=")) {
       right = try quantified(quantifier)
@@ -180,6 +181,7 @@ extension Parser {
       guard case .expression(let expression) = try sum() else { throw fault("a value or a property") }
       right = expression
     }
+    if comparator == .in, case .constant(let value) = right { try expectText(value, at: begin) }
     guard let folding else { return .predicate(.comparison(Comparison(left, comparator, right))) }
     return .predicate(.comparison(Comparison(.folded(left, folding), comparator, .folded(right, folding))))
   }
@@ -193,6 +195,14 @@ extension Parser {
       throw error(.badArgument, "The argument of BETWEEN is one value.", "Give a list of two bounds.", at: token.start)
     case .values, .list, .path: return
     }
+  }
+
+  /// IN is followed by a list, or by something to look into: one value that is no text is refused here, where its place is known.
+  private func expectText(_ value: Value, at begin: Token) throws(QueryError) {
+    if case .string = value { return }
+    let remedy = "Give the values in braces, or compare with ==."
+    if case .argument = begin.kind { throw error(.badArgument, "The argument of IN is one value.", remedy, at: begin.start) }
+    throw error(.syntax, "Expected a list, a text or a collection after IN and found \(value.literal).", remedy, at: begin.start)
   }
 
   /// Whether the token is one written value.

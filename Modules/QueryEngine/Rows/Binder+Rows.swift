@@ -223,6 +223,7 @@ extension RowExpression {
   var isText: Bool {
     switch self {
     case .constant(.string): true
+    case .constants(let values): !values.isEmpty && values.allSatisfy { $0.isNull || $0.type == .string }
     case .path(let path): path.valueType == .string
     default: false
     }

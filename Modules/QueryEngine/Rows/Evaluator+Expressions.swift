@@ -70,8 +70,8 @@ extension Evaluator {
     case .notEqual: return !both
     case .contains, .beginsWith, .endsWith, .text, .between: return false
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
-      let isOrdered = comparison.ordersNullText && !comparison.left.isConstantNull && !comparison.right.isConstantNull
-      if isOrdered { return Semantics.holds(a, comparator, b) }
+      let isWritten = (a.isNull && comparison.left.isWritten) || (b.isNull && comparison.right.isWritten)
+      if comparison.ordersNullText, !isWritten { return Semantics.holds(a, comparator, b) }
       return both && (comparator == .lessOrEqual || comparator == .greaterOrEqual)
     }
   }
@@ -212,7 +212,12 @@ extension Quantifier {
 }
 
 extension RowExpression {
-  fileprivate var isConstantNull: Bool { if case .constant(.null) = self { true } else { false } }
+  fileprivate var isWritten: Bool {
+    switch self {
+    case .constant, .constants: true
+    default: false
+    }
+  }
   fileprivate var isTypeName: Bool { if case .path(let path) = self { path.valueType == nil } else { isTypeNames } }
   private var isTypeNames: Bool {
     switch self {

@@ -62,6 +62,6 @@ struct RowComparison: Sendable {
   let folding: Folding?
   /// Prepared where the right side is one constant text.
   let text: TextTest?
-  /// Whether a null stands below every string: both sides are properties that only hold strings.
+  /// Whether a null stands below every string: both sides only hold strings, or nulls.
   let ordersNullText: Bool
 }

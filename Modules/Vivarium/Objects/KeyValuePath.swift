@@ -46,18 +46,17 @@ struct KeyValuePath {
       values.append(scalar.persistedValue)
     }
     switch name {
-    case "@min": return values.min { $0.order(to: $1) == .before }?.plain
-    case "@max": return values.max { $0.order(to: $1) == .before }?.plain
+    case "@min": return values.filter { !$0.isNaN }.min { $0.order(to: $1) == .before }?.plain
+    case "@max": return values.filter { !$0.isNaN }.max { $0.order(to: $1) == .before }?.plain
     case "@sum": return try sum(values)
-    case "@avg":
-      if values.isEmpty { return nil }
-      return try numbers(values).reduce(0, +) / Double(values.count)
+    case "@avg": return try average(values)
     default: throw unknown(name)
     }
   }
 
-  /// An Int while all are integers, else a Double.
+  /// An Int while all are integers, a decimal while all are decimals, else a Double.
   private func sum(_ values: [Value]) throws(StoreError) -> Any {
+    if let decimals = decimals(values) { return decimals.reduce(0, +) }
     var total: Int64 = 0
     for value in values {
       guard case .int(let number) = value else { return try numbers(values).reduce(0, +) }
@@ -68,6 +67,19 @@ struct KeyValuePath {
     return Int(total)
   }
 
+  /// nil of nothing.
+  private func average(_ values: [Value]) throws(StoreError) -> Any? {
+    if values.isEmpty { return nil }
+    if let decimals = decimals(values) { return decimals.reduce(0, +) / Decimal128(values.count) }
+    return try numbers(values).reduce(0, +) / Double(values.count)
+  }
+
+  /// nil where there are none, or others among them.
+  private func decimals(_ values: [Value]) -> [Decimal128]? {
+    let decimals = values.compactMap { if case .decimal(let number) = $0 { number } else { nil } }
+    return values.isEmpty || decimals.count < values.count ? nil : decimals
+  }
+
   private func numbers(_ values: [Value]) throws(StoreError) -> [Double] {
     var numbers: [Double] = []
     for value in values {
@@ -75,6 +87,7 @@ struct KeyValuePath {
       case .int(let x): numbers.append(Double(x))
       case .float(let x): numbers.append(Double(x))
       case .double(let x): numbers.append(x)
+      case .decimal(let x): numbers.append(Double(x))
       default: throw unknown(text)
       }
     }

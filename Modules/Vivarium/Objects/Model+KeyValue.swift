@@ -31,7 +31,8 @@ extension Model {
   }
 
   /// A value at the end of a path of names: `"best.name"`, `"dogs.name"` (an array), `"dogs.@count"`, `"dogs.@sum.age"`;
-  /// also `@avg`, `@min` and `@max`. nil where a link on the way is null.
+  /// also `@avg`, `@min` and `@max`. nil where a link on the way is null. Nulls count as nothing but in `@count`, and NaN is neither
+  /// least nor greatest; over nothing `@count` and `@sum` are 0, the others nil.
   public func value(forKeyPath path: String) throws(StoreError) -> Any? {
     try KeyValuePath(path).value(from: self)
   }
