@@ -85,6 +85,7 @@ import Values
     #expect(try node("a IN {,1}") == node("a IN {1}"))
     #expect(try node("a == -9223372036854775807") == comparison("a", .equal, .int(-.max)))
     #expect(try node("a == -9223372036854775808") == comparison("a", .equal, .int(.min)))
+    #expect(try node("a == -9.223372036854776e+18") == comparison("a", .equal, .double(-0x1p63)))
     #expect(try node("a == 0x1F") == comparison("a", .equal, .int(31)))
     #expect(try node("a == 1.5e3") == comparison("a", .equal, .double(1500)))
     #expect(try node("a == 5.") == comparison("a", .equal, .double(5)))

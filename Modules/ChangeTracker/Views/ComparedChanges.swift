@@ -9,6 +9,9 @@ package struct ComparedChanges: Sendable {
   package private(set) var base: [Int64]
   private var marks: [Int64: RowMarks] = [:]
   private var isMoved = false
+  /// The objects that steps touched which brought, took or moved rows, as long as that waits to be told: they explain why the
+  /// rows of now stand otherwise than those that are known, also once a skipped step has set values of them.
+  private var unsettled: Set<Int64> = []
 
   package init(base: [Int64]) { self.base = base }
 
@@ -16,7 +19,10 @@ package struct ComparedChanges: Sendable {
   package var isEmpty: Bool { marks.isEmpty && !isMoved }
 
   package mutating func add(_ step: ComparedStep) {
-    if step.old != step.new { isMoved = true }
+    if step.old != step.new {
+      isMoved = true
+      unsettled.formUnion(step.marks.keys)
+    }
     marks.merge(step.marks) { a, b in
       var both = a
       both.formUnion(b)
@@ -36,12 +42,16 @@ package struct ComparedChanges: Sendable {
     }
     for key in step.marks.keys { marks[key] = nil }
     if step.old != step.new {
-      let skip = SkippedOrder(base, step, waiting: Set(marks.keys))
+      let skip = SkippedOrder(base, step, waiting: unsettled)
       for key in skip.touched { marks[key] = nil }
+      unsettled.subtract(skip.touched)
       base = skip.known
     }
     // All that waited is taken back, or known by now.
-    if marks.isEmpty, base == step.new { isMoved = false }
+    if base == step.new {
+      unsettled = []
+      if marks.isEmpty { isMoved = false }
+    }
   }
 
   /// What a token is told: from what it knows to the rows of now. Where rows came, went or moved it costs what

@@ -143,8 +143,6 @@ extension Parser {
       return .constant(.int(isNegative ? -number : number))
     case .double(let number)? where lastEnd == token.start:
       try advance()
-      // The lowest integer has no positive counterpart.
-      if isNegative, number == 0x1p63 { return .constant(.int(.min)) }
       return .constant(.double(isNegative ? -number : number))
     case .float(let number)? where lastEnd == token.start:
       try advance()

@@ -263,9 +263,9 @@ extension Store {
   ) throws(StoreError) {
     let column = added.context.properties[pending.ordinal].column
     let key = ObjectKey(added.key)
-    try storing { () throws(StorageError) in
+    let isChanged = try storing { () throws(StorageError) in
       switch pending.shape {
-      case .link: try write.set(column, key, word: values.first?.word)
+      case .link: return try write.set(column, key, word: values.first?.word)
       case .set:
         if added.values == nil { try replaceSet(column, key, values, write) } else {
           for value in values { try write.insert(member: value, into: column, key) }
@@ -278,12 +278,14 @@ extension Store {
       case .list:
         let count = added.values == nil ? try write.transaction.elementCount(column, key) : 0
         if update == .modified, count == values.count, try write.transaction.values(column, key, 0..<count) == values {
-          return
+          return false
         }
         if count > 0 { try write.edit(column, key, .clear) }
         try write.edit(column, key, .insert(at: 0, values))
       }
+      return true
     }
+    guard isChanged else { return }
     didChange(added.context)
     if added.values == nil { added.context.noteRead(added.key, pending.ordinal) }
   }
