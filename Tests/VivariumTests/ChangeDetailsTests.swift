@@ -178,4 +178,18 @@ import Vivarium
     #expect(told == [true])
     token.stop()
   }
+
+  @Test func changesPrintPositionsAndVersions() throws {
+    #expect("\(ChangedRows(old: [1, 4], new: [1, 4]))" == "[1, 4]")
+    #expect("\(ChangedRows(old: [1, 4], new: [0, 3]))" == "[1, 4] → [0, 3]")
+    let store = try Store(configuration)
+    var told: [ChangeDetails] = []
+    let token = store.objects(Node.self).observe { told += [$0.details].compactMap { $0 } }
+    store.refresh()
+    let before = store.version
+    try store.write(author: "ann") { try store.add(Node(label: 1)) }
+    store.refresh()
+    #expect(told.map { "\($0)" } == ["\(before) to \(store.version) by ann"])
+    token.stop()
+  }
 }

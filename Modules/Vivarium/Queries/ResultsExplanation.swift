@@ -96,9 +96,9 @@ extension ResultsExplanation: CustomStringConvertible {
 
   private var work: String {
     var parts: [String] = []
-    if rowsScanned > 0 { parts.append("\(rowsScanned) rows scanned") }
-    if entriesRead > 0 { parts.append("\(entriesRead) index entries") }
-    if objectsRead > 0 { parts.append("\(objectsRead) objects read one by one") }
+    if rowsScanned > 0 { parts.append("\(rowsScanned) row\(rowsScanned == 1 ? "" : "s") scanned") }
+    if entriesRead > 0 { parts.append("\(entriesRead) index \(entriesRead == 1 ? "entry" : "entries")") }
+    if objectsRead > 0 { parts.append("\(objectsRead) object\(objectsRead == 1 ? "" : "s") read one by one") }
     return parts.isEmpty ? "" : "; " + parts.joined(separator: ", ")
   }
 
