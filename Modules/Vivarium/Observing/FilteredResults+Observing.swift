@@ -1,0 +1,118 @@
+import Notifications
+
+extension FilteredResults {
+  /// As `observe` of results. The test is asked on the store's context: of all objects before the first call, and then of
+  /// those that came or were modified; a row that passes no longer is a deletion, one that passes now an insertion. Where none of
+  /// the rows that pass is touched, nothing is told. `details` of these changes is nil.
+  ///
+  /// What a turn costs beside the tests is a pass over one byte for each object of the results that are tested.
+  ///
+  /// Keep the token, and stop it in the end.
+  public func observe(
+    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    _ block: @escaping (CollectionChange<FilteredResults<Element>>) -> Void
+  ) -> NotificationToken {
+    if let refused = store.tokenElsewhere(fileID, line) { return refused }
+    store.bind(isolation)
+    let filter = reading.flatMap { names in
+      Result { () throws(StoreError) in try base.state.observed()?.everything(and: names) }
+    }
+    // What is kept of these must not keep the store.
+    let (reading, passes) = (reading, passes)
+    let answers = FilterAnswers()
+    return store.observe(base.state, filter, fileID, line) { (change: CollectionChange<Results<Element>>) in
+      switch change {
+      case .error(let error): block(.error(error))
+      case .initial(let base):
+        answers.set(base.map { passes($0) ? 1 : 0 }, at: base.store.tick)
+        block(.initial(FilteredResults(base, reading, answers: answers, passes)))
+      case .update(let base, let deletions, let insertions, let modifications):
+        var step = FilterStep(answers.passing)
+        step.take(deletions, insertions, modifications) { passes(base[$0]) }
+        answers.set(step.passing, at: base.store.tick)
+        if step.isEmpty { return }
+        block(
+          .update(
+            FilteredResults(base, reading, answers: answers, passes), deletions: step.deletions, insertions: step.insertions,
+            modifications: step.modifications))
+      }
+    }
+  }
+}
+
+/// What a change of rows is to those of them that pass a test.
+struct FilterStep {
+  /// 1 for each row that passes.
+  private(set) var passing: [UInt8]
+  private(set) var deletions: [Int] = []
+  private(set) var insertions: [Int] = []
+  private(set) var modifications = ChangedRows(old: [], new: [])
+
+  init(_ passing: [UInt8]) { self.passing = passing }
+
+  var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
+
+  /// Takes a change of all rows. `passes` is asked of rows that came or were modified, by their new positions.
+  mutating func take(
+    _ deleted: [Int], _ inserted: [Int], _ modified: ChangedRows, _ passes: (Int) -> Bool
+  ) {
+    let old = passing
+    passing = FilterStep.moved(old, deleted, inserted)
+    var gone = deleted.filter { old[$0] != 0 }
+    var came: [Int] = []
+    var stayed: [(old: Int, new: Int)] = []
+    for row in inserted where passes(row) {
+      passing[row] = 1
+      came.append(row)
+    }
+    for (from, to) in zip(modified.old, modified.new) {
+      let (did, does) = (old[from] != 0, passes(to))
+      passing[to] = does ? 1 : 0
+      switch (did, does) {
+      case (true, true): stayed.append((from, to))
+      case (true, false): gone.append(from)
+      case (false, true): came.append(to)
+      case (false, false): break
+      }
+    }
+    deletions = FilterStep.ranks(of: gone.sorted(), in: old)
+    insertions = FilterStep.ranks(of: came.sorted(), in: passing)
+    modifications = ChangedRows(
+      old: FilterStep.ranks(of: stayed.map(\.old), in: old), new: FilterStep.ranks(of: stayed.map(\.new), in: passing))
+  }
+
+  /// The marks without those of rows that went, and with none for rows that came.
+  private static func moved(_ old: [UInt8], _ deleted: [Int], _ inserted: [Int]) -> [UInt8] {
+    if deleted.isEmpty, inserted.isEmpty { return old }
+    var new: [UInt8] = []
+    new.reserveCapacity(old.count - deleted.count + inserted.count)
+    var next = 0
+    var coming = inserted[...]
+    func fill() { while coming.first == new.count, coming.popFirst() != nil { new.append(0) } }
+    // Runs between the rows that go, cut where rows come.
+    for end in deleted + [old.count] {
+      fill()
+      while next < end {
+        let room = coming.first.map { $0 - new.count } ?? .max
+        let run = old[next..<Swift.min(end, next + Swift.min(room, old.count))]
+        new.append(contentsOf: run)
+        next += run.count
+        fill()
+      }
+      next = end + 1
+    }
+    return new
+  }
+
+  /// How many rows that pass are before each of some rows, which ascend. One pass.
+  private static func ranks(of rows: [Int], in passing: [UInt8]) -> [Int] {
+    var (count, next) = (0, 0)
+    return passing.withUnsafeBufferPointer { passing in
+      rows.map { row in
+        for i in next..<Swift.max(next, row) { count &+= Int(passing[i]) }
+        next = Swift.max(next, row)
+        return count
+      }
+    }
+  }
+}
