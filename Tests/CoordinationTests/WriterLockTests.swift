@@ -2,6 +2,7 @@ import Coordination
 import Dispatch
 import Foundation
 import Storage
+import Synchronization
 import Testing
 
 /// What both locks promise, on each of them.
@@ -117,17 +118,20 @@ struct WriterLockTests {
     let lock = try makeLock(kind)
     // Two locks on one file exclude each other just as two processes do.
     let other = kind == .file ? try makeLock(kind) : lock
-    nonisolated(unsafe) let counter = UnsafeMutablePointer<Int>.allocate(capacity: 1)  // only under the lock
-    counter.initialize(to: 0)
-    defer { counter.deallocate() }
+    // Atomic, so that two holders are counted and not a race: what the system's locks order, checkers of races do not see.
+    let isHeld = Atomic(false)
+    let holds = Atomic(0)
+    let overlaps = Atomic(0)
     DispatchQueue.concurrentPerform(iterations: 8) { worker in
       let mine = worker.isMultiple(of: 2) ? lock : other
       for _ in 0..<200 {
         guard let hold = try? mine.acquire(.never) else { return }
-        counter.pointee += 1
+        if isHeld.exchange(true, ordering: .relaxed) { overlaps.add(1, ordering: .relaxed) }
+        holds.add(1, ordering: .relaxed)
+        isHeld.store(false, ordering: .relaxed)
         hold.release()
       }
     }
-    #expect(counter.pointee == 1600)
+    #expect(holds.load(ordering: .relaxed) == 1600 && overlaps.load(ordering: .relaxed) == 0)
   }
 }
