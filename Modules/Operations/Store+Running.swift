@@ -70,7 +70,10 @@ extension Store {
     let cancellation = Cancellation()
     let configuration = configuration
     return try await withTaskCancellationHandler {
-      if io.isReadWrite { return try await write(withoutNotifying: tokens) { store in try store.run(io, [], cancellation) } }
+      if io.isReadWrite {
+        // Named, for in this closure `#isolation` is nobody: the store would be refreshed off its context.
+        return try await write(withoutNotifying: tokens, isolation: isolation) { store in try store.run(io, [], cancellation) }
+      }
       return try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async {
           continuation.resume(

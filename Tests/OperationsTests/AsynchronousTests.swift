@@ -1,3 +1,4 @@
+import Dispatch
 import Operations
 import Synchronization
 import TestSupport
@@ -79,6 +80,18 @@ import Vivarium
     try await store.runAsync(io: Store.IO.add(Dog(name: "Jiro")).map { _ in })
     store.refresh()
     #expect(told == [0, 2])
+    token.stop()
+  }
+
+  @MainActor @Test func whatARunElsewhereBringsIsToldOnTheStoresContext() async throws {
+    let main = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: main, value: true)
+    let store = try Store(makeConfiguration())
+    var told: [Bool] = []
+    let token = store.objects(Dog.self).observe { _ in told.append(DispatchQueue.getSpecific(key: main) == true) }
+    store.refresh()
+    for name in ["Taro", "Jiro"] { try await store.runAsync(io: Store.IO.add(Dog(name: name)).map { _ in }) }
+    #expect(told == [true, true, true])
     token.stop()
   }
 
