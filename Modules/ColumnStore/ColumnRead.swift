@@ -3,8 +3,9 @@ import Values
 
 /// A snapshot.
 ///
-/// `@unchecked`: the caches of `ColumnReading` are plain memory. `StorageReading` allows one thread at a time, and
-/// whoever passes the transaction on orders the two threads by that; the engine itself never touches one.
+/// `@unchecked` is sound because nothing but its caller touches one: the caches of `ColumnReading` are plain memory, but
+/// `StorageReading` allows one thread at a time, whoever passes the transaction on orders the two threads by that, and the engine
+/// keeps none. What it protects is the same for every protocol that it conforms to: all of them refine `StorageReading`.
 final class ColumnRead: ColumnReading, ReadTransaction, WindowedReading, GatheringReading, TextIndexReading, @unchecked Sendable {
   init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot) throws(StorageError) {
     do throws(StorageError) {

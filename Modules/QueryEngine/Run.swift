@@ -160,6 +160,7 @@ struct Run {
     }
     return result
   }
+
   private func names(of access: IndexAccess) -> [String] {
     access.index.properties.compactMap { plan.table[$0]?.schema.name }
   }

@@ -26,16 +26,9 @@ package struct KeptQuery: ViewQuestion {
     order: (@Sendable (ObjectKey, any StorageReading) throws(StorageError) -> [UInt8])? = nil
   ) {
     guard query.limit == nil, query.clauses.isEmpty, let entry = catalog[query.type] else { return nil }
-    var reads = ReadPathCollector(entry, catalog)
-    guard let paths = query.condition.paths else { return nil }
-    for path in paths {
-      guard reads.add(path, isSort: false) else { return nil }
-    }
-    var columns: [SortColumn] = []
-    for key in query.sort {
-      guard reads.add(key.path, isSort: true) else { return nil }
-      if let column = reads.sortColumn(key) { columns.append(column) }
-    }
+    let reads = QueryReads(query, entry, catalog)
+    guard reads.obstacles.isEmpty else { return nil }
+    let columns = reads.columns
     let hasColumns = columns.count == query.sort.count
     guard hasColumns || order != nil else { return nil }
     table = entry.id
@@ -90,40 +83,5 @@ extension KeptQuery {
       }
     }
     return rows
-  }
-}
-
-extension PredicateNode {
-  /// Every path that the condition reads; nil when it has a part that cannot be kept row by row.
-  fileprivate var paths: [PropertyPath]? {
-    switch self {
-    case .constant: []
-    case .comparison(let comparison): PredicateNode.joined([comparison.left.paths, comparison.right.paths])
-    case .and(let nodes), .or(let nodes): PredicateNode.joined(nodes.map(\.paths))
-    case .not(let node): node.paths
-    }
-  }
-
-  fileprivate static func joined(_ lists: [[PropertyPath]?]) -> [PropertyPath]? {
-    var result: [PropertyPath] = []
-    for list in lists {
-      guard let list else { return nil }
-      result += list
-    }
-    return result
-  }
-}
-
-extension ExpressionNode {
-  fileprivate var paths: [PropertyPath]? {
-    switch self {
-    case .constant, .constants, .object, .variable: []
-    case .list(let elements): PredicateNode.joined(elements.map(\.paths))
-    case .path(let path): [path]
-    case .folded(let inner, _): inner.paths
-    case .arithmetic(_, let left, let right): PredicateNode.joined([left.paths, right.paths])
-    // What they read lies behind a collection with a condition of its own.
-    case .quantified, .subquery: nil
-    }
   }
 }

@@ -1,8 +1,7 @@
 import QueryModel
 
-/// A test of text that bytes alone do not settle: with folding, with a pattern, with a regular expression, by
-/// its words. The
-/// constant side was prepared when the query was bound.
+/// A test of text that bytes alone do not settle: with folding, with a pattern, with a regular expression, by its words.
+/// The constant side was prepared when the query was bound.
 struct TextTest: Sendable {
   private enum Kind: Sendable {
     case bytes(BytesTest)

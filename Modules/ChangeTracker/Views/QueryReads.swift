@@ -1,0 +1,79 @@
+import QueryModel
+import Storage
+import Values
+
+/// What a query reads, followed back from what changes, and the parts of it for which that cannot be done: then it cannot be
+/// kept row by row. Its limit and its clauses are not looked at.
+struct QueryReads {
+  private(set) var paths: [ReadPath] = []
+  /// One for each sort key that is one of columns.
+  private(set) var columns: [SortColumn] = []
+  /// Those parts as they are written, each with the reason, for people; empty where there are none.
+  private(set) var obstacles: [String] = []
+
+  init(_ query: Query, _ entry: TableEntry, _ catalog: Catalog) {
+    var collector = ReadPathCollector(entry, catalog)
+    for path in query.condition.paths(&obstacles) where !collector.add(path, isSort: false) {
+      obstacles.append("'\(path)' \(QueryReads.reason(path))")
+    }
+    for key in query.sort {
+      if !collector.add(key.path, isSort: true) {
+        obstacles.append("the order by '\(key.path)' \(QueryReads.reason(key.path))")
+      } else if let column = collector.sortColumn(key) {
+        columns.append(column)
+      }
+    }
+    paths = collector.paths
+  }
+
+  private static func reason(_ path: PropertyPath) -> String {
+    path.components.contains("@links")
+      ? "follows every type that points here" : "leads through a mixed value, which may link to any type"
+  }
+}
+
+extension KeptQuery {
+  /// Why a query cannot be kept row by row, each reason once; empty where it can. For whoever explains a result.
+  package static func obstacles(_ query: Query, in catalog: Catalog) -> [String] {
+    guard let entry = catalog[query.type] else { return ["there is no type '\(query.type)'"] }
+    var told: Set<String> = []
+    return QueryReads(query, entry, catalog).obstacles.filter { told.insert($0).inserted }
+  }
+}
+
+extension PredicateNode {
+  /// Every path that the condition reads; a part that cannot be kept row by row is one of `obstacles` instead.
+  fileprivate func paths(_ obstacles: inout [String]) -> [PropertyPath] {
+    switch self {
+    case .constant: return []
+    case .comparison(let comparison): return comparison.left.paths(&obstacles) + comparison.right.paths(&obstacles)
+    case .and(let nodes), .or(let nodes):
+      var paths: [PropertyPath] = []
+      for node in nodes { paths += node.paths(&obstacles) }
+      return paths
+    case .not(let node): return node.paths(&obstacles)
+    }
+  }
+}
+
+extension ExpressionNode {
+  fileprivate func paths(_ obstacles: inout [String]) -> [PropertyPath] {
+    switch self {
+    case .constant, .constants, .object, .variable: return []
+    case .list(let elements):
+      var paths: [PropertyPath] = []
+      for element in elements { paths += element.paths(&obstacles) }
+      return paths
+    case .path(let path): return [path]
+    case .folded(let inner, _): return inner.paths(&obstacles)
+    case .arithmetic(_, let left, let right): return left.paths(&obstacles) + right.paths(&obstacles)
+    // What they read lies behind a collection with a condition of its own.
+    case .quantified:
+      obstacles.append("'\(self)' is a quantifier")
+      return []
+    case .subquery:
+      obstacles.append("'\(self)' is a subquery")
+      return []
+    }
+  }
+}
