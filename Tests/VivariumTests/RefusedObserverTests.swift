@@ -153,10 +153,12 @@ import Vivarium
       )
     }
     let people = try desk.use { $0.objects(Person.self) }
+    let bound = people.filter(bind: dog, \.age) { person, age in person.age > age }
+    let filtered = people.filter(reading: [\.name]) { $0.name.isEmpty }
     let (dogs, tags, phones, owners) = try desk.use { _ in (person.dogs, shop.tags, shop.phones, dog.owners) }
     let tokens = [
       store.observe { _, _ in }, people.observe { _ in }, people.observe(keyPaths: [\.name]) { _ in },
-      people.observe(.count) { _ in }, dogs.observe { _ in }, tags.observe { _ in }, phones.observe { _ in },
+      people.observe(.count) { _ in }, bound.observe { _ in }, filtered.observe { _ in }, dogs.observe { _ in }, tags.observe { _ in }, phones.observe { _ in },
       owners.observe { _ in }, person.observe { _ in }, person.observe(keyPaths: [\.name]) { _ in },
       person.observe(\.name) { _, _ in }, person.observe(\.best?.name) { _, _ in },
     ]
@@ -165,6 +167,7 @@ import Vivarium
       { try people.observe(observingProperties: ["name"]) { _ in } },
       { try people.observe(ignoringProperties: ["name"]) { _ in } },
       { try people.observe(throttle: .seconds(1)) { _ in } },
+      { try bound.observe(observingProperties: ["name"]) { _ in } },
       { try dogs.observe(observingProperties: ["name"]) { _ in } },
       { try tags.observe(observingProperties: []) { _ in } },
       { try phones.observe(observingProperties: []) { _ in } },

@@ -8,19 +8,23 @@ import Storage
 
 /// A store on the way to its context.
 private struct HandedStore: @unchecked Sendable {
-  // Sound because whoever makes one made the store, gives both away and never touches the store again; and what it registered with
-  // until then, the notifier and the token, is for any thread and does not call the store before it takes turns.
+  // Sound because the store was made in the function that makes this, which gives it to the context in its last step and never
+  // touches it again: one thread at a time has it, and the queue or the actor orders the two. What else knows it by then, the
+  // notifier and the token, is for any thread and does not call the store, which belongs to no context and so takes no turns,
+  // until it settles.
   let store: Store
 }
 
 /// What is told in an actor's own turn.
 private struct Told<News>: @unchecked Sendable {
-  // Sound because it is made and opened in one turn of one actor, by a function that waits for nothing in between.
+  // Sound because it never leaves the thread: `tell` makes it and opens it inside itself, on the actor, and waits for nothing
+  // in between. The checker knows only that the closure it is opened in is the actor's.
   let news: News
 }
 
 extension Actor {
-  /// Tells a block of the actor's. Only in a turn that a store takes on the actor.
+  /// Tells a block of the actor's. Only in a turn that a store takes on the actor: a store that was handed to it takes them nowhere
+  /// else, and blocks cannot carry it off, for it is not Sendable.
   nonisolated func tell<News>(_ news: News, _ block: @Sendable (isolated Self, News) -> Void) {
     let told = Told(news: news)
     assumeIsolated { block($0, told.news) }

@@ -18,12 +18,21 @@ extension ListHandle {
   }
 
   /// Which changes of elements count, by names of their properties; nil for scalars, which have none. `.unknownProperty`.
-  func elementFilter(of target: String?, only names: [String]) throws(StoreError) -> ResultFilter? {
+  private func elementFilter(of target: String?, only names: [String]) throws(StoreError) -> ResultFilter? {
     if let properties = elementProperties(of: target) { return try properties.only(names) }
     if let name = names.first {
       throw .unknownKeyPath(name, of: "\(context.schema.name).\(context.properties[ordinal].schema.name)")
     }
     return nil
+  }
+
+  /// An observation by names begins: in the store's context, which it has from now on. Which changes of elements count.
+  func begin(
+    observing names: [String], of target: String?, _ isolation: isolated (any Actor)?
+  ) throws(StoreError) -> ResultFilter? {
+    try store.checkContext("observe")
+    store.bind(isolation)
+    return try elementFilter(of: target, only: names)
   }
 
   /// The collection of the same object in another store of the context: a block must not keep the one it is observed by.

@@ -29,11 +29,7 @@ extension LiveList where Element: PersistableElement {
     _ block: @escaping (CollectionChange<LiveList<Element>>) -> Void
   ) throws(StoreError) -> NotificationToken {
     var filter: ResultFilter?
-    if case .store(let handle) = place {
-      try handle.store.checkContext("observe")
-      handle.store.bind(isolation)
-      filter = try handle.elementFilter(of: Element._$elementTarget, only: names)
-    }
+    if case .store(let handle) = place { filter = try handle.begin(observing: names, of: Element._$elementTarget, isolation) }
     return watch(filter, fileID, line, block)
   }
 

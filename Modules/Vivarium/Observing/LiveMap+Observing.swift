@@ -75,11 +75,7 @@ extension LiveMap where Value: PersistableElement {
     fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (MapChange<Value>) -> Void
   ) throws(StoreError) -> NotificationToken {
     var filter: ResultFilter?
-    if case .store(let handle) = place {
-      try handle.store.checkContext("observe")
-      handle.store.bind(isolation)
-      filter = try handle.elementFilter(of: Value._$elementTarget, only: names)
-    }
+    if case .store(let handle) = place { filter = try handle.begin(observing: names, of: Value._$elementTarget, isolation) }
     return watch(filter, fileID, line, block)
   }
 

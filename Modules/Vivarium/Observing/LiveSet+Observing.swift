@@ -30,11 +30,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
     _ block: @escaping (CollectionChange<LiveSet<Element>>) -> Void
   ) throws(StoreError) -> NotificationToken {
     var filter: ResultFilter?
-    if case .store(let handle) = place {
-      try handle.store.checkContext("observe")
-      handle.store.bind(isolation)
-      filter = try handle.elementFilter(of: Element._$elementTarget, only: names)
-    }
+    if case .store(let handle) = place { filter = try handle.begin(observing: names, of: Element._$elementTarget, isolation) }
     return watch(filter, fileID, line, block)
   }
 

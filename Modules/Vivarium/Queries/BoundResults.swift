@@ -148,6 +148,7 @@ extension BoundResults {
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (CollectionChange<BoundResults<Element>>) -> Void
   ) -> NotificationToken {
+    if let refused = store.tokenElsewhere(fileID, line) { return refused }
     store.bind(isolation)
     return observe(.success(nil), fileID, line, block)
   }
@@ -158,6 +159,7 @@ extension BoundResults {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (CollectionChange<BoundResults<Element>>) -> Void
   ) throws(StoreError) -> NotificationToken {
+    try store.checkContext("observe")
     store.bind(isolation)
     return observe(.success(try base.observed()?.only(names)), fileID, line, block)
   }

@@ -39,7 +39,7 @@ public struct FilteredResults<Element: Model>: RandomAccessCollection {
   }
 
   /// The rows of `base` that pass.
-  private var rows: [Int32] {
+  private var rows: [Int] {
     if error != nil { return [] }
     base.state.store.settleDerived()
     if let rows = answers.rows(at: store.tick) { return rows }
@@ -54,7 +54,7 @@ public struct FilteredResults<Element: Model>: RandomAccessCollection {
   /// Outside the bounds as of `Results`.
   public subscript(position: Int) -> Element {
     let rows = rows
-    return base[rows.indices.contains(position) ? Int(rows[position]) : base.count]
+    return base[rows.indices.contains(position) ? rows[position] : base.count]
   }
 }
 
@@ -64,18 +64,17 @@ final class FilterAnswers {
   private(set) var passing: [UInt8] = []
   private var tick: UInt64?
   /// The positions of those; nil until they are asked for.
-  private var positions: [Int32]?
+  private var positions: [Int]?
 
   func set(_ passing: [UInt8], at tick: UInt64) {
     (self.passing, self.tick, positions) = (passing, tick, nil)
   }
 
   /// The rows that pass; nil where something may have changed since they were asked. O(rows) the first time.
-  func rows(at tick: UInt64) -> [Int32]? {
+  func rows(at tick: UInt64) -> [Int]? {
     guard self.tick == tick else { return nil }
     if let positions { return positions }
-    let found = passing.indices.lazy.filter { self.passing[$0] != 0 }.map { Int32(truncatingIfNeeded: $0) }
-    let made = Array(found)
+    let made = passing.indices.filter { passing[$0] != 0 }
     positions = made
     return made
   }
@@ -111,8 +110,5 @@ extension Results {
 }
 
 extension FilteredResults: CustomStringConvertible {
-  public var description: String {
-    let shown = prefix(10).map { "  \($0)" }.joined(separator: "\n")
-    return "FilteredResults<\(Element._$name)> (\(count)) [\n\(shown)\(count > 10 ? "\n  …" : "")\n]"
-  }
+  public var description: String { listed(as: "FilteredResults<\(Element._$name)>") }
 }

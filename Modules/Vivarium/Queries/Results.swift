@@ -72,9 +72,14 @@ public struct Results<Element: Model>: RandomAccessCollection {
 }
 
 extension Results: CustomStringConvertible {
-  public var description: String {
+  public var description: String { listed(as: "Results<\(Element._$name)>") }
+}
+
+extension RandomAccessCollection {
+  /// How many there are, and the first ten, a line each.
+  func listed(as name: String) -> String {
     let shown = prefix(10).map { "  \($0)" }.joined(separator: "\n")
-    return "Results<\(Element._$name)> (\(count)) [\n\(shown)\(count > 10 ? "\n  …" : "")\n]"
+    return "\(name) (\(count)) [\n\(shown)\(count > 10 ? "\n  …" : "")\n]"
   }
 }
 
