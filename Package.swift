@@ -128,7 +128,10 @@ let targets: [Target] = [
     ["VivariumMacros", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")]),
   Room.tests(
     "IntegrationTests",
-    ["Inspection", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values", "Vivarium"]),
+    [
+      "Inspection", "QueryEngine", "ResultsControl", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values",
+      "Vivarium",
+    ]),
   Room.tests("OperationsTests", ["Operations", "StorageMemory", "TestSupport", "Vivarium"]),
   Room.tests(
     "ResultsControlTests",

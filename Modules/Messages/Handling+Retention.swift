@@ -36,7 +36,7 @@ extension Handling {
     swept = receipts.last?._$key ?? 0
     for receipt in receipts where receipt.id.hasPrefix(prefix) {
       guard let message = Int64(receipt.id.dropFirst(prefix.count)),
-        store.resolve(ObjectReference<M>(key: message)) == nil
+        store.resolve(ObjectReference<M>(key: message, in: store)) == nil
       else { continue }
       try store.delete(receipt)
     }

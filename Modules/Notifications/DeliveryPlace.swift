@@ -12,7 +12,11 @@ package final class DeliveryPlace: Sendable {
   /// Observations whose first result is not there yet.
   let startsPending = Atomic(0)
 
-  package init(_ context: DeliveryContext, _ turn: @escaping @Sendable () -> Void) {
+  /// The file's number in this process: which open file the store is of.
+  package let file: UInt64
+
+  package init(_ context: DeliveryContext, of file: UInt64, _ turn: @escaping @Sendable () -> Void) {
+    self.file = file
     self.context = Mutex(context)
     self.turn = turn
   }

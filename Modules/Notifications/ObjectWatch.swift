@@ -90,6 +90,9 @@ package final class ObjectWatch: Sendable {
   /// Observes another object from now on, which took the place of the first.
   func follow(_ key: ObjectKey) { observedKey.store(key.rawValue, ordering: .releasing) }
 
+  /// Which open file is observed.
+  package var file: UInt64 { place.file }
+
   /// Whether it was stopped, or told its last.
   package var isEnded: Bool { ended.load(ordering: .acquiring) }
   func end() -> Bool { !ended.exchange(true, ordering: .acquiringAndReleasing) }

@@ -36,6 +36,9 @@ package final class ResultObservation: Sendable {
     self.place = place
   }
 
+  /// Which open file is observed.
+  package var file: UInt64 { place.file }
+
   /// Whether it was stopped, or told of an error.
   package var isEnded: Bool { ended.load(ordering: .acquiring) }
   func end() -> Bool { !ended.exchange(true, ordering: .acquiringAndReleasing) }

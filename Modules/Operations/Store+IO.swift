@@ -101,10 +101,18 @@ extension Store.IO {
   }
 
   /// Deletes the objects of a sequence: those it holds when the operation is made. Objects that are gone when it runs
-  /// are passed over.
+  /// are passed over. `.wrongStore` when the store that runs it is not theirs.
   public static func delete<S: Sequence>(_ objects: S) -> StoreRW<Void> where S.Element: Model {
     let references = objects.map(\.reference)
-    return StoreRW { store in try store.delete(references.compactMap { store.resolve($0) }) }
+    return StoreRW { store in
+      try store.delete(
+        references.compactMap { reference throws(StoreError) -> S.Element? in
+          do throws(StoreError) { return try store.object(reference) } catch {
+            if error.code == .objectDeleted { return nil }
+            throw error
+          }
+        })
+    }
   }
 
   /// Empties the store: every object of its models.
@@ -120,7 +128,7 @@ extension StoreIO where RW == ReadWrite, T: Model {
 
 extension Store {
   fileprivate func existing<T: Model>(_ reference: ObjectReference<T>) throws -> T {
-    if let object = resolve(reference) { return object }
+    do throws(StoreError) { return try object(reference) } catch { if error.code != .objectDeleted { throw error } }
     throw StoreError(
       .objectDeleted, "The \(T._$name) object #\(reference.id.key.rawValue) of an operation is not in the store.",
       remedy: "Read it in the same operation, and compose with 'flatMap'.",

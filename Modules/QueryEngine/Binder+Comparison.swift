@@ -5,6 +5,11 @@ import Values
 extension Binder {
   mutating func bind(_ comparison: Comparison, depth: Int = 0) throws(QueryError) -> Condition {
     let comparator = comparison.comparator
+    if case .path(let path) = comparison.left, case .object(let object) = comparison.right, isSimple(comparison.left),
+      let value = try linked(object, by: path, comparator)
+    {
+      return try compare(try bind(path), path, comparator, value)
+    }
     guard comparator != .like, comparator != .matches, comparator != .text, isSimple(comparison.left), isSimple(comparison.right) else {
       return try bindRow(comparison, depth: depth)
     }
@@ -31,6 +36,25 @@ extension Binder {
       return try compare(left, comparator, right)
     default: return try bindRow(comparison, depth: depth)
     }
+  }
+
+  /// What a link to a certain object holds, where that is known without looking it up and the link is of its type; nil otherwise.
+  private mutating func linked(
+    _ object: ObjectLiteral, by path: PropertyPath, _ comparator: ComparisonOperator
+  ) throws(QueryError) -> Value? {
+    try checkOwn(object)
+    guard comparator == .equal || comparator == .notEqual, case .key(let key) = object.identity else { return nil }
+    let bound = try bind(path)
+    guard bound.type == .link, catalog[bound.end]?.schema.target == object.type else { return nil }
+    return .link(key)
+  }
+
+  /// Refuses an object of another store: the same key is another object here.
+  func checkOwn(_ object: ObjectLiteral) throws(QueryError) {
+    guard let store = object.store, let own = catalog.identity, store != own else { return }
+    throw QueryError(
+      .wrongStore, "The \(object.type) object that the query names is of another store.",
+      remedy: "Find it here by its primary key, and ask with that.", path: object.description)
   }
 
   private func compare(

@@ -3,14 +3,15 @@ import Storage
 import Values
 
 extension BoundQuery {
-  /// The sum of a numeric property over the objects that pass: `.int` for integers, `.double` for the others, 0 over
-  /// nothing and over nulls. Throws `.overflow` when a sum of integers leaves Int64, whatever the order of adding.
+  /// The sum of a numeric property over the objects that pass: `.int` for integers, `.decimal` for decimals, `.double` for the
+  /// others, 0 over nothing and over nulls. Throws `.overflow` when a sum of integers leaves Int64, whatever the order of adding.
   /// The same on every engine, to the last bit.
   ///
   /// - Parameter given: living objects to be added up instead of those that pass, each as often as it is given.
   public func sum(
     _ property: PropertyPath, of given: [Int64]? = nil, in storage: any StorageReading
   ) throws(QueryError) -> Value {
+    if let sum = try decimals(property, of: given, in: storage, .sum) { return sum }
     let total = try total(property, of: given, in: storage, .sum)
     switch total.kind {
     case .integer:
@@ -24,8 +25,16 @@ extension BoundQuery {
     }
   }
 
-  /// The mean of a numeric property over the objects that pass, or the `given` ones, and are not null; nil when there is
-  /// none.
+  /// The mean of a numeric property over the objects that pass, or the `given` ones, and are not null: `.decimal` for decimals,
+  /// `.double` for the others; null when there is none.
+  public func mean(
+    _ property: PropertyPath, of given: [Int64]? = nil, in storage: any StorageReading
+  ) throws(QueryError) -> Value {
+    if let mean = try decimals(property, of: given, in: storage, .average) { return mean }
+    return try average(property, of: given, in: storage).map { .double($0) } ?? .null
+  }
+
+  /// The same of integers and reals, as a Double; nil when there is none.
   public func average(
     _ property: PropertyPath, of given: [Int64]? = nil, in storage: any StorageReading
   ) throws(QueryError) -> Double? {
@@ -39,14 +48,36 @@ extension BoundQuery {
   public func min(
     _ property: PropertyPath, of given: [Int64]? = nil, in storage: any StorageReading
   ) throws(QueryError) -> Value {
-    try total(property, of: given, in: storage, .least).least
+    if let least = try decimals(property, of: given, in: storage, .min) { return least }
+    return try total(property, of: given, in: storage, .least).least
   }
 
   /// The greatest value; see `min`.
   public func max(
     _ property: PropertyPath, of given: [Int64]? = nil, in storage: any StorageReading
   ) throws(QueryError) -> Value {
-    try total(property, of: given, in: storage, .greatest).greatest
+    if let greatest = try decimals(property, of: given, in: storage, .max) { return greatest }
+    return try total(property, of: given, in: storage, .greatest).greatest
+  }
+
+  /// A number over a decimal property; nil where it is none. Reads the objects one by one, by ascending key: decimals are rounded to 34
+  /// digits as they are added, and every engine does so in the same order.
+  private func decimals(
+    _ property: PropertyPath, of given: [Int64]?, in storage: any StorageReading, _ aggregate: CollectionAggregate
+  ) throws(QueryError) -> Value? {
+    var binder = try Binder(query.type, in: plan.catalog)
+    let path = try binder.bind(property)
+    guard path.type == .decimal else { return nil }
+    do throws(StorageError) {
+      let evaluator = Evaluator(storage: storage)
+      var values: [Value] = []
+      var keys = given ?? []
+      if given == nil { keys = try self.keys(in: storage) }
+      for key in keys.sorted() { values.append(try evaluator.value(path, ObjectKey(key))) }
+      return Arithmetic.aggregate(aggregate, values, .decimal)
+    } catch {
+      throw QueryError(error)
+    }
   }
 
   private func total(

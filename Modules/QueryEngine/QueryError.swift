@@ -35,6 +35,8 @@ public struct QueryError: Error, Sendable {
 }
 
 extension QueryError.Code {
+  /// The query names an object of another store.
+  public static let wrongStore = Self(rawValue: "wrongStore")
   /// The store has no type of that name.
   public static let unknownType = Self(rawValue: "unknownType")
   /// The type has no property of that name.

@@ -74,10 +74,13 @@ public struct ObjectLiteral: Sendable, Hashable, Codable {
 
   public var type: String
   public var identity: Identity
+  /// Whose object it is, where that is known: keys of one store mean nothing in another, so a query of another one is refused.
+  public var store: StoreIdentity?
 
-  public init(type: String, _ identity: Identity) {
+  public init(type: String, _ identity: Identity, of store: StoreIdentity? = nil) {
     self.type = type
     self.identity = identity
+    self.store = store
   }
 }
 

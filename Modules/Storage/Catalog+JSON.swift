@@ -48,6 +48,10 @@ struct CatalogScanner {
     var found = 0
     object { scanner, name in
       switch name {
+      case "identity":
+        catalog.identity = StoreIdentity(scanner.string())
+        if catalog.identity == nil { scanner.hasFailed = true }
+        found -= 1
       case "nextIndex": catalog.nextIndex = scanner.number()
       case "nextTable": catalog.nextTable = scanner.number()
       case "tables": catalog.tables = scanner.array { $0.table() }

@@ -55,15 +55,20 @@ extension Catalog {
     let (finished, steps) = try migration.working.adopting(schema)
     migration.finished = finished
     migration.steps += steps
-    migration.working = finished
-    for at in migration.working.tables.indices {
-      let known = tables.first { $0.id == migration.working.tables[at].id }
-      guard let known else { continue }
-      migration.working.tables[at].indexes.removeAll { !known.indexes.contains($0) }
-      migration.working.tables[at].textIndexes.removeAll { !known.textIndexes.contains($0) }
-    }
+    migration.working = finished.withoutIndexes(unlessIn: self)
     migration.findMoves(from: self, renamedTypes)
     return migration
+  }
+
+  /// The same without the indexes that types of `known` do not have there: to be filled when the objects are right.
+  package func withoutIndexes(unlessIn known: Catalog) -> Catalog {
+    var result = self
+    for at in result.tables.indices {
+      guard let before = known[result.tables[at].id] else { continue }
+      result.tables[at].indexes.removeAll { !before.indexes.contains($0) }
+      result.tables[at].textIndexes.removeAll { !before.textIndexes.contains($0) }
+    }
+    return result
   }
 
   private mutating func rename(_ renamedTypes: [String: String], _ steps: inout [CatalogStep]) {

@@ -13,6 +13,9 @@ public struct Catalog: Sendable, Hashable, Codable {
   /// See `schemaVersion` and `completedMigrations`; nil in files of builds that had none.
   var givenSchemaVersion: UInt64?
   var givenMigrations: [CompletedMigration]?
+  /// Which store this is the catalog of. nil where nobody gave it one yet: in files of builds that had none, and for an engine that
+  /// is used without `Vivarium`, whose opening for writing puts it there.
+  public package(set) var identity: StoreIdentity?
 
   public init() {}
 

@@ -69,9 +69,10 @@ public struct StoreConfiguration: Sendable {
   public var schema: Schema { Schema(models.map { $0._$schema }) }
 }
 
-/// What happens on a mistake that a setter cannot throw: setting a property outside a write, or of a deleted
-/// object. What the disk brings about, or a value that is too large or not unique where it must be, is no mistake and stops
-/// no build: it is logged and the call ignored. `setValue(_:forKey:)` throws it.
+/// What happens on a mistake of the program that cannot be thrown where it is made: setting a property outside a write, using a store
+/// elsewhere than in its context, a question that cannot be asked. What data, the disk, other threads or other processes can bring about is
+/// no mistake and never stops a build: a refused edit in a write is thrown when the write ends, a position outside or an object
+/// that is gone reads as nothing and is logged.
 public enum MisusePolicy: Sendable, Hashable {
   /// Stops a debug build at the mistake; a release build logs it and ignores the call.
   case trapInDebug

@@ -137,6 +137,23 @@ import Vivarium
     #expect(store.objects(Lap.self).map(\.number) == [4])
     for sink in sinks { sink.cancel() }
   }
+
+  @Test func deletingFromAStoreRefusesObjectsOfAnother() throws {
+    let (store, other) = (try makeStore(), try makeStore())
+    for store in [store, other] { try store.write { try store.add(Lap(number: 1)) } }
+    let (one, many) = (PassthroughSubject<Lap, Never>(), PassthroughSubject<[Lap], Never>())
+    var codes: [StoreError.Code?] = []
+    let sinks = [
+      one.write(with: Live.delete(from: store) { codes.append(($1 as? StoreError)?.code) }),
+      many.write(with: Live.delete(all: [Lap].self, from: store) { codes.append(($1 as? StoreError)?.code) }),
+    ]
+    let foreign = try #require(other.objects(Lap.self).first)
+    one.send(foreign)
+    many.send([foreign])
+    #expect(codes == [.wrongStore, .wrongStore])
+    #expect(store.objects(Lap.self).count == 1 && other.objects(Lap.self).count == 1)
+    for sink in sinks { sink.cancel() }
+  }
 }
 
 private final class Weak {

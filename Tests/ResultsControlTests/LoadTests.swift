@@ -103,7 +103,7 @@ import Vivarium
         for section in [0, controller.numberOfSections - 1] {
           let path = RowPath(section: section, row: controller.numberOfObjects(inSection: section) / 2)
           let id = controller.snapshot.sections[section].objects[path.row]
-          let found = try #require(store.resolve(ObjectReference<TaskItem>(key: id.key.rawValue)))
+          let found = try #require(store.resolve(ObjectReference<TaskItem>(key: id.key.rawValue, in: store)))
           let before = store.placesRead
           #expect(controller.indexPath(of: found) == path)
           #expect(store.placesRead - before > 0 && store.placesRead - before < 20)

@@ -155,6 +155,7 @@ extension Binder {
   }
 
   private func row(_ object: ObjectLiteral) throws(QueryError) -> RowExpression {
+    try checkOwn(object)
     guard let entry = catalog[named: object.type] else {
       throw QueryError(.unknownType, "The store has no type '\(object.type)'.", remedy: "Check the name.", path: object.description)
     }

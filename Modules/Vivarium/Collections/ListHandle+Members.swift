@@ -4,33 +4,22 @@ import Values
 
 /// Sets and maps of an object in a store are reached like its lists.
 extension ListHandle {
-  private var name: String { "\(context.schema.name).\(context.properties[ordinal].schema.name)" }
-
-  /// An edit of a set or a map in a write; false where nothing changed. What is wrong is reported by policy.
+  /// An edit of a set or a map in a write; false where nothing changed. What is refused is the write's fault.
   @discardableResult
   func change(_ body: (RecordedTransaction) throws(StorageError) -> Bool) -> Bool {
-    guard let write = store.writing else {
-      store.misuse(.notInWrite("Changing '\(name)'"))
-      return false
-    }
-    do throws(StoreError) { try store.refuseInObserver("Changing '\(name)'") } catch {
-      store.misuse(error)
-      return false
-    }
-    do throws(StorageError) {
-      if store.hasPropertyObservers { context.willSet(key, ordinal) }
-      store.dropWindows()
-      let changed = try body(write)
-      if changed {
-        store.didChange(context)
-        context.noteRead(key, ordinal)
-      }
-      if store.hasPropertyObservers { context.didSet(key, ordinal) }
-      return changed
-    } catch {
-      store.misuse(StoreError(error, type: context.schema.name, key: key))
-      return false
-    }
+    attempt { write throws(StoreError) in
+      try change(write) { () throws(StorageError) in try body(write) }
+    } ?? false
+  }
+
+  /// The same with an element as the store keeps it; an unmanaged object is added.
+  @discardableResult
+  func change<T: PersistableElement>(
+    with element: T, _ body: (Value, RecordedTransaction) throws(StorageError) -> Bool
+  ) -> Bool {
+    adding(CollectionOfOne(element)) { (values, write) throws(StoreError) in
+      try change(write) { () throws(StorageError) in try body(values[0], write) }
+    } ?? false
   }
 
   /// Reads something of the collection; nil when the object is gone or the reading fails.

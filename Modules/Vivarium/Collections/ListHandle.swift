@@ -52,39 +52,81 @@ struct ListHandle {
     return elements
   }
 
-  /// An edit in a write. What is wrong is reported by policy.
-  func edit(_ edit: ElementEdit) {
-    guard let write = store.writing else {
-      return store.misuse(.notInWrite("Changing '\(context.schema.name).\(context.properties[ordinal].schema.name)'"))
-    }
-    do throws(StoreError) { try store.refuseInObserver("Changing a list") } catch { return store.misuse(error) }
-    do throws(StorageError) {
-      if store.hasPropertyObservers { context.willSet(key, ordinal) }
-      store.dropWindows()
-      try write.edit(column, ObjectKey(key), edit)
-      store.didChange(context)
-      context.noteRead(key, ordinal)
-      if store.hasPropertyObservers { context.didSet(key, ordinal) }
-    } catch {
-      store.misuse(StoreError(error, type: context.schema.name, key: key))
+  /// Edits in a write, all or none. What is refused is the write's fault.
+  func edit(_ edits: ElementEdit...) {
+    attempt { write throws(StoreError) in try apply(edits, write) }
+  }
+
+  /// The same with elements as the store keeps them; unmanaged objects are added, and with what is refused are unmanaged again.
+  func edit<T: PersistableElement>(with elements: some Sequence<T>, _ edits: ([Value]) -> [ElementEdit]) {
+    adding(elements) { (values, write) throws(StoreError) in try apply(edits(values), write) }
+  }
+
+  /// Does something with elements as the store keeps them, or refuses it whole.
+  @discardableResult
+  func adding<T: PersistableElement, R>(
+    _ elements: some Sequence<T>, _ body: ([Value], RecordedTransaction) throws(StoreError) -> R
+  ) -> R? {
+    attempt { write throws(StoreError) in
+      guard T.self is any Model.Type else { return try body(try stored(elements), write) }
+      // What a collection of an object that is gone was given must not stay as objects of nobody.
+      try context.check(key)
+      return try store.addingAll { () throws(StoreError) in try body(try stored(elements), write) }
     }
   }
 
-  /// Elements as the store keeps them, unmanaged objects added; nil when one cannot be, which is reported.
-  func values<T: PersistableElement>(_ elements: some Sequence<T>) -> [Value]? {
-    guard store.writing != nil else {
-      store.misuse(.notInWrite("Changing '\(context.schema.name).\(context.properties[ordinal].schema.name)'"))
+  private func stored<T: PersistableElement>(_ elements: some Sequence<T>) throws(StoreError) -> [Value] {
+    var values: [Value] = []
+    for element in elements { values.append(try element._$elementValue(store)) }
+    return values
+  }
+
+  /// Nil where it was refused.
+  func attempt<R>(_ body: (RecordedTransaction) throws(StoreError) -> R) -> R? {
+    do throws(StoreError) {
+      guard let write = store.writing else { throw .notInWrite("Changing '\(name)'") }
+      try store.refuseInObserver("Changing '\(name)'")
+      return try body(write)
+    } catch {
+      store.refuse(error)
       return nil
     }
-    do throws(StoreError) {
-      // What a collection of an object that is gone was given must not stay as objects of nobody.
-      if T.self is any Model.Type { try context.check(key) }
-      var values: [Value] = []
-      for element in elements { values.append(try element._$elementValue(store)) }
-      return values
+  }
+
+  /// For people.
+  var name: String { "\(context.schema.name).\(context.properties[ordinal].schema.name)" }
+
+  private func apply(_ edits: [ElementEdit], _ write: RecordedTransaction) throws(StoreError) {
+    try change(write) { () throws(StorageError) in
+      // One edit is made whole or not at all by itself.
+      if edits.count > 1 { try write.beginSavepoint() }
+      do throws(StorageError) {
+        for edit in edits { try write.edit(column, ObjectKey(key), edit) }
+      } catch {
+        if edits.count > 1 { try write.rollbackToSavepoint() }
+        throw error
+      }
+      if edits.count > 1 { try write.releaseSavepoint() }
+      return !edits.isEmpty
+    }
+  }
+
+  /// Changes the collection and says so to whoever watches; returns whether it changed.
+  @discardableResult
+  func change(_ write: RecordedTransaction, _ body: () throws(StorageError) -> Bool) throws(StoreError) -> Bool {
+    do throws(StorageError) {
+      if store.hasPropertyObservers { context.willSet(key, ordinal) }
+      store.dropWindows()
+      let changed = try body()
+      if changed {
+        store.didChange(context)
+        context.noteRead(key, ordinal)
+      }
+      if store.hasPropertyObservers { context.didSet(key, ordinal) }
+      return changed
     } catch {
-      store.misuse(error)
-      return nil
+      if store.hasPropertyObservers { context.didSet(key, ordinal) }
+      throw StoreError(error, type: context.schema.name, key: key)
     }
   }
 }

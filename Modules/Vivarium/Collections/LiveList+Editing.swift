@@ -30,9 +30,15 @@ where Element: PersistableElement {
       switch place {
       case .memory(let box): box.edit { $0[position] = newValue }
       case .store(let handle):
-        if let value = handle.values(CollectionOfOne(newValue))?.first { handle.edit(.set(at: position, value)) }
+        handle.edit(with: CollectionOfOne(newValue)) { [.set(at: position, $0[0])] }
       }
     }
+  }
+
+  /// A part of the list. Setting one replaces the elements of the range by those given, however many they are.
+  public subscript(range: Range<Int>) -> Slice<LiveList<Element>> {
+    get { Slice(base: self, bounds: range) }
+    nonmutating set { replaceSubrange(range, with: Array(newValue)) }
   }
 
   /// Walks the elements as they are when it is made.
@@ -49,10 +55,10 @@ where Element: PersistableElement {
     switch place {
     case .memory(let box): box.edit { $0.replaceSubrange(range ?? 0..<$0.count, with: elements) }
     case .store(let handle):
-      guard let values = handle.values(elements) else { return }
       let range = range ?? 0..<handle.count
-      if !range.isEmpty { handle.edit(.remove(range)) }
-      if !values.isEmpty { handle.edit(.insert(at: range.lowerBound, values)) }
+      handle.edit(with: elements) { values in
+        (range.isEmpty ? [] : [.remove(range)]) + (values.isEmpty ? [] : [.insert(at: range.lowerBound, values)])
+      }
     }
   }
 
@@ -77,8 +83,7 @@ where Element: PersistableElement {
     switch place {
     case .memory(let box): box.edit { $0.insert(contentsOf: elements, at: position ?? $0.count) }
     case .store(let handle):
-      guard let values = handle.values(elements) else { return }
-      handle.edit(.insert(at: position ?? handle.count, values))
+      handle.edit(with: elements) { [.insert(at: position ?? handle.count, $0)] }
     }
   }
 
@@ -134,19 +139,23 @@ where Element: PersistableElement {
     if i == j { return }
     switch place {
     case .memory(let box): box.edit { $0.swapAt(i, j) }
-    case .store:
+    case .store(let handle):
       let (low, high) = (Swift.min(i, j), Swift.max(i, j))
-      move(from: high, to: low)
-      move(from: low + 1, to: high)
+      handle.edit(.move(from: high, to: low), .move(from: low &+ 1, to: high))
     }
   }
 }
 
 extension LiveList where Element: Model {
-  /// The list as results, in its order, to be filtered and sorted further. Live. Empty for a list in memory.
+  /// The list as results, in its order, to be filtered and sorted further. Live. Empty for a list in memory, and, with
+  /// `.wrongStore` in `error`, for one of another store.
   public func results(in store: Store) -> Results<Element> {
     guard case .store(let handle) = place else {
       return Results(.init(store, store.context(Element.self), Query(type: Element._$name), .nothing))
+    }
+    guard handle.store.shared === store.shared else {
+      let fault = StoreError.wrongStore("The list of \(Element._$name)")
+      return Results(.init(store, store.context(Element.self), Query(type: Element._$name), .nothing, fault: fault))
     }
     return Results(
       .init(handle.store, handle.store.context(Element.self), Query(type: Element._$name), .list(handle)))

@@ -69,8 +69,7 @@ extension LiveMap where Value: PersistableElement {
       case .memory(let box): box.edit { $0[MapKey(key)] = newValue }
       case .store(let handle):
         guard let newValue else { return removeKey(key, handle) }
-        guard let value = handle.values(CollectionOfOne(newValue))?.first else { return }
-        handle.change { (write) throws(StorageError) in
+        handle.change(with: newValue) { (value, write) throws(StorageError) in
           try write.set(value, forKey: key, in: handle.column, ObjectKey(handle.key))
         }
       }

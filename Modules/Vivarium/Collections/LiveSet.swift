@@ -94,8 +94,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
     switch place {
     case .memory(let box): return box.insert(element, LiveSet.identity(element))
     case .store(let handle):
-      guard let value = handle.values(CollectionOfOne(element))?.first else { return false }
-      return handle.change { (write) throws(StorageError) in
+      return handle.change(with: element) { (value, write) throws(StorageError) in
         try write.insert(member: value, into: handle.column, ObjectKey(handle.key))
       }
     }

@@ -13,7 +13,7 @@ public final class Migration {
   public let newSchema: Schema
   let old: any ReadTransaction
   let write: RecordedTransaction
-  private let renamedTypes: [String: String]
+  private let configuration: StoreConfiguration
   private let step: () throws(StoreError) -> Void
 
   init(
@@ -23,7 +23,7 @@ public final class Migration {
     self.old = old
     self.write = write
     self.step = step
-    renamedTypes = configuration.renamedTypes
+    self.configuration = configuration
     oldSchema = old.catalog.schema
     newSchema = configuration.schema
   }
@@ -33,7 +33,7 @@ public final class Migration {
   public func enumerateObjects(
     ofType name: String, _ body: (_ old: MigrationObject, _ new: MigrationObject?) throws -> Void
   ) throws {
-    guard let before = old.catalog[name] ?? renamedTypes.first(where: { $0.value == name }).flatMap({ old.catalog[$0.key] })
+    guard let before = old.catalog[name] ?? configuration.renamedTypes.first(where: { $0.value == name }).flatMap({ old.catalog[$0.key] })
     else {
       if write.transaction.catalog[name] != nil { return }  // a new type, which has no objects yet
       throw StoreError.unknownType(name)
@@ -48,20 +48,26 @@ public final class Migration {
     }
   }
 
-  /// Makes a new object; values that are not given are the defaults. `.unknownType`, `.unknownProperty`, `.typeMismatch`,
+  /// Makes a new object; values that are not given are the defaults. When it throws, there is none: `.unknownType`, `.unknownProperty`, `.typeMismatch`,
   /// `.primaryKeyExists`, `.uniqueViolation`.
   @discardableResult
   public func create(_ type: String, _ values: [String: Value] = [:]) throws(StoreError) -> MigrationObject {
     guard let entry = write.transaction.catalog[type] else { throw .unknownType(type) }
-    let key: ObjectKey
-    do throws(StorageError) {
-      key = try write.insert(RowBuffer(entry))
+    let row = try configuration.defaults(of: type, in: write.transaction.catalog)?.row() ?? RowBuffer(entry)
+    try storing { () throws(StorageError) in try write.beginSavepoint() }
+    do throws(StoreError) {
+      let key: ObjectKey
+      do throws(StorageError) { key = try write.insert(row) } catch {
+        throw StoreError(error, in: write.transaction.catalog, type: type)
+      }
+      let object = MigrationObject(write.transaction, write, entry.id, key)
+      for (name, value) in values.sorted(by: { $0.key < $1.key }) { try object.set(name, to: value) }
+      try storing { () throws(StorageError) in try write.releaseSavepoint() }
+      return object
     } catch {
-      throw StoreError(error, in: write.transaction.catalog, type: type)
+      try storing { () throws(StorageError) in try write.rollbackToSavepoint() }
+      throw error
     }
-    let object = MigrationObject(write.transaction, write, entry.id, key)
-    for (name, value) in values.sorted(by: { $0.key < $1.key }) { try object.set(name, to: value) }
-    return object
   }
 
   /// Deletes a new object, by its delete rules.

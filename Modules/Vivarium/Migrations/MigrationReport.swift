@@ -1,3 +1,4 @@
+import ChangeTracker
 import Storage
 import Values
 
@@ -23,4 +24,14 @@ public struct MigrationProgress: Sendable, Hashable {
   /// Objects that were looked at, and how many there are to look at, as far as that is known.
   public var done: Int
   public var total: Int
+}
+
+extension MigrationReport {
+  /// Counts the objects that a write changed, by their types.
+  mutating func count(_ write: RecordedTransaction) {
+    for table in write.record.tables {
+      let count = table.inserted.count + table.deleted.count + table.modified.count
+      if count > 0 { changedObjects[write.transaction.catalog[table.table]?.name ?? "?", default: 0] += count }
+    }
+  }
 }

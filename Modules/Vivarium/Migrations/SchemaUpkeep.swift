@@ -33,10 +33,8 @@ struct SchemaUpkeep {
     case .nothing: return []
     case .addition(let catalog, let added):
       steps = added
-      try storing { () throws(StorageError) in
-        try write.setCatalog(catalog)
-        try write.deriveAll()
-      }
+      try adopt(catalog, added, write)
+      try storing { () throws(StorageError) in try write.deriveAll() }
     case .migration: steps = try migrate(write).steps
     }
     try storing { () throws(StorageError) in
@@ -56,7 +54,8 @@ struct SchemaUpkeep {
       case .nothing: break
       case .addition(let grown, let steps):
         report.steps = steps
-        try storing { () throws(StorageError) in try write.setCatalog(grown) }
+        try adopt(grown, steps, write)
+        report.count(write)
       case .migration: report = try migrate(write)
       }
     } catch {
@@ -70,7 +69,7 @@ struct SchemaUpkeep {
     return RecordedTransaction(try storing { () throws(StorageError) in try engine.beginWrite(deadline) }, origin: 0)
   }
 
-  private func checkWanted() throws(StoreError) {
+  func checkWanted() throws(StoreError) {
     if let flag, !flag.isActive { throw StoreError(.cancelled, "The opening was cancelled; the file is as it was.") }
   }
 
@@ -84,11 +83,12 @@ struct SchemaUpkeep {
     do throws(CatalogConflict) {
       let (adopted, steps) = try catalog.adopting(configuration.schema)
       var grown = adopted
+      if grown.identity == nil { grown.identity = StoreIdentity() }
       if isNew {
         grown.schemaVersion = version
         grown.completedMigrations = names.map { CompletedMigration(name: $0, timeMilliseconds: Store.now) }
       }
-      return steps.isEmpty && (grown == catalog || !isNew) ? .nothing : .addition(grown, steps)
+      return grown == catalog ? .nothing : .addition(grown, steps)
     } catch {
       throw .schemaMismatch(error.faults)
     }
@@ -107,6 +107,7 @@ extension SchemaUpkeep {
       throw .schemaMismatch(error.faults)
     }
     try storing { () throws(StorageError) in try write.setCatalog(plan.working) }
+    try fillAdded(plan, write)
     let done = Set(old.catalog.completedMigrations.map(\.name))
     let pending = configuration.migrations.filter { !done.contains($0.name) }
     let migration = Migration(old, write, configuration, try counter(of: old))
@@ -128,11 +129,19 @@ extension SchemaUpkeep {
     var report = MigrationReport(versions: (old.catalog.schemaVersion, configuration.schemaVersion))
     report.steps = plan.steps
     report.migrations = pending.map(\.name)
-    for table in write.record.tables {
-      let count = table.inserted.count + table.deleted.count + table.modified.count
-      if count > 0 { report.changedObjects[write.transaction.catalog[table.table]?.name ?? "?", default: 0] += count }
-    }
+    report.count(write)
     return report
+  }
+
+  /// Gives the objects that are there the declared defaults of what is new, before the program's own steps see them.
+  private func fillAdded(_ plan: CatalogMigration, _ write: RecordedTransaction) throws(StoreError) {
+    var added: [String: Set<String>] = [:]
+    for case .addedProperty(let type, let property) in plan.steps { added[type, default: []].insert(property) }
+    for (type, names) in added.sorted(by: { $0.key < $1.key }) {
+      guard let defaults = configuration.defaults(of: type, in: plan.working) else { continue }
+      let evaluated = names.filter { defaults.isEvaluated($0) }
+      if !evaluated.isEmpty { try fill(type, evaluated, write) }
+    }
   }
 
   /// Indexes, now that the objects are right; and what the file remembers.
@@ -141,6 +150,7 @@ extension SchemaUpkeep {
   ) throws(StoreError) {
     var catalog = plan.finished
     catalog.schemaVersion = configuration.schemaVersion
+    if catalog.identity == nil { catalog.identity = StoreIdentity() }
     catalog.completedMigrations =
       old.completedMigrations + pending.map { CompletedMigration(name: $0.name, timeMilliseconds: Store.now) }
     do throws(StorageError) {

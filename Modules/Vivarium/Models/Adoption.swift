@@ -29,16 +29,25 @@ public final class Adoption {
   var collectsMissing = false
   /// Who observed the object before: they go with it.
   public var observers: UnmanagedObservers?
+  /// The store that the object goes into, and why it cannot.
+  let store: StoreIdentity
+  private var fault: StoreError?
   /// Whether an empty list is a value to write: when the row may overwrite a stored object.
   var keepsEmptyLists = false
 
-  init(_ entry: TableEntry, _ context: ModelContext) {
+  convenience init(_ entry: TableEntry, _ context: ModelContext) {
+    self.init(entry, context.schema, of: context.store.identity)
+  }
+
+  init(_ entry: TableEntry, _ schema: ObjectSchema, of store: StoreIdentity) {
     row = RowBuffer(entry)
-    schema = context.schema
-    slots = .allocate(capacity: max(context.properties.count, 1))
-    slots.initialize(repeating: 0, count: max(context.properties.count, 1))
-    for (ordinal, property) in context.properties.enumerated() {
-      slots[ordinal] = entry.slot(of: property.column.property) ?? 0
+    self.schema = schema
+    self.store = store
+    let count = schema.properties.count
+    slots = .allocate(capacity: max(count, 1))
+    slots.initialize(repeating: 0, count: max(count, 1))
+    for (ordinal, property) in schema.properties.enumerated() {
+      slots[ordinal] = entry.columns.firstIndex { $0.schema.name == property.name } ?? 0
     }
   }
 
@@ -49,7 +58,13 @@ public final class Adoption {
     if !pending.isEmpty { pending = [] }
     if !missing.isEmpty { missing = [] }
     if observers != nil { observers = nil }
+    if fault != nil { fault = nil }
   }
+
+  /// A value cannot be carried over; `checkValues` throws it once all were asked.
+  func refuse(_ error: StoreError) { fault = fault ?? error }
+
+  func checkValues() throws(StoreError) { if let fault { throw fault } }
 
   @inlinable public func put<T: Persistable>(_ value: T, _ ordinal: Int) { T._$put(self, ordinal, value) }
 
@@ -70,4 +85,6 @@ public final class Adoption {
 public enum PendingElements {
   case values([Value])
   case objects([any Model])
+  /// Which may link to objects.
+  case mixed([AnyValue])
 }

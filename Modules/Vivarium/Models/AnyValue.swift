@@ -15,10 +15,13 @@ import Values
 /// note.extra.object(Dog.self, in: store)
 /// ```
 ///
-/// A value: changing a part of it sets the property whole. Equality is bit-exact; `1` and `1.0` differ.
+/// A value: changing a part of it sets the property whole. Equality is bit-exact; `1` and `1.0` differ. One with links to objects
+/// is of their store: another one refuses it with `.wrongStore`.
 public struct AnyValue: Sendable, Hashable {
   /// The value as the store keeps it; `.null` is nothing.
   public var value: Values.Value
+  /// The store whose objects the value links to; nil where it links to none, and where nobody said.
+  var store: StoreIdentity?
 
   public init(_ value: Values.Value = .null) { self.value = value }
 
@@ -33,12 +36,13 @@ public struct AnyValue: Sendable, Hashable {
         .notManaged, "A mixed value links to objects of a store, and the \(T._$name) is in none.", remedy: "Add it first.")
     }
     try context.check(object._$key)
-    self.init(.object(ObjectLink(context.table, ObjectKey(object._$key))))
+    self.init(.object(ObjectLink(context.table, ObjectKey(object._$key))), of: context.store)
   }
 
   /// The object that is linked, if it is one of this type and in that store's version.
   public func object<T: Model>(_ type: T.Type, in store: Store) -> T? {
     let context = store.context(type)
+    if let own = self.store, own != store.identity { return nil }
     guard case .object(let link) = value, link.table == context.table, context.lives(link.key.rawValue) else { return nil }
     return store.live(link.key.rawValue)
   }
@@ -58,33 +62,34 @@ public struct AnyValue: Sendable, Hashable {
 
   /// The elements of a nested list.
   public var list: [AnyValue]? {
-    if case .list(let values) = value { values.map { AnyValue($0) } } else { nil }
+    if case .list(let values) = value { values.map { AnyValue(part: $0, of: self) } } else { nil }
   }
 
   /// The keys and values of a nested map.
   public var map: [String: AnyValue]? {
     guard case .map(let map) = value else { return nil }
-    return Dictionary(map.entries.map { ($0.key, AnyValue($0.value)) }) { $1 }
+    return Dictionary(map.entries.map { ($0.key, AnyValue(part: $0.value, of: self)) }) { $1 }
   }
 
   /// A value of a nested map. Setting one makes what is no map a map; setting nil removes the key.
   public subscript(key: String) -> AnyValue? {
     get {
       guard case .map(let map) = value else { return nil }
-      return map[key].map { AnyValue($0) }
+      return map[key].map { AnyValue(part: $0, of: self) }
     }
     set {
       var map = ValueMap()
       if case .map(let known) = value { map = known }
       map[key] = newValue?.value
       value = .map(map)
+      store = AnyValue.common([store, newValue?.store])
     }
   }
 
   /// An element of a nested list; nil outside of it.
   public subscript(position: Int) -> AnyValue? {
     guard case .list(let values) = value, values.indices.contains(position) else { return nil }
-    return AnyValue(values[position])
+    return AnyValue(part: values[position], of: self)
   }
 }
 
@@ -100,7 +105,7 @@ extension AnyValue: Scalar {
   public var persistedValue: Values.Value { value }
   /// Null is an element like any other.
   public static func _$element(_ vector: ColumnVector, _ row: Int, _ store: Store) -> AnyValue? {
-    AnyValue(vector.value(at: row, as: .mixed))
+    AnyValue(vector.value(at: row, as: .mixed), of: store)
   }
   public static func _$looseElement(
     _ given: Any?, _ property: PropertySchema, of type: String
@@ -117,9 +122,13 @@ extension AnyValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expres
   public init(integerLiteral value: Int64) { self.init(.int(value)) }
   public init(floatLiteral value: Double) { self.init(.double(value)) }
   public init(stringLiteral value: String) { self.init(.string(value)) }
-  public init(arrayLiteral elements: AnyValue...) { self.init(.list(elements.map(\.value))) }
+  public init(arrayLiteral elements: AnyValue...) {
+    self.init(.list(elements.map(\.value)))
+    store = AnyValue.common(elements.map(\.store))
+  }
   public init(dictionaryLiteral elements: (String, AnyValue)...) {
     self.init(.map(ValueMap(elements.map { ValueMap.Entry($0.0, $0.1.value) })))
+    store = AnyValue.common(elements.map(\.1.store))
   }
 }
 

@@ -73,7 +73,7 @@ extension Model {
     }
     set {
       guard let context, let ordinal = context.ordinal(named: name) else { return }
-      do throws(StoreError) { try context.check(newValue ?? .null, for: ordinal) } catch { return context.store.misuse(error) }
+      do throws(StoreError) { try context.check(newValue ?? .null, for: ordinal) } catch { return context.store.refuse(error) }
       context.set(_$key, ordinal, newValue ?? .null)
     }
   }

@@ -16,11 +16,14 @@ extension Model {
     // An embedded object may be set to where it is.
     if let value, value.context === context.store.context(Self.self), context.word(key, ordinal) == value._$key { return }
     do throws(StoreError) {
+      guard let value else { return try context.setLink(key, ordinal, to: nil) }
       // What an object that is gone was given must not stay as an object of nobody.
-      if let value, !value.isManaged, context.store.writing != nil { try context.check(key) }
-      context.set(key, ordinal, word: try value.map { value throws(StoreError) in try context.store.keyOfAdded(value) })
+      if !value.isManaged, context.store.writing != nil { try context.check(key) }
+      try context.store.addingAll { () throws(StoreError) in
+        try context.setLink(key, ordinal, to: try context.store.keyOfAdded(value))
+      }
     } catch {
-      context.store.misuse(error)
+      context.store.refuse(error)
     }
   }
 

@@ -21,45 +21,62 @@ extension ModelContext {
     }
   }
 
-  /// A setter's work. What is wrong is reported by policy: a setter cannot throw.
+  /// A setter's work. What is refused is the write's fault: a setter cannot throw.
   private func change(
     _ key: Int64, _ ordinal: Int,
     _ body: (RecordedTransaction, ColumnID, ObjectKey) throws(StorageError) -> Bool
   ) {
+    do throws(StoreError) { try changing(key, ordinal, body) } catch { store.refuse(error) }
+  }
+
+  /// Sets a link, or throws.
+  func setLink(_ key: Int64, _ ordinal: Int, to target: Int64?) throws(StoreError) {
+    try changing(key, ordinal) { (write, column, key) throws(StorageError) in try write.set(column, key, word: target) }
+  }
+
+  private func changing(
+    _ key: Int64, _ ordinal: Int,
+    _ body: (RecordedTransaction, ColumnID, ObjectKey) throws(StorageError) -> Bool
+  ) throws(StoreError) {
     guard let write = store.writing else {
-      return store.misuse(.notInWrite("Setting '\(schema.name).\(properties[ordinal].schema.name)'"))
+      throw .notInWrite("Setting '\(schema.name).\(properties[ordinal].schema.name)'")
     }
-    let column = columns[ordinal]
     if store.isTellingPropertyObserver {
-      do throws(StoreError) {
-        try store.refuseInObserver("Setting '\(schema.name).\(properties[ordinal].schema.name)'")
-      } catch {
-        return store.misuse(error)
-      }
+      try store.refuseInObserver("Setting '\(schema.name).\(properties[ordinal].schema.name)'")
     }
+    if ordinal == primaryKey { return try keepPrimaryKey(key, ordinal, write, body) }
     do throws(StorageError) {
-      if ordinal == primaryKey {
-        try write.beginSavepoint()
-        let differs: Bool
-        do throws(StorageError) {
-          differs = try body(write, column, ObjectKey(key))
-        } catch {
-          try write.rollbackToSavepoint()
-          throw error
-        }
-        if differs { try write.rollbackToSavepoint() } else { try write.releaseSavepoint() }
-        store.dropWindows()
-        if differs { store.misuse(.primaryKeyIsFixed(type: schema.name, property: properties[ordinal].schema.name)) }
-        return
-      }
       if store.hasPropertyObservers { willSet(key, ordinal) }
-      if try body(write, column, ObjectKey(key)) {
+      if try body(write, columns[ordinal], ObjectKey(key)) {
         store.didChange(self)
         noteRead(key, ordinal)
       }
       if store.hasPropertyObservers { didSet(key, ordinal) }
     } catch {
-      store.misuse(StoreError(error, in: write.transaction.catalog, type: schema.name, key: key))
+      if store.hasPropertyObservers { didSet(key, ordinal) }
+      throw StoreError(error, in: write.transaction.catalog, type: schema.name, key: key)
     }
+  }
+
+  /// A primary key may be set to what it is.
+  private func keepPrimaryKey(
+    _ key: Int64, _ ordinal: Int, _ write: RecordedTransaction,
+    _ body: (RecordedTransaction, ColumnID, ObjectKey) throws(StorageError) -> Bool
+  ) throws(StoreError) {
+    let differs: Bool
+    do throws(StorageError) {
+      try write.beginSavepoint()
+      do throws(StorageError) {
+        differs = try body(write, columns[ordinal], ObjectKey(key))
+      } catch {
+        try write.rollbackToSavepoint()
+        throw error
+      }
+      if differs { try write.rollbackToSavepoint() } else { try write.releaseSavepoint() }
+      store.dropWindows()
+    } catch {
+      throw StoreError(error, in: write.transaction.catalog, type: schema.name, key: key)
+    }
+    if differs { throw .primaryKeyIsFixed(type: schema.name, property: properties[ordinal].schema.name) }
   }
 }

@@ -75,7 +75,7 @@ extension Store {
   public func delete(_ object: DynamicObject) throws(StoreError) {
     let write = try openWrite(for: "Deleting a \(object.id.type)")
     guard object.store.shared === shared else {
-      throw StoreError(.wrongStore, "The \(object.id.type) object is not of this store.")
+      throw .wrongStore("The \(object.id.type) object")
     }
     dropWindows()
     defer { didChangeEverything() }

@@ -26,7 +26,7 @@ public struct Frozen<T: Model>: Sendable, Identifiable {
   public var version: Version { read.version }
 
   /// Names the object in any context.
-  public var reference: ObjectReference<T> { ObjectReference(id: id) }
+  public var reference: ObjectReference<T> { ObjectReference(id: id, read.identity) }
 
   /// The live object in a store's version; nil when it is not there.
   public func thaw(in store: Store) -> T? { store.resolve(reference) }
@@ -57,7 +57,7 @@ public struct Frozen<T: Model>: Sendable, Identifiable {
 }
 
 extension Frozen: Hashable {
-  public static func == (a: Self, b: Self) -> Bool { a.id == b.id && a.version == b.version }
+  public static func == (a: Self, b: Self) -> Bool { a.reference == b.reference && a.version == b.version }
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 

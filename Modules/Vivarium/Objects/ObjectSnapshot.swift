@@ -14,12 +14,14 @@ import Values
 public struct ObjectSnapshot<T: Model>: Sendable, Hashable {
   /// Whose values these are. The key is 0 for an unmanaged object.
   public let id: ObjectID
+  private let store: StoreIdentity?
   /// By ordinal.
   private let values: [CopiedValue]
 
   init(_ object: T) {
     id = ObjectID(type: T._$name, key: ObjectKey(object._$key))
     let context = object.context
+    store = context?.store.identity
     context?.store.settleDerived()
     values = T._$schema.properties.indices.map { ordinal in
       guard let context else { return CopiedValue(unmanaged: object[keyPath: T._$keyPaths[ordinal]]) }
@@ -34,7 +36,7 @@ public struct ObjectSnapshot<T: Model>: Sendable, Hashable {
   }
 
   /// Names the object in any context.
-  public var reference: ObjectReference<T> { ObjectReference(id: id) }
+  public var reference: ObjectReference<T> { ObjectReference(id: id, store) }
 
   /// A scalar or link by name; nil for other names.
   public subscript(name: String) -> Value? {
@@ -72,7 +74,7 @@ extension ObjectSnapshot {
   }
 
   public subscript<M: Model>(dynamicMember path: KeyPath<T, M?>) -> ObjectReference<M>? {
-    copied(path).flatMap { ObjectReference(link: $0.scalar) }
+    copied(path).flatMap { ObjectReference(link: $0.scalar, store) }
   }
 
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveList<V>>) -> [V] {
@@ -80,7 +82,7 @@ extension ObjectSnapshot {
   }
 
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveList<M>>) -> [ObjectReference<M>] {
-    copied(path)?.elements.compactMap { ObjectReference(link: $0) } ?? []
+    copied(path)?.elements.compactMap { ObjectReference(link: $0, store) } ?? []
   }
 }
 
@@ -90,7 +92,7 @@ extension ObjectSnapshot {
   }
 
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveSet<M>>) -> Set<ObjectReference<M>> {
-    Set(copied(path)?.elements.compactMap { ObjectReference(link: $0) } ?? [])
+    Set(copied(path)?.elements.compactMap { ObjectReference(link: $0, store) } ?? [])
   }
 
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveMap<V>>) -> [String: V] {
@@ -99,17 +101,7 @@ extension ObjectSnapshot {
 
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveMap<M>>) -> [String: ObjectReference<M>] {
     let entries = copied(path)?.entries ?? []
-    return Dictionary(entries.compactMap { entry in ObjectReference(link: entry.value).map { (entry.key, $0) } }) { $1 }
-  }
-}
-
-extension ObjectReference {
-  init(id: ObjectID) { self.id = id }
-
-  /// nil when the value is no link.
-  init?(link: Value) {
-    guard case .link(let key) = link else { return nil }
-    id = ObjectID(type: T._$name, key: key)
+    return Dictionary(entries.compactMap { entry in ObjectReference(link: entry.value, store).map { (entry.key, $0) } }) { $1 }
   }
 }
 

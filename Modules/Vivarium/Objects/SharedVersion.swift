@@ -6,12 +6,15 @@ import Values
 final class SharedVersion: ReadTransaction {
   let version: Version
   let catalog: Catalog
+  /// Whose version it is.
+  let identity: StoreIdentity
   private let base: any ReadTransaction
   /// Recursive: what a call lends to a closure may be followed by another call in the closure.
   private let lock = NSRecursiveLock()
 
   /// From now on nobody else reads `base` but through this.
-  init(_ base: any ReadTransaction) {
+  init(_ base: any ReadTransaction, of identity: StoreIdentity) {
+    self.identity = identity
     version = base.version
     catalog = base.catalog
     self.base = base
@@ -111,10 +114,10 @@ extension Store {
     let own = try? shared.engine.beginRead()
     let made: SharedVersion
     if let own, own.version == snapshot.version {
-      made = SharedVersion(own)
+      made = SharedVersion(own, of: identity)
     } else {
       own?.end()
-      made = SharedVersion(snapshot)
+      made = SharedVersion(snapshot, of: identity)
       let isRead = reading === snapshot
       snapshot = made
       isSnapshotShared = true

@@ -11,7 +11,7 @@ extension Store {
     subscription = nil
     if let place { return place }
     let weak = ConfinedStore(self)
-    let made = DeliveryPlace(home) { weak.store?.turn() }
+    let made = DeliveryPlace(home, of: shared.number) { weak.store?.turn() }
     place = made
     return made
   }
@@ -164,7 +164,7 @@ extension Store {
     guard resultObservers.contains(where: { $0.keepsOldValues && $0.isActive }) else { return false }
     if old != nil { return false }
     // Frozen objects are made of it, for any thread.
-    old = snapshot as? SharedVersion ?? SharedVersion(snapshot)
+    old = snapshot as? SharedVersion ?? SharedVersion(snapshot, of: identity)
     return true
   }
 

@@ -5,8 +5,13 @@ import Values
 /// Safe from any thread.
 final class StoreWatch: Sendable {
   private let known: Mutex<Version>
+  /// Which open file is observed.
+  let file: UInt64
 
-  init(_ version: Version) { known = Mutex(version) }
+  init(_ version: Version, of file: UInt64) {
+    known = Mutex(version)
+    self.file = file
+  }
 
   func knows(_ version: Version) -> Bool { known.withLock { $0 >= version } }
 

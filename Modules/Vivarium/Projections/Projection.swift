@@ -97,7 +97,7 @@ public protocol ModelProjection: AnyObject {
       if let path = projected.write {
         host.object[keyPath: path] = newValue
       } else {
-        host.object.store?.misuse(.projectedAlone(projected.names, of: Root._$name))
+        host.object.store?.refuse(.projectedAlone(projected.names, of: Root._$name))
       }
     }
   }

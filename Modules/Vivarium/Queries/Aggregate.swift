@@ -14,7 +14,7 @@ enum Aggregate {
   ) throws(QueryError) -> Value {
     switch self {
     case .sum: try query.sum(property, of: keys, in: reading)
-    case .average: try query.average(property, of: keys, in: reading).map { .double($0) } ?? .null
+    case .average: try query.mean(property, of: keys, in: reading)
     case .least: try query.min(property, of: keys, in: reading)
     case .greatest: try query.max(property, of: keys, in: reading)
     }

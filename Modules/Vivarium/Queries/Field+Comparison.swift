@@ -81,9 +81,9 @@ extension Field where Root == String? {
 extension Field where Root: OptionalProperty, Root.Wrapped: Model {
   /// Whether the link points to the object; nil: whether it points nowhere. No object links to an unmanaged one.
   @inlinable public static func == (a: Self, b: Root.Wrapped?) -> Condition {
-    a.compare(.equal, b.map { .link(.init($0._$key)) } ?? .null)
+    b.map { a.compare(.equal, $0.literal) } ?? a.compare(.equal, .null)
   }
   @inlinable public static func != (a: Self, b: Root.Wrapped?) -> Condition {
-    a.compare(.notEqual, b.map { .link(.init($0._$key)) } ?? .null)
+    b.map { a.compare(.notEqual, $0.literal) } ?? a.compare(.notEqual, .null)
   }
 }

@@ -46,6 +46,10 @@ extension Field {
     Condition(body.compared(comparator, value))
   }
 
+  @inlinable func compare(_ comparator: ComparisonOperator, _ object: ObjectLiteral) -> Condition {
+    Condition(body.compared(comparator, object))
+  }
+
   @inlinable func compare(_ comparator: ComparisonOperator, _ values: [Value]) -> Condition {
     Condition(body.compared(comparator, values))
   }

@@ -38,6 +38,11 @@ extension FieldBody {
     return .predicate((comparator == .equal) == (value == .bool(true)) ? node : .not(node))
   }
 
+  @usableFromInline func compared(_ comparator: ComparisonOperator, _ object: ObjectLiteral) -> FieldBody {
+    guard let expression else { return .predicate(.constant(false)) }
+    return .predicate(.comparison(Comparison(expression, comparator, .object(object))))
+  }
+
   @usableFromInline func compared(_ comparator: ComparisonOperator, _ values: [Value]) -> FieldBody {
     if let expression { return .predicate(.comparison(Comparison(expression, comparator, .constants(values)))) }
     // Of a condition it is asked whether it is one of some Bools.

@@ -7,8 +7,29 @@ extension Results {
     try Results.sum(try compute(.sum, path), path)
   }
 
+  /// The same over an optional property.
+  public func sum<V: Scalar & Numeric>(of path: KeyPath<Element, V?>) throws(StoreError) -> V {
+    try Results.sum(try compute(.sum, path), path)
+  }
+
+  /// The sum of decimals, to 34 digits, in the order of insertion; 0 over nothing. Null is passed over, NaN makes it NaN. Reads each
+  /// object.
+  public func sum(of path: KeyPath<Element, Decimal128>) throws(StoreError) -> Decimal128 { try decimal(.sum, path) ?? 0 }
+
+  public func sum(of path: KeyPath<Element, Decimal128?>) throws(StoreError) -> Decimal128 { try decimal(.sum, path) ?? 0 }
+
+  /// The mean of decimals; nil over nothing.
+  public func average(of path: KeyPath<Element, Decimal128>) throws(StoreError) -> Decimal128? { try decimal(.average, path) }
+
+  public func average(of path: KeyPath<Element, Decimal128?>) throws(StoreError) -> Decimal128? { try decimal(.average, path) }
+
+  private func decimal(_ aggregate: Aggregate, _ path: AnyKeyPath) throws(StoreError) -> Decimal128? {
+    guard case .decimal(let value) = try compute(aggregate, path) else { return nil }
+    return value
+  }
+
   /// A sum as the property's type.
-  static func sum<V: Scalar & Numeric>(_ total: Value, _ path: KeyPath<Element, V>) throws(StoreError) -> V {
+  static func sum<V: Scalar & Numeric>(_ total: Value, _ path: PartialKeyPath<Element>) throws(StoreError) -> V {
     if let exact = V(persisted: total) { return exact }
     switch total {
     case .double(let real): if let real = V(persisted: .float(Float(real))) { return real }

@@ -7,7 +7,8 @@ extension Results {
     Results(state.narrowed(by: condition(Field(.path([]))).body))
   }
 
-  /// In ascending or descending order of a property. After an earlier `sorted`, the ties of that one are ordered.
+  /// In ascending or descending order of a property. Stable, as Swift's own sorts: ties keep the order they had before, that of an earlier
+  /// `sorted`, or else that of insertion.
   public func sorted<V: Scalar>(by path: KeyPath<Element, V>, ascending: Bool = true) -> Results {
     sorted(byPath: path, ascending)
   }
@@ -28,8 +29,8 @@ extension Results {
     sorted(byPath: path, ascending, folding)
   }
 
-  /// In the order of several keys, each deciding the ties of those before it.
-  public func sorted(by keys: [SortKey]) -> Results { refined { $0.sort += keys } }
+  /// In the order of several keys, each deciding the ties of those before it; the ties of the last keep the order they had.
+  public func sorted(by keys: [SortKey]) -> Results { refined { $0.sort = keys + $0.sort } }
 
   /// In the order of a path of names: `sorted(byKeyPath: "best.name")`. A wrong name is in `error`.
   public func sorted(byKeyPath path: String, ascending: Bool = true) -> Results {

@@ -163,7 +163,7 @@ extension ResultsState {
     do throws(StoreError) {
       made = try evaluate()
     } catch {
-      if self.error == nil { store.misuse(error) }
+      store.misuse(error)
       (made, failure) = (.empty, error)
     }
     let found = found

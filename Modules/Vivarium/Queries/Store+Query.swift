@@ -10,7 +10,8 @@ extension Store {
   /// ```
   ///
   /// Reads nothing. What is wrong with the query, as that it asks for another type, makes the results empty and is in
-  /// their `error`.
+  /// their `error`: look at that before reading results of a query that came from elsewhere, for reading what cannot be asked is a
+  /// mistake of the program.
   public func objects<T: Model>(_ type: T.Type, matching query: Query) -> Results<T> {
     var fault: StoreError?
     if query.type != T._$name {

@@ -46,7 +46,14 @@ extension QueryArgument: PredicateArgument {
 extension QueryArgument {
   /// A certain object: `people.filter("boss == %@", QueryArgument.object(boss))`. One that is in no store equals nothing.
   public static func object<T: Model>(_ object: T) -> QueryArgument {
-    .object(ObjectLiteral(type: T._$name, .key(ObjectKey(object._$key))))
+    .object(object.literal)
+  }
+}
+
+extension Model {
+  /// The object as an operand of a condition.
+  @usableFromInline var literal: ObjectLiteral {
+    ObjectLiteral(type: Self._$name, .key(ObjectKey(_$key)), of: store?.identity)
   }
 }
 

@@ -52,7 +52,7 @@ extension String: CountedCollection {
 
 extension PredicateExpressions.Value: TranslatableExpression {
   func translated(_ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate {
-    if let model = value as? any Model { return .operand(model.literal) }
+    if let model = value as? any Model { return .operand(.object(model.literal)) }
     if let range = value as? any RangeArgument { return range.translated }
     switch (value as? any PredicateArgument)?.queryArgument {
     case .value(let value): return .operand(.constant(value))
@@ -61,10 +61,6 @@ extension PredicateExpressions.Value: TranslatableExpression {
     default: throw PredicateTranslation.unsupported(self)
     }
   }
-}
-
-extension Model {
-  fileprivate var literal: ExpressionNode { .object(ObjectLiteral(type: Self._$name, .key(ObjectKey(_$key)))) }
 }
 
 /// A range that a `#Predicate` took in as a value.

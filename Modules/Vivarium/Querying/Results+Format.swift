@@ -10,7 +10,9 @@ extension Results {
   /// let found = people.filter("age >= %@ AND ANY dogs.name BEGINSWITH[c] 'r' SORT(name ASC)", 18)
   /// ```
   ///
-  /// A mistake in the text makes the result empty and is in `error`; `filter(format:)` throws it instead.
+  /// A mistake in the text makes the result empty and is in `error`. Reading such a result is a mistake of the program: a debug build
+  /// stops there, a release build logs it (`MisusePolicy`). For a text that is not written by the programmer take
+  /// `filter(format:)`, which throws.
   public func filter(_ format: String, _ arguments: any PredicateArgument...) -> Results { filtered(format, arguments) }
 
   func filtered(_ format: String, _ arguments: [any PredicateArgument]) -> Results {

@@ -21,7 +21,7 @@ public struct DynamicObject {
       return try? store.reading.value(ColumnID(table, column.id), id.key)
     }
     nonmutating set {
-      do throws(StoreError) { try set(name, to: newValue ?? .null) } catch { store.misuse(error) }
+      do throws(StoreError) { try set(name, to: newValue ?? .null) } catch { store.refuse(error) }
     }
   }
 
@@ -88,7 +88,7 @@ extension Store {
     let write = try openWrite(for: "Creating a \(type)")
     guard let entry = write.transaction.catalog[type] else { throw .unknownType(type) }
     if entry.isEmbedded { throw .embeddedAlone(type) }
-    let row = RowBuffer(entry)
+    let row = try configuration.defaults(of: type, in: write.transaction.catalog)?.row() ?? RowBuffer(entry)
     for (name, value) in values {
       guard let column = entry[name], let slot = entry.slot(of: column.id), case .scalar(let wanted) = column.schema.kind
       else { throw .unknownProperty(name, of: type) }

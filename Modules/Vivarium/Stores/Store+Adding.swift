@@ -31,11 +31,12 @@ extension Store {
     if object._$raw != nil { return try checkOwn(object) }
     let added = try insert(object, context, update, write)
     if added.pending.isEmpty {
+      edits.added?.append(added)
       added.settle()
       if added.values == nil, hasPropertyObservers { tellOfAdded([added]) }
       return
     }
-    try addLinked(object, added, update, write)
+    try addLinked(added, update, write)
   }
 
   public func add<S: Sequence>(
@@ -67,8 +68,7 @@ extension Store {
   private func checkOwn<T: Model>(_ object: T) throws(StoreError) {
     guard let context = object.context else { return }
     guard context.store.shared === shared else {
-      throw StoreError(
-        .wrongStore, "The \(T._$name) object belongs to another store.", remedy: "Copy its values into a new object.")
+      throw .wrongStore("The \(T._$name) object")
     }
     try self.context(T.self).check(object._$key)
   }
@@ -77,26 +77,29 @@ extension Store {
 // MARK: - One object
 
 /// An object that was just moved into the store.
-private struct Added {
+struct AddedObject {
+  let object: any Model
+
   let context: ModelContext
   let key: Int64
-  let pending: [Adoption.Pending]
+  fileprivate let pending: [Adoption.Pending]
   /// Its values, to give back should the rest fail; nil when it updated an object that was there.
-  let values: AnyObject?
+  fileprivate let values: AnyObject?
   /// Who observed it before.
-  let observers: UnmanagedObservers?
+  fileprivate let observers: UnmanagedObservers?
 
   /// Nothing can fail any more: its observers follow it.
-  func settle() { observers?.enter(context, key) }
+  fileprivate func settle() { observers?.enter(context, key) }
 }
 
 extension Store {
   private func insert<T: Model>(
     _ object: T, _ context: ModelContext, _ update: UpdatePolicy, _ write: RecordedTransaction
-  ) throws(StoreError) -> Added {
+  ) throws(StoreError) -> AddedObject {
     let adoption = try context.adoption(in: write)
     adoption.keepsEmptyLists = update != .error
     try object._$fill(adoption)
+    try adoption.checkValues()
     let (values, observers) = (object._$owner, adoption.observers)
     adoption.observers = nil
     let (key, isNew) = try insert(adoption, context, update, write)
@@ -106,7 +109,7 @@ extension Store {
     let pending = adoption.pending
     // The row is kept for the next object, and objects keep their store: together they would never go.
     adoption.pending = []
-    return Added(context: context, key: key, pending: pending, values: isNew ? values : nil, observers: observers)
+    return AddedObject(object: object, context: context, key: key, pending: pending, values: isNew ? values : nil, observers: observers)
   }
 
   /// Inserts a filled row, or writes it to the object that has its primary key.
@@ -188,9 +191,11 @@ extension ModelContext {
 
 extension Adoption {
   /// What the row holds for a scalar property.
-  func value(at ordinal: Int, _ context: ModelContext) -> Value {
+  func value(at ordinal: Int, _ context: ModelContext) -> Value { value(at: ordinal, context.properties[ordinal].schema) }
+
+  func value(at ordinal: Int, _ property: PropertySchema) -> Value {
     let slot = slots[ordinal]
-    guard case .scalar(let type) = context.properties[ordinal].schema.kind, !row.isNull(slot) else { return .null }
+    guard case .scalar(let type) = property.kind, !row.isNull(slot) else { return .null }
     return (type.isWord ? Value(word: row.word(slot), type: type) : Value(bytes: row.bytes(slot), type: type)) ?? .null
   }
 }
@@ -200,24 +205,27 @@ extension Adoption {
 extension Store {
   /// Adds what an added object links to and sets the links. A list of work, not recursion: a chain of a million
   /// objects is legal.
-  private func addLinked<T: Model>(
-    _ root: T, _ first: Added, _ update: UpdatePolicy, _ write: RecordedTransaction
+  private func addLinked(
+    _ first: AddedObject, _ update: UpdatePolicy, _ write: RecordedTransaction
   ) throws(StoreError) {
-    var done: [(object: any Model, added: Added)] = [(root, first)]
+    var done = [first]
     var next = 0
     do throws(StoreError) {
       while next < done.count {
-        let added = done[next].added
+        let added = done[next]
         next += 1
         for pending in added.pending {
           var values: [Value]
           switch pending.elements {
           case .values(let scalars): values = scalars
+          case .mixed(let elements):
+            values = []
+            for element in elements { values.append(try element._$elementValue(self)) }
           case .objects(let objects):
             values = []
             for object in objects {
               if object._$raw == nil {
-                done.append((object, try insertAny(object, update, write)))
+                done.append(try insertAny(object, update, write))
               } else {
                 try checkOwn(object)
                 try checkUnowned(object, write)
@@ -229,16 +237,17 @@ extension Store {
         }
       }
     } catch {
-      undo(done, write)
+      takeBack(done, write)
       throw error
     }
-    for (_, added) in done { added.settle() }
-    if hasPropertyObservers { tellOfAdded(done.map(\.added)) }
+    edits.added?.append(contentsOf: done)
+    for added in done { added.settle() }
+    if hasPropertyObservers { tellOfAdded(done) }
   }
 
   /// Tells observers of properties what the addition made different in objects that were there: what points to them now, or
   /// their values. Of other objects it compares what follows from others alone.
-  private func tellOfAdded(_ added: [Added]) {
+  private func tellOfAdded(_ added: [AddedObject]) {
     let updated = added.filter { $0.values == nil }
     if !updated.isEmpty {
       // What an object owns goes when its place is taken; it is observed only where its type is in use.
@@ -253,12 +262,12 @@ extension Store {
 
   private func insertAny<T: Model>(
     _ object: T, _ update: UpdatePolicy, _ write: RecordedTransaction
-  ) throws(StoreError) -> Added {
+  ) throws(StoreError) -> AddedObject {
     try insert(object, context(T.self), update, write)
   }
 
   private func link(
-    _ added: Added, _ pending: Adoption.Pending, _ values: [Value], _ update: UpdatePolicy,
+    _ added: AddedObject, _ pending: Adoption.Pending, _ values: [Value], _ update: UpdatePolicy,
     _ write: RecordedTransaction
   ) throws(StoreError) {
     let column = added.context.properties[pending.ordinal].column
@@ -290,10 +299,12 @@ extension Store {
     if added.values == nil { added.context.noteRead(added.key, pending.ordinal) }
   }
 
-  /// Takes back what a failed `add` put in.
-  private func undo(_ done: [(object: any Model, added: Added)], _ write: RecordedTransaction) {
-    for (object, added) in done.reversed() where added.values != nil {
+  /// Takes back what a call put in that failed: the objects are unmanaged again.
+  func takeBack(_ done: [AddedObject], _ write: RecordedTransaction) {
+    if done.isEmpty { return }
+    for added in done.reversed() where added.values != nil {
       try? write.delete(added.context.table, ObjectKey(added.key))  // if it fails, so will the commit
+      let object = added.object
       object._$raw = nil
       object._$key = 0
       object._$owner = added.values

@@ -157,6 +157,7 @@ extension Store {
       guard case .scalar(let type) = property.schema.kind, type != .link, property.schema.derivation == nil,
         let given = values[property.schema.name]
       else { continue }
+      if type == .mixed { try AnyValue.check(given, for: identity) }
       let value = try Value(given, for: property.schema, of: T._$name)
       adoption.row.set(adoption.slots[ordinal], value)
       missing.removeAll { $0 == ordinal }
@@ -243,7 +244,10 @@ extension Store {
   private func element(
     _ given: Any?, _ property: PropertySchema, of type: String, _ creation: inout Creation
   ) throws(StoreError) -> Value {
-    guard property.isRelationship else { return try Value(given, for: property, of: type) }
+    guard property.isRelationship else {
+      if property.valueType == .mixed { try AnyValue.check(given, for: identity) }
+      return try Value(given, for: property, of: type)
+    }
     guard let given = Value.unwrapped(given), !Value.isNull(given) else {
       if property.isScalar { return .null }
       throw .typeMismatch(nil, property)

@@ -22,7 +22,7 @@ extension Store {
   public func touch<T: Model>(_ object: T) throws(StoreError) {
     let write = try openWrite(for: "Touching a \(T._$name)")
     guard let context = object.context, context.store.shared === shared else {
-      throw StoreError(.wrongStore, "The \(T._$name) object is not of this store.")
+      throw .wrongStore("The \(T._$name) object")
     }
     guard context.lives(object._$key) else { throw .objectDeleted(type: T._$name, key: object._$key) }
     for property in context.properties where property.schema.isStored {

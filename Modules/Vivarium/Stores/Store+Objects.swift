@@ -57,23 +57,30 @@ extension Store {
   public func delete<T: Model>(_ object: T) throws(StoreError) {
     let write = try openWrite(for: "Deleting a \(T._$name)")
     guard let context = object.context, context.store.shared === shared else {
-      throw StoreError(.wrongStore, "The \(T._$name) object is not of this store.")
+      throw .wrongStore("The \(T._$name) object")
     }
     let touched = try delete(context.table, object._$key, type: T._$name, write)
     didChangeEverything(touched)
   }
 
   /// Deletes every object of a sequence; results, lists and inverses included. Objects that are gone already are
-  /// passed over.
+  /// passed over. `.wrongStore` when one is of another store or of none, and then nothing was deleted.
   public func delete<S: Sequence>(_ objects: S) throws(StoreError) where S.Element: Model {
     let write = try openWrite(for: "Deleting \(S.Element._$name) objects")
-    let keys = objects.map(\._$key)
+    var keys: [Int64] = []
+    for object in objects {
+      guard let context = object.context, context.store.shared === shared else {
+        throw .wrongStore("A \(S.Element._$name) object of those to be deleted")
+      }
+      keys.append(object._$key)
+    }
     try deleteAll(keys, in: context(S.Element.self), write)
   }
 
-  /// Deletes what the results are now, without making an object of each.
+  /// Deletes what the results are now, without making an object of each. `.wrongStore` for results of another store.
   public func delete<T: Model>(_ results: Results<T>) throws(StoreError) {
     let write = try openWrite(for: "Deleting \(T._$name) objects")
+    guard results.store.shared === shared else { throw .wrongStore("The results of \(T._$name)") }
     if let error = results.error { throw error }
     try deleteAll(results.state.keys().array, in: context(T.self), write)
   }

@@ -11,12 +11,14 @@ extension Store {
   /// }
   /// ```
   ///
-  /// Savepoints nest. `.notInWrite` without a write, and when `body` ended it by itself: a body throws to undo
+  /// An edit in it that was refused undoes it too, and is thrown when it ends. Savepoints nest. `.notInWrite` without a write, and when `body` ended it by itself: a body throws to undo
   /// its part. Costs nothing but what it undoes.
   @discardableResult
   public func savepoint<R>(_ body: () throws -> R) throws -> R {
-    let savepoint = OpenSavepoint(write: try openWrite(for: "A savepoint"), hooks: hooks.count)
-    try storing { () throws(StorageError) in try savepoint.write.beginSavepoint() }
+    let write = try openWrite(for: "A savepoint")
+    try storing { () throws(StorageError) in try write.beginSavepoint() }
+    let savepoint = OpenSavepoint(write: write, hooks: hooks.count, fault: edits.fault)
+    edits.fault = nil
     let result = Result { try body() }
     guard writing === savepoint.write else {
       if case .failure(let error) = result { throw error }
@@ -38,18 +40,26 @@ extension Store {
     let write: RecordedTransaction
     /// How many hooks there were.
     let hooks: Int
+    /// What was refused before it.
+    let fault: StoreError?
   }
 
   /// Begins a savepoint; nil without an open write.
   package func beginSavepoint() throws(StoreError) -> OpenSavepoint? {
     guard let writing else { return nil }
     try storing { () throws(StorageError) in try writing.beginSavepoint() }
-    return OpenSavepoint(write: writing, hooks: hooks.count)
+    defer { edits.fault = nil }
+    return OpenSavepoint(write: writing, hooks: hooks.count, fault: edits.fault)
   }
 
-  /// Keeps what was written since. Nothing when the write is over.
+  /// Keeps what was written since, or, where an edit of it was refused, undoes it and throws why. Nothing when the write is over.
   package func release(_ savepoint: OpenSavepoint) throws(StoreError) {
     guard writing === savepoint.write else { return }
+    if let fault = edits.fault {
+      try rollBack(to: savepoint)
+      throw fault
+    }
+    edits.fault = savepoint.fault
     dropWindows()
     try storing { () throws(StorageError) in try savepoint.write.releaseSavepoint() }
   }
@@ -57,6 +67,7 @@ extension Store {
   /// Undoes what was written since. Nothing when the write is over.
   package func rollBack(to savepoint: OpenSavepoint) throws(StoreError) {
     guard writing === savepoint.write else { return }
+    edits.fault = savepoint.fault
     hooks.undo(from: savepoint.hooks)
     dropWindows()
     defer {

@@ -33,7 +33,7 @@ extension Store {
   ) throws(StoreError) -> Int {
     let write = try openWrite(for: "Updating \(T._$name) objects")
     guard results.store === self else {
-      throw StoreError(.wrongStore, "The \(T._$name) results are not of this store.")
+      throw .wrongStore("The results of \(T._$name)")
     }
     if let error = results.error { throw error }
     let context = context(T.self)

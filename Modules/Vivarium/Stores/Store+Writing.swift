@@ -117,7 +117,8 @@ extension Store {
   /// try store.commitWrite(withoutNotifying: [token])
   /// ```
   ///
-  /// A write that changed nothing makes no version. When it throws, the write is over and nothing of it is visible.
+  /// A write that changed nothing makes no version. When it throws, the write is over and nothing of it is visible. So it is when an
+  /// edit in it could not be made, a setter's or a collection's, which cannot throw by themselves: it throws the first one's error.
   ///
   /// - Parameter silently: tells no token of results, objects and collections of this process; observers of stores, of single
   ///   properties, and other processes hear of it as ever.
@@ -130,6 +131,10 @@ extension Store {
     guard let write = writing else { throw .notInWrite("'commitWrite'") }
     try checkContext("commitWrite")
     try refuseInObserver("'commitWrite'")
+    if let fault = edits.fault {
+      cancelWrite()
+      throw fault
+    }
     dropWindows()
     writing = nil
     let hooks = hooks.take()
@@ -153,7 +158,7 @@ extension Store {
       checkCommittedProperties()
       if silently { for observer in watchObservers.values { observer.rebase(self) } }
       for token in tokens {
-        guard let watch = token.subject as? ObjectWatch else { continue }
+        guard let watch = token.subject as? ObjectWatch, watch.file == shared.number else { continue }
         watchObservers[ObjectIdentifier(watch)]?.rebase(self)
       }
       if missedTurn { scheduleTurnIfBehind() }
@@ -179,14 +184,15 @@ extension Store {
     _ durability: Durability
   ) throws(StorageError) -> Committed {
     let time = Store.now
-    let observations = tokens.compactMap { $0.subject as? ResultObservation }
-    let watches = tokens.compactMap { $0.subject as? ObjectWatch }
+    // Tokens of other files hear nothing of this one anyway, and their versions are others.
+    let observations = tokens.compactMap { $0.subject as? ResultObservation }.filter { $0.file == shared.number }
+    let watches = tokens.compactMap { $0.subject as? ObjectWatch }.filter { $0.file == shared.number }
     if !observations.isEmpty || !watches.isEmpty || silently {
       shared.results.settleStarts(of: observations, watches, andOfAllOthers: silently)
     }
     // Before anybody can hear of the commit.
     let version = write.transaction.version.next
-    let passed = tokens.compactMap { $0.subject as? StoreWatch }.filter { $0.pass(version) }
+    let passed = tokens.compactMap { $0.subject as? StoreWatch }.filter { $0.file == shared.number && $0.pass(version) }
     do throws(StorageError) {
       return try shared.commitGate.withLock { _ throws(StorageError) in
         if observations.isEmpty, watches.isEmpty, !silently {
@@ -222,6 +228,7 @@ extension Store {
     }
     dropWindows()
     writing = nil
+    edits = RefusedEdits()
     let hooks = hooks.take()
     write.end()
     shared.ended(self)
@@ -234,7 +241,8 @@ extension Store {
   }
 
   /// Runs `body` in a write, here and now, and returns what it returns. When `body` throws, everything is undone and
-  /// the same error is thrown on. A body may commit or cancel by itself.
+  /// the same error is thrown on; when an edit in it was refused, everything is undone too, and that error is thrown. A body may commit
+  /// or cancel by itself.
   @discardableResult
   public func write<R>(
     withoutNotifying tokens: [NotificationToken] = [], silently: Bool = false, author: String? = nil,

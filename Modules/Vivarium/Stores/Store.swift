@@ -56,6 +56,8 @@ public final class Store {
   var isReadOnly = false
   /// The write that was open when it began.
   var heldWrite: RecordedTransaction?
+  /// What was refused in it.
+  var edits = RefusedEdits()
   /// What waits for the open write to end.
   var hooks = WriteHooks()
   /// The write while there is one, else the snapshot; and its windows, if its engine has them.
@@ -254,9 +256,10 @@ extension Store {
     if configuration.misuse != .ignore { StoreLog.warning("\(error)") }
   }
 
-  /// A mistake that cannot be thrown where it happened.
+  /// What cannot be thrown where it happened: mistakes of the program go by `MisusePolicy`, everything else is logged.
   func misuse(_ error: StoreError) {
-    if error.isNobodysMistake { return readOfNothing(error) }
+    guard error.isMistakeOfProgram else { return readOfNothing(error) }
+    let error = configuration.misuse == .ignore ? error : error.located()
     switch configuration.misuse {
     case .trapInDebug:
       assertionFailure("\(error)")
@@ -268,12 +271,11 @@ extension Store {
 }
 
 extension StoreError {
-  /// Whether it comes about however well a program is written: the disk failed, another program migrated the file, or a value
-  /// that somebody typed in is too large, or taken where it must be unique.
-  fileprivate var isNobodysMistake: Bool {
+  /// Whether it comes about only where the program is wrong, whatever the data, other threads and other processes do.
+  fileprivate var isMistakeOfProgram: Bool {
     switch code {
-    case .newerSchema, .io, .corrupt, .outOfDiskSpace, .unsynced, .tooManyReaders, .addressSpace, .permissionDenied,
-      .uniqueViolation, .tooLarge:
+    case .notInWrite, .alreadyInWrite, .wrongContext, .readOnlyOperation, .writeInObserver, .invalidQuery, .unknownProperty, .unknownType,
+      .wrongStore:
       true
     default: false
     }

@@ -50,6 +50,12 @@ extension StoreError {
       details: ["type": type, "property": property])
   }
 
+  static func wrongStore(_ what: String) -> StoreError {
+    StoreError(
+      .wrongStore, "\(what) is not of this store.",
+      remedy: "Find it here by its primary key, or copy its values into a new object: 'snapshot().unmanagedCopy()'.")
+  }
+
   static func unknownType(_ type: String) -> StoreError {
     StoreError(
       .unknownType, "The store has no type '\(type)'.", remedy: "List it in the configuration's models.",
@@ -116,7 +122,7 @@ extension StoreError {
       return
     }
     self.init(
-      error.code == .overflow ? .overflow : .invalidQuery, error.message,
+      error.code == .overflow ? .overflow : error.code == .wrongStore ? .wrongStore : .invalidQuery, error.message,
       remedy: error.remedy.isEmpty ? nil : error.remedy,
       details: ["reason": error.code.rawValue].merging(error.path.map { ["path": $0] } ?? [:]) { $1 },
       underlying: error)

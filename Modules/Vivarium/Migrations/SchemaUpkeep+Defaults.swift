@@ -1,0 +1,62 @@
+import ChangeTracker
+import Storage
+import Values
+
+extension SchemaUpkeep {
+  /// Takes a catalog that has more than the file's, and gives the objects that are there the declared defaults of what is new.
+  /// `.schemaMismatch` for a new property that has none where objects need a value.
+  func adopt(_ grown: Catalog, _ steps: [CatalogStep], _ write: RecordedTransaction) throws(StoreError) {
+    let added = try evaluated(in: grown, steps, write)
+    if added.isEmpty { return try storing { () throws(StorageError) in try write.setCatalog(grown) } }
+    // Unique ones may become so with their defaults only.
+    let known = write.transaction.catalog
+    try storing { () throws(StorageError) in try write.setCatalog(grown.withoutIndexes(unlessIn: known)) }
+    for (type, names) in added { try fill(type, names, write) }
+    do throws(StorageError) { try write.setCatalog(grown) } catch {
+      let table = grown.tables.first { $0.indexes.contains { $0.id == error.index } }
+      throw StoreError(error, in: grown, type: table?.name ?? "")
+    }
+  }
+
+  /// The new properties of types with objects whose values have to be written, by type.
+  private func evaluated(
+    in grown: Catalog, _ steps: [CatalogStep], _ write: RecordedTransaction
+  ) throws(StoreError) -> [String: Set<String>] {
+    var names: [String: Set<String>] = [:]
+    for case .addedProperty(let type, let property) in steps { names[type, default: []].insert(property) }
+    var result: [String: Set<String>] = [:]
+    var faults: [SchemaFault] = []
+    for (type, added) in names.sorted(by: { $0.key < $1.key }) {
+      guard let table = write.transaction.catalog[type], let defaults = configuration.defaults(of: type, in: grown) else { continue }
+      let count = try storing { () throws(StorageError) in try write.transaction.count(table.id) }
+      if count == 0 { continue }
+      _ = try defaults.row()
+      for name in defaults.required where added.contains(name) {
+        faults.append(
+          SchemaFault(
+            type: type, property: name,
+            message: "is new and has no default, and \(count) objects need a value: give it a default, make it optional, or set it in a "
+              + "migration; if it was renamed, say so there with 'renameProperty'"))
+      }
+      let evaluated = added.filter { defaults.isEvaluated($0) }
+      if !evaluated.isEmpty { result[type] = evaluated }
+    }
+    if !faults.isEmpty { throw .schemaMismatch(faults) }
+    return result
+  }
+
+  /// Evaluates the defaults for each object of a type.
+  func fill(_ type: String, _ names: Set<String>, _ write: RecordedTransaction) throws(StoreError) {
+    guard let defaults = configuration.defaults(of: type, in: write.transaction.catalog) else { return }
+    let table = defaults.entry.id
+    for key in try storing({ () throws(StorageError) in try KeySnapshot(of: table, in: write.transaction) }).array {
+      _ = try defaults.row()
+      for (column, value) in defaults.values(names) {
+        do throws(StorageError) { try write.set(column, ObjectKey(key), value) } catch {
+          throw StoreError(error, in: write.transaction.catalog, type: type, key: key)
+        }
+      }
+      try checkWanted()
+    }
+  }
+}

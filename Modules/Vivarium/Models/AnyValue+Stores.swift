@@ -1,0 +1,102 @@
+import Storage
+import Values
+
+// Whose objects a mixed value links to. In a file a link is two numbers, which lead elsewhere in another file.
+
+extension AnyValue {
+  /// As it was read from a store.
+  init(_ value: Values.Value, of store: Store) {
+    self.init(value)
+    if value.mayLink { self.store = store.identity }
+  }
+
+  /// A part of a nested value.
+  init(part value: Values.Value, of whole: AnyValue) {
+    self.init(value)
+    if value.mayLink { store = whole.store }
+  }
+
+  /// The store of a value with parts of these; one that no store has where they are of several.
+  static func common(_ stores: [StoreIdentity?]) -> StoreIdentity? {
+    let known = Set(stores.compactMap(\.self))
+    return known.count > 1 ? StoreIdentity() : known.first
+  }
+
+  /// Refuses links to another store's objects.
+  func check(for own: StoreIdentity) throws(StoreError) {
+    guard let store, store != own, value.links else { return }
+    throw .wrongStore("An object that a mixed value links to")
+  }
+
+  /// The same for what came as `Any`: a mixed value, or an array or a dictionary with some in it.
+  static func check(_ given: Any?, for own: StoreIdentity, depth: Int = 0) throws(StoreError) {
+    guard depth <= MixedCoding.depthMax, let given = Values.Value.unwrapped(given) else { return }
+    switch given {
+    case let value as AnyValue: try value.check(for: own)
+    case let elements as [Any?]: for element in elements { try check(element, for: own, depth: depth + 1) }
+    case let entries as [String: Any?]: for (_, value) in entries { try check(value, for: own, depth: depth + 1) }
+    default: break
+    }
+  }
+
+  public static func == (a: Self, b: Self) -> Bool { a.value == b.value }
+  public func hash(into hasher: inout Hasher) { hasher.combine(value) }
+}
+
+extension AnyValue {
+  public static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> AnyValue {
+    _$loadOptional(raw, key, ordinal) ?? _$zero
+  }
+
+  public static func _$loadOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> AnyValue? {
+    let window = raw.windows + ordinal
+    let found: AnyValue?
+    if let row = window.pointee.row(of: key) {
+      found = window.pointee.vector.isNull(at: row) ? nil : _$decode(window.pointee.vector, row)
+    } else {
+      found = _$fetch(raw, key, ordinal)
+    }
+    return found.map { AnyValue($0.value, of: raw.context.store) }
+  }
+
+  public func _$set(_ context: ModelContext, _ key: Int64, _ ordinal: Int) {
+    do throws(StoreError) { try check(for: context.store.identity) } catch { return context.store.refuse(error) }
+    context.set(key, ordinal, value)
+  }
+
+  public static func _$put(_ adoption: Adoption, _ ordinal: Int, _ value: AnyValue) {
+    do throws(StoreError) { try value.check(for: adoption.store) } catch { adoption.refuse(error) }
+    value._$put(adoption.row, adoption.slots[ordinal])
+  }
+
+  public static func _$putOptional(_ adoption: Adoption, _ ordinal: Int, _ value: AnyValue?) {
+    if let value { _$put(adoption, ordinal, value) } else { adoption.row.setNull(adoption.slots[ordinal]) }
+  }
+
+  public func _$elementValue(_ store: Store) throws(StoreError) -> Values.Value {
+    try check(for: store.identity)
+    return value
+  }
+
+  public static func _$pending(_ elements: [AnyValue]) -> PendingElements { .mixed(elements) }
+}
+
+extension Values.Value {
+  /// Whether there may be links in it. O(1).
+  fileprivate var mayLink: Bool {
+    switch self {
+    case .object, .list, .map: true
+    default: false
+    }
+  }
+
+  /// Whether there is a link in it.
+  fileprivate var links: Bool {
+    switch self {
+    case .object: true
+    case .list(let values): values.contains(where: \.links)
+    case .map(let map): map.entries.contains(where: \.value.links)
+    default: false
+    }
+  }
+}
