@@ -1,16 +1,14 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import CompilerPluginSupport
 import PackageDescription
 
-// Warnings are errors in this package's own build. SwiftPM refuses unsafe flags in a dependency
-// fetched by version, so a checkout made for somebody else's build goes without them.
-let isDependency = Context.packageDirectory.contains("/checkouts/")
-
+// Warnings are errors in this package's own build; SwiftPM silences them where it is a dependency.
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("MemberImportVisibility"),
-] + (isDependency ? [] : [.unsafeFlags(["-warnings-as-errors"])])
+  .treatAllWarnings(as: .error),
+]
 
 /// The one way a target is declared: where it lives, what it may import, the settings all share.
 enum Room {
