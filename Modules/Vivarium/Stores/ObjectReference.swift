@@ -7,6 +7,7 @@ import Values
 /// try await store.write { store in reference.resolve(in: store)?.age += 1 }
 /// ```
 public struct ObjectReference<T: Model>: Sendable, Hashable, Codable {
+  /// The type and key that it names.
   public let id: ObjectID
 
   /// Refers to a managed object; a reference to an unmanaged one resolves to nothing.

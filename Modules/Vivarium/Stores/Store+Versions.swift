@@ -5,7 +5,9 @@ import Values
 
 /// A version of the data that somebody keeps alive by reading it.
 public struct HeldVersion: Sendable, Hashable {
+  /// Which version it is.
   public var version: Version
+  /// The process that holds it, as its system numbers it.
   public var processID: Int32
   /// `Configuration.label` of the store that holds it; of another process's store without one, where it was opened. nil
   /// where the holder is no store, or did not say.
