@@ -17,6 +17,7 @@ import Vivarium
 public final class ResultsController<T: Model, U> {
   /// Hears of changes after the fetch.
   public weak var delegate: (any ResultsControllerDelegate<U>)?
+  /// What is shown: of which type, in which store and order.
   public let request: ResultsRequest<T>
 
   let sectioning: Sectioning<T>?
