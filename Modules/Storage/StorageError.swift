@@ -82,7 +82,7 @@ extension StorageError.Code {
   public static let writeTimeout = Self(rawValue: "writeTimeout")
   /// More snapshots than the engine has places for.
   public static let tooManyReaders = Self(rawValue: "tooManyReaders")
-  /// The snapshot was held longer than its policy allows, and was ended.
+  /// The snapshot can be read no more: another program wrote the file meanwhile.
   public static let snapshotExpired = Self(rawValue: "snapshotExpired")
   /// The commits that were asked for are not in the file's history any more.
   public static let historyTrimmed = Self(rawValue: "historyTrimmed")
