@@ -83,7 +83,9 @@ public final class ResultsController<T: Model, U> {
     }
     if let sectioning, !sectioning.inputs.contains(first.path) {
       throw StoreError(
-        .invalidKeyPath, "Sections by '\(sectioning.inputs.map(\.description).joined(separator: ", "))' do not follow the first sort key '\(first.path)'.",
+        .invalidKeyPath,
+        "Sections by '\(sectioning.inputs.map(\.description).joined(separator: ", "))' do not follow the first sort key "
+          + "'\(first.path)'.",
         remedy: "Sort by what the sections are made from first.")
     }
     if let sectioning, sectioning.compute == nil, first.folding != nil {

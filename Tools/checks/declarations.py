@@ -30,7 +30,8 @@ STANDARD = {
     "index", "formIndex", "underestimatedCount", "hashValue", "Element", "Index", "Iterator", "AsyncIterator", "SubSequence",
     "RawValue", "ID", "Failure", "Indices", "indices", "Body", "AllCases", "localizedDescription",
 }
-STANDARD_INITS = re.compile(r"^\s*\??\s*\(\s*(?:from\s+\w+\s*:|rawValue\s*:|(?:string|integer|float|boolean|array|dictionary|nil)\w*Literal\b)")
+STANDARD_INITS = re.compile(
+    r"^\s*\??\s*\(\s*(?:from\s+\w+\s*:|rawValue\s*:|(?:string|integer|float|boolean|array|dictionary|nil)\w*Literal\b)")
 
 
 def functions(source):

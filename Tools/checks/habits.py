@@ -128,7 +128,8 @@ def check_randomness(check):
                  if "using:" not in source.code[match.start():closing(source.code, match.end() - 1)]]
         for match in sorted([*calls, *UNSEEDED.finditer(source.code)], key=lambda match: match.start()):
             check.fault(source.path, source.line_of(match.start()) + 1,
-                        f"'{match.group().rstrip('(')}' draws what cannot be drawn again: use SeededGenerator.forTest(), which prints its seed")
+                        f"'{match.group().rstrip('(')}' draws what cannot be drawn again: "
+                        "use SeededGenerator.forTest(), which prints its seed")
 
 
 # MARK: code in the pages

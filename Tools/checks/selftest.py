@@ -31,6 +31,7 @@ def faults_of(targets, files):
         return check_of(targets, {"Docs/Architecture.md": table, **files}, root).run()
 
 
+MODULE, TEST = "Modules/Values/A.swift", "Tests/ATests/A.swift"
 VALUES, STORAGE = target("Values"), target("Storage", ["Values"])
 MACROS = target("VivariumMacros", kind="macro")
 SUPPORT = target("TestSupport", path="Tests/TestSupport")
@@ -39,16 +40,16 @@ LAYERS = [
     ("a clean tree is clean", None, [VALUES, STORAGE],
      {"Modules/Storage/A.swift": "@preconcurrency import Values\npublic import struct Foundation.Data\n"}),
     ("an import upwards", "up, not down", [target("Values", ["Storage"]), target("Storage")],
-     {"Modules/Values/A.swift": "import Storage\n"}),
+     {MODULE: "import Storage\n"}),
     ("an import upwards in the manifest alone", "declares 'Storage'", [target("Values", ["Storage"]), target("Storage")], {}),
     ("an import sideways", "sideways", [target("StorageLMDB", ["StorageSQLite"]), target("StorageSQLite")],
      {"Modules/StorageLMDB/A.swift": "#if canImport(StorageSQLite)\n  import class StorageSQLite.X\n#endif\n"}),
     ("an undeclared import", "does not declare it", [VALUES, target("Storage")],
      {"Modules/Storage/A.swift": "// why\nimport Values\n"}),
     ("an undeclared import of a test", "does not declare it", [VALUES, target("ATests", kind="test", path="Tests/ATests")],
-     {"Tests/ATests/A.swift": "@testable import Values\n"}),
+     {TEST: "@testable import Values\n"}),
     ("a library that imports test support", "for tests only", [target("Values", ["TestSupport"]), SUPPORT],
-     {"Modules/Values/A.swift": "import TestSupport\n"}),
+     {MODULE: "import TestSupport\n"}),
     ("a linked plug-in", "imports the macro plug-in", [target("Vivarium", ["VivariumMacros"]), MACROS],
      {"Modules/Vivarium/A.swift": "import VivariumMacros\n"}),
     ("a plug-in built first is right", None, [target("Vivarium", ["VivariumMacros"]), MACROS],
@@ -71,60 +72,60 @@ LAYERS = [
 ]
 
 SIZES = [
-    ("a long file", "501 lines", {"Modules/Values/A.swift": "// a\n" * 501}),
-    ("a long test", "801 lines", {"Tests/ValuesTests/A.swift": "// a\n" * 801}),
+    ("a long file", "501 lines", {MODULE: "// a\n" * 501}),
+    ("a long test", "801 lines", {TEST: "// a\n" * 801}),
     ("a file at the limit is right", None,
-     {"Modules/Values/A.swift": "// a\n" * 500, "Tests/ValuesTests/A.swift": "// a\n" * 800}),
-    ("a long function", "'f' has 71 lines", {"Modules/Values/A.swift": "func f(\n  _ a: Int\n) -> Int\nwhere X: Y {\n" + "a()\n" * 66 + "}\n"}),
-    ("a long function of a test", "'f' has 71 lines", {"Tests/ATests/A.swift": "@Test func f() {\n" + "a()\n" * 69 + "}\n"}),
-    ("a long initialiser", "'init' has 71 lines", {"Modules/Values/A.swift": "struct A {\n  init?(a: Int) {\n" + "a()\n" * 69 + "  }\n}\n"}),
+     {MODULE: "// a\n" * 500, TEST: "// a\n" * 800}),
+    ("a long function", "'f' has 71 lines", {MODULE: "func f(\n  _ a: Int\n) -> Int\nwhere X: Y {\n" + "a()\n" * 66 + "}\n"}),
+    ("a long function of a test", "'f' has 71 lines", {TEST: "@Test func f() {\n" + "a()\n" * 69 + "}\n"}),
+    ("a long initialiser", "'init' has 71 lines", {MODULE: "struct A {\n  init?(a: Int) {\n" + "a()\n" * 69 + "  }\n}\n"}),
     ("a long computed property", "'a' has 71 lines", {"Tools/A/A.swift": "var a: Int {\n" + "a()\n" * 69 + "}\n"}),
     ("a long function in Python", "'f' has 71 lines", {"Tools/checks/a.py": "def f():\n" + "    g()\n" * 70}),
     ("functions at the limit, requirements and calls are right", None,
-     {"Modules/Values/A.swift": "protocol P {\n  func a()\n  init()\n}\nfunc f() {\n" + "a.init()\n" * 68 + "}\n"}),
-    ("a wide line", "141 characters", {"Modules/Values/A.swift": "// " + "a" * 138 + "\n"}),
+     {MODULE: "protocol P {\n  func a()\n  init()\n}\nfunc f() {\n" + "a.init()\n" * 68 + "}\n"}),
+    ("a wide line", "141 characters", {MODULE: "// " + "a" * 138 + "\n"}),
     ("a wide line of a script", "141 characters", {"Tools/run": "#!/bin/sh\n# " + "a" * 139 + "\n"}),
-    ("a line at the limit is right", None, {"Tests/ATests/A.swift": "// " + "é" * 137 + "\n"}),
+    ("a line at the limit is right", None, {TEST: "// " + "é" * 137 + "\n"}),
 ]
 
 PROOFS = [
-    ("a shortcut in a test is nobody's matter", None, {"Tests/ValuesTests/A.swift": "let a = try! f()\n"}),
-    ("a shortcut in a string is none", None, {"Modules/Values/A.swift": 'let a = "try! fatalError() b!"\n'}),
+    ("a shortcut in a test is nobody's matter", None, {TEST: "let a = try! f()\n"}),
+    ("a shortcut in a string is none", None, {MODULE: 'let a = "try! fatalError() b!"\n'}),
     ("an explained shortcut is right", None,
-     {"Modules/Values/A.swift": "// f never throws here: it is given a constant\nlet a =\n  try! f()\nlet b = x as! Y  // same\n"}),
+     {MODULE: "// f never throws here: it is given a constant\nlet a =\n  try! f()\nlet b = x as! Y  // same\n"}),
     ("one comment for a run of shortcuts is right", None,
-     {"Modules/Values/A.swift": "// one thread has it\n" + "@exclusivity(unchecked) var a = 1\n" * 6}),
-    ("negations and comparisons are no shortcuts", None, {"Modules/Values/A.swift": "if !a || b != c, d! == e {}\n".replace("d!", "!d")}),
-] + [(f"'{word}' unexplained", "without a comment", {"Modules/Values/A.swift": "// far away\n\n\n\n" + word + "\n"}) for word in (
+     {MODULE: "// one thread has it\n" + "@exclusivity(unchecked) var a = 1\n" * 6}),
+    ("negations and comparisons are no shortcuts", None, {MODULE: "if !a || b != c, d! == e {}\n".replace("d!", "!d")}),
+] + [(f"'{word}' unexplained", "without a comment", {MODULE: "// far away\n\n\n\n" + word + "\n"}) for word in (
     "fatalError()", "try! f()", "x as! Y", "preconditionFailure()", "A: @unchecked Sendable", "nonisolated(unsafe) var a = 1",
     "precondition(a > 1)", "a.unsafelyUnwrapped", "@exclusivity(unchecked) var a = 1", "a[0]!.b", "f(a!)", "unowned(unsafe) let a: A")]
 
 DOCUMENTED = [
-    ("a public function without a word", "public func 'f'", {"Modules/Values/A.swift": "public func f() {}\n"}),
-    ("a public property behind attributes", "public var 'a'", {"Modules/Values/A.swift": "// no\n@inlinable public static var a: Int { 1 }\n"}),
-    ("a requirement of a public protocol", "public func 'f'", {"Modules/Values/A.swift": "/// P.\npublic protocol P {\n  func f()\n}\n"}),
+    ("a public function without a word", "public func 'f'", {MODULE: "public func f() {}\n"}),
+    ("a public property behind attributes", "public var 'a'", {MODULE: "// no\n@inlinable public static var a: Int { 1 }\n"}),
+    ("a requirement of a public protocol", "public func 'f'", {MODULE: "/// P.\npublic protocol P {\n  func f()\n}\n"}),
     ("documented declarations are right", None,
-     {"Modules/Values/A.swift": "/// F.\n@inlinable\n// why\npublic func f() {}\n/** A. */ \npublic struct A {\n  private(set) var a = 1\n}\n"}),
+     {MODULE: "/// F.\n@inlinable\n// why\npublic func f() {}\n/** A. */ \npublic struct A {\n  private(set) var a = 1\n}\n"}),
     ("what a protocol says, what is internal or nobody's needs no words", None,
-     {"Modules/Values/A.swift": "/// P.\npublic protocol P {\n  /// F.\n  func f()\n}\nextension A: P {\n  public func f() {}\n"
+     {MODULE: "/// P.\npublic protocol P {\n  /// F.\n  func f()\n}\nextension A: P {\n  public func f() {}\n"
                                 "  public var description: String { a }\n  public func _$a() {}\n  func b() {}\n}\n"}),
 ]
 
 RANDOM = [
-    (f"'{code}' in a test", "drawn again", {"Tests/ATests/A.swift": code + "\n"}) for code in (
+    (f"'{code}' in a test", "drawn again", {TEST: code + "\n"}) for code in (
         "let a = Int.random(in: 0..<f(1))", "a.shuffled()", "a.randomElement()", "var a = SystemRandomNumberGenerator()")
-] + [("a seeded draw is right", None, {"Tests/ATests/A.swift": "a.shuffled(using: &b); Int.random(\n  in: 0..<f(1), using: &b)\n"})]
+] + [("a seeded draw is right", None, {TEST: "a.shuffled(using: &b); Int.random(\n  in: 0..<f(1), using: &b)\n"})]
 
 PAGES = [
-    ("code of a page that nothing compiles", "in no test", {"README.md": "a\n```swift\nlet a = 1\n```\n", "Tests/ATests/A.swift": "let b = 1\n"}),
+    ("code of a page that nothing compiles", "in no test", {"README.md": "a\n```swift\nlet a = 1\n```\n", TEST: "let b = 1\n"}),
     ("code of a page that a test has is right", None,
-     {"Docs/A.md": "```swift\nlet a = 1\nf(a)\n```\n", "Tests/ATests/A.swift": "do {\n  let a = 1\n  f(a)\n}\n"}),
+     {"Docs/A.md": "```swift\nlet a = 1\nf(a)\n```\n", TEST: "do {\n  let a = 1\n  f(a)\n}\n"}),
     ("a marked fragment counts", "marked as a fragment", {"Docs/A.md": "<!-- fragment: a rule -->\n```swift\nlet …\n```\n"}),
     ("a marked fragment that the table allows is right", None,
      {"Docs/A.md": "<!-- fragment: a rule -->\n```swift\nlet …\n```\n", TABLE: '{"fragments in the pages": 1}'}),
     ("a table that allows too much", "run Tools/check --tighten", {TABLE: '{"wide lines in Tests": 3}'}),
     ("a table that allows too little", "one of these is new",
-     {"Tests/ATests/A.swift": ("// " + "a" * 138 + "\n") * 2, TABLE: '{"wide lines in Tests": 1}'}),
+     {TEST: ("// " + "a" * 138 + "\n") * 2, TABLE: '{"wide lines in Tests": 1}'}),
 ]
 
 

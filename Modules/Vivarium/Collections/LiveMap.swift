@@ -5,7 +5,8 @@ import Values
 /// Scalars or objects by keys, which are strings, that belong to one object.
 ///
 /// In a store it is live: it holds nothing, reads what the store's version says, and changes only inside a write. It is walked
-/// in the order of the keys' UTF-8 bytes; two keys are the same when their bytes are. A map of an unmanaged object, or one of its own, is kept in memory. Edits do not
+/// in the order of the keys' UTF-8 bytes; two keys are the same when their bytes are. A map of an unmanaged object, or one of its own,
+/// is kept in memory. Edits do not
 /// assign the property: `person.phones["home"] = "…"`. An object that is deleted goes out of the map with its key. The map of
 /// an object that is gone is empty.
 public struct LiveMap<Value> {

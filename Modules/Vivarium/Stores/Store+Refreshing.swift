@@ -73,7 +73,8 @@ extension Store {
 
   /// Lets go of the version that is read, so that nothing of it is kept alive: results and lists are empty and
   /// objects invalid, until `refresh()`, the next write, or the next turn after a commit. For stores that rest. Cancels an
-  /// open write. Observers with old values (`includingOldValues`) are told of what changed meanwhile without them. Nothing inside an observer's block, which reads the version it is told of.
+  /// open write. Observers with old values (`includingOldValues`) are told of what changed meanwhile without them. Nothing
+  /// inside an observer's block, which reads the version it is told of.
   public func invalidate() {
     guard !isDelivering else { return }
     do throws(StoreError) { try checkContext("invalidate") } catch { return misuse(error) }

@@ -109,7 +109,8 @@ extension Store {
       return "the oldest, \(version.rawValue), is held by another process"
     }
     let age = entry.since.duration(to: .now).components.seconds
-    return "the oldest, \(version.rawValue), is held by \(entry.label.map { "'\($0)'" } ?? "a store") opened at \(entry.place), for \(age) s"
+    let holder = entry.label.map { "'\($0)'" } ?? "a store"
+    return "the oldest, \(version.rawValue), is held by \(holder) opened at \(entry.place), for \(age) s"
   }
 
   /// Whether this store has been behind for longer than its policy allows.
