@@ -4,7 +4,7 @@ import ast
 import os
 import re
 
-from checks.declarations import functions, public_declarations
+from checks.declarations import functions, public_declarations, types
 from checks.source import closing, files
 
 LINES_MAX = 500
@@ -96,9 +96,23 @@ def unproved(source):
         first = number
         while first > 0 and SHORTCUTS.search(source.lines[first - 1]):
             first -= 1
-        if not any(n in source.comments for n in range(first - EXPLANATION_REACH, number + 1)):
+        near = range(first - EXPLANATION_REACH, number + 1)
+        if not any(n in source.comments for n in near) and not type_explains(source, number, match.group()):
             yield (source.path, number + 1,
                    f"'{named(match, line)}' without a comment, there or just above, that proves it is safe")
+
+
+def type_explains(source, number, shortcut):
+    """Whether the comment on the type round a line names the shortcut: what holds for all of its variables is said once."""
+    around = [body for body in types(source) if body.line < number < body.line + body.line_count]
+    if not around or not shortcut.startswith("@"):
+        return False
+    line = max(around, key=lambda body: body.line).line - 1
+    while line >= 0 and (line in source.comments or source.lines[line].strip().startswith("@")):
+        if shortcut in source.texts[line]:
+            return True
+        line -= 1
+    return False
 
 
 def named(match, line):

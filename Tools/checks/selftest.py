@@ -95,6 +95,12 @@ PROOFS = [
      {MODULE: "// f never throws here: it is given a constant\nlet a =\n  try! f()\nlet b = x as! Y  // same\n"}),
     ("one comment for a run of shortcuts is right", None,
      {MODULE: "// one thread has it\n" + "@exclusivity(unchecked) var a = 1\n" * 6}),
+    ("a proof on the type that names the shortcut is right", None,
+     {MODULE: "/// A.\n///\n/// `@exclusivity(unchecked)`: one thread has it.\nfinal class A {\n  let b = 1\n\n\n\n"
+              "  @exclusivity(unchecked) var a = 1\n}\n"}),
+    ("a proof on another type is none", "without a comment",
+     {MODULE: "/// `@exclusivity(unchecked)`: one thread has it.\nfinal class A {}\n\nfinal class B {\n  let b = 1\n"
+              "  @exclusivity(unchecked) var a = 1\n}\n"}),
     ("negations and comparisons are no shortcuts", None, {MODULE: "if !a || b != c, d! == e {}\n".replace("d!", "!d")}),
 ] + [(f"'{word}' unexplained", "without a comment", {MODULE: "// far away\n\n\n\n" + word + "\n"}) for word in (
     "fatalError()", "try! f()", "x as! Y", "preconditionFailure()", "A: @unchecked Sendable", "nonisolated(unsafe) var a = 1",
