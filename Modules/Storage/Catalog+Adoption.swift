@@ -18,6 +18,7 @@ public enum CatalogStep: Sendable, Hashable {
 
 /// Why a schema cannot be adopted without a migration. Lists every reason.
 public struct CatalogConflict: Error, Sendable, Hashable {
+  /// What is in the way, all of it.
   public var faults: [SchemaFault]
 }
 

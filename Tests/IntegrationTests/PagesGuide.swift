@@ -33,13 +33,10 @@ enum Pages {
 
   /// What stands for a table view: it shows texts, and counts the change sets.
   final class Table<Element> {
-    private(set) var shown: [String]
+    private(set) var shown: [String] = []
     private(set) var updates = 0
     private let text: (Element) -> String
-    init(_ shown: [String] = [], _ text: @escaping (Element) -> String) {
-      self.shown = shown
-      self.text = text
-    }
+    init(_ text: @escaping (Element) -> String) { self.text = text }
     func reload(_ rows: some Collection<Element>) { shown = rows.map(text) }
     func deleteRow(at row: Int) { shown.remove(at: row) }
     func delete(_ rows: [Int]) { for row in rows.reversed() { deleteRow(at: row) } }
@@ -52,7 +49,7 @@ enum Pages {
       for row in rows { shown[row] = texts[row] }
     }
     func show(_ error: StoreError) { shown = [error.message] }
-    func apply(_ change: CollectionChange<some Collection<Element>>) {
+    func apply(_ change: Vivarium.CollectionChange<some Collection<Element>>) {
       if case .update = change { updates += 1 }
       if let rows = change.collection { reload(rows) }
     }
