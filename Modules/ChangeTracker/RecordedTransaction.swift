@@ -335,6 +335,7 @@ extension RecordedTransaction {
 // MARK: - Savepoints and the end
 
 extension RecordedTransaction {
+  /// Begins a point to go back to; they nest. What derived values are to become is settled first.
   public func beginSavepoint() throws(StorageError) {
     // What is undone with the savepoint must not be what an earlier edit left to be computed.
     try settleDerived()
@@ -342,6 +343,7 @@ extension RecordedTransaction {
     savepoints.append((changes, members, letGo, values))
   }
 
+  /// Ends the innermost savepoint, and keeps what was done since.
   public func releaseSavepoint() throws(StorageError) {
     try transaction.releaseSavepoint()
     if !savepoints.isEmpty { savepoints.removeLast() }

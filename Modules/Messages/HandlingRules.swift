@@ -11,6 +11,7 @@ public struct HandlingRules: Sendable {
   /// What is deleted of messages that were dealt with; nil: nothing.
   public var retention: Retention?
 
+  /// The rules as their defaults are.
   public init() {}
 
   /// Which of the messages that were dealt with stay.
@@ -20,6 +21,7 @@ public struct HandlingRules: Sendable {
     /// No more than so many, the newest.
     public var count: Int?
 
+    /// Both limits count; nil is none.
     public init(age: Duration? = nil, count: Int? = nil) {
       self.age = age
       self.count = count

@@ -31,11 +31,13 @@ public enum MessageStatus: Int, PersistableEnum {
 /// Whoever deals with it sets `status` in the write that has the effect. The sender observes the object and is told.
 /// An index on `status` keeps finding the next message cheap however many were processed.
 public protocol Message: Model {
+  /// Whether it was dealt with, and how.
   var status: MessageStatus { get set }
   /// For programs: what went wrong, or the kind of answer.
   var statusCode: Int? { get set }
   /// For people.
   var statusMessage: String? { get set }
+  /// When it was made, by the clock of whoever sent it.
   var createdAt: Date { get }
   /// When `status` was last set, by the clock of whoever did.
   var updatedAt: Date { get set }

@@ -2,6 +2,7 @@ import Vivarium
 
 /// A claimed message, for work outside the store.
 public struct MessageJob<M: Message>: Sendable {
+  /// The message: resolve it in a store of the context that works on it.
   public let message: ObjectReference<M>
   /// The same for every attempt at this message by handlers of this name, in any process: give it to the system outside, so
   /// that it does nothing twice.

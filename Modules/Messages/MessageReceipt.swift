@@ -25,7 +25,9 @@ import Vivarium
   public internal(set) var attempts: Int = 0
   /// Which running handler has claimed it.
   public internal(set) var owner: String = ""
+  /// It is not begun before this, after a failure.
   public internal(set) var notBefore: Date = Date(timeIntervalSinceReferenceDate: 0)
+  /// What the last failure said.
   public internal(set) var lastError: String?
 
   init(id: String, message: String) {

@@ -15,7 +15,9 @@ public enum DeliveryContext: Sendable {
   /// Nowhere by itself: blocks run inside `refresh()`.
   case manual
 
+  /// An actor: turns are taken on it as long as it lives; this does not keep it.
   public static func actor(_ actor: any Actor) -> DeliveryContext { .actor(WeakActor(actor)) }
+  /// The run loop of a thread, which must run for anything to be delivered.
   public static func runLoop(_ loop: RunLoop) -> DeliveryContext { .runLoop(ThreadRunLoop(loop)) }
 
   /// Runs `turn` on the context, soon, and never before this returns. Dropped when the actor is gone and for

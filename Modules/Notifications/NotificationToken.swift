@@ -44,6 +44,7 @@ public final class NotificationToken: Sendable {
   /// hear of everybody.
   public func ignore(author: String) { (subject as? any AuthorIgnoring)?.ignore(author: author) }
 
+  /// Whether the observation goes on: false after `stop()`, and once it was told its last call. From any thread.
   public var isActive: Bool { state.withLock { $0 != nil } }
 
   /// Adds the token to a set that keeps it.

@@ -55,9 +55,11 @@ extension StoreIO {
 }
 
 extension StoreIO where RW == ReadOnly {
+  /// Both, this one first, in one transaction.
   public func zip<U>(_ other: StoreRW<U>) -> StoreRW<(T, U)> { writeIO.zip(other) }
 }
 
 extension StoreIO where RW == ReadWrite {
+  /// Both, this one first, in one transaction.
   public func zip<U>(_ other: StoreRO<U>) -> StoreRW<(T, U)> { zip(other.writeIO) }
 }

@@ -72,6 +72,7 @@ extension StoreIO where RW == ReadWrite {
     StoreRW(step.bind { (value: T) in try next(value).step }, .readWrite)
   }
 
+  /// Writing, then whatever comes, writes.
   public func flatMap<U>(_ next: @escaping @Sendable (T) throws -> AnyStoreIO<U>) -> StoreRW<U> {
     StoreRW(step.bind { (value: T) in try next(value).step }, .readWrite)
   }

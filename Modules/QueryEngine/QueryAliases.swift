@@ -21,6 +21,7 @@ public struct QueryAliases: Sendable, Hashable {
   /// An alias may stand for another; so many in a row are a loop.
   private static let substitutionsMax = 50
 
+  /// No aliases.
   public init() {}
 
   /// Lets `alias` stand for `path` where a path has reached an object of the type.

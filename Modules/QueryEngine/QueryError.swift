@@ -9,6 +9,7 @@ public struct QueryError: Error, Sendable {
     public init(rawValue: String) { self.rawValue = rawValue }
   }
 
+  /// What is wrong, for code.
   public var code: Code
   /// One sentence: what is wrong, with the names that matter.
   public var message: String
@@ -21,6 +22,7 @@ public struct QueryError: Error, Sendable {
   /// For `.storage`: what the engine said.
   public var cause: StorageError?
 
+  /// For whoever reads, binds or runs queries in a way of their own.
   public init(
     _ code: Code, _ message: String, remedy: String = "", path: String? = nil, position: Int? = nil,
     cause: StorageError? = nil

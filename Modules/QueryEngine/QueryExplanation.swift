@@ -3,6 +3,7 @@ import Values
 
 /// How a query would be answered on one version of one store.
 public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
+  /// Where the objects come from, before the rest of the condition.
   public enum Access: Sendable, Hashable {
     /// The condition never holds: nothing is read.
     case nothing
@@ -16,16 +17,19 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
 
   /// An index that the condition could go by.
   public struct IndexWay: Sendable, Hashable {
+    /// What it is an index over, in its order.
     public var properties: [String]
     /// How many objects it delivers.
     public var rows: Int
 
+    /// An index over these properties that delivers so many objects.
     public init(properties: [String], rows: Int) {
       self.properties = properties
       self.rows = rows
     }
   }
 
+  /// How the objects are found.
   public var access: Access
   /// How many objects the access delivers, before the rest of the condition.
   public var estimatedRows: Int

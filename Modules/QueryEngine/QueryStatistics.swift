@@ -2,6 +2,7 @@
 public struct QueryStatistics: Sendable, Hashable {
   /// Batches that a scan delivered, and the rows in them, holes included.
   public var batches = 0
+  /// See `batches`.
   public var rowsScanned = 0
   /// Keys read from an index, or from the engine's own query.
   public var entriesRead = 0
@@ -12,5 +13,6 @@ public struct QueryStatistics: Sendable, Hashable {
   /// The most rows that were held at a time to put them in order: all that passed, or with a limit little more than it.
   public var rowsHeld = 0
 
+  /// Nothing was done yet.
   public init() {}
 }

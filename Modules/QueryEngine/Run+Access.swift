@@ -103,7 +103,11 @@ extension Run {
     var keys: [Int64] = []
     if case .constant(true) = plan.condition {
       // For a few nobody needs to know how many there are.
-      if let limit, limit <= 64 { keys.reserveCapacity(limit) } else { keys.reserveCapacity(min(limit ?? .max, try storage.count(plan.table.id))) }
+      if let limit, limit <= 64 {
+        keys.reserveCapacity(limit)
+      } else {
+        keys.reserveCapacity(min(limit ?? .max, try storage.count(plan.table.id)))
+      }
     }
     let columns = Array(plan.columns.prefix(plan.conditionColumns))
     try scan(columns) { batch, mask, _ in

@@ -119,7 +119,11 @@ final class SortLane {
 
   /// Adds a row whose path ends at a null link.
   func appendMissing() {
-    if type.isWord { numbers.append((part == .presence ? 2 : part == .value && hasPresence ? 0 : ~0) ^ flip) } else { append(state: 2, nil) }
+    if type.isWord {
+      numbers.append((part == .presence ? 2 : part == .value && hasPresence ? 0 : ~0) ^ flip)
+    } else {
+      append(state: 2, nil)
+    }
   }
 
   private func append(state: UInt8, _ bytes: UnsafeRawBufferPointer?) {

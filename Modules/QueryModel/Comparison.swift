@@ -24,8 +24,11 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
 
 /// `left operator right`.
 public struct Comparison: Sendable, Hashable, Codable {
+  /// What is compared.
   public var left: ExpressionNode
+  /// How.
   public var comparator: ComparisonOperator
+  /// What it is compared with.
   public var right: ExpressionNode
 
   public init(_ left: ExpressionNode, _ comparator: ComparisonOperator, _ right: ExpressionNode) {

@@ -35,6 +35,7 @@ public struct Folding: Sendable, Hashable, Codable {
   /// Canonical decomposition without its marks.
   public var ignoresDiacritics: Bool
 
+  /// Which of the two do not count; with neither, texts compare by their bytes.
   public init(ignoresCase: Bool, ignoresDiacritics: Bool) {
     self.ignoresCase = ignoresCase
     self.ignoresDiacritics = ignoresDiacritics
@@ -56,6 +57,7 @@ public enum Quantifier: String, Sendable, Hashable, Codable, CaseIterable {
   case none = "NONE"
 }
 
+/// What is computed of two numbers.
 public enum ArithmeticOperator: String, Sendable, Hashable, Codable, CaseIterable {
   case add = "+"
   case subtract = "-"
@@ -67,12 +69,15 @@ public enum ArithmeticOperator: String, Sendable, Hashable, Codable, CaseIterabl
 
 /// A certain object, by its type and what identifies it there. One that does not exist equals nothing.
 public struct ObjectLiteral: Sendable, Hashable, Codable {
+  /// What identifies an object among those of its type.
   public enum Identity: Sendable, Hashable, Codable {
     case key(ObjectKey)
     case primaryKey(Value)
   }
 
+  /// The name of the type.
   public var type: String
+  /// Its key, or the value of its primary key.
   public var identity: Identity
   /// Whose object it is, where that is known: keys of one store mean nothing in another, so a query of another one is refused.
   public var store: StoreIdentity?
@@ -91,6 +96,7 @@ public struct Subquery: Sendable, Hashable, Codable {
   /// With its `$`. Paths in the condition begin at the element, with the variable or without; those that begin with the
   /// variable of a SUBQUERY round this one, or with SELF, at that one's element, or at the object asked about.
   public var variable: String
+  /// What is asked of each element.
   public var condition: PredicateNode
 
   public init(collection: PropertyPath, variable: String, condition: PredicateNode) {

@@ -4,8 +4,10 @@
 /// query is bound to a schema. Components that begin with `@` or `[` are operators and positions: `@count`, `[0]`,
 /// `[first]`, `[*]`, `['key']`.
 public struct PropertyPath: Sendable, Hashable, Codable {
+  /// From the object outwards; never checked here.
   public var components: [String]
 
+  /// A path of these names; `PropertyPath("a.b")` splits a text.
   public init(_ components: [String]) { self.components = components }
   /// Splits at dots: `PropertyPath("best.name")`.
   public init(_ text: String) { components = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init) }

@@ -12,7 +12,9 @@
 public struct Query: Sendable, Hashable, Codable {
   /// The name of the type.
   public var type: String
+  /// What an object has to fulfil; `.constant(true)` by default.
   public var condition: PredicateNode
+  /// The order, first key first; ties, and everything without keys, by object key.
   public var sort: [SortKey]
   /// At most so many objects, the first in order; nil: all.
   public var limit: Int?

@@ -9,13 +9,16 @@ import Vivarium
 /// What changed between two values of a stream, as positions: deletions and updates in the collection of the value before,
 /// insertions in this one's.
 public struct LiveChanges: Sendable, Hashable {
+  /// Rows that are gone, in the collection of the value before.
   public let deleted: [Int]
+  /// Rows that came, in this one's.
   public let inserted: [Int]
   /// Rows that stayed and have other values, in the collection of the value before.
   public let updated: [Int]
   /// The same rows in this one's.
   public let updatedInNew: [Int]
 
+  /// For tests of code that takes changes.
   public init(deleted: [Int] = [], inserted: [Int] = [], updated: [Int] = [], updatedInNew: [Int] = []) {
     self.deleted = deleted
     self.inserted = inserted

@@ -23,6 +23,7 @@ public enum Live {}
 public final class SavedTokens {
   private var saved: [NotificationToken] = []
 
+  /// Keeps none yet.
   public init() {}
 
   /// Those of streams that are subscribed to now.

@@ -39,6 +39,7 @@ public struct LivePublisher<Output>: Publisher {
     self.begin = begin
   }
 
+  /// Begins to observe, on the store's context; a first value that starts synchronously comes before this returns.
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == StoreError {
     subscriber.receive(
       subscription: subscription(

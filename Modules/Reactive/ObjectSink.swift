@@ -36,12 +36,14 @@ public final class ObjectSink<Input, Failure: Error>: Subscriber, Cancellable {
     self.write = write
   }
 
+  /// Asks for all values; a second subscription is cancelled.
   public func receive(subscription: any Subscription) {
     guard self.subscription == nil, write != nil else { return subscription.cancel() }
     self.subscription = subscription
     subscription.request(.unlimited)
   }
 
+  /// Keeps the value, and writes when a batch is full or its time is over.
   public func receive(_ input: Input) -> Subscribers.Demand {
     // One that has ended writes nothing more, and keeps nothing either.
     guard write != nil else { return .none }
@@ -63,6 +65,7 @@ public final class ObjectSink<Input, Failure: Error>: Subscriber, Cancellable {
 
   fileprivate func flush(batch number: Int) { if number == batchNumber { flush() } }
 
+  /// Writes what is left, and ends.
   public func receive(completion: Subscribers.Completion<Failure>) {
     flush()
     subscription = nil

@@ -4,6 +4,7 @@ extension ResultsController {
   /// Every section with its objects. Empty before the first fetch.
   public var sections: [ResultsSection<U>] { (0..<numberOfSections).map { section($0) } }
 
+  /// How many sections are shown; 0 before the fetch.
   public var numberOfSections: Int { shown?.rows.sections.count ?? 0 }
 
   /// The rows of a section; 0 for a section that is not there.

@@ -17,6 +17,7 @@ import Vivarium
 public final class ResultsController<T: Model, U> {
   /// Hears of changes after the fetch.
   public weak var delegate: (any ResultsControllerDelegate<U>)?
+  /// What is shown: of which type, in which store and order.
   public let request: ResultsRequest<T>
 
   let sectioning: Sectioning<T>?
@@ -82,7 +83,9 @@ public final class ResultsController<T: Model, U> {
     }
     if let sectioning, !sectioning.inputs.contains(first.path) {
       throw StoreError(
-        .invalidKeyPath, "Sections by '\(sectioning.inputs.map(\.description).joined(separator: ", "))' do not follow the first sort key '\(first.path)'.",
+        .invalidKeyPath,
+        "Sections by '\(sectioning.inputs.map(\.description).joined(separator: ", "))' do not follow the first sort key "
+          + "'\(first.path)'.",
         remedy: "Sort by what the sections are made from first.")
     }
     if let sectioning, sectioning.compute == nil, first.folding != nil {

@@ -20,6 +20,7 @@ public protocol ResultsControllerDelegate<Element>: AnyObject {
   /// What the controller's rows are mapped to.
   associatedtype Element
 
+  /// Changes follow. The controller shows the new rows already.
   func willChangeResults(_ controller: AnyObject)
 
   /// - Parameter object: nil for a deleted row that was never mapped: its object is gone.
@@ -32,6 +33,7 @@ public protocol ResultsControllerDelegate<Element>: AnyObject {
   func didChangeSection(
     _ section: ResultsSection<Element>, controller: AnyObject, index: Int, changeType: ResultsChangeType)
 
+  /// All changes were told: once for each `willChangeResults`.
   func didChangeResults(_ controller: AnyObject)
 
   /// The results cannot be kept any more. The last call.

@@ -5,6 +5,7 @@ import Vivarium
 public struct ResultsSection<Element>: RandomAccessCollection {
   /// What its rows have in common; null for rows without a value, and where there is no sectioning.
   public let key: Value
+  /// How many rows it has.
   public let count: Int
   private let object: (Int) -> Element
 
@@ -32,5 +33,6 @@ public struct ResultsSection<Element>: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
+  /// A row, mapped when it is first asked for.
   public subscript(position: Int) -> Element { object(position) }
 }

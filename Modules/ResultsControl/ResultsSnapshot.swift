@@ -10,11 +10,14 @@ import Vivarium
 /// }
 /// ```
 public struct ResultsSnapshot: Sendable, Hashable {
+  /// One section.
   public struct Section: Sendable, Hashable {
     /// What its rows have in common; null where there is no sectioning.
     public let key: Value
+    /// Its objects, in the order of the rows.
     public let objects: [ObjectID]
   }
 
+  /// All sections, in their order.
   public let sections: [Section]
 }

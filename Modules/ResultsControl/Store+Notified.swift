@@ -6,6 +6,7 @@ import Vivarium
 
 /// What a post named by an object's `objectIdentifier` carries, under `ObjectPost.key`.
 public struct ObjectPost: Sendable {
+  /// What happened to the object.
   public enum Action: String, Sendable, Hashable {
     case add
     case update
@@ -15,7 +16,9 @@ public struct ObjectPost: Sendable {
   /// The key in `userInfo`.
   public static let key = "change"
 
+  /// What happened to the object, as the commit left it.
   public let action: Action
+  /// Names the object in any context.
   public let object: ObjectID
   /// The object's scalars by name when the write ended; of a deleted one, before it was deleted.
   public let values: [String: Value]
@@ -30,6 +33,7 @@ extension Store {
     try post(.add, object, center)
   }
 
+  /// As of one object, for each of them.
   public func addNotified<S: Sequence>(
     _ objects: S, update: UpdatePolicy = .error, posting center: NotificationCenter = .default
   ) throws(StoreError) where S.Element: Model {
@@ -59,6 +63,7 @@ extension Store {
     }
   }
 
+  /// As of one object, for each of them.
   public func deleteNotified<S: Sequence>(
     _ objects: S, posting center: NotificationCenter = .default
   ) throws(StoreError) where S.Element: Model {

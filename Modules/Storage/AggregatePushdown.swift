@@ -30,6 +30,7 @@ public struct ColumnTotal: Sendable {
   /// The word of the bound that was asked for; nil when there is no such value.
   public var bound: Int64?
 
+  /// Nothing was seen yet.
   public init() {}
 }
 
@@ -37,13 +38,17 @@ public struct ColumnTotal: Sendable {
 /// which lane depends on its number among the values alone, by ascending key, not on how they were delivered: every engine
 /// gets the same bits.
 public struct RealSum: Sendable {
+  /// The sums of every eighth value.
   public private(set) var lanes: SIMD8<Double> = .zero
   private var turn = 0
 
+  /// A sum of nothing.
   public init() {}
 
+  /// The sum of all lanes.
   public var value: Double { lanes.sum() }
 
+  /// Adds a double to the lane whose turn it is.
   public mutating func add(_ value: Double) {
     lanes[turn] += value
     turn = (turn + 1) & 7

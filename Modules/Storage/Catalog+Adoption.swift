@@ -18,6 +18,7 @@ public enum CatalogStep: Sendable, Hashable {
 
 /// Why a schema cannot be adopted without a migration. Lists every reason.
 public struct CatalogConflict: Error, Sendable, Hashable {
+  /// What is in the way, all of it.
   public var faults: [SchemaFault]
 }
 
@@ -168,10 +169,15 @@ extension PropertySchema {
     if isInverse && other.isInverse { return nil }
     if kind != other.kind { return "is stored as \(kind.label) and declared as \(other.kind.label); that needs a migration" }
     if isOptional != other.isOptional {
-      return "is stored as \(isOptional ? "optional" : "required") and declared as \(other.isOptional ? "optional" : "required"); that needs a migration"
+      return "is stored as \(isOptional ? "optional" : "required") and declared as "
+        + "\(other.isOptional ? "optional" : "required"); that needs a migration"
     }
-    if target != other.target { return "points to \(target ?? "?") in the file and to \(other.target ?? "?") in the program; that needs a migration" }
-    if isPrimaryKey != other.isPrimaryKey { return "\(isPrimaryKey ? "is" : "is not") the primary key in the file; changing that needs a migration" }
+    if target != other.target {
+      return "points to \(target ?? "?") in the file and to \(other.target ?? "?") in the program; that needs a migration"
+    }
+    if isPrimaryKey != other.isPrimaryKey {
+      return "\(isPrimaryKey ? "is" : "is not") the primary key in the file; changing that needs a migration"
+    }
     return nil
   }
 }

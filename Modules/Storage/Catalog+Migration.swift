@@ -4,9 +4,13 @@ import Values
 public struct CatalogMigration: Sendable {
   /// A property whose column could not stay: what it held goes from one column to another.
   public struct Move: Sendable, Hashable {
+    /// The type's name after the migration.
     public var type: String
+    /// The property's name.
     public var property: String
+    /// The column that held it.
     public var from: ColumnID
+    /// The column that is to hold it.
     public var to: ColumnID
   }
 
@@ -20,6 +24,7 @@ public struct CatalogMigration: Sendable {
   public var retired: [ColumnID] = []
   /// Types that become embedded by it.
   public var embedded: [String] = []
+  /// What is done, for people and for the report.
   public var steps: [CatalogStep] = []
 }
 
@@ -141,6 +146,7 @@ extension TableEntry {
 
 /// A named migration that ran on a file.
 public struct CompletedMigration: Sendable, Hashable, Codable {
+  /// What the program called it: it does not run again on this file.
   public var name: String
   /// Milliseconds since 1970.
   public var timeMilliseconds: Int64

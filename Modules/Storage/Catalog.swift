@@ -6,6 +6,7 @@ import Values
 /// everything a program needs to read the file without the Swift types. Engines keep it as JSON; a build that
 /// adds a case to what is in it raises its engines' format numbers, so that an older build says so at open.
 public struct Catalog: Sendable, Hashable, Codable {
+  /// Every stored type, in the order of being stored first.
   public internal(set) var tables: [TableEntry] = []
   /// Ids are given out from here and never reused, also after a table or index is gone.
   var nextTable: UInt16 = 1
@@ -17,11 +18,15 @@ public struct Catalog: Sendable, Hashable, Codable {
   /// is used without `Vivarium`, whose opening for writing puts it there.
   public package(set) var identity: StoreIdentity?
 
+  /// The catalog of an empty file.
   public init() {}
 
+  /// A table by its number; nil where there is none. O(tables).
   public subscript(id: TableID) -> TableEntry? { tables.indices.first { tables[$0].id == id }.map { tables[$0] } }
   // By position: `first(where:)` would copy each entry that it looks at.
+  /// A table by the name of its type; nil where there is none. O(tables).
   public subscript(name: String) -> TableEntry? { tables.indices.first { tables[$0].name == name }.map { tables[$0] } }
+  /// A column by its table and number; nil where there is none.
   public subscript(column: ColumnID) -> ColumnEntry? { self[column.table]?[column.property] }
 
   /// Whether the tables of both are the same memory, as those of copies of one catalog are. O(1).
@@ -64,11 +69,14 @@ public struct Catalog: Sendable, Hashable, Codable {
 
 /// One stored type.
 public struct TableEntry: Sendable, Hashable, Codable {
+  /// Its number, for good.
   public let id: TableID
+  /// The name of the type; renaming a type changes nothing else.
   public internal(set) var name: String
   /// Every property, inverses included, in the order they were first stored. The position of a column in
   /// this array is its slot in a `RowBuffer`.
   public internal(set) var columns: [ColumnEntry]
+  /// Every index over columns, that of the primary key included.
   public internal(set) var indexes: [IndexEntry]
   var nextProperty: UInt16
   /// nil in files of builds that had no embedded types.
@@ -86,10 +94,15 @@ public struct TableEntry: Sendable, Hashable, Codable {
   public var isEmbedded: Bool { embedded ?? false }
 
   // By position, as of tables.
+  /// A column by its number; nil where there is none. O(columns).
   public subscript(id: PropertyID) -> ColumnEntry? { slot(of: id).map { columns[$0] } }
+  /// A column by the property's name; nil where there is none. O(columns).
   public subscript(name: String) -> ColumnEntry? { columns.indices.first { columns[$0].schema.name == name }.map { columns[$0] } }
+  /// The place of a column in a `RowBuffer`; nil where there is none.
   public func slot(of id: PropertyID) -> Int? { columns.indices.first { columns[$0].id == id } }
+  /// How storage addresses a property of this table.
   public func column(_ property: PropertyID) -> ColumnID { ColumnID(id, property) }
+  /// The column that is the primary key; nil where there is none.
   public var primaryKey: ColumnEntry? { columns.first { $0.schema.isPrimaryKey } }
   /// The unique index of the primary key.
   public var primaryIndex: IndexEntry? { primaryKey.flatMap { key in indexes.first { $0.properties == [key.id] && $0.isUnique } } }
@@ -97,7 +110,9 @@ public struct TableEntry: Sendable, Hashable, Codable {
 
 /// One stored property.
 public struct ColumnEntry: Sendable, Hashable, Codable {
+  /// Its number, for good.
   public let id: PropertyID
+  /// The property as it was declared when it was adopted last.
   public internal(set) var schema: PropertySchema
 
   /// What the column reads as where nothing was stored for an object: null, or the declared default, or the
@@ -112,7 +127,9 @@ public struct ColumnEntry: Sendable, Hashable, Codable {
 /// One stored index of the words of a string column, as `TEXT` knows words. An engine that keeps none leaves it be:
 /// see `TextIndexReading`.
 public struct TextIndexEntry: Sendable, Hashable, Codable {
+  /// Its number, for good.
   public let id: IndexID
+  /// The string column whose words it has.
   public let property: PropertyID
   /// The rules by which texts were cut into words (`TextWords.rules`). An index by others is made anew.
   public let rules: Int
@@ -120,7 +137,10 @@ public struct TextIndexEntry: Sendable, Hashable, Codable {
 
 /// One stored index over one or more scalar columns of a table.
 public struct IndexEntry: Sendable, Hashable, Codable {
+  /// Its number, for good.
   public let id: IndexID
+  /// The columns it is over, first to last.
   public let properties: [PropertyID]
+  /// Whether no two objects may have the same values.
   public let isUnique: Bool
 }

@@ -5,10 +5,13 @@ import Values
 public struct ColumnBatch: ~Copyable {
   /// Row i has the key `keys[i]`, or `firstKey + i` when `keys` is nil. Ascending.
   public let firstKey: ObjectKey
+  /// See `firstKey`; `count` keys, ascending.
   public let keys: UnsafePointer<Int64>?
+  /// How many rows there are, holes included.
   public let count: Int
   /// nil: every row lives. Bit i clear: row i is a hole; kernels AND it at the end, they need not branch on it.
   public let live: UnsafePointer<UInt64>?
+  /// In the order in which the scan asked for them.
   public let columns: UnsafeBufferPointer<ColumnVector>
 
   @inlinable public init(
@@ -22,10 +25,12 @@ public struct ColumnBatch: ~Copyable {
     self.columns = columns
   }
 
+  /// The key of a row. O(1).
   @inlinable public func key(at row: Int) -> ObjectKey {
     ObjectKey(keys.map { $0[row] } ?? firstKey.rawValue &+ Int64(row))
   }
 
+  /// Whether there is an object in the row. O(1).
   @inlinable public func isLive(at row: Int) -> Bool {
     guard let live else { return true }
     return live[row &>> 6] &>> UInt64(row & 63) & 1 == 1
@@ -44,6 +49,7 @@ public enum Step: Sendable {
 /// The ordinal of an integer or date column is its word; of a double column `ZoneHint.ordinal(of:)` of it, and of
 /// a float column that of the float as a double.
 public struct ZoneHint: Sendable, Hashable {
+  /// What of a column is asked for.
   public enum Interest: Sendable, Hashable {
     /// Only rows whose ordinal lies in `from...to` are of interest, and null and NaN are not: others need not be delivered.
     case ordinals(from: Int64, to: Int64)
@@ -54,8 +60,10 @@ public struct ZoneHint: Sendable, Hashable {
 
   /// Position in the columns asked for.
   public let column: Int
+  /// What is asked for of the column.
   public let interest: Interest
 
+  /// Only rows whose ordinal lies between the two are of interest.
   public init(column: Int, min: Int64, max: Int64) {
     self.column = column
     interest = .ordinals(from: min, to: max)

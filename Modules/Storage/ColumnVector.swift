@@ -5,6 +5,7 @@
 /// The memory belongs to the engine. It ends with the closure the vector was lent to, or, in a
 /// `ColumnWindow`, with the window.
 public struct ColumnVector {
+  /// How the elements lie in memory.
   public enum Layout: UInt8, Sendable {
     /// Words of that width, unsigned, to be added to `base` (frame of reference). Integers, bools, links, dates.
     case int8, int16, int32, int64
@@ -20,16 +21,22 @@ public struct ColumnVector {
     case constantWord, constantBytes
   }
 
+  /// How `values` and `offsets` are to be read.
   public let layout: Layout
+  /// How many rows there are.
   public let count: Int
+  /// What is added to each word; see `Layout`.
   public let base: Int64
+  /// The elements; see `Layout`.
   public let values: UnsafeRawPointer
+  /// Where each element begins, for texts and data; nil for others.
   public let offsets: UnsafeRawPointer?
   /// nil: no null in the run. Bit i set: row i is null and its element is unspecified (but readable).
   public let nulls: UnsafePointer<UInt64>?
   /// Bounds over the rows that are neither null nor a Double or Float NaN, as ordinals (see `ZoneHint`). May be wider than the
   /// data, never narrower; `min > max` when there is no such row.
   public let min: Int64
+  /// See `min`.
   public let max: Int64
 
   @inlinable public init(
@@ -48,6 +55,7 @@ public struct ColumnVector {
 }
 
 extension ColumnVector {
+  /// Whether a row is null. O(1).
   @inlinable @inline(__always) public func isNull(at row: Int) -> Bool {
     guard let nulls else { return false }
     return nulls[row &>> 6] &>> UInt64(row & 63) & 1 == 1

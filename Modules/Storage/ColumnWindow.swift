@@ -6,8 +6,11 @@ import Values
 /// Like a batch of one column whose memory outlives the call. Row i is `firstKey + i`, always: sparse runs
 /// are given as one row.
 public struct ColumnWindow {
+  /// The key of the first row.
   public let firstKey: Int64
+  /// nil: every row lives. Bit i clear: there is no object in row i.
   public let live: UnsafePointer<UInt64>?
+  /// The column's values.
   public let vector: ColumnVector
 
   @inlinable public init(firstKey: Int64, live: UnsafePointer<UInt64>?, vector: ColumnVector) {

@@ -41,8 +41,11 @@ public struct CommitRecord: Sendable, Hashable {
 /// What one commit did to one table. An object is in at most one of `inserted`, `deleted` and `modified`:
 /// inserted and changed is inserted, inserted and deleted is nothing.
 public struct TableChange: Sendable, Hashable {
+  /// The table that was changed.
   public var table: TableID
+  /// Objects that are there after and were not before.
   public var inserted: KeyRuns
+  /// Objects that were there before and are not after.
   public var deleted: KeyRuns
   /// Objects that were there before and after, ascending by key, with the properties that were set to a
   /// different value or whose collection was edited.
@@ -66,13 +69,17 @@ public struct TableChange: Sendable, Hashable {
     self.collections = collections
   }
 
+  /// Whether nothing of the table was changed.
   public var isEmpty: Bool {
     inserted.isEmpty && deleted.isEmpty && modified.isEmpty && lists.isEmpty && collections.isEmpty
   }
 }
 
+/// An object of which something was changed.
 public struct ModifiedObject: Sendable, Hashable {
+  /// The object.
   public var key: ObjectKey
+  /// What was set to a different value, and which collections were edited.
   public var properties: PropertySet
 
   public init(key: ObjectKey, properties: PropertySet) {
@@ -83,6 +90,7 @@ public struct ModifiedObject: Sendable, Hashable {
 
 /// The edits of one list in order, as positions; the values are in the data.
 public struct ListChange: Sendable, Hashable {
+  /// One edit; positions are those at its turn.
   public enum Edit: Sendable, Hashable {
     case insert(at: Int, count: Int)
     case remove(Range<Int>)
@@ -90,8 +98,11 @@ public struct ListChange: Sendable, Hashable {
     case move(from: Int, to: Int)
     case clear
   }
+  /// The object that has the list.
   public var owner: ObjectKey
+  /// The list.
   public var property: PropertyID
+  /// The edits, in their order.
   public var edits: [Edit]
 
   public init(owner: ObjectKey, property: PropertyID, edits: [Edit]) {
@@ -104,7 +115,9 @@ public struct ListChange: Sendable, Hashable {
 /// The net changes of one set or map by one commit: which members, or which keys. Positions follow from
 /// `StorageReading.position(of:)` in the versions before and after.
 public struct CollectionChange: Sendable, Hashable {
+  /// The object that has the set or map.
   public var owner: ObjectKey
+  /// The set or map.
   public var property: PropertyID
   /// Ascending by `Value.order(to:)` of their members, each member once.
   public var members: [MemberChange]
@@ -118,6 +131,7 @@ public struct CollectionChange: Sendable, Hashable {
 
 /// What happened to one member of a set or one key of a map.
 public struct MemberChange: Sendable, Hashable {
+  /// What happened.
   public enum Kind: UInt8, Sendable, Hashable {
     case inserted
     /// A key of a map has another value than before. Never in a set.
@@ -127,6 +141,7 @@ public struct MemberChange: Sendable, Hashable {
 
   /// The member of the set; of a map the key, as a string.
   public var member: Value
+  /// What happened to it.
   public var kind: Kind
 
   public init(_ member: Value, _ kind: Kind) {

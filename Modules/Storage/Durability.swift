@@ -13,10 +13,14 @@ public enum Durability: Sendable, Hashable {
 /// The moment after which waiting ends. A plain value, so that one deadline can be carried through several
 /// waits.
 public struct Deadline: Sendable, Hashable {
+  /// When waiting ends; nil: never.
   public var instant: ContinuousClock.Instant?
 
+  /// Ends at that moment; nil: never.
   public init(_ instant: ContinuousClock.Instant?) { self.instant = instant }
+  /// Waits for as long as it takes.
   public static let never = Deadline(nil)
+  /// Ends so long from now.
   public static func after(_ duration: Duration) -> Deadline { Deadline(.now + duration) }
   /// Time left, zero when past; nil: no end.
   public var remaining: Duration? { instant.map { max(.zero, ContinuousClock.now.duration(to: $0)) } }

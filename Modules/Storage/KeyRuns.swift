@@ -3,8 +3,10 @@ import Values
 /// A set of object keys (positive, as keys are) as ascending, disjoint, non-adjacent runs: a bulk insert of a million objects is one
 /// run.
 public struct KeyRuns: Sendable, Hashable {
+  /// Ascending, disjoint, and none next to another.
   public private(set) var runs: [ClosedRange<Int64>]
 
+  /// No keys.
   public init() { runs = [] }
 
   /// From keys in any order, duplicates allowed. O(n log n), O(n) where they lie close together.
@@ -48,6 +50,7 @@ public struct KeyRuns: Sendable, Hashable {
     }
   }
 
+  /// Whether there are no keys.
   public var isEmpty: Bool { runs.isEmpty }
   /// Runs lie within positive keys, so the sum cannot overflow.
   public var count: Int { runs.reduce(0) { $0 + $1.count } }

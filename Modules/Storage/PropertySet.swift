@@ -8,11 +8,15 @@ public struct PropertySet: Sendable, Hashable {
   private var first: UInt64 = 0
   private var more: [UInt64] = []
 
+  /// No properties.
   public init() {}
+  /// These properties.
   public init(_ properties: some Sequence<PropertyID>) { for property in properties { insert(property) } }
 
+  /// Whether there are none.
   public var isEmpty: Bool { first == 0 && more.isEmpty }
 
+  /// Puts a property in. O(1), and memory where its number is 64 or more.
   public mutating func insert(_ property: PropertyID) {
     let (word, bit) = (Int(property.rawValue >> 6), UInt64(1) << UInt64(property.rawValue & 63))
     if word == 0 {
@@ -23,18 +27,21 @@ public struct PropertySet: Sendable, Hashable {
     more[word - 1] |= bit
   }
 
+  /// Whether a property is in it. O(1).
   public func contains(_ property: PropertyID) -> Bool {
     let (word, bit) = (Int(property.rawValue >> 6), UInt64(1) << UInt64(property.rawValue & 63))
     if word == 0 { return first & bit != 0 }
     return word <= more.count && more[word - 1] & bit != 0
   }
 
+  /// Puts all of another set in.
   public mutating func formUnion(_ other: PropertySet) {
     first |= other.first
     while more.count < other.more.count { more.append(0) }
     for (i, word) in other.more.enumerated() { more[i] |= word }
   }
 
+  /// Whether no property is in both.
   public func isDisjoint(with other: PropertySet) -> Bool {
     first & other.first == 0 && zip(more, other.more).allSatisfy { $0 & $1 == 0 }
   }

@@ -21,9 +21,11 @@ public protocol QueryPushdown: StorageReading {
 public struct PushedQuery: Sendable {
   /// The engine's form, for example SQL with its arguments. Also what `explain` shows.
   public var statement: String
+  /// What goes into the statement's places, first to last.
   public var arguments: [Value]
   /// What the caller still has to test for each object.
   public var residual: PredicateNode
+  /// Whether keys come in the query's order, so that nobody has to sort.
   public var ordersResult: Bool
   /// Only ever true when the residual is `.constant(true)` and the order is pushed or the query has none.
   public var appliesLimit: Bool

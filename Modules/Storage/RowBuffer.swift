@@ -8,7 +8,9 @@ import Values
 ///
 /// Not thread-safe; `@exclusivity(unchecked)`, as no access to a variable spans another call. Setting a slot is O(1) plus the bytes copied.
 public final class RowBuffer {
+  /// The table that the row is for.
   public let table: TableID
+  /// How many slots there are: one for each column.
   public let count: Int
   @usableFromInline let words: UnsafeMutablePointer<Int64>
   @usableFromInline let nulls: UnsafeMutablePointer<Bool>
@@ -23,6 +25,7 @@ public final class RowBuffer {
   private let absentNulls: [Bool]
   private let absentBytes: [UInt8]
 
+  /// A buffer for rows of this table, with every slot absent.
   public init(_ entry: TableEntry) {
     table = entry.id
     count = entry.columns.count
@@ -75,11 +78,13 @@ public final class RowBuffer {
 }
 
 extension RowBuffer {
+  /// Sets a fixed-width value; a slot outside is the caller's mistake and is not looked for. O(1).
   @inlinable public func set(_ slot: Int, word: Int64) {
     words[slot] = word
     nulls[slot] = false
   }
 
+  /// Makes a slot null.
   @inlinable public func setNull(_ slot: Int) { nulls[slot] = true }
 
   /// The bytes are copied. A row holds up to 4 GiB of them; what passes that is refused by `insert` as
@@ -96,6 +101,7 @@ extension RowBuffer {
     arenaUsed += bytes.count
   }
 
+  /// Sets a slot to a value of its type, as one box.
   public func set(_ slot: Int, _ value: Value) {
     if types[slot] != .mixed, let word = value.word { return set(slot, word: word) }
     value.withBytes(as: types[slot]) { bytes in
@@ -103,6 +109,7 @@ extension RowBuffer {
     }
   }
 
+  /// Whether a slot is null.
   @inlinable public func isNull(_ slot: Int) -> Bool { nulls[slot] }
   /// The word of a word column; unspecified when the slot is null.
   @inlinable public func word(_ slot: Int) -> Int64 { words[slot] }

@@ -67,7 +67,9 @@ public struct StorageStatistics: Sendable {
 
 /// A reader that holds a version.
 public struct VersionPin: Sendable, Hashable {
+  /// Which version is held.
   public var version: Version
+  /// The process that holds it.
   public var processID: Int32
   /// What the holder calls itself; nil when it did not say.
   public var label: String?

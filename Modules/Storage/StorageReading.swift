@@ -183,7 +183,8 @@ extension StorageReading {
 
   private func collectionType(_ column: ColumnID) throws(StorageError) -> ValueType {
     guard let schema = catalog[column]?.schema, schema.isCollection, let type = schema.valueType else {
-      throw StorageError(.misuse, .statement, "There is no collection column \(column.property.rawValue) in table \(column.table.rawValue).")
+      throw StorageError(
+        .misuse, .statement, "There is no collection column \(column.property.rawValue) in table \(column.table.rawValue).")
     }
     return type
   }

@@ -10,14 +10,17 @@ import Values
 /// let store = try Store(.lmdb(url, models: Person.self, Dog.self))
 /// ```
 public struct StoreConfiguration: Sendable {
+  /// What keeps the data, and where.
   public var backend: any StorageBackend
   /// The model types. The store holds exactly these; others in the file are left alone.
   public var models: [any SchemaDescribing.Type]
+  /// How the engine opens the file.
   public var options: OpenOptions
   /// What a returned `write` survives; each write can say otherwise.
   public var durability: Durability
   /// How long a write waits for other writers; nil: as long as it takes.
   public var writeTimeout: Duration?
+  /// What becomes of a program's mistakes that cannot be thrown.
   public var misuse: MisusePolicy
   /// Whether the store moves to new versions by itself, at its context's next turn.
   public var autorefresh: Bool
@@ -66,6 +69,7 @@ public struct StoreConfiguration: Sendable {
     compactsWhenOpened = nil
   }
 
+  /// The schema that the models declare.
   public var schema: Schema { Schema(models.map { $0._$schema }) }
 }
 

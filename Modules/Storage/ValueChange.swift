@@ -3,10 +3,15 @@ import Values
 /// One scalar of one object before and after a commit. Null stands for the values of objects that were not there before, or are
 /// not there after.
 public struct ValueChange: Sendable, Hashable {
+  /// The object's table.
   public var table: TableID
+  /// The object.
   public var key: ObjectKey
+  /// The scalar or link.
   public var property: PropertyID
+  /// What it was; null where there was no object.
   public var old: Value
+  /// What it is; null where there is no object.
   public var new: Value
 
   public init(_ column: ColumnID, _ key: ObjectKey, old: Value, new: Value) {

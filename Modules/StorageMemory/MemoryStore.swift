@@ -118,7 +118,9 @@ final class MemorySnapshot: KeyValueSnapshot {
   }
 
   private func tree() throws(StorageError) -> MemoryTree {
-    guard let root = root.withLock({ $0 }) else { throw StorageError(.closed, .transaction, "The snapshot has ended.", remedy: "Begin another.") }
+    guard let root = root.withLock({ $0 }) else {
+      throw StorageError(.closed, .transaction, "The snapshot has ended.", remedy: "Begin another.")
+    }
     return root
   }
 }

@@ -20,6 +20,7 @@ public struct SQLiteBackend: StorageBackend {
 
   private static let openFiles = OpenFiles<SQLiteEngine>()
 
+  /// The store in the file at `path`, which need not exist yet. Opens nothing.
   public init(path: String) { location = path }
 
   private var file: StoreFile { StoreFile(path: location) }

@@ -5,6 +5,7 @@ import Synchronization
 import Values
 
 extension SQLiteEngine {
+  /// As `StorageEngine` says; the reader has a connection of its own until it ends.
   public func beginRead() throws(StorageError) -> any ReadTransaction {
     try mark.check()
     if options.isReadOnly { try followLog() }

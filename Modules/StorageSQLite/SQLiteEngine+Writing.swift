@@ -5,6 +5,7 @@ import Synchronization
 import Values
 
 extension SQLiteEngine {
+  /// As `StorageEngine` says: stands in the line of writers first, and takes SQLite's lock then.
   public func beginWrite(_ deadline: Deadline) throws(StorageError) -> any WriteTransaction {
     try checkOpen()
     guard let lock else {

@@ -7,6 +7,7 @@ extension Decimal128 {
     return a.exponent >= b.exponent ? sum(a, b) : sum(b, a)
   }
 
+  /// The difference, rounded as a sum is.
   public static func - (a: Decimal128, b: Decimal128) -> Decimal128 { a + -b }
 
   /// The exact product, rounded once. Zero times infinity gives NaN.
@@ -45,9 +46,13 @@ extension Decimal128 {
     return Decimal128(isNegative: isNegative, WidePair(quotient), exponent: exponent, isInexact: remainder != 0)
   }
 
+  /// As `+`.
   public static func += (a: inout Decimal128, b: Decimal128) { a = a + b }
+  /// As `-`.
   public static func -= (a: inout Decimal128, b: Decimal128) { a = a - b }
+  /// As `*`.
   public static func *= (a: inout Decimal128, b: Decimal128) { a = a * b }
+  /// As `/`.
   public static func /= (a: inout Decimal128, b: Decimal128) { a = a / b }
 
   /// The coefficient with as many zeroes as it takes to 34 digits. Not for zero.

@@ -4,6 +4,7 @@ extension Decimal128 {
     self.init(isNegative: integer < 0, coefficient: UInt128(integer.magnitude), exponent: 0)
   }
 
+  /// The integer, exactly.
   public init(_ integer: Int) { self.init(Int64(integer)) }
 
   /// The number nearest to the exact value of a double, ties to even. `Decimal128(0.1)` is

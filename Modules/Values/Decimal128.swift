@@ -50,8 +50,11 @@ public struct Decimal128: Sendable {
     low = UInt64(truncatingIfNeeded: coefficient)
   }
 
+  /// No number: equal to nothing, itself included.
   public static let nan = Decimal128(bits: 0x7C00_0000_0000_0000)
+  /// Above every number; its negation is below.
   public static let infinity = Decimal128(bits: 0x7800_0000_0000_0000)
+  /// 0, without a sign.
   public static let zero = Decimal128(isNegative: false, coefficient: 0, exponent: 0)
   /// 9.999…E+6144, of 34 nines.
   public static let greatestFiniteMagnitude = Decimal128(
@@ -62,12 +65,17 @@ public struct Decimal128: Sendable {
 }
 
 extension Decimal128 {
+  /// Whether it is no number.
   public var isNaN: Bool { high >> 58 & 0x1F == 0x1F }
+  /// Whether it is infinite, of either sign.
   public var isInfinite: Bool { high >> 58 & 0x1F == 0x1E }
+  /// Whether it is a number, and not infinite.
   public var isFinite: Bool { high >> 59 & 0xF != 0xF }
+  /// Whether it is 0, of either sign and with any exponent.
   public var isZero: Bool { isFinite && coefficient == 0 }
   /// The sign bit, also of zeroes; false for NaN.
   public var isNegative: Bool { high >> 63 == 1 }
+  /// The same without its sign.
   public var magnitude: Decimal128 { isNegative ? -self : self }
 
   /// The integer before the power of ten; of no meaning for NaN and infinities.
@@ -78,6 +86,7 @@ extension Decimal128 {
   /// Whether sign, coefficient and exponent are the same: `1.5` and `1.50` are not, NaN and NaN are.
   public func isIdentical(to other: Decimal128) -> Bool { high == other.high && low == other.low }
 
+  /// The same with the other sign; NaN stays as it is.
   public static prefix func - (x: Decimal128) -> Decimal128 {
     x.isNaN ? x : Decimal128(flippingSignOf: x)
   }

@@ -13,6 +13,7 @@ public struct Derivation: Sendable, Hashable, Codable {
     case average
   }
 
+  /// What is computed.
   public var function: Function
   /// A list, set, map or inverse of the type that has the derived property.
   public var relationship: String

@@ -4,6 +4,7 @@ public struct TableID: RawRepresentable, Hashable, Comparable, Sendable, Codable
   public let rawValue: UInt16
   @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
   @inlinable public init(_ rawValue: UInt16) { self.rawValue = rawValue }
+  /// By number, which is the order of being stored first.
   @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
@@ -12,6 +13,7 @@ public struct PropertyID: RawRepresentable, Hashable, Comparable, Sendable, Coda
   public let rawValue: UInt16
   @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
   @inlinable public init(_ rawValue: UInt16) { self.rawValue = rawValue }
+  /// By number, which is the order of being stored first.
   @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
@@ -20,13 +22,17 @@ public struct IndexID: RawRepresentable, Hashable, Comparable, Sendable, Codable
   public let rawValue: UInt16
   @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
   @inlinable public init(_ rawValue: UInt16) { self.rawValue = rawValue }
+  /// By number, which is the order of being stored first.
   @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// One property of one table, as storage addresses it.
 public struct ColumnID: Hashable, Sendable, Codable {
+  /// The table.
   public let table: TableID
+  /// The property, by its number in the table.
   public let property: PropertyID
+  /// Names a column, whether there is one or not.
   @inlinable public init(_ table: TableID, _ property: PropertyID) {
     self.table = table
     self.property = property

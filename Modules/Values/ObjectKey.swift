@@ -9,6 +9,7 @@ public struct ObjectKey: RawRepresentable, Hashable, Comparable, Sendable, Codab
   @inlinable public init(rawValue: Int64) { self.rawValue = rawValue }
   @inlinable public init(_ rawValue: Int64) { self.rawValue = rawValue }
 
+  /// By number, which is the order of insertion.
   @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 

@@ -1,12 +1,15 @@
 /// A reference to an object of any type: what a link in a mixed value is. Links whose property says the type are
 /// an `ObjectKey` alone.
 public struct ObjectLink: Sendable, Hashable, Codable {
+  /// The table of the object.
   public let table: TableID
+  /// The object's key there.
   public let key: ObjectKey
 
   /// The largest key that a link in a mixed value can have, 2^47 − 1.
   public static let keyMax: Int64 = 1 << 47 - 1
 
+  /// Names an object, whether there is one or not.
   public init(_ table: TableID, _ key: ObjectKey) {
     self.table = table
     self.key = key

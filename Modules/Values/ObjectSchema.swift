@@ -1,5 +1,6 @@
 /// An index over several properties, in that order. Single-property indexes are marked on the property.
 public struct IndexSchema: Sendable, Hashable, Codable {
+  /// Names of scalar properties, first to last.
   public var properties: [String]
   /// Whether no two objects may have the same values, as `Value.order(to:)` says it (0.0 is the same as −0.0).
   /// A null is the same as nothing: any number of objects may have it, also in one column of several.
@@ -13,7 +14,9 @@ public struct IndexSchema: Sendable, Hashable, Codable {
 
 /// One model type: its name and its properties in the order of declaration.
 public struct ObjectSchema: Sendable, Hashable, Codable {
+  /// What identifies the type, in programs and files.
   public var name: String
+  /// In the order of declaration, inverses included.
   public var properties: [PropertySchema]
   /// Compound indexes.
   public var indexes: [IndexSchema]
@@ -30,7 +33,9 @@ public struct ObjectSchema: Sendable, Hashable, Codable {
     self.isEmbedded = isEmbedded
   }
 
+  /// The property that is the primary key; nil where there is none.
   public var primaryKey: PropertySchema? { properties.first { $0.isPrimaryKey } }
+  /// A property by its name; nil where there is none. O(properties).
   public func property(named name: String) -> PropertySchema? { properties.first { $0.name == name } }
 
   /// Every index the type asks for: single ones first, in property order, then compound ones. The primary
@@ -43,10 +48,13 @@ public struct ObjectSchema: Sendable, Hashable, Codable {
 
 /// The types of a store, as the program declares them.
 public struct Schema: Sendable, Hashable, Codable {
+  /// In no particular order; each name once.
   public var objects: [ObjectSchema]
 
+  /// The schema of these types. Nothing is checked yet.
   public init(_ objects: [ObjectSchema]) { self.objects = objects }
 
+  /// A type by its name; nil where there is none. O(types).
   public subscript(name: String) -> ObjectSchema? { objects.first { $0.name == name } }
 }
 

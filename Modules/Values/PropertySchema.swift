@@ -22,15 +22,20 @@ public enum PropertyKind: Sendable, Hashable, Codable {
 /// One property of a model, as declared. The names of properties identify them; storage gives them
 /// numbers in its `Catalog`.
 public struct PropertySchema: Sendable, Hashable, Codable {
+  /// What identifies the property in its type.
   public var name: String
+  /// What it holds: one value, a collection, or an inverse.
   public var kind: PropertyKind
   /// Whether the scalar, or the collection's element, may be null. To-one links always may; mixed properties are
   /// declared optional. Elements of sets of links never are; values of maps of links may be.
   public var isOptional: Bool
   /// The name of the type a link or a collection of links points to; nil otherwise.
   public var target: String?
+  /// Whether it identifies an object in its type. It has a unique index then, and is set once.
   public var isPrimaryKey: Bool
+  /// Whether an index is kept, for conditions and orders.
   public var isIndexed: Bool
+  /// Whether no two objects may have the same value: a unique index. Null may come any number of times.
   public var isUnique: Bool
   /// The value of the property for objects stored before the property existed, when it is not optional.
   /// nil: the zero of the type (0, false, "", empty data, the reference date, the zero UUID or ObjectId).
@@ -76,12 +81,17 @@ extension PropertySchema {
     case .linkingObjects: nil
     }
   }
+  /// One value, or a link to one object.
   public var isScalar: Bool { if case .scalar = kind { true } else { false } }
+  /// Values in an order that the program gives them.
   public var isList: Bool { if case .list = kind { true } else { false } }
+  /// Values that are there once, in their own order.
   public var isSet: Bool { if case .set = kind { true } else { false } }
+  /// Values by keys.
   public var isMap: Bool { if case .map = kind { true } else { false } }
   /// A list, set or map.
   public var isCollection: Bool { isList || isSet || isMap }
+  /// What is computed from the other end of a relationship.
   public var isInverse: Bool { if case .linkingObjects = kind { true } else { false } }
   /// Whether the column may hold null: the scalar, or an element of the collection.
   public var mayBeNull: Bool { isOptional || valueType == .mixed || (isScalar && valueType == .link) }

@@ -1,7 +1,10 @@
 /// One mistake in a schema, for a person to mend.
 public struct SchemaFault: Sendable, Hashable, CustomStringConvertible {
+  /// The type that has it.
   public let type: String
+  /// The property that has it; nil where it is the type as a whole.
   public let property: String?
+  /// One sentence: what is wrong.
   public let message: String
 
   public init(type: String, property: String?, message: String) {

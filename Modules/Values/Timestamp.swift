@@ -34,6 +34,7 @@ public struct Timestamp: Sendable, Hashable {
 
   /// 2001-01-01 00:00 UTC.
   public static let reference = Timestamp(word: 0)
+  /// No time: what a `Date` of a NaN is.
   public static let nan = Timestamp(word: .min + 1)
   /// After every date.
   public static let infinity = Timestamp(word: infinityWord)

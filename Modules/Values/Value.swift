@@ -77,6 +77,7 @@ extension Value: Hashable {
 }
 
 extension Value {
+  /// Whether it is null.
   @inlinable public var isNull: Bool { if case .null = self { true } else { false } }
 
   /// Whether the value is a number or date that equals nothing in a condition.

@@ -5,8 +5,11 @@ public struct ValueMap: Sendable, Hashable {
   /// Ascending by key, each key once.
   public private(set) var entries: [Entry]
 
+  /// A key and its value.
   public struct Entry: Sendable {
+    /// The key; two are the same when their bytes are.
     public let key: String
+    /// What is kept under the key.
     public var value: Value
 
     public init(_ key: String, _ value: Value) {
@@ -15,6 +18,7 @@ public struct ValueMap: Sendable, Hashable {
     }
   }
 
+  /// A map without keys.
   public init() { entries = [] }
 
   /// Of entries in any order; the last one of a key counts. O(n log n).
@@ -34,7 +38,9 @@ public struct ValueMap: Sendable, Hashable {
     }
   }
 
+  /// How many keys there are.
   public var count: Int { entries.count }
+  /// Whether there is no key.
   public var isEmpty: Bool { entries.isEmpty }
 
   /// The value of a key; nil where there is none. Setting nil removes the key. O(log n), setting a new one O(n).

@@ -8,6 +8,7 @@ public struct Version: RawRepresentable, Hashable, Comparable, Sendable, Codable
   @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
   @inlinable public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 
+  /// Whether it was committed before the other.
   @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
   /// The version the next commit makes.
   @inlinable public var next: Version { Version(rawValue &+ 1) }

@@ -163,7 +163,8 @@ extension Property {
     }
     if isDerived, derivation == nil {
       context?.complain(
-        "say what the property follows from: '@Derived(\\Type.collection.count)' or '@Derived(.sum, of: \\Other.number, over: \\Type.collection)'",
+        "say what the property follows from: '@Derived(\\Type.collection.count)' or "
+          + "'@Derived(.sum, of: \\Other.number, over: \\Type.collection)'",
         id: "derived", at: binding)
     }
     if isDerived, defaultValue == nil, !isOptional {

@@ -56,7 +56,8 @@ struct Property {
   /// The default, when its text alone says what it is: then objects stored before the property existed can have
   /// it too.
   var constantDefault: ExprSyntax? {
-    guard let value = defaultValue, !isDerived, !isInverse, !isCollection, !isMixed, !value.is(NilLiteralExprSyntax.self) else { return nil }
+    guard let value = defaultValue, !isDerived, !isInverse, !isCollection, !isMixed, !value.is(NilLiteralExprSyntax.self)
+    else { return nil }
     return value.isConstant ? value : nil
   }
 }

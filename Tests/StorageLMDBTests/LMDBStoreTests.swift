@@ -2,6 +2,7 @@ import ColumnStore
 import Foundation
 import Storage
 import StorageLMDB
+import TestSupport
 import Testing
 import Values
 
@@ -68,13 +69,9 @@ struct LMDBStoreTests {
   }
 
   @Test func aRandomHistoryReadsAsADictionaryWould() throws {
-    var generator = SystemRandomNumberGenerator()
-    let seed = generator.next()
-    var state = seed
-    func next(_ bound: Int) -> Int {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Int(state >> 33) % bound
-    }
+    var generator = SeededGenerator.forTest()
+    let seed = generator.seed
+    func next(_ bound: Int) -> Int { generator.below(bound) }
     var model: [String: String] = [:]
     for version in 1...60 {
       var entries: [String: String?] = [:]

@@ -1,6 +1,7 @@
 import ColumnStore
 import Foundation
 import Storage
+import TestSupport
 import Testing
 import Values
 
@@ -91,7 +92,7 @@ struct SafePointTests {
       }
       kill(getpid(), SIGKILL)
     }
-    let seed = UInt64.random(in: 0 ... .max)
+    let seed = SeededGenerator.forTest().seed
     try loseWrites(since: Data(contentsOf: URL(fileURLWithPath: path + ".before")), seed: seed)
     try restartSystem(asOlderBuild: round % 2 == 1)
     let refused = #expect(throws: StorageError.self) { _ = try LMDBStore(path: path, isReadOnly: true) }

@@ -1,4 +1,5 @@
 import Storage
+import TestSupport
 import Testing
 import Values
 
@@ -86,7 +87,7 @@ import Values
   }
 
   @Test func anyBytesAreReadOrRefusedButNeverTrap() {
-    var generator = SystemRandomNumberGenerator()
+    var generator = SeededGenerator.forTest()
     for _ in 0..<20_000 {
       var bytes = record.encoded()
       for _ in 0..<Int.random(in: 1...4, using: &generator) {

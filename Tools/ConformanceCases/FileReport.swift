@@ -36,7 +36,9 @@ enum CaseResult {
   case inexpressible(String)
 
   /// The case, or its suite, could not be put to the store.
-  static func unreadable(_ error: any Error) -> CaseResult { .failed(expected: "a way to express it", got: "cannot be expressed: \(error)") }
+  static func unreadable(_ error: any Error) -> CaseResult {
+    .failed(expected: "a way to express it", got: "cannot be expressed: \(error)")
+  }
 
   static func check(_ holds: Bool, expected: @autoclosure () -> String, got: @autoclosure () -> String) -> CaseResult {
     holds ? .passed : .failed(expected: expected(), got: got())

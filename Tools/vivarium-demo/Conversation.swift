@@ -67,9 +67,11 @@ enum Conversation {
   static func report(_ times: [Duration], _ side: Side) {
     let sorted = times.filter { $0 > .zero }.sorted()
     guard let best = sorted.first, let worst = sorted.last else { return }
+    let name = (side.rawValue + ":").padding(toLength: 7, withPad: " ", startingAt: 0)
     Terminal.say(
-      "  \((side.rawValue + ":").padding(toLength: 7, withPad: " ", startingAt: 0)) was told of \(sorted.count) notes of the other side \(milliseconds(sorted[sorted.count / 2])) after they were written "
-        + "(median; \(milliseconds(best)) to \(milliseconds(worst)); the writer's commit included)")
+      "  \(name) was told of \(sorted.count) notes of the other side "
+        + "\(milliseconds(sorted[sorted.count / 2])) after they were written (median; \(milliseconds(best)) to "
+        + "\(milliseconds(worst)); the writer's commit included)")
   }
 }
 

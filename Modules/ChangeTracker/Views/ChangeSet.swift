@@ -12,6 +12,7 @@ public struct ChangeSet: Sendable, Hashable {
     /// In the new collection; also one of the insertions.
     public var to: Int
 
+    /// A row that went from one position to another.
     public init(from: Int, to: Int) {
       self.from = from
       self.to = to
@@ -29,6 +30,7 @@ public struct ChangeSet: Sendable, Hashable {
   /// Ascending by `from`.
   public var moves: [Move]
 
+  /// As its parts say; nothing checks that they fit each other.
   public init(
     deletions: [Int] = [], insertions: [Int] = [], modifications: [Int] = [], modificationsInNew: [Int] = [],
     moves: [Move] = []
@@ -40,6 +42,7 @@ public struct ChangeSet: Sendable, Hashable {
     self.moves = moves
   }
 
+  /// Whether nothing changed. Moves are deletions and insertions, and so are not looked at.
   public var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }
 

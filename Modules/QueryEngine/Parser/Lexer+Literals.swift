@@ -61,7 +61,9 @@ extension Lexer {
       offset += 2
       let digits = offset
       while isHexDigit(peek()) { offset += 1 }
-      guard offset > digits, let value = Int64(text(digits..<offset), radix: 16) else { throw fault("This is no hexadecimal number.", at: start) }
+      guard offset > digits, let value = Int64(text(digits..<offset), radix: 16) else {
+        throw fault("This is no hexadecimal number.", at: start)
+      }
       try endNumber(start)
       return .constant(.int(value))
     }

@@ -106,7 +106,8 @@ extension Parser {
     try expect("(")
     let type = token
     guard case .expression(.constant(.string(let name))) = try factor() else {
-      throw error(.syntax, "An object is named by its type's name in quotes and its primary key.", "Write obj('Type', key).", at: type.start)
+      throw error(
+        .syntax, "An object is named by its type's name in quotes and its primary key.", "Write obj('Type', key).", at: type.start)
     }
     try expect(",")
     let start = token.start

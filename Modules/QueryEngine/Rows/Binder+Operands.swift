@@ -133,7 +133,8 @@ extension Binder {
     }
     if comparator == .between {
       guard case .constants(let bounds) = b, bounds.count == 2 else {
-        throw QueryError(.badArgument, "BETWEEN needs exactly two bounds.", remedy: "Give a lower and an upper bound.", path: right.description)
+        throw QueryError(
+          .badArgument, "BETWEEN needs exactly two bounds.", remedy: "Give a lower and an upper bound.", path: right.description)
       }
     }
     for (many, other, node) in [(a, b, left), (b, a, right)] {

@@ -293,7 +293,9 @@ extension Binder {
     case "last": return .last
     case let text:
       guard let number = Int(text), number >= 0 else {
-        throw QueryError(.typeMismatch, "'\(component)' in '\(path)' is no position.", remedy: "Use a number, FIRST or LAST.", path: path.description)
+        throw QueryError(
+          .typeMismatch, "'\(component)' in '\(path)' is no position.", remedy: "Use a number, FIRST or LAST.",
+          path: path.description)
       }
       return .index(number)
     }

@@ -91,7 +91,9 @@ public struct TextQueryError: Error, Sendable, Hashable {
     public init(rawValue: String) { self.rawValue = rawValue }
   }
 
+  /// What is wrong, for code.
   public var code: Code
+  /// One sentence: what is wrong.
   public var message: String
   /// One sentence: what helps.
   public var remedy: String

@@ -95,7 +95,10 @@ struct SnippetFinder {
     let from = max(0, first - rest / 2)
     let start = text.index(text.startIndex, offsetBy: from)
     let stop = text.index(start, offsetBy: max(length, end - from), limitedBy: text.endIndex) ?? text.endIndex
-    let (low, high) = best.isEmpty ? (text.startIndex, stop) : (index(hits[best.lowerBound].bytes.lowerBound), index(hits[best.upperBound - 1].bytes.upperBound))
+    let (low, high) =
+      best.isEmpty
+      ? (text.startIndex, stop)
+      : (index(hits[best.lowerBound].bytes.lowerBound), index(hits[best.upperBound - 1].bytes.upperBound))
     return piece(roundedStart(start, before: low)..<roundedEnd(stop, behind: best.isEmpty ? start : high))
   }
 

@@ -8,15 +8,19 @@ public struct SectionedChanges: Sendable, Hashable {
   public var deletedSections: [Int] = []
   /// New indexes of sections that came.
   public var insertedSections: [Int] = []
+  /// Old paths of rows that are gone.
   public var deletions: [RowPath] = []
+  /// New paths of rows that came.
   public var insertions: [RowPath] = []
   /// Rows that stand elsewhere now, in the order of the list or in another section.
   public var moves: [RowStep] = []
   /// Rows that stayed and have other values.
   public var updates: [RowStep] = []
 
+  /// Nothing changed.
   public init() {}
 
+  /// Whether nothing changed.
   public var isEmpty: Bool {
     deletions.isEmpty && insertions.isEmpty && moves.isEmpty && updates.isEmpty && deletedSections.isEmpty
       && insertedSections.isEmpty

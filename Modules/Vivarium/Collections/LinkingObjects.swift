@@ -18,6 +18,7 @@ public struct LinkingObjects<Element: Model>: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { state?.keys().count ?? 0 }
 
+  /// The object at a position; outside as with `Results`. The first access evaluates the links, each further one is O(1).
   public subscript(position: Int) -> Element {
     // Without a state there is no valid position: a mistake of the program, as with an empty Array.
     guard let state else { return [Element]()[position] }
@@ -29,12 +30,15 @@ public struct LinkingObjects<Element: Model>: RandomAccessCollection {
     return AnyIterator(Results<Element>(state).makeIterator())
   }
 
+  /// Those that pass a condition, live; nil for an unmanaged object. Reads nothing.
   public func `where`(_ condition: (Field<Element>) -> Condition) -> Results<Element>? { results?.where(condition) }
 
+  /// The same in the order of a property, live; nil for an unmanaged object. Reads nothing.
   public func sorted<V: Scalar>(by path: KeyPath<Element, V>, ascending: Bool = true) -> Results<Element>? {
     results?.sorted(by: path, ascending: ascending)
   }
 
+  /// The objects as they are now. O(n); empty for an unmanaged object.
   public func toArray() -> [Element] { Array(self) }
 }
 

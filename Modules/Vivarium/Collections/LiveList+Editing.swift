@@ -7,6 +7,7 @@ where Element: PersistableElement {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
 
+  /// How many elements there are now.
   public var count: Int {
     switch place {
     case .memory(let box): box.elements.count
@@ -44,6 +45,8 @@ where Element: PersistableElement {
   /// Walks the elements as they are when it is made.
   public func makeIterator() -> IndexingIterator<[Element]> { toArray().makeIterator() }
 
+  /// Replaces the elements of a range. In a store this needs a write: a mistake, as a range outside is, is reported by
+  /// `MisusePolicy`.
   public nonmutating func replaceSubrange<C: Collection>(
     _ range: Range<Int>, with elements: C
   ) where C.Element == Element {
@@ -62,16 +65,20 @@ where Element: PersistableElement {
     }
   }
 
+  /// Adds an element at the end; an unmanaged object is added to the store first. In a store this needs a write.
   public nonmutating func append(_ element: Element) { insert(contentsOf: CollectionOfOne(element), at: nil) }
 
+  /// Adds elements at the end, as one edit. Unmanaged objects are added to the store first.
   public nonmutating func append<S: Sequence>(contentsOf elements: S) where S.Element == Element {
     insert(contentsOf: Array(elements), at: nil)
   }
 
+  /// Puts an element before the one at `position`; at `count` it comes last.
   public nonmutating func insert(_ element: Element, at position: Int) {
     insert(contentsOf: CollectionOfOne(element), at: position)
   }
 
+  /// Puts elements before the one at `position`, as one edit; at `count` they come last.
   public nonmutating func insert<C: Collection>(contentsOf elements: C, at position: Int) where C.Element == Element {
     insert(contentsOf: elements, at: Optional(position))
   }
@@ -87,6 +94,7 @@ where Element: PersistableElement {
     }
   }
 
+  /// Takes the element at a position out, and returns it; outside as with the subscript. An object itself stays in the store.
   @discardableResult
   public nonmutating func remove(at position: Int) -> Element {
     let element = self[position]
@@ -113,6 +121,7 @@ where Element: PersistableElement {
     removeSubrange(count - Swift.min(Swift.max(number, 0), count)..<count)
   }
 
+  /// Takes the elements of a range out. Objects stay in the store.
   public nonmutating func removeSubrange(_ range: Range<Int>) {
     switch place {
     case .memory(let box): box.edit { $0.removeSubrange(range) }
@@ -120,6 +129,7 @@ where Element: PersistableElement {
     }
   }
 
+  /// Takes all elements out. Objects stay in the store; `keepingCapacity` is for lists in memory alone.
   public nonmutating func removeAll(keepingCapacity: Bool = false) {
     switch place {
     case .memory(let box): box.edit { $0.removeAll(keepingCapacity: keepingCapacity) }
@@ -135,6 +145,7 @@ where Element: PersistableElement {
     }
   }
 
+  /// Exchanges two elements: in a store as two moves, which observers may be told as such.
   public nonmutating func swapAt(_ i: Int, _ j: Int) {
     if i == j { return }
     switch place {
@@ -167,6 +178,7 @@ extension LiveList where Element: Model {
     return results(in: handle.store).where(condition)
   }
 
+  /// The elements in the order of a property, live. A list in memory gives no live results: nil.
   public func sorted<V: Scalar>(by path: KeyPath<Element, V>, ascending: Bool = true) -> Results<Element>? {
     guard case .store(let handle) = place else { return nil }
     return results(in: handle.store).sorted(by: path, ascending: ascending)

@@ -41,6 +41,7 @@ public struct LiveList<Element> {
   /// An empty list in memory.
   public init() { place = .memory(Box([])) }
 
+  /// A list in memory of these elements.
   public init<S: Sequence>(_ elements: S) where S.Element == Element { place = .memory(Box(Array(elements))) }
 }
 

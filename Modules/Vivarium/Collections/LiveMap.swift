@@ -5,7 +5,8 @@ import Values
 /// Scalars or objects by keys, which are strings, that belong to one object.
 ///
 /// In a store it is live: it holds nothing, reads what the store's version says, and changes only inside a write. It is walked
-/// in the order of the keys' UTF-8 bytes; two keys are the same when their bytes are. A map of an unmanaged object, or one of its own, is kept in memory. Edits do not
+/// in the order of the keys' UTF-8 bytes; two keys are the same when their bytes are. A map of an unmanaged object, or one of its own,
+/// is kept in memory. Edits do not
 /// assign the property: `person.phones["home"] = "…"`. An object that is deleted goes out of the map with its key. The map of
 /// an object that is gone is empty.
 public struct LiveMap<Value> {
@@ -39,12 +40,14 @@ public struct LiveMap<Value> {
   /// An empty map in memory.
   public init() { place = .memory(Box()) }
 
+  /// A map in memory of these entries; of two with one key the later counts.
   public init(_ entries: some Sequence<(String, Value)>) {
     var given: [MapKey: Value] = [:]
     for (key, value) in entries { given[MapKey(key)] = value }
     place = .memory(Box(given))
   }
 
+  /// A map in memory with what the dictionary has.
   public init(_ dictionary: [String: Value]) {
     self.init(dictionary.lazy.map { ($0.key, $0.value) })
   }
@@ -82,6 +85,7 @@ extension LiveMap where Value: PersistableElement {
     }
   }
 
+  /// How many keys there are now.
   public var count: Int {
     switch place {
     case .memory(let box): box.entries.count
@@ -89,6 +93,7 @@ extension LiveMap where Value: PersistableElement {
     }
   }
 
+  /// Whether there is no key.
   public var isEmpty: Bool { count == 0 }
 
   /// The keys, in order.
@@ -105,8 +110,10 @@ extension LiveMap where Value: PersistableElement {
     }
   }
 
+  /// Removes a key and its value; one that is not there is no mistake. In a store this needs a write.
   public nonmutating func removeValue(forKey key: String) { self[key] = nil }
 
+  /// Removes all keys. Objects that were values stay in the store.
   public nonmutating func removeAll() {
     switch place {
     case .memory(let box): box.edit { $0 = [:] }

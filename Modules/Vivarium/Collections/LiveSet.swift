@@ -63,6 +63,7 @@ extension LiveSet where Element: Hashable {
 }
 
 extension LiveSet where Element: PersistableElement & Hashable {
+  /// A set in memory of these elements, each once.
   public init<S: Sequence>(_ elements: S) where S.Element == Element {
     self.init()
     for element in elements { insert(element) }
@@ -115,6 +116,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
     }
   }
 
+  /// Takes all members out. Objects stay in the store.
   public nonmutating func removeAll() {
     switch place {
     case .memory(let box): _ = box.remove(box.members) { _ in true }
@@ -126,14 +128,17 @@ extension LiveSet where Element: PersistableElement & Hashable {
     }
   }
 
+  /// Inserts these, one after the other; unmanaged objects are added to the store first.
   public nonmutating func formUnion(_ others: some Sequence<Element>) {
     for element in Array(others) { insert(element) }
   }
 
+  /// Takes those of these out that are members.
   public nonmutating func subtract(_ others: some Sequence<Element>) {
     for element in Array(others) { remove(element) }
   }
 
+  /// Takes all members out that are not among these. O(n) over both.
   public nonmutating func formIntersection(_ others: some Sequence<Element>) {
     let kept = Set(others.map { LiveSet.identity($0) })
     for element in toArray() where !kept.contains(LiveSet.identity(element)) { remove(element) }
@@ -145,6 +150,7 @@ where Element: PersistableElement & Hashable {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
 
+  /// How many members there are now.
   public var count: Int {
     switch place {
     case .memory(let box): box.elements.count

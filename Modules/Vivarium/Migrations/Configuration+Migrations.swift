@@ -4,9 +4,11 @@ import Values
 /// A step in the life of a schema with a name of its own. It runs once on each file, in the order of the list, and the file
 /// remembers it.
 public struct NamedMigration: Sendable {
+  /// By what the file remembers that it ran: give it another, and it runs again.
   public let name: String
   let body: @Sendable (Migration) throws -> Void
 
+  /// A step with a name that no other has. When `body` throws, opening fails with `.migrationFailed` and the file is as it was.
   public init(_ name: String, _ body: @escaping @Sendable (Migration) throws -> Void) {
     self.name = name
     self.body = body

@@ -7,6 +7,7 @@ public struct MigrationObject {
   private let reading: any StorageReading
   private let write: RecordedTransaction?
   let table: TableID
+  /// The object's key: the same before and after.
   public let key: ObjectKey
 
   init(_ reading: any StorageReading, _ write: RecordedTransaction?, _ table: TableID, _ key: ObjectKey) {
@@ -16,6 +17,7 @@ public struct MigrationObject {
     self.key = key
   }
 
+  /// The name of the object's type.
   public var type: String { reading.catalog[table]?.name ?? "?" }
 
   /// A scalar or link by name; null where it is null, and for names that there are not.

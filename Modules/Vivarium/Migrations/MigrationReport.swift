@@ -23,6 +23,7 @@ public struct MigrationReport: Sendable {
 public struct MigrationProgress: Sendable, Hashable {
   /// Objects that were looked at, and how many there are to look at, as far as that is known.
   public var done: Int
+  /// See `done`.
   public var total: Int
 }
 

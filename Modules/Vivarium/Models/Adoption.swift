@@ -66,8 +66,10 @@ public final class Adoption {
 
   func checkValues() throws(StoreError) { if let fault { throw fault } }
 
+  /// For the code that `@Model` writes: takes over a property's value.
   @inlinable public func put<T: Persistable>(_ value: T, _ ordinal: Int) { T._$put(self, ordinal, value) }
 
+  /// For the code that `@Model` writes: takes over a required property's value. `.missingValue` where it was never set.
   @inlinable public func put<T: Scalar>(required value: T?, _ ordinal: Int) throws(StoreError) {
     guard let value else { return try miss(ordinal) }
     value._$put(row, slots[ordinal])

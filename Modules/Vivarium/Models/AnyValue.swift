@@ -23,8 +23,10 @@ public struct AnyValue: Sendable, Hashable {
   /// The store whose objects the value links to; nil where it links to none, and where nobody said.
   var store: StoreIdentity?
 
+  /// A mixed value; null without an argument.
   public init(_ value: Values.Value = .null) { self.value = value }
 
+  /// A mixed value of what a property of that type would store.
   public init(_ scalar: some Scalar) { self.init(scalar.persistedValue) }
 
   /// A link to an object of a store. `.notManaged` for an object that was not added, `.objectDeleted` for one that is gone.
@@ -47,17 +49,29 @@ public struct AnyValue: Sendable, Hashable {
     return store.live(link.key.rawValue)
   }
 
+  /// Whether it is nothing.
   public var isNull: Bool { value.isNull }
+  /// The value, if it is a Bool.
   public var bool: Bool? { Bool(persisted: value) }
+  /// The value, if it is an integer.
   public var int: Int? { Int(persisted: value) }
+  /// The value, if it is a Float.
   public var float: Float? { Float(persisted: value) }
+  /// The value, if it is a Double.
   public var double: Double? { Double(persisted: value) }
+  /// The value, if it is a text.
   public var string: String? { String(persisted: value) }
+  /// The value, if it is bytes.
   public var data: Data? { Data(persisted: value) }
+  /// The value, if it is a point in time; rounded to the next `Date`.
   public var date: Date? { Date(persisted: value) }
+  /// The value, if it is a point in time, to the nanosecond.
   public var timestamp: Timestamp? { Timestamp(persisted: value) }
+  /// The value, if it is a UUID.
   public var uuid: UUID? { UUID(persisted: value) }
+  /// The value, if it is an ObjectId.
   public var objectId: ObjectId? { ObjectId(persisted: value) }
+  /// The value, if it is a decimal.
   public var decimal: Decimal128? { Decimal128(persisted: value) }
 
   /// The elements of a nested list.

@@ -16,8 +16,11 @@ import Values
 /// It is queried, sorted and indexed as what it is stored as. A property of it that was never set is made from that scalar's
 /// zero.
 public protocol CustomPersistable: Scalar {
+  /// What is stored.
   associatedtype PersistedType: Scalar
+  /// Makes a value of what was stored. It must take every one: `FailableCustomPersistable` need not.
   init(persistedValue: PersistedType)
+  /// What to store; `init(persistedValue:)` has to make the same value of it.
   var persistableValue: PersistedType { get }
 }
 
@@ -41,8 +44,11 @@ extension CustomPersistable {
 /// A `CustomPersistable` that not every stored value can be made of: another version of the program, or another program,
 /// may have written one that is none.
 public protocol FailableCustomPersistable: Scalar {
+  /// What is stored.
   associatedtype PersistedType: Scalar
+  /// Makes a value of what was stored; nil where it is none of this type.
   init?(persistedValue: PersistedType)
+  /// What to store; `init(persistedValue:)` has to make the same value of it.
   var persistableValue: PersistedType { get }
   /// What a stored value reads as that is none of this type. An optional property reads as nil.
   static var placeholder: Self { get }

@@ -30,8 +30,11 @@ public protocol Model: AnyObject, SchemaDescribing, Observable, PersistableEleme
 
 /// What a managed object is made of: its type's context in a store, its key, and the store it keeps alive.
 public struct ModelHandle {
+  /// The context of the object's type in its store.
   public let raw: UnsafeMutablePointer<RawContext>
+  /// The object's key; 0 where there is no object.
   public let key: Int64
+  /// What keeps the store open.
   public let owner: AnyObject
 
   @inlinable init(_ raw: UnsafeMutablePointer<RawContext>, _ key: Int64, _ owner: AnyObject) {
@@ -43,9 +46,12 @@ public struct ModelHandle {
 
 /// What identifies an object of a store in any context: its type and its key.
 public struct ObjectID: Sendable, Hashable, Codable {
+  /// The name of the type in the schema.
   public let type: String
+  /// The key: never given to another object of the type.
   public let key: ObjectKey
 
+  /// Names an object, whether there is one or not.
   public init(type: String, key: ObjectKey) {
     self.type = type
     self.key = key

@@ -33,6 +33,7 @@ public protocol PersistableElement {
 
 /// A property that is computed from the other end of a relationship.
 public protocol InverseProperty {
+  /// The type whose relationship points here.
   associatedtype Origin: Model
   static func _$inverse(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self
   static var _$unmanaged: Self { get }
@@ -40,6 +41,7 @@ public protocol InverseProperty {
 
 /// A property that points to objects of one type: the other end of an inverse.
 public protocol RelationshipProperty {
+  /// The type that is pointed to.
   associatedtype Target: Model
 }
 

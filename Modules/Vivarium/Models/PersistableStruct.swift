@@ -18,6 +18,7 @@ import Values
 /// stored value that cannot be read as the struct reads as nil where the property is optional, else as `init()`. Setting
 /// the property writes it whole; setting one field of it, too.
 public protocol PersistableStruct: Codable, Scalar {
+  /// The value of a property that was never set.
   init()
 }
 

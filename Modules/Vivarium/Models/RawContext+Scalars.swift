@@ -22,45 +22,60 @@ extension RawContext {
   @usableFromInline @inline(never)
   func fetchString(_ key: Int64, _ ordinal: Int) -> String? { String._$fetch(self, key, ordinal) }
 
+  /// The word as it is; 0 for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Int64 { word(key, ordinal) ?? 0 }
+  /// The word as an integer; 0 for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Int { Int(truncatingIfNeeded: word(key, ordinal) ?? 0) }
+  /// The word as an integer; 0 for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Int32 { Int32(truncatingIfNeeded: word(key, ordinal) ?? 0) }
+  /// The word as an integer; 0 for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Int16 { Int16(truncatingIfNeeded: word(key, ordinal) ?? 0) }
+  /// The word as an integer; 0 for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Int8 { Int8(truncatingIfNeeded: word(key, ordinal) ?? 0) }
+  /// Whether the word is not 0; false for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Bool { word(key, ordinal) ?? 0 != 0 }
+  /// The word's bits as a number; 0 for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Double {
     Double(bitPattern: UInt64(bitPattern: word(key, ordinal) ?? 0))
   }
+  /// The word's lower bits as a number; 0 for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Float {
     Float(bitPattern: UInt32(truncatingIfNeeded: word(key, ordinal) ?? 0))
   }
+  /// The word as a point in time; the reference date for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Date {
     Timestamp(word: word(key, ordinal) ?? 0).date
   }
+  /// The word as an integer; nil for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Int? { word(key, ordinal).map { Int(truncatingIfNeeded: $0) } }
+  /// The word as it is; nil for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Int64? { word(key, ordinal) }
+  /// Whether the word is not 0; nil for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Bool? { word(key, ordinal).map { $0 != 0 } }
+  /// The word's bits as a number; nil for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Double? {
     word(key, ordinal).map { Double(bitPattern: UInt64(bitPattern: $0)) }
   }
+  /// The word as a point in time; nil for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Date? {
     word(key, ordinal).map { Timestamp(word: $0).date }
   }
 
+  /// The text, copied; nil for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> String? {
     let window = windows + ordinal
@@ -70,6 +85,7 @@ extension RawContext {
     }
     return fetchString(key, ordinal)
   }
+  /// The text, copied; empty for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> String { (load(key, ordinal) as String?) ?? "" }
 }

@@ -27,6 +27,7 @@ extension RawContext {
   @inlinable @inline(__always)
   public func load<T: Persistable>(_ key: Int64, _ ordinal: Int) -> T { T._$load(self, key, ordinal) }
 
+  /// Sets a property of an object: in a write. Mistakes are reported by `MisusePolicy`.
   @inlinable
   public func store<T: Persistable>(_ key: Int64, _ ordinal: Int, _ value: T) {
     T._$store(self, key, ordinal, value)
@@ -43,6 +44,7 @@ extension RawContext {
   @inline(never)
   public func noteRead(_ key: Int64, _ ordinal: Int) { context.didRead(key, ordinal) }
 
+  /// The other end of a relationship.
   public func inverse<T: InverseProperty>(_ key: Int64, _ ordinal: Int) -> T { T._$inverse(self, key, ordinal) }
 }
 

@@ -14,6 +14,7 @@ import Values
 /// `value(named:)` throws it.
 @dynamicMemberLookup
 public struct Frozen<T: Model>: Sendable, Identifiable {
+  /// Names the object in any context.
   public let id: ObjectID
   private let read: SharedVersion
 
@@ -62,16 +63,19 @@ extension Frozen: Hashable {
 }
 
 extension Frozen {
+  /// A property's value in this version; a computed one is asked of a copy with the object's scalars.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, V>) -> V {
     guard let value = copied(path) else { return unmanagedCopy[keyPath: path] }
     return V(persisted: value.scalar) ?? V._$zero
   }
 
+  /// An optional property's value in this version.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, V?>) -> V? {
     guard let value = copied(path) else { return unmanagedCopy[keyPath: path] }
     return V(persisted: value.scalar)
   }
 
+  /// The object that was linked, frozen in the same version; of an inverse to one the first that pointed here.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, M?>) -> Frozen<M>? {
     if let ordinal = T.ordinal(of: path), T._$schema.properties[ordinal].isInverse {
       let owners: [Frozen<M>] = sources(ordinal)
@@ -80,30 +84,37 @@ extension Frozen {
     return copied(path).flatMap { frozen($0.scalar) }
   }
 
+  /// A list's values in this version, in their order.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveList<V>>) -> [V] {
     copied(path)?.elements.map { V(persisted: $0) ?? V._$zero } ?? []
   }
 
+  /// A list's objects, frozen in the same version, in their order.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveList<M>>) -> [Frozen<M>] {
     copied(path)?.elements.compactMap { frozen($0) } ?? []
   }
 
+  /// The objects that pointed here, frozen in the same version.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LinkingObjects<M>>) -> [Frozen<M>] {
     T.ordinal(of: path).map { sources($0) } ?? []
   }
 
+  /// A set's members in this version.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveSet<V>>) -> Set<V> {
     Set(copied(path)?.elements.compactMap { V(persisted: $0) } ?? [])
   }
 
+  /// A set's objects, frozen in the same version, in the set's order.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveSet<M>>) -> [Frozen<M>] {
     copied(path)?.elements.compactMap { frozen($0) } ?? []
   }
 
+  /// A map's values in this version.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveMap<V>>) -> [String: V] {
     Dictionary(copied(path)?.entries.map { ($0.key, V(persisted: $0.value) ?? V._$zero) } ?? []) { $1 }
   }
 
+  /// A map's objects by their keys, frozen in the same version.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveMap<M>>) -> [String: Frozen<M>] {
     let entries = copied(path)?.entries ?? []
     return Dictionary(entries.compactMap { entry in frozen(entry.value).map { (entry.key, $0) } }) { $1 }

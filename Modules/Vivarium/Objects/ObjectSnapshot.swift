@@ -63,42 +63,51 @@ public struct ObjectSnapshot<T: Model>: Sendable, Hashable {
 }
 
 extension ObjectSnapshot {
+  /// A copied value; a computed property is asked of a copy with the object's scalars.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, V>) -> V {
     guard let value = copied(path) else { return unmanagedCopy()[keyPath: path] }
     return V(persisted: value.scalar) ?? V._$zero
   }
 
+  /// A copied value of an optional property.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, V?>) -> V? {
     guard let value = copied(path) else { return unmanagedCopy()[keyPath: path] }
     return V(persisted: value.scalar)
   }
 
+  /// Names the object that was linked.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, M?>) -> ObjectReference<M>? {
     copied(path).flatMap { ObjectReference(link: $0.scalar, store) }
   }
 
+  /// A list's values, in their order.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveList<V>>) -> [V] {
     copied(path)?.elements.map { V(persisted: $0) ?? V._$zero } ?? []
   }
 
+  /// Names a list's objects, in their order.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveList<M>>) -> [ObjectReference<M>] {
     copied(path)?.elements.compactMap { ObjectReference(link: $0, store) } ?? []
   }
 }
 
 extension ObjectSnapshot {
+  /// A set's members.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveSet<V>>) -> Set<V> {
     Set(copied(path)?.elements.compactMap { V(persisted: $0) } ?? [])
   }
 
+  /// Names a set's objects.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveSet<M>>) -> Set<ObjectReference<M>> {
     Set(copied(path)?.elements.compactMap { ObjectReference(link: $0, store) } ?? [])
   }
 
+  /// A map's values.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveMap<V>>) -> [String: V] {
     Dictionary(copied(path)?.entries.map { ($0.key, V(persisted: $0.value) ?? V._$zero) } ?? []) { $1 }
   }
 
+  /// Names a map's objects, by their keys.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveMap<M>>) -> [String: ObjectReference<M>] {
     let entries = copied(path)?.entries ?? []
     return Dictionary(entries.compactMap { entry in ObjectReference(link: entry.value, store).map { (entry.key, $0) } }) { $1 }

@@ -42,7 +42,9 @@ public enum CollectionChange<C> {
 /// The rows that stayed where they were among the others and have other values: a collection of their positions in
 /// the collection of the last call, and `new` the same rows in this one.
 public struct ChangedRows: RandomAccessCollection, Sendable, Hashable, ExpressibleByArrayLiteral {
+  /// Their positions in the collection of the last call, ascending.
   public let old: [Int]
+  /// Positions of the same rows in this collection, in the order of `old`.
   public let new: [Int]
   let details: ChangeDetails?
 
@@ -63,6 +65,7 @@ public struct ChangedRows: RandomAccessCollection, Sendable, Hashable, Expressib
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { old.count }
+  /// A position in the collection of the last call.
   public subscript(index: Int) -> Int { old[index] }
 
   public static func == (a: Self, b: Self) -> Bool { a.old == b.old && a.new == b.new }

@@ -42,6 +42,7 @@ extension LiveAggregate {
     Self(function: .least, path: path) { value throws(StoreError) in V(persisted: value) }
   }
 
+  /// As of a property that is no optional; null is passed over.
   public static func min<V: Scalar & Comparable>(of path: KeyPath<Root, V?>) -> Self where Value == V? {
     Self(function: .least, path: path) { value throws(StoreError) in V(persisted: value) }
   }
@@ -51,6 +52,7 @@ extension LiveAggregate {
     Self(function: .greatest, path: path) { value throws(StoreError) in V(persisted: value) }
   }
 
+  /// As of a property that is no optional; null is passed over.
   public static func max<V: Scalar & Comparable>(of path: KeyPath<Root, V?>) -> Self where Value == V? {
     Self(function: .greatest, path: path) { value throws(StoreError) in V(persisted: value) }
   }

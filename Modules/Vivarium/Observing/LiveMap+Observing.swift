@@ -39,6 +39,7 @@ public struct ChangedKeys: RandomAccessCollection, Sendable, Hashable, Expressib
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { keys.count }
+  /// One of the keys, by its place among them.
   public subscript(index: Int) -> String { keys[index] }
 
   public static func == (a: Self, b: Self) -> Bool { a.keys == b.keys }

@@ -19,11 +19,13 @@ public enum ObjectChange: Sendable {
 
 /// One property of an object that changed.
 public struct PropertyChange: Sendable {
+  /// The property's name in the schema.
   public let name: String
   /// What it was when the observer was told last, and what it is: also when several commits lie between, and when this
   /// store made them. A link is the key of the object it led to, an inverse that of the first object that pointed here; nil
   /// for a collection.
   public let oldValue: Value?
+  /// What it is now; see `oldValue`.
   public let newValue: Value?
   /// For a list, set or map, what happened to its elements.
   public let elements: ElementChanges?
@@ -33,8 +35,11 @@ public struct PropertyChange: Sendable {
 
 /// The changes of a collection property: positions as in `CollectionChange.update`, and of a set or map the members.
 public struct ElementChanges: Sendable, Hashable {
+  /// Positions in the collection of the last call.
   public let deletions: [Int]
+  /// Positions in the collection of now.
   public let insertions: [Int]
+  /// Positions in the collection of the last call, of elements that stayed and were set.
   public let modifications: [Int]
   private let members: ChangedMembers
 

@@ -20,6 +20,7 @@ public struct ObservingOptions: OptionSet, Sendable {
 
 /// One change of one property.
 public struct ObservedChange<Property> {
+  /// What happened to a property.
   public enum Kind: Sendable, Hashable {
     /// The property has another value; of a list, other elements in a way that is none of the others; of a set or
     /// map, any.
@@ -28,6 +29,7 @@ public struct ObservedChange<Property> {
     case insertion, removal, replacement
   }
 
+  /// What happened: of a list more than that it changed.
   public let kind: Kind
   /// With `.old`; nil for lists, sets and maps, which have no value of their own.
   public let oldValue: Property?

@@ -6,8 +6,11 @@ import Values
 public struct StoreCommit: Sendable {
   /// What it did to one type.
   public struct TypeChanges: Sendable {
+    /// The type's name in the schema.
     public let type: String
+    /// Objects that were made and are there after the commit.
     public let inserted: [ObjectID]
+    /// Objects that were there before and are gone.
     public let deleted: [ObjectID]
     /// Objects that were there before and after, with the names of the properties that were set or edited.
     public let modified: [(id: ObjectID, properties: [String])]
@@ -18,11 +21,13 @@ public struct StoreCommit: Sendable {
 
   /// Its place in the one history of the store: the cursor from which the next ones follow.
   public let version: Version
+  /// Who wrote it, if the writer said: `Configuration.author`, or what the write was given.
   public let author: String?
   /// By the writer's clock; nothing is ordered by it.
   public let date: Date
   /// Whether this store made it.
   public let isOwn: Bool
+  /// What it did, a value for each type that it touched.
   public let changes: [TypeChanges]
 }
 

@@ -25,8 +25,11 @@ open class Projection<Root: Model>: ModelProjection {
 
 /// What can show objects of a model; `Projection` does.
 public protocol ModelProjection: AnyObject {
+  /// The model whose objects are shown.
   associatedtype Root: Model
+  /// The object that is shown.
   var object: Root { get }
+  /// A view of an object. Reads nothing.
   init(_ object: Root)
 }
 
@@ -87,6 +90,7 @@ public protocol ModelProjection: AnyObject {
     nonmutating set {}
   }
 
+  /// What the property wrapper calls: reads, or sets, through the object that is shown.
   public static subscript<Host: Projection<Root>>(
     _enclosingInstance host: Host, wrapped wrapped: ReferenceWritableKeyPath<Host, Value>,
     storage storage: ReferenceWritableKeyPath<Host, Self>

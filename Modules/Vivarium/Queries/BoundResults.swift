@@ -61,9 +61,13 @@ public struct BoundResults<Element: Model>: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { results.count }
+  /// How many there are now.
   public var count: Int { results.count }
+  /// Whether there are none now.
   public var isEmpty: Bool { results.isEmpty }
+  /// The first of now; nil where there are none.
   public var first: Element? { results.first }
+  /// The last of now; nil where there are none.
   public var last: Element? { results.last }
   /// As of `Results`.
   public subscript(position: Int) -> Element { results[position] }

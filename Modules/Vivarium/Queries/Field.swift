@@ -14,8 +14,11 @@ public struct Field<Root>: Sendable {
 public typealias Condition = Field<Bool>
 
 extension Field where Root == Bool {
+  /// Both hold.
   @inlinable public static func && (a: Self, b: Self) -> Self { Self(a.body.and(b.body)) }
+  /// At least one holds.
   @inlinable public static func || (a: Self, b: Self) -> Self { Self(a.body.or(b.body)) }
+  /// Holds where the other does not.
   @inlinable public static prefix func ! (a: Self) -> Self { Self(a.body.negated) }
 }
 
@@ -33,6 +36,7 @@ extension Field {
     Field<V?>(body.appending(Target.fieldPath(of: path)))
   }
 
+  /// An optional property behind a to-one link: nil where the link is, or the property.
   @inlinable
   public subscript<Target: Model, V>(dynamicMember path: KeyPath<Target, V?>) -> Field<V?> where Root == Target? {
     Field<V?>(body.appending(Target.fieldPath(of: path)))

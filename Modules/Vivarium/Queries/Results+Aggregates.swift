@@ -46,6 +46,7 @@ extension Results {
     try mean(path)
   }
 
+  /// The mean of an optional property; null is passed over, and nil over nothing.
   public func average<V: Scalar & Numeric>(of path: KeyPath<Element, V?>) throws(StoreError) -> Double? {
     try mean(path)
   }
@@ -55,6 +56,7 @@ extension Results {
     V(persisted: try compute(.least, path))
   }
 
+  /// The least value of an optional property; null and NaN are passed over, and nil over nothing.
   public func min<V: Scalar & Comparable>(of path: KeyPath<Element, V?>) throws(StoreError) -> V? {
     V(persisted: try compute(.least, path))
   }
@@ -64,6 +66,7 @@ extension Results {
     V(persisted: try compute(.greatest, path))
   }
 
+  /// The greatest value of an optional property; null and NaN are passed over, and nil over nothing.
   public func max<V: Scalar & Comparable>(of path: KeyPath<Element, V?>) throws(StoreError) -> V? {
     V(persisted: try compute(.greatest, path))
   }

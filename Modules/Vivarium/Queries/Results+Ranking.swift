@@ -4,6 +4,7 @@ import Values
 extension Results {
   /// An object and how well its text answers beside those of the others.
   public struct Ranked {
+    /// The object, live.
     public let object: Element
     /// More than 0; see `TextQuery.scores(of:)`. Compares with the other scores of the same call alone.
     public let score: Double

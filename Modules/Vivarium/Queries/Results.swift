@@ -30,8 +30,11 @@ public struct Results<Element: Model>: RandomAccessCollection {
   public var endIndex: Int { count }
   /// O(1) for all objects of a type; otherwise evaluates the query, if that was not done for this version.
   public var count: Int { state.count }
+  /// Whether there are none. Looks for the first alone.
   public var isEmpty: Bool { state.firstKey == nil }
+  /// The first object; nil where there are none. Looks for that one alone.
   public var first: Element? { state.firstKey.map { state.store.live($0) } }
+  /// The last object; nil where there are none. Evaluates the query.
   public var last: Element? {
     let keys = state.keys()
     return keys.count == 0 ? nil : state.store.live(keys[keys.count - 1])
@@ -54,6 +57,7 @@ public struct Results<Element: Model>: RandomAccessCollection {
     return positions.compactMap { $0 >= 0 && $0 < keys.count ? state.store.live(keys[$0]) : nil }
   }
 
+  /// Whether an object is among these; false for one of another file, or of none.
   public func contains(_ object: Element) -> Bool {
     object.context?.store.shared === state.store.shared && state.contains(object._$key)
   }

@@ -28,14 +28,17 @@ public struct ResultsExplanation: Sendable, Hashable {
 
   /// An index that would do and was not chosen.
   public struct PassedIndex: Sendable, Hashable {
+    /// What it is an index over, in its order.
     public let properties: [String]
     /// How many objects it would deliver.
     public let rows: Int
   }
 
+  /// The type that was asked.
   public let type: String
   /// The condition and the clauses, as `Results.format`.
   public let question: String
+  /// How the objects are found.
   public let access: Access
   /// How many objects the access was expected to deliver.
   public let estimatedRows: Int
@@ -50,7 +53,9 @@ public struct ResultsExplanation: Sendable, Hashable {
   /// Rows that scans went through, entries that were taken from an index or the engine's query, and objects that were read one by
   /// one. Counts, which do not depend on the machine.
   public let rowsScanned: Int
+  /// See `rowsScanned`.
   public let entriesRead: Int
+  /// See `rowsScanned`.
   public let objectsRead: Int
   /// How long finding them took, this once.
   public let time: Duration

@@ -5,7 +5,9 @@ import Values
 /// An object known by names alone: for tools and code that has no Swift type. Live like any other, in its store's
 /// context.
 public struct DynamicObject {
+  /// The store that is read.
   public let store: Store
+  /// Names the object in any context.
   public let id: ObjectID
   let table: TableID
 

@@ -9,6 +9,7 @@ import Values
 ///
 /// It is of one store: another one, in which the same key is another object, does not resolve it.
 public struct ObjectReference<T: Model>: Sendable, Hashable, Codable {
+  /// The type and key that it names.
   public let id: ObjectID
   /// Whose object it is. nil in a reference to an unmanaged object, and in one that was encoded by a build that did not say.
   public let store: StoreIdentity?

@@ -39,6 +39,7 @@ extension Store {
     try addLinked(added, update, write)
   }
 
+  /// Adds them one after the other, each as by itself: the first that cannot be added throws, and those before it stay.
   public func add<S: Sequence>(
     _ objects: S, update: UpdatePolicy = .error
   ) throws(StoreError) where S.Element: Model {

@@ -14,8 +14,8 @@ extension Store {
   /// ```
   ///
   /// The block ends the write: what it leaves open is undone, and so is what it began when it throws. `onError` hears what it
-  /// threw, and what kept the write from beginning: `.writeTimeout`, `.cancelled`, `.readOnly`; without it the log does. A `beginWrite` or `write`
-  /// of the same store in between goes first. `.wrongContext` when the store has no context to run the block on.
+  /// threw, and what kept the write from beginning: `.writeTimeout`, `.cancelled`, `.readOnly`; without it the log does. A
+  /// `beginWrite` or `write` of the same store in between goes first. `.wrongContext` when the store has no context to run the block on.
   @discardableResult
   public func beginAsyncWrite(
     isolation: isolated (any Actor)? = #isolation,
@@ -40,7 +40,8 @@ extension Store {
   /// For stores whose durability is `.full`; with another, `onComplete` runs when that is reached. Throws what
   /// `commitWrite` does.
   public func commitAsyncWrite(
-    withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, allowGrouping: Bool = false, isolation: isolated (any Actor)? = #isolation,
+    withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, allowGrouping: Bool = false,
+    isolation: isolated (any Actor)? = #isolation,
     onComplete: @escaping @Sendable (StoreError?) -> Void = { _ in }
   ) throws(StoreError) {
     bind(isolation)

@@ -14,7 +14,8 @@ extension Store {
     _ configuration: Configuration, isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line
   ) throws(StoreError) {
-    try self.init(configuration, try Store.prepare(configuration), home: isolation.map { .actor($0) } ?? .manual, place: "\(fileID):\(line)")
+    try self.init(
+      configuration, try Store.prepare(configuration), home: isolation.map { .actor($0) } ?? .manual, place: "\(fileID):\(line)")
   }
 
   /// Opens a store for a serial queue: it and its objects are used there, and there observers run.

@@ -5,7 +5,9 @@ import Values
 
 /// A version of the data that somebody keeps alive by reading it.
 public struct HeldVersion: Sendable, Hashable {
+  /// Which version it is.
   public var version: Version
+  /// The process that holds it, as its system numbers it.
   public var processID: Int32
   /// `Configuration.label` of the store that holds it; of another process's store without one, where it was opened. nil
   /// where the holder is no store, or did not say.
@@ -107,7 +109,8 @@ extension Store {
       return "the oldest, \(version.rawValue), is held by another process"
     }
     let age = entry.since.duration(to: .now).components.seconds
-    return "the oldest, \(version.rawValue), is held by \(entry.label.map { "'\($0)'" } ?? "a store") opened at \(entry.place), for \(age) s"
+    let holder = entry.label.map { "'\($0)'" } ?? "a store"
+    return "the oldest, \(version.rawValue), is held by \(holder) opened at \(entry.place), for \(age) s"
   }
 
   /// Whether this store has been behind for longer than its policy allows.

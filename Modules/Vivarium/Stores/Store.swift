@@ -16,8 +16,10 @@ import Values
 /// What every look-up and every read touches is `@exclusivity(unchecked)`: a store is in one context at a time, and
 /// no access to these variables spans another call.
 public final class Store {
+  /// What a store is opened with.
   public typealias Configuration = StoreConfiguration
 
+  /// What it was opened with. Changing a copy changes nothing here.
   public let configuration: Configuration
   /// What opening this store added to the file, or dropped from it, so that it holds the models: types, properties,
   /// indexes. Empty when the file had it all.

@@ -18,8 +18,11 @@ public struct ValueResults<Value: ValueModel>: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { objects.count }
+  /// Whether there are none. Looks for the first alone.
   public var isEmpty: Bool { objects.isEmpty }
+  /// A copy of the first; nil where there are none.
   public var first: Value? { objects.first.map { Value($0) } }
+  /// A copy of the last; nil where there are none.
   public var last: Value? { objects.last.map { Value($0) } }
   /// Why these are empty, when what was asked cannot be asked.
   public var error: StoreError? { objects.error }

@@ -190,7 +190,8 @@ extension Course {
       if let observer { _ = try observer.wait(for: last) }
       line(
         observer == nil ? "W11.unobserved" : "W11", Clock.wall() - wall, Clock.cpu() - cpu,
-        check: nil, observer.map { "1,000 commits until the last is heard of, in \($0.count) change sets" } ?? "1,000 commits, nobody listens")
+        check: nil,
+        observer.map { "1,000 commits until the last is heard of, in \($0.count) change sets" } ?? "1,000 commits, nobody listens")
     }
     try run(nil)
     let observer = try contestant.observe(.sorted)

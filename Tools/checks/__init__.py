@@ -1,0 +1,1 @@
+"""What Tools/check checks, a file for each matter."""
