@@ -139,15 +139,41 @@ final class LMDBEnvironment: Sendable {
     return clearDeadReaders() > 0 || !ended.isEmpty
   }
 
-  /// The right to write, with what a holder that died has left put right; nil where the environment only reads.
+  /// The right to write, with what a holder that died has left put right; nil where the environment only reads. Whoever
+  /// reads while holding it reads the newest version there is.
   func acquireWriter(_ deadline: Deadline) throws(StorageError) -> WriterHold? {
     guard let hold = try writerLock?.acquire(deadline) else { return nil }
-    if hold.followsDeath {
-      // The dead writer may have committed without ringing, and its snapshots still hold their versions.
-      clearDeadReaders()
-      bell.ring()
+    do throws(StorageError) {
+      let isUntold = try isNewestUntold()
+      if hold.followsDeath || isUntold {
+        try finishDeadCommit()
+        // The dead writer may have committed without ringing, and its snapshots still hold their versions.
+        clearDeadReaders()
+        bell.ring()
+      }
+      return hold
+    } catch {
+      hold.release()
+      throw error
     }
-    return hold
+  }
+
+  /// Whether the file has a newer version than readers are given: a writer was killed between the two steps of LMDB's
+  /// commit, the meta page in the file and its number beside the table of readers. While nobody writes.
+  private func isNewestUntold() throws(StorageError) -> Bool {
+    let transaction = try beginRead()
+    defer { endRead(transaction) }
+    var info = MDB_envinfo()
+    mdb_env_info(pointer, &info)
+    return info.me_last_txnid != mdb_txn_id(transaction)
+  }
+
+  /// LMDB tells readers of the newest version when it gives out its own right to write after a holder's death.
+  private func finishDeadCommit() throws(StorageError) {
+    var transaction: OpaquePointer?
+    let code = mdb_txn_begin(pointer, nil, 0, &transaction)
+    guard code == 0, let transaction else { throw .lmdb(code, .statement, doing: "begin a write to", path: files.data) }
+    mdb_txn_abort(transaction)
   }
 
   /// Call after each commit of this process. Now and then it looks for dead readers, who would keep the file
