@@ -163,7 +163,9 @@ let targets: [Target] = [
   Room.tests(
     "ObservationTests", ["StorageLMDB", "StorageSQLite", "TestSupport", "Vivarium", "watch-child"]),
   Room.program(
-    "crash-child", ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values"], path: "Tests/CrashChild"),
+    "crash-child",
+    ["CLMDB", "CSystem", "Coordination", "Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values"],
+    path: "Tests/CrashChild"),
   Room.support("MigrationSamples", ["Storage", "StorageLMDB", "StorageSQLite", "Vivarium"]),
   Room.program(
     "migration-child", ["MigrationSamples", "Storage", "TestSupport", "Values", "Vivarium"], path: "Tests/MigrationChild"),

@@ -67,6 +67,8 @@ extension StorageError.Code {
   public static let unsupportedVersion = Self(rawValue: "unsupportedVersion")
   /// Open elsewhere in a way that excludes this open.
   public static let alreadyOpen = Self(rawValue: "alreadyOpen")
+  /// The file has several names, and who opens it by another would not see this one's locks.
+  public static let hardLinked = Self(rawValue: "hardLinked")
   /// The range of addresses that the file needs is not to be had, or larger than it was opened for.
   public static let addressSpace = Self(rawValue: "addressSpace")
   // Running.
@@ -88,6 +90,8 @@ extension StorageError.Code {
   public static let historyTrimmed = Self(rawValue: "historyTrimmed")
   /// The process forked after opening; the child must open for itself.
   public static let forked = Self(rawValue: "forked")
+  /// A file of the store was replaced, renamed or removed while it was open: what is written to it, nobody will find.
+  public static let replaced = Self(rawValue: "replaced")
   /// The engine was closed.
   public static let closed = Self(rawValue: "closed")
   // Statements.

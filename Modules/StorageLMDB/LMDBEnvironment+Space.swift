@@ -24,29 +24,51 @@ extension LMDBEnvironment {
 
   /// Gives back the blocks of all pages that no version needs: those freed by transactions up to the oldest that anybody
   /// reads. LMDB itself uses only older ones again, because a crash may put it back by one transaction; here that cannot be,
-  /// as everything is on the disk. Holds the writer's lock for a few milliseconds at a time.
+  /// as everything is on the disk. Holds the rights to write, ours and LMDB's, for a few milliseconds at a time.
   /// Returns the bytes that the file takes less on the disk.
   func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int {
     try mark.check()
-    guard let writerLock else {
-      throw StorageError(.readOnly, .statement, "'\(files.data)' was opened for reading alone.", remedy: "Open it for writing.")
-    }
     let before = files.allocatedBytes
-    var number: Int32 = 0
-    let file = cs_open(files.data, true, false, 0, &number)
-    guard file >= 0 else { throw .system(number, .statement, doing: "open", path: files.data) }
-    defer { close(file) }
+    var file: Int32 = -1
+    defer { if file >= 0 { close(file) } }
     var next: UInt64? = 0
     while let from = next {
-      let hold = try writerLock.acquire(deadline)
-      if hold.followsDeath { bell.ring() }
+      guard let hold = try acquireWriter(deadline) else {
+        throw StorageError(.readOnly, .statement, "'\(files.data)' was opened for reading alone.", remedy: "Open it for writing.")
+      }
       defer { hold.release() }
+      if file < 0 {
+        var number: Int32 = 0
+        file = cs_open(files.data, true, false, 0, &number)
+        guard file >= 0 else { throw .system(number, .statement, doing: "open", path: files.data) }
+      }
       clearDeadReaders()
       // Everything is on the disk then, and no crash puts the store back to a version that needs the pages.
       try safePoints.prepare(self, .full, bytes: 0)
-      next = try punch(file, from: from)
+      next = try whileNobodyCommits { newest throws(StorageError) in try punch(file, from: from, newest: newest) }
     }
     return max(0, before - files.allocatedBytes)
+  }
+
+  /// Runs `body` under LMDB's own right to write, with a read transaction of the newest version in the file: our right
+  /// alone does not say so much, as a writer that was killed may have left a version that readers do not see yet. All of that
+  /// version is on the disk.
+  private func whileNobodyCommits<R>(_ body: (OpaquePointer) throws(StorageError) -> R) throws(StorageError) -> R {
+    let transaction = try beginLMDBWrite(.statement).transaction
+    defer { mdb_txn_abort(transaction) }
+    // Whoever committed last may have been killed before the disk had it.
+    let synced = mdb_env_sync(pointer, 1)
+    guard synced == 0 else { throw .lmdb(synced, .statement, doing: "sync", path: files.data) }
+    // LMDB shows its lists of free pages to readers alone.
+    let newest = try beginRead()
+    defer { endRead(newest) }
+    var info = MDB_envinfo()
+    mdb_env_info(pointer, &info)
+    guard mdb_txn_id(newest) + 1 == mdb_txn_id(transaction), info.me_last_txnid == mdb_txn_id(newest) else {
+      throw StorageError(
+        .io, .statement, "'\(files.data)' was written by another program meanwhile.", remedy: "Try again.")
+    }
+    return try body(newest)
   }
 
   /// Call with the writer's lock held: starts giving space back when the file takes far more than it holds.
@@ -73,12 +95,16 @@ extension LMDBEnvironment {
     return files.allocatedDataBytes > 2 * needed + LMDBEnvironment.slackBytes
   }
 
-  /// Punches free pages from page `from` on until the time is over; where to go on, or nil at the end.
-  private func punch(_ file: Int32, from: UInt64) throws(StorageError) -> UInt64? {
-    let transaction = try beginRead()
-    defer { endRead(transaction) }
+  /// Punches free pages from page `from` on until the time is over; where to go on, or nil at the end. `newest` reads the
+  /// newest version, and nobody commits.
+  private func punch(_ file: Int32, from: UInt64, newest: OpaquePointer) throws(StorageError) -> UInt64? {
     let end = ContinuousClock.now + LMDBEnvironment.slice
-    for run in FreePages.runs(transaction, through: oldestTransaction(transaction)) where run.upperBound > from {
+    var info = MDB_envinfo()
+    mdb_env_info(pointer, &info)
+    // Between the meta pages and the last page that was ever given out.
+    let pages = 2..<max(2, UInt64(info.me_last_pgno) + 1)
+    let runs = FreePages.runs(newest, through: oldestTransaction(newest), within: pages)
+    for run in runs where run.upperBound > from {
       if ContinuousClock.now > end { return run.lowerBound }
       let start = Int64(run.lowerBound) * Int64(pageSize)
       let length = Int64(run.count) * Int64(pageSize)
@@ -115,17 +141,21 @@ enum FreePages {
     return pages
   }
 
-  /// Runs of neighbouring pages that were freed by transactions up to `oldest`, ascending.
-  static func runs(_ transaction: OpaquePointer, through oldest: UInt64) -> [Range<UInt64>] {
+  /// Runs of neighbouring pages that were freed by transactions up to `oldest`, ascending; what is not among `bounds` is no
+  /// page of the file's.
+  static func runs(_ transaction: OpaquePointer, through oldest: UInt64, within bounds: Range<UInt64>) -> [Range<UInt64>] {
     var pages: [UInt64] = []
     forEach(transaction, through: oldest) { list in
       let count = min(list.loadUnaligned(as: Int.self), list.count / 8 - 1)
-      for i in 0..<max(0, count) { pages.append(list.loadUnaligned(fromByteOffset: 8 + i * 8, as: UInt64.self)) }
+      for i in 0..<max(0, count) {
+        let page = list.loadUnaligned(fromByteOffset: 8 + i * 8, as: UInt64.self)
+        if bounds.contains(page) { pages.append(page) }
+      }
     }
     pages.sort()
     var runs: [Range<UInt64>] = []
     for page in pages {
-      if let last = runs.last, last.upperBound == page {
+      if let last = runs.last, last.upperBound >= page {
         runs[runs.count - 1] = last.lowerBound..<page + 1
       } else {
         runs.append(page..<page + 1)

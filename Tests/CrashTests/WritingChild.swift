@@ -8,14 +8,17 @@ final class WritingChild {
   private let process = Process()
   private let output = Pipe()
   private let ended = Signal()
+  /// Whether it ended by SIGKILL. After `lastWord`.
+  var wasKilled: Bool { process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL }
   private var rest = Data()
   /// The last number that the child said is durable.
   private(set) var acknowledged: Int64 = 0
 
-  init(_ kind: String, _ path: String, _ writer: Int64) throws {
+  /// - Parameter commits: it ends itself in this commit, where a kill leaves the most behind; nil: it goes on until it is killed.
+  init(_ kind: String, _ path: String, _ writer: Int64, commits: Int? = nil) throws {
     self.writer = writer
     process.executableURL = Self.executable
-    process.arguments = [kind, path, "\(writer)"]
+    process.arguments = [kind, path, "\(writer)"] + (commits.map { ["\($0)"] } ?? [])
     process.standardOutput = output
     process.terminationHandler = { [ended] _ in ended.fire() }
     try process.run()
