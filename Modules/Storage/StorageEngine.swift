@@ -57,6 +57,9 @@ public struct StorageStatistics: Sendable {
   public var liveBytes = 0
   /// Bytes in the file that the next commits can use again, given back to the system or not.
   public var freeBytes = 0
+  /// Bytes that the files take only because somebody reads an old version: pages that no later version has, or a log that
+  /// cannot begin anew. 0 where nobody is behind, and in memory.
+  public var heldBytes = 0
   /// Versions held by readers, each reader one entry, of every process the engine can see.
   public var pins: [VersionPin] = []
   /// Commit records kept, oldest version first.
