@@ -1,4 +1,5 @@
 import CSQLite
+import Coordination
 import Storage
 
 extension Connection {
@@ -62,12 +63,14 @@ extension Connection {
 
   /// Ends the rows of a statement, whatever happened to it.
   @inline(__always) func finish(_ statement: Statement) {
+    if mark.isStale { return }
     sqlite3_reset(statement.pointer)
     statement.isBusy = false
     if statement.isTransient { sqlite3_finalize(statement.pointer) }
   }
 
   private func prepare(_ text: String, _ key: StatementKey? = nil) throws(StorageError) -> Statement {
+    try mark.check()
     var pointer: OpaquePointer?
     prepareCount += 1
     let code = sqlite3_prepare_v3(database, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
@@ -79,6 +82,8 @@ extension Connection {
 
   /// True: there is a row. False: no more.
   @inline(__always) func step(_ statement: Statement, _ doing: @autoclosure () -> String) throws(StorageError) -> Bool {
+    // Also between two rows: a closure that was lent one may have forked.
+    try mark.check()
     let code = sqlite3_step(statement.pointer)
     if code == SQLITE_ROW { return true }
     if code == SQLITE_DONE { return false }
@@ -94,6 +99,7 @@ extension Connection {
 
   /// Runs statements once, without keeping them.
   func execute(_ text: String) throws(StorageError) {
+    try mark.check()
     let code = sqlite3_exec(database, text, nil, nil, nil)
     if code != SQLITE_OK { throw failure(code, doing: "run \(text)") }
   }

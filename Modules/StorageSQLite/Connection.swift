@@ -1,4 +1,5 @@
 import CSQLite
+import Coordination
 import Storage
 
 /// One connection to the file, with its statements.
@@ -19,8 +20,8 @@ final class Connection: @unchecked Sendable {
   @exclusivity(unchecked) var recent = [Statement?](repeating: nil, count: 16)
   /// Statements of queries with their texts, `textStatementsMax` at most. No dictionary, for the same reason.
   var texts: [(text: String, statement: Statement)] = []
-  /// Left to the parent process: a forked child must not even close it.
-  private var isAbandoned = false
+  /// Left to the parent process: a forked child must not even close it, and runs nothing on it.
+  let mark = ForkMark()
   private var isShut = false
   /// What the file looked like when it was opened as one that nobody writes.
   var stamp: FileStamp?
@@ -65,7 +66,7 @@ final class Connection: @unchecked Sendable {
 
   /// Closes it now, whoever still refers to it: an ended transaction does, and touches it no more.
   func shut() {
-    if isAbandoned || isShut { return }
+    if mark.isStale || isShut { return }
     isShut = true
     finalizeAll()
     sqlite3_close_v2(database)
@@ -82,9 +83,6 @@ final class Connection: @unchecked Sendable {
 
   /// What an idle writer may keep.
   private static let idleCacheBytesMax: Int32 = 16 << 20
-
-  /// Leaves the connection as it is, for good: in a child of the process that opened it.
-  func abandon() { isAbandoned = true }
 
   private func finalizeAll() {
     statements = []

@@ -10,7 +10,9 @@ import Values
 /// A store in an SQLite file with a table per type, readable by any SQLite program.
 ///
 /// Beside the file lie SQLite's own `-wal` and `-shm`, and `.coord` and `.bell`, through which the processes that
-/// have the store open agree. A plain value; making one touches nothing.
+/// have the store open agree. They are the file's, not the path's: a symbolic link leads to the same store, also one whose
+/// end is not there yet, and `remove` removes what it leads to. A file with a second name (a hard link) is not opened:
+/// SQLite finds its log by the name. A plain value; making one touches nothing.
 public struct SQLiteBackend: StorageBackend {
   public let kind = "sqlite"
   /// The path of the main file.
@@ -18,41 +20,48 @@ public struct SQLiteBackend: StorageBackend {
   /// At most so many pages in the file; 0: no limit. For tests of a full disk.
   package var pagesMax = 0
 
-  private static let openFiles = OpenFiles<SQLiteEngine>()
+  /// The engines of this process, by file. A read-only engine and a writing one of the same file are two.
+  private static let writing = OpenFiles<SQLiteEngine>()
+  private static let reading = OpenFiles<SQLiteEngine>()
 
   /// The store in the file at `path`, which need not exist yet. Opens nothing.
   public init(path: String) { location = path }
 
-  private var file: StoreFile { StoreFile(path: location) }
+  private var file: StoreFile { StoreFile(path: SQLiteBackend.resolved(location)) }
 
   public func open(_ options: OpenOptions) throws(StorageError) -> any StorageEngine {
-    let pagesMax = pagesMax
-    let file = file
-    try HeldFiles.refuseInherited(location)
-    let engine = try SQLiteBackend.openFiles.engine(at: location) { () throws(StorageError) in
-      let isNew = try file.prepare(options)
+    let (file, pagesMax) = (file, pagesMax)
+    try HeldFiles.refuseInherited(file.path)
+    let files = options.isReadOnly ? SQLiteBackend.reading : SQLiteBackend.writing
+    return try files.engine(at: file.path) { () throws(StorageError) in
+      guard options.isReadOnly || !SQLiteBackend.isRead(file.path) else {
+        throw StorageError(
+          .alreadyOpen, .engine, "'\(location)' is open read-only in this process.",
+          remedy: "Close it first, or open it for writing from the start.")
+      }
+      let made = try file.prepare(options)
       do throws(StorageError) {
-        return try SQLiteEngine(file, options, pagesMax: pagesMax) { SQLiteBackend.openFiles.forget($0) }
+        return try SQLiteEngine(file, options, pagesMax: pagesMax) { files.forget($0) }
       } catch {
-        if isNew { file.removeIfUnused() }
+        file.removeTraces(made)
         throw error
       }
     }
-    guard options.isReadOnly || !engine.options.isReadOnly else {
-      throw StorageError(
-        .alreadyOpen, .engine, "'\(location)' is open read-only in this process.",
-        remedy: "Close it first, or open it for writing from the start.")
-    }
-    return engine
+  }
+
+  /// Whether an engine of this process has the file open to read it alone.
+  private static func isRead(_ path: String) -> Bool {
+    let engine = try? reading.engine(at: path) { () throws(StorageError) in throw .closedEngine }
+    return engine != nil
   }
 
   public func isPresent() -> Bool {
-    if case .ours = try? FileHeader.read(location) { true } else { false }
+    if case .ours = try? FileHeader.read(file.path) { true } else { false }
   }
 
   public func remove() throws(StorageError) {
     let file = file
-    switch try FileHeader.read(location) {
+    switch try FileHeader.read(file.path) {
     case .foreign(let reason):
       throw StorageError(.foreignFile, .engine, "'\(location)' is not a store: \(reason).", remedy: "Check the path.")
     case .missing, .empty, .ours: break

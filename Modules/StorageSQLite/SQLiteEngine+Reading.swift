@@ -84,7 +84,7 @@ extension SQLiteEngine {
   }
 
   private func giveBack(_ connection: Connection) {
-    if mark.isStale { return connection.abandon() }
+    if mark.isStale { return }
     let isUsable = endTransaction(connection)
     // One may keep its pages for the next reader; several would add up.
     if !shared.withLock({ $0.idle.isEmpty }) { connection.trimCache() }

@@ -48,6 +48,7 @@ extension SQLiteEngine {
       shared.withLock { $0.durability.connectionIsFull = nil }
       // Commits are counted by it.
       try watch.withLock { watch throws(StorageError) in try makeWatch(&watch) }
+      commitFiles.withLock { $0 = CommitFiles(file) }
       // The log may be new, and our own syncs of it do not bring its name to the disk.
       try LogFile.syncDirectory(of: file.path)
       return writer
@@ -75,15 +76,23 @@ extension SQLiteEngine {
 
   /// Before the commit in the file: what may be missing for its durability is missed now, while nobody sees it.
   func prepareCommit(_ durability: Durability) throws(StorageError) {
+    try checkFiles()
     guard durability == .full, shared.withLock({ $0.durability.connectionIsFull }) != true else { return }
     try log.withLock { log throws(StorageError) in
       if log == nil { log = try LogFile(database: file.path) }
     }
   }
 
+  /// Throws when whoever opens the store now would find other files than those that are written.
+  private func checkFiles() throws(StorageError) {
+    if let files = commitFiles.withLock({ $0 }) { try files.check(file) }
+  }
+
   /// After the commit in the file: makes it as durable as was asked for, and tells everybody. `isNewLayout`: the catalog came
   /// with it, and nobody needs to read it.
   func committed(_ state: SnapshotState, isNewLayout: Bool, _ durability: Durability) throws(StorageError) {
+    // Replaced since it was looked at before: what was written is in files that nobody will find.
+    try checkFiles()
     if isNewLayout { remember(state.layout, Int64(clamping: state.version.rawValue)) }
     let wasFull = shared.withLock { shared in
       defer { shared.durability.note(durability) }
@@ -106,7 +115,7 @@ extension SQLiteEngine {
 
   /// Ends a write however it went: rolls back what is open and passes the lock on.
   func endWrite(_ connection: Connection, _ hold: WriterHold, _ lastKeys: [TableID: Int64]) {
-    if mark.isStale { return connection.abandon() }
+    if mark.isStale { return }
     let isUsable = endTransaction(connection)
     connection.trimCache()
     let surplus = shared.withLock { shared -> Connection? in
@@ -129,17 +138,11 @@ extension SQLiteEngine {
       let all = shared.idle + (shared.writer.map { [$0] } ?? [])
       shared.idle = []
       shared.writer = nil
-      if mark.isStale { for connection in all { connection.abandon() } }
       return all
     }
     guard let unused else { return }
-    if mark.isStale {
-      watch.withLock { watch in
-        watch?.abandon()
-        watch = nil
-      }
-      return
-    }
+    // Closing a connection of the parent's does nothing.
+    if mark.isStale { return }
     checkpointer.close()
     // Every connection before the presence: the last to close takes the log away by its name, and by then another store
     // may have it.

@@ -47,6 +47,8 @@ public final class SQLiteEngine: StorageEngine {
   let hasMadeLog: Bool
   /// Open from the first commit on that we sync ourselves.
   let log = Mutex<LogFile?>(nil)
+  /// What commits are written to; nil before the first write.
+  let commitFiles = Mutex<CommitFiles?>(nil)
   /// Who holds which version, for all processes. Opened by the first announcement.
   let holders = Mutex<HolderTable?>(nil)
   let pagesMax: Int
@@ -147,11 +149,14 @@ public final class SQLiteEngine: StorageEngine {
   }
 
   public func close() {
+    // In a forked child everything here is the parent's, and a lock may be held by a thread that the child has not.
+    if mark.isStale { return }
     forget(self)
     stop()
   }
 
   private func stop() {
+    if mark.isStale { return }
     let isFirst = shared.withLock { shared in
       defer { shared.isClosed = true }
       return !shared.isClosed

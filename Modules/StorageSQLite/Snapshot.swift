@@ -1,4 +1,5 @@
 import CSQLite
+import Coordination
 import Storage
 import Values
 
@@ -42,6 +43,7 @@ class Snapshot: StorageReading {
 
   /// Throws when the transaction cannot be used any more.
   func refuse() throws(StorageError) {
+    try engine.mark.check()
     if isEnded { throw .ended }
   }
 
@@ -74,7 +76,8 @@ class Snapshot: StorageReading {
 
   /// Ends once no call is under way any more: a lent closure may have ended the transaction it reads.
   private final func finishEnd() {
-    if depth == 0 { close() }
+    // What a forked child inherits stays the parent's, as it is.
+    if depth == 0, !engine.mark.isStale { close() }
   }
 
   /// Ends the transaction in the file and lets go of the connection. Called once.

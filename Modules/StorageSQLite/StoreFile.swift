@@ -8,7 +8,6 @@ import Darwin
 #endif
 import Coordination
 import Storage
-import Synchronization
 import Values
 
 /// The files of one store, before it is open: which they are, whether they can be opened, and how they are made.
@@ -20,22 +19,36 @@ struct StoreFile {
   /// All of them, the main one first.
   var allPaths: [String] { [path, logPath, path + "-shm", bellPath, coordinationPath] }
 
-  private static let numbers = Atomic(0)
+  /// What `prepare` has made, to be taken away again when the open fails.
+  struct Made {
+    /// The store itself.
+    var isStore = false
+    /// Side files that were not there.
+    var sideFiles: [String] = []
+  }
 
-  /// Makes sure that there is a store that can be opened so; makes it where that is asked for, and then returns true.
-  func prepare(_ options: OpenOptions) throws(StorageError) -> Bool {
+  /// Makes sure that there is a store that can be opened so, and makes it where that is asked for. After a throw nothing is left
+  /// that was not there.
+  func prepare(_ options: OpenOptions) throws(StorageError) -> Made {
+    var made = Made()
+    made.sideFiles = options.isReadOnly ? [] : [bellPath, coordinationPath].filter { access($0, F_OK) != 0 }
     switch try FileHeader.read(path) {
     case .ours(let format):
       try check(format, options)
-      return false
+      try checkName()
     case .foreign(let reason): throw foreign(reason)
     case .missing, .empty:
       guard options.createsIfMissing, !options.isReadOnly else {
         throw StorageError(
           .fileNotFound, .engine, "There is no store at '\(path)'.", remedy: "Check the path, or let the store be made.")
       }
-      return try create()
+      try checkName()
+      do throws(StorageError) { made.isStore = try create() } catch {
+        removeTraces(made)
+        throw error
+      }
     }
+    return made
   }
 
   private func check(_ format: Int32, _ options: OpenOptions) throws(StorageError) {
@@ -53,7 +66,7 @@ struct StoreFile {
   }
 
   /// Makes the store aside and moves it into place whole, so that nobody ever finds half of one. False when somebody else
-  /// was faster.
+  /// was faster. An empty file that is there gives the store its owner and its permissions.
   private func create() throws(StorageError) -> Bool {
     let lock = try FileWriterLock(path: coordinationPath)
     let hold = try lock.acquire(.never)
@@ -61,9 +74,15 @@ struct StoreFile {
     // Somebody else may have made it while we waited.
     let found = try FileHeader.read(path)
     guard found == .missing || found == .empty else { return false }
-    let number = StoreFile.numbers.add(1, ordering: .relaxed).newValue
-    let aside = "\(path).new-\(getpid())-\(number)"
+    let aside = "\(path).new-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+    // Nobody else's file, and no link to one.
+    let descriptor = open(aside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw .system(errno, doing: "make", path: path) }
     defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(aside + suffix) } }
+    let number = found == .empty ? FilePermissions(path: path)?.apply(to: descriptor) : 0
+    // Before SQLite opens the file: closing a descriptor of it afterwards would take SQLite's locks back.
+    close(descriptor)
+    guard number == 0 else { throw .system(number ?? ENOENT, doing: "keep the owner and the permissions of", path: path) }
     try StoreFile.make(aside)
     guard rename(aside, path) == 0 else { throw .system(errno, doing: "make", path: path) }
     try LogFile.syncDirectory(of: path)
@@ -87,9 +106,18 @@ struct StoreFile {
     }
   }
 
-  /// After an open that failed: removes the store that it has made, so that nothing is left of it. Leaves it alone where
-  /// somebody has it open, and where it has a version by now.
-  func removeIfUnused() {
+  /// After an open that failed: removes what it has made, so that nothing is left of it. Leaves a store alone that
+  /// somebody has open, and that has a version by now.
+  func removeTraces(_ made: Made) {
+    if made.isStore { return removeIfUnused() }
+    // Side files are of use to a store that is there; where there is none they are litter.
+    guard !made.sideFiles.isEmpty, access(path, F_OK) != 0 else { return }
+    try? StorePresence.whileAbsent(path: coordinationPath) { () throws(StorageError) in
+      if access(path, F_OK) != 0 { for path in made.sideFiles { unlink(path) } }
+    }
+  }
+
+  private func removeIfUnused() {
     do throws(StorageError) {
       try StorePresence.whileAbsent(path: coordinationPath) { () throws(StorageError) in
         if isUnused { try removeAll() }

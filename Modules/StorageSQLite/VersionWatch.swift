@@ -71,9 +71,6 @@ struct VersionWatch {
 }
 
 extension VersionWatch {
-  /// In a forked child.
-  func abandon() { connection.abandon() }
-
   /// Closes the connection. Nothing is asked afterwards.
   func shut() { connection.shut() }
 }

@@ -100,6 +100,28 @@ extension StorageConformance {
       let writer = try reader.reopened()
       try writer.write { try $0.insert(writer.pet) }
     },
+    ConformanceCheck("whoOpensForReadingAloneNeverWritesThoughTheStoreIsOpenForWriting", needs: [.persistence]) { subject in
+      let store = try ConformanceStore(subject)
+      try store.write { try $0.insert(store.pet) }
+      let reader = try store.backend.open(OpenOptions(isReadOnly: true))
+      try expectError(.readOnly, nil, "beginWrite") { try reader.beginWrite(.after(.zero)) }
+      if let space = reader as? any SpaceReclaiming {
+        try expectError(.readOnly, nil, "reclaimSpace") { try space.reclaimSpace(.after(.zero)) }
+      }
+      // It reads what the other writes, and closing one leaves the other open.
+      try store.write { try $0.insert(store.pet) }
+      let read = try reader.beginRead()
+      try expectEqual(try read.count(store.pet.id), 2)
+      read.end()
+      reader.close()
+      try store.write { try $0.insert(store.pet) }
+      let again = try store.backend.open(OpenOptions(isReadOnly: true))
+      store.engine.close()
+      try expectError(.readOnly, nil, "beginWrite after the writer has gone") { try again.beginWrite(.after(.zero)) }
+      let last = try again.beginRead()
+      try expectEqual(try last.count(store.pet.id), 3)
+      last.end()
+    },
     ConformanceCheck("aWriteThatWasOpenAtTheEndLeavesNothing", needs: [.persistence]) { subject in
       let store = try ConformanceStore(subject)
       try store.write { try $0.insert(store.pet) }

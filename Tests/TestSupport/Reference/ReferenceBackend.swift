@@ -44,6 +44,8 @@ final class ReferencePlace: Sendable {
   let medium: ReferenceMedium
   let lock = ReferenceLock()
   private let engine = Mutex(Weak<ReferenceEngine>())
+  /// Reads alone beside one that writes.
+  private let reader = Mutex(Weak<ReferenceEngine>())
 
   private init(_ name: String) { medium = ReferenceMedium(name: name) }
 
@@ -62,7 +64,8 @@ final class ReferencePlace: Sendable {
   func open(_ options: OpenOptions, seed: UInt64) throws(StorageError) -> ReferenceEngine {
     let result = engine.withLock { weak -> Result<ReferenceEngine, StorageError> in
       if let engine = weak.object, !engine.isClosed {
-        if options.isReadOnly || !engine.options.isReadOnly { return .success(engine) }
+        if options.isReadOnly == engine.options.isReadOnly { return .success(engine) }
+        if options.isReadOnly { return .success(reading(options, seed: seed)) }
         return .failure(StorageError(.alreadyOpen, .engine, "The store '\(medium.name)' is open for reading alone."))
       }
       let isPresent = medium.state.withLock { $0 != nil }
@@ -79,8 +82,19 @@ final class ReferencePlace: Sendable {
     return try result.get()
   }
 
+  private func reading(_ options: OpenOptions, seed: UInt64) -> ReferenceEngine {
+    reader.withLock { weak in
+      if let engine = weak.object, !engine.isClosed { return engine }
+      let engine = ReferenceEngine(self, options, seed: seed)
+      weak.object = engine
+      return engine
+    }
+  }
+
   func remove() throws(StorageError) {
+    let isRead = reader.withLock { weak in weak.object.map { !$0.isClosed } ?? false }
     let isOpen = engine.withLock { weak in
+      if isRead { return true }
       if let engine = weak.object, !engine.isClosed { return true }
       medium.state.withLock { $0 = nil }
       return false
