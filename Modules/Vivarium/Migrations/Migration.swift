@@ -48,7 +48,8 @@ public final class Migration {
     }
   }
 
-  /// Makes a new object; values that are not given are the defaults. When it throws, there is none: `.unknownType`, `.unknownProperty`, `.typeMismatch`,
+  /// Makes a new object; values that are not given are the defaults. When it throws, there is none: `.unknownType`,
+  /// `.unknownProperty`, `.typeMismatch`,
   /// `.primaryKeyExists`, `.uniqueViolation`.
   @discardableResult
   public func create(_ type: String, _ values: [String: Value] = [:]) throws(StoreError) -> MigrationObject {

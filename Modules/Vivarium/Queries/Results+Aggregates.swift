@@ -16,11 +16,13 @@ extension Results {
   /// object.
   public func sum(of path: KeyPath<Element, Decimal128>) throws(StoreError) -> Decimal128 { try decimal(.sum, path) ?? 0 }
 
+  /// The same over an optional property.
   public func sum(of path: KeyPath<Element, Decimal128?>) throws(StoreError) -> Decimal128 { try decimal(.sum, path) ?? 0 }
 
   /// The mean of decimals; nil over nothing.
   public func average(of path: KeyPath<Element, Decimal128>) throws(StoreError) -> Decimal128? { try decimal(.average, path) }
 
+  /// The same over an optional property.
   public func average(of path: KeyPath<Element, Decimal128?>) throws(StoreError) -> Decimal128? { try decimal(.average, path) }
 
   private func decimal(_ aggregate: Aggregate, _ path: AnyKeyPath) throws(StoreError) -> Decimal128? {

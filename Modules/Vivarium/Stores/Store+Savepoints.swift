@@ -11,7 +11,8 @@ extension Store {
   /// }
   /// ```
   ///
-  /// An edit in it that was refused undoes it too, and is thrown when it ends. Savepoints nest. `.notInWrite` without a write, and when `body` ended it by itself: a body throws to undo
+  /// An edit in it that was refused undoes it too, and is thrown when it ends. Savepoints nest. `.notInWrite` without a write, and when
+  /// `body` ended it by itself: a body throws to undo
   /// its part. Costs nothing but what it undoes.
   @discardableResult
   public func savepoint<R>(_ body: () throws -> R) throws -> R {

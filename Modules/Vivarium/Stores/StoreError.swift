@@ -40,7 +40,9 @@ public struct StoreError: Error, Sendable {
 }
 
 extension StoreError: CustomStringConvertible {
-  public var description: String { "\(code.rawValue): \(message)\(remedy.map { " " + $0 } ?? "")\(details["at"].map { " (at \($0))" } ?? "")" }
+  public var description: String {
+    "\(code.rawValue): \(message)\(remedy.map { " " + $0 } ?? "")\(details["at"].map { " (at \($0))" } ?? "")"
+  }
 }
 
 extension StoreError: LocalizedError {
