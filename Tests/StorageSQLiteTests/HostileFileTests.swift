@@ -186,6 +186,44 @@ import Values
     }
   }
 
+  @Test func windowsOverSwappedLeavesSayThatRowsAreOutOfOrder() async throws {
+    let place = Place()
+    try HostileFileTests.fill(place, 900)
+    await #expect(processExitsWith: .success) { [path = place.path as String] in
+      let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+      let size = Int(whole[16]) << 8 | Int(whole[17])
+      // Leaves of tables, with our objects' names in them.
+      let leaves = (1..<whole.count / size).filter { page in
+        let bytes = whole[page * size..<(page + 1) * size]
+        return bytes[bytes.startIndex] == 13 && bytes.range(of: Data("nnnnnnnn".utf8)) != nil
+      }
+      try #require(leaves.count > 8)
+      var refused = 0
+      for (first, second) in zip(leaves.dropFirst(3), leaves.dropFirst(5)) {
+        var bytes = whole
+        HostileFileTests.swapPages(&bytes, first, second, size: size)
+        try bytes.write(to: URL(fileURLWithPath: path))
+        let engine = try SQLiteBackend(path: path).open(OpenOptions())
+        let read = try engine.beginRead()
+        let column = try #require(read.catalog["Thing"]).column(named: "id")
+        // In their order, so that windows grow over the ends of leaves.
+        for key in Int64(1)...900 {
+          do throws(StorageError) {
+            guard let window = try read.powers.windows?.window(column, containing: ObjectKey(key)) else { continue }
+            #expect(key >= window.firstKey && key - window.firstKey < Int64(window.vector.count))
+            #expect(try read.word(column, ObjectKey(key)) == key - 1)
+          } catch {
+            #expect(error.code == .corrupt || error.code == .objectDeleted)
+            if error.message.contains("out of their order") { refused += 1 }
+          }
+        }
+        read.end()
+        engine.close()
+      }
+      #expect(refused > 0)
+    }
+  }
+
   @Test func aCountThatTheFileCannotHoldIsDamage() throws {
     let place = Place()
     try HostileFileTests.fill(place, 10)
