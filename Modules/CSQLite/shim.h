@@ -90,6 +90,14 @@ static inline void csqlite_copy_wal_header(const void *index, uint64_t *copy) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
+// The header of the WAL index, which no two states of the file share; 0 while a commit is changing it.
+static inline int csqlite_copy_wal_state(const void *index, uint64_t *copy) {
+  uint64_t both[12];
+  csqlite_copy_wal_header(index, both);
+  memcpy(copy, both, 48);
+  return memcmp(both, both + 6, 48) == 0;
+}
+
 // A number that is another one after every commit, and that a connection finds changed at the beginning of a transaction
 // when another connection has committed since its last. Within a transaction or right after a commit.
 static inline uint32_t csqlite_data_version(sqlite3 *db) {

@@ -11,6 +11,10 @@ final class BatchBuffer {
 
   private(set) var count = 0
   private(set) var rowsWanted = 32
+  /// The last key of all batches.
+  private var last: Int64?
+  /// A key came that is not above the one before.
+  private(set) var isOutOfOrder = false
   private let keys: UnsafeMutablePointer<Int64>
   private let columns: UnsafeMutableBufferPointer<ColumnBuffer>
   private let vectors: UnsafeMutablePointer<ColumnVector>
@@ -48,7 +52,16 @@ final class BatchBuffer {
   /// Takes the present row of a statement; the position of a column whose value is not of its type, or nil.
   @inline(__always) func append(_ statement: Statement, hasKeys: Bool) -> Int? {
     let first: Int32 = hasKeys ? 1 : 0
-    if hasKeys { keys[count] = statement.int64(0) }
+    if hasKeys {
+      let key = statement.int64(0)
+      // Only a damaged file has them in another order; a batch of such could not be told from one without gaps.
+      if let last, key <= last {
+        isOutOfOrder = true
+        return 0
+      }
+      last = key
+      keys[count] = key
+    }
     for at in 0..<columns.count {
       if !columns[at].append(statement, first &+ Int32(truncatingIfNeeded: at), at: count) { return at }
     }
@@ -59,7 +72,8 @@ final class BatchBuffer {
   /// Lends the batch with keys, or without where they follow each other.
   func lend(_ body: (borrowing ColumnBatch) -> Step) -> Step {
     let first = keys[0]
-    let isDense = keys[count - 1] - first == Int64(count - 1)
+    // They ascend, whatever they are: the difference can overflow.
+    let isDense = keys[count - 1] &- first == Int64(count - 1)
     return lend(firstKey: first, keys: isDense ? nil : UnsafePointer(keys), body)
   }
 

@@ -1,4 +1,11 @@
 import CSQLite
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 import Coordination
 import Dispatch
 import Storage
@@ -7,34 +14,54 @@ import Synchronization
 /// Moves the log's pages into the main file, and syncs the log for commits that were promised it: on a thread of its
 /// own, so that no commit waits.
 ///
-/// Commits go on while a checkpoint runs, and SQLite begins the log anew only when all of it has been moved. So when
-/// the log has grown long, what is left is moved with the writer's lock held: little, as most has been moved before.
+/// Commits go on while a checkpoint runs, and SQLite begins the log anew only when all of it has been moved and nobody reads
+/// from it any more. So most is moved beside the commits, and then, with the writer's lock held, the little that is left; and the
+/// reads that rest, of this process and by the bell of all, are asked to let go of the log (`SQLiteEngine.renewReads`).
 ///
 /// While a reader pins old pages a checkpoint cannot finish; then the next attempt waits until the log has grown by
 /// half, or commits would be slowed by attempts that do nothing.
 final class Checkpointer: Sendable {
   /// Frames in the log that are worth a checkpoint: about 4 MB.
   static let framesWanted: UInt32 = 1000
-
-  /// Frames from which on writers wait for the rest to be moved: about 16 MB.
-  private static let framesMax: Int32 = 4000
+  /// Frames from which on writers wait for a checkpoint that is under way: about 6 MB.
+  static let framesMax: UInt32 = 1500
+  /// How long writers are held up for reads that are to let go of the log: at first, and once it is long.
+  private static let patience: (short: Double, long: Double) = (0.05, 0.25)
+  /// When to look again whether a log is held that was, where no commit comes.
+  private static let recheck: DispatchTimeInterval = .seconds(2)
 
   private struct State {
     var connection: Connection?
-    /// The log's length at the last commit.
-    var logged: UInt32 = 0
+    /// The log at the last commit.
+    var frames = LogFrames()
     /// The log has to reach so many frames before the next attempt.
     var threshold = Checkpointer.framesWanted
+    /// Frames that the last attempt had moved: without more, somebody reads an old version.
+    var moved: Int64 = -1
+    /// The last attempt could not let the log begin anew, because somebody reads from it.
+    var isHeld = false
     var isScheduled = false
+    var isRecheckDue = false
     var syncDue: DispatchTime?
     var attempts = 0
     var isClosed = false
+    var ask: (@Sendable () -> Void)?
+  }
+
+  /// What SQLite said of a checkpoint.
+  private struct Outcome {
+    var code: Int32
+    var logged: Int32 = 0
+    var moved: Int32 = 0
+    var isComplete: Bool { code == SQLITE_OK && moved >= logged }
   }
 
   private let path: String
   private let lock: FileWriterLock?
   private let queue = DispatchQueue(label: "vivarium.checkpoint", qos: .utility)
   private let state = Mutex(State())
+  /// Entered while an attempt is scheduled or under way.
+  private let attempt = DispatchGroup()
 
   init(path: String, lock: FileWriterLock?) {
     self.path = path
@@ -44,17 +71,51 @@ final class Checkpointer: Sendable {
   /// How often a checkpoint was tried. For tests.
   var attempts: Int { state.withLock { $0.attempts } }
 
-  /// Call after each commit, with the log's length.
-  func committed(logged: UInt32, moved: UInt32) {
+  /// Whether somebody kept the log from beginning anew when it was last tried.
+  var isHeld: Bool { state.withLock { $0.isHeld } }
+
+  /// `body` asks everybody whose reads rest to let go of the log. Called on the checkpointer's thread.
+  func askForLog(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.ask = body } }
+
+  /// Call after each commit.
+  func committed(_ frames: LogFrames) {
     let isDue = state.withLock { state in
       // Shorter than it was: it has begun anew.
-      if logged < state.logged { state.threshold = Checkpointer.framesWanted }
-      state.logged = logged
-      guard !state.isClosed, !state.isScheduled, logged > moved, logged >= state.threshold else { return false }
+      if frames.logged < state.frames.logged {
+        state.threshold = Checkpointer.framesWanted
+        state.moved = -1
+        state.isHeld = false
+      }
+      state.frames = frames
+      return frames.logged >= state.threshold
+    }
+    if isDue { schedule() }
+  }
+
+  /// Call when a reader of an old version has ended and the log is long.
+  func released() { if lock != nil { schedule() } }
+
+  /// Call before a write, without its lock: waits for an attempt that is under way while the log is long, or writers that never
+  /// rest would outrun it.
+  func makeWay(_ deadline: Deadline) {
+    let isLong = state.withLock { $0.isScheduled && $0.frames.logged >= Checkpointer.framesMax }
+    guard isLong else { return }
+    let patience = min(deadline.remaining ?? .seconds(1), .milliseconds(300))
+    _ = attempt.wait(timeout: .now() + patience.dispatchInterval)
+  }
+
+  private func schedule() {
+    let isNew = state.withLock { state in
+      guard !state.isClosed, !state.isScheduled else { return false }
       state.isScheduled = true
       return true
     }
-    if isDue { queue.async { [self] in checkpoint() } }
+    guard isNew else { return }
+    attempt.enter()
+    queue.async { [self] in
+      checkpoint()
+      attempt.leave()
+    }
   }
 
   /// Sees to it that the log is on the disk no later than that.
@@ -85,6 +146,7 @@ final class Checkpointer: Sendable {
   func close() {
     let isSyncDue = state.withLock { state in
       state.isClosed = true
+      state.ask = nil
       defer { state.syncDue = nil }
       return state.syncDue != nil
     }
@@ -94,35 +156,67 @@ final class Checkpointer: Sendable {
     }
   }
 
-  /// Moves all that can be moved, now; the caller holds the writer's lock.
+  /// Moves all that can be moved, now, and cuts the log; the caller holds the writer's lock.
   func checkpointNow() {
     queue.sync {
       guard let connection = takeConnection() else { return }
-      sqlite3_wal_checkpoint_v2(connection.database, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-      state.withLock { $0.connection = $0.isClosed ? nil : connection }
+      let outcome = begin(anew: connection, isCut: true, patience: Checkpointer.patience.short)
+      finish(connection, outcome, hasBegunAnew: outcome.code == SQLITE_OK)
     }
   }
 
   private func checkpoint() {
     guard let connection = takeConnection() else { return }
-    var logged: Int32 = 0
-    var moved: Int32 = 0
-    var code = sqlite3_wal_checkpoint_v2(connection.database, nil, SQLITE_CHECKPOINT_PASSIVE, &logged, &moved)
-    // A reader's pin shows as frames not moved; then holding writers up would help nothing.
-    if code == SQLITE_OK, moved == logged, logged >= Checkpointer.framesMax,
-      let hold = try? lock?.acquire(.after(.milliseconds(200))) {
-      code = sqlite3_wal_checkpoint_v2(connection.database, nil, SQLITE_CHECKPOINT_PASSIVE, &logged, &moved)
+    state.withLock { $0.attempts += 1 }
+    var outcome = run(connection, SQLITE_CHECKPOINT_PASSIVE)
+    // No further than the last time: somebody reads an old version, and holding writers up would help nothing.
+    let isStuck = state.withLock { !outcome.isComplete && Int64(outcome.moved) <= $0.moved }
+    var hasBegunAnew = false
+    if outcome.code == SQLITE_OK, !isStuck, let hold = try? lock?.acquire(.after(.milliseconds(200))) {
+      let isLong = outcome.logged >= Int32(Checkpointer.framesMax)
+      outcome = begin(
+        anew: connection, isCut: Int(outcome.logged) * 4096 > Connection.logBytesMax,
+        patience: isLong ? Checkpointer.patience.long : Checkpointer.patience.short)
+      hasBegunAnew = outcome.code == SQLITE_OK
       hold.release()
     }
-    state.withLock { state in
+    finish(connection, outcome, hasBegunAnew: hasBegunAnew)
+  }
+
+  /// Notes how it went, and when to try again.
+  private func finish(_ connection: Connection, _ outcome: Outcome, hasBegunAnew: Bool) {
+    let isRecheckNew = state.withLock { state in
       state.isScheduled = false
-      state.attempts += 1
-      let isDone = code == SQLITE_OK && moved >= logged
-      let length = UInt32(max(0, logged))
-      // Done: the next commit begins the log anew, unless readers still use it as it is.
-      state.threshold = (isDone ? length : length + length / 2) + Checkpointer.framesWanted
       state.connection = state.isClosed ? nil : connection
+      state.isHeld = !hasBegunAnew && outcome.logged >= Int32(Checkpointer.framesWanted)
+      state.moved = hasBegunAnew ? -1 : max(state.moved, Int64(outcome.moved))
+      let length = UInt32(clamping: max(outcome.logged, 0))
+      if hasBegunAnew {
+        state.threshold = Checkpointer.framesWanted
+        // The next commit begins it: until then it is as long as it was.
+        state.frames = LogFrames()
+      } else {
+        let more = length < 2 * Checkpointer.framesWanted ? Checkpointer.framesWanted / 4 : max(Checkpointer.framesWanted, length / 2)
+        state.threshold = UInt32(clamping: UInt64(length) + UInt64(more))
+      }
+      guard state.isHeld, !state.isClosed, !state.isRecheckDue else { return false }
+      state.isRecheckDue = true
+      return true
     }
+    guard isRecheckNew else { return }
+    queue.asyncAfter(deadline: .now() + Checkpointer.recheck) { [weak self] in
+      let isHeld = self?.state.withLock { state in
+        state.isRecheckDue = false
+        return state.isHeld
+      }
+      if isHeld == true { self?.schedule() }
+    }
+  }
+
+  private func run(_ connection: Connection, _ mode: Int32) -> Outcome {
+    var outcome = Outcome(code: 0)
+    outcome.code = sqlite3_wal_checkpoint_v2(connection.database, nil, mode, &outcome.logged, &outcome.moved)
+    return outcome
   }
 
   private func takeConnection() -> Connection? {
@@ -134,6 +228,48 @@ final class Checkpointer: Sendable {
     let opened = kept.1 ? nil : try? Connection.ours(path: path, isReadOnly: false)
     if opened == nil { state.withLock { $0.isScheduled = false } }
     return opened
+  }
+}
+
+extension Checkpointer {
+  /// Moves what is left and waits, no longer than `patience`, until nobody reads from the log, so that the next commit begins it
+  /// anew. With the writer's lock held. `isCut`: its space is given back as well.
+  private func begin(anew connection: Connection, isCut: Bool, patience: Double) -> Outcome {
+    let wait = ReaderWait(until: .now() + patience) { [self] in
+      let (ask, isClosed) = state.withLock { ($0.ask, $0.isClosed) }
+      if !isClosed { ask?() }
+      return !isClosed
+    }
+    // Safe: `wait` outlives the handler, which is taken away below and runs on this thread.
+    sqlite3_busy_handler(
+      connection.database, { context, _ in
+        guard let context else { return 0 }
+        return Unmanaged<ReaderWait>.fromOpaque(context).takeUnretainedValue().goOn() ? 1 : 0
+      }, Unmanaged.passUnretained(wait).toOpaque())
+    defer {
+      withExtendedLifetime(wait) {}
+      sqlite3_busy_timeout(connection.database, Connection.patienceMilliseconds)
+    }
+    return run(connection, isCut ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART)
+  }
+}
+
+/// Waits for readers to let go of the log, asking them again and again.
+private final class ReaderWait {
+  private let end: DispatchTime
+  private let ask: () -> Bool
+  private var microseconds: UInt32 = 100
+
+  init(until end: DispatchTime, _ ask: @escaping () -> Bool) {
+    self.end = end
+    self.ask = ask
+  }
+
+  func goOn() -> Bool {
+    guard DispatchTime.now() < end, ask() else { return false }
+    usleep(microseconds)
+    microseconds = min(microseconds * 2, 5000)
+    return true
   }
 }
 

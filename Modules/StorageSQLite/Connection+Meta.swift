@@ -109,8 +109,19 @@ extension Connection {
     defer { finish(statement) }
     statement.bind(1, Int64(table.number))
     guard try step(statement, "count \(table.name)") else { return ObjectCounters(objects: 0, lastKey: 0) }
-    return ObjectCounters(objects: Int(max(0, statement.int64(0))), lastKey: statement.int64(1))
+    let counters = ObjectCounters(objects: Int(max(0, statement.int64(0))), lastKey: max(0, statement.int64(1)))
+    // Whoever counts makes room for as many.
+    if counters.objects > Connection.countUnasked, try Int64(counters.objects) > bytesOfPages() {
+      throw .impossible("The count of \(table.name)")
+    }
+    return counters
   }
+
+  /// A count up to this is believed without a look at how large the file is.
+  static let countUnasked = 1 << 16
+
+  /// Bytes of all pages of the snapshot: nothing in it can be more than that.
+  func bytesOfPages() throws(StorageError) -> Int64 { try number(of: "page_count") * max(1, number(of: "page_size")) }
 
   /// Keys that were given out stay so: the last one never goes back.
   func setCounters(_ counters: ObjectCounters, of table: TableLayout) throws(StorageError) {

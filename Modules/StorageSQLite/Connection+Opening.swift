@@ -16,7 +16,7 @@ extension Connection {
   /// Of the writing connection: holds the pages of indexes that a bulk load comes back to.
   static let writerCacheKilobytes = 64 << 10
   /// The log's length is cut to this when it begins anew after having grown larger.
-  static let logBytesMax = 16 << 20
+  static let logBytesMax = 8 << 20
 
   /// The name of the way to open files without making any, registered at its first use. SQLite's own where that fails.
   private static let quietOpening = csqlite_register_quiet() == SQLITE_OK ? "vivarium-quiet" : ""
@@ -38,7 +38,9 @@ extension Connection {
     csqlite_configure(database, SQLITE_DBCONFIG_DQS_DDL, 0)
     sqlite3_wal_autocheckpoint(database, 0)
     try connection.execute(
-      "PRAGMA cache_size = -\(cacheKilobytes); PRAGMA temp_store = MEMORY; PRAGMA synchronous = NORMAL")
+      "PRAGMA cache_size = -\(cacheKilobytes); PRAGMA temp_store = MEMORY; PRAGMA synchronous = NORMAL; "
+        // What a page says of its cells is looked at when it is read, and not when it is believed.
+        + "PRAGMA cell_size_check = ON")
     if !isReadOnly { try connection.execute("PRAGMA journal_size_limit = \(logBytesMax)") }
     return connection
   }

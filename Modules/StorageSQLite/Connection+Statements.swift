@@ -108,6 +108,7 @@ extension Connection {
   var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
 
   func failure(_ code: Int32, _ scope: StorageError.Scope = .statement, doing: String) -> StorageError {
-    .sqlite(code, scope, doing: doing, text: String(cString: sqlite3_errmsg(database)))
+    .sqlite(
+      code, scope, doing: doing, text: String(cString: sqlite3_errmsg(database)), system: sqlite3_system_errno(database))
   }
 }

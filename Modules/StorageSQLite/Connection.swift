@@ -29,6 +29,8 @@ final class Connection: @unchecked Sendable {
   @exclusivity(unchecked) var takeCount = 0
   /// Whether the function that adds doubles is known.
   var hasRealSum = false
+  /// SQLite's shared index of the log, mapped while the connection is open; nil before `findLog`.
+  var logIndex: UnsafeRawPointer?
   /// What its last commit has left; nil where somebody else may have committed since.
   var settled: Settled?
   /// How many statements were prepared so far, over its life. For tests.
@@ -68,6 +70,7 @@ final class Connection: @unchecked Sendable {
   func shut() {
     if mark.isStale || isShut { return }
     isShut = true
+    logIndex = nil
     finalizeAll()
     sqlite3_close_v2(database)
   }

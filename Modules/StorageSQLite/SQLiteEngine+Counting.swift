@@ -48,14 +48,21 @@ extension SQLiteEngine {
 
   /// Frames in the log, and those that are in the main file too.
   package var logFrames: (logged: UInt32, moved: UInt32) {
-    watch.withLock { $0?.frames ?? (logged: 0, moved: 0) }
+    let frames = watch.withLock { $0?.frames ?? LogFrames() }
+    return (frames.logged, frames.moved)
   }
+
+  /// How many resting reads were given another connection, so that they do not need the log.
+  package var renewals: Int { renewCount.load(ordering: .relaxed) }
 
   /// From now on commits are synced through a device that cannot be: the disk of a test that fails.
   package func failSyncs() throws(StorageError) {
     let device = try LogFile(path: "/dev/null")
     log.withLock { $0 = device }
   }
+
+  /// Has a checkpoint tried now.
+  package func requestCheckpoint() { checkpointer.released() }
 
   /// Waits until the checkpointer has nothing to do.
   package func waitForCheckpoints() { checkpointer.wait() }

@@ -11,15 +11,29 @@ extension SQLiteEngine {
     if options.isReadOnly { try followLog() }
     let connection = try takeReader()
     do throws(StorageError) {
-      try connection.run(StatementKey(.begin), "BEGIN")
-      let state = if let known = try knownState(of: connection) { known } else { try state(of: connection) }
-      let read = SQLiteReadTransaction(self, connection, state)
-      shared.withLock { $0.pins.append(state.version) }
+      let (state, logState) = try beginSnapshot(connection)
+      let seat = ReadSeat(connection, state, logState)
+      let read = SQLiteReadTransaction(self, seat)
+      shared.withLock { $0.seats.append(seat) }
       return read
     } catch {
       giveBack(connection)
       throw error
     }
+  }
+
+  /// Begins to read, and says of which state of the file. Another try where a commit came in between: of a state that is not
+  /// known the read could not be given another connection.
+  private func beginSnapshot(_ connection: Connection) throws(StorageError) -> (SnapshotState, LogState?) {
+    for _ in 0..<3 {
+      try connection.run(StatementKey(.begin), "BEGIN")
+      let before = connection.logState
+      let state = if let known = try knownState(of: connection) { known } else { try state(of: connection) }
+      if connection.logIndex == nil || (before != nil && before == connection.logState) { return (state, before) }
+      guard endTransaction(connection) else { break }
+    }
+    if !connection.isInTransaction { try connection.run(StatementKey(.begin), "BEGIN") }
+    return (try state(of: connection), nil)
   }
 
   /// What the snapshot of a connection in a transaction holds, where nothing was committed since this process committed
@@ -54,7 +68,7 @@ extension SQLiteEngine {
     }
   }
 
-  private func takeReader() throws(StorageError) -> Connection {
+  func takeReader() throws(StorageError) -> Connection {
     let (isClosed, stamp, idle) = shared.withLock { shared in
       if shared.isClosed { return (true, FileStamp?.none, Connection?.none) }
       shared.openCount += 1
@@ -65,6 +79,10 @@ extension SQLiteEngine {
     do throws(StorageError) {
       let connection = try Connection.ours(path: file.path, isReadOnly: options.isReadOnly, isImmutable: stamp != nil)
       connection.stamp = stamp
+      if stamp == nil {
+        try connection.run(StatementKey(.pin), "SELECT 1 FROM _vivarium_history WHERE 0")
+        connection.findLog()
+      }
       return connection
     } catch {
       shared.withLock { $0.openCount -= 1 }
@@ -73,17 +91,23 @@ extension SQLiteEngine {
     }
   }
 
-  func endRead(_ connection: Connection, _ read: SQLiteReadTransaction) {
-    shared.withLock { shared in
-      if let i = shared.pins.firstIndex(of: read.version) {
-        shared.pins.swapAt(i, shared.pins.count - 1)
-        shared.pins.removeLast()
+  func endRead(_ seat: ReadSeat) {
+    // For good: from here on nobody exchanges the connection.
+    seat.take()
+    let isOldest = shared.withLock { shared in
+      if let i = shared.seats.firstIndex(where: { $0 === seat }) {
+        shared.seats.swapAt(i, shared.seats.count - 1)
+        shared.seats.removeLast()
       }
+      return shared.seats.allSatisfy { $0.version >= seat.version }
     }
-    giveBack(connection)
+    let frames = seat.connection.logFrames
+    giveBack(seat.connection)
+    // Perhaps it was what kept a log that has grown long; perhaps no commit comes that would see to it.
+    if isOldest, frames.logged >= Checkpointer.framesMax { checkpointer.released() }
   }
 
-  private func giveBack(_ connection: Connection) {
+  func giveBack(_ connection: Connection) {
     if mark.isStale { return }
     let isUsable = endTransaction(connection)
     // One may keep its pages for the next reader; several would add up.

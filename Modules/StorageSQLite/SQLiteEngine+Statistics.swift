@@ -20,7 +20,8 @@ extension SQLiteEngine {
       if stat(path, &info) == 0 { statistics.fileBytes += Int(info.st_blocks) * 512 }
     }
     let process = getpid()
-    let pins = shared.withLock { $0.pins.sorted() }.map { VersionPin(version: $0, processID: process) }
+    let pins = shared.withLock { $0.seats }.sorted { $0.version < $1.version }
+      .map { VersionPin(version: $0.version, processID: process, sinceMilliseconds: $0.since) }
     let holders = HolderTable.holders(path: file.coordinationPath)
     statistics.pins = pins.named(by: holders.filter { $0.processID == process }, isComplete: true)
     statistics.pins += [].named(by: holders.filter { $0.processID != process }, isComplete: false)
@@ -32,6 +33,8 @@ extension SQLiteEngine {
     let (pages, free) = (try connection.number(of: "page_count"), try connection.number(of: "freelist_count"))
     let pageSize = try connection.number(of: "page_size")
     statistics.freeBytes = Int(free * pageSize)
+    // A frame is a page with a header of 24 bytes.
+    if checkpointer.isHeld { statistics.heldBytes = Int(Int64(connection.logFrames.logged) * (pageSize + 24)) }
     statistics.liveBytes = Int(max(0, pages - free) * pageSize)
     statistics.historyVersions = try connection.historyBounds()
     return statistics

@@ -7,6 +7,8 @@ extension SQLiteEngine: StructureVerification {
     guard let snapshot = read as? SQLiteReadTransaction, snapshot.engine === self else {
       throw .misuse("The snapshot is of another engine.")
     }
+    try snapshot.enterBeside()
+    defer { snapshot.leave() }
     let connection = snapshot.connection
     try SQLiteEngine.checkFile(connection, report)
     try SQLiteEngine.checkHistory(connection, report)

@@ -11,6 +11,7 @@ extension SQLiteEngine {
     guard let lock else {
       throw StorageError(.readOnly, .transaction, "The store is open for reading alone.", remedy: "Open it for writing.")
     }
+    checkpointer.makeWay(deadline)
     // Ours first: it is fair, and keeps our processes from polling for SQLite's.
     let hold = try lock.acquire(deadline)
     let connection = try takeWriter()
@@ -103,9 +104,9 @@ extension SQLiteEngine {
     // The writer's lock is still held, so nobody has committed a version since.
     let frames = watch.withLock { watch in
       watch?.note(state.version)
-      return watch?.frames ?? (logged: 0, moved: 0)
+      return watch?.frames ?? LogFrames()
     }
-    checkpointer.committed(logged: frames.logged, moved: frames.moved)
+    checkpointer.committed(frames)
     switch durability {
     case .full: if !wasFull { try log.withLock { $0 }?.syncCommit() }
     case .grouped(let bound): if !wasFull { checkpointer.syncLog(within: bound) }

@@ -1,5 +1,6 @@
 import CSQLite
 import Coordination
+import Dispatch
 import Storage
 import Synchronization
 import Values
@@ -18,8 +19,8 @@ public final class SQLiteEngine: StorageEngine {
     var newest: SnapshotState?
     /// The last key given out in each table, also by writes that were rolled back.
     var issued: [TableID: Int64] = [:]
-    /// The versions of open reads, in no order.
-    var pins: [Version] = []
+    /// The open reads, in no order.
+    var seats: [ReadSeat] = []
     var isClosed = false
     var openCount = 0
     var durability = DurabilityLevel()
@@ -49,6 +50,10 @@ public final class SQLiteEngine: StorageEngine {
   let log = Mutex<LogFile?>(nil)
   /// What commits are written to; nil before the first write.
   let commitFiles = Mutex<CommitFiles?>(nil)
+  /// The last state of the file at which no read of this process was left that needs the log.
+  let renewed = Mutex<LogState?>(nil)
+  /// How many reads were given another connection. For tests.
+  let renewCount = Atomic(0)
   /// Who holds which version, for all processes. Opened by the first announcement.
   let holders = Mutex<HolderTable?>(nil)
   let pagesMax: Int
@@ -77,6 +82,14 @@ public final class SQLiteEngine: StorageEngine {
       shared.stamp = isImmutable ? FileStamp(file.path) : nil
     }
     try verify(isImmutable: isImmutable)
+    if options.isReadOnly { return }
+    checkpointer.askForLog { [weak self] in
+      guard let self else { return }
+      renewReads()
+      bell.ring()
+      // The last reference must not go here: closing waits for the checkpointer.
+      DispatchQueue.global().async { withExtendedLifetime(self) {} }
+    }
   }
 
   /// Says that the store is open, and whether it is to be read as a file that nobody writes: SQLite would otherwise
@@ -106,6 +119,7 @@ public final class SQLiteEngine: StorageEngine {
       connection.stamp = shared.withLock { $0.stamp }
       try connection.run(StatementKey(.begin), "BEGIN")
       _ = try state(of: connection)
+      connection.findLog()
       if endTransaction(connection) { shared.withLock { $0.idle.append(connection) } }
     } catch {
       // The first bytes said that the file is ours: what SQLite cannot read in it is damage.
@@ -145,7 +159,12 @@ public final class SQLiteEngine: StorageEngine {
 
   public func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
     try checkOpen()
-    return bell.listen(version: { [weak self] in try? self?.latestVersion() }, body)
+    return bell.listen(
+      version: { [weak self] in
+        // Somebody may have rung because a log is to begin anew.
+        self?.renewReads()
+        return try? self?.latestVersion()
+      }, body)
   }
 
   public func close() {

@@ -30,7 +30,7 @@ extension SQLiteWriteTransaction {
         throw error
       }
       let gone = removed.stop()
-      objectCounts[id] = count - gone.count
+      objectCounts[id] = max(0, count - gone.count)
       if !gone.isEmpty { countedTables.insert(id) }
       return gone
     }

@@ -132,7 +132,7 @@ extension SQLiteWriteTransaction {
       statement.bind(1, key.rawValue)
       _ = try connection.step(statement, "delete from \(table.name)")
       guard sqlite3_changes(connection.database) > 0 else { throw table.objectDeleted(key) }
-      objectCounts[id] = count - 1
+      objectCounts[id] = max(0, count - 1)
       countedTables.insert(id)
       for list in table.collections {
         _ = positions.take(list.id, key)

@@ -32,7 +32,7 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction, HistoryAdopting 
     self.hold = hold
     tails = engine.knownTails(state.version)
     layoutAtBeginning = state.layout
-    super.init(engine, connection, state)
+    super.init(engine, ReadSeat(connection, state, nil), isWriting: true)
   }
 
   deinit { end() }

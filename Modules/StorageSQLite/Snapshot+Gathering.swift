@@ -38,7 +38,10 @@ extension Snapshot: GatheringReading {
     while try connection.step(statement, "read \(column.label)") {
       let key = statement.int64(0)
       // SQLite looks them up by ascending key, which is mostly how they are asked for.
-      if next >= keys.count || keys[next] != key { next = keys.firstIndex(of: key) ?? 0 }
+      if next >= keys.count || keys[next] != key {
+        guard let place = keys.firstIndex(of: key) else { throw .outOfOrder(column.label) }
+        next = place
+      }
       let cell = statement.word(1, column.cell)
       repeat {
         isFound[next] = true

@@ -67,7 +67,9 @@ extension Snapshot {
     while try connection.step(statement, "read \(list.label)") {
       // Another program may have put anything there; what is no integer has no place among them.
       guard statement.isInteger(0) else { throw .foreignValue(in: list.label) }
-      found.append(statement.int64(0))
+      let position = statement.int64(0)
+      if let last = found.last, position <= last { throw .outOfOrder(list.label) }
+      found.append(position)
     }
     positions.keep(found, list.id, owner)
     return found

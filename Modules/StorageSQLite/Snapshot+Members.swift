@@ -102,6 +102,7 @@ extension Snapshot {
     defer { leave() }
     let column = try layout.column(id)
     if column.linksInside, let table = column.backlinkIndex {
+      try checkLinkCounts(target, table)
       let statement = try takeMembers(.linkSources, column) {
         "WITH RECURSIVE once (owner, left) AS (SELECT owner, count FROM \(table) WHERE type = ? AND target = ? AND count > 0 "
           + "UNION ALL SELECT owner, left - 1 FROM once WHERE left > 1) SELECT owner FROM once ORDER BY owner"
@@ -114,6 +115,17 @@ extension Snapshot {
     }
     guard column.isRelationship else { throw .misuse("\(column.label) is no relationship.") }
     if catalog[target.table]?.name == column.entry.schema.target { try sources(of: target.key, through: id, body) }
+  }
+
+  /// Each link takes a byte of the file at the least; rows that say more would be counted down for ever.
+  private final func checkLinkCounts(_ target: ObjectLink, _ table: String) throws(StorageError) {
+    let statement = try connection.take(text: "SELECT total(count) FROM \(table) WHERE type = ? AND target = ? AND count > 0")
+    defer { connection.finish(statement) }
+    statement.bind(1, Int64(target.table.rawValue))
+    statement.bind(2, target.key.rawValue)
+    guard try connection.step(statement, "count links") else { return }
+    let total = sqlite3_column_double(statement.pointer, 0)
+    if total > Double(Connection.countUnasked), try total > Double(connection.bytesOfPages()) { throw .impossible("The count of links") }
   }
 
   private final func takeMembers(

@@ -45,7 +45,7 @@ extension Snapshot {
     guard try connection.step(statement, "count \(table.name)"), !statement.isNull(0) else { return nil }
     let (first, last) = (statement.int64(0), statement.int64(1))
     let (span, overflow) = last.subtractingReportingOverflow(first)
-    return !overflow && span == statement.int64(2) - 1 ? last : nil
+    return !overflow && span >= 0 && span == statement.int64(2) - 1 ? last : nil
   }
 
   private final func lendKeys(after key: Int64, to end: Int64, _ body: (borrowing ColumnBatch) -> Step) {
@@ -73,7 +73,9 @@ extension BatchBuffer {
     let wanted = min(limit, rowsWanted)
     while count < wanted && !isFull {
       guard try connection.step(statement, "read rows") else { return false }
-      if let column = append(statement, hasKeys: hasKeys) { throw .foreignValue(in: label(column)) }
+      if let column = append(statement, hasKeys: hasKeys) {
+        throw isOutOfOrder ? .outOfOrder("a table") : .foreignValue(in: label(column))
+      }
     }
     return true
   }

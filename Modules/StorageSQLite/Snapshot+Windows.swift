@@ -45,11 +45,17 @@ extension Snapshot: WindowedReading {
     statement.bind(2, overflow ? .max : end)
     guard try connection.step(statement, "read \(column.layout.label)"), statement.int64(0) == key else { return false }
     for column in columns { column.begin(key, length, windows.epoch) }
-    repeat {
-      let found = statement.int64(0)
-      for i in columns.indices { try columns[i].append(statement, Int32(truncatingIfNeeded: i + 1), key: found) }
-      if columns.contains(where: \.isFull) { break }
-    } while try connection.step(statement, "read \(column.layout.label)")
+    do throws(StorageError) {
+      repeat {
+        let found = statement.int64(0)
+        for i in columns.indices { try columns[i].append(statement, Int32(truncatingIfNeeded: i + 1), key: found) }
+        if columns.contains(where: \.isFull) { break }
+      } while try connection.step(statement, "read \(column.layout.label)")
+    } catch {
+      // Some columns have a row more than others, and none has them all.
+      for column in columns { column.begin(key, 0, .max) }
+      throw error
+    }
     return true
   }
 

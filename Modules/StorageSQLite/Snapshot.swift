@@ -10,7 +10,11 @@ import Values
 /// call of a lent closure.
 class Snapshot: StorageReading {
   let engine: SQLiteEngine
-  let connection: Connection
+  /// Where the connection is. A read that rests can be given another one.
+  private final let seat: ReadSeat
+  /// Whether the seat is claimed: by the first use of the connection in a call, to the end of it; by a write throughout.
+  @exclusivity(unchecked) private final var isClaimed = false
+  private final let isWriting: Bool
   let version: Version
   /// Changes in a write that changes the catalog.
   @exclusivity(unchecked) final var layout: SchemaLayout
@@ -26,11 +30,28 @@ class Snapshot: StorageReading {
   /// Calls under way: a call inside a lent closure is one more.
   @exclusivity(unchecked) private final var depth = 0
 
-  init(_ engine: SQLiteEngine, _ connection: Connection, _ state: SnapshotState) {
+  init(_ engine: SQLiteEngine, _ seat: ReadSeat, isWriting: Bool) {
     self.engine = engine
-    self.connection = connection
-    version = state.version
-    layout = state.layout
+    self.seat = seat
+    self.isWriting = isWriting
+    version = seat.version
+    layout = seat.layout
+  }
+
+  /// The connection, for as long as the call takes that is under way.
+  @inline(__always) final var connection: Connection {
+    if !isClaimed {
+      seat.take()
+      isClaimed = true
+    }
+    return seat.connection
+  }
+
+  /// The seat, of which nobody has a claim any more.
+  final func leaveSeat() -> ReadSeat {
+    if isClaimed { seat.release() }
+    isClaimed = false
+    return seat
   }
 
   deinit {
@@ -65,6 +86,10 @@ class Snapshot: StorageReading {
 
   @inline(__always) final func leave() {
     depth -= 1
+    if isClaimed, depth == 0, !isWriting {
+      isClaimed = false
+      seat.release()
+    }
     if isEnded { finishEnd() }
   }
 

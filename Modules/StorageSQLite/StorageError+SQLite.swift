@@ -1,4 +1,11 @@
 import CSQLite
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 import Storage
 
 extension StorageError.Code {
@@ -13,10 +20,19 @@ extension StorageError {
   ///   - code: the extended result code.
   ///   - doing: what failed, as it follows "Could not": "read 'Person'".
   ///   - text: SQLite's own words.
-  static func sqlite(_ code: Int32, _ scope: Scope, doing: String, text: String) -> StorageError {
+  ///   - number: `errno` of the system call that failed below; 0 when none did.
+  static func sqlite(_ code: Int32, _ scope: Scope, doing: String, text: String, system number: Int32 = 0) -> StorageError {
     let message = "Could not \(doing): \(text)."
     func error(_ kind: Code, _ scope: Scope, _ remedy: String) -> StorageError {
       StorageError(kind, scope, message, remedy: remedy, underlyingCode: code)
+    }
+    switch (code & 0xFF, number) {
+    case (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_CANTOPEN, ENOSPC), (SQLITE_CANTOPEN, EDQUOT):
+      return error(.outOfDiskSpace, max(scope, .transaction), "Free space on the volume and try again.")
+    case (SQLITE_CANTOPEN, EMFILE), (SQLITE_CANTOPEN, ENFILE), (SQLITE_IOERR, EMFILE), (SQLITE_IOERR, ENFILE):
+      return error(
+        .tooManyReaders, scope, "End read transactions that are no longer needed, or raise the limit of open files.")
+    default: break
     }
     switch code & 0xFF {
     case SQLITE_FULL:
@@ -40,6 +56,15 @@ extension StorageError {
   static var ended: StorageError { StorageError(.closed, .transaction, "The transaction has ended.") }
   static var closedEngine: StorageError {
     StorageError(.closed, .engine, "The store is closed.", remedy: "Open it again.")
+  }
+  /// Rows that SQLite gave in another order than it was asked for.
+  static func outOfOrder(_ name: String) -> StorageError {
+    StorageError(
+      .corrupt, .statement, "\(name) has rows that are out of their order.", remedy: "Restore the file from a copy.")
+  }
+  /// A number that no file can have.
+  static func impossible(_ what: String) -> StorageError {
+    StorageError(.corrupt, .statement, "\(what) is more than the file can hold.", remedy: "Restore the file from a copy.")
   }
   /// Another program put something into a column that its type cannot hold.
   static func foreignValue(in name: String) -> StorageError {

@@ -61,13 +61,10 @@ struct VersionWatch {
     }
   }
 
-  /// How many frames the log holds, and how many are in the main file already.
-  var frames: (logged: UInt32, moved: UInt32) {
-    guard let index else { return (0, 0) }
-    var (logged, moved): (UInt32, UInt32) = (0, 0)
-    csqlite_wal_frames(index, &logged, &moved)
-    return (logged, moved)
-  }
+  var frames: LogFrames { index.map { LogFrames($0) } ?? LogFrames() }
+
+  /// The state of the file now; nil while it is changing.
+  var state: LogState? { index.flatMap { LogState($0) } }
 }
 
 extension VersionWatch {

@@ -81,7 +81,13 @@ final class WindowColumn {
 
   /// Takes the value in a column of the statement's present row. Rows that are passed over are holes.
   @inline(__always) func append(_ statement: Statement, _ column: Int32, key: Int64) throws(StorageError) {
-    if !ahead.append(statement, column, key: key) { throw .foreignValue(in: layout.label) }
+    // A damaged file has rows where the statement asked for none, and in any order.
+    guard ahead.hasRoom(for: key) else { throw .outOfOrder(layout.label) }
+    if !ahead.append(statement, column, key: key) {
+      // What was begun is no window.
+      ahead.begin(key, .max)
+      throw .foreignValue(in: layout.label)
+    }
   }
 
   /// So many bytes are enough for one window.
@@ -129,9 +135,14 @@ private struct WindowRows {
     self.epoch = epoch
   }
 
-  /// False: the value is none of the column's type.
+  /// Whether the next row may have that key: behind the last one, and within the window.
+  @inline(__always) func hasRoom(for key: Int64) -> Bool {
+    let (row, overflow) = key.subtractingReportingOverflow(firstKey)
+    return !overflow && row >= Int64(count) && row < Int64(WindowColumn.rowsMax)
+  }
+
+  /// False: the value is none of the column's type. There is room for the key.
   @inline(__always) mutating func append(_ statement: Statement, _ column: Int32, key: Int64) -> Bool {
-    // Below `rowsMax`: the statement asks for no more keys than that.
     let row = Int(key &- firstKey)
     if row > count { skip(to: row) }
     if hasHoles { live[row >> 6] |= 1 << UInt64(row & 63) }

@@ -1,0 +1,72 @@
+import CSQLite
+import Coordination
+import Dispatch
+import Storage
+import Synchronization
+import Values
+
+extension SQLiteEngine {
+  /// A shorter log nobody wants to begin anew.
+  static let framesWorthRenewing: UInt32 = Checkpointer.framesWanted / 2
+
+  /// Lets go of the log where the reads of this process that rest are of the newest version and all of the log is in the main
+  /// file: then the next commit begins it anew. Changes nothing about what they read. From any thread, at any time; does
+  /// nothing where there is nothing to do, for some nanoseconds.
+  package func renewReads() {
+    if mark.isStale { return }
+    let (frames, now) = watch.withLock { watch in (watch?.frames ?? LogFrames(), watch?.state) }
+    guard let now, frames.areAllMoved, frames.logged >= SQLiteEngine.framesWorthRenewing else { return }
+    // One at a time; who comes meanwhile finds it done.
+    renewed.withLockIfAvailable { renewed in
+      if renewed == now { return }
+      if renewReads(at: now) { renewed = now }
+    }
+  }
+
+  /// True: none is left that stands on that state and needs the log.
+  private func renewReads(at now: LogState) -> Bool {
+    let seats = shared.withLock { $0.seats }
+    var spare: Connection?
+    var isDone = true
+    for seat in seats {
+      guard let holds = seat.holdsLog(at: now) else {
+        isDone = false
+        continue
+      }
+      if !holds { continue }
+      guard let connection = spare ?? (try? takeReader()) else { return false }
+      spare = connection
+      guard stands(connection, at: now, seat.layout) else {
+        isDone = false
+        break
+      }
+      if let old = seat.exchange(connection, at: now) {
+        renewCount.add(1, ordering: .relaxed)
+        spare = old
+      } else {
+        isDone = false
+      }
+      if let spare, !endTransaction(spare) { break }
+    }
+    if let spare { giveBackElsewhere(spare) }
+    return isDone
+  }
+
+  /// Begins a read; whether it is of that state, and of the main file alone.
+  private func stands(_ connection: Connection, at now: LogState, _ layout: SchemaLayout) -> Bool {
+    do throws(StorageError) {
+      try connection.run(StatementKey(.begin), "BEGIN")
+      guard connection.logState == now, connection.logFrames.areAllMoved else { return false }
+      connection.use(layout)
+      try connection.run(StatementKey(.pin), "SELECT 1 FROM _vivarium_history WHERE 0")
+      // What has not changed from before to after the snapshot was taken is what it is of.
+      return connection.logState == now
+    } catch { return false }
+  }
+
+  /// As `giveBack`. The last connection of a closed engine closes the checkpointer, which may be who called.
+  private func giveBackElsewhere(_ connection: Connection) {
+    if shared.withLock({ !$0.isClosed }) { return giveBack(connection) }
+    DispatchQueue.global().async { [self] in giveBack(connection) }
+  }
+}
