@@ -101,7 +101,7 @@ let targets: [Target] = [
   Room.support("StorageConformance", ["QueryModel", "Storage", "TestSupport", "Values"]),
   Room.tests("ValuesTests", ["TestSupport", "Values"]),
   Room.tests("QueryModelTests", ["QueryModel", "Values"]),
-  Room.tests("StorageTests", ["Storage", "Values"]),
+  Room.tests("StorageTests", ["Storage", "TestSupport", "Values"]),
   Room.tests("TestSupportTests", ["Storage", "StorageConformance", "TestSupport", "Values"]),
   Room.tests("CoordinationTests", ["Coordination", "CSystem", "Storage", "TestSupport", "Values"]),
   Room.tests(

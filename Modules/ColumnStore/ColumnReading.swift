@@ -82,6 +82,10 @@ class ColumnReading {
     let table = TableState(shapes, rowsPerChunk: engine.header.rowsPerChunk)
     if let record = try value(.table(.tableRecord, id)) { try table.read(record: record) }
     try openFreshRows(table)
+    // Else the next object would get a key that its row has not.
+    if let fresh = table.fresh, fresh.firstKey + Int64(fresh.count) > table.nextKey {
+      throw .corrupt("a table gives keys that are in use")
+    }
     let raw = Int(id.rawValue)
     while tables.count <= raw { tables.append(nil) }
     tables[raw] = table

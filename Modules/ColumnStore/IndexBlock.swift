@@ -23,6 +23,11 @@ struct IndexBlock {
   /// Numbers: the last is `count - 1` above the first. Where none comes twice, none is left out.
   private let isUnbroken: Bool
 
+  /// A block of equal entries takes no byte for each of them: more than these are given a byte, so that a count stands for bytes.
+  static let equalMax = 1 << 16
+  /// Older builds gave them none, however many there were.
+  private static let equalLimit = 1 << 24
+
   init(_ bytes: UnsafeRawBufferPointer, isWord: Bool) throws(StorageError) {
     guard let start = bytes.baseAddress, bytes.count >= IndexBlock.headerSize,
       start.number(0, as: UInt8.self) == (isWord ? 1 : 2)
@@ -38,7 +43,9 @@ struct IndexBlock {
     let size = bytes.count - IndexBlock.headerSize
     // Counts are 32-bit, so none of the products below overflows.
     if isWord {
-      guard count * (keyWidth + objectWidth) <= size else { throw .corrupt("an index block is cut off") }
+      guard count * (keyWidth + objectWidth) <= size, keyWidth + objectWidth > 0 || count <= IndexBlock.equalLimit else {
+        throw .corrupt("an index block is cut off")
+      }
       lowestKey = start.number(8)
       lowestObject = start.number(16)
       keys = data
@@ -133,7 +140,7 @@ struct IndexBlock {
   /// fit the block's widths, or the block the limit.
   func inserting(word: UInt64, object: Int64, limit: Int) -> ValueBuffer? {
     let (key, member) = (word &- lowestKey, UInt64(bitPattern: object) &- lowestObject)
-    guard isWord, word >= lowestKey, object >= Int64(bitPattern: lowestObject), PackedNumbers.width(key) <= keyWidth,
+    guard isWord, keyWidth + objectWidth > 0 || count < IndexBlock.equalMax, word >= lowestKey, object >= Int64(bitPattern: lowestObject), PackedNumbers.width(key) <= keyWidth,
       PackedNumbers.width(member) <= objectWidth
     else { return nil }
     let size = IndexBlock.headerSize + (count + 1) * (keyWidth + objectWidth)

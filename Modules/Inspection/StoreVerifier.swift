@@ -26,6 +26,11 @@ final class StoreVerifier {
       do throws(StorageError) {
         try engine.verifyStructure(read) { verifier.report.faults.append($0) }
       } catch {
+        // What was found before it broke off is what there is to say.
+        if error.code == .corrupt, !verifier.report.faults.isEmpty {
+          verifier.fault("the store", error.message)
+          return verifier.report
+        }
         throw InspectionError(error)
       }
     }

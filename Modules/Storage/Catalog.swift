@@ -16,6 +16,17 @@ public struct Catalog: Sendable, Hashable, Codable {
 
   public init() {}
 
+  /// Refuses what no build writes (`fault`), whoever decodes it.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    tables = try container.decode([TableEntry].self, forKey: .tables)
+    nextTable = try container.decode(UInt16.self, forKey: .nextTable)
+    nextIndex = try container.decode(UInt16.self, forKey: .nextIndex)
+    givenSchemaVersion = try container.decodeIfPresent(UInt64.self, forKey: .givenSchemaVersion)
+    givenMigrations = try container.decodeIfPresent([CompletedMigration].self, forKey: .givenMigrations)
+    if let fault { throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "In this catalog \(fault).")) }
+  }
+
   public subscript(id: TableID) -> TableEntry? { tables.indices.first { tables[$0].id == id }.map { tables[$0] } }
   // By position: `first(where:)` would copy each entry that it looks at.
   public subscript(name: String) -> TableEntry? { tables.indices.first { tables[$0].name == name }.map { tables[$0] } }

@@ -50,7 +50,8 @@ extension CommitRecord {
     if authorLength > 0 { author = String(decoding: try input.bytes(authorLength - 1), as: UTF8.self) }
     let count = try input.count()
     var tables: [TableChange] = []
-    tables.reserveCapacity(count)
+    // What is said to follow takes a byte at least, and a change in memory more than that.
+    tables.reserveCapacity(min(count, 64))
     for _ in 0..<count { tables.append(try TableChange(from: &input, format: format)) }
     var values: [ValueChange] = []
     if format >= 3 {
@@ -60,7 +61,15 @@ extension CommitRecord {
       author: author, origin: origin, timeMilliseconds: time, changedCatalog: flags & 1 == 1, tables: tables)
     self.version = version
     self.values = values
+    // No commit can have named more, and sums of numbers below stay numbers.
+    var named = 0
+    for table in tables {
+      for run in table.inserted.runs + table.deleted.runs { named = min(named + min(run.count, CommitRecord.keysMax), CommitRecord.keysMax) }
+    }
+    guard named < CommitRecord.keysMax else { throw VarintReader.damaged }
   }
+
+  private static let keysMax = 1 << 40
 }
 
 extension TableChange {

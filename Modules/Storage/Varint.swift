@@ -53,10 +53,10 @@ struct VarintReader {
     return Int(count)
   }
 
-  /// A list position or length; two of them never overflow when added.
+  /// A list position or length: far more than a list can have, and sums of millions of them never overflow.
   mutating func position() throws(StorageError) -> Int {
     let value = try next()
-    guard value <= UInt64(Int64.max / 2) else { throw VarintReader.damaged }
+    guard value <= 1 << 40 else { throw VarintReader.damaged }
     return Int(value)
   }
 

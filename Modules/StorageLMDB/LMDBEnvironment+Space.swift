@@ -111,7 +111,7 @@ enum FreePages {
   /// How many there are, freed by transactions up to `oldest`; nil: by any.
   static func count(_ transaction: OpaquePointer, through oldest: UInt64?) -> Int {
     var pages = 0
-    forEach(transaction, through: oldest) { pages += $0.loadUnaligned(as: Int.self) }
+    forEach(transaction, through: oldest) { pages += length(of: $0) }
     return pages
   }
 
@@ -119,8 +119,11 @@ enum FreePages {
   static func runs(_ transaction: OpaquePointer, through oldest: UInt64) -> [Range<UInt64>] {
     var pages: [UInt64] = []
     forEach(transaction, through: oldest) { list in
-      let count = min(list.loadUnaligned(as: Int.self), list.count / 8 - 1)
-      for i in 0..<max(0, count) { pages.append(list.loadUnaligned(fromByteOffset: 8 + i * 8, as: UInt64.self)) }
+      for i in 0..<length(of: list) {
+        let page = list.loadUnaligned(fromByteOffset: 8 + i * 8, as: UInt64.self)
+        // No map has such a page: the list is damaged.
+        if page < 1 << 40 { pages.append(page) }
+      }
     }
     pages.sort()
     var runs: [Range<UInt64>] = []
@@ -132,6 +135,11 @@ enum FreePages {
       }
     }
     return runs
+  }
+
+  /// How many pages a list names; what it says of itself counts as far as it goes.
+  private static func length(of list: UnsafeRawBufferPointer) -> Int {
+    max(0, min(list.loadUnaligned(as: Int.self), list.count / 8 - 1))
   }
 
   private static func forEach(

@@ -15,7 +15,10 @@ final class LMDBSnapshot: KeyValueSnapshot {
   /// An open cursor that nobody uses now.
   nonisolated(unsafe) private var idleCursor: OpaquePointer?
 
-  init(_ environment: LMDBEnvironment) throws(StorageError) {
+  private let map: LMDBMap
+
+  init(_ environment: LMDBEnvironment, _ map: LMDBMap) throws(StorageError) {
+    self.map = map
     let transaction = try environment.beginRead()
     do throws(StorageError) {
       version = try environment.version(of: transaction)
@@ -37,7 +40,10 @@ final class LMDBSnapshot: KeyValueSnapshot {
     var key = MDB_val(key)
     var value = MDB_val()
     let code = mdb_get(transaction, LMDBEnvironment.database, &key, &value)
-    if code == 0 { return value.bytes }
+    if code == 0 {
+      guard map.holds(value) else { throw leadsOut }
+      return value.bytes
+    }
     if code == MDB_NOTFOUND { return nil }
     throw failure(code)
   }
@@ -53,6 +59,7 @@ final class LMDBSnapshot: KeyValueSnapshot {
     var code = LMDBSnapshot.place(cursor, at: start, reverse: reverse, &key, &value)
     let next = reverse ? MDB_PREV : MDB_NEXT
     while code == 0 {
+      guard map.holds(key), map.holds(value) else { throw leadsOut }
       // The adapter's own entries come first in order and are nobody's business.
       let isOwn = key.mv_size > 0 && key.bytes[0] == 0
       if isOwn, reverse { return }
@@ -77,6 +84,12 @@ final class LMDBSnapshot: KeyValueSnapshot {
   private func running() throws(StorageError) -> OpaquePointer {
     guard let transaction else { throw .ended(environment.files.data) }
     return transaction
+  }
+
+  private var leadsOut: StorageError {
+    StorageError(
+      .corrupt, .engine, "'\(environment.files.data)' is damaged: an entry leads out of the file.",
+      remedy: "Restore it from a copy, or copy what can still be read into a new store.")
   }
 
   private func failure(_ code: Int32) -> StorageError {

@@ -19,6 +19,8 @@ final class RawEnvironment: Sendable {
     files: LMDBFiles, isReadOnly: Bool, isLockless: Bool, mapSize: Int, mode: UInt32
   ) throws(StorageError) {
     self.isReadOnly = isReadOnly
+    // LMDB follows what it finds there and writes over it.
+    if !isLockless { try files.checkLockFile() }
     var size = mapSize
     while true {
       var handle: OpaquePointer?
