@@ -95,7 +95,7 @@ final class StoreVerifier {
       var version: UInt64?
       // From as far back as there is one.
       try read.history(after: try read.versionBeforeHistory()) { record in
-        if let version, record.version.rawValue != version + 1 {
+        if let version, record.version.rawValue != version &+ 1 {
           fault("history", "version \(record.version.rawValue) follows version \(version)")
         }
         version = record.version.rawValue

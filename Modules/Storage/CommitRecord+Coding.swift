@@ -118,7 +118,7 @@ extension TableChange {
     deleted = try KeyRuns(from: &input)
     var last: Int64 = 0
     for _ in 0..<(try input.count()) {
-      last &+= try input.nextSigned()
+      last = try input.key(after: last)
       var words: [UInt64] = []
       let wordCount = try input.count()
       if wordCount == 1 {
@@ -131,7 +131,7 @@ extension TableChange {
     }
     last = 0
     for _ in 0..<(try input.count()) {
-      last &+= try input.nextSigned()
+      last = try input.key(after: last)
       let property = PropertyID(try input.small())
       var edits: [ListChange.Edit] = []
       for _ in 0..<(try input.count()) { edits.append(try ListChange.Edit(from: &input)) }
@@ -140,7 +140,7 @@ extension TableChange {
     if format == 1 { return }
     last = 0
     for _ in 0..<(try input.count()) {
-      last &+= try input.nextSigned()
+      last = try input.key(after: last)
       let property = PropertyID(try input.small())
       var members: [MemberChange] = []
       for _ in 0..<(try input.count()) { members.append(try MemberChange(from: &input)) }

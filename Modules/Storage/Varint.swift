@@ -60,6 +60,13 @@ struct VarintReader {
     return Int(value)
   }
 
+  /// The key of an object, written as its distance from another one. Keys are positive.
+  mutating func key(after last: Int64) throws(StorageError) -> Int64 {
+    let key = last &+ (try nextSigned())
+    guard key > 0 else { throw VarintReader.damaged }
+    return key
+  }
+
   mutating func small() throws(StorageError) -> UInt16 {
     guard let value = UInt16(exactly: try next()) else { throw VarintReader.damaged }
     return value

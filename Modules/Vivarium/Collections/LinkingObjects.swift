@@ -17,6 +17,8 @@ public struct LinkingObjects<Element: Model>: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { state?.keys().count ?? 0 }
+  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  public var underestimatedCount: Int { 0 }
 
   public subscript(position: Int) -> Element {
     // Without a state there is no valid position: a mistake of the program, as with an empty Array.

@@ -62,6 +62,8 @@ public struct BoundResults<Element: Model>: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { results.count }
   public var count: Int { results.count }
+  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  public var underestimatedCount: Int { 0 }
   public var isEmpty: Bool { results.isEmpty }
   public var first: Element? { results.first }
   public var last: Element? { results.last }

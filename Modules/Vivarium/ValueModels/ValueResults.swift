@@ -18,6 +18,8 @@ public struct ValueResults<Value: ValueModel>: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { objects.count }
+  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  public var underestimatedCount: Int { 0 }
   public var isEmpty: Bool { objects.isEmpty }
   public var first: Value? { objects.first.map { Value($0) } }
   public var last: Value? { objects.last.map { Value($0) } }
