@@ -68,3 +68,26 @@ final class LMDBMap: Sendable {
     return nil
   }
 }
+
+/// The maps of a store's handles: each has one of its own, at an address of its own.
+final class LMDBMaps: Sendable {
+  private struct Entry: Sendable {
+    let handle: UInt
+    let map: LMDBMap
+  }
+
+  /// One, or a few.
+  private let entries = Mutex<[Entry]>([])
+
+  /// The map that a transaction reads. The store keeps its handles open meanwhile.
+  func map(of transaction: OpaquePointer) -> LMDBMap? {
+    guard let handle = mdb_txn_env(transaction) else { return nil }
+    let number = UInt(bitPattern: handle)
+    return entries.withLock { entries in
+      if let entry = entries.first(where: { $0.handle == number }) { return entry.map }
+      let map = LMDBMap(handle)
+      entries.append(Entry(handle: number, map: map))
+      return map
+    }
+  }
+}

@@ -15,10 +15,10 @@ final class LMDBSnapshot: KeyValueSnapshot {
   /// An open cursor that nobody uses now.
   nonisolated(unsafe) private var idleCursor: OpaquePointer?
 
-  private let map: LMDBMap
+  /// Nil for no transaction of LMDB's, which there is not.
+  private let map: LMDBMap?
 
-  init(_ environment: LMDBEnvironment, _ map: LMDBMap) throws(StorageError) {
-    self.map = map
+  init(_ environment: LMDBEnvironment, _ maps: LMDBMaps) throws(StorageError) {
     let transaction = try environment.beginRead()
     do throws(StorageError) {
       version = try environment.version(of: transaction)
@@ -26,6 +26,7 @@ final class LMDBSnapshot: KeyValueSnapshot {
       environment.endRead(transaction)
       throw error
     }
+    map = maps.map(of: transaction)
     self.environment = environment
     self.transaction = transaction
   }
@@ -41,7 +42,7 @@ final class LMDBSnapshot: KeyValueSnapshot {
     var value = MDB_val()
     let code = mdb_get(transaction, LMDBEnvironment.database, &key, &value)
     if code == 0 {
-      guard map.holds(value) else { throw leadsOut }
+      guard map?.holds(value) != false else { throw leadsOut }
       return value.bytes
     }
     if code == MDB_NOTFOUND { return nil }
@@ -59,7 +60,7 @@ final class LMDBSnapshot: KeyValueSnapshot {
     var code = LMDBSnapshot.place(cursor, at: start, reverse: reverse, &key, &value)
     let next = reverse ? MDB_PREV : MDB_NEXT
     while code == 0 {
-      guard map.holds(key), map.holds(value) else { throw leadsOut }
+      guard map?.holds(key) != false, map?.holds(value) != false else { throw leadsOut }
       // The adapter's own entries come first in order and are nobody's business.
       let isOwn = key.mv_size > 0 && key.bytes[0] == 0
       if isOwn, reverse { return }

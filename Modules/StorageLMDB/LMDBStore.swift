@@ -17,7 +17,7 @@ package final class LMDBStore: KeyValueStore {
   package let isReadOnly: Bool
   private let path: String
   private let current: Mutex<LMDBEnvironment?>
-  private let map: LMDBMap
+  private let maps = LMDBMaps()
 
   /// Opens the file at `path`. Throws what `StorageBackend.open` does. `mapSize`: bytes of address space, halved
   /// until there is room.
@@ -32,14 +32,13 @@ package final class LMDBStore: KeyValueStore {
     self.path = environment.files.data
     self.isReadOnly = isReadOnly
     current = Mutex(environment)
-    map = LMDBMap(environment.pointer)
   }
 
   package var isClosed: Bool { current.withLock { $0 == nil } }
 
   package func latestVersion() throws(StorageError) -> Version { try environment().latestVersion() }
 
-  package func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot { try LMDBSnapshot(environment(), map) }
+  package func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot { try LMDBSnapshot(environment(), maps) }
 
   package func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
     let environment = try environment()

@@ -184,7 +184,8 @@ extension ResultsState {
   /// damaged file that may be another number than there are keys. The standard library ends the process when a collection says
   /// first one and then the other: what was told stays.
   private func toldCount(_ stamp: UInt64) -> Int? {
-    if store.isKept(self) { return nil }
+    // What cannot be asked is empty by either.
+    if store.isKept(self) || error != nil { return nil }
     if let told = findings?.told, told.stamp == stamp { return told.count }
     return isEverything ? try? counted() : indexedCount
   }
