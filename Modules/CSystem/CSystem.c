@@ -82,15 +82,37 @@ int cs_open(const char *path, bool writes, bool creates, uint32_t mode, int *err
 int cs_reserve(int file, int64_t length) {
   struct stat info;
   if (fstat(file, &info) != 0) return errno;
-  if (info.st_size >= length) return 0;
+  // Blocks count 512 bytes each; fewer than the length of the file is a hole.
+  if (info.st_size >= length && (int64_t)info.st_blocks * 512 >= length) return 0;
 #ifdef __linux__
   int result;
-  do result = posix_fallocate(file, 0, length);
+  do result = fallocate(file, 0, 0, length) == 0 ? 0 : errno;
+  while (result == EINTR);
+  if (result != EOPNOTSUPP && result != ENOSYS) return result;
+  // A file system that reserves nothing. Only what lies beyond the end is written: others may be writing what lies before.
+  if (info.st_size >= length) return 0;
+  do result = posix_fallocate(file, info.st_size, length - info.st_size);
   while (result == EINTR);
   return result;
 #else
-  return ftruncate(file, length) == 0 ? 0 : errno;
+  return info.st_size >= length || ftruncate(file, length) == 0 ? 0 : errno;
 #endif
+}
+
+int cs_rename_new(const char *from, const char *to) {
+  int number = ENOSYS;
+#if defined(__linux__) && defined(SYS_renameat2)
+  if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u /* RENAME_NOREPLACE */) == 0) return 0;
+  number = errno;
+#elif defined(__APPLE__)
+  if (renamex_np(from, to, RENAME_EXCL) == 0) return 0;
+  number = errno;
+#endif
+  if (number != ENOSYS && number != EINVAL && number != ENOTSUP) return number;
+  // A file system without it: two names for a moment.
+  if (link(from, to) != 0) return errno;
+  unlink(from);
+  return 0;
 }
 
 int cs_punch(int file, int64_t start, int64_t length) {

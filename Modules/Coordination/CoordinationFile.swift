@@ -72,11 +72,13 @@ final class CoordinationFile: Sendable {
   func openAgain() throws(StorageError) -> Int32 {
     var number: Int32 = 0
     let file = cs_open(path, true, false, 0, &number)
-    guard file >= 0 else { throw .system(number, .statement, doing: "open the coordination file", path: path) }
-    guard FileIdentity(descriptor: file) == identity else {
-      close(file)
+    guard file >= 0 || number == ENOENT else {
+      throw .system(number, .statement, doing: "open the coordination file", path: path)
+    }
+    guard file >= 0, FileIdentity(descriptor: file) == identity else {
+      if file >= 0 { close(file) }
       throw StorageError(
-        .io, .engine, "'\(path)' was replaced while the store was open.",
+        .replaced, .engine, "'\(path)' was replaced or removed while the store was open.",
         remedy: "Close the store in every process and open it again.")
     }
     return file

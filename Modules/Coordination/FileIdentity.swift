@@ -19,7 +19,7 @@ public struct FileIdentity: Sendable, Hashable {
   }
 
   /// Of an open file; nil when the descriptor is not one.
-  init?(descriptor: Int32) {
+  public init?(descriptor: Int32) {
     var info = stat()
     guard fstat(descriptor, &info) == 0 else { return nil }
     self.init(info)

@@ -24,7 +24,8 @@ public final class FileWriterLock: WriterLock {
   private static let recheckNanoseconds: UInt64 = 20_000_000
   /// Above every ticket.
   private static let end: Int64 = (1 << 60) + 1
-  private static let idleDescriptorsMax = 8
+  /// Kept for the next to ask. Few: each store of a process has its own.
+  private static let idleDescriptorsMax = 2
 
   private let file: CoordinationFile
   private let mark = ForkMark()
@@ -55,6 +56,9 @@ public final class FileWriterLock: WriterLock {
       throw error
     }
   }
+
+  /// Whether the path still leads to the file that was opened: who finds another stands in another line.
+  public var isInPlace: Bool { FileIdentity(path: file.path) == file.identity }
 
   /// How many tickets were drawn after the holder's: the length of the line, of all processes, with those in it
   /// who gave up or died. For tests and tools; the answer may be old when it arrives.

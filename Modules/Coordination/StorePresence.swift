@@ -63,6 +63,10 @@ public final class StorePresence: Sendable {
     descriptor = file
   }
 
+  /// Says that the data of the store are in this file. False where somebody who is present has another open: then the data
+  /// file was replaced since, and what lies beside it is still of the old one.
+  public func claim(data: FileIdentity) -> Bool { FileClaim.take(descriptor, for: data) }
+
   deinit {
     // In a forked child the locks are the parent's.
     if mark.isStale { close(descriptor) } else { StorePresence.letGo(descriptor) }

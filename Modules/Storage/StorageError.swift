@@ -61,6 +61,8 @@ extension StorageError.Code {
   public static let unsupportedVersion = Self(rawValue: "unsupportedVersion")
   /// Open elsewhere in a way that excludes this open.
   public static let alreadyOpen = Self(rawValue: "alreadyOpen")
+  /// The file has several names, and who opens it by another would not see this one's locks.
+  public static let hardLinked = Self(rawValue: "hardLinked")
   public static let addressSpace = Self(rawValue: "addressSpace")
   // Running.
   public static let io = Self(rawValue: "io")
@@ -74,6 +76,8 @@ extension StorageError.Code {
   public static let historyTrimmed = Self(rawValue: "historyTrimmed")
   /// The process forked after opening; the child must open for itself.
   public static let forked = Self(rawValue: "forked")
+  /// A file of the store was replaced, renamed or removed while it was open: what is written to it, nobody will find.
+  public static let replaced = Self(rawValue: "replaced")
   public static let closed = Self(rawValue: "closed")
   // Statements.
   public static let uniqueViolation = Self(rawValue: "uniqueViolation")

@@ -42,6 +42,11 @@ final class EnvironmentTable: Sendable {
       }
       let entry = state.entry(identity)
       if let environment = entry?.environment { return environment }
+      // Two handles on one table of readers: the first to close would take the other's locks along.
+      if entry == nil, let lock = FileIdentity(path: files.lock),
+        state.entries.contains(where: { $0.lock == lock && !$0.mark.isStale }) {
+        throw .replaced(files.data)
+      }
       let token = state.nextToken
       let (raw, environment) = try make(entry?.raw, token)
       state.nextToken += 1

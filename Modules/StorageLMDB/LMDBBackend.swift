@@ -18,6 +18,7 @@ public struct LMDBBackend: StorageBackend {
   public init(path: String) { location = path }
 
   public func open(_ options: OpenOptions) throws(StorageError) -> any StorageEngine {
+    try LMDBFiles(existing: location)?.refuseOtherNames()
     let files = options.isReadOnly ? LMDBBackend.reading : LMDBBackend.writing
     while true {
       let engine = try files.engine(at: location) { () throws(StorageError) in

@@ -16,16 +16,15 @@ extension LMDBEnvironment {
 
   /// Opens the store at `path`, or gives the environment that is open already.
   ///
-  /// - Parameter mapSize: bytes of address space, tried first; half of it and so on where there is less.
   static func open(
-    _ path: String, isReadOnly: Bool, createsIfMissing: Bool, mapSize: Int = RawEnvironment.mapSize
+    _ path: String, isReadOnly: Bool, createsIfMissing: Bool, map: MapBounds = MapBounds()
   ) throws(StorageError) -> LMDBEnvironment {
-    if let files = LMDBFiles(existing: path) { return try open(files, isReadOnly: isReadOnly, mapSize: mapSize) }
+    if let files = LMDBFiles(existing: path) { return try open(files, isReadOnly: isReadOnly, map) }
     let number = errno
     guard !isReadOnly, createsIfMissing, number == ENOENT else { throw LMDBFiles.openError(number, path) }
     let files = try LMDBFiles.creating(path, mode: mode)
     do {
-      return try open(files, isReadOnly: false, mapSize: mapSize)
+      return try open(files, isReadOnly: false, map)
     } catch {
       files.removeIfUnused()
       throw error
@@ -33,8 +32,9 @@ extension LMDBEnvironment {
   }
 
   private static func open(
-    _ files: LMDBFiles, isReadOnly: Bool, mapSize: Int
+    _ files: LMDBFiles, isReadOnly: Bool, _ map: MapBounds
   ) throws(StorageError) -> LMDBEnvironment {
+    try files.refuseOtherNames()
     if isReadOnly {
       try refuseTornStore(files)
     } else {
@@ -48,7 +48,7 @@ extension LMDBEnvironment {
     if header.kind == .database { try refuseForeignDatabase(files) }
     let environment = try table.environment(files) { open, token throws(StorageError) in
       try isReadOnly && open?.isReadOnly != false
-        ? reader(files, open, token, mapSize) : writer(files, open, token, mapSize)
+        ? reader(files, open, token, map) : writer(files, open, token, map)
     }
     if environment.isReadOnly, !isReadOnly {
       throw StorageError(
@@ -56,16 +56,21 @@ extension LMDBEnvironment {
         remedy: "Close it first, or open it for writing from the start.")
     }
     try environment.checkRecord()
-    if !environment.isReadOnly { environment.clearDeadReaders() }
+    if !environment.isReadOnly {
+      environment.clearDeadReaders()
+      // What readers held when the last writer left.
+      environment.giveBackSpaceIfDue()
+    }
     return environment
   }
 
   // MARK: Steps
 
   private static func writer(
-    _ files: LMDBFiles, _ open: RawEnvironment?, _ token: UInt64, _ mapSize: Int
+    _ files: LMDBFiles, _ open: RawEnvironment?, _ token: UInt64, _ map: MapBounds
   ) throws(StorageError) -> (RawEnvironment, LMDBEnvironment) {
     let presence = try StorePresence(path: files.coordination, as: .writer, mode: mode)
+    try files.claim(presence)
     let lock = try FileWriterLock(path: files.coordination, mode: mode)
     let bell = try FileDoorbell(path: files.bell, isReadOnly: false, mode: mode)
     guard access(files.data, W_OK) == 0 else { throw LMDBFiles.openError(errno, files.data) }
@@ -73,7 +78,7 @@ extension LMDBEnvironment {
     if let open {
       raw = open
     } else {
-      raw = try RawEnvironment(files: files, isReadOnly: false, isLockless: false, mapSize: mapSize, mode: mode)
+      raw = try protected(files, isReadOnly: false, map)
     }
     return (
       raw,
@@ -84,7 +89,7 @@ extension LMDBEnvironment {
   /// Opens without the right to write. LMDB protects a reader through its lock file; where that cannot be written, the
   /// store is opened unprotected, and the coordination file keeps writers out meanwhile.
   private static func reader(
-    _ files: LMDBFiles, _ open: RawEnvironment?, _ token: UInt64, _ mapSize: Int
+    _ files: LMDBFiles, _ open: RawEnvironment?, _ token: UInt64, _ map: MapBounds
   ) throws(StorageError) -> (RawEnvironment, LMDBEnvironment) {
     let bell = try FileDoorbell(path: files.bell, isReadOnly: true)
     func wrapped(_ raw: RawEnvironment, _ presence: StorePresence?) -> (RawEnvironment, LMDBEnvironment) {
@@ -93,12 +98,30 @@ extension LMDBEnvironment {
     let presence = try optionalPresence(files, as: .reader)
     if let open { return wrapped(open, presence) }
     do {
-      let raw = try RawEnvironment(files: files, isReadOnly: true, isLockless: false, mapSize: mapSize, mode: mode)
-      return wrapped(raw, presence)
+      return wrapped(try protected(files, isReadOnly: true, map), presence)
     } catch where error.code == .permissionDenied {
       let guardian = try optionalPresence(files, as: .unprotectedReader)
-      let raw = try RawEnvironment(files: files, isReadOnly: true, isLockless: true, mapSize: mapSize, mode: mode)
+      let raw = try RawEnvironment(
+        files: files, isReadOnly: true, isLockless: true, mapSize: map.first(for: files), mapSizeMax: map.last, mode: mode)
       return wrapped(raw, guardian)
+    }
+  }
+
+  /// Opens with LMDB's table of readers, on the disk as a whole, and with the file held against who finds another table.
+  private static func protected(
+    _ files: LMDBFiles, isReadOnly: Bool, _ map: MapBounds
+  ) throws(StorageError) -> RawEnvironment {
+    try files.refuseOtherTables()
+    try files.reserveLock(mode: mode)
+    let raw = try RawEnvironment(
+      files: files, isReadOnly: isReadOnly, isLockless: false, mapSize: map.first(for: files), mapSizeMax: map.last,
+      mode: mode)
+    do throws(StorageError) {
+      try raw.claimTable()
+      return raw
+    } catch {
+      raw.close()
+      throw error
     }
   }
 
@@ -157,4 +180,12 @@ extension LMDBEnvironment {
       .foreignFile, .engine, "'\(files.data)' is an LMDB file of another program.",
       remedy: "Give the path of a store, or of a file that does not exist yet.")
   }
+}
+
+/// How much address space a store takes, for tests.
+struct MapBounds {
+  var first: Int?
+  var last = Int.max
+
+  func first(for files: LMDBFiles) -> Int { first ?? AddressSpace.mapSize(for: files.dataBytes) }
 }

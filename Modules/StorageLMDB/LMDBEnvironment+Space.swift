@@ -21,6 +21,7 @@ extension LMDBEnvironment {
   private static let slice: Duration = .milliseconds(5)
   /// What a store may take beyond twice what it holds before space is given back by itself.
   private static let slackBytes = 4 << 20
+  private static let watchSecondsMax = 4
 
   /// Gives back the blocks of all pages that no version needs: those freed by transactions up to the oldest that anybody
   /// reads. LMDB itself uses only older ones again, because a crash may put it back by one transaction; here that cannot be,
@@ -54,9 +55,7 @@ extension LMDBEnvironment {
   /// alone does not say so much, as a writer that was killed may have left a version that readers do not see yet. All of that
   /// version is on the disk.
   private func whileNobodyCommits<R>(_ body: (OpaquePointer) throws(StorageError) -> R) throws(StorageError) -> R {
-    var transaction: OpaquePointer?
-    let code = mdb_txn_begin(pointer, nil, 0, &transaction)
-    guard code == 0, let transaction else { throw .lmdb(code, .statement, doing: "begin a write to", path: files.data) }
+    let transaction = try beginLMDBWrite(.statement).transaction
     defer { mdb_txn_abort(transaction) }
     // Whoever committed last may have been killed before the disk had it.
     let synced = mdb_env_sync(pointer, 1)
@@ -73,28 +72,65 @@ extension LMDBEnvironment {
     return try body(newest)
   }
 
-  /// Call with the writer's lock held: starts giving space back when the file takes far more than it holds.
+  /// Starts giving space back when the file takes far more than it holds. Where readers of old versions hold the space, it is
+  /// looked at again until they have let go: nobody may commit any more then.
   func giveBackSpaceIfDue() {
-    guard isSpaceDue, !isReclaiming.exchange(true, ordering: .relaxed) else { return }
+    switch space {
+    case .tight: return
+    case .due: beginReclaiming()
+    case .held: watchSpace(after: 1)
+    }
+  }
+
+  private func beginReclaiming() {
+    guard !isReclaiming.exchange(true, ordering: .relaxed) else { return }
     LMDBEnvironment.spaceQueue.async { [weak self] in
       guard let self, !mark.isStale else { return }
       // What fails here is tried again some commits later.
       _ = try? reclaimSpace(.after(.seconds(2)))
       isReclaiming.store(false, ordering: .relaxed)
+      if space == .held { watchSpace(after: 1) }
+    }
+  }
+
+  /// Looks again after a while, and after twice that, up to some seconds: a look costs a walk over the lists of free pages.
+  private func watchSpace(after seconds: Int) {
+    guard !isWatchingSpace.exchange(true, ordering: .relaxed) else { return }
+    LMDBEnvironment.spaceQueue.asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
+      guard let self, !mark.isStale else { return }
+      isWatchingSpace.store(false, ordering: .relaxed)
+      clearDeadReaders()
+      switch space {
+      case .tight: return
+      case .due: beginReclaiming()
+      case .held: watchSpace(after: min(seconds * 2, LMDBEnvironment.watchSecondsMax))
+      }
     }
   }
 
   /// Waits for what was begun so far. For tests.
   static func waitForSpace() { spaceQueue.sync {} }
 
-  private var isSpaceDue: Bool {
-    guard let transaction = try? beginRead() else { return false }
+  private enum Space {
+    /// The file takes about what it holds.
+    case tight
+    /// Much of it can be given back.
+    case due
+    /// Much of it could, but for readers of old versions.
+    case held
+  }
+
+  private var space: Space {
+    guard !isReadOnly, files.allocatedDataBytes > LMDBEnvironment.slackBytes, let transaction = try? beginRead() else { return .tight }
     defer { endRead(transaction) }
     var info = MDB_envinfo()
     mdb_env_info(pointer, &info)
-    let spare = FreePages.count(transaction, through: oldestTransaction(transaction)) * pageSize
-    let needed = (Int(info.me_last_pgno) + 1) * pageSize - spare
-    return files.allocatedDataBytes > 2 * needed + LMDBEnvironment.slackBytes
+    func isLarge(_ sparePages: Int) -> Bool {
+      let needed = (Int(info.me_last_pgno) + 1 - sparePages) * pageSize
+      return files.allocatedDataBytes > 2 * needed + LMDBEnvironment.slackBytes
+    }
+    guard isLarge(FreePages.count(transaction, through: nil)) else { return .tight }
+    return isLarge(FreePages.count(transaction, through: oldestTransaction(transaction))) ? .due : .held
   }
 
   /// Punches free pages from page `from` on until the time is over; where to go on, or nil at the end. `newest` reads the

@@ -15,6 +15,7 @@ final class LMDBEnvironment: Sendable {
   private static let idleSnapshotsMax = 16
   /// A check costs about as much as a commit that is not synced.
   static let commitsBetweenChecks = 64
+  static let bytesBetweenChecks = 16 << 20
 
   let files: LMDBFiles
   let isReadOnly: Bool
@@ -35,6 +36,9 @@ final class LMDBEnvironment: Sendable {
   private let holders = Mutex<HolderTable?>(nil)
   /// Space is being given back in the background.
   let isReclaiming = Atomic(false)
+  /// A look at what readers hold is due.
+  let isWatchingSpace = Atomic(false)
+  private let bytesSinceCheck = Atomic<Int>(0)
 
   init(
     raw: RawEnvironment, token: UInt64, files: LMDBFiles, presence: StorePresence?, writerLock: FileWriterLock?,
@@ -56,7 +60,7 @@ final class LMDBEnvironment: Sendable {
     LMDBEnvironment.table.letGo(of: raw, token)
   }
 
-  /// LMDB's handle. Valid while this object lives.
+  /// LMDB's handle for new transactions. Valid while this object lives, though there may be a newer one by then.
   var pointer: OpaquePointer { raw.pointer }
 
   // MARK: Reading
@@ -93,35 +97,85 @@ final class LMDBEnvironment: Sendable {
   /// A read transaction of the newest version. The caller passes it to `endRead`.
   func beginRead() throws(StorageError) -> OpaquePointer {
     try mark.check()
-    if let transaction = idle.withLock({ $0.popLast() })?.pointer {
+    while let transaction = idle.withLock({ $0.popLast() })?.pointer {
       let code = mdb_txn_renew(transaction)
       if code == 0 { return transaction }
       mdb_txn_abort(transaction)
+      // Of a map that the file has outgrown.
+      if code == MDB_MAP_RESIZED { continue }
       throw .lmdb(code, .statement, doing: "begin a snapshot of", path: files.data)
     }
-    let (code, transaction) = beginNew()
-    guard let transaction else { throw .lmdb(code, .statement, doing: "begin a snapshot of", path: files.data) }
-    return transaction
+    return try beginNew()
   }
 
-  /// A read transaction of the newest version that none before it was; nil with LMDB's code. Makes room in a full table of
-  /// readers. Whoever asks aborts it.
-  func beginNew() -> (code: Int32, transaction: OpaquePointer?) {
-    var transaction: OpaquePointer?
-    var code = mdb_txn_begin(pointer, nil, UInt32(MDB_RDONLY), &transaction)
-    if code == MDB_READERS_FULL, makeRoomForReaders() {
-      code = mdb_txn_begin(pointer, nil, UInt32(MDB_RDONLY), &transaction)
+  /// A read transaction of the newest version that none before it was. Makes room in a full table of readers, and a larger map
+  /// where another process has made the file outgrow ours. Whoever asks aborts it.
+  func beginNew(_ scope: StorageError.Scope = .statement) throws(StorageError) -> OpaquePointer {
+    var hasMadeRoom = false
+    while true {
+      var transaction: OpaquePointer?
+      let handle = pointer
+      let code = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+      if code == 0, let transaction { return transaction }
+      if code == MDB_READERS_FULL, !hasMadeRoom, makeRoomForReaders() {
+        hasMadeRoom = true
+      } else if code == MDB_MAP_RESIZED {
+        try growMap(from: handle)
+      } else {
+        throw .lmdb(code, scope, doing: "begin a snapshot of", path: files.data)
+      }
     }
-    return (code, code == 0 ? transaction : nil)
   }
+
+  /// LMDB's own right to write, with a transaction on the newest version. By the holder of ours, who ends it on this thread.
+  /// `handle` is what it was begun on.
+  func beginLMDBWrite(_ scope: StorageError.Scope) throws(StorageError) -> (transaction: OpaquePointer, handle: OpaquePointer) {
+    while true {
+      var transaction: OpaquePointer?
+      let handle = pointer
+      let code = mdb_txn_begin(handle, nil, 0, &transaction)
+      if code == 0, let transaction { return (transaction, handle) }
+      guard code == MDB_MAP_RESIZED else {
+        throw .lmdb(code, code == MDB_PANIC ? .engine : scope, doing: "begin a write to", path: files.data)
+      }
+      try growMap(from: handle)
+    }
+  }
+
+  /// A larger map: the file has outgrown that of `handle`.
+  private func growMap(from handle: OpaquePointer) throws(StorageError) {
+    // Somebody was faster.
+    if handle != pointer { return }
+    var (info, statistics) = (MDB_envinfo(), MDB_stat())
+    mdb_env_info(handle, &info)
+    mdb_env_stat(handle, &statistics)
+    let (needed, isTooMuch) = (info.me_last_pgno + 2).multipliedReportingOverflow(by: Int(statistics.ms_psize))
+    if isTooMuch { throw .lmdb(MDB_MAP_RESIZED, .statement, doing: "map", path: files.data) }
+    try growMap(toHold: max(needed, Int(clamping: info.me_mapsize) + 1))
+  }
+
+  /// Sees to it that new transactions have a map of at least so many bytes.
+  func growMap(toHold bytes: Int) throws(StorageError) {
+    try raw.grow(toHold: bytes)
+    // They would have the smaller map for ever.
+    let old = idle.withLock { idle in
+      defer { idle = [] }
+      return idle
+    }
+    for transaction in old { mdb_txn_abort(transaction.pointer) }
+  }
+
+  /// How many maps the process has of the file, and the bytes of the newest; for tests.
+  var maps: (count: Int, bytes: Int) { (raw.mapCount, raw.mapSize) }
 
   /// Gives the version back. In a forked child nothing happens: the place in the table of readers is the
   /// parent's.
   func endRead(_ transaction: OpaquePointer) {
     if mark.isStale { return }
     mdb_txn_reset(transaction)
+    let isOfNewestMap = mdb_txn_env(transaction) == pointer
     let isKept = idle.withLock { idle in
-      guard idle.count < LMDBEnvironment.idleSnapshotsMax else { return false }
+      guard isOfNewestMap, idle.count < LMDBEnvironment.idleSnapshotsMax else { return false }
       idle.append(IdleTransaction(pointer: transaction))
       return true
     }
@@ -158,6 +212,12 @@ final class LMDBEnvironment: Sendable {
     }
   }
 
+  /// Throws `.replaced` where a file of the store is not what its name leads to any more: nobody who opens the store from now on
+  /// would see what is written.
+  func checkInPlace() throws(StorageError) {
+    if !raw.isInPlace || writerLock?.isInPlace == false { throw .replaced(files.data) }
+  }
+
   /// Whether the file has a newer version than readers are given: a writer was killed between the two steps of LMDB's
   /// commit, the meta page in the file and its number beside the table of readers. While nobody writes.
   private func isNewestUntold() throws(StorageError) -> Bool {
@@ -170,19 +230,18 @@ final class LMDBEnvironment: Sendable {
 
   /// LMDB tells readers of the newest version when it gives out its own right to write after a holder's death.
   private func finishDeadCommit() throws(StorageError) {
-    var transaction: OpaquePointer?
-    let code = mdb_txn_begin(pointer, nil, 0, &transaction)
-    guard code == 0, let transaction else { throw .lmdb(code, .statement, doing: "begin a write to", path: files.data) }
-    mdb_txn_abort(transaction)
+    mdb_txn_abort(try beginLMDBWrite(.statement).transaction)
   }
 
-  /// Call after each commit of this process. Now and then it looks for dead readers, who would keep the file
-  /// growing, and whether the file has grown far beyond what it holds.
-  func didCommit() {
-    if commits.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: LMDBEnvironment.commitsBetweenChecks) {
-      clearDeadReaders()
-      giveBackSpaceIfDue()
-    }
+  /// Call after each commit of this process. Now and then, by count or by bytes, it looks for dead readers, who would keep the
+  /// file growing, and whether the file has grown far beyond what it holds.
+  func didCommit(_ bytes: Int) {
+    let isMuch = bytesSinceCheck.wrappingAdd(bytes, ordering: .relaxed).newValue > LMDBEnvironment.bytesBetweenChecks
+    let isCounted = commits.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: LMDBEnvironment.commitsBetweenChecks)
+    guard isMuch || isCounted else { return }
+    bytesSinceCheck.store(0, ordering: .relaxed)
+    clearDeadReaders()
+    giveBackSpaceIfDue()
   }
 
   /// Lists the holder of a version where all processes see it.

@@ -5,6 +5,7 @@ import Musl
 #else
 import Darwin
 #endif
+import CSystem
 import Coordination
 import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
 import Storage
@@ -52,9 +53,10 @@ struct LMDBFiles: Sendable, Hashable {
       files: aside, isReadOnly: false, isLockless: true, mapSize: RawEnvironment.mapSizeMin, mode: mode)
     raw.close()
     guard fsync(file) == 0 else { throw openError(errno, path) }
-    // Fails when somebody else was faster: then theirs is as good.
-    let isOurs = link(aside.data, path) == 0
-    guard isOurs || errno == EEXIST else { throw openError(errno, path) }
+    // Fails when somebody else was faster: then theirs is as good. Moved, not linked: a file with two names is refused.
+    let number = cs_rename_new(aside.data, path)
+    let isOurs = number == 0
+    guard isOurs || number == EEXIST else { throw openError(number, path) }
     guard var files = LMDBFiles(existing: path) else { throw openError(errno, path) }
     files.areNew = isOurs
     syncDirectory(of: files.data)
@@ -100,6 +102,12 @@ struct LMDBFiles: Sendable, Hashable {
 
   /// What all files take on the disk, in allocated blocks.
   var allocatedBytes: Int { all.reduce(0) { $0 + LMDBFiles.allocated($1) } }
+
+  /// The length of the data file.
+  var dataBytes: Int {
+    var info = stat()
+    return stat(data, &info) == 0 ? Int(info.st_size) : 0
+  }
 
   /// What the data file takes.
   var allocatedDataBytes: Int { LMDBFiles.allocated(data) }

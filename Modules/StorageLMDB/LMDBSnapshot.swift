@@ -75,6 +75,7 @@ final class LMDBSnapshot: KeyValueSnapshot {
   // MARK: Private
 
   private func running() throws(StorageError) -> OpaquePointer {
+    try environment.mark.check()
     guard let transaction else { throw .ended(environment.files.data) }
     return transaction
   }

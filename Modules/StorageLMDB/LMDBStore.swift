@@ -15,16 +15,18 @@ package final class LMDBStore: KeyValueStore {
   /// LMDB puts a header of 16 bytes on the pages of a large value.
   package let pageOverhead = 16
   package let isReadOnly: Bool
+  package let forkMark: ForkMark? = ForkMark()
   private let path: String
   private let current: Mutex<LMDBEnvironment?>
 
-  /// Opens the file at `path`. Throws what `StorageBackend.open` does. `mapSize`: bytes of address space, halved
-  /// until there is room.
+  /// Opens the file at `path`. Throws what `StorageBackend.open` does. For tests, `mapSize`: bytes of address space at first,
+  /// halved until there is room, and `mapSizeMax`: at last.
   package init(
-    path: String, isReadOnly: Bool = false, createsIfMissing: Bool = true, mapSize: Int = 1 << 40
+    path: String, isReadOnly: Bool = false, createsIfMissing: Bool = true, mapSize: Int? = nil, mapSizeMax: Int = .max
   ) throws(StorageError) {
     let environment = try LMDBEnvironment.open(
-      path, isReadOnly: isReadOnly, createsIfMissing: createsIfMissing, mapSize: mapSize)
+      path, isReadOnly: isReadOnly, createsIfMissing: createsIfMissing,
+      map: MapBounds(first: mapSize, last: mapSizeMax))
     var statistics = MDB_stat()
     mdb_env_stat(environment.pointer, &statistics)
     pageSize = Int(statistics.ms_psize)
@@ -78,10 +80,14 @@ package final class LMDBStore: KeyValueStore {
     withExtendedLifetime(environment) {}
   }
 
+  /// How many maps the process has of the file, and the bytes of the newest. For tests.
+  package var maps: (count: Int, bytes: Int)? { try? environment().maps }
+
   /// The files where opening has made them; nil otherwise.
   var madeFiles: LMDBFiles? { current.withLock { $0?.files }.flatMap { $0.areNew ? $0 : nil } }
 
   func environment() throws(StorageError) -> LMDBEnvironment {
+    try forkMark?.check()
     guard let environment = current.withLock({ $0 }) else { throw .closed(path) }
     return environment
   }

@@ -36,10 +36,12 @@ final class LMDBWriter: KeyValueWriter {
     try environment.mark.check()
     if hasEnded { throw .ended(environment.files.data) }
     let (version, byteCount) = (batch.version, batch.byteCount)
+    try environment.checkInPlace()
     try environment.safePoints.prepare(environment, durability, bytes: byteCount)
+    try makeRoom(for: batch.count, byteCount)
+    let (transaction, handle) = try environment.beginLMDBWrite(.transaction)
     // Only the holder of the writer's lock commits, so nobody else reads or sets the flag now.
-    mdb_env_set_flags(environment.pointer, UInt32(MDB_NOSYNC), durability == .full ? 0 : 1)
-    let transaction = try begin()
+    mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), durability == .full ? 0 : 1)
     let number = UInt(mdb_txn_id(transaction))
     do throws(StorageError) {
       try checkBase(transaction, version)
@@ -51,20 +53,36 @@ final class LMDBWriter: KeyValueWriter {
     // Ends the transaction whether it succeeds or not.
     let code = mdb_txn_commit(transaction)
     guard code == 0 else { throw commitFailure(code, byteCount) }
+    // What nobody will find is not acknowledged.
+    try environment.checkInPlace()
     environment.remember(transaction: number, version: version)
     environment.hasStoreID.store(true, ordering: .relaxed)
     environment.bell.ring()
     if durability != .full { environment.safePoints.follow(environment, durability) }
-    environment.didCommit()
+    environment.didCommit(byteCount)
   }
 
   // MARK: Private
 
-  private func begin() throws(StorageError) -> OpaquePointer {
-    var transaction: OpaquePointer?
-    let code = mdb_txn_begin(environment.pointer, nil, 0, &transaction)
-    guard code == 0, let transaction else { throw failure(code, "begin a write to") }
-    return transaction
+  /// Sees to it that the map has room for whatever a batch may need: once the values are being put, and let go of, there is no
+  /// second try. The bound is far above what most batches take, and costs address space alone; where there is none
+  /// left LMDB may do with less.
+  private func makeRoom(for count: Int, _ byteCount: Int) throws(StorageError) {
+    var (info, statistics) = (MDB_envinfo(), MDB_stat())
+    mdb_env_info(environment.pointer, &info)
+    mdb_env_stat(environment.pointer, &statistics)
+    let page = Int(statistics.ms_psize)
+    // Each entry may copy the pages on its way and split them, and a value has pages of its own; then there are the lists of free
+    // pages, eight bytes a page.
+    let pagesOfEntry = 2 * Int(statistics.ms_depth) + 5
+    let needed = Double(info.me_last_pgno + 2) * Double(page + 16) + Double(byteCount)
+      + Double(count) * Double(pagesOfEntry) * Double(page) + Double(4 << 20)
+    guard needed > Double(info.me_mapsize), let bytes = Int(exactly: needed.rounded(.up)) else { return }
+    do throws(StorageError) {
+      try environment.growMap(toHold: bytes)
+    } catch where error.code == .addressSpace {
+      // As above.
+    }
   }
 
   private func checkBase(_ transaction: OpaquePointer, _ version: Version) throws(StorageError) {

@@ -1,53 +1,172 @@
 import CLMDB
+import Coordination
 import Storage
+import Synchronization
 
-/// LMDB's handle of an open file. Closed by `EnvironmentTable` and nobody else.
+/// LMDB's handles of an open file: one, until the file outgrows its map. Then a second with a larger map is opened beside it,
+/// for all transactions to come; who reads through the first reads on. Closed by `EnvironmentTable` and nobody else, all
+/// at once: closing one would take LMDB's locks from the others, as they are the process's.
 final class RawEnvironment: Sendable {
   /// Who decides first decides for all processes, until the last has closed.
-  private static let readersMax: UInt32 = 4096
-  /// Address space, not memory or disk: the map cannot grow while there are readers.
-  static let mapSize = 1 << 40
+  static let readersMax: UInt32 = 4096
   static let mapSizeMin = 1 << 26
+  static let noAddressSpace: Int32 = 12  // ENOMEM, on all systems
 
-  /// Safe to share: LMDB's environment functions that we use are safe from any thread, and the pointer is set
-  /// once.
-  nonisolated(unsafe) let pointer: OpaquePointer
+  private struct State {
+    /// The oldest first.
+    var handles: [Handle] = []
+    /// Keeps other handles of this process from taking the table of readers for nobody's.
+    var tableGuard: TableGuard?
+    /// What was opened; nil without a table of readers.
+    var identities: Identities?
+  }
+
+  /// The data file and LMDB's lock file, as they were when they were opened.
+  struct Identities: Sendable {
+    var data: FileIdentity
+    var lock: FileIdentity
+  }
+
+  let files: LMDBFiles
   let isReadOnly: Bool
+  let isLockless: Bool
+  private let mode: UInt32
+  private let mapSizeMax: Int
+  private let current: Atomic<UInt>
+  private let state: Mutex<State>
 
-  /// Opens the environment, with the largest map that the address space has room for, from `mapSize` down.
+  /// Opens the environment with a map of `mapSize` bytes, or of what the address space has room for.
   init(
-    files: LMDBFiles, isReadOnly: Bool, isLockless: Bool, mapSize: Int, mode: UInt32
+    files: LMDBFiles, isReadOnly: Bool, isLockless: Bool, mapSize: Int, mapSizeMax: Int = .max, mode: UInt32
   ) throws(StorageError) {
-    self.isReadOnly = isReadOnly
+    (self.files, self.isReadOnly, self.isLockless, self.mode) = (files, isReadOnly, isLockless, mode)
+    self.mapSizeMax = mapSizeMax
     var size = mapSize
     while true {
-      var handle: OpaquePointer?
-      var code = mdb_env_create(&handle)
-      guard code == 0, let handle else {
-        throw .lmdb(code, .engine, doing: "prepare to open", path: files.data)
-      }
-      code = mdb_env_set_maxreaders(handle, RawEnvironment.readersMax)
-      if code == 0 { code = mdb_env_set_mapsize(handle, size) }
-      if code == 0 {
-        // Memory is cleared before it is written (no MDB_NOMEMINIT): else bits of the process's memory would
-        // end in the gaps of the file.
-        var flags = UInt32(MDB_NOTLS | MDB_NOSUBDIR)
-        if isReadOnly { flags |= UInt32(MDB_RDONLY) }
-        if isLockless { flags |= UInt32(MDB_NOLOCK) }
-        code = mdb_env_open(handle, files.data, flags, mode_t(mode))
-      }
-      if code == 0 { code = RawEnvironment.openDatabase(handle) }
-      if code == 0 {
-        pointer = handle
+      do throws(StorageError) {
+        let handle = try Handle(files, isReadOnly: isReadOnly, isLockless: isLockless, mapSize: size, mode)
+        current = Atomic(UInt(bitPattern: handle.pointer))
+        state = Mutex(State(handles: [handle]))
+        AddressSpace.opened()
         return
+      } catch {
+        let isTooMuch = error.underlyingCode == RawEnvironment.noAddressSpace && size / 2 >= RawEnvironment.mapSizeMin
+        // Another process made it grow in this moment.
+        guard isTooMuch || error.underlyingCode == MDB_MAP_RESIZED else { throw error }
+        if isTooMuch { size /= 2 }
       }
-      mdb_env_close(handle)
-      guard code == RawEnvironment.noAddressSpace, size / 2 >= RawEnvironment.mapSizeMin else {
-        throw .lmdb(code, .engine, doing: "open", path: files.data)
-      }
-      size /= 2
     }
   }
+
+  /// The handle for new transactions. Safe from any thread.
+  var pointer: OpaquePointer {
+    // Never 0: it comes from the pointer of a handle.
+    OpaquePointer(bitPattern: current.load(ordering: .acquiring)).unsafelyUnwrapped
+  }
+
+  /// How many maps there are; for tests.
+  var mapCount: Int { state.withLock { $0.handles.count } }
+
+  /// Bytes of the map of new transactions.
+  var mapSize: Int { RawEnvironment.mapSize(of: pointer) }
+
+  static func mapSize(of handle: OpaquePointer) -> Int {
+    var info = MDB_envinfo()
+    mdb_env_info(handle, &info)
+    return Int(clamping: info.me_mapsize)
+  }
+
+  /// Sees to it that new transactions have a map of at least `bytes`. `.addressSpace` where there is no room.
+  func grow(toHold bytes: Int) throws(StorageError) {
+    try state.withLock { state throws(StorageError) in
+      let now = mapSize
+      if bytes <= now { return }
+      guard bytes <= mapSizeMax else { throw noRoom }
+      if !isLockless {
+        // Kept also where what follows fails.
+        let tableGuard: TableGuard
+        if let made = state.tableGuard { tableGuard = made } else { tableGuard = try TableGuard(files) }
+        state.tableGuard = tableGuard
+        try tableGuard.hold(files)
+      }
+      // Fourfold, so that a file has few maps however large it becomes; less where there is not so much room.
+      var size = min(mapSizeMax, max(bytes.multipliedReportingOverflow(by: 2).partialValue, now * 4, bytes))
+      while !AddressSpace.hasRoom(size) {
+        guard size > bytes else { throw noRoom }
+        size = max(bytes, size / 2)
+      }
+      try AddressSpace.checkDescriptors(files.data)
+      let handle = try Handle(files, isReadOnly: isReadOnly, isLockless: isLockless, mapSize: size, mode)
+      state.handles.append(handle)
+      current.store(UInt(bitPattern: handle.pointer), ordering: .releasing)
+    }
+  }
+
+  private var noRoom: StorageError {
+    StorageError(
+      .addressSpace, .transaction, "There is no address space to map a larger '\(files.data)'.",
+      remedy: "Close other stores, or run with more memory.")
+  }
+
+  /// Holds the file for its table of readers. `.replaced` where somebody has it open with another.
+  func claimTable() throws(StorageError) {
+    var file: Int32 = -1
+    mdb_env_get_fd(pointer, &file)
+    guard let data = FileIdentity(descriptor: file), let lock = FileIdentity(path: files.lock),
+      FileClaim.take(file, for: lock), data == FileIdentity(path: files.data)
+    else { throw .replaced(files.data) }
+    state.withLock { $0.identities = Identities(data: data, lock: lock) }
+  }
+
+  /// Whether both files are still what their names lead to: a few microseconds.
+  var isInPlace: Bool {
+    guard let known = state.withLock({ $0.identities }) else { return true }
+    return FileIdentity(path: files.data) == known.data && FileIdentity(path: files.lock) == known.lock
+  }
+
+  func close() {
+    AddressSpace.closed()
+    state.withLock { state in
+      if state.identities != nil, let first = state.handles.first {
+        var file: Int32 = -1
+        if mdb_env_get_fd(first.pointer, &file) == 0 { FileClaim.letGo(file) }
+      }
+      for handle in state.handles { handle.close() }
+      state = State()
+    }
+  }
+}
+
+/// One of LMDB's handles.
+struct Handle: Sendable {
+  /// Safe to share: LMDB's environment functions that we use are safe from any thread, and the pointer is set once.
+  nonisolated(unsafe) let pointer: OpaquePointer
+
+  init(
+    _ files: LMDBFiles, isReadOnly: Bool, isLockless: Bool, mapSize: Int, _ mode: UInt32
+  ) throws(StorageError) {
+    var handle: OpaquePointer?
+    var code = mdb_env_create(&handle)
+    guard code == 0, let handle else { throw .lmdb(code, .engine, doing: "prepare to open", path: files.data) }
+    code = mdb_env_set_maxreaders(handle, RawEnvironment.readersMax)
+    if code == 0 { code = mdb_env_set_mapsize(handle, mapSize) }
+    if code == 0 {
+      // Memory is cleared before it is written (no MDB_NOMEMINIT): else bits of the process's memory would
+      // end in the gaps of the file.
+      var flags = UInt32(MDB_NOTLS | MDB_NOSUBDIR)
+      if isReadOnly { flags |= UInt32(MDB_RDONLY) }
+      if isLockless { flags |= UInt32(MDB_NOLOCK) }
+      code = mdb_env_open(handle, files.data, flags, mode_t(mode))
+    }
+    if code == 0 { code = Handle.openDatabase(handle) }
+    guard code == 0 else {
+      mdb_env_close(handle)
+      throw .lmdb(code, .engine, doing: "open", path: files.data)
+    }
+    pointer = handle
+  }
+
+  func close() { mdb_env_close(pointer) }
 
   /// Makes the unnamed database usable in all transactions to come: LMDB settles its key order here.
   private static func openDatabase(_ handle: OpaquePointer) -> Int32 {
@@ -64,8 +183,4 @@ final class RawEnvironment: Sendable {
     mdb_txn_abort(transaction)
     return code
   }
-
-  private static let noAddressSpace: Int32 = 12  // ENOMEM, on all systems
-
-  func close() { mdb_env_close(pointer) }
 }

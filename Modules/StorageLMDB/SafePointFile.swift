@@ -42,6 +42,9 @@ final class SafePointFile: Sendable {
 
   deinit { close(descriptor) }
 
+  /// Whether the path still leads to this file: another would be looked into after a crash.
+  var isInPlace: Bool { FileIdentity(path: path) == FileIdentity(descriptor: descriptor) }
+
   /// How often the file's bytes were others than those seen before. For tests.
   var decodeCount: Int { seen.withLock { $0.decodeCount } }
 

@@ -64,6 +64,8 @@ final class SafePoints: Sendable {
   func prepare(_ environment: LMDBEnvironment, _ durability: Durability, bytes: Int) throws(StorageError) {
     let isSynced = durability == .full
     let isReady = try state.withLock { state throws(StorageError) in
+      // Removed or replaced: the point is made anew where a crash would look for it.
+      if state.file?.isInPlace == false { state.file = nil }
       if state.file == nil {
         state.file = try SafePointFile(files: environment.files, creates: !isSynced, mode: LMDBEnvironment.mode)
       }
@@ -244,15 +246,11 @@ final class SafePoints: Sendable {
   }
 
   private func makePin(_ environment: LMDBEnvironment) throws(StorageError) -> Pin {
-    let (code, pin) = state.withLock { state -> (Int32, Pin?) in
-      let (code, transaction) = environment.beginNew()
-      guard let transaction else { return (code, nil) }
-      let pin = Pin(transaction: transaction)
+    try state.withLock { state throws(StorageError) in
+      let pin = Pin(transaction: try environment.beginNew(.transaction))
       state.pins.append(pin.number)
-      return (code, pin)
+      return pin
     }
-    if let pin { return pin }
-    throw .lmdb(code, .transaction, doing: "hold a version of", path: environment.files.data)
   }
 }
 

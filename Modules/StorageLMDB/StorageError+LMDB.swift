@@ -26,10 +26,8 @@ extension StorageError {
       return error(.corrupt, .engine, "Restore the store from a copy.")
     case MDB_PANIC:
       return error(.io, .engine, "Close the store and open it again.")
-    case MDB_MAP_FULL:
-      return error(.outOfDiskSpace, scope, "The file has reached the size of its address range; store less in it.")
-    case MDB_MAP_RESIZED:
-      return error(.addressSpace, .engine, "Open the store with a larger address range.")
+    case MDB_MAP_FULL, MDB_MAP_RESIZED:
+      return error(.addressSpace, scope, "Close other stores, or run where a process may have more address space.")
     case MDB_READERS_FULL:
       return error(.tooManyReaders, .statement, "End snapshots that are no longer needed.")
     case MDB_BAD_VALSIZE:

@@ -31,8 +31,11 @@ int64_t cs_locked_at(int file, int64_t start, int64_t length);
 
 // open(2), always with close-on-exec; -1 with *error set.
 int cs_open(const char *path, bool writes, bool creates, uint32_t mode, int *error);
-// Makes the file at least so long, with its blocks allocated where the system can; an errno value.
+// Makes the file at least so long, with all blocks up to there allocated where the system can, those of holes too: a store
+// into a hole of a mapping on a full disk is a signal. An errno value.
 int cs_reserve(int file, int64_t length);
+// Gives a file another name, unless something has that already (EEXIST). An errno value.
+int cs_rename_new(const char *from, const char *to);
 
 // Gives the blocks of a range back and leaves zeroes; the file keeps its length. An errno value, EOPNOTSUPP where there is
 // no such thing.

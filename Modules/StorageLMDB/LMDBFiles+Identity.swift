@@ -1,0 +1,120 @@
+import CSystem
+import Coordination
+import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import Storage
+
+/// One file, one table of readers. LMDB finds its table by the name of the data file, so a file with two names, or one whose
+/// lock file was replaced, would have two tables, and whoever uses one writes over pages that readers of the other need.
+extension LMDBFiles {
+  /// Throws `.hardLinked` where the data file has other names. Names that a process left which was killed while it made the
+  /// store are taken away.
+  func refuseOtherNames() throws(StorageError) {
+    guard nameCount > 1 else { return }
+    let (folder, name) = split
+    var others: [String] = []
+    if let identity = FileIdentity(path: data) {
+      for other in LMDBFiles.entries(of: folder) where other != name {
+        let path = folder + other
+        guard FileIdentity(path: path) == identity, !LMDBFiles.isSymbolicLink(path) else { continue }
+        if other.hasPrefix(name + ".new-") { unlink(path) } else { others.append(other) }
+      }
+    }
+    guard nameCount > 1 else { return }
+    let list = others.isEmpty ? "in another directory" : others.map { "'\($0)'" }.joined(separator: ", ")
+    throw StorageError(
+      .hardLinked, .engine, "'\(data)' has another name: \(list).",
+      remedy: "Remove the other names, or make copies of them: processes that open a store by different names do not see each other's locks.")
+  }
+
+  /// The hard links of the data file; 1 for what is no plain file.
+  private var nameCount: Int {
+    var info = stat()
+    guard stat(data, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return 1 }
+    return Int(info.st_nlink)
+  }
+
+  private var split: (folder: String, name: String) {
+    guard let slash = data.lastIndex(of: "/") else { return ("./", data) }
+    return (String(data[...slash]), String(data[data.index(after: slash)...]))
+  }
+
+  private static func entries(of folder: String) -> [String] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      withUnsafePointer(to: &entry.pointee.d_name) { name in
+        name.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)) {
+          names.append(String(cString: $0))
+        }
+      }
+    }
+    return names
+  }
+
+  private static func isSymbolicLink(_ path: String) -> Bool {
+    var info = stat()
+    return lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK
+  }
+
+  // MARK: The lock file
+
+  /// Gives LMDB's lock file all its blocks: it is mapped, and on a full disk a touch of one that is missing would end the
+  /// process. Makes it in full length, as LMDB would, where there is none. Not while this process has the
+  /// store open: closing the file would drop LMDB's locks.
+  func reserveLock(mode: UInt32) throws(StorageError) {
+    var number: Int32 = 0
+    let file = cs_open(lock, true, true, mode, &number)
+    // Who may not write it opens without it.
+    if file < 0, number == EACCES || number == EROFS || number == EPERM { return }
+    guard file >= 0 else { throw .system(number, doing: "open the table of readers", path: lock) }
+    defer { close(file) }
+    let length = lseek(file, 0, SEEK_END)
+    // Another length is another number of readers, and settled.
+    number = cs_reserve(file, length > 0 ? Int64(length) : LMDBFiles.lockLength)
+    if number != 0 { throw .system(number, doing: "make room in the table of readers", path: lock) }
+  }
+
+  /// Of LMDB's table: two lines of 64 bytes with its two locks, larger where the system's are, and one for each reader.
+  private static let lockLength: Int64 = {
+    let line = 64
+    func lines(_ bytes: Int) -> Int { (bytes + line - 1) / line * line }
+    #if canImport(Darwin)
+    // Names of locks instead.
+    let (first, second) = (lines(8 + 24 + 16), lines(24))
+    #else
+    let mutex = MemoryLayout<pthread_mutex_t>.size
+    let (first, second) = (lines(8 + mutex + 16), lines(mutex))
+    #endif
+    return Int64(first + second + Int(RawEnvironment.readersMax) * line)
+  }()
+
+  /// Says who is present with which data. `.replaced` where somebody still has the data open that were here before.
+  func claim(_ presence: StorePresence) throws(StorageError) {
+    guard let identity = FileIdentity(path: data), presence.claim(data: identity) else { throw .replaced(data) }
+  }
+
+  /// Throws `.replaced` where somebody has the data file open with another table of readers than the one that is found now.
+  func refuseOtherTables() throws(StorageError) {
+    var number: Int32 = 0
+    let file = cs_open(data, false, false, 0, &number)
+    guard file >= 0 else { throw LMDBFiles.openError(number, data) }
+    defer { close(file) }
+    if FileClaim.isTaken(file, exceptFor: FileIdentity(path: lock)) { throw StorageError.replaced(data) }
+  }
+}
+
+extension StorageError {
+  static func replaced(_ path: String) -> StorageError {
+    StorageError(
+      .replaced, .engine, "'\(path)', or its lock file, was replaced, renamed or removed while the store was open.",
+      remedy: "Close the store in every process and open it again.")
+  }
+}
