@@ -70,13 +70,21 @@ int64_t cs_locked_at(int file, int64_t start, int64_t length) {
   return range.l_start < start ? start : range.l_start;
 }
 
-int cs_open(const char *path, bool writes, bool creates, uint32_t mode, int *error) {
-  int flags = (writes ? O_RDWR : O_RDONLY) | (creates ? O_CREAT : 0) | O_CLOEXEC;
+static int open_with(const char *path, bool writes, bool creates, uint32_t mode, int more, int *error) {
+  int flags = (writes ? O_RDWR : O_RDONLY) | (creates ? O_CREAT : 0) | O_CLOEXEC | more;
   int file;
   do file = open(path, flags, (mode_t)mode);
   while (file < 0 && errno == EINTR);
   *error = file < 0 ? errno : 0;
   return file;
+}
+
+int cs_open(const char *path, bool writes, bool creates, uint32_t mode, int *error) {
+  return open_with(path, writes, creates, mode, 0, error);
+}
+
+int cs_open_side(const char *path, bool writes, bool creates, uint32_t mode, int *error) {
+  return open_with(path, writes, creates, mode, O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, error);
 }
 
 int cs_reserve(int file, int64_t length) {

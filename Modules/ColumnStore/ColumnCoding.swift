@@ -64,7 +64,10 @@ extension DecodedColumn {
       nulls = bitmaps.assumingMemoryBound(to: UInt64.self)
       bitmaps += bitmapBytes
     }
-    if flags & ColumnHeader.hasExternal != 0 { external = bitmaps.assumingMemoryBound(to: UInt64.self) }
+    if flags & ColumnHeader.hasExternal != 0 {
+      guard form == .bytes else { throw .corrupt("a column of numbers has values outside it") }
+      external = bitmaps.assumingMemoryBound(to: UInt64.self)
+    }
     offset += bitmapCount * bitmapBytes
     let (min, max): (Int64, Int64) = (start.number(8), start.number(16))
     let data = start + offset
@@ -116,7 +119,8 @@ extension DecodedColumn {
       (vectorLayout, base) = (.constantWord, data.number(0))
     case .constantBytes:
       try need(form == .fixed16 ? 16 : 0, .bytes, .fixed16)
-      (vectorLayout, base) = (.constantBytes, Int64(size))
+      // What follows sixteen bytes is none of them.
+      (vectorLayout, base) = (.constantBytes, form == .fixed16 ? 16 : Int64(size))
     }
     vector = ColumnVector(
       layout: vectorLayout, count: count, base: base, values: values, offsets: offsets, nulls: nulls, min: min, max: max)

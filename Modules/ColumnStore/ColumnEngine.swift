@@ -1,3 +1,4 @@
+import Coordination
 import Storage
 import Synchronization
 import Values
@@ -13,6 +14,8 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
   let header: FileHeader
   let historyLimit: UInt64
   let structures = StructureCache()
+  /// Where a forked child may not use what it inherited.
+  let mark: ForkMark?
   private let isReadOnly: Bool
   /// The keys given out since the engine was opened, also by writes that were rolled back; by the table's number.
   private let highWater = Mutex<[Int64]>([])
@@ -24,6 +27,7 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
   /// empty store that may not be filled, and what the store throws. The caller closes the store then.
   public init(_ store: any KeyValueStore, _ options: OpenOptions) throws(StorageError) {
     self.store = store
+    mark = store.forkMark
     isReadOnly = options.isReadOnly
     historyLimit = UInt64(max(options.historyLimit, 1))
     if let header = try ColumnEngine.readHeader(store) {
@@ -124,7 +128,7 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
   }
 
   public func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? {
-    isClosed ? nil : store.announce(version, label: label)
+    isClosed || mark?.isStale == true ? nil : store.announce(version, label: label)
   }
 
   public func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int {
@@ -140,6 +144,7 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
   }
 
   private func checkOpen() throws(StorageError) {
+    try mark?.check()
     if closed.load(ordering: .relaxed) {
       throw StorageError(.closed, .engine, "The store was closed.", remedy: "Open it again.")
     }

@@ -74,8 +74,9 @@ extension ColumnReading {
     let (table, position) = try find(index)
     guard let (lower, upper) = try IndexCut.bounds(range, table.indexes[position], table.shapes) else { return 0 }
     let reader = try reader(table, position)
-    if range == .all { return reader.entryCount + (table.edits[position]?.countChange ?? 0) }
-    if let edits = table.edits[position] { return try edits.count(reader, lower, upper) }
+    // Both are far from the end of the numbers: the record is checked, and edits are in memory.
+    if range == .all { return max(0, try reader.countAll() + (table.edits[position]?.countChange ?? 0)) }
+    if let edits = table.edits[position] { return max(0, try edits.count(reader, lower, upper)) }
     return try reader.count(lower, upper)
   }
 
@@ -161,7 +162,7 @@ extension ColumnReading {
         let number = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
         guard number == expected, number <= current else { return .stop }
         do throws(StorageError) {
-          expected += 1
+          expected &+= 1
           return body(try CommitRecord(version: Version(number), encoded: value)) == .stop ? .stop : .proceed
         } catch {
           failure = error

@@ -8,7 +8,10 @@ extension ColumnReading {
     let slot = try collectionSlot(table, column.property)
     let (chunk, position) = try place(table, owner)
     if let list = table.lists[ListOwner(slot: slot, owner: owner.rawValue)] { return list.count }
-    return try ListValue.count(bytes(table, chunk, position, slot))
+    let bytes = try bytes(table, chunk, position, slot)
+    let count = try ListValue.count(bytes)
+    if ListValue.isSegmented(bytes) { try ListDirectory.check(directory(table, slot, owner.rawValue), count: count) }
+    return count
   }
 
   final func elements(
@@ -67,10 +70,16 @@ extension ColumnReading {
   final func storedSegments(
     _ table: TableState, _ slot: Int, _ owner: Int64, count: Int
   ) throws(StorageError) -> [EditedList.Segment] {
+    try ListDirectory.decode(directory(table, slot, owner), count: count)
+  }
+
+  private final func directory(
+    _ table: TableState, _ slot: Int, _ owner: Int64
+  ) throws(StorageError) -> UnsafeRawBufferPointer {
     guard let bytes = try value(.listSegment(table.id, table.shapes[slot].property, owner, 0)) else {
       throw .corrupt("the directory of a list is missing")
     }
-    return try ListDirectory.decode(bytes, count: count)
+    return bytes
   }
 
   /// A stored segment, decoded in place.

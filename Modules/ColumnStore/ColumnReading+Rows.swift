@@ -4,7 +4,21 @@ import Values
 extension ColumnReading {
   final func count(_ table: TableID) throws(StorageError) -> Int {
     try checkOpen()
-    return try self.table(table).liveCount
+    let table = try self.table(table)
+    if table.liveCount > ColumnReading.uncheckedCountMax, !table.isCountChecked { try checkCount(table) }
+    // Below zero where more were deleted than a damaged record counts; the commit refuses that.
+    return max(0, table.liveCount)
+  }
+
+  /// So many objects are believed to a record.
+  private static let uncheckedCountMax = 1 << 18
+
+  /// A table has no more objects than its chunks have places: callers make room for as many. Looked at once, of large tables.
+  private final func checkCount(_ table: TableState) throws(StorageError) {
+    // Chunks are few: they are listed in memory.
+    let places = try chunkNumbers(table).count * table.rowsPerChunk + (table.fresh?.count ?? 0)
+    guard table.liveCount <= places else { throw .corrupt("a table counts more objects than it has room for") }
+    table.isCountChecked = true
   }
 
   final func contains(_ table: TableID, _ key: ObjectKey) throws(StorageError) -> Bool {

@@ -1,3 +1,4 @@
+import Coordination
 import Storage
 import Values
 
@@ -10,6 +11,8 @@ class ColumnReading {
   let engine: ColumnEngine
   let snapshot: any KeyValueSnapshot
   final let version: Version
+  /// Of the process that began the transaction.
+  private final let mark: ForkMark?
   final var map: CatalogMap {
     didSet {
       foundIndex = nil
@@ -39,6 +42,7 @@ class ColumnReading {
     self.engine = engine
     self.snapshot = snapshot
     version = snapshot.version
+    mark = engine.mark
     map = try ColumnReading.catalog(snapshot, engine.structures)
   }
 
@@ -47,7 +51,10 @@ class ColumnReading {
   /// Every table touched so far.
   final var openTables: [TableState] { tables.compactMap { $0 } }
 
-  final func checkOpen() throws(StorageError) { if isEnded { throw .ended } }
+  final func checkOpen() throws(StorageError) {
+    try mark?.check()
+    if isEnded { throw .ended }
+  }
 
   /// Before a closure is lent memory; what was lent stays until `endLending`, though the closure ends the transaction.
   @inline(__always) final func beginLending() { lendingCount &+= 1 }
@@ -82,6 +89,10 @@ class ColumnReading {
     let table = TableState(shapes, rowsPerChunk: engine.header.rowsPerChunk)
     if let record = try value(.table(.tableRecord, id)) { try table.read(record: record) }
     try openFreshRows(table)
+    // Else the next object would get a key that its row has not.
+    if let fresh = table.fresh, fresh.firstKey + Int64(fresh.count) > table.nextKey {
+      throw .corrupt("a table gives keys that are in use")
+    }
     let raw = Int(id.rawValue)
     while tables.count <= raw { tables.append(nil) }
     tables[raw] = table

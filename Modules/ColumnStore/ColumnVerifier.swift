@@ -41,7 +41,7 @@ final class ColumnVerifier {
           return .proceed
         }
         if case .history(let version) = entry {
-          if let lastVersion, version != lastVersion + 1 {
+          if let lastVersion, version != lastVersion &+ 1 {
             fault("history", "version \(version) follows version \(lastVersion)")
           }
           if version > end { fault("history", "has version \(version), and the store is at \(end)") }

@@ -5,6 +5,7 @@ extension ColumnWrite {
   func setCatalog(_ catalog: Catalog) throws(StorageError) {
     try checkWritable()
     if catalog == self.catalog { return }
+    if let fault = catalog.fault { throw .misuse("The catalog cannot be stored: \(fault).") }
     let old = map
     if isRecordingUndo { undo.append(.catalog(old, dropped: droppedIndexes, hadChanged: hasChangedCatalog)) }
     map = CatalogMap(catalog)

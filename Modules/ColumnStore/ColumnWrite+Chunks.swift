@@ -43,6 +43,10 @@ extension ColumnWrite {
   /// Appends fresh rows to the stored rows of their chunk.
   private func append(_ fresh: Chunk, to base: Chunk, _ table: TableState) throws(StorageError) {
     let offset = Int(fresh.firstKey - base.firstKey)
+    // Rows are in the order of their keys, and there is room for those of one chunk.
+    guard base.count == 0 || base.key(at: base.count - 1) < fresh.firstKey else {
+      throw .corrupt("a table gives keys that are in use")
+    }
     if !base.isSparse, base.count != offset { base.makeSparse() }
     for slot in table.shapes.indices {
       guard let from = fresh.cells[slot].edited else { continue }

@@ -20,10 +20,7 @@ extension ColumnWrite {
       }
     }
     for i in table.indexes.indices where table.indexes[i].isUnique { try checkUnique(table, i, row) }
-    if !table.hasNextKey {
-      table.nextKey = engine.nextKey(table.id, stored: table.nextKey)
-      table.hasNextKey = true
-    }
+    findNextKey(table)
     let key = table.nextKey
     let fresh = try freshChunk(table, for: key)
     for slot in 0..<row.count {

@@ -96,6 +96,7 @@ final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, Windo
   }
 
   func commit(adopting records: [CommitRecord], _ durability: Durability) throws(StorageError) -> Version {
+    try checkOpen()
     do throws(StorageError) { try checkHistory(records) } catch {
       end()
       throw error

@@ -23,6 +23,8 @@ final class EditedColumn {
   /// Byte strings only. Bit set: changed by this write.
   @exclusivity(unchecked) private(set) var changed: UnsafeMutablePointer<UInt64>
   private let arena = ByteArena()
+  /// The bytes of rows for which nothing was stored: the same for all, however long the default is.
+  @exclusivity(unchecked) private var absentBytes: ValueBuffer?
   /// Raised by each change: what was made from the column (a vector for scans) is stale when it differs.
   @exclusivity(unchecked) private(set) var revision = 0
 
@@ -232,7 +234,12 @@ extension EditedColumn {
     if form.isWord {
       append(word: shape.absentWord, isNull: shape.absentIsNull)
     } else {
-      append(bytes: shape.absentIsNull ? nil : shape.absentBytes?.bytes)
+      guard form == .bytes, !shape.absentIsNull, let absent = shape.absentBytes, absentBytes == nil || absentBytes === absent
+      else { return append(bytes: shape.absentIsNull ? nil : shape.absentBytes?.bytes) }
+      absentBytes = absent
+      let row = addRow()
+      Bits.set(changed, row)
+      slices[row] = absent.bytes
     }
   }
 

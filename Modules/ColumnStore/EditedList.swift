@@ -44,18 +44,32 @@ struct EditedList {
 /// The directory of a long list: id u32 and element count u32 of each segment, in list order.
 enum ListDirectory {
   static func decode(_ bytes: UnsafeRawBufferPointer, count: Int) throws(StorageError) -> [EditedList.Segment] {
-    guard let start = bytes.baseAddress, bytes.count % 8 == 0 else { throw .corrupt("the directory of a list is cut off") }
+    let start = try check(bytes, count: count)
     var segments: [EditedList.Segment] = []
     segments.reserveCapacity(bytes.count / 8)
+    for i in 0..<bytes.count / 8 {
+      segments.append(EditedList.Segment(id: start.number(i * 8), count: Int(start.number(i * 8 + 4, as: UInt32.self))))
+    }
+    return segments
+  }
+
+  /// Throws unless the segments have `count` elements together: until then a list's count is a number that anybody wrote.
+  /// O(segments), no allocation.
+  @discardableResult
+  static func check(_ bytes: UnsafeRawBufferPointer, count: Int) throws(StorageError) -> UnsafeRawPointer {
+    // A segment takes an entry of its own, so a directory that is larger than its list is damaged before it is long.
+    guard let start = bytes.baseAddress, bytes.count % 8 == 0, bytes.count / 8 <= count else {
+      throw .corrupt("the directory of a list is cut off")
+    }
     var sum = 0
     for i in 0..<bytes.count / 8 {
       let n = Int(start.number(i * 8 + 4, as: UInt32.self))
-      guard n > 0, n <= Int(UInt16.max) else { throw .corrupt("a list has a segment of impossible size") }
-      segments.append(EditedList.Segment(id: start.number(i * 8), count: n))
-      sum += n
+      guard n > 0, n <= ListValue.segmentLimit else { throw .corrupt("a list has a segment of impossible size") }
+      // Far below the end of the numbers: at most 2³² segments.
+      sum &+= n
     }
     guard sum == count else { throw .corrupt("a list counts its elements wrong") }
-    return segments
+    return start
   }
 
   static func encode(_ segments: [EditedList.Segment]) -> ValueBuffer {

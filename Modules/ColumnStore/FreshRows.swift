@@ -89,30 +89,53 @@ enum FreshRows {
     }
     let number = (firstKey - 1) / Int64(rowsPerChunk)
     let capacity = rowsPerChunk - Int((firstKey - 1) % Int64(rowsPerChunk))
+    // A row takes two bytes for its position and at least one for each value.
+    let left = bytes.count - 12 - columnCount * 2
+    guard rowCount <= capacity, rowCount * (2 + columnCount) <= left else {
+      throw .corrupt("the fresh rows of a table count more than there are")
+    }
     let chunk = Chunk(number: number, firstKey: firstKey, capacity: capacity, cellCount: shapes.count)
     prepare(chunk, shapes, capacity: max(rowCount, 16))
-    var columns: [(column: EditedColumn, shape: ColumnShape)] = []
-    for i in 0..<columnCount {
-      let property = PropertyID(start.number(12 + i * 2, as: UInt16.self))
-      guard let slot = shapes.firstIndex(where: { $0.property == property }), let column = chunk.cells[slot].edited else {
-        throw .corrupt("fresh rows have a column that the catalog does not know")
+    let slots = try slots(of: start + 12, columnCount, shapes)
+    var isStored = [Bool](repeating: false, count: shapes.count)
+    var columns: [EditedColumn] = []
+    for slot in slots {
+      guard !isStored[slot], let column = chunk.cells[slot].edited else {
+        throw .corrupt("fresh rows have a column twice, or one that is not stored")
       }
-      columns.append((column, shapes[slot]))
+      isStored[slot] = true
+      columns.append(column)
     }
-    let missing = shapes.indices.filter { slot in
-      shapes[slot].form != .none && !columns.contains { $0.shape.property == shapes[slot].property }
-    }
+    let missing = shapes.indices.filter { shapes[$0].form != .none && !isStored[$0] }
     var input = Reader(bytes: bytes, offset: 12 + columnCount * 2)
     for _ in 0..<rowCount {
       let position = Int(try input.u16())
       guard position >= chunk.count, position < capacity else { throw .corrupt("fresh rows are out of order") }
       while chunk.count < position { appendDead(chunk, shapes) }
-      for (column, _) in columns { try input.value(into: column, copying: copying) }
+      for column in columns { try input.value(into: column, copying: copying) }
       for slot in missing { chunk.cells[slot].edited?.appendAbsent(shapes[slot]) }
       chunk.appendRow(position, isLive: true)
     }
     chunk.isMapChanged = false
     return chunk
+  }
+
+  /// The slots of the columns that rows have values of.
+  private static func slots(
+    of properties: UnsafeRawPointer, _ count: Int, _ shapes: [ColumnShape]
+  ) throws(StorageError) -> [Int] {
+    var slots: [Int] = []
+    // They are listed as the catalog lists them, so the next one is mostly right behind the last.
+    var next = 0
+    for i in 0..<count {
+      let property = PropertyID(properties.number(i * 2, as: UInt16.self))
+      guard let slot = shapes[next...].firstIndex(where: { $0.property == property })
+        ?? shapes[..<next].firstIndex(where: { $0.property == property })
+      else { throw .corrupt("fresh rows have a column that the catalog does not know") }
+      slots.append(slot)
+      next = slot + 1
+    }
+    return slots
   }
 
   /// Gives a chunk without rows an edited column in every cell.

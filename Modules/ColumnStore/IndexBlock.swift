@@ -23,6 +23,14 @@ struct IndexBlock {
   /// Numbers: the last is `count - 1` above the first. Where none comes twice, none is left out.
   private let isUnbroken: Bool
 
+  /// No table gives out keys above this; and two of them added are still a number.
+  private static let objectMax = UInt64(Int64.max >> 2)
+
+  /// A block of equal entries takes no byte for each of them: more than these are given a byte, so that a count stands for bytes.
+  static let equalMax = 1 << 16
+  /// Older builds gave them none, however many there were.
+  private static let equalLimit = 1 << 24
+
   init(_ bytes: UnsafeRawBufferPointer, isWord: Bool) throws(StorageError) {
     guard let start = bytes.baseAddress, bytes.count >= IndexBlock.headerSize,
       start.number(0, as: UInt8.self) == (isWord ? 1 : 2)
@@ -34,13 +42,16 @@ struct IndexBlock {
     guard PackedNumbers.isWidth(keyWidth), PackedNumbers.isWidth(objectWidth), count > 0 else {
       throw .corrupt("an index block has impossible widths")
     }
+    lowestObject = start.number(isWord ? 16 : 8)
+    guard lowestObject <= IndexBlock.objectMax else { throw .corrupt("an index block has impossible objects") }
     let data = start + IndexBlock.headerSize
     let size = bytes.count - IndexBlock.headerSize
     // Counts are 32-bit, so none of the products below overflows.
     if isWord {
-      guard count * (keyWidth + objectWidth) <= size else { throw .corrupt("an index block is cut off") }
+      guard count * (keyWidth + objectWidth) <= size, keyWidth + objectWidth > 0 || count <= IndexBlock.equalLimit else {
+        throw .corrupt("an index block is cut off")
+      }
       lowestKey = start.number(8)
-      lowestObject = start.number(16)
       keys = data
       objects = data + count * keyWidth
       prefix = UnsafeRawBufferPointer(start: data, count: 0)
@@ -52,7 +63,6 @@ struct IndexBlock {
       guard keyWidth == 2 || keyWidth == 4, fixed <= size else { throw .corrupt("an index block is cut off") }
       isUnbroken = false
       lowestKey = 0
-      lowestObject = start.number(8)
       prefix = UnsafeRawBufferPointer(start: data, count: prefixCount)
       objects = data + prefixCount
       keys = objects + count * objectWidth
@@ -64,6 +74,10 @@ struct IndexBlock {
         last = offset
       }
       guard last <= UInt64(size - fixed) else { throw .corrupt("the offsets of an index block leave it") }
+    }
+    // What fits fewer bytes cannot pass the end.
+    guard objectWidth < 8 || (0..<count).allSatisfy({ objects.number($0 &* 8, as: UInt64.self) <= IndexBlock.objectMax }) else {
+      throw .corrupt("an index block has impossible objects")
     }
   }
 
@@ -133,7 +147,8 @@ struct IndexBlock {
   /// fit the block's widths, or the block the limit.
   func inserting(word: UInt64, object: Int64, limit: Int) -> ValueBuffer? {
     let (key, member) = (word &- lowestKey, UInt64(bitPattern: object) &- lowestObject)
-    guard isWord, word >= lowestKey, object >= Int64(bitPattern: lowestObject), PackedNumbers.width(key) <= keyWidth,
+    guard isWord, keyWidth + objectWidth > 0 || count < IndexBlock.equalMax, word >= lowestKey,
+      object >= Int64(bitPattern: lowestObject), PackedNumbers.width(key) <= keyWidth,
       PackedNumbers.width(member) <= objectWidth
     else { return nil }
     let size = IndexBlock.headerSize + (count + 1) * (keyWidth + objectWidth)

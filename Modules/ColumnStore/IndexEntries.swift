@@ -27,6 +27,8 @@ protocol PendingIndexEntry {
   static func inserting(_ entry: Self, into block: IndexBlock, limit: Int) -> ValueBuffer?
   /// Sorts in the order of entries.
   static func sort(_ entries: inout [Self])
+  /// Whether the entries are in their order as far as `encode` relies on it.
+  static func areOrdered(_ entries: [Self]) -> Bool
 }
 
 extension PendingIndexEntry {
@@ -34,6 +36,7 @@ extension PendingIndexEntry {
   @inline(__always) var isRemoval: Bool { packed & 1 == 1 }
 
   static func inserting(_ entry: Self, into block: IndexBlock, limit: Int) -> ValueBuffer? { nil }
+  static func areOrdered(_ entries: [Self]) -> Bool { true }
 }
 
 /// An entry whose key is a number.
@@ -91,8 +94,9 @@ struct WordIndexEntry: PendingIndexEntry {
       high = max(high, entry.object)
     }
     let keyWidth = PackedNumbers.width(entries[entries.endIndex - 1].word &- first.word)
-    let objectWidth = PackedNumbers.width(UInt64(bitPattern: high &- low))
-    return ValueBuffer(count: IndexBlock.headerSize + entries.count * (keyWidth + objectWidth)) { out in
+    var objectWidth = PackedNumbers.width(UInt64(bitPattern: high &- low))
+    if keyWidth + objectWidth == 0, entries.count > IndexBlock.equalMax { objectWidth = 1 }
+    return ValueBuffer(count: IndexBlock.headerSize + entries.count * (keyWidth + objectWidth)) { [objectWidth] out in
       let out = out.baseAddress.unsafelyUnwrapped  // a buffer of at least a header has an address
       out.store(UInt8(1), at: 0)
       out.store(UInt8(keyWidth), at: 1)
@@ -238,4 +242,10 @@ struct BytesIndexEntry: PendingIndexEntry {
   }
 
   static func sort(_ entries: inout [Self]) { entries.sort(by: isOrdered) }
+
+  /// What the first and the last key have in common is left out of all between them.
+  static func areOrdered(_ entries: [Self]) -> Bool {
+    for i in entries.indices.dropFirst() where isOrdered(entries[i], entries[i - 1]) { return false }
+    return true
+  }
 }

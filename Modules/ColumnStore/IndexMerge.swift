@@ -64,6 +64,7 @@ struct IndexMerge<Entry: PendingIndexEntry> {
       var merged = carried
       merged.reserveCapacity(carried.count + stored.count + end - next)
       try merge(stored, edits, &next, end, into: &merged)
+      guard Entry.areOrdered(merged) else { throw .corrupt("the entries of an index are out of order") }
       let fence = carriedFence ?? Array(fences.fence(i))
       if carriedFence != nil { removed.append(Array(fences.fence(i))) }
       let isSmall = merged.isEmpty || (merged.count * 4 < stored.count && merged.count < 64)

@@ -34,6 +34,7 @@ final class IndexReader {
     }
     guard let bytes else { throw .corrupt("a block of an index is missing") }
     let block = try IndexBlock(bytes, isWord: shape.isWord)
+    guard block.count <= entryCount else { throw .corrupt("a block of an index has more entries than the index") }
     blocks.keep(block, at: i)
     return block
   }
@@ -113,6 +114,11 @@ final class IndexReader {
     }
   }
 
+  /// All entries. The record's number, unless there are so few blocks that it has to be looked after.
+  func countAll() throws(StorageError) -> Int {
+    entryCount >> 16 <= fences.count ? entryCount : try count(.start, .end)
+  }
+
   func count(_ lower: IndexCut, _ upper: IndexCut) throws(StorageError) -> Int {
     var sum = 0
     try visit(lower, upper, descending: false) { _, range throws(StorageError) in
@@ -175,7 +181,9 @@ struct IndexRecord {
   static func read(_ index: IndexReference, _ snapshot: any KeyValueSnapshot) throws(StorageError) -> IndexRecord {
     let bytes = try EntryKey.indexRecord(index).withBytes { key throws(StorageError) in try snapshot.value(for: key) }
     guard let bytes else { return IndexRecord() }
-    guard let start = bytes.baseAddress, bytes.count >= 16, let count = Int(exactly: start.number(0, as: UInt64.self)) else {
+    guard let start = bytes.baseAddress, bytes.count >= 16, let count = Int(exactly: start.number(0, as: UInt64.self)),
+      count <= Int.max >> 2
+    else {
       throw .corrupt("the record of an index is cut off")
     }
     return IndexRecord(entryCount: count, fenceVersion: start.number(8))

@@ -1,3 +1,4 @@
+import Coordination
 import Storage
 import Values
 
@@ -22,6 +23,9 @@ public protocol KeyValueStore: AnyObject, Sendable {
 
   /// Bytes of a page that a value on pages of its own cannot use.
   var pageOverhead: Int { get }
+
+  /// Of the process that may use the store, where a fork of it may not; else nil. Asked once.
+  var forkMark: ForkMark? { get }
 
   /// The version of the newest applied batch, also of other processes. A few nanoseconds: asked all the time.
   func latestVersion() throws(StorageError) -> Version
@@ -78,6 +82,7 @@ public protocol KeyValueWriter: AnyObject, Sendable {
 }
 
 extension KeyValueStore {
+  public var forkMark: ForkMark? { nil }
   public func syncBatches() throws(StorageError) {}
   public func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? { nil }
   public func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int { 0 }

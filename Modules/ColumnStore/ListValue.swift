@@ -8,6 +8,8 @@ enum ListValue {
   static let inlineElementsMax = 64
   /// Elements of a segment.
   static let segmentMax = 500
+  /// No build writes more into one; what says more is damaged.
+  static let segmentLimit = 4_096
 
   case empty
   case short(ElementRun)
@@ -22,9 +24,12 @@ enum ListValue {
     case 1:
       guard bytes.count >= 3 else { throw .corrupt("a list is cut off") }
       let count = Int(start.number(1, as: UInt16.self))
+      // Each element takes a byte at least, and a list without elements has no bytes at all.
+      guard count > 0, count <= bytes.count - 3 else { throw .corrupt("a list counts its elements wrong") }
       let column = EditedColumn(form: form, capacity: count)
       var input = FreshRows.Reader(bytes: bytes, offset: 3)
       for _ in 0..<count { try input.value(into: column) }
+      if column.hasExternal { throw .corrupt("an element of a list lies outside it") }
       var run = ElementRun(form: form)
       for i in 0..<count {
         if form.isWord {
@@ -46,7 +51,11 @@ enum ListValue {
   /// The element count without decoding the elements.
   static func count(_ bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Int {
     guard let bytes, let start = bytes.baseAddress, bytes.count > 0 else { return 0 }
-    if bytes[0] == 1, bytes.count >= 3 { return Int(start.number(1, as: UInt16.self)) }
+    if bytes[0] == 1, bytes.count >= 3 {
+      let count = Int(start.number(1, as: UInt16.self))
+      if count > 0, count <= bytes.count - 3 { return count }
+    }
+    // The directory of the segments says how many these have: see `ListDirectory.check`.
     if bytes[0] == 2, bytes.count >= 13, let count = Int(exactly: start.number(1, as: UInt64.self)) { return count }
     throw .corrupt("a list is cut off")
   }

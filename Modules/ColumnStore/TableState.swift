@@ -19,6 +19,7 @@ final class TableState {
   /// `nextKey` counts the keys that this engine gave out to writes since rolled back.
   @exclusivity(unchecked) var hasNextKey = false
   @exclusivity(unchecked) var liveCount = 0
+  @exclusivity(unchecked) var isCountChecked = false
   /// The commit that last added or removed a chunk.
   var directoryVersion: UInt64 = 0
 

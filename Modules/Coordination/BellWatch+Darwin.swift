@@ -16,7 +16,7 @@ final class BellWatch: Sendable {
 
     init(path: String, queue: DispatchQueue, _ look: @escaping @Sendable () -> Void) {
       var number: Int32 = 0
-      let file = cs_open(path, false, false, 0, &number)
+      let file = cs_open_side(path, false, false, 0, &number)
       if file >= 0 {
         let source = DispatchSource.makeFileSystemObjectSource(fileDescriptor: file, eventMask: .write, queue: queue)
         source.setEventHandler(handler: look)

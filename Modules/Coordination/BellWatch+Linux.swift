@@ -54,7 +54,7 @@ final class BellWatch: Sendable {
     // Watched first, compared after: a commit in between rings.
     let (watch, id, isFirst) = state.withLock { state in
       state.nextID += 1
-      let watch = inotify < 0 ? -1 : inotify_add_watch(inotify, path, UInt32(IN_MODIFY))
+      let watch = inotify < 0 ? -1 : inotify_add_watch(inotify, path, UInt32(IN_MODIFY) | UInt32(IN_DONT_FOLLOW))
       state.listeners[watch, default: []].append(WeakBellListener(listener: nil, id: state.nextID))
       defer { state.isRunning = true }
       return (watch, state.nextID, !state.isRunning)

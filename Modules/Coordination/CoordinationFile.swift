@@ -17,6 +17,8 @@ import Storage
 /// version (`HolderTable`). Length 8,192; files of older builds have 4,096 and grow when they are opened for writing.
 final class CoordinationFile: Sendable {
   static let length = 8192
+  static let name = "coordination file"
+  private static let oldLength = 4096
   private static let magic: UInt64 = 0x3144_524F_4F43_5656  // "VVCOORD1"
   private static let turnCount: Int64 = 64
   private static let ticketMask: UInt64 = (1 << 60) - 1
@@ -32,9 +34,12 @@ final class CoordinationFile: Sendable {
   ///
   /// Throws `.permissionDenied`, `.outOfDiskSpace`, `.foreignFile` or `.io`.
   init(path: String, mode: UInt32) throws(StorageError) {
+    let file = try SideFile.open(path, CoordinationFile.name, writes: true, creates: true, mode: mode)
+    guard CoordinationFile.isOurs(file, path) else {
+      close(file)
+      throw SideFile.foreign(path, CoordinationFile.name)
+    }
     var number: Int32 = 0
-    let file = cs_open(path, true, true, mode, &number)
-    guard file >= 0 else { throw .system(number, doing: "open the coordination file", path: path) }
     // Blocks are allocated now: a store into a hole of a mapping on a full disk would be a signal.
     number = cs_reserve(file, Int64(CoordinationFile.length))
     guard number == 0, let identity = FileIdentity(descriptor: file) else {
@@ -48,19 +53,22 @@ final class CoordinationFile: Sendable {
       throw .system(number, doing: "map the coordination file", path: path)
     }
     let first = mapped.assumingMemoryBound(to: UInt64.self)
-    let found = cs_load64(first)
-    guard found == 0 || found == CoordinationFile.magic else {
-      munmap(mapped, CoordinationFile.length)
-      close(file)
-      throw StorageError(
-        .foreignFile, .engine, "'\(path)' is not a coordination file of this version.",
-        remedy: "Move it away; it is made anew.")
-    }
     cs_store64(first, CoordinationFile.magic)
     self.path = path
     self.identity = identity
     descriptor = file
     base = mapped
+  }
+
+  /// Whether the file has our mark, or is one that nobody has written to yet: empty, or zeroes of our length.
+  static func isOurs(_ file: Int32, _ path: String) -> Bool {
+    guard let (bytes, length) = SideFile.beginning(file, CoordinationFile.length) else { return false }
+    if bytes.count >= 8 {
+      let found = bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+      if found == CoordinationFile.magic { return true }
+    }
+    if length == 0 { return SideFile.isNew(file, path: path, suffix: ".coord") }
+    return [CoordinationFile.oldLength, CoordinationFile.length].contains(length) && bytes.allSatisfy { $0 == 0 }
   }
 
   deinit {
@@ -70,18 +78,24 @@ final class CoordinationFile: Sendable {
 
   /// A descriptor with locks of its own on the same file. The caller closes it.
   func openAgain() throws(StorageError) -> Int32 {
-    var number: Int32 = 0
-    let file = cs_open(path, true, false, 0, &number)
-    guard file >= 0 || number == ENOENT else {
-      throw .system(number, .statement, doing: "open the coordination file", path: path)
+    let file: Int32
+    do throws(StorageError) {
+      file = try SideFile.open(path, CoordinationFile.name, writes: true, creates: false, .statement)
+    } catch {
+      guard error.underlyingCode == ENOENT else { throw error }
+      throw replaced
     }
-    guard file >= 0, FileIdentity(descriptor: file) == identity else {
-      if file >= 0 { close(file) }
-      throw StorageError(
-        .replaced, .engine, "'\(path)' was replaced or removed while the store was open.",
-        remedy: "Close the store in every process and open it again.")
+    guard FileIdentity(descriptor: file) == identity else {
+      close(file)
+      throw replaced
     }
     return file
+  }
+
+  private var replaced: StorageError {
+    StorageError(
+      .replaced, .engine, "'\(path)' was replaced or removed while the store was open.",
+      remedy: "Close the store in every process and open it again.")
   }
 
   /// Takes the next ticket, from 1 on.

@@ -29,15 +29,25 @@ public final class FileDoorbell: Doorbell {
       descriptor = -1
       return
     }
-    var number: Int32 = 0
-    let file = cs_open(path, true, true, mode, &number)
-    guard file >= 0 else { throw .system(number, doing: "open the bell file", path: path) }
-    number = cs_reserve(file, 1)
+    let file = try SideFile.open(path, FileDoorbell.name, writes: true, creates: true, mode: mode)
+    guard FileDoorbell.isOurs(file, path) else {
+      close(file)
+      throw SideFile.foreign(path, FileDoorbell.name)
+    }
+    let number = cs_reserve(file, 1)
     guard number == 0 else {
       close(file)
       throw .system(number, doing: "make room in the bell file", path: path)
     }
     descriptor = file
+  }
+
+  private static let name = "bell file"
+
+  /// A bell is one byte of zero, or not yet that. Ringing it changes nothing, then, whosever it is.
+  private static func isOurs(_ file: Int32, _ path: String) -> Bool {
+    guard let (bytes, length) = SideFile.beginning(file, 1) else { return false }
+    return length == 0 ? SideFile.isNew(file, path: path, suffix: ".bell") : length == 1 && bytes == [0]
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }

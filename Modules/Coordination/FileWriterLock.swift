@@ -63,9 +63,12 @@ public final class FileWriterLock: WriterLock {
   /// How many tickets were drawn after the holder's: the length of the line, of all processes, with those in it
   /// who gave up or died. For tests and tools; the answer may be old when it arrives.
   package var waiterCount: Int {
-    let holder = Int64(truncatingIfNeeded: file.holder)
+    let holder = heldTicket
     return holder == 0 ? 0 : Int(max(0, file.lastTicket &- holder))
   }
+
+  /// The holder's ticket, as a place in the file whatever is written there.
+  private var heldTicket: Int64 { Int64(file.holder & UInt64(FileWriterLock.end - 2)) }
 
   /// How many stand in line, of all processes: those whose byte the kernel has locked. For tests.
   package var standingCount: Int {
@@ -73,7 +76,7 @@ public final class FileWriterLock: WriterLock {
     defer { close(descriptor) }
     var count = 0
     // Above the holder, who has everything up to its ticket; the next one's death shows as that of a holder.
-    var from = Int64(truncatingIfNeeded: file.holder) + 1
+    var from = heldTicket + 1
     while case let found = cs_locked_at(descriptor, from, FileWriterLock.end - from), found >= 0 {
       // The system names any lock in the range: what lies below it is counted as well.
       count += lockedBytes(descriptor, from...found)

@@ -79,10 +79,9 @@ public final class HolderTable: Sendable {
 
   /// The lines of everybody alive, this process included. Nobody where there is no file or it cannot be read.
   public static func holders(path: String) -> [Holder] {
-    var number: Int32 = 0
-    let file = cs_open(path, false, false, 0, &number)
-    guard file >= 0 else { return [] }
+    guard let file = try? SideFile.open(path, CoordinationFile.name, writes: false, creates: false) else { return [] }
     defer { close(file) }
+    guard CoordinationFile.isOurs(file, path) else { return [] }
     var bytes = [UInt8](repeating: 0, count: lineCount * lineSize)
     let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, off_t(start)) }
     return (0..<max(0, count) / lineSize).compactMap { line in
@@ -94,7 +93,8 @@ public final class HolderTable: Sendable {
       let length = Int(min(word(24), UInt64(labelMax)))
       return Holder(
         processID: Int32(truncatingIfNeeded: word(0)), version: Version(word(8)),
-        sinceMilliseconds: Int64(truncatingIfNeeded: word(16)),
+        // Any process may have written the line: ages are worked out from this.
+        sinceMilliseconds: Int64(clamping: word(16)),
         label: String(decoding: fields.dropFirst(32).prefix(length), as: UTF8.self))
     }
   }

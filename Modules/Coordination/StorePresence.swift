@@ -39,10 +39,8 @@ public final class StorePresence: Sendable {
     var file: Int32 = -1
     repeat {
       if file >= 0 { close(file) }
-      var number: Int32 = 0
-      file = cs_open(path, !isReadOnly, !isReadOnly, mode, &number)
-      guard file >= 0 else { throw .system(number, doing: "open the coordination file", path: path) }
-      number = cs_lock_shared(file, StorePresence.byte, 1)
+      file = try SideFile.open(path, CoordinationFile.name, writes: !isReadOnly, creates: !isReadOnly, mode: mode)
+      let number = cs_lock_shared(file, StorePresence.byte, 1)
       guard number == 0 else {
         close(file)
         if number == EAGAIN || number == EACCES { throw StorePresence.busy(path) }
@@ -77,11 +75,12 @@ public final class StorePresence: Sendable {
   public static func whileAbsent(
     path: String, _ body: () throws(StorageError) -> Void
   ) throws(StorageError) {
-    var number: Int32 = 0
-    let file = cs_open(path, true, false, 0, &number)
-    guard file >= 0 else {
-      if number == ENOENT { return try body() }
-      throw .system(number, doing: "open the coordination file", path: path)
+    let file: Int32
+    do throws(StorageError) {
+      file = try SideFile.open(path, CoordinationFile.name, writes: true, creates: false)
+    } catch {
+      if error.underlyingCode == ENOENT { return try body() }
+      throw error
     }
     defer { letGo(file) }
     guard cs_lock_exclusive(file, StorePresence.byte, 1) == 0 else { throw busy(path) }

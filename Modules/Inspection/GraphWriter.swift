@@ -12,29 +12,29 @@ struct GraphWriter {
     try write.setCatalog(catalog)
   }
 
-  /// Makes the objects of a table, with `value` for each scalar that is no link. Keys ascend. A key that is left out is used
-  /// up by making the next object until it has its key: keys are given out in order. O(greatest key).
+  /// Makes the objects of a table, with `value` for each scalar that is no link. Keys ascend; those that are left out are used
+  /// up. O(objects).
   mutating func insert(
     _ table: TableEntry, _ keys: [Int64],
     _ value: (ColumnEntry, ObjectKey) throws(StorageError) -> Value?
   ) throws(StorageError) {
     let row = RowBuffer(table)
     var runs = KeyRuns()
+    var next: Int64 = 1
     for key in keys {
       row.reset()
       for (slot, column) in table.columns.enumerated() {
         guard case .scalar(let type) = column.schema.kind, !type.mayLink, let given = try value(column, ObjectKey(key)) else { continue }
         if !given.isNull { row.set(slot, given) } else if column.schema.mayBeNull { row.setNull(slot) }
       }
-      var made = try write.insert(row)
-      while made.rawValue < key {
-        try write.delete(table.id, made)
-        made = try write.insert(row)
-      }
+      if key > next { try write.reserveKeys(in: table.id, below: ObjectKey(key)) }
+      let made = try write.insert(row)
       guard made.rawValue == key else {
         throw StorageError(.misuse, .transaction, "The store that is written to is not empty: '\(table.name)' has objects.")
       }
       runs.append(key)
+      // Keys are positive, and no key was made that is not below the end of the numbers.
+      next = key + 1
     }
     inserted[table.id] = runs
   }

@@ -60,7 +60,8 @@ public enum GraphImport {
     var objects: [String: [[String: JSONNode]]]
   }
 
-  /// Puts the graph into `target`, which must be empty, in one commit. Status `.usage` for what is no export.
+  /// Puts the graph into `target`, which must be empty, in one commit, and looks through what came of it. Status `.usage` for
+  /// what is no export, or one that contradicts itself; the target may have a commit then and is of no use.
   public static func run(_ json: Data, into target: any StorageEngine) throws(InspectionError) {
     let document: Document
     do {
@@ -71,19 +72,40 @@ public enum GraphImport {
     guard document.format == "vivarium-export", document.formatVersion == 1 else {
       throw InspectionError(.usage, "This is an export of another kind: \(DisplayText.escaped(document.format)) \(document.formatVersion).")
     }
-    do throws(StorageError) {
-      let write = try target.beginWrite(.never)
-      defer { write.end() }
-      guard write.catalog.tables.isEmpty else {
-        throw StorageError(.misuse, .engine, "There is a store at the target already.", remedy: "Name a file that does not exist.")
+    for name in document.objects.keys where document.catalog[name] == nil {
+      throw InspectionError(.usage, "The export has objects of '\(DisplayText.escaped(name))', a type that its catalog does not have.")
+    }
+    do throws(StorageError) { try put(document, into: target) } catch {
+      if error.code == .typeMismatch || error.code == .uniqueViolation || error.code == .tooLarge {
+        throw InspectionError(.usage, DisplayText.escaped(error.message))
       }
-      var writer = try GraphWriter(write, document.catalog)
-      for table in document.catalog.tables { try insert(table, document.objects[table.name] ?? [], &writer) }
-      for table in document.catalog.tables { try fill(table, document.objects[table.name] ?? [], writer) }
-      _ = try write.commit(writer.record, .full)
-    } catch {
       throw InspectionError(error)
     }
+    try check(target)
+  }
+
+  private static func put(_ document: Document, into target: any StorageEngine) throws(StorageError) {
+    let write = try target.beginWrite(.never)
+    defer { write.end() }
+    guard write.catalog.tables.isEmpty else {
+      throw StorageError(.misuse, .engine, "There is a store at the target already.", remedy: "Name a file that does not exist.")
+    }
+    var writer = try GraphWriter(write, document.catalog)
+    for table in document.catalog.tables { try insert(table, document.objects[table.name] ?? [], &writer) }
+    for table in document.catalog.tables { try fill(table, document.objects[table.name] ?? [], writer) }
+    _ = try write.commit(writer.record, .full)
+  }
+
+  /// An export may say what no store does: links to nobody, sets in disorder.
+  private static func check(_ target: any StorageEngine) throws(InspectionError) {
+    let read: any ReadTransaction
+    do throws(StorageError) { read = try target.beginRead() } catch { throw InspectionError(error) }
+    defer { read.end() }
+    let faults = try StoreVerifier.verify(target, read).faults
+    guard let first = faults.first else { return }
+    throw InspectionError(
+      .usage, DisplayText.escaped("The export contradicts itself: \(first.place) \(first.message)."
+        + (faults.count > 1 ? " There are \(faults.count - 1) more such faults." : "")))
   }
 
   private static func byKey(_ objects: [[String: JSONNode]]) throws(StorageError) -> [Int64: [String: JSONNode]] {
@@ -92,7 +114,9 @@ public enum GraphImport {
       guard case .int(let key)? = object["#key"], key > 0 else {
         throw StorageError(.typeMismatch, .transaction, "An object of the export has no '#key'.")
       }
-      result[key] = object
+      guard result.updateValue(object, forKey: key) == nil else {
+        throw StorageError(.typeMismatch, .transaction, "Two objects of one type have the '#key' \(key) in the export.")
+      }
     }
     return result
   }

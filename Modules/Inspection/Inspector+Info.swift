@@ -97,7 +97,7 @@ private struct StoreFacts {
   }
 
   /// For how long a version is held, in milliseconds, by the wall clock; nil when the holder did not say.
-  private func age(of pin: VersionPin) -> Int? { pin.sinceMilliseconds.map { max(0, Int(clamping: now - $0)) } }
+  private func age(of pin: VersionPin) -> Int? { pin.sinceMilliseconds.map { max(0, Int(clamping: now - max(0, $0))) } }
 
   /// For people.
   var lines: [(String, String)] {

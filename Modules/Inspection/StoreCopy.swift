@@ -19,7 +19,7 @@ public enum StoreCopy {
       let start = try checkEmpty(target)
       if try copyAtOnce(read, records, to: target) { return }
       // The data goes in with the oldest record, at the latest at the last version.
-      let first = max(start.rawValue + 1, read.version.rawValue - UInt64(records.count) + (records.isEmpty ? 0 : 1))
+      let first = max(start.rawValue + 1, (records.first?.version ?? read.version).rawValue)
       records.removeAll { $0.version.rawValue < first }
       var version = start.rawValue
       while version + 1 < first { version = try commit(CommitRecord(origin: 0), .relaxed, target) }

@@ -26,6 +26,11 @@ final class StoreVerifier {
       do throws(StorageError) {
         try engine.verifyStructure(read) { verifier.report.faults.append($0) }
       } catch {
+        // What was found before it broke off is what there is to say.
+        if error.code == .corrupt, !verifier.report.faults.isEmpty {
+          verifier.fault("the store", error.message)
+          return verifier.report
+        }
         throw InspectionError(error)
       }
     }
@@ -90,7 +95,7 @@ final class StoreVerifier {
       var version: UInt64?
       // From as far back as there is one.
       try read.history(after: try read.versionBeforeHistory()) { record in
-        if let version, record.version.rawValue != version + 1 {
+        if let version, record.version.rawValue != version &+ 1 {
           fault("history", "version \(record.version.rawValue) follows version \(version)")
         }
         version = record.version.rawValue

@@ -107,9 +107,9 @@ extension ObjectWatch {
   ) throws(StorageError) -> [PropertyID: WatchOffer.ElementsOffer] {
     var elements: [PropertyID: WatchOffer.ElementsOffer] = [:]
     for (property, changes) in pending.lists {
-      let isLost = pending.isLost && lives
-      let count = isLost ? try reading.elementCount(ColumnID(table, property), key) : nil
-      elements[property] = .init(positions: changes.changeSet(replacedBy: count), members: ChangedMembers())
+      let now = lives ? try reading.elementCount(ColumnID(table, property), key) : 0
+      let isLost = (pending.isLost && lives) || !changes.canLead(to: now)
+      elements[property] = .init(positions: changes.changeSet(replacedBy: isLost ? now : nil), members: ChangedMembers())
     }
     for (property, changes) in pending.members {
       let found = try changes.changeSet(of: ColumnID(table, property), key, in: lives ? reading : nil)

@@ -180,7 +180,8 @@ extension ResultNotifier {
   ) throws(StorageError) -> [CommitRecord]? {
     let (old, new) = (from.catalog, to.catalog)
     guard old.schemaVersion == new.schemaVersion, old.completedMigrations == new.completedMigrations else { return nil }
-    return try records(after: from.version, in: to)
+    guard let records = try records(after: from.version, in: to), try !records.nameMore(thanIn: from, to) else { return nil }
+    return records
   }
 
   /// The commits after a version, up to the one that is read; nil when they are not known any more.

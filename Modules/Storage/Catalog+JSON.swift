@@ -14,24 +14,11 @@ extension Catalog {
   package init(json: UnsafeRawBufferPointer) throws {
     var scanner = CatalogScanner(json)
     if let catalog = scanner.catalog() { self = catalog } else { self = try JSONDecoder().decode(Catalog.self, from: Data(json)) }
-    if !hasSoundNumbers { throw UnsoundCatalog() }
+    if fault != nil { throw UnsoundCatalog() }
   }
 
   /// A catalog that no build has written.
   private struct UnsoundCatalog: Error {}
-
-  /// Whether every type, property and index has a number of its own, below the one that is given out next: everything
-  /// that works with a catalog relies on it.
-  var hasSoundNumbers: Bool {
-    func areSound(_ numbers: [UInt16], _ next: UInt16) -> Bool {
-      // Mostly they ascend, as they were given out.
-      let isAscending = zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
-      return (isAscending || Set(numbers).count == numbers.count) && numbers.allSatisfy { $0 < next }
-    }
-    return areSound(tables.map(\.id.rawValue), nextTable)
-      && areSound(tables.flatMap { $0.indexes.map(\.id.rawValue) + $0.textIndexes.map(\.id.rawValue) }, nextIndex)
-      && tables.allSatisfy { areSound($0.columns.map(\.id.rawValue), $0.nextProperty) }
-  }
 }
 
 /// Reads the JSON of a catalog, by hand and strictly: nil for whatever is not exactly as this build writes it, a property

@@ -21,6 +21,18 @@ public struct Catalog: Sendable, Hashable, Codable {
   /// The catalog of an empty file.
   public init() {}
 
+  /// Refuses what no build writes (`fault`), whoever decodes it.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    tables = try container.decode([TableEntry].self, forKey: .tables)
+    nextTable = try container.decode(UInt16.self, forKey: .nextTable)
+    nextIndex = try container.decode(UInt16.self, forKey: .nextIndex)
+    givenSchemaVersion = try container.decodeIfPresent(UInt64.self, forKey: .givenSchemaVersion)
+    identity = try container.decodeIfPresent(StoreIdentity.self, forKey: .identity)
+    givenMigrations = try container.decodeIfPresent([CompletedMigration].self, forKey: .givenMigrations)
+    if let fault { throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "In this catalog \(fault).")) }
+  }
+
   /// A table by its number; nil where there is none. O(tables).
   public subscript(id: TableID) -> TableEntry? { tables.indices.first { tables[$0].id == id }.map { tables[$0] } }
   // By position: `first(where:)` would copy each entry that it looks at.

@@ -50,7 +50,8 @@ extension CommitRecord {
     if authorLength > 0 { author = String(decoding: try input.bytes(authorLength - 1), as: UTF8.self) }
     let count = try input.count()
     var tables: [TableChange] = []
-    tables.reserveCapacity(count)
+    // What is said to follow takes a byte at least, and a change in memory more than that.
+    tables.reserveCapacity(min(count, 64))
     for _ in 0..<count { tables.append(try TableChange(from: &input, format: format)) }
     var values: [ValueChange] = []
     if format >= 3 {
@@ -60,7 +61,17 @@ extension CommitRecord {
       author: author, origin: origin, timeMilliseconds: time, changedCatalog: flags & 1 == 1, tables: tables)
     self.version = version
     self.values = values
+    // No commit can have named more, and sums of numbers below stay numbers.
+    var named = 0
+    for table in tables {
+      for run in table.inserted.runs + table.deleted.runs {
+        named = min(named + min(run.count, CommitRecord.keysMax), CommitRecord.keysMax)
+      }
+    }
+    guard named < CommitRecord.keysMax else { throw VarintReader.damaged }
   }
+
+  private static let keysMax = 1 << 40
 }
 
 extension TableChange {
@@ -109,7 +120,7 @@ extension TableChange {
     deleted = try KeyRuns(from: &input)
     var last: Int64 = 0
     for _ in 0..<(try input.count()) {
-      last &+= try input.nextSigned()
+      last = try input.key(after: last)
       var words: [UInt64] = []
       let wordCount = try input.count()
       if wordCount == 1 {
@@ -122,7 +133,7 @@ extension TableChange {
     }
     last = 0
     for _ in 0..<(try input.count()) {
-      last &+= try input.nextSigned()
+      last = try input.key(after: last)
       let property = PropertyID(try input.small())
       var edits: [ListChange.Edit] = []
       for _ in 0..<(try input.count()) { edits.append(try ListChange.Edit(from: &input)) }
@@ -131,7 +142,7 @@ extension TableChange {
     if format == 1 { return }
     last = 0
     for _ in 0..<(try input.count()) {
-      last &+= try input.nextSigned()
+      last = try input.key(after: last)
       let property = PropertyID(try input.small())
       var members: [MemberChange] = []
       for _ in 0..<(try input.count()) { members.append(try MemberChange(from: &input)) }

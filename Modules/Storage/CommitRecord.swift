@@ -30,11 +30,25 @@ public struct CommitRecord: Sendable, Hashable {
     self.tables = tables
   }
 
-  /// How many objects and collections it names. O(tables).
+  /// How many objects and collections it names: of one that was read, far below the end of the numbers. O(tables).
   package var changeCount: Int {
     tables.reduce(0) {
       $0 + $1.inserted.count + $1.deleted.count + $1.modified.count + $1.lists.count + $1.collections.count
     }
+  }
+}
+
+extension Sequence<CommitRecord> {
+  /// Whether commits name far more objects than there are. To go through what they name costs more then than to look at
+  /// everything anew, and of a damaged file it may never end.
+  package func nameMore(thanIn readings: any StorageReading...) throws(StorageError) -> Bool {
+    let named = reduce(0) { $0 + Swift.min($1.changeCount, 1 << 40) }
+    if named <= 1 << 20 { return false }
+    var there = 0
+    for reading in readings {
+      for table in reading.catalog.tables { there += Swift.min(try reading.count(table.id), 1 << 40) }
+    }
+    return named / 16 > there
   }
 }
 

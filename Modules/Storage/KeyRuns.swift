@@ -42,7 +42,7 @@ public struct KeyRuns: Sendable, Hashable {
   public init(runs: [ClosedRange<Int64>]) {
     self.init()
     for run in runs.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-      if let last = self.runs.last, run.lowerBound <= last.upperBound || run.lowerBound - 1 == last.upperBound {
+      if let last = self.runs.last, run.lowerBound <= last.upperBound || run.lowerBound &- 1 == last.upperBound {
         self.runs[self.runs.count - 1] = last.lowerBound...Swift.max(last.upperBound, run.upperBound)
       } else {
         self.runs.append(run)

@@ -53,11 +53,18 @@ struct VarintReader {
     return Int(count)
   }
 
-  /// A list position or length; two of them never overflow when added.
+  /// A list position or length: far more than a list can have, and sums of millions of them never overflow.
   mutating func position() throws(StorageError) -> Int {
     let value = try next()
-    guard value <= UInt64(Int64.max / 2) else { throw VarintReader.damaged }
+    guard value <= 1 << 40 else { throw VarintReader.damaged }
     return Int(value)
+  }
+
+  /// The key of an object, written as its distance from another one. Keys are positive.
+  mutating func key(after last: Int64) throws(StorageError) -> Int64 {
+    let key = last &+ (try nextSigned())
+    guard key > 0 else { throw VarintReader.damaged }
+    return key
   }
 
   mutating func small() throws(StorageError) -> UInt16 {

@@ -20,6 +20,13 @@ public protocol WriteTransaction: StorageReading {
   /// scope statement: no object was added.
   func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey
 
+  /// Uses up the keys of a table below `key`, so that the next object gets `key`; nothing where it would get a higher one
+  /// anyway. For whoever puts objects under keys that they have elsewhere. Like keys that were given out, they stay used after a
+  /// rollback. Costs the same however many keys are left out.
+  ///
+  /// Throws `.tooLarge`, of scope statement, above `ObjectLink.keyMax`: mixed values could not link to such an object.
+  func reserveKeys(in table: TableID, below key: ObjectKey) throws(StorageError)
+
   /// Removes an object with its values, index entries, collections and its own links' backlinks. What points to it
   /// is not touched, nor what it embeds: the caller nullifies and cascades first, so that those changes are in the
   /// commit record.
@@ -77,6 +84,14 @@ public protocol WriteTransaction: StorageReading {
 }
 
 extension WriteTransaction {
+  /// Throws what `reserveKeys` does for a key that is too large. For engines.
+  package func checkReservation(of key: ObjectKey) throws(StorageError) {
+    guard key.rawValue > ObjectLink.keyMax else { return }
+    throw StorageError(
+      .tooLarge, .statement, "There is no object key \(key): keys go up to #\(ObjectLink.keyMax).",
+      remedy: "Give the objects lower keys.")
+  }
+
   /// One by one.
   public func delete(_ table: TableID, all keys: [Int64]) throws(StorageError) -> [Int64] {
     var gone: [Int64] = []

@@ -56,7 +56,11 @@ extension LMDBEnvironment {
         remedy: "Close it first, or open it for writing from the start.")
     }
     try environment.checkRecord()
-    if !environment.isReadOnly { environment.clearDeadReaders() }
+    if !environment.isReadOnly {
+      environment.clearDeadReaders()
+      // What readers held when the last writer left.
+      environment.giveBackSpaceIfDue()
+    }
     return environment
   }
 

@@ -21,6 +21,7 @@ extension LMDBEnvironment {
   private static let slice: Duration = .milliseconds(5)
   /// What a store may take beyond twice what it holds before space is given back by itself.
   private static let slackBytes = 4 << 20
+  private static let watchSecondsMax = 4
 
   /// Gives back the blocks of all pages that no version needs: those freed by transactions up to the oldest that anybody
   /// reads. LMDB itself uses only older ones again, because a crash may put it back by one transaction; here that cannot be,
@@ -71,28 +72,65 @@ extension LMDBEnvironment {
     return try body(newest)
   }
 
-  /// Call with the writer's lock held: starts giving space back when the file takes far more than it holds.
+  /// Starts giving space back when the file takes far more than it holds. Where readers of old versions hold the space, it is
+  /// looked at again until they have let go: nobody may commit any more then.
   func giveBackSpaceIfDue() {
-    guard isSpaceDue, !isReclaiming.exchange(true, ordering: .relaxed) else { return }
+    switch space {
+    case .tight: return
+    case .due: beginReclaiming()
+    case .held: watchSpace(after: 1)
+    }
+  }
+
+  private func beginReclaiming() {
+    guard !isReclaiming.exchange(true, ordering: .relaxed) else { return }
     LMDBEnvironment.spaceQueue.async { [weak self] in
       guard let self, !mark.isStale else { return }
       // What fails here is tried again some commits later.
       _ = try? reclaimSpace(.after(.seconds(2)))
       isReclaiming.store(false, ordering: .relaxed)
+      if space == .held { watchSpace(after: 1) }
+    }
+  }
+
+  /// Looks again after a while, and after twice that, up to some seconds: a look costs a walk over the lists of free pages.
+  private func watchSpace(after seconds: Int) {
+    guard !isWatchingSpace.exchange(true, ordering: .relaxed) else { return }
+    LMDBEnvironment.spaceQueue.asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
+      guard let self, !mark.isStale else { return }
+      isWatchingSpace.store(false, ordering: .relaxed)
+      clearDeadReaders()
+      switch space {
+      case .tight: return
+      case .due: beginReclaiming()
+      case .held: watchSpace(after: min(seconds * 2, LMDBEnvironment.watchSecondsMax))
+      }
     }
   }
 
   /// Waits for what was begun so far. For tests.
   static func waitForSpace() { spaceQueue.sync {} }
 
-  private var isSpaceDue: Bool {
-    guard let transaction = try? beginRead() else { return false }
+  private enum Space {
+    /// The file takes about what it holds.
+    case tight
+    /// Much of it can be given back.
+    case due
+    /// Much of it could, but for readers of old versions.
+    case held
+  }
+
+  private var space: Space {
+    guard !isReadOnly, files.allocatedDataBytes > LMDBEnvironment.slackBytes, let transaction = try? beginRead() else { return .tight }
     defer { endRead(transaction) }
     var info = MDB_envinfo()
     mdb_env_info(pointer, &info)
-    let spare = FreePages.count(transaction, through: oldestTransaction(transaction)) * pageSize
-    let needed = (Int(info.me_last_pgno) + 1) * pageSize - spare
-    return files.allocatedDataBytes > 2 * needed + LMDBEnvironment.slackBytes
+    func isLarge(_ sparePages: Int) -> Bool {
+      let needed = (Int(info.me_last_pgno) + 1 - sparePages) * pageSize
+      return files.allocatedDataBytes > 2 * needed + LMDBEnvironment.slackBytes
+    }
+    guard isLarge(FreePages.count(transaction, through: nil)) else { return .tight }
+    return isLarge(FreePages.count(transaction, through: oldestTransaction(transaction))) ? .due : .held
   }
 
   /// Punches free pages from page `from` on until the time is over; where to go on, or nil at the end. `newest` reads the
@@ -137,7 +175,7 @@ enum FreePages {
   /// How many there are, freed by transactions up to `oldest`; nil: by any.
   static func count(_ transaction: OpaquePointer, through oldest: UInt64?) -> Int {
     var pages = 0
-    forEach(transaction, through: oldest) { pages += $0.loadUnaligned(as: Int.self) }
+    forEach(transaction, through: oldest) { pages += length(of: $0) }
     return pages
   }
 
@@ -146,8 +184,7 @@ enum FreePages {
   static func runs(_ transaction: OpaquePointer, through oldest: UInt64, within bounds: Range<UInt64>) -> [Range<UInt64>] {
     var pages: [UInt64] = []
     forEach(transaction, through: oldest) { list in
-      let count = min(list.loadUnaligned(as: Int.self), list.count / 8 - 1)
-      for i in 0..<max(0, count) {
+      for i in 0..<length(of: list) {
         let page = list.loadUnaligned(fromByteOffset: 8 + i * 8, as: UInt64.self)
         if bounds.contains(page) { pages.append(page) }
       }
@@ -162,6 +199,11 @@ enum FreePages {
       }
     }
     return runs
+  }
+
+  /// How many pages a list names; what it says of itself counts as far as it goes.
+  private static func length(of list: UnsafeRawBufferPointer) -> Int {
+    max(0, min(list.loadUnaligned(as: Int.self), list.count / 8 - 1))
   }
 
   private static func forEach(

@@ -15,6 +15,7 @@ final class LMDBEnvironment: Sendable {
   private static let idleSnapshotsMax = 16
   /// A check costs about as much as a commit that is not synced.
   static let commitsBetweenChecks = 64
+  static let bytesBetweenChecks = 16 << 20
 
   let files: LMDBFiles
   let isReadOnly: Bool
@@ -35,6 +36,9 @@ final class LMDBEnvironment: Sendable {
   private let holders = Mutex<HolderTable?>(nil)
   /// Space is being given back in the background.
   let isReclaiming = Atomic(false)
+  /// A look at what readers hold is due.
+  let isWatchingSpace = Atomic(false)
+  private let bytesSinceCheck = Atomic<Int>(0)
 
   init(
     raw: RawEnvironment, token: UInt64, files: LMDBFiles, presence: StorePresence?, writerLock: FileWriterLock?,
@@ -229,13 +233,15 @@ final class LMDBEnvironment: Sendable {
     mdb_txn_abort(try beginLMDBWrite(.statement).transaction)
   }
 
-  /// Call after each commit of this process. Now and then it looks for dead readers, who would keep the file
-  /// growing, and whether the file has grown far beyond what it holds.
-  func didCommit() {
-    if commits.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: LMDBEnvironment.commitsBetweenChecks) {
-      clearDeadReaders()
-      giveBackSpaceIfDue()
-    }
+  /// Call after each commit of this process. Now and then, by count or by bytes, it looks for dead readers, who would keep the
+  /// file growing, and whether the file has grown far beyond what it holds.
+  func didCommit(_ bytes: Int) {
+    let isMuch = bytesSinceCheck.wrappingAdd(bytes, ordering: .relaxed).newValue > LMDBEnvironment.bytesBetweenChecks
+    let isCounted = commits.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: LMDBEnvironment.commitsBetweenChecks)
+    guard isMuch || isCounted else { return }
+    bytesSinceCheck.store(0, ordering: .relaxed)
+    clearDeadReaders()
+    giveBackSpaceIfDue()
   }
 
   /// Lists the holder of a version where all processes see it.

@@ -30,7 +30,7 @@ extension LMDBFiles {
     let list = others.isEmpty ? "in another directory" : others.map { "'\($0)'" }.joined(separator: ", ")
     throw StorageError(
       .hardLinked, .engine, "'\(data)' has another name: \(list).",
-      remedy: "Remove the other names, or make copies of them: processes that open a store by different names do not see each other's locks.")
+      remedy: "Remove the other names, or make copies: processes that open a store by different names do not see each other's locks.")
   }
 
   /// The hard links of the data file; 1 for what is no plain file.

@@ -88,6 +88,14 @@ struct LMDBFiles: Sendable, Hashable {
     close(directory)
   }
 
+  /// Throws `.foreignFile` where LMDB's lock file is none: a link, a pipe, a folder. Looked at by name alone, as it may not be
+  /// opened.
+  func checkLockFile() throws(StorageError) {
+    var info = stat()
+    guard lstat(lock, &info) == 0 else { return }
+    guard info.st_mode & S_IFMT == S_IFREG else { throw SideFile.foreign(lock, "lock file") }
+  }
+
   /// By how much the data file can grow: the room on its volume, or what the process may write.
   func bytesLeft() -> Int {
     var volume = statvfs()

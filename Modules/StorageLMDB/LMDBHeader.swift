@@ -30,12 +30,17 @@ struct LMDBHeader {
       kind = .foreign
       return
     }
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    // Not waiting: a pipe has no header, and nobody may ever write to it.
+    let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { throw LMDBFiles.openError(errno, path) }
     defer { close(file) }
     var info = stat()
     guard fstat(file, &info) == 0 else { throw LMDBFiles.openError(errno, path) }
     if info.st_mode & S_IFMT == S_IFDIR { throw LMDBFiles.openError(EISDIR, path) }
+    guard info.st_mode & S_IFMT == S_IFREG else {
+      kind = .foreign
+      return
+    }
     if info.st_size == 0 {
       kind = .empty
       return
@@ -51,6 +56,8 @@ struct LMDBHeader {
     kind = LMDBHeader.isWhole(file, first) ? .database : .damaged
   }
 
+  private static let pagesMax: UInt64 = 1 << 40
+
   /// Whether the pages that LMDB would look at are in the file. Costs two reads, or, where the file ends before the last
   /// page that was ever given out (which is usual for pages that were free again at once), a walk over the
   /// trees' inner pages and leaves.
@@ -65,6 +72,8 @@ struct LMDBHeader {
       guard fstat(file, &info) == 0 else { return false }
       let pageCount = UInt64(info.st_size) / UInt64(newest.pageSize)
       if newest.lastPage < pageCount { return true }
+      // More than any map has: what is reckoned with it stays a number.
+      if newest.lastPage > LMDBHeader.pagesMax { return false }
       var walk = LMDBPageWalk(file: file, pageSize: newest.pageSize, pageCount: pageCount)
       if newest.roots.allSatisfy({ walk.isWhole($0, depth: 0) }) { return true }
       let now = [LMDBMeta(file, offset: 0), LMDBMeta(file, offset: one.pageSize)].compactMap { $0?.transaction }.max()

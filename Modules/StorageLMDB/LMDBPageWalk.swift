@@ -50,11 +50,13 @@ struct LMDBPageWalk {
     guard nodes >= 0, LMDBPageWalk.header + nodes * 2 <= pageSize else { return false }
     for position in 0..<nodes {
       let node = Int(word(bytes, LMDBPageWalk.header + position * 2, as: UInt16.self))
-      guard node + 8 <= pageSize else { return false }
+      guard node >= LMDBPageWalk.header, node + 8 <= pageSize,
+        node + 8 + Int(word(bytes, node + 6, as: UInt16.self)) <= pageSize
+      else { return false }
       if flags & LMDBPageWalk.branchFlag != 0 {
         if !isWhole(child(bytes, node), depth: depth + 1) { return false }
       } else if flags & LMDBPageWalk.leafFlag != 0 {
-        if !isLargeValueWhole(bytes, node) { return false }
+        if !isValueWhole(bytes, node) { return false }
       } else {
         return false
       }
@@ -100,14 +102,15 @@ struct LMDBPageWalk {
     UInt64(word(bytes, node, as: UInt32.self)) | UInt64(word(bytes, node + 4, as: UInt16.self)) << 32
   }
 
-  private func isLargeValueWhole(_ bytes: [UInt8], _ node: Int) -> Bool {
-    guard word(bytes, node + 4, as: UInt16.self) & LMDBPageWalk.largeFlag != 0 else { return true }
+  private func isValueWhole(_ bytes: [UInt8], _ node: Int) -> Bool {
     let size = UInt64(word(bytes, node, as: UInt32.self))
     let at = node + 8 + Int(word(bytes, node + 6, as: UInt16.self))
+    guard word(bytes, node + 4, as: UInt16.self) & LMDBPageWalk.largeFlag != 0 else { return at + Int(size) <= pageSize }
     guard at + 8 <= pageSize else { return false }
     let first = word(bytes, at, as: UInt64.self)
     let count = (UInt64(LMDBPageWalk.header) - 1 + size) / UInt64(pageSize) + 1
-    return first < pageCount && first + count <= pageCount
+    // Both are far below the end of the numbers once the first holds.
+    return first < pageCount && count <= pageCount - first
   }
 
   private mutating func read(_ page: UInt64) -> [UInt8]? {

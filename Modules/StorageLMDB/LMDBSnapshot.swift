@@ -15,7 +15,10 @@ final class LMDBSnapshot: KeyValueSnapshot {
   /// An open cursor that nobody uses now.
   nonisolated(unsafe) private var idleCursor: OpaquePointer?
 
-  init(_ environment: LMDBEnvironment) throws(StorageError) {
+  /// Nil for no transaction of LMDB's, which there is not.
+  private let map: LMDBMap?
+
+  init(_ environment: LMDBEnvironment, _ maps: LMDBMaps) throws(StorageError) {
     let transaction = try environment.beginRead()
     do throws(StorageError) {
       version = try environment.version(of: transaction)
@@ -23,6 +26,7 @@ final class LMDBSnapshot: KeyValueSnapshot {
       environment.endRead(transaction)
       throw error
     }
+    map = maps.map(of: transaction)
     self.environment = environment
     self.transaction = transaction
   }
@@ -37,7 +41,10 @@ final class LMDBSnapshot: KeyValueSnapshot {
     var key = MDB_val(key)
     var value = MDB_val()
     let code = mdb_get(transaction, LMDBEnvironment.database, &key, &value)
-    if code == 0 { return value.bytes }
+    if code == 0 {
+      guard map?.holds(value) != false else { throw leadsOut }
+      return value.bytes
+    }
     if code == MDB_NOTFOUND { return nil }
     throw failure(code)
   }
@@ -53,6 +60,7 @@ final class LMDBSnapshot: KeyValueSnapshot {
     var code = LMDBSnapshot.place(cursor, at: start, reverse: reverse, &key, &value)
     let next = reverse ? MDB_PREV : MDB_NEXT
     while code == 0 {
+      guard map?.holds(key) != false, map?.holds(value) != false else { throw leadsOut }
       // The adapter's own entries come first in order and are nobody's business.
       let isOwn = key.mv_size > 0 && key.bytes[0] == 0
       if isOwn, reverse { return }
@@ -75,8 +83,15 @@ final class LMDBSnapshot: KeyValueSnapshot {
   // MARK: Private
 
   private func running() throws(StorageError) -> OpaquePointer {
+    try environment.mark.check()
     guard let transaction else { throw .ended(environment.files.data) }
     return transaction
+  }
+
+  private var leadsOut: StorageError {
+    StorageError(
+      .corrupt, .engine, "'\(environment.files.data)' is damaged: an entry leads out of the file.",
+      remedy: "Restore it from a copy, or copy what can still be read into a new store.")
   }
 
   private func failure(_ code: Int32) -> StorageError {

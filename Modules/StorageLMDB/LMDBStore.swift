@@ -15,8 +15,10 @@ package final class LMDBStore: KeyValueStore {
   /// LMDB puts a header of 16 bytes on the pages of a large value.
   package let pageOverhead = 16
   package let isReadOnly: Bool
+  package let forkMark: ForkMark? = ForkMark()
   private let path: String
   private let current: Mutex<LMDBEnvironment?>
+  private let knownMaps = LMDBMaps()
 
   /// Opens the file at `path`. Throws what `StorageBackend.open` does. For tests, `mapSize`: bytes of address space at first,
   /// halved until there is room, and `mapSizeMax`: at last.
@@ -38,7 +40,7 @@ package final class LMDBStore: KeyValueStore {
 
   package func latestVersion() throws(StorageError) -> Version { try environment().latestVersion() }
 
-  package func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot { try LMDBSnapshot(environment()) }
+  package func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot { try LMDBSnapshot(environment(), knownMaps) }
 
   package func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
     let environment = try environment()
@@ -86,6 +88,7 @@ package final class LMDBStore: KeyValueStore {
   var madeFiles: LMDBFiles? { current.withLock { $0?.files }.flatMap { $0.areNew ? $0 : nil } }
 
   func environment() throws(StorageError) -> LMDBEnvironment {
+    try forkMark?.check()
     guard let environment = current.withLock({ $0 }) else { throw .closed(path) }
     return environment
   }

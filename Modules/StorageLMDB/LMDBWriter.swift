@@ -59,7 +59,7 @@ final class LMDBWriter: KeyValueWriter {
     environment.hasStoreID.store(true, ordering: .relaxed)
     environment.bell.ring()
     if durability != .full { environment.safePoints.follow(environment, durability) }
-    environment.didCommit()
+    environment.didCommit(byteCount)
   }
 
   // MARK: Private

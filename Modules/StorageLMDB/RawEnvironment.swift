@@ -39,6 +39,8 @@ final class RawEnvironment: Sendable {
   init(
     files: LMDBFiles, isReadOnly: Bool, isLockless: Bool, mapSize: Int, mapSizeMax: Int = .max, mode: UInt32
   ) throws(StorageError) {
+    // LMDB follows what it finds there and writes over it.
+    if !isLockless { try files.checkLockFile() }
     (self.files, self.isReadOnly, self.isLockless, self.mode) = (files, isReadOnly, isLockless, mode)
     self.mapSizeMax = mapSizeMax
     var size = mapSize

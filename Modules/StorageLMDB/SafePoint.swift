@@ -40,6 +40,12 @@ struct SafePoint: Equatable {
     version = word(224)
   }
 
+  /// Whether a place of a file begins as ours do.
+  static func isMarked(_ bytes: [UInt8], at place: Int) -> Bool {
+    place + 8 <= bytes.count
+      && bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: place, as: UInt64.self)) == name }
+  }
+
   init(sequence: UInt64, isArmed: Bool, system: SystemStart, inode: UInt64, transaction: UInt64, meta: [UInt8]) {
     self.sequence = sequence
     self.isArmed = isArmed

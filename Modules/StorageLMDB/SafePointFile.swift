@@ -31,13 +31,25 @@ final class SafePointFile: Sendable {
   /// Opens the file. Nil when it is missing and not to be made.
   init?(files: LMDBFiles, creates: Bool, mode: UInt32) throws(StorageError) {
     path = files.safePoint
-    descriptor = open(path, O_RDWR | O_CLOEXEC | (creates ? O_CREAT : 0), mode_t(mode))
-    if descriptor >= 0 {
-      if creates { SafePointFile.syncDirectory(of: path) }
-      return
+    do throws(StorageError) {
+      descriptor = try SafePointFile.openOurs(path, writes: true, creates: creates, mode: mode)
+    } catch {
+      if error.underlyingCode == ENOENT, !creates { return nil }
+      throw error
     }
-    if errno == ENOENT, !creates { return nil }
-    throw .system(errno, doing: "open the file of safe points", path: path)
+    if creates { SafePointFile.syncDirectory(of: path) }
+  }
+
+  /// Opens a file that is empty, or has a place of ours or nothing but zeroes. Throws `.foreignFile` for any other.
+  private static func openOurs(_ path: String, writes: Bool, creates: Bool, mode: UInt32 = 0) throws(StorageError) -> Int32 {
+    let name = "file of safe points"
+    let file = try SideFile.open(path, name, writes: writes, creates: creates, mode: mode)
+    let bytes = SideFile.beginning(file, place * 2)?.bytes
+    guard let bytes, bytes.allSatisfy({ $0 == 0 }) || SafePoint.isMarked(bytes, at: 0) || SafePoint.isMarked(bytes, at: place) else {
+      close(file)
+      throw SideFile.foreign(path, name)
+    }
+    return file
   }
 
   deinit { close(descriptor) }
@@ -79,8 +91,7 @@ final class SafePointFile: Sendable {
   /// Writes and syncs what `next` makes of the newest point; nil: leaves it. One process and thread at a time.
   func update(_ next: (SafePoint?) -> SafePoint?) throws(StorageError) {
     // Locks belong to the open file, so threads need one each.
-    let own = open(path, O_RDWR | O_CLOEXEC)
-    guard own >= 0 else { throw failure() }
+    let own = try SafePointFile.openOurs(path, writes: true, creates: false)
     defer { close(own) }
     while flock(own, LOCK_EX) != 0 { if errno != EINTR { throw failure() } }
     let newest = newest()
@@ -116,8 +127,7 @@ final class SafePointFile: Sendable {
 
   /// For who may only read: whether the file has to be put back first.
   static func isRestoreDue(_ files: LMDBFiles) throws(StorageError) -> Bool {
-    let file = open(files.safePoint, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return false }
+    guard let file = try? SafePointFile.openOurs(files.safePoint, writes: false, creates: false) else { return false }
     defer { close(file) }
     var bytes = [UInt8](repeating: 0, count: place * 2)
     guard let count = bytes.withUnsafeMutableBytes({ read(file, into: $0) }), count > 0,

@@ -46,6 +46,8 @@ extension StoreRecord {
     case failed(Int32)
   }
 
+  private static let versionMax: UInt64 = 1 << 62
+
   /// Looks the record up.
   static func find(in transaction: OpaquePointer) -> Search {
     var statistics = MDB_stat()
@@ -59,7 +61,9 @@ extension StoreRecord {
     }
     if code == MDB_NOTFOUND { return .foreign }
     guard code == 0 else { return .failed(code) }
-    return StoreRecord(value.bytes).map(Search.found) ?? .foreign
+    guard let record = StoreRecord(value.bytes) else { return .foreign }
+    // A version for each commit: nobody makes so many.
+    return record.version.rawValue <= versionMax ? .found(record) : .failed(MDB_CORRUPTED)
   }
 }
 

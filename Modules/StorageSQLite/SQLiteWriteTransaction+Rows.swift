@@ -34,7 +34,7 @@ extension SQLiteWriteTransaction {
     insertion = Insertion(table: table, statement: statement, lastKey: lastKey, objects: objects)
   }
 
-  private func counters(_ table: TableLayout) throws(StorageError) -> (objects: Int, lastKey: Int64) {
+  func counters(_ table: TableLayout) throws(StorageError) -> (objects: Int, lastKey: Int64) {
     if let key = lastKeys[table.id] { return (try objectCount(table), key) }
     if let settled = connection.settled, settled.state.layout === layout, let known = settled.counters[table.id] {
       return (objectCounts[table.id] ?? known.objects, max(known.lastKey, engine.lastIssuedKey(table.id)))

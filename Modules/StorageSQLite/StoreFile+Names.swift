@@ -20,7 +20,7 @@ extension StoreFile {
 
   static func secondName(_ path: String) -> StorageError {
     StorageError(
-      .alreadyOpen, .engine, "'\(path)' has a second name (a hard link), and SQLite finds its log by the name.",
+      .hardLinked, .engine, "'\(path)' has a second name (a hard link), and SQLite finds its log by the name.",
       remedy: "Remove the other name, or copy the file.")
   }
 }
@@ -96,7 +96,7 @@ struct CommitFiles: Sendable {
   func check(_ file: StoreFile) throws(StorageError) {
     guard let now = CommitFiles(file), now.numbers == numbers else {
       throw StorageError(
-        .io, .engine, "'\(file.path)' or its log was removed or replaced while the store was open; the commit does not count.",
+        .replaced, .engine, "'\(file.path)' or its log was removed or replaced while the store was open; the commit does not count.",
         remedy: "Close the store in every process, and open what is there now.")
     }
     if now.isNamedTwice { throw StoreFile.secondName(file.path) }

@@ -33,7 +33,7 @@ struct InspectProcess {
   }
 
   /// The program lies beside the tests.
-  private static func program() throws -> URL {
+  static func program() throws -> URL {
     let bundles = Bundle.allBundles.map(\.bundleURL).filter { $0.pathExtension == "xctest" }
     let tests = bundles.first ?? URL(fileURLWithPath: CommandLine.arguments[0])
     let url = tests.deletingLastPathComponent().appending(path: "inspect")

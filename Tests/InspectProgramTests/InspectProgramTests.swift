@@ -194,4 +194,17 @@ private struct Shop {
     for word in ["info", "schema", "count", "get", "dump", "Exit status"] { #expect(help.output.contains(word)) }
     #expect(try InspectProcess(["dump", "--help"]).output.contains("--limit"))
   }
+
+  @Test(arguments: ["lmdb", "sqlite"]) func anImportThatFailsLeavesNothing(kind: String) throws {
+    let folder = TemporaryDirectory("import")
+    let (path, json) = (folder.file("new").path, folder.file("export.json"))
+    for text in ["nothing", #"{"format":"vivarium-export","formatVersion":1,"catalog":{"nextIndex":1,"nextTable":1,"tables":[]},"objects":{"A":[]}}"#] {
+      try Data(text.utf8).write(to: json)
+      for _ in 0..<2 {
+        let refused = try InspectProcess(["import", path, "--to", kind, "--from", json.path])
+        #expect(refused.isExit && refused.status == 2 && refused.complainedInOneLine, "\(refused.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["export.json"])
+      }
+    }
+  }
 }

@@ -76,6 +76,28 @@ import Vivarium
     #expect(writer.objects(Book.self).count == count + 1)
   }
 
+  @Test func whatAForgottenReaderKeepsIsBoundedInBytesAndTheHolderNamed() throws {
+    var (configuration, directory) = Engine.lmdb.place()
+    defer { withExtendedLifetime(directory) {} }
+    configuration.label = "forgotten"
+    let old = try Store(configuration)
+    configuration.label = nil
+    configuration.versions = VersionPolicy(warningCount: 4, maximumBytes: 1 << 20)
+    let writer = try Store(configuration)
+    func write(_ number: Int) throws {
+      try writer.write { try writer.add(Book(title: String(repeating: "\(number) ", count: 20_000))) }
+    }
+    for number in 0..<20 { try write(number) }
+    let error = #expect(throws: StoreError.self) {
+      for number in 0..<2_000 { try writer.write { writer.objects(Book.self)[number % 20].title = String(repeating: "\(number) ", count: 20_000) } }
+    }
+    #expect(error?.code == .tooManyVersions && error?.message.contains("'forgotten'") == true)
+    #expect(try writer.statistics().heldBytes >= 1 << 20 && writer.statistics().heldBytes < 16 << 20)
+    old.refresh()
+    try write(20)
+    #expect(writer.objects(Book.self).count == 21)
+  }
+
   @Test(arguments: Engine.allCases) func anExpiredStoreMovesAtItsNextTurn(engine: Engine) throws {
     var (configuration, directory) = engine.place()
     defer { withExtendedLifetime(directory) {} }

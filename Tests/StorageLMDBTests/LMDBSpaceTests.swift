@@ -99,6 +99,40 @@ struct LMDBSpaceTests {
     try checkWhole()
   }
 
+  @Test func whatAReaderHeldIsGivenBackWhenItLetsGoThoughNobodyCommits() throws {
+    try store.put((0..<1_000).map { ("k\($0)", value($0, 1)) }, 1, .full)
+    let held = try store.beginSnapshot()
+    try store.put((0..<1_000).map { ("k\($0)", value($0, 2)) }, 2, .full)
+    try store.put((0..<1_000).map { ("k\($0)", nil) }, 3, .full)
+    for version in 4...70 { try store.put([("last", "\(version)")], UInt64(version), .full) }
+    LMDBStore.waitForSpace()
+    let statistics = try store.statistics()
+    #expect(statistics.heldBytes > 8_000_000 && statistics.fileBytes > 8_000_000)
+    #expect(try held.text("k7") == value(7, 1))
+    held.end()
+    // Nobody commits from here on. The look comes by itself, within some seconds.
+    let bound = ContinuousClock.now + .seconds(120)
+    while try store.statistics().fileBytes > 6 << 20, ContinuousClock.now < bound { LMDBStore.waitForSpace() }
+    #expect(try store.statistics().fileBytes <= 6 << 20)
+    #expect(try store.statistics().heldBytes == 0)
+    #expect(try store.text("last") == "70")
+  }
+
+  @Test func whatAReaderHeldAsTheLastWriterLeftIsGivenBackAtTheNextOpening() throws {
+    try store.put((0..<1_000).map { ("k\($0)", value($0, 1)) }, 1, .full)
+    let reader = try LMDBStore(path: scratch.file("a"))
+    let held = try reader.beginSnapshot()
+    try store.put((0..<1_000).map { ("k\($0)", nil) }, 2, .full)
+    try store.put([("last", "3")], 3, .full)
+    held.end()
+    reader.close()
+    store.close()
+    let again = try LMDBStore(path: scratch.file("a"))
+    LMDBStore.waitForSpace()
+    #expect(try again.statistics().fileBytes <= 6 << 20)
+    #expect(try again.text("last") == "3")
+  }
+
   @Test func spaceIsNotGivenBackUnderASafePoint() throws {
     // Not synced: after a crash of the system the store would go back, and needs the pages of then.
     try store.put((0..<300).map { ("k\($0)", value($0, 1)) }, 1, .full)

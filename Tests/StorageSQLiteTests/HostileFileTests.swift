@@ -83,19 +83,20 @@ import Values
       trying { _ = try engine.statistics() }
       trying { try (engine as? SQLiteEngine)?.verifyStructure(read) { _ in } }
       read.end()
-      guard writing else { return }
-      trying {
-        try engine.write { write in
-          let key = try write.insert(table, ["id": .int(1_000_000), "name": .string("new")])
-          try write.edit(table.column(named: "scores"), key, .insert(at: 0, [.double(1)]))
-          for key in stride(from: Int64(1), to: 60, by: 5) {
-            try write.edit(table.column(named: "scores"), ObjectKey(key), .insert(at: 1, [.double(5)]))
-            try write.edit(table.column(named: "scores"), ObjectKey(key), .remove(0..<1))
-          }
-          _ = try write.delete(table.id, all: Array(20..<40))
-          try write.delete(table.id, ObjectKey(50))
-        }
+      if writing { trying { try write(table, engine) } }
+    }
+  }
+
+  private static func write(_ table: TableEntry, _ engine: any StorageEngine) throws {
+    try engine.write { write in
+      let key = try write.insert(table, ["id": .int(1_000_000), "name": .string("new")])
+      try write.edit(table.column(named: "scores"), key, .insert(at: 0, [.double(1)]))
+      for key in stride(from: Int64(1), to: 60, by: 5) {
+        try write.edit(table.column(named: "scores"), ObjectKey(key), .insert(at: 1, [.double(5)]))
+        try write.edit(table.column(named: "scores"), ObjectKey(key), .remove(0..<1))
       }
+      _ = try write.delete(table.id, all: Array(20..<40))
+      try write.delete(table.id, ObjectKey(50))
     }
   }
 

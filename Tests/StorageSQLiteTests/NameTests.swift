@@ -70,17 +70,17 @@ import Values
     let (engine, table) = try filled(place, 2)
     let other = place.directory.file("other.sqlite").path
     try files.linkItem(atPath: place.path, toPath: other)
-    #expect(code { _ = try SQLiteBackend(path: other).open(OpenOptions(isReadOnly: true)) } == .alreadyOpen)
+    #expect(code { _ = try SQLiteBackend(path: other).open(OpenOptions(isReadOnly: true)) } == .hardLinked)
     let write = try engine.beginWrite(.never)
     try write.insert(table, ["id": .int(100)])
-    #expect(code { _ = try write.commit(CommitRecord(), .full) } == .alreadyOpen)
+    #expect(code { _ = try write.commit(CommitRecord(), .full) } == .hardLinked)
     try files.removeItem(atPath: other)
     try engine.write { try $0.insert(table, ["id": .int(101)]) }
     #expect(try engine.beginRead().count(table.id) == 3)
     engine.close()
     try files.linkItem(atPath: place.path, toPath: other)
-    #expect(code { _ = try place.open() } == .alreadyOpen)
-    #expect(code { _ = try SQLiteBackend(path: other).open(OpenOptions()) } == .alreadyOpen)
+    #expect(code { _ = try place.open() } == .hardLinked)
+    #expect(code { _ = try SQLiteBackend(path: other).open(OpenOptions()) } == .hardLinked)
     #expect(try names(place) == ["other.sqlite", "store.sqlite", "store.sqlite.bell", "store.sqlite.coord"])
   }
 
@@ -102,8 +102,8 @@ import Values
       #expect(rename(other.path, place.path) == 0)
     case .logRemoved: try files.removeItem(atPath: place.path + "-wal")
     }
-    #expect(code { _ = try write.commit(CommitRecord(), .relaxed) } == .io)
-    #expect(code { try engine.write { try $0.insert(table, ["id": .int(101)]) } } == .io)
+    #expect(code { _ = try write.commit(CommitRecord(), .relaxed) } == .replaced)
+    #expect(code { try engine.write { try $0.insert(table, ["id": .int(101)]) } } == .replaced)
   }
 
   @Test func anEmptyFileKeepsItsOwnerAndItsPermissions() throws {

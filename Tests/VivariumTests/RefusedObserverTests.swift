@@ -158,7 +158,8 @@ import Vivarium
     let (dogs, tags, phones, owners) = try desk.use { _ in (person.dogs, shop.tags, shop.phones, dog.owners) }
     let tokens = [
       store.observe { _, _ in }, people.observe { _ in }, people.observe(keyPaths: [\.name]) { _ in },
-      people.observe(.count) { _ in }, bound.observe { _ in }, filtered.observe { _ in }, dogs.observe { _ in }, tags.observe { _ in }, phones.observe { _ in },
+      people.observe(.count) { _ in }, bound.observe { _ in }, filtered.observe { _ in }, dogs.observe { _ in },
+      tags.observe { _ in }, phones.observe { _ in },
       owners.observe { _ in }, person.observe { _ in }, person.observe(keyPaths: [\.name]) { _ in },
       person.observe(\.name) { _, _ in }, person.observe(\.best?.name) { _, _ in },
     ]

@@ -44,10 +44,10 @@ extension InspectCommand {
       } else {
         json = FileHandle.standardInput.readDataToEndOfFile()
       }
-      let engine = try to.create(file)
-      defer { engine.close() }
-      guard let schema else { return try GraphImport.run(json, into: engine) }
-      try RealmImport.run(json, schema: schema, into: engine)
+      try to.create(file) { engine throws(InspectionError) in
+        guard let schema else { return try GraphImport.run(json, into: engine) }
+        try RealmImport.run(json, schema: schema, into: engine)
+      }
     }
   }
 
@@ -60,9 +60,7 @@ extension InspectCommand {
 
     func run() throws {
       let source = try StoreFinder.open(file, [LMDBBackend(path: file), SQLiteBackend(path: file)])
-      let engine = try to.create(copy)
-      defer { engine.close() }
-      try StoreCopy.copy(source, to: engine)
+      try to.create(copy) { engine throws(InspectionError) in try StoreCopy.copy(source, to: engine) }
     }
   }
 
@@ -70,13 +68,22 @@ extension InspectCommand {
   enum Backend: String, ExpressibleByArgument, CaseIterable {
     case lmdb, sqlite
 
-    /// Makes a new store; status `.usage` when there is a file already.
-    func create(_ path: String) throws(InspectionError) -> any StorageEngine {
+    /// Makes a new store and has it filled; what cannot be filled is removed again. Status `.usage` when there is a file already.
+    func create(_ path: String, _ fill: (any StorageEngine) throws(InspectionError) -> Void) throws(InspectionError) {
       if FileManager.default.fileExists(atPath: path) {
         throw InspectionError(.usage, "\(path) is there already; name a file that is not.")
       }
       let backend: any StorageBackend = self == .lmdb ? LMDBBackend(path: path) : SQLiteBackend(path: path)
-      do throws(StorageError) { return try backend.open(OpenOptions()) } catch { throw InspectionError(error) }
+      do throws(InspectionError) {
+        let engine: any StorageEngine
+        do throws(StorageError) { engine = try backend.open(OpenOptions()) } catch { throw InspectionError(error) }
+        defer { engine.close() }
+        try fill(engine)
+      } catch {
+        // Half a store is none, and would be in the way of the next try.
+        try? backend.remove()
+        throw error
+      }
     }
   }
 }

@@ -31,6 +31,9 @@ int64_t cs_locked_at(int file, int64_t start, int64_t length);
 
 // open(2), always with close-on-exec; -1 with *error set.
 int cs_open(const char *path, bool writes, bool creates, uint32_t mode, int *error);
+// The same of a file that others may have put there: never follows a link at the end of the path, never waits for the other
+// end of a pipe.
+int cs_open_side(const char *path, bool writes, bool creates, uint32_t mode, int *error);
 // Makes the file at least so long, with all blocks up to there allocated where the system can, those of holes too: a store
 // into a hole of a mapping on a full disk is a signal. An errno value.
 int cs_reserve(int file, int64_t length);

@@ -57,6 +57,7 @@ private struct BothLists {
   mutating func apply(_ edit: ListChange.Edit) {
     switch edit {
     case .insert(let at, let count):
+      let count = min(count, NetListChanges.countMax - runs.reduce(0) { $0 + $1.count })
       if count > 0 { runs.insert(Run(count: count, isKnown: true, isNow: true), at: split(before: at)) }
     case .remove(let range): remove(range.clamped(to: 0..<count))
     case .set(let at):

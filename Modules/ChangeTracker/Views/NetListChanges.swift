@@ -31,7 +31,7 @@ package struct NetListChanges: Sendable {
 
   /// - Parameter count: how many elements the list has in the state that observers were given.
   package init(count: Int) {
-    oldCount = max(count, 0)
+    oldCount = min(max(count, 0), NetListChanges.countMax)
     self.count = oldCount
     pieces = oldCount == 0 ? [] : [Piece(old: 0, count: oldCount)]
   }
@@ -53,8 +53,13 @@ package struct NetListChanges: Sendable {
     }
   }
 
+  /// More than any list has, and its sums are numbers yet.
+  static let countMax = 1 << 48
+
   private mutating func insert(_ piece: Piece, at position: Int) {
-    if piece.count == 0 { return }
+    var piece = piece
+    piece.count = min(piece.count, NetListChanges.countMax - count)
+    if piece.count <= 0 { return }
     pieces.insert(piece, at: pieces.split(before: position))
     count += piece.count
   }
@@ -87,7 +92,15 @@ package struct NetListChanges: Sendable {
 
 extension NetListChanges {
   /// Whether the edits came to nothing.
-  package var isEmpty: Bool { changeSet().isEmpty }
+  package var isEmpty: Bool {
+    // Of a damaged record the new elements may be more than can be told one by one.
+    if count != oldCount || pieces.contains(where: { $0.old == nil }) { return false }
+    return changeSet().isEmpty
+  }
+
+  /// Whether the edits lead to a list of so many elements. Where they do not, the record of them is damaged, and what it says is
+  /// worth nothing; of short lists that is let be.
+  package func canLead(to actual: Int) -> Bool { count == actual || count <= 1 << 16 }
 
   /// What observers are told. O(pieces · log pieces + reported elements).
   ///

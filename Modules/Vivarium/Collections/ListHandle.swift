@@ -52,6 +52,27 @@ struct ListHandle {
     return elements
   }
 
+  /// As many elements as it counts: who copies a collection ends the process where it turns out to be longer or shorter.
+  func allElements<T: PersistableElement>() -> [T] {
+    let count = count
+    var all: [T] = elements(0..<count)
+    if all.count < count {
+      isMissing(all.count)
+      all.append(contentsOf: (all.count..<count).map { _ in T._$placeholder(store) })
+    }
+    return all.count > count ? Array(all.prefix(count)) : all
+  }
+
+  /// Reports that there is no element at a position: a mistake outside of the list; within, the file's.
+  func isMissing(_ position: Int) {
+    let count = count
+    guard position >= 0, position < count else { return store.misuse(.indexOutOfRange(position, count: count)) }
+    store.misuse(
+      StoreError(
+        .corrupt, "'\(name)' counts \(count) elements and lacks number \(position).",
+        remedy: "Restore the store from a copy, or copy what can still be read into a new one."))
+  }
+
   /// Edits in a write, all or none. What is refused is the write's fault.
   func edit(_ edits: ElementEdit...) {
     attempt { write throws(StoreError) in try apply(edits, write) }

@@ -15,6 +15,9 @@ where Element: PersistableElement {
     }
   }
 
+  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  public var underestimatedCount: Int { 0 }
+
   /// An element. A position outside is an error by `MisusePolicy` in a store: an object that is not there, or the type's zero.
   public subscript(position: Int) -> Element {
     get {
@@ -23,7 +26,7 @@ where Element: PersistableElement {
       case .store(let handle):
         let found: [Element] = position < 0 || position == .max ? [] : handle.elements(position..<position + 1)
         if let element = found.first { return element }
-        handle.store.misuse(.indexOutOfRange(position, count: handle.count))
+        handle.isMissing(position)
         return Element._$placeholder(handle.store)
       }
     }

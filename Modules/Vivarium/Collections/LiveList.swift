@@ -50,7 +50,7 @@ extension LiveList where Element: PersistableElement {
   public func toArray() -> [Element] {
     switch place {
     case .memory(let box): box.elements
-    case .store(let handle): handle.elements(0..<Int.max)
+    case .store(let handle): handle.allElements()
     }
   }
 }

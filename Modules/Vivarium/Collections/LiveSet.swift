@@ -73,7 +73,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
   public func toArray() -> [Element] {
     switch place {
     case .memory(let box): box.elements
-    case .store(let handle): handle.elements(0..<Int.max)
+    case .store(let handle): handle.allElements()
     }
   }
 
@@ -158,13 +158,16 @@ where Element: PersistableElement & Hashable {
     }
   }
 
+  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  public var underestimatedCount: Int { 0 }
+
   /// A member by its place in the order. Outside of it an error by `MisusePolicy` in a store.
   public subscript(position: Int) -> Element {
     switch place {
     case .memory(let box): return box.elements[position]
     case .store(let handle):
       if position >= 0, let element = handle.element(Element.self, at: position) { return element }
-      handle.store.misuse(.indexOutOfRange(position, count: handle.count))
+      handle.isMissing(position)
       return Element._$placeholder(handle.store)
     }
   }

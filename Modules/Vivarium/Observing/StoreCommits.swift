@@ -46,11 +46,20 @@ extension Store {
     }
     var commits: [StoreCommit] = []
     let (catalog, origin) = (snapshot.catalog, origin)
+    var isBeyond = false
     try storing { () throws(StorageError) in
       try snapshot.history(after: version) { record in
+        // No store tells so many one by one: the file is damaged, or is better read anew.
+        isBeyond = record.changeCount > StoreCommit.changesMax
+        if isBeyond { return .stop }
         commits.append(StoreCommit(record, catalog, isOwn: record.origin == origin))
         return .proceed
       }
+    }
+    if isBeyond {
+      throw StoreError(
+        .historyTrimmed, "A commit after version \(version.rawValue) changed more objects than can be named.",
+        remedy: "Read everything anew, and go on from 'store.version'.")
     }
     return commits
   }
@@ -76,6 +85,9 @@ extension StoreError {
 }
 
 extension StoreCommit {
+  /// About two gigabytes of names.
+  fileprivate static let changesMax = 1 << 26
+
   fileprivate init(_ record: CommitRecord, _ catalog: Catalog, isOwn: Bool) {
     version = record.version
     author = record.author

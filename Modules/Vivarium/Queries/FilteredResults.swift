@@ -51,6 +51,8 @@ public struct FilteredResults<Element: Model>: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { rows.count }
+  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  public var underestimatedCount: Int { 0 }
   /// Outside the bounds as of `Results`.
   public subscript(position: Int) -> Element {
     let rows = rows

@@ -97,5 +97,11 @@ import Values
     return keys[position...]
   }
 
+  /// The same with so many keys: those that are missing are 0, which no object has.
+  func resized(to count: Int) -> KeySnapshot {
+    if count <= self.count { return prefix(count) }
+    return KeySnapshot(array + [Int64](repeating: 0, count: count - self.count))
+  }
+
   func prefix(_ limit: Int) -> KeySnapshot { limit >= count ? self : KeySnapshot(Array(array.prefix(limit))) }
 }

@@ -30,6 +30,8 @@ public struct Results<Element: Model>: RandomAccessCollection {
   public var endIndex: Int { count }
   /// O(1) for all objects of a type; otherwise evaluates the query, if that was not done for this version.
   public var count: Int { state.count }
+  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  public var underestimatedCount: Int { 0 }
   /// Whether there are none. Looks for the first alone.
   public var isEmpty: Bool { state.firstKey == nil }
   /// The first object; nil where there are none. Looks for that one alone.

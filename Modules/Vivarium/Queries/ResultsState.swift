@@ -36,6 +36,8 @@ import Values
     var stamp: UInt64 = 0
     /// Why the snapshot is empty that could not be made.
     var failure: StoreError?
+    /// What `count` said before there was a snapshot.
+    var told: (stamp: UInt64, count: Int)?
     var binding: Binding?
     var ordering: (any ViewQuestion)??
     var reach: Reach?
@@ -158,7 +160,7 @@ extension ResultsState {
     if store.tracksReads { didRead() }
     let stamp = currentStamp
     if let snapshot = findings?.snapshot, findings?.stamp == stamp { return snapshot }
-    let made: KeySnapshot
+    var made: KeySnapshot
     var failure: StoreError?
     do throws(StoreError) {
       made = try evaluate()
@@ -166,11 +168,32 @@ extension ResultsState {
       store.misuse(error)
       (made, failure) = (.empty, error)
     }
+    if let count = toldCount(stamp), count != made.count {
+      failure = failure ?? .miscounted(context.schema.name, count, made.count)
+      if let failure, self.error == nil { store.misuse(failure) }
+      made = made.resized(to: count)
+    }
     let found = found
     found.snapshot = made
     found.stamp = stamp
     found.failure = failure
     return made
+  }
+
+  /// How many rows there are by the counters and indexes that `count` asks while nobody has the keys; nil where it does not. In a
+  /// damaged file that may be another number than there are keys. The standard library ends the process when a collection says
+  /// first one and then the other: what was told stays.
+  private func toldCount(_ stamp: UInt64) -> Int? {
+    // What cannot be asked is empty by either.
+    if store.isKept(self) || error != nil { return nil }
+    if let told = findings?.told, told.stamp == stamp { return told.count }
+    return isEverything ? try? counted() : indexedCount
+  }
+
+  /// Of every object of a type.
+  private func counted() throws(StorageError) -> Int {
+    let count = try store.reading.count(context.table)
+    return query.limit.map { min($0, count) } ?? count
   }
 
   /// The same, where there is somebody to throw to.
@@ -259,10 +282,12 @@ extension ResultsState {
     // Who asks for an order wants the objects next: testing every row twice would cost more than sorting.
     if !query.sort.isEmpty, query.condition != .constant(true) { return keys().count }
     do throws(StorageError) {
-      let count =
-        isEverything
-        ? try store.reading.count(context.table) : try bound.count(in: store.reading)
-      return query.limit.map { min($0, count) } ?? count
+      if isEverything { return try counted() }
+      let all = try bound.count(in: store.reading)
+      let count = query.limit.map { min($0, all) } ?? all
+      // Binding the question has made the findings.
+      findings?.told = (currentStamp, count)
+      return count
     } catch {
       store.misuse(StoreError(error))
       return 0
@@ -319,5 +344,13 @@ extension ResultsState {
       return keys().index(of: key) != nil
     }
     return (try? bound.matches(ObjectKey(key), in: store.reading)) ?? false
+  }
+}
+
+extension StoreError {
+  fileprivate static func miscounted(_ type: String, _ count: Int, _ found: Int) -> StoreError {
+    StoreError(
+      .corrupt, "The file counts \(count) objects of '\(type)' where there are \(found).",
+      remedy: "Restore it from a copy, or copy what can still be read into a new store: 'inspect verify' says more.")
   }
 }

@@ -20,6 +20,9 @@ final class HeldVersions: Sendable {
     var nextID: UInt64 = 0
     /// The log was told of so many live versions.
     var warnedCount: UInt64 = 0
+    /// The oldest version that another process, or who is no store, was seen to hold.
+    var oldestElsewhere: VersionPin?
+    var pressure = VersionPolicy.Pressure.none
     var checks: UInt64 = 0
 
     /// O(log n).
@@ -78,18 +81,34 @@ final class HeldVersions: Sendable {
   /// The holder of the oldest version.
   var oldest: Entry? { state.withLock { $0.entries.map(\.entry).min { $0.version < $1.version } } }
 
-  /// Whether so many live versions are news for the log: at `warningCount` and at each doubling.
+  /// Whether so many live versions are news for the log: at `warningCount` and at each doubling. Told anew once they have been
+  /// few in between: half of what is told of, so that a holder who moves to and fro at the bound is told of once.
   func isNews(_ count: UInt64, from warningCount: UInt64) -> Bool {
     state.withLock { state in
-      if count < warningCount {
-        state.warnedCount = 0
-        return false
-      }
+      if count < max(warningCount / 2, 1) { state.warnedCount = 0 }
       guard count >= max(warningCount, state.warnedCount &* 2) else { return false }
       state.warnedCount = count
       return true
     }
   }
+
+  /// What `isNews` would say, which is not told yet.
+  func wouldBeNews(_ count: UInt64, from warningCount: UInt64) -> Bool {
+    state.withLock { count >= max(warningCount, $0.warnedCount &* 2) }
+  }
+
+  /// What the engine knew of all readers when it was asked last: asking costs more than a small commit, and what it said holds
+  /// until it is asked again.
+  func learn(_ statistics: StorageStatistics, _ policy: VersionPolicy) {
+    let oldest = statistics.pins.min { $0.version < $1.version }
+    let pressure = policy.pressure(held: statistics.heldBytes, live: statistics.liveBytes)
+    state.withLock { ($0.oldestElsewhere, $0.pressure) = (oldest, pressure) }
+  }
+
+  var oldestElsewhere: VersionPin? { state.withLock { $0.oldestElsewhere } }
+
+  /// How near what old versions keep was to its bound when the engine was asked last.
+  var pressure: VersionPolicy.Pressure { state.withLock { $0.pressure } }
 
   /// True each `every`-th time: for questions too dear to ask at each write.
   func isDue(every: UInt64) -> Bool {

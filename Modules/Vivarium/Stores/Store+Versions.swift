@@ -85,37 +85,73 @@ extension Store {
   /// Applies `VersionPolicy` to a write that is about to begin at `newest`: may log, may throw `.tooManyVersions`.
   func checkVersions(_ newest: Version) throws(StoreError) {
     let policy = configuration.versions
-    guard let smallest = [policy.warningCount, policy.maximumCount].compactMap(\.self).min() else { return }
-    var oldest = shared.versions.oldest?.version ?? newest
-    // Other processes are in the engine's table only, which costs more to read than a small commit.
-    if shared.versions.isDue(every: UInt64(min(max(smallest / 4, 1), 256))),
-      let others = try? shared.engine.statistics().pins.map(\.version).min() {
-      oldest = min(oldest, others)
+    guard policy.warningCount != nil || policy.maximumCount != nil || policy.maximumBytes != nil else { return }
+    let smallest = min(policy.warningCount ?? .max, policy.maximumCount ?? .max)
+    // Other processes are in the engine's table only, which costs more to read than a small commit. What would be refused or
+    // told is looked at afresh: the holder may have let go.
+    var isFresh = shared.versions.isDue(every: UInt64(min(max(smallest / 4, 1), 256)))
+    if isFresh { askWhoReads() }
+    var (oldest, count) = liveVersions(newest)
+    if !isFresh, shared.versions.pressure == .full || count > UInt64(max(policy.maximumCount ?? .max, 1))
+      || shared.versions.wouldBeNews(count, from: UInt64(max(policy.warningCount ?? .max, 1))) {
+      isFresh = true
+      askWhoReads()
+      (oldest, count) = liveVersions(newest)
     }
-    let count = newest.rawValue > oldest.rawValue ? newest.rawValue - oldest.rawValue + 1 : 1
     if let maximum = policy.maximumCount, count > UInt64(max(maximum, 1)) {
-      throw StoreError(
-        .tooManyVersions, "\(count) versions are kept alive by readers, and \(maximum) are allowed: \(holder(of: oldest)).",
-        remedy: "Refresh or close that store, or let it expire by 'versions.expiresAfter'.",
-        details: ["versions": "\(count)", "maximum": "\(maximum)"])
+      throw tooManyVersions(
+        "\(count) versions are kept alive by readers, and \(maximum) are allowed: \(holder(of: oldest)).",
+        ["versions": "\(count)", "maximum": "\(maximum)"])
+    }
+    if let maximum = policy.maximumBytes, shared.versions.pressure == .full {
+      throw tooManyVersions(
+        "Old versions that are read keep as much of the file as they may (\(maximum) bytes, or what the newest takes): "
+          + "\(holder(of: oldest)).",
+        ["versions": "\(count)", "maximumBytes": "\(maximum)"])
     }
     if let warning = policy.warningCount, shared.versions.isNews(count, from: UInt64(max(warning, 1))) {
       StoreLog.warning("\(count) versions are kept alive by readers: \(holder(of: oldest)). The file grows while they are.")
     }
   }
 
-  private func holder(of version: Version) -> String {
-    guard let entry = shared.versions.oldest, entry.version == version else {
-      return "the oldest, \(version.rawValue), is held by another process"
-    }
-    let age = entry.since.duration(to: .now).components.seconds
-    let holder = entry.label.map { "'\($0)'" } ?? "a store"
-    return "the oldest, \(version.rawValue), is held by \(holder) opened at \(entry.place), for \(age) s"
+  private func askWhoReads() {
+    if let statistics = try? shared.engine.statistics() { shared.versions.learn(statistics, configuration.versions) }
   }
 
-  /// Whether this store has been behind for longer than its policy allows.
+  /// The oldest version that is known to be read, and how many there are from it on.
+  private func liveVersions(_ newest: Version) -> (oldest: Version, count: UInt64) {
+    var oldest = min(shared.versions.oldest?.version ?? newest, newest)
+    if let elsewhere = shared.versions.oldestElsewhere { oldest = min(oldest, elsewhere.version) }
+    return (oldest, newest.rawValue - oldest.rawValue + 1)
+  }
+
+  private func tooManyVersions(_ message: String, _ details: [String: String]) -> StoreError {
+    StoreError(
+      .tooManyVersions, message, remedy: "Refresh or close that store, or let it expire by 'versions.expiresAfter'.",
+      details: details)
+  }
+
+  private func holder(of version: Version) -> String {
+    if let entry = shared.versions.oldest, entry.version == version {
+      let age = entry.since.duration(to: .now).components.seconds
+      let holder = entry.label.map { "'\($0)'" } ?? "a store"
+      return "the oldest, \(version.rawValue), is held by \(holder) opened at \(entry.place), for \(age) s"
+    }
+    guard let pin = shared.versions.oldestElsewhere, pin.version == version else {
+      return "the oldest, \(version.rawValue), is held by another process"
+    }
+    let label = pin.label.map { " ('\($0)')" } ?? ""
+    let age = pin.sinceMilliseconds.map { ", for \(max(0, Store.now &- $0) / 1_000) s" } ?? ""
+    return "the oldest, \(version.rawValue), is held by process \(pin.processID)\(label)\(age)"
+  }
+
+  /// Whether this store has been behind for longer than its policy allows, or old versions keep half of what they may.
   var isExpired: Bool {
-    guard let limit = configuration.versions.expiresAfter, let hold else { return false }
-    return hold.age >= limit
+    guard let hold else { return false }
+    if let limit = configuration.versions.expiresAfter, hold.age >= limit { return true }
+    guard configuration.versions.maximumBytes != nil, shared.engine.kind != "memory" else { return false }
+    // Only stores that do not move by themselves ask; those of a process that does not write have to look for themselves.
+    if shared.versions.isDue(every: 64) { askWhoReads() }
+    return shared.versions.pressure >= .high
   }
 }

@@ -19,6 +19,23 @@ import Testing
     #expect(changeSet(2, .clear) == ChangeSet(deletions: [0, 1]))
   }
 
+  @Test func editsOfADamagedRecordAreCutOffAndSeenThrough() {
+    var net = NetListChanges(count: 5)
+    for _ in 0..<50_000 { net.add(.insert(at: 0, count: Int.max / 2)) }
+    #expect(net.count == 1 << 48 && !net.isEmpty)
+    #expect(!net.canLead(to: 5) && net.canLead(to: 1 << 48))
+    #expect(net.changeSet(replacedBy: 2) == ChangeSet(deletions: [0, 1, 2, 3, 4], insertions: [0, 1]))
+    net.add(.move(from: 1 << 47, to: 3))
+    net.add(.set(at: .max))
+    net.add(.remove(2..<Int.max))
+    #expect(net.count == 2)
+    net.add(.clear)
+    #expect(net.changeSet() == ChangeSet(deletions: [0, 1, 2, 3, 4]))
+    let skipped = NetListChanges(count: 5).skipping([ListChange.Edit](repeating: .insert(at: 2, count: Int.max), count: 40))
+    #expect(skipped.count == 1 << 48 && skipped.canLead(to: 1 << 48))
+    #expect(NetListChanges(count: .max).count == 1 << 48)
+  }
+
   @Test func editsThatUndoEachOtherAreNothing() {
     #expect(changeSet(3, .insert(at: 1, count: 2), .remove(1..<3)).isEmpty)
     #expect(changeSet(3, .move(from: 0, to: 2), .move(from: 2, to: 0)).isEmpty)

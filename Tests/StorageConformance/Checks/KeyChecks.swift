@@ -65,6 +65,31 @@ extension StorageConformance {
         try expectEqual(sources, kept.filter { $0 % 40 == 1 })
       }
     },
+    ConformanceCheck("keysAreReservedAtOnceHoweverManyThereAre") { subject in
+      let store = try ConformanceStore(subject)
+      let far: Int64 = 1 << 46
+      try store.write { write in
+        try expectEqual(try write.insert(store.pet), ObjectKey(1))
+        for key in [3, 3, 2, 0, -7, 500, Int64.min, 5_000, far] { try write.reserveKeys(in: store.pet.id, below: ObjectKey(key)) }
+        try expectEqual(try write.insert(store.pet, ["name": .string("far")]), ObjectKey(far))
+        try expectEqual(try write.insert(store.pet), ObjectKey(far + 1))
+        try expectEqual(try write.count(store.pet.id), 3)
+        for key in [ObjectLink.keyMax + 1, .max] {
+          try expectError(.tooLarge, .statement, "reserving") { try write.reserveKeys(in: store.pet.id, below: ObjectKey(key)) }
+        }
+        try expectError(.misuse, nil, "reserving") { try write.reserveKeys(in: TableID(999), below: ObjectKey(1)) }
+        try write.reserveKeys(in: store.person.id, below: ObjectKey(9))
+      }
+      let again = subject.persists ? try store.reopened() : store
+      try again.read { try expectEqual(try $0.allRows(store.pet, []).map(\.key), [1, far, far + 1]) }
+      try again.write { write in
+        try expectEqual(try write.insert(store.pet), ObjectKey(far + 2))
+        try expectEqual(try write.insert(store.person), ObjectKey(9))
+        try expectEqual(try write.value(store.pet.column(named: "name"), ObjectKey(far)), .string("far"))
+        try write.delete(store.pet.id, ObjectKey(far))
+        try expectEqual(try write.contains(store.pet.id, ObjectKey(far - 1)), false)
+      }
+    },
     ConformanceCheck("theKeysOfARolledBackWriteStayUsed") { subject in
       let store = try ConformanceStore(subject)
       let lost = try store.writeInVain { write in try (0..<10).map { _ in try write.insert(store.pet) } }

@@ -78,6 +78,9 @@ public protocol ForwardingWrite: WriteTransaction, ForwardingReading where Base 
 extension ForwardingWrite {
   public var reading: any StorageReading { base }
   public func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey { try base.insert(row) }
+  public func reserveKeys(in table: TableID, below key: ObjectKey) throws(StorageError) {
+    try base.reserveKeys(in: table, below: key)
+  }
   public func delete(_ table: TableID, _ key: ObjectKey) throws(StorageError) { try base.delete(table, key) }
   public func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) {
     try base.set(column, key, word: word)

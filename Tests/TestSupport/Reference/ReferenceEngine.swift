@@ -120,6 +120,12 @@ extension ReferenceEngine {
     shared.withLock { $0.issued[table] = key.rawValue - 1 }
   }
 
+  /// The same, unless the next one is higher.
+  func reserveKeys(of table: TableID, below key: ObjectKey) {
+    guard key.rawValue > 1 else { return }
+    shared.withLock { $0.issued[table] = max($0.issued[table] ?? 0, key.rawValue - 1) }
+  }
+
   func issuedKeys() -> [TableID: Int64] { shared.withLock { $0.issued } }
 
   /// A seed for the layout of one call's batches: another one each time, the same in each run.

@@ -65,6 +65,13 @@ extension ReferenceWrite {
     return ObjectKey(engine.issueKey(row.table))
   }
 
+  func reserveKeys(in table: TableID, below key: ObjectKey) throws(StorageError) {
+    try check()
+    _ = try state.entry(table)
+    try checkReservation(of: key)
+    engine.reserveKeys(of: table, below: key)
+  }
+
   func delete(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
     try check()
     try state.delete(table, key)
