@@ -62,13 +62,14 @@ final class CoordinationFile: Sendable {
 
   /// Whether the file has our mark, or is one that nobody has written to yet: empty, or zeroes of our length.
   static func isOurs(_ file: Int32, _ path: String) -> Bool {
-    guard let (bytes, length) = SideFile.beginning(file, CoordinationFile.length) else { return false }
-    if bytes.count >= 8 {
-      let found = bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
-      if found == CoordinationFile.magic { return true }
+    SideFile.passes(file, CoordinationFile.length) { bytes, length in
+      if bytes.count >= 8 {
+        let found = bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+        if found == CoordinationFile.magic { return true }
+      }
+      if length == 0 { return SideFile.isNew(file, path: path, suffix: ".coord") }
+      return [CoordinationFile.oldLength, CoordinationFile.length].contains(length) && bytes.allSatisfy { $0 == 0 }
     }
-    if length == 0 { return SideFile.isNew(file, path: path, suffix: ".coord") }
-    return [CoordinationFile.oldLength, CoordinationFile.length].contains(length) && bytes.allSatisfy { $0 == 0 }
   }
 
   deinit {

@@ -46,8 +46,9 @@ public final class FileDoorbell: Doorbell {
 
   /// A bell is one byte of zero, or not yet that. Ringing it changes nothing, then, whosever it is.
   private static func isOurs(_ file: Int32, _ path: String) -> Bool {
-    guard let (bytes, length) = SideFile.beginning(file, 1) else { return false }
-    return length == 0 ? SideFile.isNew(file, path: path, suffix: ".bell") : length == 1 && bytes == [0]
+    SideFile.passes(file, 1) { bytes, length in
+      length == 0 ? SideFile.isNew(file, path: path, suffix: ".bell") : length == 1 && bytes == [0]
+    }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }

@@ -46,6 +46,18 @@ package enum SideFile {
     return (Array(bytes[..<read]), Int(info.st_size))
   }
 
+  /// Whether what a file begins with, and how long it is, passes a test. Another process may be making the file in this moment, and one
+  /// look at it then is of several of its states: while it holds nothing but zeroes it is looked at again, for a while.
+  package static func passes(_ file: Int32, _ count: Int, _ test: (_ bytes: [UInt8], _ length: Int) -> Bool) -> Bool {
+    for _ in 0..<1_000 {
+      guard let (bytes, length) = beginning(file, count) else { return false }
+      if test(bytes, length) { return true }
+      guard bytes.allSatisfy({ $0 == 0 }) else { return false }
+      sched_yield()
+    }
+    return false
+  }
+
   /// Whether an empty file may be taken for one that somebody has just made for the store: it is under no other name, and of
   /// somebody who may write to the store.
   package static func isNew(_ file: Int32, path: String, suffix: String) -> Bool {

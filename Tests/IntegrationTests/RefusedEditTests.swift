@@ -99,17 +99,17 @@ import Vivarium
     defer { withExtendedLifetime(place) {} }
     let account = try #require(store.object(Account.self, forPrimaryKey: 1))
     let (first, linked, outside) = (Badge(id: 1), Badge(id: 5, next: Badge(id: 2)), Badge(id: 6))
-    #expect(
-      error {
-        try store.write {
-          account.badges.append(contentsOf: [first, Badge(id: 2)])
-          #expect(!first.isManaged && store.objects(Badge.self).count == 1 && account.badges.isEmpty)
-          account.best = linked
-          #expect(!linked.isManaged && account.best == nil)
-          account.badges.insert(outside, at: 9)
-          #expect(!outside.isManaged && store.objects(Badge.self).count == 1)
-        }
-      }?.code == .primaryKeyExists)
+    let thrown = error {
+      try store.write {
+        account.badges.append(contentsOf: [first, Badge(id: 2)])
+        #expect(!first.isManaged && store.objects(Badge.self).count == 1 && account.badges.isEmpty)
+        account.best = linked
+        #expect(!linked.isManaged && account.best == nil)
+        account.badges.insert(outside, at: 9)
+        #expect(!outside.isManaged && store.objects(Badge.self).count == 1)
+      }
+    }
+    #expect(thrown?.code == .primaryKeyExists)
     try store.write { account.badges.append(contentsOf: [first, outside]) }
     #expect(account.badges.map(\.id) == [1, 6])
   }
@@ -133,13 +133,13 @@ import Vivarium
     }
     #expect(account.scores.toArray() == [4])
     // What was refused before a savepoint is not forgotten by it.
-    #expect(
-      error {
-        try store.write {
-          account.email = "two"
-          try store.savepoint { account.scores.append(5) }
-        }
-      }?.code == .uniqueViolation)
+    let thrown = error {
+      try store.write {
+        account.email = "two"
+        try store.savepoint { account.scores.append(5) }
+      }
+    }
+    #expect(thrown?.code == .uniqueViolation)
     #expect(account.scores.toArray() == [4])
   }
 

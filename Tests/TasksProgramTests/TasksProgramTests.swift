@@ -105,7 +105,7 @@ import Testing
       try FileManager.default.removeItem(at: folder.file(name))
     }
     terminal.type(" ")
-    #expect(terminal.wait { $0.rows.first == "4 of 5 to do: the file is gone, nothing more is kept" })
+    #expect(terminal.wait { $0.rows.first == "5 of 5 to do: the file is gone, nothing more is kept" })
     terminal.type("q")
     #expect(terminal.status() == 0)
     try Data("no store".utf8).write(to: folder.file("tasks.lmdb"))

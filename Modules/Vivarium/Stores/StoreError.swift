@@ -64,6 +64,8 @@ extension StoreError.Code {
   public static let unsupportedVersion = Self(rawValue: "unsupportedVersion")
   /// Open elsewhere in a way that excludes this open.
   public static let alreadyOpen = Self(rawValue: "alreadyOpen")
+  /// The file has several names, and who opens it by another would not see this one's locks.
+  public static let hardLinked = Self(rawValue: "hardLinked")
   /// The range of addresses that the file would need is not to be had, or larger than the store was opened for.
   public static let addressSpace = Self(rawValue: "addressSpace")
   /// The models do not go with each other or with the file; the detail "faults" lists every reason.
@@ -87,6 +89,12 @@ extension StoreError.Code {
   public static let tooManyReaders = Self(rawValue: "tooManyReaders")
   /// Readers hold more versions than `VersionPolicy.maximumCount` allows.
   public static let tooManyVersions = Self(rawValue: "tooManyVersions")
+  /// A file of the store was replaced, renamed or removed while it was open. Nothing was committed: nobody would find it.
+  public static let replaced = Self(rawValue: "replaced")
+  /// The process was forked after it opened the store; a child opens it anew.
+  public static let forked = Self(rawValue: "forked")
+  /// A version that is read was taken away by its engine.
+  public static let snapshotExpired = Self(rawValue: "snapshotExpired")
   /// The store was closed.
   public static let closed = Self(rawValue: "closed")
   /// The commits after a cursor are not in the file's history: they are kept no more, or the file was restored from an older copy.
