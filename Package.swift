@@ -62,6 +62,7 @@ let targets: [Target] = [
   Room.module("ColumnStore", ["Coordination", "QueryModel", "Storage", "Values"]),
   Room.module("QueryEngine", ["CSystem", "QueryModel", "Storage", "Values"]),
   Room.module("ChangeTracker", ["QueryModel", "Storage", "Values"]),
+  Room.module("SyncModel", ["Values"]),
   // Rank 4: the engines, and who hears of a commit.
   Room.system("CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev", brew: "lmdb"),
   Room.system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
@@ -120,6 +121,7 @@ let targets: [Target] = [
     ["QueryEngine", "QueryModel", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values"]),
   Room.tests(
     "ChangeTrackerTests", ["ChangeTracker", "QueryEngine", "QueryModel", "Storage", "TestSupport", "Values"]),
+  Room.tests("SyncModelTests", ["SyncModel", "TestSupport", "Values"]),
   Room.tests("NotificationsTests", ["ChangeTracker", "Notifications", "Storage", "TestSupport", "Values", logging]),
   Room.tests(
     "VivariumTests", ["QueryEngine", "QueryModel", "Storage", "TestSupport", "Values", "Vivarium"]),
