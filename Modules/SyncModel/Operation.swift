@@ -87,8 +87,8 @@ extension Operation {
   /// Steps of a path, at most: embedded types cannot embed themselves, so schemas stay far below.
   public static let depthMax = 64
 
-  /// Whether the action fits the end of the path and each step the one before. Nothing else is encoded or decoded; merging
-  /// one that is not does nothing.
+  /// Whether the action fits the end of the path and each step the one before. No other is ever decoded, and
+  /// merging one that is not does nothing.
   public var isWellFormed: Bool {
     guard path.count <= Operation.depthMax else { return false }
     var container: PathStep.Place?
