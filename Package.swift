@@ -175,7 +175,7 @@ let targets: [Target] = [
 ]
 
 let libraries = [
-  "Values", "QueryModel", "Storage", "Coordination", "ColumnStore", "QueryEngine", "ChangeTracker",
+  "Values", "QueryModel", "Storage", "Coordination", "ColumnStore", "QueryEngine", "ChangeTracker", "SyncModel",
   "StorageMemory", "StorageLMDB", "StorageSQLite", "Notifications", "Vivarium", "Inspection",
   "Operations", "ResultsControl", "Reactive", "Messages",
 ]

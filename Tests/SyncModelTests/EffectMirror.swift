@@ -11,7 +11,12 @@ struct EffectMirror {
   private mutating func take(_ effect: Effect, _ state: MemoryState) {
     let object = effect.object
     switch effect.change {
-    case .created, .replaced:
+    case .created:
+      let thing = Thing()
+      thing.isMade = true
+      objects[object] = thing
+      return
+    case .replaced:
       guard let record = state.record(of: object), record.isAlive else { break }
       objects[object] = EffectMirror.thing(record.node, object, [], state)
       return
@@ -35,10 +40,10 @@ struct EffectMirror {
         thing = next
       }
     }
-    change(thing, effect, state)
+    change(thing, effect)
   }
 
-  private func change(_ thing: Thing, _ effect: Effect, _ state: MemoryState) {
+  private func change(_ thing: Thing, _ effect: Effect) {
     switch effect.change {
     case .set(let name, let value): thing.values[name] = (value, true)
     case .increment(let name, let delta):
@@ -46,7 +51,6 @@ struct EffectMirror {
     case .made:
       thing.begin(.zero)
       thing.isMade = true
-      EffectMirror.load(thing, effect, state)
     case .removed, .cleared: thing.begin(.zero)
     case .inserted(let id, let position, let value): thing.elements[id] = (position, value, Thing())
     case .setElement(let id, _, let value):
@@ -77,23 +81,6 @@ struct EffectMirror {
   }
 
   // MARK: reading a record once, where an effect says that something is there
-
-  private static func load(_ thing: Thing, _ effect: Effect, _ state: MemoryState) {
-    guard var contents = state.record(of: effect.object)?.node.contents else { return }
-    var entries = EntryMap()
-    for (index, place) in effect.path.enumerated() {
-      switch place {
-      case .embedded(let name): contents = contents.embedded[name]?.contents ?? Contents()
-      case .map(let name): entries = contents.maps[name] ?? EntryMap()
-      case .entry(let key): contents = entries.entries[key]?.slot.node.contents ?? Contents()
-      case .element(let id):
-        let list = ListPlace(object: effect.object, path: Array(effect.path[..<index]))
-        contents = state.element(id, near: .none, of: list)?.slot.node.contents ?? Contents()
-      case .list, .set: break
-      }
-    }
-    fill(thing, contents, effect.object, effect.path, state)
-  }
 
   private static func thing(_ node: Node, _ object: ObjectIdentity, _ path: [PathStep.Place], _ state: MemoryState) -> Thing {
     let thing = Thing()

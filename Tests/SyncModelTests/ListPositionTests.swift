@@ -10,7 +10,7 @@ import Testing
     for pattern in 0..<4 {
       var list: [ListPosition] = []
       var source = PositionSource()
-      for time in 1...3000 {
+      for time in 1...1000 {
         if random.oneIn(5) { source = PositionSource() }
         let index = [list.count, 0, random.below(list.count + 1), list.count / 2][pattern]
         let (left, right) = (index > 0 ? list[index - 1] : nil, index < list.count ? list[index] : nil)
@@ -39,7 +39,7 @@ import Testing
   @Test func `moving elements about does not make positions grow without end`() {
     var random = SeededGenerator.forTest()
     var list: [ListPosition] = []
-    for time in 1...20_200 {
+    for time in 1...6_200 {
       if list.count == 200 { list.remove(at: random.below(200)) }
       let index = time <= 200 ? list.count : random.below(list.count + 1)
       var source = PositionSource()
@@ -90,7 +90,7 @@ import Testing
     var random = SeededGenerator.forTest()
     var pieces = ListPieces()
     var plain: [ListElement] = []
-    for time in 1...4000 {
+    for time in 1...1500 {
       let old = plain.isEmpty || random.oneIn(2) ? nil : plain[random.below(plain.count)]
       var new: ListElement?
       if old == nil || !random.oneIn(3) {

@@ -14,7 +14,9 @@ import Testing
       body(&writer)
       state = writer.state
       pending.append(
-        Changeset(clientSeq: UInt64(index + 1), baseSeq: Seq(UInt64(5 - index)), first: first, operations: writer.operations.map(\.operation)))
+        Changeset(
+          clientSeq: UInt64(index + 1), baseSeq: Seq(UInt64(5 - index)), first: first,
+          operations: writer.operations.map(\.operation)))
     }
     return (pending, state)
   }

@@ -147,11 +147,10 @@ struct SimulatedReplica {
 
   /// Takes the whole state of a server whose log no longer reaches back to the own cursor.
   mutating func takeSnapshot(_ server: SimulatedServer) throws {
-    let own = Set(state.records.keys)
-    var effects: [Effect] = []
+    var states: [ObjectIdentity: ObjectState?] = [:]
+    let own = pending.all.reduce(into: Set(state.records.keys)) { $0.formUnion($1.changeset.objects) }
     for object in own.union(server.state.records.keys) {
-      let copy = try Merge.objectState(of: object, in: server.state).map { try ObjectState(decoding: $0.encoded()) }
-      effects += Merge.replace(object, with: copy, in: &state)
+      states[object] = .some(try Merge.objectState(of: object, in: server.state).map { try ObjectState(decoding: $0.encoded()) })
     }
     state.setFloor(server.state.floor)
     cursor = server.head
@@ -159,7 +158,6 @@ struct SimulatedReplica {
     pending.refuse(server.refusedSeqs(of: id))
     refusalSeen = server.gates[id]!.refused
     pending.settle(upTo: server.gates[id]!.answered)
-    effects += Merge.reapply(pending, to: { _ in true }, in: &state)
-    mirror.take(effects, from: state)
+    mirror.take(Merge.take(states, under: pending, in: &state), from: state)
   }
 }

@@ -27,18 +27,18 @@ import Testing
   }
 
   @Test func `replicas that edit, lose answers and are refused converge`() {
-    run(Simulation.Profile(), 25, #function)
+    run(Simulation.Profile(), 12, #function)
   }
 
   @Test func `replicas converge whatever is purged, and when`() {
     var profile = Simulation.Profile(steps: 600, refusedOneIn: 0, edits: 18, purges: 20, truncations: 0)
     profile.deletesOneIn = 4
-    run(profile, 15, #function)
+    run(profile, 8, #function)
     profile.refusedOneIn = 12
-    run(profile, 15, #function + " refused")
+    run(profile, 8, #function + " refused")
   }
 
   @Test func `replicas converge when the log is cut off behind them`() {
-    run(Simulation.Profile(purges: 6, truncations: 8), 20, #function)
+    run(Simulation.Profile(purges: 6, truncations: 8), 10, #function)
   }
 }

@@ -9,17 +9,18 @@ public struct Effect: Hashable, Sendable {
   public let change: Change
 
   public enum Change: Hashable, Sendable {
-    /// The object is there. It shows what its record holds: nothing, if operations arrive in the order of the log.
+    /// The object is there, and holds nothing yet.
     case created
     /// The object is gone, with all that is embedded in it.
     case deleted
-    /// The object is as its record and its lists say, whatever it was: the server's state was taken (`Merge.replace`).
+    /// The object is as its record and its lists say when all that the call merged is merged, whatever it was: the server's
+    /// state was taken (`Merge.take`), or something of it came before the object itself, which is against the order of the log.
     case replaced
     /// The property has this value, increments included.
     case set(Name, CellValue)
     /// The property has this much more, if it is an integer.
     case increment(Name, Int64)
-    /// The embedded object at the end of the path is there, and shows what its record holds.
+    /// The embedded object at the end of the path is there, and holds nothing yet.
     case made
     /// The embedded object at the end of the path is gone.
     case removed

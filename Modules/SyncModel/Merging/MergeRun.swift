@@ -60,6 +60,7 @@ struct MergeRun {
     node.isMade = true
     isChanged = true
     if isVisible { tell(change, depth) }
+    if isVisible, !node.contents.isEmpty { tell(.replaced, 0) }
   }
 
   /// The first steps of the path.

@@ -54,19 +54,42 @@ extension Merge {
     }
   }
 
-  /// Takes the server's state of an object in the place of the own one, whatever that was; nil for an object that the
-  /// server does not know. Own changes that wait are merged again afterwards (`PendingChangesets.refuse`).
+  /// Takes the server's states in the place of the own ones, whatever those were, and merges own changes that wait, and stand,
+  /// into them again. For refusals, and for the pages of a snapshot.
+  ///
+  /// - Parameter states: nil for an object that the server does not know.
+  /// - Returns: for each object that it is replaced, or gone. What was merged again is told by nothing else.
+  public static func take<State: MergeState>(
+    _ states: [ObjectIdentity: ObjectState?], under pending: PendingChangesets, in state: inout State
+  ) throws(State.Failure) -> [Effect] {
+    var wereAlive: Set<ObjectIdentity> = []
+    for (object, new) in states {
+      if try state.record(of: object)?.isAlive ?? false { wereAlive.insert(object) }
+      try replace(object, with: new, in: &state)
+    }
+    for waiting in pending.all where !waiting.isVoid {
+      for (index, operation) in waiting.changeset.operations.enumerated() where states.keys.contains(operation.object) {
+        _ = try apply(operation, at: waiting.changeset.stamp(of: index), seq: .pending, to: &state)
+      }
+    }
+    var effects: [Effect] = []
+    for object in states.keys {
+      let isAlive = try state.record(of: object)?.isAlive ?? false
+      if !isAlive, !wereAlive.contains(object) { continue }
+      effects.append(Effect(object: object, path: [], change: isAlive ? .replaced : .deleted))
+    }
+    return effects
+  }
+
+  /// Puts a state in the place of whatever there was of an object. Tells nobody.
   public static func replace<State: MergeState>(
     _ object: ObjectIdentity, with new: ObjectState?, in state: inout State
-  ) throws(State.Failure) -> [Effect] {
-    let wasAlive = try state.record(of: object)?.isAlive ?? false
+  ) throws(State.Failure) {
     try state.removeLists(of: object, under: [])
     try state.setRecord(new?.record, of: object)
     for list in new?.lists ?? [] {
       let place = ListPlace(object: object, path: list.path)
       for element in list.elements { try state.replaceElement(nil, with: element, of: place) }
     }
-    if new?.record.isAlive ?? false { return [Effect(object: object, path: [], change: .replaced)] }
-    return wasAlive ? [Effect(object: object, path: [], change: .deleted)] : []
   }
 }

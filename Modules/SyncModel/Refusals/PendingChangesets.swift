@@ -27,8 +27,7 @@ public struct PendingChangesets: Hashable, Sendable {
 
   /// Marks what builds on refused changesets, and takes those out.
   ///
-  /// In order: what builds on something void is void itself. Also those that wait *before* the refused one are looked at, for a
-  /// void one among them, but they cannot build on it.
+  /// In order: what builds on something void is void itself.
   public mutating func refuse(_ clientSeqs: Set<UInt64>) {
     var refused = RefusedWork()
     for index in all.indices {
@@ -79,22 +78,6 @@ extension Merge {
     _ refusal: Refusal, pending: inout PendingChangesets, in state: inout State
   ) throws(State.Failure) -> [Effect] {
     pending.refuse([refusal.clientSeq])
-    var effects: [Effect] = []
-    for (object, new) in refusal.states { effects += try replace(object, with: new, in: &state) }
-    effects += try reapply(pending, to: { refusal.states.keys.contains($0) }, in: &state)
-    return effects
-  }
-
-  /// Merges own changes that wait, and stand, into objects whose state was taken from the server.
-  public static func reapply<State: MergeState>(
-    _ pending: PendingChangesets, to isTaken: (ObjectIdentity) -> Bool, in state: inout State
-  ) throws(State.Failure) -> [Effect] {
-    var effects: [Effect] = []
-    for waiting in pending.all where !waiting.isVoid {
-      for (index, operation) in waiting.changeset.operations.enumerated() where isTaken(operation.object) {
-        effects += try apply(operation, at: waiting.changeset.stamp(of: index), seq: .pending, to: &state)
-      }
-    }
-    return effects
+    return try take(refusal.states, under: pending, in: &state)
   }
 }
