@@ -63,6 +63,7 @@ let targets: [Target] = [
   Room.module("ColumnStore", ["Coordination", "QueryModel", "Storage", "Values"]),
   Room.module("QueryEngine", ["CSystem", "QueryModel", "Storage", "Values"]),
   Room.module("ChangeTracker", ["QueryModel", "Storage", "Values"]),
+  Room.module("SyncModel", ["Values"]),
   // Rank 5: the engines, who hears of a commit, and reading without Swift types.
   Room.module("StorageMemory", ["ColumnStore", "Coordination", "Storage", "Values"]),
   Room.module("StorageLMDB", ["CLMDB", "CSystem", "ColumnStore", "Coordination", "Storage", "Values"]),
@@ -119,6 +120,7 @@ let targets: [Target] = [
     ["QueryEngine", "QueryModel", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values"]),
   Room.tests(
     "ChangeTrackerTests", ["ChangeTracker", "QueryEngine", "QueryModel", "Storage", "TestSupport", "Values"]),
+  Room.tests("SyncModelTests", ["SyncModel", "TestSupport", "Values"]),
   Room.tests("NotificationsTests", ["ChangeTracker", "Notifications", "Storage", "TestSupport", "Values", logging]),
   Room.tests(
     "VivariumTests", ["QueryEngine", "QueryModel", "Storage", "TestSupport", "Values", "Vivarium"]),
@@ -177,7 +179,7 @@ let targets: [Target] = [
 ]
 
 let libraries = [
-  "Values", "QueryModel", "Storage", "Coordination", "ColumnStore", "QueryEngine", "ChangeTracker",
+  "Values", "QueryModel", "Storage", "Coordination", "ColumnStore", "QueryEngine", "ChangeTracker", "SyncModel",
   "StorageMemory", "StorageLMDB", "StorageSQLite", "Notifications", "Vivarium", "Inspection",
   "Operations", "ResultsControl", "Reactive", "Messages",
 ]

@@ -1,0 +1,34 @@
+/// Writes the numbers and bytes of which all that is coded consists. Docs/SyncModel.md has the layout.
+struct ByteWriter {
+  private(set) var bytes: [UInt8] = []
+
+  mutating func put(byte: UInt8) { bytes.append(byte) }
+
+  /// LEB128: 7 bits a byte, the lowest first.
+  mutating func put(_ value: UInt64) {
+    var rest = value
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  mutating func put(_ count: Int) { put(UInt64(truncatingIfNeeded: count)) }
+
+  /// Zigzag: 0, −1, 1, −2 … become 0, 1, 2, 3 …
+  mutating func put(signed value: Int64) { put(UInt64(bitPattern: (value << 1) ^ (value >> 63))) }
+
+  /// As many bytes as it has, little endian.
+  mutating func put(fixed value: some FixedWidthInteger) {
+    withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  mutating func put(raw: some Sequence<UInt8>) { bytes.append(contentsOf: raw) }
+
+  /// The length and the bytes.
+  mutating func put(_ content: some Collection<UInt8>) {
+    put(content.count)
+    bytes.append(contentsOf: content)
+  }
+}

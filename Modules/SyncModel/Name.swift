@@ -1,0 +1,24 @@
+/// A name of a class or property, or the key of a map. Two are the same when their UTF-8 bytes are: unlike `String`, for
+/// which "é" as one scalar and as two are equal, so that all replicas agree whatever their tables of Unicode say.
+public struct Name: Hashable, Sendable {
+  public let text: String
+
+  public init(_ text: String) { self.text = text }
+
+  public static func == (a: Name, b: Name) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+
+  public func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+  }
+}
+
+extension Name: Comparable {
+  /// By bytes.
+  public static func < (a: Name, b: Name) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+}
+
+extension Name: ExpressibleByStringLiteral, CustomStringConvertible {
+  public init(stringLiteral text: String) { self.text = text }
+  public var description: String { text }
+}

@@ -1,0 +1,113 @@
+/// An object, or an embedded one: what can be made and unmade as a whole.
+public struct Node: Hashable, Sendable {
+  public internal(set) var guarding: EpochGuard
+  /// Whether somebody made it in this epoch. If not, nothing of it is shown.
+  public internal(set) var isMade: Bool
+  public internal(set) var contents: Contents
+
+  public init(guarding: EpochGuard = EpochGuard(), isMade: Bool = false, contents: Contents = Contents()) {
+    self.guarding = guarding
+    self.isMade = isMade
+    self.contents = contents
+  }
+
+  /// Whether it says no more than that it is not there.
+  var isNothing: Bool { !isMade && contents.isEmpty && guarding.epoch == .zero }
+}
+
+/// The properties of an object, by kind and name. A name that two replicas use for two kinds is two cells: so operations
+/// on cells of different kinds never meet.
+public struct Contents: Hashable, Sendable {
+  public internal(set) var values = SortedTable<Name, Register>()
+  public internal(set) var embedded = SortedTable<Name, Node>()
+  public internal(set) var lists = SortedTable<Name, ListHead>()
+  public internal(set) var sets = SortedTable<Name, MemberSet>()
+  public internal(set) var maps = SortedTable<Name, EntryMap>()
+
+  public init() {}
+
+  public var isEmpty: Bool { values.isEmpty && embedded.isEmpty && lists.isEmpty && sets.isEmpty && maps.isEmpty }
+
+  /// Whether there are elements kept beside the record, here or deeper.
+  var holdsLists: Bool {
+    !lists.isEmpty || embedded.contains { $0.value.contents.holdsLists }
+      || maps.contains { $0.value.entries.contains { $0.value.slot.node.contents.holdsLists } }
+  }
+}
+
+/// A place for one value, or for one embedded object: an element of a list, an entry of a map. Writing it begins a new
+/// incarnation, so the guard's epoch is the stamp of the last write: one number decides who wins, and which object
+/// inside an operation means.
+public struct Slot: Hashable, Sendable {
+  public internal(set) var node: Node
+  /// What was written; null where an object is embedded (`node.isMade`).
+  public internal(set) var value: CellValue
+
+  public init(node: Node = Node(), value: CellValue = .null) {
+    self.node = node
+    self.value = value
+  }
+}
+
+/// A list but for its elements, which are kept in pieces beside the record (`MergeState`, `ListPieces`).
+public struct ListHead: Hashable, Sendable {
+  public internal(set) var guarding = EpochGuard()
+  /// The erased elements and the entries of the log that brought the erasure, until everybody has integrated that.
+  public internal(set) var erased = SortedTable<ElementID, Seq>()
+
+  public init() {}
+}
+
+/// A set: a register for each value that was ever in it, until a purge.
+public struct MemberSet: Hashable, Sendable {
+  public struct Member: Hashable, Sendable {
+    /// In the form that the last writer gave it: 1 and 1.0 are one member.
+    public internal(set) var value: CellValue
+    public internal(set) var stamp: Stamp
+    public internal(set) var isErased: Bool
+  }
+
+  public internal(set) var guarding = EpochGuard()
+  public internal(set) var members = SortedTable<MemberKey, Member>()
+
+  public init() {}
+}
+
+/// A map: a slot for each key that was ever in it, until a purge.
+public struct EntryMap: Hashable, Sendable {
+  public enum Presence: UInt8, Hashable, Sendable {
+    /// Known by an operation inside it alone; its write has not arrived.
+    case unknown
+    case present
+    case erased
+  }
+
+  public struct Entry: Hashable, Sendable {
+    public internal(set) var slot: Slot
+    public internal(set) var presence: Presence
+
+    /// Whether the map shows it.
+    public var isVisible: Bool { presence == .present || presence == .unknown && slot.node.isMade }
+  }
+
+  public internal(set) var guarding = EpochGuard()
+  public internal(set) var entries = SortedTable<Name, Entry>()
+
+  public init() {}
+}
+
+/// What merging knows of an object, without the elements of its lists. The same for the row of a server, the page of a
+/// snapshot and, coded without values, what a client keeps beside its objects.
+public struct ObjectRecord: Hashable, Sendable {
+  public internal(set) var node: Node
+  /// The last entry of the log that changed it.
+  public internal(set) var lastSeq: Seq
+
+  public init(node: Node = Node(), lastSeq: Seq = .zero) {
+    self.node = node
+    self.lastSeq = lastSeq
+  }
+
+  /// Whether the object exists for those who read.
+  public var isAlive: Bool { node.isMade }
+}

@@ -1,0 +1,66 @@
+/// Keys and values, ascending by key, each key once: a small dictionary with one form, so that equal contents are equal
+/// bytes on every replica. Look-up O(log n), a new or removed key O(n) moves, O(1) at the end.
+public struct SortedTable<Key: Comparable & Hashable & Sendable, Value: Sendable>: Sendable {
+  public struct Entry: Sendable {
+    public let key: Key
+    public var value: Value
+  }
+
+  private var entries: [Entry] = []
+
+  public init() {}
+
+  /// The value of a key; nil where there is none. Setting nil removes the key.
+  public subscript(key: Key) -> Value? {
+    get {
+      let (index, isThere) = place(of: key)
+      return isThere ? entries[index].value : nil
+    }
+    set {
+      let (index, isThere) = place(of: key)
+      switch (newValue, isThere) {
+      case (let value?, true): entries[index].value = value
+      case (let value?, false): entries.insert(Entry(key: key, value: value), at: index)
+      case (nil, true): entries.remove(at: index)
+      case (nil, false): break
+      }
+    }
+  }
+
+  /// Changes every value where it stands.
+  public mutating func updateAll(_ body: (inout Value) -> Void) {
+    for index in entries.indices { body(&entries[index].value) }
+  }
+
+  /// Keeps the entries for which the body, which may change the value, says true.
+  public mutating func keep(_ body: (Key, inout Value) -> Bool) {
+    var count = 0
+    for index in entries.indices {
+      guard body(entries[index].key, &entries[index].value) else { continue }
+      if count != index { entries[count] = entries[index] }
+      count += 1
+    }
+    entries.removeSubrange(count...)
+  }
+
+  private func place(of key: Key) -> (Int, isThere: Bool) {
+    guard let last = entries.last, !(last.key < key) else { return (entries.count, false) }
+    var (low, high) = (0, entries.count - 1)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return (low, entries[low].key == key)
+  }
+}
+
+extension SortedTable: RandomAccessCollection {
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { entries.count }
+  public subscript(index: Int) -> Entry { entries[index] }
+}
+
+extension SortedTable.Entry: Equatable where Value: Equatable {}
+extension SortedTable.Entry: Hashable where Value: Hashable {}
+extension SortedTable: Equatable where Value: Equatable {}
+extension SortedTable: Hashable where Value: Hashable {}
