@@ -12,8 +12,11 @@ public enum CellValue: Hashable, Sendable {
   /// Inside a mixed value; replicated as a whole, as one value.
   case map(SortedTable<Name, CellValue>)
 
+  /// No value.
   public static let null = CellValue.plain(.null)
+  /// An integer.
   public static func int(_ x: Int64) -> CellValue { .plain(PlainValue(x)) }
+  /// A text.
   public static func string(_ x: String) -> CellValue { .plain(PlainValue(x)) }
 
   /// The value of a store's value.
@@ -131,7 +134,9 @@ extension CellValue {
 
 /// What a member of a set is told apart by; see `CellValue.memberKey`. Computed from the value, never stored.
 public struct MemberKey: Hashable, Comparable, Sendable {
+  /// The key itself: the same on every replica for the same member.
   public let bytes: [UInt8]
 
+  /// By bytes.
   public static func < (a: Self, b: Self) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
 }

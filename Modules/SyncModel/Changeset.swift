@@ -10,8 +10,10 @@ public struct Changeset: Hashable, Sendable {
   public let schemaHash: UInt64
   /// The stamp of the first operation; its replica is the author. The others follow at the next times.
   public let first: Stamp
+  /// In the order in which the author made them. Nothing here checks that they are well-formed (`Operation.isWellFormed`).
   public let operations: [Operation]
 
+  /// A changeset of what it consists of, which is taken as it is.
   public init(
     clientSeq: UInt64, baseSeq: Seq, isContinued: Bool = false, schemaHash: UInt64 = 0, first: Stamp, operations: [Operation]
   ) {
@@ -23,6 +25,7 @@ public struct Changeset: Hashable, Sendable {
     self.operations = operations
   }
 
+  /// The replica whose transaction it was.
   public var author: ReplicaID { first.replica }
 
   /// The stamp of an operation by its index: nothing is stored for it.

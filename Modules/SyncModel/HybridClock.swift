@@ -4,6 +4,7 @@
 ///
 /// A value: the caller says what the wall clock shows, and stores `last` with the changes it stamped.
 public struct HybridClock: Hashable, Sendable {
+  /// Whose clock it is: the author of the stamps that it gives out.
   public let replica: ReplicaID
   /// The highest time given out or seen.
   public private(set) var last: UInt64
@@ -13,6 +14,11 @@ public struct HybridClock: Hashable, Sendable {
   /// How far ahead of the server's clock a stamp may be, in milliseconds.
   public static let aheadMax: Int64 = 5 * 60 * 1000
 
+  /// A clock that goes on from what was stored; by default one that has given out and seen nothing.
+  ///
+  /// - Parameters:
+  ///   - last: the highest time given out or seen, in the unit of `Stamp.time`.
+  ///   - offset: milliseconds that the server's clock is ahead of this device's.
   public init(replica: ReplicaID, last: UInt64 = 0, offset: Int64 = 0) {
     self.replica = replica
     self.last = last

@@ -1,8 +1,10 @@
 /// A name of a class or property, or the key of a map. Two are the same when their UTF-8 bytes are: unlike `String`, for
 /// which "é" as one scalar and as two are equal, so that all replicas agree whatever their tables of Unicode say.
 public struct Name: Hashable, Sendable {
+  /// The name as it was given: never normalised.
   public let text: String
 
+  /// The name of a text, as it is.
   public init(_ text: String) { self.text = text }
 
   public static func == (a: Name, b: Name) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }

@@ -7,9 +7,12 @@ public import Values
 
 /// Which object, on every replica. Objects of one class with the same primary key are one object, whoever creates them.
 public struct ObjectIdentity: Hashable, Sendable {
+  /// The name of the object's class.
   public let className: Name
+  /// What tells it from the other objects of its class.
   public let key: Key
 
+  /// The value of a primary key, or for a class without one what stands for it.
   public enum Key: Hashable, Sendable {
     case int(Int64)
     case string(Name)
@@ -19,6 +22,7 @@ public struct ObjectIdentity: Hashable, Sendable {
     case created(ReplicaID, ObjectKey)
   }
 
+  /// The object of a class that has the key. Whether keys of this kind fit the class is for the schema to say.
   public init(_ className: Name, _ key: Key) {
     self.className = className
     self.key = key
@@ -48,10 +52,12 @@ public struct ObjectIdentity: Hashable, Sendable {
 }
 
 extension ObjectIdentity: Comparable {
+  /// By class name, then by key.
   public static func < (a: Self, b: Self) -> Bool { a.className != b.className ? a.className < b.className : a.key < b.key }
 }
 
 extension ObjectIdentity.Key: Comparable {
+  /// By kind in the order of the cases, then by value: texts by bytes, created objects by replica and key.
   public static func < (a: Self, b: Self) -> Bool {
     switch (a, b) {
     case (.int(let x), .int(let y)): x < y
@@ -86,9 +92,12 @@ extension ObjectIdentity: CustomStringConvertible {
 /// What a link points to: one incarnation of an object. The epoch is that of the object as the author of the link saw it,
 /// so a link does not come back to life when an object with the same primary key is created after a delete.
 public struct LinkTarget: Hashable, Sendable {
+  /// Whom the link names, whatever the incarnation.
   public let object: ObjectIdentity
+  /// The epoch of the incarnation that is meant; `.zero` if the author knew of no delete, or it was forgotten by then.
   public let epoch: Stamp
 
+  /// A link to the incarnation of an object that has the epoch.
   public init(_ object: ObjectIdentity, epoch: Stamp = .zero) {
     self.object = object
     self.epoch = epoch

@@ -1,5 +1,6 @@
 /// One step from an object to a node inside it: an embedded object, a collection, or what is embedded in a collection.
 public struct PathStep: Hashable, Sendable {
+  /// Where a step leads, from the node before it.
   public enum Place: Hashable, Sendable {
     /// The embedded object of a property.
     case embedded(Name)
@@ -12,12 +13,18 @@ public struct PathStep: Hashable, Sendable {
     case entry(Name)
   }
 
+  /// Where the step leads.
   public let place: Place
   /// The node's epoch as the author saw it: what guards the node's contents, see `EpochGuard`.
   public let epoch: Stamp
   /// Of an element, where the author saw it; `.none` otherwise. Only a hint to find it by.
   public let near: ListPosition
 
+  /// A step to a place.
+  ///
+  /// - Parameters:
+  ///   - epoch: of the node there, as the author sees it.
+  ///   - near: for an element, where the author sees it.
   public init(_ place: Place, epoch: Stamp, near: ListPosition = .none) {
     self.place = place
     self.epoch = epoch
@@ -30,13 +37,17 @@ public struct PathStep: Hashable, Sendable {
 ///
 /// Its stamp is that of its place in its `Changeset`.
 public struct Operation: Hashable, Sendable {
+  /// The object that changes, or in which something does.
   public let object: ObjectIdentity
   /// The object's epoch as the author saw it.
   public let epoch: Stamp
   /// To the node on which the action acts; empty for the object itself.
   public let path: [PathStep]
+  /// What is done at the end of the path.
   public let action: Action
 
+  /// What is done to a node. Elements are named by id; the positions `near` and `from` are where the author saw them, and only
+  /// hints to find them by.
   public enum Action: Hashable, Sendable {
     // On an object.
     /// The object is there. Creating it twice is creating it once.
@@ -75,6 +86,11 @@ public struct Operation: Hashable, Sendable {
     case clear
   }
 
+  /// An operation of its parts, which are not checked: see `isWellFormed`.
+  ///
+  /// - Parameters:
+  ///   - epoch: of the object, as the author sees it.
+  ///   - path: to the node that the action acts on; empty for the object itself.
   public init(_ object: ObjectIdentity, epoch: Stamp, path: [PathStep] = [], _ action: Action) {
     self.object = object
     self.epoch = epoch

@@ -2,6 +2,7 @@ public import Values
 
 /// A value that is neither link nor collection: it means the same in every file.
 public struct PlainValue: Hashable, Sendable {
+  /// Never a link, a list or a map; a NaN is the one of its kind.
   public let value: Value
 
   /// nil for a link, a list or a map. A NaN becomes the one of its kind.
@@ -15,9 +16,12 @@ public struct PlainValue: Hashable, Sendable {
     }
   }
 
+  /// An integer.
   public init(_ x: Int64) { value = .int(x) }
+  /// A text.
   public init(_ x: String) { value = .string(x) }
 
+  /// No value.
   public static let null = PlainValue()
   private init() { value = .null }
 }

@@ -1,13 +1,17 @@
 /// Keys and values, ascending by key, each key once: a small dictionary with one form, so that equal contents are equal
 /// bytes on every replica. Look-up O(log n), a new or removed key O(n) moves, O(1) at the end.
 public struct SortedTable<Key: Comparable & Hashable & Sendable, Value: Sendable>: Sendable {
+  /// A key and its value.
   public struct Entry: Sendable {
+    /// By which the table is ordered; no other entry has it.
     public let key: Key
+    /// What the table has for the key.
     public var value: Value
   }
 
   private var entries: [Entry] = []
 
+  /// An empty table.
   public init() {}
 
   /// The value of a key; nil where there is none. Setting nil removes the key.
@@ -57,6 +61,7 @@ public struct SortedTable<Key: Comparable & Hashable & Sendable, Value: Sendable
 extension SortedTable: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { entries.count }
+  /// The entry at an index from 0 in the order of keys. O(1). Any other index traps, as with an array.
   public subscript(index: Int) -> Entry { entries[index] }
 }
 

@@ -3,11 +3,13 @@
 public struct ReplicaID: RawRepresentable, Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
+  /// The id of a number, as it is.
   public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 
   /// Whether it is a server's event handler.
   public var isHandler: Bool { rawValue >> 63 == 1 }
 
+  /// By number, so that event handlers come after devices. Breaks ties, and says nothing of age.
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
@@ -21,13 +23,18 @@ public struct Stamp: Hashable, Sendable {
   /// Milliseconds since 1970 shifted left by 16, plus a counter. The counter carries into the milliseconds: a burst of
   /// more than 65,536 operations in one millisecond runs ahead of the clock and nothing else.
   public let time: UInt64
+  /// The author of the operation.
   public let replica: ReplicaID
 
+  /// A stamp of a time in the unit of `time`, not in milliseconds.
   public init(time: UInt64, replica: ReplicaID) {
     self.time = time
     self.replica = replica
   }
 
+  /// A stamp of its parts.
+  ///
+  /// - Parameter milliseconds: since 1970; only the lower 48 bits count.
   public init(milliseconds: UInt64, counter: UInt16, replica: ReplicaID) {
     self.init(time: milliseconds << 16 | UInt64(counter), replica: replica)
   }
@@ -56,6 +63,7 @@ extension Stamp: CustomStringConvertible {
 public struct Seq: RawRepresentable, Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
+  /// The place of a number, as it is.
   public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 
   /// Before the first entry.
@@ -63,6 +71,7 @@ public struct Seq: RawRepresentable, Hashable, Comparable, Sendable {
   /// Of an own change that has no place in the log yet: after every entry, so that no purge reaches it.
   public static let pending = Seq(.max)
 
+  /// By the order of the log; `.pending` is after every entry.
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 

@@ -1,5 +1,6 @@
 /// Why bytes are no changeset, record or piece, and where.
 public struct CodingError: Error, Hashable, Sendable {
+  /// What is wrong with the bytes.
   public enum Reason: Hashable, Sendable {
     /// The bytes end before the value does.
     case truncated
@@ -29,10 +30,12 @@ public struct CodingError: Error, Hashable, Sendable {
     case time
   }
 
+  /// What is wrong.
   public let reason: Reason
   /// The byte at which it was seen, from 0.
   public let position: Int
 
+  /// An error of a reason, seen at a byte counted from 0.
   public init(_ reason: Reason, at position: Int) {
     self.reason = reason
     self.position = position

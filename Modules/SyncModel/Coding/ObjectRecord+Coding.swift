@@ -56,6 +56,9 @@ extension ObjectState {
 }
 
 extension ListPiece {
+  /// The bytes of the piece. Equal pieces have equal bytes. O(size).
+  ///
+  /// - Parameter values: whether values are written; those of a piece coded without are null when it is read.
   public func encoded(values: Bool = true) -> [UInt8] {
     var writer = RecordWriter(values: values)
     writer.tables.body.put(elements.count)

@@ -1,10 +1,13 @@
 /// A run of a list's elements, in order: what is read and written at once. An insert into a list of 100,000 elements
 /// writes one of them. Positions are kept in here and never in a database's key: they can be longer than a key may be.
 public struct ListPiece: Hashable, Sendable {
+  /// In the order of the list. `ListPieces` keeps them to `elementsMax` at most.
   public internal(set) var elements: [ListElement]
 
+  /// How many elements a piece may have before `ListPieces` splits it.
   public static let elementsMax = 128
 
+  /// A piece of elements that are in order already: they are neither sorted nor counted.
   public init(_ elements: [ListElement] = []) { self.elements = elements }
 }
 
@@ -13,6 +16,7 @@ public struct ListPieces: Hashable, Sendable {
   /// None is empty.
   public private(set) var pieces: [ListPiece] = []
 
+  /// An empty list.
   public init() {}
 
   /// Of elements in any order; each id once.
@@ -26,6 +30,7 @@ public struct ListPieces: Hashable, Sendable {
     }
   }
 
+  /// Whether the list has no element. O(1).
   public var isEmpty: Bool { pieces.isEmpty }
   /// O(pieces).
   public var count: Int { pieces.reduce(0) { $0 + $1.elements.count } }

@@ -1,9 +1,12 @@
 /// Which element of a list: who inserted it, and a counter of that replica's file. Never given to another element, and kept
 /// by a move.
 public struct ElementID: Hashable, Sendable {
+  /// Who inserted the element.
   public let replica: ReplicaID
+  /// The counter of that replica's file when it did.
   public let number: UInt64
 
+  /// The element that a replica inserted under a number.
   public init(_ replica: ReplicaID, _ number: UInt64) {
     self.replica = replica
     self.number = number
@@ -11,6 +14,7 @@ public struct ElementID: Hashable, Sendable {
 }
 
 extension ElementID: Comparable {
+  /// By replica, then by number. Says nothing of where elements stand.
   public static func < (a: Self, b: Self) -> Bool { a.replica != b.replica ? a.replica < b.replica : a.number < b.number }
 }
 
@@ -26,6 +30,7 @@ extension ElementID: CustomStringConvertible {
 /// that leave room beside each other, so that appends and prepends of many authors stay one step deep, where a plain
 /// tree grows one level with every change of author.
 public struct ListPosition: Hashable, Sendable {
+  /// One level of a position. Ordered by gap, then by bunch, then by offset.
   public struct Step: Hashable, Sendable {
     /// Orders bunches made at different places of one level.
     public let gap: Int64
@@ -35,6 +40,7 @@ public struct ListPosition: Hashable, Sendable {
     /// The place in the bunch; negative for what was inserted in front.
     public let offset: Int64
 
+    /// A step of its parts.
     public init(gap: Int64, bunch: Stamp, offset: Int64 = 0) {
       self.gap = gap
       self.bunch = bunch
@@ -45,12 +51,15 @@ public struct ListPosition: Hashable, Sendable {
   /// Empty for no position; then it is before every other.
   public let steps: [Step]
 
+  /// A position of its steps, the outermost first.
   public init(_ steps: [Step]) { self.steps = steps }
 
+  /// No position: before every other.
   public static let none = ListPosition([])
 }
 
 extension ListPosition.Step: Comparable {
+  /// By gap, then by bunch, then by offset.
   public static func < (a: Self, b: Self) -> Bool {
     if a.gap != b.gap { return a.gap < b.gap }
     if a.bunch != b.bunch { return a.bunch < b.bunch }

@@ -9,6 +9,7 @@ public struct PositionSource: Sendable {
   /// What two bunches made at neighbouring places are apart. Between them 10 halvings go before a level is added.
   static let stride: Int64 = 1024
 
+  /// A source for a transaction that has inserted and moved nothing yet.
   public init() {}
 
   /// A position between two neighbours.

@@ -3,11 +3,14 @@
 ///
 /// Effects follow from stamps alone and never from values, so they are right as well for records kept without values.
 public struct Effect: Hashable, Sendable {
+  /// The object that changed, or in which something did.
   public let object: ObjectIdentity
   /// To the node that changed; empty for the object itself.
   public let path: [PathStep.Place]
+  /// What is different there now.
   public let change: Change
 
+  /// What became of a node, or of what it holds.
   public enum Change: Hashable, Sendable {
     /// The object is there, and holds nothing yet.
     case created

@@ -1,9 +1,11 @@
 /// The state of a store in memory: for tests, and for checking an upload before it is stored.
 public struct MemoryState: MergeState, Hashable, Sendable {
   public private(set) var floor: Stamp = .zero
+  /// The records of all objects of which something is known: deleted ones too, until a purge forgets them.
   public private(set) var records: [ObjectIdentity: ObjectRecord] = [:]
   private var lists: [ObjectIdentity: [[PathStep.Place]: ListPieces]] = [:]
 
+  /// A state in which nothing was ever merged.
   public init() {}
 
   public mutating func setFloor(_ floor: Stamp) { self.floor = floor }
@@ -18,6 +20,7 @@ public struct MemoryState: MergeState, Hashable, Sendable {
 
   public func elements(of list: ListPlace) -> [ListElement] { pieces(of: list).elements }
 
+  /// The pieces of a list; none for a list that has no elements, or is not known.
   public func pieces(of list: ListPlace) -> ListPieces { lists[list.object]?[list.path] ?? ListPieces() }
 
   public mutating func replaceElement(_ old: ListElement?, with new: ListElement?, of list: ListPlace) {

@@ -7,8 +7,10 @@ public protocol MergeState {
 
   /// The highest stamp that a purge has covered; `.zero` before the first. Stored with the records.
   var floor: Stamp { get }
+  /// Stores the floor. A purge calls it before it forgets anything, and never with a lower one than before.
   mutating func setFloor(_ floor: Stamp) throws(Failure)
 
+  /// What is known of an object; nil for one of which nothing is. A deleted one has a record until a purge forgets it.
   func record(of object: ObjectIdentity) throws(Failure) -> ObjectRecord?
   /// nil removes it. Its lists are removed by `removeLists`.
   mutating func setRecord(_ record: ObjectRecord?, of object: ObjectIdentity) throws(Failure)

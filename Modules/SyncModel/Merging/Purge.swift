@@ -17,6 +17,7 @@ public struct Purge: Hashable, Sendable {
   /// The highest stamp of the entries up to `stable`.
   public let floor: Stamp
 
+  /// A marker of its parts, which the server determines and every replica takes from the log.
   public init(stable: Seq, floor: Stamp) {
     self.stable = stable
     self.floor = floor

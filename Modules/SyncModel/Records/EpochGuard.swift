@@ -10,10 +10,12 @@
 /// lattice, so the order of arrival does not matter. An epoch is a stamp and not a count of deletes: with counts, whoever
 /// deletes more often wins against a later delete.
 public struct EpochGuard: Hashable, Sendable {
+  /// The stamp of the last delete, removal, clear or write; `.zero` if there was none, or a purge has forgotten it.
   public private(set) var epoch: Stamp
   /// The entry of the log that brought the epoch. A tombstone may be forgotten once everybody has integrated that.
   public private(set) var seq: Seq
 
+  /// The guard of an epoch and of the entry that brought it; by default of what was never deleted, cleared or written.
   public init(epoch: Stamp = .zero, seq: Seq = .zero) {
     self.epoch = epoch
     self.seq = seq

@@ -1,20 +1,26 @@
 /// All that merging knows of one object: its record and the elements of its lists. What a server sends when it refuses a
 /// changeset, and in the pages of a snapshot.
 public struct ObjectState: Hashable, Sendable {
+  /// All but the elements.
   public let record: ObjectRecord
   /// By path, ascending in the order in which the record has them; none is empty.
   public let lists: [List]
 
+  /// The elements of one list of the object.
   public struct List: Hashable, Sendable {
+    /// From the object to the list; ends with `.list`.
     public let path: [PathStep.Place]
+    /// All of them, in the order of the list.
     public let elements: [ListElement]
 
+    /// A list of its parts, which are not checked.
     public init(path: [PathStep.Place], elements: [ListElement]) {
       self.path = path
       self.elements = elements
     }
   }
 
+  /// A state of its parts, which are not checked: the lists must be as `lists` says.
   public init(record: ObjectRecord, lists: [List]) {
     self.record = record
     self.lists = lists

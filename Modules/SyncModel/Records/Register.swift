@@ -11,12 +11,14 @@ public struct Register: Hashable, Sendable {
     case written(Stamp)
   }
 
+  /// Of the write that the value comes from.
   public internal(set) var key: Key
   /// Without the increments.
   public internal(set) var value: CellValue
   /// Later than the write, each by the stamp of its operation, so that one counts once.
   public internal(set) var increments: SortedTable<Stamp, Int64>
 
+  /// A register of its parts; by default one that was never written. The increments must be later than the write.
   public init(key: Key = .never, value: CellValue = .null, increments: SortedTable<Stamp, Int64> = SortedTable()) {
     self.key = key
     self.value = value

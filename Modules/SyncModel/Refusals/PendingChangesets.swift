@@ -1,18 +1,24 @@
 /// The changesets of a replica that have not come back from the log, in their order: what is to be uploaded, and what is
 /// merged again when the server's state takes the place of the own one.
 public struct PendingChangesets: Hashable, Sendable {
+  /// A changeset that waits, and what is known of its fate.
   public struct Pending: Hashable, Sendable {
+    /// What the transaction did.
     public let changeset: Changeset
     /// Builds on a refused one. It is not uploaded but reported, and its objects come back with the answer.
     public fileprivate(set) var isVoid: Bool
   }
 
+  /// The changesets in the order of their transactions, void ones too.
   public private(set) var all: [Pending] = []
 
+  /// None.
   public init() {}
 
+  /// Whether nothing waits, not even what is void.
   public var isEmpty: Bool { all.isEmpty }
 
+  /// Adds a changeset at the end: the newest, whose number is above all that wait.
   public mutating func append(_ changeset: Changeset) { all.append(Pending(changeset: changeset, isVoid: false)) }
 
   /// What the replica reports with each acknowledgement: the base of the oldest changeset that is not acknowledged, or, with
@@ -47,12 +53,14 @@ public struct PendingChangesets: Hashable, Sendable {
 
 /// The server's answer to a changeset that it does not take: an entry of the log for its author alone.
 public struct Refusal: Hashable, Sendable {
+  /// The number of the refused changeset.
   public let clientSeq: UInt64
   /// The place of the answer in the log. The states are as of here.
   public let seq: Seq
   /// Of every object that the changeset touched; nil for one that the server does not know.
   public let states: [ObjectIdentity: ObjectState?]
 
+  /// An answer of its parts; `Merge.refusal` makes one from the server's state.
   public init(clientSeq: UInt64, seq: Seq, states: [ObjectIdentity: ObjectState?]) {
     self.clientSeq = clientSeq
     self.seq = seq

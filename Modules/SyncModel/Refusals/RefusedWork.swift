@@ -8,8 +8,10 @@ public struct RefusedWork: Hashable, Sendable {
   private var elements: Set<ElementID> = []
   private var created: Set<LinkTarget> = []
 
+  /// Nothing was refused yet.
   public init() {}
 
+  /// Whether there is nothing that a changeset could build on. O(1).
   public var isEmpty: Bool { epochs.isEmpty && elements.isEmpty && created.isEmpty }
 
   /// Takes note of what a refused or void changeset made.

@@ -9,11 +9,13 @@ public struct UploadGate: Hashable, Sendable {
   /// The place in the log of the last refusal; `.zero` before the first.
   public private(set) var refused: Seq
 
+  /// What was stored; by default what is remembered of a replica that has uploaded nothing.
   public init(answered: UInt64 = 0, refused: Seq = .zero) {
     self.answered = answered
     self.refused = refused
   }
 
+  /// What becomes of an upload.
   public enum Admission: Hashable, Sendable {
     /// The next one: accept or refuse it.
     case next
@@ -34,8 +36,12 @@ public struct UploadGate: Hashable, Sendable {
     return clientSeq - 1 == answered ? .next : .gap(expected: answered + 1)
   }
 
+  /// Takes note that a changeset was accepted. One that was answered before changes nothing.
   public mutating func accept(_ clientSeq: UInt64) { answered = max(answered, clientSeq) }
 
+  /// Takes note that a changeset was refused. Until the replica has integrated the answer, `admit` passes over its uploads.
+  ///
+  /// - Parameter seq: the place of the answer in the log.
   public mutating func refuse(_ clientSeq: UInt64, at seq: Seq) {
     answered = max(answered, clientSeq)
     refused = max(refused, seq)
