@@ -71,7 +71,9 @@ extension LMDBFiles {
   /// store open: closing the file would drop LMDB's locks.
   func reserveLock(mode: UInt32) throws(StorageError) {
     var number: Int32 = 0
-    let file = cs_open(lock, true, true, mode, &number)
+    // LMDB follows what it finds there and writes over it: a link, or a pipe, is refused before anything is touched.
+    try checkLockFile()
+    let file = cs_open_side(lock, true, true, mode, &number)
     // Who may not write it opens without it.
     if file < 0, number == EACCES || number == EROFS || number == EPERM { return }
     guard file >= 0 else { throw .system(number, doing: "open the table of readers", path: lock) }

@@ -218,7 +218,7 @@ import Vivarium
         account.badges.append(Badge(id: 2))
       }
     }
-    #expect(thrown?.details["at"] == "IntegrationTests/RefusedEditTests.swift:\(line)")
+    #expect(thrown?.editedAt == "IntegrationTests/RefusedEditTests.swift:\(line)")
   }
   #endif
 

@@ -203,7 +203,12 @@ private func makeShopStore() throws -> Store {
       } catch {
         #expect(error.code == .embeddedAlone)
       }
-      other.place = shop.place
+      do throws(StoreError) {
+        try other.set(\.place, to: shop.place)
+        Issue.record("owned twice")
+      } catch {
+        #expect(error.code == .alreadyOwned)
+      }
       shop.place = shop.place
     }
     #expect(other.place == nil && shop.place?.city == "A")

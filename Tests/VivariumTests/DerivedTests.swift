@@ -95,7 +95,12 @@ import Vivarium
       #expect(order["itemCount"] == .int(3) && order.snapshot().total == 13)
       let dynamic = try store.dynamicObjects("Order").first
       #expect(dynamic?["most"] == .int(9))
-      order["itemCount"] = .int(7)
+      do {
+        try store.savepoint { order["itemCount"] = .int(7) }
+        Issue.record("set")
+      } catch {
+        #expect((error as? StoreError)?.code == .typeMismatch)
+      }
       #expect(store.objects(Order.self).where { $0.itemCount == 3 }.count == 1)
     }
     #expect(order.most == 9 && order.total == 13 && store.version.rawValue == version.rawValue + 1)

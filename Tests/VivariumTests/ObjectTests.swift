@@ -120,7 +120,12 @@ func makeConfiguration(_ name: String? = nil) -> Store.Configuration {
     let id = person.id
     try store.write {
       try store.add(person)
-      person.id = UUID()
+      do throws(StoreError) {
+        try person.set(\.id, to: UUID())
+        Issue.record("set")
+      } catch {
+        #expect(error.code == .primaryKeyIsFixed)
+      }
       person.id = id
     }
     #expect(person.id == id)

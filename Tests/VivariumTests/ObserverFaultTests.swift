@@ -140,10 +140,8 @@ import Vivarium
     #expect(store.objects(Dog.self).where { $0.age > 2 }.toArray().isEmpty && dog.age == 0)
     disk.lose(nil)
     #expect(dog.age == 3)
-    try store.write {
-      second.code = "A"
-      #expect(second.code == "B")
-    }
+    let refused = #expect(throws: StoreError.self) { try store.write { second.code = "A" } }
+    #expect(refused?.code == .uniqueViolation && second.code == "B")
     let error = #expect(throws: StoreError.self) { try store.write { try second.setValue("A", forKey: "code") } }
     #expect(error?.code == .uniqueViolation && second.code == "B")
   }

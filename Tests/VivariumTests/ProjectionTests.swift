@@ -45,7 +45,12 @@ final class ComputedCard: Projection<Person> {
       card.title = "Ann"
       card.nick = "A"
       card.dogs.append(Dog(name: "Leo"))
-      card.bestName = "cannot be set here"
+      do {
+        try store.savepoint { card.bestName = "cannot be set here" }
+        Issue.record("set")
+      } catch {
+        #expect((error as? StoreError)?.code == .readOnly)
+      }
     }
     #expect(jane.name == "Ann" && card.title == "Ann" && card.bestName == "Max" && card.dogNames == ["Max", "Fido", "Leo"])
     #expect(dog.friendsNick == "A" && ComputedCard(jane).isAdult)

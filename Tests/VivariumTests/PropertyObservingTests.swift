@@ -338,12 +338,22 @@ import Vivarium
     let store = try Store(configuration)
     let dog = try makeDog(store)
     var codes: [StoreError.Code] = []
+    var writes = false
     let token = dog.observe(\.age) { dog, _ in
-      dog.name = "written"
+      if writes { dog.name = "written" }
       do throws(StoreError) { try store.add(Dog()) } catch { codes.append(error.code) }
     }
     try store.write { dog.age = 2 }
-    #expect(codes == [.writeInObserver] && dog.name == "Rex" && store.objects(Dog.self).count == 1)
+    #expect(codes == [.writeInObserver] && dog.age == 2 && store.objects(Dog.self).count == 1)
+    // A setter cannot throw: the write does.
+    writes = true
+    do {
+      try store.write { dog.age = 3 }
+      Issue.record("committed")
+    } catch {
+      #expect((error as? StoreError)?.code == .writeInObserver)
+    }
+    #expect(dog.name == "Rex" && dog.age == 2)
     token.stop()
   }
 

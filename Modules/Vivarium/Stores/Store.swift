@@ -261,10 +261,11 @@ extension Store {
   /// What cannot be thrown where it happened: mistakes of the program go by `MisusePolicy`, everything else is logged.
   func misuse(_ error: StoreError) {
     guard error.isMistakeOfProgram else { return readOfNothing(error) }
-    let error = configuration.misuse == .ignore ? error : error.located()
     switch configuration.misuse {
     case .trapInDebug:
-      assertionFailure("\(error)")
+      #if DEBUG
+      assertionFailure("\(error)\(error.traced().editedAt.map { " At \($0)." } ?? "")")
+      #endif
       StoreLog.warning("\(error)")
     case .log: StoreLog.warning("\(error)")
     case .ignore: break

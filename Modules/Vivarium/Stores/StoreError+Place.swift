@@ -3,28 +3,37 @@ import Runtime
 #endif
 
 extension StoreError {
-  /// The detail "at": file and line of the edit that was refused, where the program has symbols for that. Debug builds on Linux look;
-  /// others say which property of which object it was, and in which write.
-  func located() -> StoreError {
-    #if DEBUG && os(Linux) && canImport(Runtime)
-    guard details["at"] == nil, let place = CallPlace.outside() else { return self }
-    var located = self
-    located.details["at"] = place
-    return located
-    #else
-    return self
-    #endif
+  /// File and line of the edit that was refused: of a setter, or of a call of a collection, which cannot say where they are called. Known
+  /// in debug builds on Linux; nil elsewhere, and in other errors, which are thrown where they happen.
+  ///
+  /// Reads the program's symbols: some milliseconds in a small program, seconds in a very large one. For logs and tests, not for
+  /// what a person waits for.
+  public var editedAt: String? { trace?.place }
+
+  /// The same with the calls that led here.
+  func traced() -> StoreError {
+    if trace != nil { return self }
+    var traced = self
+    traced.trace = CallTrace()
+    return traced
   }
 }
 
-#if DEBUG && os(Linux) && canImport(Runtime)
-/// Where in the program a call stands that had no way to say so.
-private enum CallPlace {
-  /// The innermost frame that is not this library's. Looks symbols up: only for what ends a write.
-  static func outside() -> String? {
-    guard let frames = try? Backtrace.capture(limit: 40).symbolicated()?.frames else { return nil }
-    for frame in frames {
-      guard let symbol = frame.symbol, let place = symbol.sourceLocation, !isOurs(symbol.rawName), place.line > 0,
+/// Where in the program a call stands that had no way to say so. The symbols are looked up when somebody asks.
+final class CallTrace: Sendable {
+  #if DEBUG && os(Linux) && canImport(Runtime)
+  private let frames: Backtrace
+
+  /// nil where there is nothing to know.
+  init?() {
+    guard let frames = try? Backtrace.capture(limit: 40) else { return nil }
+    self.frames = frames
+  }
+
+  /// The innermost line that is not this library's.
+  var place: String? {
+    for frame in frames.symbolicated()?.frames ?? [] {
+      guard let symbol = frame.symbol, let place = symbol.sourceLocation, !CallTrace.isOurs(symbol.rawName), place.line > 0,
         place.path.hasSuffix(".swift"), !place.path.contains("@__swiftmacro")
       else { continue }
       return "\(place.path.split(separator: "/").suffix(2).joined(separator: "/")):\(place.line)"
@@ -32,9 +41,12 @@ private enum CallPlace {
     return nil
   }
 
-  /// By the module that a mangled name begins with; the standard library's generic code is nobody's.
+  /// By the module in a mangled name, that of an extension too; the standard library's generic code is nobody's.
   private static func isOurs(_ name: String) -> Bool {
-    name.hasPrefix("$s8Vivarium") || name.hasPrefix("$ss") || name.hasPrefix("$sS")
+    name.hasPrefix("$s8Vivarium") || name.contains("8VivariumE") || name.hasPrefix("$ss") || name.hasPrefix("$sS")
   }
+  #else
+  init?() { return nil }
+  var place: String? { nil }
+  #endif
 }
-#endif

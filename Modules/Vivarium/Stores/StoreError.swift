@@ -25,6 +25,8 @@ public struct StoreError: Error, Sendable {
   public var details: [String: String]
   /// The error below, if there was one.
   public var underlying: (any Error)?
+  /// The calls that led to an edit that was refused.
+  var trace: CallTrace?
 
   /// For code that throws as a store does, and for tests.
   public init(
@@ -40,9 +42,7 @@ public struct StoreError: Error, Sendable {
 }
 
 extension StoreError: CustomStringConvertible {
-  public var description: String {
-    "\(code.rawValue): \(message)\(remedy.map { " " + $0 } ?? "")\(details["at"].map { " (at \($0))" } ?? "")"
-  }
+  public var description: String { "\(code.rawValue): \(message)\(remedy.map { " " + $0 } ?? "")" }
 }
 
 extension StoreError: LocalizedError {
