@@ -67,7 +67,7 @@ let targets: [Target] = [
   // Rank 5: the engines, who hears of a commit, and reading without Swift types.
   Room.module("StorageMemory", ["ColumnStore", "Coordination", "Storage", "Values"]),
   Room.module("StorageLMDB", ["CLMDB", "CSystem", "ColumnStore", "Coordination", "Storage", "Values"]),
-  Room.module("StorageSQLite", ["CSQLite", "Coordination", "QueryModel", "Storage", "Values"]),
+  Room.module("StorageSQLite", ["CSQLite", "CSystem", "Coordination", "QueryModel", "Storage", "Values"]),
   Room.module("Notifications", ["ChangeTracker", "Storage", "Values", logging]),
   Room.module("Inspection", ["ChangeTracker", "QueryEngine", "QueryModel", "Storage", "Values"]),
   // Rank 6: the face.

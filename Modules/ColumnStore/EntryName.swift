@@ -16,7 +16,7 @@ enum EntryName {
 
   /// Nil for a key that no entry has.
   init?(_ key: UnsafeRawBufferPointer) {
-    guard let start = key.baseAddress, let space = EntryKey.Space(rawValue: key[0]) else { return nil }
+    guard !key.isEmpty, let start = key.baseAddress, let space = EntryKey.Space(rawValue: key[0]) else { return nil }
     func number<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type) -> T? {
       guard offset + MemoryLayout<T>.size <= key.count else { return nil }
       return T(bigEndian: start.loadUnaligned(fromByteOffset: offset, as: T.self))

@@ -34,7 +34,7 @@ public struct VersionPolicy: Sendable, Hashable {
   public func pressure(held: Int, live: Int) -> Pressure {
     guard let maximumBytes else { return .none }
     let bound = max(maximumBytes, live, 1)
-    return held >= bound ? .full : held >= bound / 2 ? .high : .none
+    return held > bound ? .full : held >= bound / 2 ? .high : .none
   }
 
   /// How near old versions are to the bound of bytes.

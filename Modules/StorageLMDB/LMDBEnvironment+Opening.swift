@@ -112,7 +112,7 @@ extension LMDBEnvironment {
     _ files: LMDBFiles, isReadOnly: Bool, _ map: MapBounds
   ) throws(StorageError) -> RawEnvironment {
     try files.refuseOtherTables()
-    try files.reserveLock(mode: mode)
+    try files.reserveLock(mode: mode, isReadOnly: isReadOnly)
     let raw = try RawEnvironment(
       files: files, isReadOnly: isReadOnly, isLockless: false, mapSize: map.first(for: files), mapSizeMax: map.last,
       mode: mode)

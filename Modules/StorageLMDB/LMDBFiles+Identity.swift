@@ -69,12 +69,20 @@ extension LMDBFiles {
   /// Gives LMDB's lock file all its blocks: it is mapped, and on a full disk a touch of one that is missing would end the
   /// process. Makes it in full length, as LMDB would, where there is none. Not while this process has the
   /// store open: closing the file would drop LMDB's locks.
-  func reserveLock(mode: UInt32) throws(StorageError) {
+  ///
+  /// On a file system that cannot be written LMDB leaves its table out by itself, and says nothing: a reader is refused with
+  /// `.permissionDenied` there, so that it is opened without the table, and with what keeps writers elsewhere away instead.
+  func reserveLock(mode: UInt32, isReadOnly: Bool) throws(StorageError) {
     var number: Int32 = 0
     // LMDB follows what it finds there and writes over it: a link, or a pipe, is refused before anything is touched.
     try checkLockFile()
     let file = cs_open_side(lock, true, true, mode, &number)
     // Who may not write it opens without it.
+    if file < 0, number == EROFS, isReadOnly {
+      throw StorageError(
+        .permissionDenied, .engine, "'\(lock)' is on a file system that cannot be written.", remedy: "Open the store for reading alone.",
+        underlyingCode: EROFS)
+    }
     if file < 0, number == EACCES || number == EROFS || number == EPERM { return }
     guard file >= 0 else { throw .system(number, doing: "open the table of readers", path: lock) }
     defer { close(file) }

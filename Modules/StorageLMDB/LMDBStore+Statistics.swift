@@ -24,10 +24,10 @@ extension LMDBStore {
     mdb_env_info(environment.pointer, &info)
     // Of a version that is as new as ours or newer by a moment: a number for people.
     result.liveBytes = max(0, (Int(info.me_last_pgno) + 1) * pageSize - result.freeBytes)
-    let oldest = LMDBStore.readers(environment).compactMap(\.transaction).reduce(number, min)
-    result.heldBytes = max(0, result.freeBytes - FreePages.count(transaction, through: oldest) * pageSize)
-    // Our own look at the table is no pin, nor what safe points hold.
+    // Our own look at the table is no pin, nor what safe points hold: that goes by itself.
     var readers = environment.safePoints.withoutPins(of: getpid()) { LMDBStore.readers(environment) }
+    let oldest = readers.compactMap(\.transaction).reduce(number, min)
+    result.heldBytes = max(0, result.freeBytes - FreePages.count(transaction, through: oldest) * pageSize)
     if let own = readers.firstIndex(of: Reader(process: getpid(), transaction: number)) { readers.remove(at: own) }
     let pins = readers.compactMap { reader -> VersionPin? in
       guard let read = reader.transaction else { return nil }

@@ -16,6 +16,7 @@ import Storage
 /// in its way. Its descriptor stays open as long as LMDB's handles: closing one of this file drops all the process's locks on it.
 final class TableGuard: Sendable {
   private let descriptor: Int32
+  private let mark = ForkMark()
 
   init(_ files: LMDBFiles) throws(StorageError) {
     var number: Int32 = 0
@@ -38,5 +39,7 @@ final class TableGuard: Sendable {
     throw .system(EAGAIN, .transaction, doing: "lock the table of readers", path: files.lock)
   }
 
-  deinit { close(descriptor) }
+  // In a child of fork it stays open, as LMDB's own descriptors do: closing one of a file drops all locks that the process has on it, and
+  // the child may have opened the store for itself by now.
+  deinit { if !mark.isStale { close(descriptor) } }
 }

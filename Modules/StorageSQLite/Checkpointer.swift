@@ -66,6 +66,7 @@ final class Checkpointer: Sendable {
   init(path: String, lock: FileWriterLock?) {
     self.path = path
     self.lock = lock
+    queue.setSpecific(key: Checkpointer.isOwn, value: ObjectIdentifier(self))
   }
 
   /// How often a checkpoint was tried. For tests.
@@ -142,7 +143,12 @@ final class Checkpointer: Sendable {
   /// Waits for what was asked for so far.
   func wait() { queue.sync {} }
 
-  /// Waits for work that is under way, and does no more.
+  private static let isOwn = DispatchSpecificKey<ObjectIdentifier>()
+
+  /// Whether the caller runs on this one's queue, and must not wait for it.
+  var isCaller: Bool { DispatchQueue.getSpecific(key: Checkpointer.isOwn) == ObjectIdentifier(self) }
+
+  /// Waits for work that is under way, and does no more. Not from its own queue.
   func close() {
     let isSyncDue = state.withLock { state in
       state.isClosed = true

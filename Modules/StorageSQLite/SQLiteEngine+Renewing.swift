@@ -48,7 +48,7 @@ extension SQLiteEngine {
       }
       if let spare, !endTransaction(spare) { break }
     }
-    if let spare { giveBackElsewhere(spare) }
+    if let spare { giveBack(spare) }
     return isDone
   }
 
@@ -62,11 +62,5 @@ extension SQLiteEngine {
       // What has not changed from before to after the snapshot was taken is what it is of.
       return connection.logState == now
     } catch { return false }
-  }
-
-  /// As `giveBack`. The last connection of a closed engine closes the checkpointer, which may be who called.
-  private func giveBackElsewhere(_ connection: Connection) {
-    if shared.withLock({ !$0.isClosed }) { return giveBack(connection) }
-    DispatchQueue.global().async { [self] in giveBack(connection) }
   }
 }

@@ -33,8 +33,8 @@ extension SQLiteEngine {
     let (pages, free) = (try connection.number(of: "page_count"), try connection.number(of: "freelist_count"))
     let pageSize = try connection.number(of: "page_size")
     statistics.freeBytes = Int(free * pageSize)
-    // A frame is a page with a header of 24 bytes.
-    if checkpointer.isHeld { statistics.heldBytes = Int(Int64(connection.logFrames.logged) * (pageSize + 24)) }
+    // A frame is a page, and a header, which counts for nothing beside it.
+    if checkpointer.isHeld { statistics.heldBytes = Int(Int64(connection.logFrames.logged) * pageSize) }
     statistics.liveBytes = Int(max(0, pages - free) * pageSize)
     statistics.historyVersions = try connection.historyBounds()
     return statistics

@@ -1,5 +1,6 @@
 import CSQLite
 import Coordination
+import Dispatch
 import Storage
 import Synchronization
 import Values
@@ -77,7 +78,7 @@ extension SQLiteEngine {
 
   /// Before the commit in the file: what may be missing for its durability is missed now, while nobody sees it.
   func prepareCommit(_ durability: Durability) throws(StorageError) {
-    try checkFiles()
+    try checkFiles(beforeCommit: true)
     guard durability == .full, shared.withLock({ $0.durability.connectionIsFull }) != true else { return }
     try log.withLock { log throws(StorageError) in
       if log == nil { log = try LogFile(database: file.path) }
@@ -85,15 +86,15 @@ extension SQLiteEngine {
   }
 
   /// Throws when whoever opens the store now would find other files than those that are written.
-  private func checkFiles() throws(StorageError) {
-    if let files = commitFiles.withLock({ $0 }) { try files.check(file) }
+  private func checkFiles(beforeCommit: Bool) throws(StorageError) {
+    if let files = commitFiles.withLock({ $0 }) { try files.check(file, beforeCommit: beforeCommit) }
   }
 
   /// After the commit in the file: makes it as durable as was asked for, and tells everybody. `isNewLayout`: the catalog came
   /// with it, and nobody needs to read it.
   func committed(_ state: SnapshotState, isNewLayout: Bool, _ durability: Durability) throws(StorageError) {
     // Replaced since it was looked at before: what was written is in files that nobody will find.
-    try checkFiles()
+    try checkFiles(beforeCommit: false)
     if isNewLayout { remember(state.layout, Int64(clamping: state.version.rawValue)) }
     let wasFull = shared.withLock { shared in
       defer { shared.durability.note(durability) }
@@ -144,6 +145,11 @@ extension SQLiteEngine {
     guard let unused else { return }
     // Closing a connection of the parent's does nothing.
     if mark.isStale { return }
+    // The checkpointer may be the last to give a connection back, and would wait for itself.
+    if checkpointer.isCaller { DispatchQueue.global().async { [self] in letGo(of: unused) } } else { letGo(of: unused) }
+  }
+
+  private func letGo(of unused: [Connection]) {
     checkpointer.close()
     // Every connection before the presence: the last to close takes the log away by its name, and by then another store
     // may have it.

@@ -93,12 +93,13 @@ struct CommitFiles: Sendable {
   }
 
   /// Throws when whoever opens the store now would find other files than these, or could.
-  func check(_ file: StoreFile) throws(StorageError) {
+  /// A second name is looked for before a commit alone (`beforeCommit`): one that was given to the file afterwards takes nothing back.
+  func check(_ file: StoreFile, beforeCommit: Bool) throws(StorageError) {
     guard let now = CommitFiles(file), now.numbers == numbers else {
       throw StorageError(
         .replaced, .engine, "'\(file.path)' or its log was removed or replaced while the store was open; the commit does not count.",
         remedy: "Close the store in every process, and open what is there now.")
     }
-    if now.isNamedTwice { throw StoreFile.secondName(file.path) }
+    if beforeCommit, now.isNamedTwice { throw StoreFile.secondName(file.path) }
   }
 }

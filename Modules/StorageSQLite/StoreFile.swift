@@ -1,4 +1,5 @@
 import CSQLite
+import CSystem
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -74,7 +75,7 @@ struct StoreFile {
     // Somebody else may have made it while we waited.
     let found = try FileHeader.read(path)
     guard found == .missing || found == .empty else { return false }
-    let aside = "\(path).new-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+    let aside = asidePath
     // Nobody else's file, and no link to one.
     let descriptor = open(aside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw .system(errno, doing: "make", path: path) }
@@ -84,9 +85,24 @@ struct StoreFile {
     close(descriptor)
     guard number == 0 else { throw .system(number ?? ENOENT, doing: "keep the owner and the permissions of", path: path) }
     try StoreFile.make(aside)
-    guard rename(aside, path) == 0 else { throw .system(errno, doing: "make", path: path) }
+    if found == .empty {
+      guard rename(aside, path) == 0 else { throw .system(errno, doing: "make", path: path) }
+    } else {
+      // Never over a store that somebody has made meanwhile, whose coordination file may be another one.
+      let number = cs_rename_new(aside, path)
+      if number == EEXIST { return false }
+      if number != 0 { throw .system(number, doing: "make", path: path) }
+    }
     try LogFile.syncDirectory(of: path)
     return true
+  }
+
+  /// A name that nobody knows before, in the same folder; shorter than a long one of the store's, for which there would be no room.
+  private var asidePath: String {
+    var (folder, name) = ("", path[...])
+    if let slash = path.lastIndex(of: "/") { (folder, name) = (String(path[...slash]), path[path.index(after: slash)...]) }
+    while name.utf8.count > 120 { name.removeLast() }
+    return "\(folder)\(name).new-\(getpid())-\(UInt64.random(in: 0 ... .max))"
   }
 
   private static func make(_ path: String) throws(StorageError) {

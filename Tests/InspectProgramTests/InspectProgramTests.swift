@@ -163,7 +163,8 @@ private struct Shop {
     let whole = try Data(contentsOf: shop.url)
     let directory = TemporaryDirectory()
     let url = directory.url.appending(path: "cut")
-    for length in [1, 16, 100, 4_095, 4_096, 8_192, 12_288, whole.count / 2, whole.count - 4_096, whole.count - 1] where length < whole.count {
+    let lengths = [1, 16, 100, 4_095, 4_096, 8_192, 12_288, whole.count / 2, whole.count - 4_096, whole.count - 1]
+    for length in lengths where length < whole.count {
       try whole.prefix(length).write(to: url)
       let run = try InspectProcess(["dump", url.path, "--format", "ndjson"])
       #expect(run.isExit && [0, 3, 4].contains(run.status), "\(length) of \(whole.count): \(run.status) \(run.errors)")

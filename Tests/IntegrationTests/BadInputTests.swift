@@ -125,10 +125,8 @@ import Vivarium
     #expect(code { try store.write { _ = try store.create(Leaf.self, value: ["name": "a", "extra": list]) } } == .typeMismatch)
     #expect(code { try store.write { _ = try store.create(Leaf.self, value: ["name": "a", "extra": ScalarSamples.nested(101)]) } } == .typeMismatch)
     let leaf = Leaf(name: "mixed")
-    try store.write {
-      try store.add(leaf)
-      leaf.extra = AnyValue(ScalarSamples.nested(500))
-    }
+    try store.write { try store.add(leaf) }
+    #expect(code { try store.write { leaf.extra = AnyValue(ScalarSamples.nested(500)) } } == .typeMismatch)
     #expect(leaf.extra.isNull)
     try store.write { try store.delete(leaf) }
     // Objects that lead to each other may be as many as they like.
@@ -269,19 +267,20 @@ import Vivarium
     defer { withExtendedLifetime(directory) {} }
     let leaf = Leaf(name: "a")
     try store.write { try store.add(leaf) }
+    func refused(_ edit: () -> Void) { #expect(code { try store.savepoint(edit) } == .indexOutOfRange) }
     func poke(_ count: Int) throws {
       try store.write {
         for position in [-1, count, Int.max, Int.min] {
           #expect(leaf.words[position] == "" && leaf.others[position].isInvalidated && leaf.tags[position] == "")
-          leaf.words[position] = "x"
-          leaf.words.remove(at: position)
-          leaf.words.move(from: position, to: 0)
-          leaf.words.swapAt(0, position)
-          if position != count { leaf.words.insert("x", at: position) }
+          refused { leaf.words[position] = "x" }
+          refused { leaf.words.remove(at: position) }
+          refused { leaf.words.move(from: position, to: 0) }
+          if position != 0 { refused { leaf.words.swapAt(0, position) } }
+          if position != count { refused { leaf.words.insert("x", at: position) } }
           _ = store.objects(Rooted.self)[position]
         }
-        leaf.words.removeSubrange(count..<count + 5)
-        leaf.words.replaceSubrange(count + 3..<count + 5, with: [] as [String])
+        refused { leaf.words.removeSubrange(count..<count + 5) }
+        refused { leaf.words.replaceSubrange(count + 3..<count + 5, with: [] as [String]) }
         leaf.words.removeFirst(0)
         leaf.words.removeLast(-3)
       }
@@ -289,7 +288,9 @@ import Vivarium
     }
     try poke(0)
     try store.write {
-      #expect(leaf.words.removeFirst() == "" && leaf.words.removeLast() == "" && leaf.others.removeLast().isInvalidated)
+      refused { #expect(leaf.words.removeFirst() == "") }
+      refused { #expect(leaf.words.removeLast() == "") }
+      refused { #expect(leaf.others.removeLast().isInvalidated) }
       leaf.words.append(contentsOf: ["p", "q", "r"])
     }
     try poke(3)

@@ -13,14 +13,14 @@ import Vivarium
     let directory = TemporaryDirectory("paths")
     let file = directory.file("Bücher und 文書.store")
     let first = try Store(engine.configuration(file))
-    let links = (soft: directory.file("soft"), hard: directory.file("hard"))
-    try FileManager.default.createSymbolicLink(at: links.soft, withDestinationURL: file)
-    // An LMDB file has one name: its lock file is found by it.
-    if engine != .lmdb { try FileManager.default.linkItem(at: file, to: links.hard) }
+    // Two symbolic links: a file has one name of its own, by which its side files are found.
+    let links = (directory.file("soft"), directory.file("softer"))
+    try FileManager.default.createSymbolicLink(at: links.0, withDestinationURL: file)
+    try FileManager.default.createSymbolicLink(at: links.1, withDestinationURL: links.0)
     try FileManager.default.createDirectory(at: directory.file("inner"), withIntermediateDirectories: false)
     let winding = URL(fileURLWithPath: directory.url.path + "/inner/.././" + file.lastPathComponent)
     var stores = [first]
-    for url in [links.soft, engine == .lmdb ? file : links.hard, winding] { stores.append(try Store(engine.configuration(url))) }
+    for url in [links.0, links.1, winding] { stores.append(try Store(engine.configuration(url))) }
     try stores[1].write { try stores[1].add(Book(title: "by the link")) }
     for store in stores {
       store.refresh()

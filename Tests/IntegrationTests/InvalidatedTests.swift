@@ -53,14 +53,18 @@ import Vivarium
       if end == .deletedInThisWrite { try store.delete(leaf) }
       read(leaf)
       try refuse(leaf, friend, store)
-      edit(leaf, friend)
+      let refused = #expect(throws: StoreError.self) { try store.savepoint { edit(leaf, friend) } }
+      #expect(refused?.code == .objectDeleted)
       #expect(words.isEmpty && tags.isEmpty && notes.isEmpty && others.isEmpty && results.isEmpty && owners.isEmpty)
       #expect(words.toArray() == [] && tags.toArray() == [] && notes.keys == [] && !tags.contains("t"))
       #expect(words.first == nil && tags.first == nil && notes["k"] == nil && words.description == "[]")
-      words.append("more")
-      tags.insert("more")
-      notes["more"] = "x"
-      others.append(Leaf(name: "via a list that is gone"))
+      let edits: [() -> Void] = [
+        { words.append("more") }, { tags.insert("more") }, { notes["more"] = "x" },
+        { others.append(Leaf(name: "via a list that is gone")) },
+      ]
+      for edit in edits {
+        #expect(throws: StoreError.self) { try store.savepoint(edit) }
+      }
       #expect(store.resolve(reference) == nil)
     }
     read(leaf)
@@ -191,9 +195,12 @@ import Vivarium
       ] {
         #expect(throws: StoreError.self) { try call() }
       }
-      leaf["next"] = .link(ObjectKey(77))
-      leaf["others"] = .int(1)
-      dynamic["next"] = .link(ObjectKey(77))
+      let edits: [() -> Void] = [
+        { leaf["next"] = .link(ObjectKey(77)) }, { leaf["others"] = .int(1) }, { dynamic["next"] = .link(ObjectKey(77)) },
+      ]
+      for edit in edits {
+        #expect(throws: StoreError.self) { try store.savepoint(edit) }
+      }
     }
     #expect(leaf.next == nil && leaf["next"] == .null && leaf.others.isEmpty && store.objects(Leaf.self).count == 1)
     #expect(store.objects(Stalk.self).count == 1)

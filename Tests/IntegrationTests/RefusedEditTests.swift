@@ -70,7 +70,9 @@ import Vivarium
     try body("replace outside", .indexOutOfRange) { $0.badges.replaceSubrange(0..<200, with: [Badge(id: 1)]) }
     try body("replace a part outside", .indexOutOfRange) { $0.scores[1..<4] = LiveList([5, 6])[0..<2] }
     try body("remove outside", .indexOutOfRange) { $0.scores.remove(at: 5) }
-    try body("remove the first of none", .indexOutOfRange) { $0.scores.removeFirst() }
+    try body("remove the first of none", .indexOutOfRange) { $0.badges.removeFirst() }
+    try body("remove where no position is", .indexOutOfRange) { $0.scores.remove(at: -1) }
+    try body("the primary key of another", .primaryKeyIsFixed) { $0.id = 2 }
     try body("move outside", .indexOutOfRange) { $0.scores.move(from: 0, to: 9) }
     try body("swap outside", .indexOutOfRange) { $0.scores.swapAt(0, 9) }
   }
@@ -204,23 +206,6 @@ import Vivarium
     #expect(thrown?.code == .objectDeleted)
     #expect(!badge.isManaged && !account.isInvalidated && store.objects(Badge.self).count == 1)
   }
-
-  #if DEBUG && os(Linux)
-  @Test func theErrorNamesTheLineOfTheEdit() throws {
-    let (store, place) = try makeStore(.memory)
-    defer { withExtendedLifetime(place) {} }
-    let account = try #require(store.object(Account.self, forPrimaryKey: 1))
-    var line = 0
-    let thrown = error {
-      try store.write {
-        line = #line + 1
-        account.email = "two"
-        account.badges.append(Badge(id: 2))
-      }
-    }
-    #expect(thrown?.editedAt == "IntegrationTests/RefusedEditTests.swift:\(line)")
-  }
-  #endif
 
   @Test(arguments: Engine.allCases) func aPartOfAListIsReplacedByAsManyAsAreGiven(engine: Engine) throws {
     let (store, place) = try makeStore(engine)

@@ -89,7 +89,9 @@ import Vivarium
     }
     for number in 0..<20 { try write(number) }
     let error = #expect(throws: StoreError.self) {
-      for number in 0..<2_000 { try writer.write { writer.objects(Book.self)[number % 20].title = String(repeating: "\(number) ", count: 20_000) } }
+      for number in 0..<2_000 {
+        try writer.write { writer.objects(Book.self)[number % 20].title = String(repeating: "\(number) ", count: 20_000) }
+      }
     }
     #expect(error?.code == .tooManyVersions && error?.message.contains("'forgotten'") == true)
     #expect(try writer.statistics().heldBytes >= 1 << 20 && writer.statistics().heldBytes < 16 << 20)

@@ -9,9 +9,9 @@ struct VersionPolicyTests {
     #expect(policy.pressure(held: 0, live: 0) == .none)
     #expect(policy.pressure(held: gigabyte / 2 - 1, live: 4096) == .none)
     #expect(policy.pressure(held: gigabyte / 2, live: 4096) == .high)
-    #expect(policy.pressure(held: gigabyte, live: 4096) == .full)
+    #expect(policy.pressure(held: gigabyte + 1, live: 4096) == .full)
     #expect(policy.pressure(held: gigabyte, live: 10 * gigabyte) == .none)
-    #expect(policy.pressure(held: 10 * gigabyte, live: 10 * gigabyte) == .full)
+    #expect(policy.pressure(held: 10 * gigabyte + 1, live: 10 * gigabyte) == .full)
   }
 
   @Test func withoutABoundNothingIsTooMuch() {

@@ -101,7 +101,12 @@ where Element: PersistableElement {
   @discardableResult
   public nonmutating func remove(at position: Int) -> Element {
     let element = self[position]
-    if position >= 0, position < Int.max { removeSubrange(position..<position + 1) }
+    if case .store(let handle) = place, position < 0 || position == .max {
+      // No range says this.
+      handle.attempt { _ throws(StoreError) in throw .indexOutOfRange(position, count: handle.count) }
+    } else {
+      removeSubrange(position..<position + 1)
+    }
     return element
   }
 

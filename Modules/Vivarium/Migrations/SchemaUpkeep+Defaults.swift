@@ -38,7 +38,7 @@ extension SchemaUpkeep {
             message: "is new and has no default, and \(count) objects need a value: give it a default, make it optional, or set it in a "
               + "migration; if it was renamed, say so there with 'renameProperty'"))
       }
-      let evaluated = added.filter { defaults.isEvaluated($0) }
+      let evaluated = defaults.evaluated(of: added)
       if !evaluated.isEmpty { result[type] = evaluated }
     }
     if !faults.isEmpty { throw .schemaMismatch(faults) }

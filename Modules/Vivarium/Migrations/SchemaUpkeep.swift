@@ -139,7 +139,8 @@ extension SchemaUpkeep {
     for case .addedProperty(let type, let property) in plan.steps { added[type, default: []].insert(property) }
     for (type, names) in added.sorted(by: { $0.key < $1.key }) {
       guard let defaults = configuration.defaults(of: type, in: plan.working) else { continue }
-      let evaluated = names.filter { defaults.isEvaluated($0) }
+      _ = try defaults.row()
+      let evaluated = defaults.evaluated(of: names)
       if !evaluated.isEmpty { try fill(type, evaluated, write) }
     }
   }

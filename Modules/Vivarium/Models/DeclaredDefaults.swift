@@ -41,10 +41,16 @@ struct DeclaredDefaults {
   /// The names of properties that have no default and cannot be without a value.
   var required: [String] { adoption.missing.map { schema.properties[$0].name } }
 
-  /// Whether what a column reads as by itself, without anything being stored, may be another value than the declared default.
-  func isEvaluated(_ name: String) -> Bool {
-    guard let property = schema.properties.first(where: { $0.name == name }) else { return false }
-    return property.isScalar && !property.isRelationship && property.derivation == nil && property.defaultValue == nil
+  /// Those of some properties whose values have to be written to objects that are there: what their columns read as by themselves, null or
+  /// zero, is not what was evaluated last. Most new properties are none of these, and their objects need not be touched.
+  func evaluated(of names: Set<String>) -> Set<String> {
+    var result: Set<String> = []
+    for property in schema.properties where names.contains(property.name) && property.defaultValue == nil {
+      guard let column = entry[property.name], let found = values([property.name]).first, found.value != column.absentValue
+      else { continue }
+      result.insert(property.name)
+    }
+    return result
   }
 }
 

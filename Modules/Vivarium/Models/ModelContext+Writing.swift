@@ -63,20 +63,22 @@ extension ModelContext {
     _ key: Int64, _ ordinal: Int, _ write: RecordedTransaction,
     _ body: (RecordedTransaction, ColumnID, ObjectKey) throws(StorageError) -> Bool
   ) throws(StoreError) {
-    let differs: Bool
+    var (differs, isTaken) = (false, false)
     do throws(StorageError) {
       try write.beginSavepoint()
       do throws(StorageError) {
         differs = try body(write, columns[ordinal], ObjectKey(key))
       } catch {
         try write.rollbackToSavepoint()
-        throw error
+        // What another object has is another key, and as fixed as any.
+        guard error.code == .uniqueViolation else { throw error }
+        isTaken = true
       }
-      if differs { try write.rollbackToSavepoint() } else { try write.releaseSavepoint() }
+      if differs { try write.rollbackToSavepoint() } else if !isTaken { try write.releaseSavepoint() }
       store.dropWindows()
     } catch {
       throw StoreError(error, in: write.transaction.catalog, type: schema.name, key: key)
     }
-    if differs { throw .primaryKeyIsFixed(type: schema.name, property: properties[ordinal].schema.name) }
+    if differs || isTaken { throw .primaryKeyIsFixed(type: schema.name, property: properties[ordinal].schema.name) }
   }
 }

@@ -13,7 +13,7 @@ extension Store {
   /// the savepoint round it when that ends. Without a write it is a mistake of the program.
   func refuse(_ error: StoreError) {
     guard writing != nil else { return misuse(error) }
-    if edits.fault == nil { edits.fault = error.traced() }
+    if edits.fault == nil { edits.fault = error }
   }
 
   /// Runs an edit that may add objects to the store on its way: when it throws, those are unmanaged again.

@@ -263,9 +263,7 @@ extension Store {
     guard error.isMistakeOfProgram else { return readOfNothing(error) }
     switch configuration.misuse {
     case .trapInDebug:
-      #if DEBUG
-      assertionFailure("\(error)\(error.traced().editedAt.map { " At \($0)." } ?? "")")
-      #endif
+      assertionFailure("\(error)")
       StoreLog.warning("\(error)")
     case .log: StoreLog.warning("\(error)")
     case .ignore: break

@@ -25,8 +25,6 @@ public struct StoreError: Error, Sendable {
   public var details: [String: String]
   /// The error below, if there was one.
   public var underlying: (any Error)?
-  /// The calls that led to an edit that was refused.
-  var trace: CallTrace?
 
   /// For code that throws as a store does, and for tests.
   public init(
