@@ -16,7 +16,7 @@ struct VersionPolicyTests {
 
   @Test func withoutABoundNothingIsTooMuch() {
     #expect(VersionPolicy(maximumBytes: nil).pressure(held: .max, live: 0) == .none)
-    #expect(VersionPolicy(maximumBytes: 0).pressure(held: 1, live: 0) == .full)
+    #expect(VersionPolicy(maximumBytes: 0).pressure(held: 2, live: 0) == .full)
     #expect(VersionPolicy.Pressure.none < .high && VersionPolicy.Pressure.high < .full)
   }
 }
