@@ -7,7 +7,7 @@ import Testing
     let seed = SeededGenerator.forTest().seed
     let run = try ModelRun(ConformanceSubject({ ReferenceBackend(seed: 77) }, persists: true), seed: seed)
     // Long enough for every kind: in a thousand steps a seed in some hundreds opens no snapshot.
-    try run.play(4_000)
+    try run.play(2_000)
     let kinds = ["insert", "delete", "set", "edit", "savepoint", "release", "undo", "commit", "rollback", "read", "compare", "history"]
     for kind in kinds {
       #expect(run.played[kind, default: 0] > 0, "no \(kind)")
