@@ -141,7 +141,9 @@ final class RawEnvironment: Sendable {
 
 /// One of LMDB's handles.
 struct Handle: Sendable {
-  /// Safe to share: LMDB's environment functions that we use are safe from any thread, and the pointer is set once.
+  // `nonisolated(unsafe)` is sound because the pointer is a constant, set once by `init` and never by what a file holds, and whatever is
+  // called with it from several threads (beginning transactions, asking for sizes) LMDB lets any thread call at any time. It
+  // dangles only after `close`, which `RawEnvironment` calls when the last transaction of the environment has ended.
   nonisolated(unsafe) let pointer: OpaquePointer
 
   init(

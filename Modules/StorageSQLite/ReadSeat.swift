@@ -14,7 +14,9 @@ import Values
 /// file, the same version can be read from there, so the engine gives the resting read another connection that stands on the
 /// very same state and needs no log. The transaction does not notice: whoever uses the connection has claimed it.
 ///
-/// Safe to share: `connection`, `state` and `isUnlogged` are only touched by who has the claim.
+/// `@unchecked` is sound because its variables, `connection`, `state` and `isUnlogged`, are only touched by who has the claim: an atomic
+/// that one thread at a time takes from free to taken, acquiring, and gives back releasing, so that the next sees what the last
+/// wrote. Everything else is a constant or an atomic. No value from a file has a part in it.
 final class ReadSeat: @unchecked Sendable {
   private enum Claim {
     static let free: UInt8 = 0
