@@ -38,7 +38,7 @@ final class LMDBWriter: KeyValueWriter {
     let (version, byteCount) = (batch.version, batch.byteCount)
     try environment.checkInPlace()
     try environment.safePoints.prepare(environment, durability, bytes: byteCount)
-    try makeRoom(for: batch.count, byteCount)
+    makeRoom(for: batch.count, byteCount)
     let (transaction, handle) = try environment.beginLMDBWrite(.transaction)
     // Only the holder of the writer's lock commits, so nobody else reads or sets the flag now.
     mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), durability == .full ? 0 : 1)
@@ -67,7 +67,7 @@ final class LMDBWriter: KeyValueWriter {
   /// Sees to it that the map has room for whatever a batch may need: once the values are being put, and let go of, there is no
   /// second try. The bound is far above what most batches take, and costs address space alone; where there is none
   /// left LMDB may do with less.
-  private func makeRoom(for count: Int, _ byteCount: Int) throws(StorageError) {
+  private func makeRoom(for count: Int, _ byteCount: Int) {
     var (info, statistics) = (MDB_envinfo(), MDB_stat())
     mdb_env_info(environment.pointer, &info)
     mdb_env_stat(environment.pointer, &statistics)

@@ -1,6 +1,5 @@
 import CSQLite
 import Coordination
-import Dispatch
 import Storage
 import Synchronization
 import Values
