@@ -14,12 +14,9 @@ public func onThread(_ body: @escaping @Sendable () -> Void) -> Signal {
   return done
 }
 
-/// Waits for work on a thread of its own: what may block, and would keep a task from its thread.
-public func elsewhere(_ body: @escaping @Sendable () -> Void) async {
+/// Waits for work on a thread of its own, and gives what it made: for what may block, and would keep a task from its thread.
+public func elsewhere<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
   await withCheckedContinuation { continuation in
-    onThread {
-      body()
-      continuation.resume()
-    }
+    onThread { continuation.resume(returning: body()) }
   }
 }
