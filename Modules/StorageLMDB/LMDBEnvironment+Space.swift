@@ -18,7 +18,7 @@ import Synchronization
 extension LMDBEnvironment {
   private static let spaceQueue = DispatchQueue(label: "vivarium.lmdb.space", qos: .utility)
   /// How long writers are held up at a time.
-  private static let slice: Duration = .milliseconds(5)
+  static let slice: Duration = .milliseconds(5)
   /// What a store may take beyond twice what it holds before space is given back by itself.
   private static let slackBytes = 4 << 20
   private static let watchSecondsMax = 4
@@ -26,8 +26,8 @@ extension LMDBEnvironment {
   /// Gives back the blocks of all pages that no version needs: those freed by transactions up to the oldest that anybody
   /// reads. LMDB itself uses only older ones again, because a crash may put it back by one transaction; here that cannot be,
   /// as everything is on the disk. Holds the rights to write, ours and LMDB's, for a few milliseconds at a time.
-  /// Returns the bytes that the file takes less on the disk.
-  func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int {
+  /// Returns the bytes that the file takes less on the disk. `slice`: how long holes are made before others may write.
+  func reclaimSpace(_ deadline: Deadline, slice: Duration = LMDBEnvironment.slice) throws(StorageError) -> Int {
     try mark.check()
     let before = files.allocatedBytes
     var file: Int32 = -1
@@ -46,7 +46,7 @@ extension LMDBEnvironment {
       clearDeadReaders()
       // Everything is on the disk then, and no crash puts the store back to a version that needs the pages.
       try safePoints.prepare(self, .full, bytes: 0)
-      next = try whileNobodyCommits { newest throws(StorageError) in try punch(file, from: from, newest: newest) }
+      next = try whileNobodyCommits { newest throws(StorageError) in try punch(file, from: from, slice, newest: newest) }
     }
     return max(0, before - files.allocatedBytes)
   }
@@ -133,17 +133,24 @@ extension LMDBEnvironment {
     return isLarge(FreePages.count(transaction, through: oldestTransaction(transaction))) ? .due : .held
   }
 
-  /// Punches free pages from page `from` on until the time is over; where to go on, or nil at the end. `newest` reads the
-  /// newest version, and nobody commits.
-  private func punch(_ file: Int32, from: UInt64, newest: OpaquePointer) throws(StorageError) -> UInt64? {
-    let end = ContinuousClock.now + LMDBEnvironment.slice
+  /// Punches free pages from page `from` on until the slice of time is over; where to go on, or nil at the end. `newest` reads
+  /// the newest version, and nobody commits.
+  ///
+  /// One run of pages is dealt with however little time there is, and the slice begins after the walk over the lists: where the
+  /// walk alone takes longer, on a slow machine, this would come back to the same page for ever.
+  private func punch(
+    _ file: Int32, from: UInt64, _ slice: Duration, newest: OpaquePointer
+  ) throws(StorageError) -> UInt64? {
     var info = MDB_envinfo()
     mdb_env_info(pointer, &info)
     // Between the meta pages and the last page that was ever given out.
     let pages = 2..<max(2, UInt64(info.me_last_pgno) + 1)
     let runs = FreePages.runs(newest, through: oldestTransaction(newest), within: pages)
+    let end = ContinuousClock.now + slice
+    var hasBegun = false
     for run in runs where run.upperBound > from {
-      if ContinuousClock.now > end { return run.lowerBound }
+      if hasBegun, ContinuousClock.now > end { return run.lowerBound }
+      hasBegun = true
       let start = Int64(run.lowerBound) * Int64(pageSize)
       let length = Int64(run.count) * Int64(pageSize)
       // Holes already.
