@@ -1,10 +1,11 @@
 import ColumnStore
 import Foundation
 import Storage
-import StorageLMDB
 import TestSupport
 import Testing
 import Values
+
+@testable import StorageLMDB
 
 /// LMDB's file never gets shorter; its free pages can be given back all the same.
 struct LMDBSpaceTests {
