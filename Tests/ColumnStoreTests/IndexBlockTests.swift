@@ -89,6 +89,27 @@ import Testing
       }
     }
   }
+
+  @Test func damagedBlocksOfNumbersAreRefusedOrReadWithinTheirBytes() {
+    var random = SeededGenerator.forTest()
+    for spread in [1, 200, 60_000, 3_000_000_000] {
+      var entries = (0..<60).map { _ in
+        WordIndexEntry(word: 1 << 63 + UInt64(random.below(spread)), packed: Int64(random.below(spread)) << 1)
+      }
+      WordIndexEntry.sort(&entries)
+      let good = Array(WordIndexEntry.encode(entries[...]).bytes)
+      for _ in 0..<2_000 {
+        var bytes = good
+        for _ in 0...random.below(3) { bytes[random.below(bytes.count)] = UInt8(random.below(256)) }
+        if random.oneIn(3) { bytes.removeLast(random.below(bytes.count)) }
+        let damaged = ValueBuffer(bytes)
+        guard let block = try? IndexBlock(damaged.bytes, isWord: true) else { continue }
+        for i in 0..<block.count { _ = (block.word(at: i), block.object(at: i)) }
+        let position = block.position(ofWord: UInt64(random.below(spread)), object: .min)
+        #expect((0...block.count).contains(position))
+      }
+    }
+  }
 }
 
 extension ValueBuffer {

@@ -49,6 +49,8 @@ import Testing
 
   @Test func anExpectedErrorMustCome() throws {
     #expect(try outcome("b > 1", "", "\"error\": true, \"error_kind\": \"unknown-property\"") == (1, 0))
+    #expect(try outcome("b > 1", "", "\"error\": true, \"error_kind\": \"syntax\"") == (0, 1))
+    #expect(try outcome("b > 1", "", "\"error\": true, \"error_kind\": \"a kind that nobody knows\"") == (0, 1))
     #expect(try outcome("a > 1", "", "\"error\": true") == (0, 1))
     #expect(try outcome("a >", "", "\"expect_ids\": [], \"expect_count\": 0") == (0, 1))
   }

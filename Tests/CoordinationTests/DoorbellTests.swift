@@ -107,7 +107,16 @@ struct DoorbellTests {
     own.withLock { $0 = listener }
     version.withLock { $0 = Version(1) }
     bell.ring()
-    stopped.wait()
+    #expect(stopped.wait(timeout: .now() + .seconds(900)) == .success)
+    // It hears no more.
+    let witness = Ear()
+    let other = witness.listen(bell)
+    version.withLock { $0 = Version(2) }
+    witness.commit()
+    bell.ring()
+    #expect(witness.heard.wait(timeout: .now() + .seconds(900)) == .success)
+    #expect(stopped.wait(timeout: .now()) == .timedOut)
+    other.stop()
   }
 
   @Test func aRingInAnotherProcessIsHeard() async throws {
@@ -119,7 +128,8 @@ struct DoorbellTests {
     await #expect(processExitsWith: .success) { [path = path as String] in
       try FileDoorbell(path: path, isReadOnly: false).ring()
     }
-    ear.heard.wait()
+    #expect(ear.heard.wait(timeout: .now() + .seconds(900)) == .success)
+    #expect(ear.count.withLock { $0 } == 1)
     listener.stop()
   }
 
@@ -131,7 +141,8 @@ struct DoorbellTests {
     let listener = ear.listen(linked)
     ear.commit()
     bell.ring()
-    ear.heard.wait()
+    #expect(ear.heard.wait(timeout: .now() + .seconds(900)) == .success)
+    #expect(ear.count.withLock { $0 } == 1)
     listener.stop()
   }
 

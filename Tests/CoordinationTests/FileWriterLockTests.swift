@@ -90,9 +90,11 @@ struct FileWriterLockTests {
   }
 
   @Test func aForeignFileIsRefused() throws {
-    try Data("something else entirely".utf8).write(to: URL(fileURLWithPath: scratch.file("a.coord")))
+    let text = Data("something else entirely".utf8)
+    try text.write(to: URL(fileURLWithPath: scratch.file("a.coord")))
     let error = #expect(throws: StorageError.self) { _ = try FileWriterLock(path: scratch.file("a.coord")) }
     #expect(error?.code == .foreignFile)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.file("a.coord"))) == text)
   }
 
   @Test func aMissingDirectoryIsATypedError() throws {

@@ -65,6 +65,8 @@ struct WriterLockTests {
   @Test(arguments: Kind.allCases) func aFreeLockIsGivenEvenWhenTheDeadlineHasPassed(_ kind: Kind) throws {
     let lock = try makeLock(kind)
     let hold = try lock.acquire(.after(.zero))
+    // It is a hold like any other: the next has to wait.
+    #expect(throws: StorageError.self) { _ = try lock.acquire(.after(.zero)) }
     hold.release()
   }
 
@@ -90,8 +92,10 @@ struct WriterLockTests {
   @Test(arguments: Kind.allCases) func anotherThreadMayRelease(_ kind: Kind) async throws {
     let lock = try makeLock(kind)
     let hold = try lock.acquire(.never)
+    #expect(throws: StorageError.self) { _ = try lock.acquire(.after(.zero)) }
     await Task.detached { hold.release() }.value
     let next = try lock.acquire(.after(.zero))
+    #expect(throws: StorageError.self) { _ = try lock.acquire(.after(.zero)) }
     next.release()
   }
 

@@ -49,6 +49,8 @@ let byProject = [SortKey(\TaskItem.projectID), SortKey(\TaskItem.name)]
 
 extension ResultsController where T == TaskItem, U == String {
   /// Everything as text: `["1: a b", "2: c"]`.
+  /// Every row, in order.
+  var names: [String] { sections.flatMap { Array($0) } }
   var text: [String] { sections.map { "\($0.name): \($0.joined(separator: " "))" } }
 }
 

@@ -115,15 +115,22 @@ struct LMDBStoreTests {
 
   @Test func droppingTheWriterLetsTheNextOneIn() throws {
     _ = try store.acquireWriter(.never)
-    try store.acquireWriter(.after(.zero)).end()
+    let writer = try store.acquireWriter(.after(.zero))
+    // The next is a writer, and keeps others out.
+    #expect(throws: StorageError.self) { _ = try store.acquireWriter(.after(.zero)) }
+    try writer.apply(KeyValueBatch([("a", "1")], 1), .relaxed)
+    writer.end()
+    #expect(try store.text("a") == "1")
   }
 
   @Test func aListenerHearsACommit() throws {
     let heard = DispatchSemaphore(value: 0)
     let listener = try store.addCommitListener { heard.signal() }
     try store.put([("a", "1")], 1)
-    heard.wait()
+    #expect(heard.wait(timeout: .now() + .seconds(900)) == .success)
     listener.stop()
+    try store.put([("a", "2")], 2)
+    #expect(heard.wait(timeout: .now()) == .timedOut)
   }
 
   @Test func aClosedStoreBeginsNothing() throws {
