@@ -51,143 +51,203 @@ let syntax: [Target.Dependency] = [
 
 let targets: [Target] = [
   // Rank 0: what the system has.
-  Room.module("CSystem"),
-  Room.system("CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev", brew: "lmdb"),
-  Room.system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
+  Room.module("CVivariumSystem"),
+  Room.system("CVivariumLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev", brew: "lmdb"),
+  Room.system("CVivariumSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
   // Rank 0 to 2: values, the question, the plug point.
-  Room.module("Values"),
-  Room.module("QueryModel", ["Values"]),
-  Room.module("Storage", ["Values", "QueryModel"]),
+  Room.module("StoreValues"),
+  Room.module("QueryModel", ["StoreValues"]),
+  Room.module("StorageInterface", ["QueryModel", "StoreValues"]),
   // Rank 3 and 4: what stands on the plug point and knows no database.
-  Room.module("Coordination", ["CSystem", "Storage", "Values"]),
-  Room.module("ColumnStore", ["Coordination", "QueryModel", "Storage", "Values"]),
-  Room.module("QueryEngine", ["CSystem", "QueryModel", "Storage", "Values"]),
-  Room.module("ChangeTracker", ["QueryModel", "Storage", "Values"]),
-  Room.module("SyncModel", ["Values"]),
+  Room.module("StorageCoordination", ["CVivariumSystem", "StorageInterface", "StoreValues"]),
+  Room.module("ColumnStore", ["QueryModel", "StorageCoordination", "StorageInterface", "StoreValues"]),
+  Room.module("QueryEngine", ["CVivariumSystem", "QueryModel", "StorageInterface", "StoreValues"]),
+  Room.module("ChangeTracker", ["QueryModel", "StorageInterface", "StoreValues"]),
+  Room.module("SyncModel", ["StoreValues"]),
   // Rank 5: the engines, who hears of a commit, and reading without Swift types.
-  Room.module("StorageMemory", ["ColumnStore", "Coordination", "Storage", "Values"]),
-  Room.module("StorageLMDB", ["CLMDB", "CSystem", "ColumnStore", "Coordination", "Storage", "Values"]),
-  Room.module("StorageSQLite", ["CSQLite", "CSystem", "Coordination", "QueryModel", "Storage", "Values"]),
-  Room.module("Notifications", ["ChangeTracker", "Storage", "Values", logging]),
-  Room.module("Inspection", ["ChangeTracker", "QueryEngine", "QueryModel", "Storage", "Values"]),
+  Room.module("StorageMemory", ["ColumnStore", "StorageCoordination", "StorageInterface", "StoreValues"]),
+  Room.module(
+    "StorageLMDB",
+    ["CVivariumLMDB", "CVivariumSystem", "ColumnStore", "StorageCoordination", "StorageInterface", "StoreValues"]),
+  Room.module(
+    "StorageSQLite",
+    ["CVivariumSQLite", "CVivariumSystem", "QueryModel", "StorageCoordination", "StorageInterface", "StoreValues"]),
+  Room.module("Notifications", ["ChangeTracker", "StorageInterface", "StoreValues", logging]),
+  Room.module("StoreInspection", ["ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues"]),
   // Rank 6: the face.
   Room.macros("VivariumMacros", syntax),
   Room.module(
     "Vivarium",
-    ["ChangeTracker", "Notifications", "QueryEngine", "QueryModel", "Storage", "Values", "VivariumMacros", logging]),
+    [
+      "ChangeTracker", "Notifications", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues",
+      "VivariumMacros", logging,
+    ]),
   // Rank 7: companions on top of the face.
-  Room.module("Operations", ["Vivarium"]),
-  Room.module("ResultsControl", ["ChangeTracker", "Values", "Vivarium"]),
-  Room.module("Reactive", ["ChangeTracker", "Vivarium", openCombine]),
-  Room.module("Messages", ["Values", "Vivarium"]),
+  Room.module("StoreOperations", ["Vivarium"]),
+  Room.module("ResultsControl", ["ChangeTracker", "StoreValues", "Vivarium"]),
+  Room.module("StoreReactive", ["ChangeTracker", "Vivarium", openCombine]),
+  Room.module("StoreMessages", ["StoreValues", "Vivarium"]),
   // Rank 9 and 10: programs, and what they share with tests.
   Room.program(
-    "inspect", ["Inspection", "Storage", "StorageLMDB", "StorageSQLite", "Values", argumentParser], path: "Tools/inspect"),
+    "inspect",
+    [
+      "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection", "StoreValues", argumentParser,
+    ], path: "Tools/inspect"),
   Room.program(
     "vivarium-demo",
-    ["Inspection", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "Vivarium", argumentParser],
-    path: "Tools/vivarium-demo"),
+    [
+      "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreInspection", "Vivarium",
+      argumentParser,
+    ], path: "Tools/vivarium-demo"),
   Room.program(
     "vivarium-tasks", ["ResultsControl", "StorageLMDB", "Vivarium", argumentParser], path: "Tools/vivarium-tasks"),
   Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
   Room.library(
     "ConformanceCases",
-    ["ChangeTracker", "QueryEngine", "QueryModel", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "Values"],
-    path: "Tools/ConformanceCases"),
+    [
+      "ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StorageLMDB", "StorageMemory",
+      "StorageSQLite", "StoreValues",
+    ], path: "Tools/ConformanceCases"),
   // Tests and what they share.
   Room.tests(
-    "ConformanceTests", ["ConformanceCases", "QueryEngine", "QueryModel", "Storage", "TestSupport", "Values"]),
-  Room.support("TestSupport", ["QueryModel", "Storage", "Values"]),
-  Room.support("StorageConformance", ["QueryModel", "Storage", "TestSupport", "Values"]),
-  Room.tests("ValuesTests", ["TestSupport", "Values"]),
-  Room.tests("QueryModelTests", ["QueryModel", "Values"]),
-  Room.tests("StorageTests", ["Storage", "TestSupport", "Values"]),
-  Room.tests("TestSupportTests", ["Storage", "StorageConformance", "TestSupport", "Values"]),
-  Room.tests("CoordinationTests", ["Coordination", "CSystem", "Storage", "TestSupport", "Values"]),
+    "ConformanceTests",
+    ["ConformanceCases", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues", "VivariumTestSupport"]),
+  Room.support("VivariumTestSupport", ["QueryModel", "StorageInterface", "StoreValues"]),
+  Room.support("StorageConformance", ["QueryModel", "StorageInterface", "StoreValues", "VivariumTestSupport"]),
+  Room.tests("StoreValuesTests", ["StoreValues", "VivariumTestSupport"]),
+  Room.tests("QueryModelTests", ["QueryModel", "StoreValues"]),
+  Room.tests("StorageInterfaceTests", ["StorageInterface", "StoreValues", "VivariumTestSupport"]),
+  Room.tests(
+    "VivariumTestSupportTests", ["StorageConformance", "StorageInterface", "StoreValues", "VivariumTestSupport"]),
+  Room.tests(
+    "StorageCoordinationTests",
+    ["CVivariumSystem", "StorageCoordination", "StorageInterface", "StoreValues", "VivariumTestSupport"]),
   Room.tests(
     "ColumnStoreTests",
-    ["ColumnStore", "Coordination", "QueryEngine", "QueryModel", "Storage", "StorageConformance", "StorageMemory", "TestSupport", "Values"]),
+    [
+      "ColumnStore", "QueryEngine", "QueryModel", "StorageConformance", "StorageCoordination", "StorageInterface",
+      "StorageMemory", "StoreValues", "VivariumTestSupport",
+    ]),
   Room.tests(
-    "StorageMemoryTests", ["ColumnStore", "Storage", "StorageConformance", "StorageMemory", "TestSupport", "Values"]),
+    "StorageMemoryTests",
+    ["ColumnStore", "StorageConformance", "StorageInterface", "StorageMemory", "StoreValues", "VivariumTestSupport"]),
   Room.tests(
     "StorageLMDBTests",
-    ["CLMDB", "CSystem", "ColumnStore", "Coordination", "Storage", "StorageConformance", "StorageLMDB", "TestSupport", "Values"]),
+    [
+      "CVivariumLMDB", "CVivariumSystem", "ColumnStore", "StorageConformance", "StorageCoordination",
+      "StorageInterface", "StorageLMDB", "StoreValues", "VivariumTestSupport",
+    ]),
   Room.tests(
     "StorageSQLiteTests",
-    ["CSQLite", "Coordination", "QueryModel", "Storage", "StorageConformance", "StorageSQLite", "TestSupport", "Values"]),
+    [
+      "CVivariumSQLite", "QueryModel", "StorageConformance", "StorageCoordination", "StorageInterface",
+      "StorageSQLite", "StoreValues", "VivariumTestSupport",
+    ]),
   Room.tests(
     "QueryEngineTests",
-    ["QueryEngine", "QueryModel", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values"]),
+    [
+      "QueryEngine", "QueryModel", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite",
+      "StoreValues", "VivariumTestSupport",
+    ]),
   Room.tests(
-    "ChangeTrackerTests", ["ChangeTracker", "QueryEngine", "QueryModel", "Storage", "TestSupport", "Values"]),
-  Room.tests("SyncModelTests", ["SyncModel", "TestSupport", "Values"]),
-  Room.tests("NotificationsTests", ["ChangeTracker", "Notifications", "Storage", "TestSupport", "Values", logging]),
+    "ChangeTrackerTests",
+    ["ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues", "VivariumTestSupport"]),
+  Room.tests("SyncModelTests", ["StoreValues", "SyncModel", "VivariumTestSupport"]),
   Room.tests(
-    "VivariumTests", ["QueryEngine", "QueryModel", "Storage", "TestSupport", "Values", "Vivarium"]),
+    "NotificationsTests",
+    ["ChangeTracker", "Notifications", "StorageInterface", "StoreValues", "VivariumTestSupport", logging]),
+  Room.tests(
+    "VivariumTests",
+    ["QueryEngine", "QueryModel", "StorageInterface", "StoreValues", "Vivarium", "VivariumTestSupport"]),
   Room.tests(
     "VivariumMacrosTests",
     ["VivariumMacros", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")]),
   Room.tests(
     "IntegrationTests",
     [
-      "Inspection", "QueryEngine", "QueryModel", "ResultsControl", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport",
-      "Values", "Vivarium",
+      "QueryEngine", "QueryModel", "ResultsControl", "StorageInterface", "StorageLMDB", "StorageMemory",
+      "StorageSQLite", "StoreInspection", "StoreValues", "Vivarium", "VivariumTestSupport",
     ]),
-  Room.tests("OperationsTests", ["Operations", "StorageMemory", "TestSupport", "Vivarium"]),
+  Room.tests("StoreOperationsTests", ["StorageMemory", "StoreOperations", "Vivarium", "VivariumTestSupport"]),
   Room.tests(
     "ResultsControlTests",
-    ["ChangeTracker", "ResultsControl", "StorageMemory", "TestSupport", "Values", "Vivarium"]),
-  Room.tests("ReactiveTests", ["Reactive", "StorageMemory", "TestSupport", "Vivarium", openCombine]),
-  Room.support("MessageSamples", ["Messages", "StorageLMDB", "Vivarium"]),
+    ["ChangeTracker", "ResultsControl", "StorageMemory", "StoreValues", "Vivarium", "VivariumTestSupport"]),
+  Room.tests("StoreReactiveTests", ["StorageMemory", "StoreReactive", "Vivarium", "VivariumTestSupport", openCombine]),
+  Room.support("MessageSamples", ["StorageLMDB", "StoreMessages", "Vivarium"]),
   Room.program(
-    "message-child", ["MessageSamples", "Messages", "StorageLMDB", "TestSupport", "Vivarium"], path: "Tests/MessageChild"),
+    "message-child",
+    ["MessageSamples", "StorageLMDB", "StoreMessages", "Vivarium", "VivariumTestSupport"], path: "Tests/MessageChild"),
   Room.tests(
-    "MessagesTests",
-    ["MessageSamples", "Messages", "StorageLMDB", "StorageMemory", "TestSupport", "Vivarium", "message-child"]),
-  Room.tests("TasksProgramTests", ["TestSupport", "vivarium-tasks"]),
+    "StoreMessagesTests",
+    [
+      "MessageSamples", "StorageLMDB", "StorageMemory", "StoreMessages", "Vivarium", "VivariumTestSupport",
+      "message-child",
+    ]),
+  Room.tests("TasksProgramTests", ["VivariumTestSupport", "vivarium-tasks"]),
   Room.tests(
-    "InspectionTests",
-    ["Inspection", "QueryModel", "Storage", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values"]),
+    "StoreInspectionTests",
+    [
+      "QueryModel", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreInspection",
+      "StoreValues", "VivariumTestSupport",
+    ]),
   Room.tests(
     "InspectProgramTests",
-    ["CSQLite", "ColumnStore", "Inspection", "Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values", "inspect"]),
+    [
+      "CVivariumSQLite", "ColumnStore", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection",
+      "StoreValues", "VivariumTestSupport", "inspect",
+    ]),
   Room.tests(
     "ModelTests",
-    ["Storage", "StorageConformance", "StorageLMDB", "StorageMemory", "StorageSQLite", "TestSupport", "Values"]),
+    [
+      "StorageConformance", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreValues",
+      "VivariumTestSupport",
+    ]),
   Room.support("PowerCut", []),
   Room.program(
-    "power-cut-child", ["PowerCut", "Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values"],
-    path: "Tests/PowerCutChild"),
+    "power-cut-child",
+    [
+      "PowerCut", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreValues", "VivariumTestSupport",
+    ], path: "Tests/PowerCutChild"),
   Room.tests(
-    "PowerCutTests", ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "power-cut-child"]),
-  Room.program(
-    "watch-child", ["StorageLMDB", "StorageSQLite", "Vivarium"], path: "Tests/WatchChild"),
-  Room.tests(
-    "ObservationTests", ["StorageLMDB", "StorageSQLite", "TestSupport", "Vivarium", "watch-child"]),
+    "PowerCutTests", ["StorageInterface", "StorageLMDB", "StorageSQLite", "VivariumTestSupport", "power-cut-child"]),
+  Room.program("watch-child", ["StorageLMDB", "StorageSQLite", "Vivarium"], path: "Tests/WatchChild"),
+  Room.tests("ObservationTests", ["StorageLMDB", "StorageSQLite", "Vivarium", "VivariumTestSupport", "watch-child"]),
   Room.program(
     "crash-child",
-    ["CLMDB", "CSystem", "Coordination", "Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values"],
-    path: "Tests/CrashChild"),
-  Room.support("MigrationSamples", ["Storage", "StorageLMDB", "StorageSQLite", "Vivarium"]),
+    [
+      "CVivariumLMDB", "CVivariumSystem", "StorageCoordination", "StorageInterface", "StorageLMDB", "StorageSQLite",
+      "StoreValues", "VivariumTestSupport",
+    ], path: "Tests/CrashChild"),
+  Room.support("MigrationSamples", ["StorageInterface", "StorageLMDB", "StorageSQLite", "Vivarium"]),
   Room.program(
-    "migration-child", ["MigrationSamples", "Storage", "TestSupport", "Values", "Vivarium"], path: "Tests/MigrationChild"),
+    "migration-child",
+    [
+      "MigrationSamples", "StorageInterface", "StoreValues", "Vivarium", "VivariumTestSupport",
+    ], path: "Tests/MigrationChild"),
   Room.tests(
-    "MigrationCrashTests", ["MigrationSamples", "Storage", "TestSupport", "Vivarium", "migration-child"]),
+    "MigrationCrashTests",
+    ["MigrationSamples", "StorageInterface", "Vivarium", "VivariumTestSupport", "migration-child"]),
   Room.tests(
     "CrashTests",
-    ["Storage", "StorageLMDB", "StorageSQLite", "TestSupport", "Values", "crash-child"]),
+    ["StorageInterface", "StorageLMDB", "StorageSQLite", "StoreValues", "VivariumTestSupport", "crash-child"]),
 ]
 
-let libraries = [
-  "Values", "QueryModel", "Storage", "Coordination", "ColumnStore", "QueryEngine", "ChangeTracker", "SyncModel",
-  "StorageMemory", "StorageLMDB", "StorageSQLite", "Notifications", "Vivarium", "Inspection",
-  "Operations", "ResultsControl", "Reactive", "Messages",
+/// What people choose: the database, an engine, the parts that stand alone, the companions.
+let chosen = [
+  "Vivarium", "StorageMemory", "StorageLMDB", "StorageSQLite", "QueryEngine", "ChangeTracker", "Notifications",
+  "StoreInspection", "StoreOperations", "ResultsControl", "StoreReactive", "StoreMessages", "SyncModel",
 ]
+/// What the author of an engine takes: the interface, what stands on it, and the suite that an engine has to pass.
+let storageKit: Product = .library(
+  name: "StorageKit",
+  targets: [
+    "StoreValues", "QueryModel", "StorageInterface", "StorageCoordination", "ColumnStore", "StorageConformance",
+  ])
 
 let package = Package(
   name: "Vivarium",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-  products: libraries.map { .library(name: $0, targets: [$0]) },
+  products: chosen.map { .library(name: $0, targets: [$0]) } + [storageKit],
   dependencies: [
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),

@@ -1,6 +1,6 @@
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// Tells contexts that there is a newer version, whoever committed it: this context, another thread, another
 /// process. One for each open engine.

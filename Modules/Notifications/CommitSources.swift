@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Who wrote some commits, and in which stores: each once, in the order in which they first did. A value, and bounded however
 /// many commits there are.

@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 // A question that depends on other objects' properties is another one when they change: the result is made anew, on the notifier's
 // queue, and each token is told what that is to what it has.

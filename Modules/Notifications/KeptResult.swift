@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// One observed result, kept at the notifier's version for all who observe it. Under the notifier's lock.
 final class KeptResult {

@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// What is asked of a result beside its rows.
 package enum TotalQuestion: Sendable, Hashable {

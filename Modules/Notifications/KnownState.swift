@@ -1,7 +1,7 @@
 import ChangeTracker
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// What some tokens of one result were given last, and what changed since: one for each distinct state, however many
 /// tokens share it.

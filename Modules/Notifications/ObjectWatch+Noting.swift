@@ -1,7 +1,7 @@
 import ChangeTracker
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 extension ObjectWatch {
   /// Notes what a commit did to the object itself. Returns whether that may have to be told.
@@ -26,7 +26,7 @@ extension ObjectWatch {
   ) throws(StorageError) -> Bool {
     var marks = Marks()
     var edits: [ListChange] = []
-    var members: [CollectionChange] = []
+    var members: [RecordedCollectionChange] = []
     switch subject {
     case .properties(let filter):
       for path in filter.allPaths where try path.leads(from: key, to: change, from, to) {
@@ -41,7 +41,7 @@ extension ObjectWatch {
         edits = [ListChange(owner: key, property: property, edits: positions.map { .set(at: $0) })]
       } else {
         let changes = try memberChanges(of: touched, ColumnID(table, property), to)
-        members = [CollectionChange(owner: key, property: property, members: changes)]
+        members = [RecordedCollectionChange(owner: key, property: property, members: changes)]
       }
       marks.properties.insert(property)
     }
@@ -143,14 +143,14 @@ extension ObjectWatch {
 }
 
 extension ObjectWatch.State {
-  mutating func add(_ marks: ObjectWatch.Marks, _ edits: [ListChange], _ members: [CollectionChange]) {
+  mutating func add(_ marks: ObjectWatch.Marks, _ edits: [ListChange], _ members: [RecordedCollectionChange]) {
     pending.add(marks, edits, members)
     fresh?.add(marks, edits, members)
   }
 }
 
 extension ObjectWatch.Marks {
-  fileprivate mutating func add(_ other: Self, _ edits: [ListChange], _ changed: [CollectionChange]) {
+  fileprivate mutating func add(_ other: Self, _ edits: [ListChange], _ changed: [RecordedCollectionChange]) {
     properties.formUnion(other.properties)
     leading.formUnion(other.leading)
     isDeleted = isDeleted || other.isDeleted

@@ -1,7 +1,7 @@
 import ChangeTracker
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// What one object's or list's observer may have to be told in a turn.
 package struct WatchOffer: Sendable {

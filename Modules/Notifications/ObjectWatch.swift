@@ -1,7 +1,7 @@
 import ChangeTracker
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// One token's observation of an object, or of a list, set or map of one: what was touched since its observer was told last. Safe from
 /// any thread.

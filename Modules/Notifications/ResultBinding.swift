@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Properties of objects on which a question depends: with other values it is another question.
 package struct ResultBinding: Sendable, Hashable {

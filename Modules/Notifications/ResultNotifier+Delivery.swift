@@ -1,8 +1,8 @@
 import ChangeTracker
 import Dispatch
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// What a store is to do in a turn.
 package enum ResultDelivery: Sendable {
@@ -94,8 +94,8 @@ extension ResultNotifier {
     var transaction: (any ReadTransaction)?
     if held.version > current.version {
       guard mayMove else { return .later }
-      transaction = seats[ObjectIdentifier(place)]?.standby
-      seats[ObjectIdentifier(place)]?.standby = nil
+      transaction = observingStores[ObjectIdentifier(place)]?.preparedRead
+      observingStores[ObjectIdentifier(place)]?.preparedRead = nil
       if transaction?.version != held.version {
         transaction?.end()
         transaction = try engine.beginRead()

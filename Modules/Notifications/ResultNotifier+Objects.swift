@@ -1,8 +1,8 @@
 import ChangeTracker
 import Dispatch
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 extension ResultNotifier {
   /// Begins to watch an object or a list. Returns at once.
@@ -66,7 +66,7 @@ extension ResultNotifier {
     if watches[watch.table]?[watch.key.rawValue]?.contains(where: { $0 === watch }) == true { return }
     watches[watch.table, default: [:]][watch.key.rawValue, default: []].append(watch)
     if watch.isDeep { deepWatches.append(watch) }
-    takeSeat(at: watch.place)
+    addStore(at: watch.place)
   }
 
   private func detach(_ watch: ObjectWatch) {
@@ -75,7 +75,7 @@ extension ResultNotifier {
     watches[watch.table]?[watch.key.rawValue] = left.isEmpty ? nil : left
     if watches[watch.table]?.isEmpty == true { watches[watch.table] = nil }
     if watch.isDeep { deepWatches.removeAll { $0 === watch } }
-    seats[ObjectIdentifier(watch.place)]?.touched.removeAll { $0 === watch }
+    observingStores[ObjectIdentifier(watch.place)]?.touched.removeAll { $0 === watch }
     leave(watch.place)
   }
 
@@ -102,8 +102,8 @@ extension ResultNotifier {
   }
 
   func touch(_ watch: ObjectWatch) {
-    let seat = ObjectIdentifier(watch.place)
-    if seats[seat]?.touched.contains(where: { $0 === watch }) == false { seats[seat]?.touched.append(watch) }
+    let observingStore = ObjectIdentifier(watch.place)
+    if observingStores[observingStore]?.touched.contains(where: { $0 === watch }) == false { observingStores[observingStore]?.touched.append(watch) }
   }
 
   /// Notes what commits did to objects that are watched. O(changes) or O(watches), whichever is less, for each table.
@@ -174,10 +174,10 @@ extension ResultNotifier {
   func watchOffers(
     of place: DeliveryPlace, at version: Version, _ reading: any StorageReading
   ) -> [WatchOffer] {
-    let seat = ObjectIdentifier(place)
-    guard let touched = seats[seat]?.touched, !touched.isEmpty else { return [] }
+    let observingStore = ObjectIdentifier(place)
+    guard let touched = observingStores[observingStore]?.touched, !touched.isEmpty else { return [] }
     let pending = touched.filter { !$0.isEnded && $0.isPending }
-    seats[seat]?.touched = pending
+    observingStores[observingStore]?.touched = pending
     // Commits touch objects first, and then what is looked at over links.
     return pending.sorted { $0.number < $1.number }.compactMap { offer(of: $0, at: version, reading) }
   }

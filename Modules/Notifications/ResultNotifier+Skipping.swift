@@ -1,7 +1,7 @@
 import ChangeTracker
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 extension ResultNotifier {
   /// Commits an open write of whose changes some tokens are not told: what they know is brought to its result. Exact also
@@ -79,7 +79,7 @@ extension ResultNotifier {
       let records = try ResultNotifier.records(after: version, in: to)
       for result in results.values { rebuild(result, in: to, by: records) }
     }
-    for seat in seats.values { seat.place.wake() }
+    for observingStore in observingStores.values { observingStore.place.wake() }
   }
 
   private func rebuild(_ result: KeptResult, in reading: any StorageReading, by records: [CommitRecord]?) {

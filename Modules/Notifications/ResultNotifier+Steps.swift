@@ -1,8 +1,8 @@
 import ChangeTracker
 import Dispatch
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 // MARK: - Hearing of commits
 
@@ -20,7 +20,7 @@ extension ResultNotifier {
   ///
   /// - Parameter changes: the record's `changeCount`.
   package func committed(_ version: Version, changes: Int) {
-    if audience.withLock({ $0.isEmpty }) { return }
+    if placesToWake.withLock({ $0.isEmpty }) { return }
     awaitedVersion.max(version.rawValue, ordering: .acquiringAndReleasing)
     wake(withPlaces: changes <= ResultNotifier.smallStepRows)
   }
@@ -34,17 +34,17 @@ extension ResultNotifier {
   private func wake(withPlaces: Bool) {
     if isStepDue.exchange(true, ordering: .acquiringAndReleasing) { return }
     // Contexts first: their turn takes a small step, and waits where the queue has begun it.
-    if withPlaces { for place in audience.withLock({ Array($0.values) }) { place.wake() } }
+    if withPlaces { for place in placesToWake.withLock({ Array($0.values) }) { place.wake() } }
     queue.async { [weak self] in
       guard let self else { return }
-      let aftermath = lock.withLock { _ in
+      let deferredWork = lock.withLock { _ in
         // Cleared before the step looks: a commit after that asks for another one.
         self.isStepDue.store(false, ordering: .releasing)
         do throws(StorageError) { try self.step(wakesEarly: true) } catch { self.fail(error) }
         self.restIfIdle()
-        return self.takeAftermath()
+        return self.takeDeferredWork()
       }
-      finish(aftermath)
+      finish(deferredWork)
     }
   }
 }
@@ -54,7 +54,7 @@ extension ResultNotifier {
 extension ResultNotifier {
   /// Brings everything to the newest version.
   func advance() throws(StorageError) {
-    defer { finish(takeAftermath()) }
+    defer { finish(takeDeferredWork()) }
     try step()
   }
 
@@ -120,8 +120,8 @@ extension ResultNotifier {
     }
     try note(records, from: from, to: to)
     hold(to)
-    aftermath.ended.append(from)
-    aftermath.places += sleepingPlaces
+    deferredWork.ended.append(from)
+    deferredWork.places += sleepingPlaces
   }
 
   /// Everything is kept at this version from now on.
@@ -132,18 +132,18 @@ extension ResultNotifier {
 
   /// Places that do not look by themselves at the moment.
   private var sleepingPlaces: [DeliveryPlace] {
-    seats.values.map(\.place).filter { !$0.isLooking.load(ordering: .acquiring) }
+    observingStores.values.map(\.place).filter { !$0.isLooking.load(ordering: .acquiring) }
   }
 
-  private func takeAftermath() -> Aftermath {
-    defer { aftermath = Aftermath() }
-    return aftermath
+  private func takeDeferredWork() -> DeferredWork {
+    defer { deferredWork = DeferredWork() }
+    return deferredWork
   }
 
   /// Observers first; letting go of what a version had read takes time.
-  private func finish(_ aftermath: Aftermath) {
-    for place in aftermath.places { place.wake() }
-    for reading in aftermath.ended { reading.end() }
+  private func finish(_ deferredWork: DeferredWork) {
+    for place in deferredWork.places { place.wake() }
+    for reading in deferredWork.ended { reading.end() }
   }
 
   /// Nothing of what is kept or watched can be any more: all of it has an error to tell, and nothing else.
@@ -156,7 +156,7 @@ extension ResultNotifier {
     // Nobody is told of a version, and a store that has moved on by itself is not behind one. Whoever comes begins anew.
     held?.end()
     held = nil
-    for seat in seats.values { seat.place.wake() }
+    for observingStore in observingStores.values { observingStore.place.wake() }
   }
 
   /// The same of one result.
@@ -164,7 +164,7 @@ extension ResultNotifier {
     for observation in result.observations {
       observation.fail(error)
       observation.place.wake()
-      giveUpSeat(at: observation.place)
+      removeStore(at: observation.place)
     }
     drop(result)
   }
@@ -207,20 +207,20 @@ extension ResultNotifier {
     var own = try engine.beginRead()
     for attempt in 1...16 {
       var isSame = true
-      for seat in seats.keys where seats[seat]?.place.takesTurns == true {
-        let standby = try engine.beginRead()
-        seats[seat]?.standby?.end()
-        seats[seat]?.standby = standby
-        if standby.version != own.version { isSame = false }
+      for observingStore in observingStores.keys where observingStores[observingStore]?.place.takesTurns == true {
+        let preparedRead = try engine.beginRead()
+        observingStores[observingStore]?.preparedRead?.end()
+        observingStores[observingStore]?.preparedRead = preparedRead
+        if preparedRead.version != own.version { isSame = false }
       }
       if isSame || attempt == 16 { break }
       own.end()
       own = try engine.beginRead()
     }
-    for seat in seats.keys {
-      guard let standby = seats[seat]?.standby, standby.version != own.version else { continue }
-      standby.end()
-      seats[seat]?.standby = nil
+    for observingStore in observingStores.keys {
+      guard let preparedRead = observingStores[observingStore]?.preparedRead, preparedRead.version != own.version else { continue }
+      preparedRead.end()
+      observingStores[observingStore]?.preparedRead = nil
     }
     return own
   }

@@ -1,8 +1,8 @@
 import ChangeTracker
 import Dispatch
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// Keeps every observed result of one open engine at its newest version, and knows what each observer is to be told.
 ///
@@ -19,7 +19,7 @@ package final class ResultNotifier: @unchecked Sendable {
   /// The newest version for which a step was asked for or taken: a bell that rings for it brings no news.
   let awaitedVersion = Atomic<UInt64>(0)
   /// The places that have a seat, to be woken without the lock.
-  let audience = Mutex<[ObjectIdentifier: DeliveryPlace]>([:])
+  let placesToWake = Mutex<[ObjectIdentifier: DeliveryPlace]>([:])
   let lock = Mutex(())
 
   /// The version at which everything is kept; nil while nothing is.
@@ -29,25 +29,25 @@ package final class ResultNotifier: @unchecked Sendable {
   var watches: [TableID: [Int64: [ObjectWatch]]] = [:]
   /// Those of them that look further than the object.
   var deepWatches: [ObjectWatch] = []
-  var seats: [ObjectIdentifier: Seat] = [:]
+  var observingStores: [ObjectIdentifier: ObservingStore] = [:]
   /// The result of each observation, to be found without comparing questions.
   var observed: [ObjectIdentifier: KeptResult] = [:]
   private var listener: (any CommitListener)?
   var workDone = Work()
   /// What is to be done after a step, best when the lock is free again: observers wait for nothing else.
-  var aftermath = Aftermath()
+  var deferredWork = DeferredWork()
 
   /// An open store that observes.
-  struct Seat {
+  struct ObservingStore {
     let place: DeliveryPlace
     var observations = 0
     /// The notifier's version, opened for the store's next turn.
-    var standby: (any ReadTransaction)?
+    var preparedRead: (any ReadTransaction)?
     /// Its watches that may have something to tell.
     var touched: [ObjectWatch] = []
   }
 
-  struct Aftermath {
+  struct DeferredWork {
     var places: [DeliveryPlace] = []
     var ended: [any ReadTransaction] = []
   }
@@ -86,7 +86,7 @@ package final class ResultNotifier: @unchecked Sendable {
       var work = workDone
       work.results = results.count
       work.watches = watches.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.count } }
-      work.places = seats.count
+      work.places = observingStores.count
       for result in results.values {
         work.evaluations += result.evaluations
         work.rowsTested += result.work.rowsTested
@@ -154,7 +154,7 @@ extension ResultNotifier {
     if observation.isEnded { return true }
     result.attach(observation)
     observed[ObjectIdentifier(observation)] = result
-    takeSeat(at: observation.place)
+    addStore(at: observation.place)
     return true
   }
 
@@ -167,24 +167,24 @@ extension ResultNotifier {
   }
 
   func leave(_ place: DeliveryPlace) {
-    giveUpSeat(at: place)
+    removeStore(at: place)
     restIfIdle()
   }
 
   /// A seat for one observation more.
-  func takeSeat(at place: DeliveryPlace) {
-    let seat = ObjectIdentifier(place)
-    seats[seat, default: Seat(place: place)].observations += 1
-    audience.withLock { $0[seat] = place }
+  func addStore(at place: DeliveryPlace) {
+    let observingStore = ObjectIdentifier(place)
+    observingStores[observingStore, default: ObservingStore(place: place)].observations += 1
+    placesToWake.withLock { $0[observingStore] = place }
   }
 
-  func giveUpSeat(at place: DeliveryPlace) {
-    let seat = ObjectIdentifier(place)
-    seats[seat]?.observations -= 1
-    if let left = seats[seat], left.observations <= 0 {
-      left.standby?.end()
-      seats[seat] = nil
-      audience.withLock { $0[seat] = nil }
+  func removeStore(at place: DeliveryPlace) {
+    let observingStore = ObjectIdentifier(place)
+    observingStores[observingStore]?.observations -= 1
+    if let left = observingStores[observingStore], left.observations <= 0 {
+      left.preparedRead?.end()
+      observingStores[observingStore] = nil
+      placesToWake.withLock { $0[observingStore] = nil }
     }
   }
 

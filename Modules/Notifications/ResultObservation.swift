@@ -1,7 +1,7 @@
 import ChangeTracker
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// One token's part of an observed result: what it was given last, and what it is offered now. Safe from any thread.
 package final class ResultObservation: Sendable {

@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// How the notifier makes an observed result and keeps it. Made by the modules that know queries.
 package struct ResultRecipe: Sendable {

@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 /// One side of a comparison.
 ///

@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 /// Conditions and queries as text in the grammar they are read from: what is printed reads as the same value again,
 /// for whatever the parser can make.

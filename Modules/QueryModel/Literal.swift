@@ -3,7 +3,7 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
-import Values
+import StoreValues
 
 /// The pieces of texts that stand for values.
 enum Literal {

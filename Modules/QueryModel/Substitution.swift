@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 extension PredicateNode {
   /// The condition with `$name` replaced by the value given for `name`. Variables without a value stay; a variable

@@ -5,8 +5,8 @@ import Musl
 #else
 import Darwin
 #endif
-import Coordination
-import Storage
+import StorageCoordination
+import StorageInterface
 import Synchronization
 
 /// How much of the process's address space a store takes for its map. Not memory, and not disk: but a process has 128 TiB of

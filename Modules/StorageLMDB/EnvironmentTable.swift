@@ -1,5 +1,5 @@
-import Coordination
-import Storage
+import StorageCoordination
+import StorageInterface
 import Synchronization
 
 /// The environments that are open in this process, by file.

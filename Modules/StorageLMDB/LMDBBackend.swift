@@ -1,6 +1,6 @@
 import ColumnStore
-import Coordination
-import Storage
+import StorageCoordination
+import StorageInterface
 
 /// Stores in a file with LMDB: the fastest backend, for any number of reading and writing processes on one machine.
 ///

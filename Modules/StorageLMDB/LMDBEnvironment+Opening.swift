@@ -1,5 +1,5 @@
-import CLMDB
-import Coordination
+import CVivariumLMDB
+import StorageCoordination
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -7,7 +7,7 @@ import Musl
 #else
 import Darwin
 #endif
-import Storage
+import StorageInterface
 
 extension LMDBEnvironment {
   static let table = EnvironmentTable()

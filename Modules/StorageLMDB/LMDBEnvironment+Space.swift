@@ -1,6 +1,6 @@
-import CLMDB
-import CSystem
-import Coordination
+import CVivariumLMDB
+import CVivariumSystem
+import StorageCoordination
 import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
 #if canImport(Glibc)
 import Glibc
@@ -9,7 +9,7 @@ import Musl
 #else
 import Darwin
 #endif
-import Storage
+import StorageInterface
 import Synchronization
 
 /// LMDB never makes its file shorter. What it has to spare lies in lists of free pages, each with the transaction that freed

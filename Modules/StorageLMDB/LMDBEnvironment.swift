@@ -1,8 +1,8 @@
-import CLMDB
-import Coordination
-import Storage
+import CVivariumLMDB
+import StorageCoordination
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// The one open LMDB environment of a file in this process, with the files beside it.
 ///

@@ -1,5 +1,5 @@
-import CSystem
-import Coordination
+import CVivariumSystem
+import StorageCoordination
 import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
 #if canImport(Glibc)
 import Glibc
@@ -8,7 +8,7 @@ import Musl
 #else
 import Darwin
 #endif
-import Storage
+import StorageInterface
 
 /// One file, one table of readers. LMDB finds its table by the name of the data file, so a file with two names, or one whose
 /// lock file was replaced, would have two tables, and whoever uses one writes over pages that readers of the other need.

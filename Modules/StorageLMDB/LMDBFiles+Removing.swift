@@ -1,5 +1,5 @@
-import CLMDB
-import Coordination
+import CVivariumLMDB
+import StorageCoordination
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -7,8 +7,8 @@ import Musl
 #else
 import Darwin
 #endif
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension LMDBFiles {
   /// Removes all files. The caller has made sure that nobody has the store open.

@@ -5,10 +5,10 @@ import Musl
 #else
 import Darwin
 #endif
-import CSystem
-import Coordination
+import CVivariumSystem
+import StorageCoordination
 import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
-import Storage
+import StorageInterface
 
 /// The files of one store, all beside each other.
 struct LMDBFiles: Sendable, Hashable {

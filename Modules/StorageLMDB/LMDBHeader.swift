@@ -5,7 +5,7 @@ import Musl
 #else
 import Darwin
 #endif
-import Storage
+import StorageInterface
 
 /// What the first pages of a file say, read before LMDB maps it: LMDB trusts them, and a map that is longer than
 /// its file ends in a signal.

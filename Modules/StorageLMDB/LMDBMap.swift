@@ -1,4 +1,4 @@
-import CLMDB
+import CVivariumLMDB
 import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
 #if canImport(Glibc)
 import Glibc

@@ -1,9 +1,9 @@
-import CLMDB
+import CVivariumLMDB
 import ColumnStore
-import Coordination
-import Storage
+import StorageCoordination
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// A read transaction. What it lends lies in the file's map and stays until `end`.
 final class LMDBSnapshot: KeyValueSnapshot {

@@ -1,4 +1,4 @@
-import CLMDB
+import CVivariumLMDB
 import ColumnStore
 #if canImport(Glibc)
 import Glibc
@@ -7,8 +7,8 @@ import Musl
 #else
 import Darwin
 #endif
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension LMDBStore {
   /// Follows both trees of the snapshot's version page by page, as they are in the file.

@@ -1,9 +1,9 @@
-import CLMDB
+import CVivariumLMDB
 import ColumnStore
-import Coordination
-import Storage
+import StorageCoordination
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// LMDB as the key-value store under the column store.
 ///

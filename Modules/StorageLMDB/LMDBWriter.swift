@@ -1,6 +1,6 @@
-import CLMDB
+import CVivariumLMDB
 import ColumnStore
-import Coordination
+import StorageCoordination
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -8,9 +8,9 @@ import Musl
 #else
 import Darwin
 #endif
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// The held right to write. LMDB's own transaction lives within one call of `apply`, on one thread: committed on another
 /// thread it would return success and block every later writer for ever.

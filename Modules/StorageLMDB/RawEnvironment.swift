@@ -1,6 +1,6 @@
-import CLMDB
-import Coordination
-import Storage
+import CVivariumLMDB
+import StorageCoordination
+import StorageInterface
 import Synchronization
 
 /// LMDB's handles of an open file: one, until the file outgrows its map. Then a second with a larger map is opened beside it,

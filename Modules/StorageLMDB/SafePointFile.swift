@@ -6,10 +6,10 @@ import Musl
 import Darwin
 #endif
 import ColumnStore
-import Coordination
-import Storage
+import StorageCoordination
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// The side file `<store>.safe`: two places of 512 bytes, written in turn, so that one is whole whatever
 /// happens. Made with the first commit that is not synced.

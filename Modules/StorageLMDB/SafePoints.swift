@@ -1,7 +1,7 @@
-import CLMDB
-import Coordination
+import CVivariumLMDB
 import Dispatch
-import Storage
+import StorageCoordination
+import StorageInterface
 import Synchronization
 
 /// Keeps the promise that a crash of the system never tears a store, also for commits that are not synced.

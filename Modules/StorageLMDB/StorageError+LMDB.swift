@@ -1,4 +1,4 @@
-import CLMDB
+import CVivariumLMDB
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -6,8 +6,8 @@ import Musl
 #else
 import Darwin
 #endif
-import Coordination
-import Storage
+import StorageCoordination
+import StorageInterface
 
 extension StorageError {
   /// The error for a code that LMDB returned: its own negative codes, or an errno value.

@@ -3,8 +3,8 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension StoreConfiguration {
   /// A store in a file, kept by LMDB.

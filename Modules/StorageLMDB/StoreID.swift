@@ -1,5 +1,5 @@
-import CLMDB
-import Storage
+import CVivariumLMDB
+import StorageInterface
 
 /// Tells one store from every other, also from one that is copied over its file. Sixteen random bytes under the key
 /// 00 01, put there by the first commit that finds none and never changed: copies of a file have the same.

@@ -1,6 +1,6 @@
-import CLMDB
-import Storage
-import Values
+import CVivariumLMDB
+import StorageInterface
+import StoreValues
 
 /// The adapter's own entry: which format the file has, and the version of its data. Twenty-four bytes, little
 /// endian, under the key 0x00: eight of name, four of format, four of zero, eight of version.

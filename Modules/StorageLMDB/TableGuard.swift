@@ -1,4 +1,4 @@
-import CSystem
+import CVivariumSystem
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -6,8 +6,8 @@ import Musl
 #else
 import Darwin
 #endif
-import Coordination
-import Storage
+import StorageCoordination
+import StorageInterface
 
 /// Keeps LMDB's table of readers from being made anew while this process has it open already.
 ///

@@ -1,5 +1,5 @@
+import StoreValues
 import Synchronization
-import Values
 
 /// Remembers which version LMDB's newest known transaction number stands for, so that asking for the version
 /// is a look at two words and no search.

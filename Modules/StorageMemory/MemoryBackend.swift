@@ -1,7 +1,7 @@
 import ColumnStore
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// Stores in the memory of this process, told apart by name. A store lives as long as somebody has it open, and
 /// all who open the same name share it.

@@ -1,8 +1,8 @@
 import ColumnStore
-import Coordination
-import Storage
+import StorageCoordination
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// A key-value store in the memory of this process: a root that each batch replaces.
 package final class MemoryStore: KeyValueStore {

@@ -1,4 +1,4 @@
-public import Values
+public import StoreValues
 
 /// A value as replicas exchange it: that of a property, an element, a member or an entry. A link names its target by
 /// identity and epoch instead of a key, which means something in one file alone; also inside lists and maps.

@@ -3,7 +3,7 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
-public import Values
+public import StoreValues
 
 /// Which object, on every replica. Objects of one class with the same primary key are one object, whoever creates them.
 public struct ObjectIdentity: Hashable, Sendable {

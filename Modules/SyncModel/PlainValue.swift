@@ -1,4 +1,4 @@
-public import Values
+public import StoreValues
 
 /// A value that is neither link nor collection: it means the same in every file.
 public struct PlainValue: Hashable, Sendable {

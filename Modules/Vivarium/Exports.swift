@@ -2,5 +2,5 @@
 @_exported import Notifications
 @_exported import Observation
 @_exported import QueryModel
-@_exported import Storage
-@_exported import Values
+@_exported import StorageInterface
+@_exported import StoreValues

@@ -1,7 +1,7 @@
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @testable import ChangeTracker
 

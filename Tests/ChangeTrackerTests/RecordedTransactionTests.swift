@@ -1,8 +1,8 @@
 import ChangeTracker
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @Suite struct RecordedTransactionTests {
   private let engine: any StorageEngine

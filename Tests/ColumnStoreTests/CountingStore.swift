@@ -1,6 +1,6 @@
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 @testable import ColumnStore
 

@@ -1,8 +1,8 @@
-import Storage
+import StorageInterface
 import StorageMemory
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @testable import ColumnStore
 

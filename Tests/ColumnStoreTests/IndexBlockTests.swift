@@ -1,6 +1,6 @@
-import Storage
-import TestSupport
+import StorageInterface
 import Testing
+import VivariumTestSupport
 
 @testable import ColumnStore
 

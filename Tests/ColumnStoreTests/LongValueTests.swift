@@ -1,9 +1,9 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageMemory
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Values that lie in entries of their own are read one at a time, and scanned a few at a time.
 @Suite struct LongValueTests {

@@ -1,9 +1,9 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageMemory
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Dates were Doubles before format 3. A file is still of that format where a migration took them out.
 @Suite struct OldDatesTests {

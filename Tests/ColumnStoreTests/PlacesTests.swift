@@ -1,8 +1,8 @@
-import Storage
+import StorageInterface
 import StorageMemory
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Words that are read and set where they lie: whatever else a transaction does, they are what the long way gives.
 @Suite struct PlacesTests {

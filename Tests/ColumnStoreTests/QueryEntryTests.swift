@@ -1,10 +1,10 @@
 import QueryEngine
 import QueryModel
-import Storage
+import StorageInterface
 import StorageMemory
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @testable import ColumnStore
 

@@ -1,10 +1,10 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageMemory
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
+import VivariumTestSupport
 
 @testable import ColumnStore
 

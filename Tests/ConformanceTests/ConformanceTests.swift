@@ -1,7 +1,7 @@
 import ConformanceCases
 import Foundation
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 @Suite struct ConformanceTests {
   /// Beside the checkout; nil where the cases are not at hand.

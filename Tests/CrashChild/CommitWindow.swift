@@ -1,8 +1,8 @@
-import CLMDB
-import CSystem
-import Coordination
+import CVivariumLMDB
+import CVivariumSystem
 import Foundation
-import Storage
+import StorageCoordination
+import StorageInterface
 
 /// The moment inside a commit of LMDB's in which a kill leaves the most behind: the meta page of the new version is in the
 /// file, and the number of the newest transaction, which lies beside the table of readers and by which they begin, is still

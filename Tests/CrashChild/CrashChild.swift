@@ -1,8 +1,8 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageSQLite
-import TestSupport
+import VivariumTestSupport
 
 /// Commits numbered transactions until it is killed, and says each number on its output once it is durable:
 /// `crash-child KIND PATH WRITER [COMMITS]`. With a number of commits it ends itself in the last one, see `CommitWindow`.

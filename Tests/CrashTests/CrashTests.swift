@@ -1,9 +1,9 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageSQLite
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 /// Children that write are killed at random moments; what they were told is durable must be there, whole, and
 /// the next writer must not wait. `VIVARIUM_CRASH_ROUNDS` sets how often, `VIVARIUM_SEED` repeats a run's choices.

@@ -1,9 +1,9 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Writers killed inside LMDB's commit, beside a process that has the store open and gives space back. What a dead writer
 /// left half done must neither cost a page of the version it made nor stop the next writer. `VIVARIUM_CRASH_ROUNDS` sets how

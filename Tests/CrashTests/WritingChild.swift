@@ -1,6 +1,6 @@
 import Foundation
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 /// A running `crash-child`, and what it said.
 final class WritingChild {

@@ -1,8 +1,8 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 /// Damaged LMDB files, read from end to end by the program: each ends in an exit status. A signal inside LMDB's own code, which
 /// trusts its pages, is counted and not ours to prevent.

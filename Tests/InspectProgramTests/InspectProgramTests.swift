@@ -1,10 +1,10 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// A file backend by name, so that tests can be repeated over both.
 enum FileKind: String, CaseIterable {

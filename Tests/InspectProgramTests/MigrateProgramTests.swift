@@ -1,8 +1,8 @@
 import Foundation
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @Suite struct MigrateProgramTests {
   private func makeStore(_ kind: FileKind, _ url: URL, _ properties: [PropertySchema]) throws {

@@ -1,13 +1,13 @@
-import CSQLite
+import CVivariumSQLite
 import ColumnStore
 import Foundation
-import Inspection
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageSQLite
-import TestSupport
+import StoreInspection
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Damage of each kind is planted, and has to be found and named.
 @Suite struct VerifyTests {

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Writes that begin when their turn has come, on the store's own context.
 @Suite struct AsyncTransactionTests {

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Writes that are asked for here and happen elsewhere.
 @Suite struct AsyncWriteTests {

@@ -1,9 +1,9 @@
 import Foundation
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 @Model final class Leaf {
   @PrimaryKey var name = ""

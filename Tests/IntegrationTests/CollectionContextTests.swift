@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Collections observed where stores live: actors, queues, run loops, tasks; under writers of other threads.
 @Suite struct CollectionContextTests {

@@ -1,9 +1,9 @@
 import Foundation
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 @Model final class Stamp {
   var name = ""

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 import StorageMemory
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// What the table of Docs/ComingFromRealm.md says is here, in its order.
 enum ComingFromRealm {

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// A thread with a run loop, and writes that nobody wants any more.
 @Suite struct ContextTests {

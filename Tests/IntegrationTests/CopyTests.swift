@@ -1,12 +1,12 @@
 import Foundation
-import Inspection
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageSQLite
-import TestSupport
+import StoreInspection
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 @Model final class Hub {
   @PrimaryKey var name = ""

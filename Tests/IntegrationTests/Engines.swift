@@ -2,9 +2,9 @@ import Foundation
 import StorageLMDB
 import StorageMemory
 import StorageSQLite
-import TestSupport
-import Values
+import StoreValues
 import Vivarium
+import VivariumTestSupport
 
 @Model final class Author {
   @PrimaryKey var name: String

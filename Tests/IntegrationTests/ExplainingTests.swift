@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 @Suite struct ExplainingTests {
   @Test(arguments: Engine.allCases) func everyEngineSaysHowItFinds(engine: Engine) throws {

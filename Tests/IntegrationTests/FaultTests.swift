@@ -1,10 +1,10 @@
 import Foundation
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// The disk fills up, or too many read, in the middle of anything: a typed error, and a store that is usable and shows
 /// what is on the disk.

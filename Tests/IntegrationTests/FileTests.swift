@@ -1,11 +1,11 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageMemory
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// Where stores are, and what is one.
 @Suite struct FileTests {

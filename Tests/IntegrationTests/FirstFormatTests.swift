@@ -1,12 +1,12 @@
 import Foundation
-import Inspection
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageSQLite
-import TestSupport
+import StoreInspection
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// The types of the kept files, as a program of today has them.
 enum FirstFormat {

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 @Model final class Note {
   @PrimaryKey var number: Int

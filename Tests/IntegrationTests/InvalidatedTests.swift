@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// An object that is gone, and everything that can be done with it: zeroes, empty collections and typed errors.
 @Suite struct InvalidatedTests {

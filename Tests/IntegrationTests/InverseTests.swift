@@ -1,9 +1,9 @@
 import Observation
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// What is asked, ordered and observed along inverses.
 @Suite struct InverseTests {

@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// The right to write is kept while observers are told of what came before a write.
 @Suite struct KeptRightTests {

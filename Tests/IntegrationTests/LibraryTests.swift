@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// One program, the same on every engine.
 @Suite struct LibraryTests {

@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Nobody keeps an object but the program: counted by weak references, not by megabytes.
 @Suite struct MemoryTests {

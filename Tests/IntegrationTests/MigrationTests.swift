@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 @Suite struct MigrationTests {
   static let files: [Engine] = [.lmdb, .sqlite]

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 @Suite struct ModelsGuideTests {
   private static let models: [any SchemaDescribing.Type] = [

@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Models that refer to themselves and to each other.
 @Suite struct MutualModelsTests {

@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// What may be wrong with a file, or a model, is an error that says so.
 @Suite struct OpeningTests {

@@ -1,10 +1,10 @@
 // What Docs/Notifications.md, Predicates.md, Transactions.md and Inspect.md show, to the letter: Tools/check compares, PagesGuideTests
 // runs it.
 import Foundation
-import Inspection
 import QueryEngine
 import QueryModel
-import Storage
+import StorageInterface
+import StoreInspection
 import Vivarium
 
 enum Pages {

@@ -1,11 +1,11 @@
 import Foundation
 import QueryModel
-import Storage
+import StorageInterface
 import StorageMemory
-import TestSupport
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// What the pages show does what they say.
 @Suite(.timeLimit(.minutes(15))) struct PagesGuideTests {

@@ -1,10 +1,10 @@
 import Foundation
-import Inspection
-import Storage
-import TestSupport
+import StorageInterface
+import StoreInspection
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 @Model final class TextKeyed { @PrimaryKey var id: String }
 @Model final class NumberKeyed { @PrimaryKey var id: Int }

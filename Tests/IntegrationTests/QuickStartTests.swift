@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 @Suite struct QuickStartTests {
   @Test(arguments: Engine.allCases) func theQuickStartRuns(engine: Engine) throws {

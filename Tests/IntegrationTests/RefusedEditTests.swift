@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 @Model final class Account {
   @PrimaryKey var id = 0

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Random histories of several writers under many observers: applying each change set to what a token was told last gives
 /// what the store has, whatever was skipped, filtered or merged in between.

@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 private struct Stop: Error, Equatable { var number: Int }
 

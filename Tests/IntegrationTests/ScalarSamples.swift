@@ -1,6 +1,6 @@
 import Foundation
-import TestSupport
-import Values
+import StoreValues
+import VivariumTestSupport
 
 /// Values of every type: those at its ends, and any.
 enum ScalarSamples {

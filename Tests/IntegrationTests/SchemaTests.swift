@@ -1,9 +1,9 @@
 import Foundation
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// What opening does to a file whose types are others than the program's.
 @Suite struct SchemaTests {

@@ -1,9 +1,9 @@
 import Foundation
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// A list, a set and a map of each type.
 @Model final class Bag {

@@ -1,9 +1,9 @@
 import Foundation
-import Inspection
-import TestSupport
+import StoreInspection
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 struct Position: PersistableStruct, Equatable {
   var floor = 0

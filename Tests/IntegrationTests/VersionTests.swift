@@ -1,9 +1,9 @@
 import Foundation
-import Storage
+import StorageInterface
 import Synchronization
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Who holds which version, and how many they may be.
 @Suite struct VersionTests {

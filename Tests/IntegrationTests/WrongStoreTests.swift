@@ -1,10 +1,10 @@
 import Foundation
 import QueryEngine
 import ResultsControl
-import TestSupport
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 @Model final class StoreKeeper {
   @PrimaryKey var id = 0

@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
 import MessageSamples
-import Messages
 import StorageLMDB
-import TestSupport
+import StoreMessages
 import Vivarium
+import VivariumTestSupport
 
 /// A process that sends or handles messages, and dies without warning where it is told to:
 ///

@@ -1,8 +1,8 @@
 import Dispatch
 import MessageSamples
 import Synchronization
-import TestSupport
 import Vivarium
+import VivariumTestSupport
 
 /// Counts what waits, on a queue of its own.
 final class Observer: @unchecked Sendable {

@@ -1,6 +1,6 @@
 import Foundation
-import Messages
 import StorageLMDB
+import StoreMessages
 import Vivarium
 
 /// A message whose effect can be counted.

@@ -1,6 +1,6 @@
 import Foundation
 import MigrationSamples
-import Storage
+import StorageInterface
 import Vivarium
 
 /// Migrates a store and dies without warning on the way:

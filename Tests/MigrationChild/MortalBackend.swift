@@ -1,6 +1,6 @@
-import Storage
-import TestSupport
-import Values
+import StorageInterface
+import StoreValues
+import VivariumTestSupport
 
 /// A backend whose every change may be the process's last.
 struct MortalBackend: StorageBackend {

@@ -1,9 +1,9 @@
 import Foundation
 import MigrationSamples
-import Storage
-import TestSupport
+import StorageInterface
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// A process that migrates a file is killed at every step: the file has all of the migration, or nothing of it.
 /// `VIVARIUM_MIGRATION_KILLS` sets how many steps are tried (0: every one), `VIVARIUM_SEED` repeats a run's choices.

@@ -1,9 +1,9 @@
 import Foundation
 import MigrationSamples
 import Synchronization
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// A process of a newer program migrates the file that one of an older program has open.
 @Suite struct OlderProcessTests {

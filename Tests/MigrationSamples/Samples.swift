@@ -1,4 +1,4 @@
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageSQLite
 import Vivarium

@@ -1,11 +1,11 @@
 import Foundation
-import Storage
 import StorageConformance
+import StorageInterface
 import StorageLMDB
 import StorageMemory
 import StorageSQLite
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 /// Random histories on every engine beside the plain one. `VIVARIUM_MODEL_STEPS` makes them longer,
 /// `VIVARIUM_MODEL_RUNS` makes more of them, `VIVARIUM_SEED` repeats one.

@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
 import Notifications
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
+import VivariumTestSupport
 
 @Suite struct CommitNotifierTests {
   private let engine: any StorageEngine

@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 @testable import Notifications
 

@@ -3,9 +3,9 @@ import Foundation
 import StorageLMDB
 import StorageSQLite
 import Synchronization
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// The same as the child's.
 @Model final class Mark {

@@ -1,9 +1,9 @@
 import PowerCut
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageSQLite
-import TestSupport
-import Values
+import StoreValues
+import VivariumTestSupport
 
 /// Writes numbered transactions to a store until it is done or the power goes, and says after each durable commit
 /// which one it was. At the end it says how many file calls that took.

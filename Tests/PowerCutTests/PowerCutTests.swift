@@ -1,10 +1,10 @@
 #if os(Linux)
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageSQLite
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 /// What a power cut may leave: the writes since the last sync kept, lost or torn at random, at every one of a
 /// workload's file calls in turn. `VIVARIUM_POWER_CUTS` says how many cuts for each engine (default 20).

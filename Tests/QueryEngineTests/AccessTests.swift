@@ -1,10 +1,10 @@
 import QueryEngine
 import QueryModel
-import Storage
+import StorageInterface
 import StorageMemory
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Which way a query takes, by counts of work.
 @Suite struct AccessTests {

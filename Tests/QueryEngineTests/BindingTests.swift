@@ -1,9 +1,9 @@
 import QueryEngine
 import QueryModel
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @Suite struct BindingTests {
   private let catalog: Catalog

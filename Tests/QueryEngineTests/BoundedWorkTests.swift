@@ -1,10 +1,10 @@
 import QueryEngine
 import QueryModel
-import Storage
+import StorageInterface
 import StorageMemory
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// What a question may cost where relationships and collections multiply.
 @Suite struct BoundedWorkTests {

@@ -1,9 +1,9 @@
 import QueryEngine
 import QueryModel
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @Suite struct CollectionTests {
   private let engine: any StorageEngine

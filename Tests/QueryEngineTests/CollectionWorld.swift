@@ -1,7 +1,7 @@
 import Foundation
-import Storage
-import TestSupport
-import Values
+import StorageInterface
+import StoreValues
+import VivariumTestSupport
 
 /// Objects with every kind of collection, mixed values, embedded objects and links between them, in a store and as plain
 /// values beside it.

@@ -1,9 +1,9 @@
 import QueryEngine
 import QueryModel
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @Suite struct CollectionsAgainstPlainTests {
   /// `VIVARIUM_QUERIES` runs more of them. Each world has a seed of its own: what a failure names asks that world alone.

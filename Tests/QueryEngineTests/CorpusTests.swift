@@ -1,13 +1,13 @@
 import Foundation
 import QueryEngine
 import QueryModel
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageMemory
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @Suite struct CorpusTests {
   enum Engine: String, CaseIterable, Sendable {

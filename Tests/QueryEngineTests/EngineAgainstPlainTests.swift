@@ -1,10 +1,10 @@
 import QueryEngine
 import QueryModel
-import Storage
+import StorageInterface
 import StorageMemory
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @Suite struct EngineAgainstPlainTests {
   /// `VIVARIUM_QUERIES` runs more of them. Each world has a seed of its own: what a failure names asks that world alone.

@@ -1,8 +1,8 @@
 import QueryModel
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @testable import QueryEngine
 

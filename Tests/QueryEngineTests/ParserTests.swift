@@ -1,9 +1,9 @@
 import Foundation
 import QueryEngine
 import QueryModel
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @Suite struct ParserTests {
   private func node(_ text: String, _ arguments: QueryArgument...) throws -> PredicateNode {

@@ -1,6 +1,6 @@
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// The meaning of conditions over collections once more, one object at a time and nothing prepared.
 struct PlainCollections {

@@ -1,5 +1,5 @@
 import QueryModel
-import Values
+import StoreValues
 
 /// The meaning of queries once more, written as plainly as it can be: no plan, no encoding, one object at a time.
 struct PlainEvaluator {

@@ -1,6 +1,6 @@
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// What paths over collections mean, written as plainly as it can be.
 struct PlainPaths {

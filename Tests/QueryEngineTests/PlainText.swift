@@ -1,6 +1,6 @@
 import Foundation
 import QueryModel
-import Values
+import StoreValues
 
 /// What operators of text mean, written as plainly as it can be.
 enum PlainText {

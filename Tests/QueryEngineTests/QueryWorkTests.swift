@@ -1,11 +1,11 @@
 import Foundation
 import QueryEngine
 import QueryModel
-import Storage
+import StorageInterface
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// What questions cost on the engines, in counts: a lost index, chunks that are looked at for nothing and a full sort under a
 /// limit show here, not on a clock.

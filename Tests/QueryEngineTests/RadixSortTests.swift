@@ -1,5 +1,5 @@
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 @testable import QueryEngine
 

@@ -1,7 +1,7 @@
 import QueryEngine
 import QueryModel
-import TestSupport
-import Values
+import StoreValues
+import VivariumTestSupport
 
 /// Conditions over a `CollectionWorld` that can be bound: every kind of path, quantifier and operator.
 struct RandomCollectionQueries {

@@ -1,6 +1,6 @@
 import QueryModel
-import TestSupport
-import Values
+import StoreValues
+import VivariumTestSupport
 
 /// Queries over a `World` that can be bound, every operator and shape among them.
 struct RandomQueries {

@@ -1,12 +1,12 @@
 import Foundation
 import QueryEngine
 import QueryModel
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageMemory
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// An index of words finds what reading the texts finds, through whatever is written, and reads less.
 @Suite struct TextIndexTests {

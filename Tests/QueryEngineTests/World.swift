@@ -1,9 +1,9 @@
 import Foundation
 import QueryModel
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Objects of a type that has every kind of scalar, with links, in a plain store and as dictionaries beside it.
 struct World {

@@ -1,6 +1,6 @@
 import QueryModel
+import StoreValues
 import Testing
-import Values
 
 @Suite struct PredicateNodeTests {
   private func equal(_ path: String, _ number: Int64) -> PredicateNode {

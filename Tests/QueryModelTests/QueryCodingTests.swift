@@ -1,7 +1,7 @@
 import Foundation
 import QueryModel
+import StoreValues
 import Testing
-import Values
 
 /// Queries as JSON: what is read is what was written, to the last bit.
 @Suite struct QueryCodingTests {

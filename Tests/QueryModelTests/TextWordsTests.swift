@@ -1,5 +1,5 @@
+import StoreValues
 import Testing
-import Values
 
 @testable import QueryModel
 

@@ -1,9 +1,9 @@
 import Dispatch
 import ResultsControl
 import Synchronization
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Rows that are mapped on another thread.
 @MainActor @Suite(.timeLimit(.minutes(15))) struct ElsewhereTests {

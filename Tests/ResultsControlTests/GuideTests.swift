@@ -1,7 +1,7 @@
 import ResultsControl
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// What the page and the doc comments show, to the letter.
 private final class Guide: ResultsControllerDelegate {

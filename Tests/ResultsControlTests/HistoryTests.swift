@@ -1,7 +1,7 @@
 import ResultsControl
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Random histories through the face, by this store and another: what the delegate is told, done to what was shown, gives
 /// what is there. The calls of a batch are bracketed.

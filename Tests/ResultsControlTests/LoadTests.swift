@@ -1,7 +1,7 @@
 import ResultsControl
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 @Suite struct LoadTests {
   @Test func tenControllersUnderLoadHearWholeBatchesInOrder() throws {

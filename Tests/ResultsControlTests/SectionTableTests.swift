@@ -1,7 +1,7 @@
 import ChangeTracker
+import StoreValues
 import Synchronization
 import Testing
-import Values
 
 @testable import ResultsControl
 

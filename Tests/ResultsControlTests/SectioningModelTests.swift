@@ -1,7 +1,7 @@
 import ChangeTracker
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @testable import ResultsControl
 

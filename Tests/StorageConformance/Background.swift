@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSupport
+import VivariumTestSupport
 
 /// Work on a thread of its own.
 final class Background<Output: Sendable>: Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+import StorageInterface
 
 /// One rule of the storage seam, as a test that any backend can be put to.
 public struct ConformanceCheck: Sendable, CustomStringConvertible {
@@ -88,6 +88,7 @@ public struct ConformanceSubject: Sendable {
   /// Whether data outlives the engine.
   public let persists: Bool
 
+  /// A backend to be checked. Without the closures, the rules about files are left out.
   public init(
     _ makeBackend: @escaping @Sendable () throws -> any StorageBackend, persists: Bool = false,
     openFile: (@Sendable (String) -> any StorageBackend)? = nil,

@@ -1,7 +1,7 @@
 import Foundation
-import Storage
-import TestSupport
-import Values
+import StorageInterface
+import StoreValues
+import VivariumTestSupport
 
 /// An open store with the suite's types, and short ways to ask it.
 struct ConformanceStore: Sendable {

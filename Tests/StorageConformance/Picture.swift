@@ -1,6 +1,6 @@
-import Storage
-import TestSupport
-import Values
+import StorageInterface
+import StoreValues
+import VivariumTestSupport
 
 /// Everything a transaction shows, as plain values: to compare two versions, or two engines.
 public struct Picture: Hashable, Sendable {
@@ -11,7 +11,9 @@ public struct Picture: Hashable, Sendable {
   /// Owners by relationship or mixed property, and target.
   public var backlinks: [ColumnID: [ObjectLink: [Int64]]] = [:]
 
+  /// One object as plain values.
   public struct Row: Hashable, Sendable {
+    /// Values by the names of their properties.
     public var scalars: [String: Value] = [:]
     /// Sets too, in their order. Without empty ones.
     public var lists: [String: [Value]] = [:]

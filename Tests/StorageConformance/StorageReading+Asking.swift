@@ -1,7 +1,7 @@
 import Foundation
-import Storage
-import TestSupport
-import Values
+import StorageInterface
+import StoreValues
+import VivariumTestSupport
 
 extension StorageReading {
   /// Keys of an index's run.

@@ -1,10 +1,10 @@
 import ColumnStore
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// However long the strings of a type are, no value of the file grows with the number of objects in a chunk.
 struct ChunkBoundTests {

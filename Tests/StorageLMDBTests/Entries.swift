@@ -1,7 +1,7 @@
 import ColumnStore
-import Storage
+import StorageInterface
 import StorageLMDB
-import Values
+import StoreValues
 
 /// Text in and out of a key-value store, for tests.
 extension LMDBStore {

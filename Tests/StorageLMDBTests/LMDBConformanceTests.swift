@@ -1,7 +1,7 @@
-import CLMDB
+import CVivariumLMDB
 import Foundation
-import Storage
 import StorageConformance
+import StorageInterface
 import StorageLMDB
 import Testing
 

@@ -1,9 +1,9 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Numbers in the file that lead a write astray are typed errors.
 struct LMDBDamageTests {

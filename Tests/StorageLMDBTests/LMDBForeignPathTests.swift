@@ -1,9 +1,9 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// What lies where a store's files are expected and is none: a typed error at once, and it stays as it was.
 struct LMDBForeignPathTests {

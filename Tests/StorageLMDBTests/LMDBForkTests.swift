@@ -1,10 +1,10 @@
 import ColumnStore
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// A forked child has its parent's handles and none of its locks: every call on what it inherited is `.forked`, and harms
 /// nobody.

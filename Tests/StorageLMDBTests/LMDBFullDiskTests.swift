@@ -1,11 +1,11 @@
 #if os(Linux)
 import ColumnStore
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// A volume without room: whatever a store needs and does not get is a typed error. Side files are mapped, and a touch of a
 /// block that the volume does not have would be the end of the process.

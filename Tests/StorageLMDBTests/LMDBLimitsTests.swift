@@ -1,14 +1,14 @@
-import CLMDB
-import CSystem
+import CVivariumLMDB
+import CVivariumSystem
 import ColumnStore
 import Dispatch
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
+import VivariumTestSupport
 
 /// The properties of LMDB that would hurt, each provoked.
 struct LMDBLimitsTests {

@@ -1,11 +1,11 @@
-import CSystem
+import CVivariumSystem
 import ColumnStore
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// The map of a file grows with it, whoever reads meanwhile, and many stores fit into one process.
 struct LMDBMapTests {

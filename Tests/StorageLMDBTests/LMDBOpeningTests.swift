@@ -1,9 +1,9 @@
 import ColumnStore
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
+import StoreValues
 import Testing
-import Values
 
 /// Whatever lies at a path, opening it gives a store or a typed error, and an error leaves no trace.
 struct LMDBOpeningTests {

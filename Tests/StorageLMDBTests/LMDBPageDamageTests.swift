@@ -1,7 +1,7 @@
 import Foundation
-import Storage
-import TestSupport
+import StorageInterface
 import Testing
+import VivariumTestSupport
 
 @testable import StorageLMDB
 

@@ -1,9 +1,9 @@
 import ColumnStore
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
+import StoreValues
 import Testing
-import Values
 
 /// What a user may do with files of another. The children give up what rights the test was started with.
 struct LMDBPermissionTests {

@@ -1,11 +1,11 @@
-import CSystem
+import CVivariumSystem
 import ColumnStore
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Files that are replaced, renamed, removed or given other names while a store is open: no commit is acknowledged that who
 /// opens the store afterwards does not see.

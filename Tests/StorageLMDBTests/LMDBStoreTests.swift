@@ -1,10 +1,10 @@
 import ColumnStore
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 struct LMDBStoreTests {
   private let scratch: Scratch

@@ -1,4 +1,4 @@
-import CLMDB
+import CVivariumLMDB
 import Testing
 
 /// Puts one entry into an LMDB file without the store's help.

@@ -1,9 +1,9 @@
 import ColumnStore
 import Foundation
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @testable import StorageLMDB
 

@@ -1,5 +1,5 @@
-import Storage
 import StorageConformance
+import StorageInterface
 import StorageMemory
 import Testing
 

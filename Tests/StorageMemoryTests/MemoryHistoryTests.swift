@@ -1,8 +1,8 @@
-import Storage
 import StorageConformance
+import StorageInterface
 import StorageMemory
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 @Suite struct MemoryHistoryTests {
   @Test(arguments: [512, 1_024, 4_096])

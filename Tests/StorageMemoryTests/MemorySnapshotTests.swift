@@ -1,7 +1,7 @@
 import ColumnStore
-import Storage
+import StorageInterface
+import StoreValues
 import Testing
-import Values
 
 @testable import StorageMemory
 

@@ -1,9 +1,9 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @Suite struct CheckpointTests {
   private func commits(_ count: Int, _ engine: SQLiteEngine, _ table: TableEntry) throws {

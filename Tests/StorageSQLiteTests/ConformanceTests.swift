@@ -1,10 +1,10 @@
-import CSQLite
+import CVivariumSQLite
 import Foundation
-import Storage
 import StorageConformance
+import StorageInterface
 import StorageSQLite
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 /// Every rule of the seam, put to SQLite.
 @Suite struct ConformanceTests {

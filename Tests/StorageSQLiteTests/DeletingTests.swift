@@ -1,8 +1,8 @@
-import Storage
+import StorageInterface
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Many objects go by few statements.
 @Suite struct DeletingTests {

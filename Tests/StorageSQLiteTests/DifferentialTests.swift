@@ -1,9 +1,9 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Random histories on SQLite and on the plain reference: equal answers and equal errors all the way.
 @Suite struct DifferentialTests {

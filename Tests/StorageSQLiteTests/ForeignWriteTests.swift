@@ -1,8 +1,8 @@
-import Storage
+import StorageInterface
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Other SQLite programs may write the file: counted at once, and in the history with our next write.
 @Suite struct ForeignWriteTests {

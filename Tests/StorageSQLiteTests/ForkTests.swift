@@ -1,9 +1,9 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// A child that inherits an open store has nothing of it: every call says so, and the parent goes on unharmed.
 @Suite struct ForkTests {

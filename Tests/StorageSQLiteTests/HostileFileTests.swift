@@ -1,9 +1,9 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Files whose content is not what SQLite or we put there: right data or a typed error, and never a signal.
 @Suite struct HostileFileTests {

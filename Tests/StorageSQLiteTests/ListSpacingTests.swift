@@ -1,6 +1,6 @@
 import StorageSQLite
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 @Suite struct ListSpacingTests {
   @Test func appendedElementsAreAGapApart() {

@@ -1,8 +1,8 @@
-import Storage
+import StorageInterface
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Appending to a list looks at its end alone, and the end is known from one write to the next.
 @Suite struct ListTailTests {

@@ -1,10 +1,10 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageSQLite
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
+import VivariumTestSupport
 
 /// The log begins anew while a store is open, whoever reads, as long as readers move on; and who does not is named.
 @Suite struct LogLengthTests {

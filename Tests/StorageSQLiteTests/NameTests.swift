@@ -1,9 +1,9 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// One file under several names, and names that change while the store is open.
 @Suite struct NameTests {

@@ -1,9 +1,9 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @Suite struct OpeningTests {
   private func error(_ place: Place, _ options: OpenOptions = OpenOptions()) -> StorageError.Code? {

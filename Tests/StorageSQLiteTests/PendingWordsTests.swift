@@ -1,9 +1,9 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Words that are set are written together, and nobody can tell.
 @Suite struct PendingWordsTests {

@@ -1,9 +1,9 @@
 import QueryModel
-import Storage
+import StorageInterface
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Statements are prepared once a connection, never in loops; and SQLite runs them by the indexes.
 @Suite struct PreparedStatementTests {

@@ -1,10 +1,10 @@
 import Foundation
 import QueryModel
-import Storage
+import StorageInterface
 import StorageSQLite
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// What is pushed down gives exactly what the definition of queries gives, or stays with the caller.
 @Suite struct PushdownTests {

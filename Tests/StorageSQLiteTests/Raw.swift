@@ -1,4 +1,4 @@
-import CSQLite
+import CVivariumSQLite
 import Synchronization
 
 /// A plain SQLite connection: another program, as far as the store is concerned.

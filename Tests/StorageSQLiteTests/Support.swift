@@ -1,8 +1,8 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageSQLite
-import TestSupport
-import Values
+import StoreValues
+import VivariumTestSupport
 
 /// A store in a folder of its own.
 final class Place: Sendable {

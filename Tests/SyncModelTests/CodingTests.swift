@@ -1,7 +1,7 @@
+import StoreValues
 import SyncModel
-import TestSupport
 import Testing
-import Values
+import VivariumTestSupport
 
 import struct Foundation.Data
 import struct Foundation.UUID

@@ -1,6 +1,6 @@
+import StoreValues
 import SyncModel
 import Testing
-import Values
 
 /// The table of conflicts in Docs/SyncModel.md, a test for each row that the enumerations do not name.
 @Suite struct ConflictTests {

@@ -1,6 +1,6 @@
 import struct Foundation.Date
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 import SyncModel
 

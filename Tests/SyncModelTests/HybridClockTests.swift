@@ -1,6 +1,6 @@
 import SyncModel
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 @Suite struct HybridClockTests {
   private let replica = ReplicaID(7)

@@ -1,6 +1,6 @@
 import SyncModel
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 @Suite struct ListPositionTests {
   private func stamp(_ time: UInt64, _ replica: UInt64 = 1) -> Stamp { Stamp(time: time, replica: ReplicaID(replica)) }

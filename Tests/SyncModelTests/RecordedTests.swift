@@ -1,8 +1,8 @@
 import Foundation
+import StoreValues
 import SyncModel
-import TestSupport
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Cases from a model of the same merge that somebody else wrote in another language: `Fixtures/SyncModel/record.py` says how.
 @Suite struct RecordedTests {

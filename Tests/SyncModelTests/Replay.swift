@@ -1,5 +1,5 @@
+import StoreValues
 import SyncModel
-import Values
 
 /// The obviously right and slow way to merge: all operations again from the beginning, one after the other in the order of
 /// their stamps, each doing what it says. That order extends *happened before*, so nothing ever arrives early, no

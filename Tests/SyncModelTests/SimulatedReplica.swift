@@ -1,6 +1,6 @@
+import StoreValues
 import SyncModel
-import TestSupport
-import Values
+import VivariumTestSupport
 
 struct SimulatedReplica {
   let id: ReplicaID

@@ -1,5 +1,5 @@
 import SyncModel
-import TestSupport
+import VivariumTestSupport
 
 /// Replicas with wrong clocks and one server, on a network that loses, repeats and cuts: everything happens in one thread in
 /// an order that the seed decides. All that goes from one to another goes through its bytes.

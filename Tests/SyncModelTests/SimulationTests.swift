@@ -1,5 +1,5 @@
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 /// Many replicas and a server, with everything that can happen between them; one seed is one run.
 ///

@@ -1,5 +1,5 @@
+import StoreValues
 import SyncModel
-import Values
 
 /// A node of a plain tree: an object, an embedded one or a collection, without anything that merging needs to know.
 final class Thing {

@@ -1,6 +1,6 @@
 import Foundation
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 @Suite struct TasksProgramTests {
   private let folder = TemporaryDirectory()

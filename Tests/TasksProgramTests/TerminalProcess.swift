@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSupport
+import VivariumTestSupport
 
 /// The program in a terminal of its own, which the test looks at and types into.
 final class TerminalProcess {

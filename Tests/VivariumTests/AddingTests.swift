@@ -1,6 +1,6 @@
 import Foundation
+import StoreValues
 import Testing
-import Values
 import Vivarium
 
 @Suite struct AddingTests {

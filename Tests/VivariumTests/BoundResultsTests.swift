@@ -1,10 +1,10 @@
 import Foundation
 import Observation
 import QueryModel
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
+import VivariumTestSupport
 
 @testable import Vivarium
 

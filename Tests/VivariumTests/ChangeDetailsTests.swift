@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// What a change says of the commits that it comes from: between which versions they lie, who wrote them, and where.
 @Suite struct ChangeDetailsTests {

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// What one observer heard, as values.
 final class Heard {

@@ -1,7 +1,7 @@
 import Dispatch
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Lists, sets, maps and inverses observed in another context than the caller's.
 @Suite struct CollectionsElsewhereTests {

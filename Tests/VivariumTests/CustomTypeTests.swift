@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 struct Temperature: CustomPersistable, Comparable {
   var kelvin: Double

@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// Where, when and to whom changes are delivered.
 @Suite struct DeliveryTests {

@@ -1,10 +1,10 @@
 import Foundation
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 @Model final class Order {
   var name = ""

@@ -1,7 +1,7 @@
 import Dispatch
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// A store on a queue, and what its observers count.
 final class Desk: @unchecked Sendable {

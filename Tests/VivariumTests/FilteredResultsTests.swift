@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Results that a test in Swift leaves, which says what it reads.
 @Suite struct FilteredResultsTests {

@@ -1,9 +1,9 @@
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// What happens while the first results of an observer are still being found.
 @Suite struct FirstResultTests {

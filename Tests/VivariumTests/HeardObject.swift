@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 import Vivarium
 
 /// What one observer of an object heard, as text: `age 1 -> 2`, or by names alone `age`.

@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// An inverse that is declared as one object is the first of those that point there: who observes it hears of that one alone.
 @Suite struct InverseToOneTests {

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Numbers that are kept of results, and told when they are others.
 @Suite struct LiveAggregateTests {

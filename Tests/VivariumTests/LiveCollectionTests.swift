@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Results of other collections are live as results of all objects are.
 @Suite struct LiveCollectionTests {

@@ -1,9 +1,9 @@
 import Foundation
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// A counter of a damaged file says another number than there are objects or elements: what takes a collection at its word must
 /// not end the process by it.

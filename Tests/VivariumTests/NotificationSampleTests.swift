@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 @Model final class AppState {
   @PrimaryKey var id = 0

@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 @Suite struct NotificationTests {
   @Test func everyCommitOfAnybodyIsTold() throws {

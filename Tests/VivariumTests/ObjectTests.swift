@@ -1,9 +1,9 @@
 import Foundation
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// A store of the test models on the reference engine. Mistakes are ignored, so that tests can make them.
 func makeStore(_ name: String? = nil) throws -> Store {

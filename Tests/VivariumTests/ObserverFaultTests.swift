@@ -1,9 +1,9 @@
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// What is observed cannot be read any more: all whom that concerns are told so, once and last, and nobody else.
 @Suite struct ObserverFaultTests {

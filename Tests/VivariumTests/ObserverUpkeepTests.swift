@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 @Model final class Guild {
   var name = ""

@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// One meaning of order, whichever way a question is put: the later sort leads, and what ties in it keeps the order it had.
 @Suite struct OrderTests {

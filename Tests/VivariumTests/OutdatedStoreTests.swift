@@ -1,7 +1,7 @@
 import Dispatch
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// A newer program migrates the file of a store that is open: its observers are told so, once and last, and nobody waits for
 /// ever.

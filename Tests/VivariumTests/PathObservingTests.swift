@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Observers of several properties and of what lies at the end of a path, inside the setter.
 @Suite struct PathObservingTests {

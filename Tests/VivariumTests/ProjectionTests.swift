@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 final class PersonCard: Projection<Person> {
   @Projected(\Person.name) var title

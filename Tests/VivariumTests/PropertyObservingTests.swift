@@ -1,7 +1,7 @@
 import Foundation
+import StoreValues
 import Synchronization
 import Testing
-import Values
 import Vivarium
 
 @Suite struct PropertyObservingTests {

@@ -1,8 +1,8 @@
 import Foundation
 import QueryEngine
-import Storage
+import StorageInterface
+import StoreValues
 import Testing
-import Values
 
 @testable import Vivarium
 

@@ -1,8 +1,8 @@
 import Dispatch
-import TestSupport
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// Observations that cannot begin: of what an object had that is gone, and elsewhere than in the store's context.
 @Suite struct RefusedObserverTests {

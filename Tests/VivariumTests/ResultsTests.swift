@@ -1,7 +1,7 @@
 import Foundation
 import QueryModel
+import StoreValues
 import Testing
-import Values
 
 @testable import Vivarium
 

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 @Model final class Shelf {
   @PrimaryKey var number = 0

@@ -1,8 +1,8 @@
 import Dispatch
-import TestSupport
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// Commits of one store of which a token of another is not told, while changes wait for that token.
 @Suite struct SkippingElsewhereTests {

@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Results in one store, and commits of another of which their tokens are not told, while others wait: what was told and what
 /// the skipped commits did to that make up what the store shows.

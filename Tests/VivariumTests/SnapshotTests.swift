@@ -1,10 +1,10 @@
 import Foundation
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 @Suite struct SnapshotTests {
   private func jane(in store: Store) throws -> Person {

@@ -1,10 +1,10 @@
 import Foundation
 import Observation
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 /// What `withObservationTracking` sees of a store.
 @Suite struct TrackedReadsTests {

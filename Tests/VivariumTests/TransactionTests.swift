@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 private struct Stop: Error, Equatable { var number: Int }
 

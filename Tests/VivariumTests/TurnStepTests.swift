@@ -1,7 +1,7 @@
 import Dispatch
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Who takes the steps that observed results are kept by: the notifier's thread, or a turn that has come for a small one.
 @Suite struct TurnStepTests {

@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Observers of single properties of objects that are in no store, and go into one.
 @Suite struct UnmanagedObservingTests {

@@ -21,7 +21,7 @@ let package = Package(
         "CBenchLMDB", "CBenchSQLite",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Vivarium", package: "Vivarium"),
-        .product(name: "Operations", package: "Vivarium"),
+        .product(name: "StoreOperations", package: "Vivarium"),
         .product(name: "ResultsControl", package: "Vivarium"),
         .product(name: "StorageLMDB", package: "Vivarium"),
         .product(name: "StorageMemory", package: "Vivarium"),

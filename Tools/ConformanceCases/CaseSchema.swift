@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 /// The types of a suite: the store's schema and, for reading values, each property's declared type.
 struct CaseSchema {

@@ -1,6 +1,6 @@
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// A store with the objects of a suite.
 final class CaseStore {

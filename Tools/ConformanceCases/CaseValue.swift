@@ -1,5 +1,5 @@
 import Foundation
-import Values
+import StoreValues
 
 /// Values as the files write them.
 enum CaseValue {

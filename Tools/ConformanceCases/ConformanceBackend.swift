@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageMemory
 import StorageSQLite

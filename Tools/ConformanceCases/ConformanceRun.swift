@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+import StorageInterface
 
 /// Puts the cases of files to one backend.
 ///

@@ -1,7 +1,7 @@
 import QueryEngine
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// One question put to a store.
 struct EvaluationCase {

@@ -1,7 +1,7 @@
 import QueryEngine
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// The cases of the predicate grammar that stand apart from a suite of objects.
 extension ConformanceRun {

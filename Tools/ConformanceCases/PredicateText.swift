@@ -1,7 +1,7 @@
 import QueryEngine
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Cases about the text of conditions alone.
 enum PredicateText {

@@ -1,6 +1,6 @@
 import QueryEngine
 import QueryModel
-import Values
+import StoreValues
 
 /// Whether the grammar accepts a text.
 enum SyntaxCase {

@@ -22,7 +22,7 @@ EXPLANATION_REACH = 3
 # Randomness with a generator of the language's own cannot be had again.
 RANDOM_CALL = re.compile(r"\.(random|randomElement|shuffled|shuffle)\s*\(")
 UNSEEDED = re.compile(r"\bSystemRandomNumberGenerator\b|\barc4random\w*|\bdrand48\b|(?<![.\w])rand\(\)|\bgetrandom\(")
-SEED_SOURCE = os.path.join("Tests", "TestSupport", "SeededGenerator.swift")
+SEED_SOURCE = os.path.join("Tests", "VivariumTestSupport", "SeededGenerator.swift")
 
 
 def check_sizes(check):
@@ -122,14 +122,14 @@ def named(match, line):
 
 
 def check_documentation(check):
-    for product in check.products:
+    for name in check.offered:
         bare = [(declaration.source.path, declaration.line + 1, f"public {declaration.kind} '{declaration.name}' has no documentation")
-                for declaration in product_declarations(check, product) if not declaration.is_documented]
-        check.ratchets.judge(check, f"undocumented in {product}", bare)
+                for declaration in offered_declarations(check, name) if not declaration.is_documented]
+        check.ratchets.judge(check, f"undocumented in {name}", bare)
 
 
-def product_declarations(check, product):
-    folder = os.path.join("Modules", product) + os.sep
+def offered_declarations(check, name):
+    folder = check.targets[name]["path"] + os.sep
     return [declaration for source in check.sources if source.name.startswith(folder)
             for declaration in public_declarations(source, check.requirements)]
 

@@ -3,7 +3,7 @@ import collections
 import statistics
 
 from checks.declarations import functions, types
-from checks.habits import product_declarations
+from checks.habits import offered_declarations
 
 BIGGEST = 5
 
@@ -65,8 +65,8 @@ def print_types(sources):
 
 def print_documentation(check):
     print("\n== Public declarations: number, documented")
-    for product in check.products:
-        found = product_declarations(check, product)
+    for name in check.offered:
+        found = offered_declarations(check, name)
         documented = sum(declaration.is_documented for declaration in found)
         share = f"{100 * documented / len(found):3.0f} %" if found else "    -"
-        print(f"  {product:16} {len(found):5} {documented:5} {share}")
+        print(f"  {name:19} {len(found):5} {documented:5} {share}")

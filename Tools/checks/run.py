@@ -9,12 +9,13 @@ from checks.source import SOURCE_FOLDERS, Source, swift_files
 
 
 class Check:
-    """A package, its files, and the faults found in them."""
+    """A package, its files, and the faults found in them. `offered`: the targets of its library products."""
 
     def __init__(self, root, package):
         self.root = root
         self.targets = {target["name"]: target for target in package["targets"]}
-        self.products = sorted(product["name"] for product in package.get("products", []) if "library" in product["type"])
+        self.offered = sorted({name for product in package.get("products", []) if "library" in product["type"]
+                               for name in product["targets"]})
         self.sources = [Source(root, path) for folder in SOURCE_FOLDERS for path in swift_files(os.path.join(root, folder))]
         self.requirements = requirement_names(self.sources)
         self.ratchets = Ratchets(root)

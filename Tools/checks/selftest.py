@@ -21,7 +21,8 @@ def check_of(targets, files, root):
         os.makedirs(os.path.dirname(full), exist_ok=True)
         with open(full, "w", encoding="utf-8") as file:
             file.write(text)
-    products = [{"name": t["name"], "type": {"library": ["automatic"]}} for t in targets if t["path"].startswith("Modules/")]
+    products = [{"name": t["name"], "type": {"library": ["automatic"]}, "targets": [t["name"]]}
+                for t in targets if t["path"].startswith("Modules/")]
     return Check(root, {"targets": targets, "products": products})
 
 

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
-import Inspection
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageSQLite
+import StoreInspection
 
 /// Commands about the whole graph of a store.
 extension InspectCommand {

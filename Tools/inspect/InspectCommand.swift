@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
-import Inspection
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageSQLite
+import StoreInspection
 
 /// `inspect`: looks into any store without the program that made it. The commands themselves are `Inspector`'s.
 struct InspectCommand: ParsableCommand {

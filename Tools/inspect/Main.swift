@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Inspection
+import StoreInspection
 
 @main enum Main {
   static func main() {

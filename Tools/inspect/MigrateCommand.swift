@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import Inspection
-import Values
+import StoreInspection
+import StoreValues
 
 extension InspectCommand {
   struct Migrate: ParsableCommand {

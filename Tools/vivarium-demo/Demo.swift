@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+import StorageInterface
 import Vivarium
 
 /// The demo from the first file read to the last line printed.

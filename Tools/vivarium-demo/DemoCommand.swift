@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Storage
+import StorageInterface
 import StorageLMDB
 import StorageMemory
 import StorageSQLite

@@ -1,6 +1,6 @@
 import Foundation
-import Inspection
-import Storage
+import StorageInterface
+import StoreInspection
 import Vivarium
 
 /// Looks into the store with `inspect`: the program where there is a file, its library where there is none.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Inspection
+import StoreInspection
 import Vivarium
 
 @main enum Main {

@@ -1,5 +1,5 @@
 import Foundation
-import Inspection
+import StoreInspection
 import Vivarium
 
 extension PackageWorld {

@@ -1,5 +1,5 @@
 import Foundation
-import Inspection
+import StoreInspection
 
 /// Headings and tables on standard output.
 enum Terminal {

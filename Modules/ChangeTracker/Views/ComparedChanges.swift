@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// The changes of a compared result between what observers were given and now.
 ///

@@ -1,6 +1,6 @@
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// What has to be known of a result that is not kept row by row but asked anew and compared: of a query with a limit or
 /// a quantifier, of a list, of an inverse.

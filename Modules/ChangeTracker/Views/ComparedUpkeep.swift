@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Keeps a result by asking for it anew and comparing, where it cannot be kept row by row. A commit that cannot change
 /// it asks for nothing.

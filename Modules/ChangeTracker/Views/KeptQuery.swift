@@ -1,6 +1,6 @@
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// A query as a view keeps it: what it reads and how it orders are worked out here from the query and the catalog;
 /// whether a row matches is asked of whoever bound the query.

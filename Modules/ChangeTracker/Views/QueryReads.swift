@@ -1,6 +1,6 @@
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// What a query reads, followed back from what changes, and the parts of it for which that cannot be done: then it cannot be
 /// kept row by row. Its limit and its clauses are not looked at.

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension ReadPath {
   /// Whether objects that come and go at the path's end touch rows although no property of these was set.

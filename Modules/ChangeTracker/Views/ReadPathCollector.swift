@@ -1,6 +1,6 @@
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Turns property paths into read paths: for `best.owner.name` the rows' `best`, the `owner` of what that leads
 /// to, and the `name` of what that leads to, each in the path of its table.

@@ -1,4 +1,4 @@
-import Storage
+import StorageInterface
 
 extension ResultView {
   /// Takes the view one version on: moves the rows, publishes and says what happened. O(k log n).

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// The rows of one result, sorted or not: the two kinds of view behind one face.
 ///

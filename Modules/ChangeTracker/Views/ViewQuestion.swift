@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// What a view has to know of the query it keeps: which properties decide, whether a row matches, and where it
 /// stands. The modules above make one from a bound query.

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Keeps one query's result up to date from commit records: what a commit costs depends on the rows it touched,
 /// never on how many there are.

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Keeps the rows between two positions of a result: of a query with a limit, an offset or both. The whole result is kept row
 /// by row, so that whoever moves into the window is known without asking; what is told is the window.

@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 extension Lexer {
   /// `T<seconds>:<nanoseconds>` since 1970; nil when it is a name.

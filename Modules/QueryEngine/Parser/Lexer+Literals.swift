@@ -3,7 +3,7 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
-import Values
+import StoreValues
 
 extension Lexer {
   /// A string in either quote, with the escapes of JSON and `\'`, `\0`.

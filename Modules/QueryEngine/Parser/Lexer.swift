@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 /// Cuts a query's text into words, over its UTF-8 bytes. Total: every byte sequence gives tokens or an error.
 struct Lexer {

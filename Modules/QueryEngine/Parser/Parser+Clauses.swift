@@ -1,5 +1,5 @@
 import QueryModel
-import Values
+import StoreValues
 
 extension Parser {
   /// `SORT(…)`, `DISTINCT(…)`, `LIMIT(…)` and `OFFSET(…)` after the condition. They apply from left to right.

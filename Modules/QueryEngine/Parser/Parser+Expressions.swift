@@ -1,5 +1,5 @@
 import QueryModel
-import Values
+import StoreValues
 
 extension Parser {
   /// `a + b - c`. A condition in brackets passes through.

@@ -1,5 +1,5 @@
 import QueryModel
-import Values
+import StoreValues
 
 /// Regions, which are read for their grammar: there are no geographic properties.
 extension Parser {

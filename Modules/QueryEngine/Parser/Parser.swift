@@ -1,5 +1,5 @@
 import QueryModel
-import Values
+import StoreValues
 
 /// Reads conditions by recursive descent with one token of look-ahead: linear, and as deep as `depthLimit`.
 struct Parser {

@@ -1,5 +1,5 @@
 import QueryModel
-import Values
+import StoreValues
 
 /// What is put into a query's text where it says `%@`, `%K`, `$0` or `$K0`.
 public enum QueryArgument: Sendable, Hashable {

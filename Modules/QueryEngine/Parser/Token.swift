@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 /// One word of a query's text.
 struct Token {

@@ -1,6 +1,6 @@
 import Foundation
 import QueryModel
-import Values
+import StoreValues
 
 /// Computing with values: null where an operand is, or is no number. Integers stay integers and wrap round where 64
 /// bits end; as doubles give infinity, an integer divided by 0 gives the greatest one, or the lowest of a negative

@@ -1,6 +1,6 @@
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension Binder {
   /// A constant operand as a value of the other side's type where it is written in another: a decimal fraction beside

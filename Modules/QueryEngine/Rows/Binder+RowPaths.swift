@@ -1,13 +1,13 @@
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension Binder {
   /// An operand that is a path, with the operators behind it.
   mutating func row(_ path: PropertyPath) throws(QueryError) -> RowExpression {
     let origin = try origin(path)
     var components = origin.components
-    var transform = RowPath.Transform.none
+    var transform = RowwisePath.Transform.none
     if components.last == "@type" {
       components.removeLast()
       transform = .typeName
@@ -85,8 +85,8 @@ extension Binder {
   /// Resolves names one by one; also returns the type of the objects at the end where there are any.
   private mutating func steps(
     _ components: ArraySlice<String>, _ path: PropertyPath, from origin: Origin
-  ) throws(QueryError) -> (path: RowPath, entry: TableEntry?) {
-    var result = RowPath()
+  ) throws(QueryError) -> (path: RowwisePath, entry: TableEntry?) {
+    var result = RowwisePath()
     result.outer = origin.outer
     result.target = origin.table.id
     var entry: TableEntry? = origin.table
@@ -127,7 +127,7 @@ extension Binder {
   }
 
   private mutating func append(
-    _ column: ColumnEntry, of entry: TableEntry, _ rest: inout ArraySlice<String>, to result: inout RowPath, _ path: PropertyPath
+    _ column: ColumnEntry, of entry: TableEntry, _ rest: inout ArraySlice<String>, to result: inout RowwisePath, _ path: PropertyPath
   ) throws(QueryError) -> TableEntry? {
     let id = entry.column(column.id)
     result.hasManyOwners = result.isMany
@@ -183,7 +183,7 @@ extension Binder {
   }
 
   private mutating func appendMap(
-    _ id: ColumnID, _ type: ValueType, _ target: TableEntry?, _ rest: inout ArraySlice<String>, to result: inout RowPath,
+    _ id: ColumnID, _ type: ValueType, _ target: TableEntry?, _ rest: inout ArraySlice<String>, to result: inout RowwisePath,
     _ path: PropertyPath
   ) throws(QueryError) -> TableEntry? {
     columns.insert(id)
@@ -229,7 +229,7 @@ extension Binder {
   }
 
   /// The rest of a path that has reached a mixed value: up to an operator that ends it.
-  private func inside(_ rest: inout ArraySlice<String>, _ result: inout RowPath, _ path: PropertyPath) throws(QueryError) {
+  private func inside(_ rest: inout ArraySlice<String>, _ result: inout RowwisePath, _ path: PropertyPath) throws(QueryError) {
     while let component = rest.first {
       if component == "[*]" {
         result.inside.append(.all)
@@ -255,7 +255,7 @@ extension Binder {
 
   /// `@links.Type.property`, or `@links` before `@count` for every type.
   private mutating func backlinks(
-    _ rest: inout ArraySlice<String>, _ here: TableEntry, _ result: inout RowPath, _ path: PropertyPath
+    _ rest: inout ArraySlice<String>, _ here: TableEntry, _ result: inout RowwisePath, _ path: PropertyPath
   ) throws(QueryError) -> TableEntry? {
     result.hasManyOwners = result.isMany
     result.endsInCollection = false
@@ -302,7 +302,7 @@ extension Binder {
   }
 }
 
-extension RowPath {
+extension RowwisePath {
   fileprivate mutating func follow(_ step: Step, to target: TableEntry?, isMany: Bool) {
     steps.append(step)
     type = .link

@@ -1,6 +1,6 @@
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension Binder {
   /// Whether the operand is a constant or a path over to-one links alone, which has faster ways.
@@ -193,7 +193,7 @@ extension Binder {
   }
 }
 
-extension RowPath {
+extension RowwisePath {
   /// Whether SUBQUERY goes over it: sets and maps are no lists.
   fileprivate var isAskable: Bool {
     switch steps.last {

@@ -1,6 +1,6 @@
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension Evaluator {
   /// How many pairs of elements of two collections are computed with for one object.
@@ -127,7 +127,7 @@ extension Evaluator {
   }
 
   /// Where a path begins. The binder made sure that there are as many objects round this one.
-  private func origin(_ path: RowPath, _ key: ObjectKey) -> ObjectKey {
+  private func origin(_ path: RowwisePath, _ key: ObjectKey) -> ObjectKey {
     path.outer == 0 ? key : outers[outers.count - path.outer]
   }
 
@@ -141,7 +141,7 @@ extension Evaluator {
   }
 
   /// One value, or one for each of many owners.
-  private func aggregate(_ aggregate: CollectionAggregate, _ path: RowPath, _ key: ObjectKey) throws(StorageError) -> [[Value]] {
+  private func aggregate(_ aggregate: CollectionAggregate, _ path: RowwisePath, _ key: ObjectKey) throws(StorageError) -> [[Value]] {
     if aggregate == .count {
       if path.steps.isEmpty, case .elements(let column, nil) = path.end, path.inside.isEmpty {
         return [[.int(Int64(try storage.elementCount(column, key)))]]
@@ -158,7 +158,7 @@ extension Evaluator {
   }
 
   /// Of the values of a collection. A map of objects has as many as it has objects: its nulls are none.
-  private func total(_ aggregate: CollectionAggregate, _ values: [Value], _ path: RowPath) -> Value {
+  private func total(_ aggregate: CollectionAggregate, _ values: [Value], _ path: RowwisePath) -> Value {
     guard aggregate == .count else { return Arithmetic.aggregate(aggregate, values, path.type) }
     if case .links = path.end { return .int(Int64(values.count { !$0.isNull })) }
     return .int(Int64(values.count))
@@ -166,7 +166,7 @@ extension Evaluator {
 
   /// How many objects each owner of the last relationship leads to; an owner behind a null link is none. All objects that
   /// point somewhere are counted together.
-  private func linkCounts(_ path: RowPath, _ key: ObjectKey) throws(StorageError) -> [Value] {
+  private func linkCounts(_ path: RowwisePath, _ key: ObjectKey) throws(StorageError) -> [Value] {
     guard path.steps.count > 1, path.endsInCollection, let last = path.steps.last else {
       switch path.steps.first {
       case .list(let column, nil)?, .set(let column)?:

@@ -1,11 +1,11 @@
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension Evaluator {
   /// The values of a path, in groups: those of one collection, owner by owner. Values that no collection of their own
   /// holds are one group together. No group: nothing leads to any collection.
-  func groups(_ path: RowPath, _ key: ObjectKey) throws(StorageError) -> [[Value]] {
+  func groups(_ path: RowwisePath, _ key: ObjectKey) throws(StorageError) -> [[Value]] {
     let owners = try objects(path.steps[...], key, eachOnce: path.asksEachOnce)
     var groups: [[Value]]
     switch path.end {
@@ -31,7 +31,7 @@ extension Evaluator {
   }
 
   /// Owner by owner; an owner that is null, or gone, has a null where one element was asked for and else nothing.
-  private func collections(_ path: RowPath, _ owners: [ObjectKey?], _ key: ObjectKey) throws(StorageError) -> [[Value]] {
+  private func collections(_ path: RowwisePath, _ owners: [ObjectKey?], _ key: ObjectKey) throws(StorageError) -> [[Value]] {
     var groups: [[Value]] = []
     for owner in owners {
       var group: [Value] = []
@@ -60,7 +60,7 @@ extension Evaluator {
     return groups
   }
 
-  private func value(_ column: ColumnID, _ owner: ObjectKey, _ path: RowPath, _ key: ObjectKey) throws(StorageError) -> Value {
+  private func value(_ column: ColumnID, _ owner: ObjectKey, _ path: RowwisePath, _ key: ObjectKey) throws(StorageError) -> Value {
     if path.steps.isEmpty { return try storage.value(column, owner) }
     return try ifLiving(.null) { () throws(StorageError) in try storage.value(column, owner) }
   }
@@ -143,7 +143,7 @@ extension Evaluator {
   /// collection, null links lead nowhere. `eachOnce` leaves out those that were reached before, so that a path over many
   /// relationships never becomes longer than its table.
   func objects(
-    _ steps: ArraySlice<RowPath.Step>, _ key: ObjectKey, eachOnce: Bool = false
+    _ steps: ArraySlice<RowwisePath.Step>, _ key: ObjectKey, eachOnce: Bool = false
   ) throws(StorageError) -> [ObjectKey?] {
     var current: [ObjectKey?] = [key]
     var isMany = false
@@ -165,7 +165,7 @@ extension Evaluator {
     return current
   }
 
-  func follow(_ step: RowPath.Step, _ key: ObjectKey) throws(StorageError) -> [ObjectKey?] {
+  func follow(_ step: RowwisePath.Step, _ key: ObjectKey) throws(StorageError) -> [ObjectKey?] {
     func links(_ values: [Value]) -> [ObjectKey?] {
       values.map { if case .link(let target) = $0 { target } else { nil } }
     }

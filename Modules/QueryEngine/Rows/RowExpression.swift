@@ -1,6 +1,6 @@
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// An operand bound to a catalog in the form that single rows are asked in: what may mean many values, or takes
 /// computing. Conditions over own columns do not come here.
@@ -13,9 +13,9 @@ indirect enum RowExpression: Sendable {
   case object(TableEntry, ObjectLiteral.Identity)
   /// The names of types that `@type` is compared with.
   case typeNames(TypeNames)
-  case path(RowPath)
-  case aggregate(RowPath, CollectionAggregate)
-  case subquery(RowPath, Condition)
+  case path(RowwisePath)
+  case aggregate(RowwisePath, CollectionAggregate)
+  case subquery(RowwisePath, Condition)
   case arithmetic(ArithmeticOperator, RowExpression, RowExpression)
 
   /// Whether it can mean more, or fewer, than one value.

@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 /// What `@type` says of a value, and the names it may be compared with. A name can stand for several types.
 struct TypeNames: Sendable, Hashable {

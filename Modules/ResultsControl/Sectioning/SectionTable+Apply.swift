@@ -1,5 +1,5 @@
 import ChangeTracker
-import Values
+import StoreValues
 
 extension SectionTable {
   /// Takes the sections from one state of the list to the next, and says what that means for sections and paths.

@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 /// The sections of an ordered list of rows: which there are, in order, and how many rows each has.
 ///

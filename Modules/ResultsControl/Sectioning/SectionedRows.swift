@@ -1,5 +1,5 @@
 import ChangeTracker
-import Values
+import StoreValues
 
 /// The rows of a list that are shown: those that pass a filter, of these the first so many, and these in sections.
 ///

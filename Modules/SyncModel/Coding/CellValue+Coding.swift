@@ -3,7 +3,7 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
-import Values
+import StoreValues
 
 /// The tags are those of `MixedCoding`; numbers are shorter, links name a table, and texts, which seldom repeat, stand where
 /// they are.

@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 struct RecordReader {
   var tables: TableReader

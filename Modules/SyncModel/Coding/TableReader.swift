@@ -3,7 +3,7 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
-import Values
+import StoreValues
 
 /// Reads the tables of `TableWriter` and then lends itself to the body.
 struct TableReader {

@@ -3,7 +3,7 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
-import Values
+import StoreValues
 
 /// Writes a body that names texts, replicas, stamps and objects by their place in tables, which go before it. They are
 /// numbered in the order in which the body names them first, so one value has one form.

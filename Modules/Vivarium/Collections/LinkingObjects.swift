@@ -1,6 +1,6 @@
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// The objects whose relationship points to this one: the other end of a to-one link or a list. Live, computed
 /// from the links, in the order of insertion; an object whose list holds this one twice comes twice.

@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Sets and maps of an object in a store are reached like its lists.
 extension ListHandle {

@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// A list of an object in a store: whose, and which property.
 struct ListHandle {

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// An ordered list of scalars or objects that belongs to one object; duplicates are allowed.
 ///

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension LiveMap: Persistable where Value: PersistableElement {
   public static var _$kind: PropertyKind { .map(Value._$elementType) }
@@ -35,7 +35,7 @@ extension LiveMap: Persistable where Value: PersistableElement {
 
   public static func _$loose(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self {
     if let map = given as? Self { return map }
-    guard let dictionary = Values.Value.unwrapped(given) as? [String: Any?] else { throw .typeMismatch(given, property) }
+    guard let dictionary = StoreValues.Value.unwrapped(given) as? [String: Any?] else { throw .typeMismatch(given, property) }
     var entries: [String: Value] = [:]
     for (key, value) in dictionary {
       guard let made = try Value._$looseElement(value, property, of: type) else { throw .typeMismatch(nil, property) }

@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Scalars or objects by keys, which are strings, that belong to one object.
 ///

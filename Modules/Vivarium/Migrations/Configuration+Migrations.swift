@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// A step in the life of a schema with a name of its own. It runs once on each file, in the order of the list, and the file
 /// remembers it.

@@ -1,7 +1,7 @@
 import ChangeTracker
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// What a migration block works with: the objects as they were, by the file's names, and as they will be, by the program's.
 ///

@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// An object in a migration, known by names: as it was, to be read, or as it will be, to be read and set.
 public struct MigrationObject {

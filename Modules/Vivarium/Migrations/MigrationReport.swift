@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// What opening a file does, or would do, to bring it to the program's models.
 public struct MigrationReport: Sendable {

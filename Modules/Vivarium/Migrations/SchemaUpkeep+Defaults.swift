@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension SchemaUpkeep {
   /// Takes a catalog that has more than the file's, and gives the objects that are there the declared defaults of what is new.

@@ -1,7 +1,7 @@
 import ChangeTracker
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Brings a file's schema to the program's when a store is opened, whole or not at all.
 struct SchemaUpkeep {

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension Store {
   /// Opens a store without blocking the caller: the file is opened, migrated and indexed on another thread, `progress` hears

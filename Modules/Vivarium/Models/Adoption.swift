@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Carries the values of one unmanaged object after another into a store: a row that is used again and again, no
 /// box, no dictionary.

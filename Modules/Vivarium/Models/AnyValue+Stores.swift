@@ -1,17 +1,17 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 // Whose objects a mixed value links to. In a file a link is two numbers, which lead elsewhere in another file.
 
 extension AnyValue {
   /// As it was read from a store.
-  init(_ value: Values.Value, of store: Store) {
+  init(_ value: StoreValues.Value, of store: Store) {
     self.init(value)
     if value.mayLink { self.store = store.identity }
   }
 
   /// A part of a nested value.
-  init(part value: Values.Value, of whole: AnyValue) {
+  init(part value: StoreValues.Value, of whole: AnyValue) {
     self.init(value)
     if value.mayLink { store = whole.store }
   }
@@ -30,7 +30,7 @@ extension AnyValue {
 
   /// The same for what came as `Any`: a mixed value, or an array or a dictionary with some in it.
   static func check(_ given: Any?, for own: StoreIdentity, depth: Int = 0) throws(StoreError) {
-    guard depth <= MixedCoding.depthMax, let given = Values.Value.unwrapped(given) else { return }
+    guard depth <= MixedCoding.depthMax, let given = StoreValues.Value.unwrapped(given) else { return }
     switch given {
     case let value as AnyValue: try value.check(for: own)
     case let elements as [Any?]: for element in elements { try check(element, for: own, depth: depth + 1) }
@@ -73,7 +73,7 @@ extension AnyValue {
     if let value { _$put(adoption, ordinal, value) } else { adoption.row.setNull(adoption.slots[ordinal]) }
   }
 
-  public func _$elementValue(_ store: Store) throws(StoreError) -> Values.Value {
+  public func _$elementValue(_ store: Store) throws(StoreError) -> StoreValues.Value {
     try check(for: store.identity)
     return value
   }
@@ -81,7 +81,7 @@ extension AnyValue {
   public static func _$pending(_ elements: [AnyValue]) -> PendingElements { .mixed(elements) }
 }
 
-extension Values.Value {
+extension StoreValues.Value {
   /// Whether there may be links in it. O(1).
   fileprivate var mayLink: Bool {
     switch self {

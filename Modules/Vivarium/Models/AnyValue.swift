@@ -1,6 +1,6 @@
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// A value of any type, for a property whose type is known only when it is set: a scalar, a link to an object of any model, a
 /// nested list or map of such values, or nothing.
@@ -19,12 +19,12 @@ import Values
 /// is of their store: another one refuses it with `.wrongStore`.
 public struct AnyValue: Sendable, Hashable {
   /// The value as the store keeps it; `.null` is nothing.
-  public var value: Values.Value
+  public var value: StoreValues.Value
   /// The store whose objects the value links to; nil where it links to none, and where nobody said.
   var store: StoreIdentity?
 
   /// A mixed value; null without an argument.
-  public init(_ value: Values.Value = .null) { self.value = value }
+  public init(_ value: StoreValues.Value = .null) { self.value = value }
 
   /// A mixed value of what a property of that type would store.
   public init(_ scalar: some Scalar) { self.init(scalar.persistedValue) }
@@ -115,8 +115,8 @@ extension AnyValue: Scalar {
     AnyValue(vector.value(at: row, as: .mixed))
   }
   public func _$put(_ row: RowBuffer, _ slot: Int) { row.set(slot, value) }
-  public init?(persisted value: Values.Value) { self.init(value) }
-  public var persistedValue: Values.Value { value }
+  public init?(persisted value: StoreValues.Value) { self.init(value) }
+  public var persistedValue: StoreValues.Value { value }
   /// Null is an element like any other.
   public static func _$element(_ vector: ColumnVector, _ row: Int, _ store: Store) -> AnyValue? {
     AnyValue(vector.value(at: row, as: .mixed), of: store)
@@ -124,7 +124,7 @@ extension AnyValue: Scalar {
   public static func _$looseElement(
     _ given: Any?, _ property: PropertySchema, of type: String
   ) throws(StoreError) -> AnyValue? {
-    AnyValue(try Values.Value(given, for: property, of: type))
+    AnyValue(try StoreValues.Value(given, for: property, of: type))
   }
 }
 

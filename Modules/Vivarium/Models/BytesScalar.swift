@@ -1,6 +1,6 @@
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// A scalar that is bytes at the storage seam.
 public protocol BytesScalar: Scalar {

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// A type of yours that is stored as one of the scalars: `persistableValue` goes into the store, and `init(persistedValue:)`
 /// makes it again.

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// What a model declares as its properties' defaults, evaluated for one object after another: `UUID()` gives each its own.
 struct DeclaredDefaults {

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension Model {
   /// The object's context; nil for an unmanaged object. The object keeps its store alive, and that the context.

@@ -1,6 +1,6 @@
 import Observation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// A live object. The conformance comes from `@Model`; nobody writes it by hand.
 ///

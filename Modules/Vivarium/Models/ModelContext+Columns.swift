@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension ModelContext {
   /// One scalar of many objects, in the order of the keys; nil for null and for an object that is gone. No object is made.

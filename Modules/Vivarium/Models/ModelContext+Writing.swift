@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension ModelContext {
   func set(_ key: Int64, _ ordinal: Int, word: Int64?) {

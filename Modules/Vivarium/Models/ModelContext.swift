@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// One type in one store: where its columns are, and the windows through which its objects are read.
 ///

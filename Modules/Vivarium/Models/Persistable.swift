@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Anything a property may be declared as: a scalar, an optional, a `LiveList`.
 public protocol Persistable {

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// An enum with raw values that a property can have: `enum Status: String, PersistableEnum { case active, away }`.
 ///

@@ -1,6 +1,6 @@
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// A `Codable` struct kept as one attribute: as a mixed value, a map of its fields, so that conditions can look into it.
 ///

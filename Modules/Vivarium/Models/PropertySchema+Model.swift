@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// How the macro describes a property. The Swift type decides kind and optionality.
 extension PropertySchema {

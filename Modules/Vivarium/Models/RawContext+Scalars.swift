@@ -1,6 +1,6 @@
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 // One overload for each common type, not generic: a client's optimiser looks through these without needing
 // witnesses, and a debug build does less.

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// What reading a live object needs, behind one raw pointer: no class is touched and no reference counted on
 /// the way to a value.

@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// A value that fits one column: Bool, the integers, Float, Double, String, Data, Date, Timestamp, UUID, and enums that are
 /// `PersistableEnum`.

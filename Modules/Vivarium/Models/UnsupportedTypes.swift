@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 // Syntax cannot judge every type. These overloads give the compiler a sentence to say at the property.
 

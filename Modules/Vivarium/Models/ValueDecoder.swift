@@ -1,5 +1,5 @@
 import Foundation
-import Values
+import StoreValues
 
 /// Makes a `Codable` value of what `ValueEncoder` wrote. A number of another kind is taken where nothing is lost.
 struct ValueDecoder: Decoder {

@@ -1,5 +1,5 @@
 import Foundation
-import Values
+import StoreValues
 
 /// Encodes a `Codable` value as a mixed value: a map of its fields, bit for bit, so that conditions can look into it.
 ///

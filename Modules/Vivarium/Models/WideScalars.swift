@@ -1,6 +1,6 @@
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension ObjectId: BytesScalar {
   @inlinable public static var _$type: ValueType { .objectId }

@@ -1,6 +1,6 @@
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// A scalar that is one 64-bit word at the storage seam.
 public protocol WordScalar: Scalar {

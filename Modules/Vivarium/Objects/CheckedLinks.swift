@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 // Links that come as values, not as objects: they may lead nowhere.
 

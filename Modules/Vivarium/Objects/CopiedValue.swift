@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// The value of a property outside of any store.
 enum CopiedValue: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension DynamicObject {
   /// The object a to-one link points to; nil where it is null, for other names, and when the object is gone.

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// An object as it was in one version: immutable, sendable, readable on any thread, with everything that it links to.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import Values
+import StoreValues
 
 extension JSONNode {
   /// As `Store.create(_:value:)` takes it.

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Names to be followed from an object: properties, and aggregates of collections.
 struct KeyValuePath {

@@ -1,6 +1,6 @@
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 // What comes from dictionaries, JSON and key-value coding is `Any?`; here it becomes a value of a property or is refused.
 

@@ -1,6 +1,6 @@
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension Model {
   /// An unmanaged object, with the objects it links to, from what `encode(to:)` wrote or anything of that shape. Names that

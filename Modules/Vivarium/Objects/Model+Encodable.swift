@@ -1,6 +1,6 @@
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension Model {
   /// Encodes the object with what it links to, eight links deep: see `encodable(depth:)`.

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 // Key-value coding: properties by name, as Swift values.
 

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// A copy of an object's values at one moment: a plain value, sendable, that keeps no store open and no version pinned.
 ///

@@ -1,6 +1,6 @@
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// One version that several threads read: a transaction allows one thread at a time, so each call has it to itself.
 final class SharedVersion: ReadTransaction {

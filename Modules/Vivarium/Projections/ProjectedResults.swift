@@ -1,5 +1,5 @@
 import Notifications
-import Values
+import StoreValues
 
 /// Results, each object of which is shown by a projection. Live as the results are.
 public struct ProjectedResults<P: ModelProjection>: RandomAccessCollection {

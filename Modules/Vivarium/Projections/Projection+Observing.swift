@@ -1,5 +1,5 @@
 import Notifications
-import Values
+import StoreValues
 
 extension ModelProjection {
   /// As `observe` of the object, for what is projected alone and by the projection's own names: a value behind a link is told

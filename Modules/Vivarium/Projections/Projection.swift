@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 /// A view of an object that shows some of what it has and leads to, under names of its own.
 ///

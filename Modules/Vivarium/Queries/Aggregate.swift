@@ -1,7 +1,7 @@
 import QueryEngine
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// What can be computed over a property of a result.
 enum Aggregate {

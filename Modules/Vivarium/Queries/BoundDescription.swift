@@ -1,7 +1,7 @@
 import Notifications
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// A condition that depends on a property of an object.
 struct BoundCondition: Sendable {

@@ -1,7 +1,7 @@
 import Notifications
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Results of which a condition depends on a property of a live object: when that changes they are others, at once, and
 /// observers hear the difference.

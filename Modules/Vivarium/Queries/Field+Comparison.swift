@@ -1,5 +1,5 @@
 import QueryModel
-import Values
+import StoreValues
 
 // Static members of constrained extensions, not free generic functions: so a long condition type-checks fast.
 

@@ -1,5 +1,5 @@
 import QueryModel
-import Values
+import StoreValues
 
 /// A property in a `where` closure, or with `Root == Bool` a whole condition. Building one reads nothing.
 @dynamicMemberLookup

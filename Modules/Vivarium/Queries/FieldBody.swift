@@ -1,5 +1,5 @@
 import QueryModel
-import Values
+import StoreValues
 
 /// What a `Field` is, whatever its type: conditions are put together without asking for the types of their parts.
 @usableFromInline enum FieldBody: Sendable {

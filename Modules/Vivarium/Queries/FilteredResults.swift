@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Results of which a test in Swift leaves those that pass: for what no condition can say. Live as results are, and of the
 /// store's context.

@@ -1,7 +1,7 @@
 import ChangeTracker
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// The objects of a result as they stood at one moment, in that order, whatever is written later. The objects are live:
 /// one that was deleted since is invalidated, and not taken out.

@@ -1,6 +1,6 @@
 import Notifications
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// The keys of a result at one moment, in order: as runs where they ascend without gaps (a million objects are one
 /// run), as a state that the notifier handed over, else one by one.

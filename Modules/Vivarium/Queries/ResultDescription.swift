@@ -2,8 +2,8 @@ import ChangeTracker
 import Notifications
 import QueryEngine
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Results as a plain value: what is asked of what. Two that are equal are the same question, so their observers share
 /// what keeps it.

@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 extension Results {
   /// The sum of a property, 0 over nothing; null is passed over. `.overflow` when it leaves the property's type:

@@ -1,8 +1,8 @@
 import ChangeTracker
 import QueryEngine
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension Results {
   /// How these results are found in the version that is read: which index, how many objects were expected and how many there

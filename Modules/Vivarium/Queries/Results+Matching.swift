@@ -1,5 +1,5 @@
 import QueryModel
-import Values
+import StoreValues
 
 extension Results {
   /// The position of the first object here that passes a condition; nil where none does, or the condition cannot be asked.

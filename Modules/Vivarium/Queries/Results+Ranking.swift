@@ -1,5 +1,5 @@
 import QueryModel
-import Values
+import StoreValues
 
 extension Results {
   /// An object and how well its text answers beside those of the others.

@@ -1,5 +1,5 @@
 import QueryModel
-import Values
+import StoreValues
 
 extension Results {
   /// The objects that also pass a condition: `where { $0.age >= 18 && !$0.name.contains("x") }`. Reads nothing.

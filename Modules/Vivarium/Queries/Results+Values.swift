@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 // One property of every object, for charts, menus and exports: without the objects.
 

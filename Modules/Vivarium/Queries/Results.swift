@@ -1,6 +1,6 @@
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Live objects of one type that pass a condition, in an order: a description until it is first read, and always
 /// what the store's version says.

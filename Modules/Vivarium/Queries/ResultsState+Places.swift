@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// Where a row was looked for among others; nil: it is not there by its values.
 struct RowPlace {

@@ -1,8 +1,8 @@
 import ChangeTracker
 import QueryEngine
 import QueryModel
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// A result as a description, with what it was last evaluated to.
 @usableFromInline final class ResultsState {

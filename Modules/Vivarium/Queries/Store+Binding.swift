@@ -1,6 +1,6 @@
 import QueryEngine
 import QueryModel
-import Storage
+import StorageInterface
 
 extension Store {
   /// How many bound queries a store remembers.

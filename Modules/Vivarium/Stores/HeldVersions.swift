@@ -1,6 +1,6 @@
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// Which versions the stores and snapshots of this process hold, by whom and since when. One for each open engine.
 final class HeldVersions: Sendable {

@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// What a store reads after `invalidate()`: a version in which there are types and no objects. Holds nothing.
 final class NoVersion: ReadTransaction {

@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 /// Names an object in any context: sendable, keeps nothing alive and no version pinned.
 ///

@@ -1,8 +1,8 @@
 import Dispatch
 import Notifications
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// What all stores of one open file share in this process: the engine, who hears of its commits, and the
 /// queue on which asynchronous writes run in the order they were asked for.

@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// What `add` does with an object whose primary key is in the store already.
 public enum UpdatePolicy: Sendable, Hashable {

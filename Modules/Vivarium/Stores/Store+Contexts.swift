@@ -1,6 +1,6 @@
 import Dispatch
 import Notifications
-import Storage
+import StorageInterface
 
 extension Store {
   /// Throws `.wrongContext` when the calling code runs elsewhere than the store's context, as far as that can be told:

@@ -1,7 +1,7 @@
 import ChangeTracker
 import Foundation
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension Store {
   /// Makes an object from values by name, for data that comes as dictionaries: JSON, property lists, other tools.

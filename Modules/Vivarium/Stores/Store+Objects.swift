@@ -1,6 +1,6 @@
 import ChangeTracker
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension Store {
   /// The object with a primary key; nil when there is none. O(log n).

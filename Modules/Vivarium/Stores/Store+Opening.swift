@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 import Notifications
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension Store {
   /// Opens a store in the context of the caller: its actor, if it has one. Elsewhere nothing is delivered by itself

@@ -1,7 +1,7 @@
 import Notifications
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// What a store-level observer hears.
 public enum StoreNotification: Sendable, Hashable {

@@ -1,7 +1,7 @@
 import Notifications
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import Values
 
 /// A version of the data that somebody keeps alive by reading it.
 public struct HeldVersion: Sendable, Hashable {

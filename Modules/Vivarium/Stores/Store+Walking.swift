@@ -1,5 +1,5 @@
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension Store {
   /// The first objects of a type whose keys are above one, in the order of insertion, for code that goes through all of

@@ -3,8 +3,8 @@ import Dispatch
 import Foundation
 import Notifications
 import QueryEngine
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 /// An open store: where objects are found, written and observed.
 ///

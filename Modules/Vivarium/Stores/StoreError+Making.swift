@@ -1,6 +1,6 @@
 import QueryEngine
-import Storage
-import Values
+import StorageInterface
+import StoreValues
 
 extension StoreError {
   static func notInWrite(_ what: String) -> StoreError {

@@ -1,5 +1,5 @@
 import QueryModel
-import Values
+import StoreValues
 
 extension Store {
   /// Keeps a value. With `update: .modified` or `.all` it takes the place of the one that has its primary key.

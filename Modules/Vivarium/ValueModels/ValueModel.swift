@@ -1,4 +1,4 @@
-import Values
+import StoreValues
 
 /// A struct whose values are kept in a store beside live objects; `@ValueModel` writes the conformance.
 ///

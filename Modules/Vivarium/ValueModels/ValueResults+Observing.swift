@@ -1,6 +1,6 @@
 import Notifications
 import QueryModel
-import Values
+import StoreValues
 
 extension ValueResults {
   /// Runs `block` on the store's context with the values once they are there, and then with what changed, as `Results` do: the

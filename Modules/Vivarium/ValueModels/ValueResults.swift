@@ -1,5 +1,5 @@
 import QueryModel
-import Values
+import StoreValues
 
 /// Values of one type that pass a condition, in an order: always what the store's version says, and a copy of it each time
 /// one is read.

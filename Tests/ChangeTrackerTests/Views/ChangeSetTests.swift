@@ -1,6 +1,6 @@
-@testable import ChangeTracker
-import TestSupport
 import Testing
+import VivariumTestSupport
+@testable import ChangeTracker
 
 @Suite struct ChangeSetTests {
   @Test func replayAppliesEachPart() {

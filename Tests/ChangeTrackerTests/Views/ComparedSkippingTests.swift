@@ -1,8 +1,8 @@
 import ChangeTracker
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// Steps of a compared result of which an observer is not told, while others wait to be told.
 @Suite struct ComparedSkippingTests {

@@ -1,6 +1,6 @@
 import ChangeTracker
-import TestSupport
 import Testing
+import VivariumTestSupport
 
 @Suite struct ExactSumTests {
   private func sum(_ values: [Double]) -> Double {

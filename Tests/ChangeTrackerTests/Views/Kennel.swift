@@ -1,9 +1,9 @@
 import ChangeTracker
 import QueryEngine
 import QueryModel
-import Storage
-import TestSupport
-import Values
+import StorageInterface
+import StoreValues
+import VivariumTestSupport
 
 /// A small store of people and dogs with random contents and random commits.
 struct Kennel {

@@ -1,7 +1,7 @@
-@testable import ChangeTracker
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
+@testable import ChangeTracker
 
 @Suite struct KeySetViewTests {
   /// Near, far and very far keys: one leaf, one directory, several levels.

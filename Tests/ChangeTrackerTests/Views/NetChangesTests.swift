@@ -1,8 +1,8 @@
 import ChangeTracker
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 /// An observer as the oracle knows it: the array it holds, and where it believes the rows stand.
 private struct Observer {

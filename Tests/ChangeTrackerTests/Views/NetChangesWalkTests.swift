@@ -1,7 +1,7 @@
-@testable import ChangeTracker
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
+@testable import ChangeTracker
 
 @Suite struct NetChangesWalkTests {
   /// Many pending rows are found by going through both versions; the outcome is that of looking each up.

@@ -1,7 +1,7 @@
 import ChangeTracker
-import Storage
-import TestSupport
+import StorageInterface
 import Testing
+import VivariumTestSupport
 
 @Suite struct NetListChangesTests {
   private func changeSet(_ count: Int, _ edits: ListChange.Edit...) -> ChangeSet {

@@ -1,8 +1,8 @@
 import ChangeTracker
 import Foundation
-import TestSupport
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @Suite struct SortKeyBytesTests {
   private static let columns: [[Value]] = [

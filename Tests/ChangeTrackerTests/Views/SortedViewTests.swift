@@ -1,8 +1,8 @@
-@testable import ChangeTracker
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
+@testable import ChangeTracker
 
 @Suite struct SortedViewTests {
   private static let layouts = [(4, 4), (5, 4), (8, 6), (64, 64)].map {

@@ -1,9 +1,9 @@
 import ChangeTracker
 import Foundation
+import StoreValues
 import Synchronization
-import TestSupport
 import Testing
-import Values
+import VivariumTestSupport
 
 @Suite struct ViewConcurrencyTests {
   private struct Handed: Sendable {

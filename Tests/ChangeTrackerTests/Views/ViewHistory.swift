@@ -1,7 +1,7 @@
 import ChangeTracker
-import Storage
-import TestSupport
-import Values
+import StorageInterface
+import StoreValues
+import VivariumTestSupport
 
 /// A random history of rows that come, go, match, change and move, without a store: what the views and the net
 /// changes are tested against.

@@ -1,10 +1,10 @@
 import ChangeTracker
 import QueryEngine
 import QueryModel
-import Storage
-import TestSupport
+import StorageInterface
+import StoreValues
 import Testing
-import Values
+import VivariumTestSupport
 
 @Suite struct ViewUpkeepTests {
   private static func comparison(_ path: String, _ comparator: ComparisonOperator, _ value: Value) -> PredicateNode {

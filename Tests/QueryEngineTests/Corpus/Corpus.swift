@@ -1,7 +1,7 @@
 import Foundation
-import Storage
-import TestSupport
-import Values
+import StorageInterface
+import StoreValues
+import VivariumTestSupport
 
 /// A few people and homes whose values are the difficult ones, and conditions with the rows they must give: written from
 /// Docs/Predicates.md, not from what the engine did.

@@ -1,6 +1,6 @@
 import Foundation
-import TestSupport
-import Values
+import StoreValues
+import VivariumTestSupport
 
 /// Values at the edges of their types.
 enum Extremes {

@@ -1,7 +1,7 @@
-import Storage
+import StorageInterface
+import StoreValues
 import Synchronization
-import TestSupport
-import Values
+import VivariumTestSupport
 
 extension StorageConformance {
   static let listenerChecks: [ConformanceCheck] = [

@@ -1,7 +1,7 @@
 import Foundation
-import Storage
-import TestSupport
-import Values
+import StorageInterface
+import StoreValues
+import VivariumTestSupport
 
 /// An object of the checks of indexes.
 private struct ThingRow {

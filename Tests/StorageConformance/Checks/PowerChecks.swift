@@ -1,7 +1,7 @@
 import QueryModel
-import Storage
-import TestSupport
-import Values
+import StorageInterface
+import StoreValues
+import VivariumTestSupport
 
 /// Rules of the powers that a backend may add; where it adds none they hold.
 extension StorageConformance {

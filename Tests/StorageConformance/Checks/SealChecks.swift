@@ -1,7 +1,7 @@
 import Foundation
-import Storage
-import TestSupport
-import Values
+import StorageInterface
+import StoreValues
+import VivariumTestSupport
 
 /// The last objects of a chunk of the column store, which has 976 with pages of 4 KiB, are its newest ones too: both
 /// when the chunk is closed by the next object and when they are deleted. Every engine keeps the rules there.

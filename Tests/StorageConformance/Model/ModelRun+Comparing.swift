@@ -1,6 +1,6 @@
-import Storage
-import TestSupport
-import Values
+import StorageInterface
+import StoreValues
+import VivariumTestSupport
 
 extension ModelRun {
   func takeReader() throws {

@@ -1,6 +1,6 @@
-import Storage
-import TestSupport
-import Values
+import StorageInterface
+import StoreValues
+import VivariumTestSupport
 
 extension ModelRun {
   /// One write on both sides, ended in the same way, and compared.

@@ -1,6 +1,6 @@
-import Storage
-import TestSupport
-import Values
+import StorageInterface
+import StoreValues
+import VivariumTestSupport
 
 /// A random history, played to an engine and to the plain one side by side: both must show the same at every
 /// step. The seed decides everything.
@@ -25,6 +25,9 @@ public final class ModelRun {
   private var log: [String] = []
   private let start: UInt64
 
+  /// A run of random steps against the subject and the reference engine. The same seed plays the same steps.
+  ///
+  /// - Throws: What opening either engine throws.
   public init(_ subject: ConformanceSubject, seed: UInt64) throws {
     self.subject = subject
     start = seed

@@ -1,5 +1,5 @@
+import StoreValues
 import Testing
-import Values
 import Vivarium
 
 /// Goals 0 to 9 with these values; two owners list all of them in order.

@@ -1,7 +1,7 @@
 import Dispatch
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 @Suite struct DeliveryScenarios {
   private func begin(_ scene: ThingScene) -> (Heard, NotificationToken) {

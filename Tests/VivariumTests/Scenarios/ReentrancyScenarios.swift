@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 import Vivarium
+import VivariumTestSupport
 
 /// Blocks that write, and a schema that grows, while others are told.
 @Suite struct ReentrancyScenarios {

@@ -1,7 +1,7 @@
-import TestSupport
+import StoreValues
 import Testing
-import Values
 import Vivarium
+import VivariumTestSupport
 
 // What the recorded scenarios of notifications are about. The name of a test begins with the scenario's.
 

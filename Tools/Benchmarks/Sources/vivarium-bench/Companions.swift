@@ -1,5 +1,5 @@
-import Operations
 import ResultsControl
+import StoreOperations
 import Vivarium
 
 /// Hears of batches, and counts the rows in them.

@@ -1,0 +1,140 @@
+import StorageInterface
+
+/// The edits of one list between a state that observers were given and now, over any number of commits.
+///
+/// Elements of a list have no identity, and two may be equal: what stays, moves or goes is told by the edits alone.
+/// They are kept as pieces, each a run of elements that were next to each other in the old list or are new; so a
+/// bulk insertion is one piece. Bounded by the edits, not by the list.
+///
+/// A value, confined to its owner. Positions outside the list, which only a damaged record has, are cut off.
+package struct NetListChanges: Sendable {
+  struct Piece: AlikeElements, Sendable {
+    /// The old position of the first element; nil: new elements.
+    var old: Int?
+    var count: Int
+    var isModified = false
+    var isMoved = false
+
+    func part(_ range: Range<Int>) -> Piece {
+      var part = self
+      part.old = old.map { $0 + range.lowerBound }
+      part.count = range.count
+      return part
+    }
+  }
+
+  let oldCount: Int
+  private(set) var pieces: [Piece]
+
+  /// How many elements the list has now.
+  package private(set) var count: Int
+
+  /// - Parameter count: how many elements the list has in the state that observers were given.
+  package init(count: Int) {
+    oldCount = min(max(count, 0), NetListChanges.countMax)
+    self.count = oldCount
+    pieces = oldCount == 0 ? [] : [Piece(old: 0, count: oldCount)]
+  }
+
+  init(oldCount: Int, _ pieces: [Piece]) {
+    self.oldCount = oldCount
+    self.pieces = pieces
+    count = pieces.reduce(0) { $0 + $1.count }
+  }
+
+  /// Adds the next edit. O(pieces).
+  package mutating func add(_ edit: ListChange.Edit) {
+    switch edit {
+    case .insert(let at, let count): insert(Piece(old: nil, count: max(count, 0)), at: at)
+    case .remove(let range): remove(range)
+    case .set(let at): set(at)
+    case .move(let from, let to): move(from, to)
+    case .clear: remove(0..<count)
+    }
+  }
+
+  /// More than any list has, and its sums are numbers yet.
+  static let countMax = 1 << 48
+
+  private mutating func insert(_ piece: Piece, at position: Int) {
+    var piece = piece
+    piece.count = min(piece.count, NetListChanges.countMax - count)
+    if piece.count <= 0 { return }
+    pieces.insert(piece, at: pieces.split(before: position))
+    count += piece.count
+  }
+
+  private mutating func remove(_ range: Range<Int>) {
+    let range = range.clamped(to: 0..<count)
+    if range.isEmpty { return }
+    let first = pieces.split(before: range.lowerBound)
+    pieces.removeSubrange(first..<pieces.split(before: range.upperBound))
+    count -= range.count
+  }
+
+  private mutating func set(_ position: Int) {
+    guard position >= 0, position < count else { return }
+    let i = pieces.split(before: position)
+    _ = pieces.split(before: position + 1)
+    pieces[i].isModified = true
+  }
+
+  private mutating func move(_ from: Int, _ to: Int) {
+    guard from >= 0, from < count, to >= 0, to < count, from != to else { return }
+    let i = pieces.split(before: from)
+    _ = pieces.split(before: from + 1)
+    var piece = pieces.remove(at: i)
+    count -= 1
+    piece.isMoved = true
+    insert(piece, at: to)
+  }
+}
+
+extension NetListChanges {
+  /// Whether the edits came to nothing.
+  package var isEmpty: Bool {
+    // Of a damaged record the new elements may be more than can be told one by one.
+    if count != oldCount || pieces.contains(where: { $0.old == nil }) { return false }
+    return changeSet().isEmpty
+  }
+
+  /// Whether the edits lead to a list of so many elements. Where they do not, the record of them is damaged, and what it says is
+  /// worth nothing; of short lists that is let be.
+  package func canLead(to actual: Int) -> Bool { count == actual || count <= 1 << 16 }
+
+  /// What observers are told. O(pieces · log pieces + reported elements).
+  ///
+  /// - Parameter newCount: how many elements there are now, where some edits are not known: then all that were there
+  ///   went, and all that are there came.
+  package func changeSet(replacedBy newCount: Int? = nil) -> ChangeSet {
+    if let newCount { return ChangeSet(deletions: Array(0..<oldCount), insertions: Array(0..<newCount)) }
+    var positions = PositionedChanges()
+    var staying: [Range<Int>] = []
+    var moved: [(old: Int, inserted: Int, isModified: Bool)] = []
+    var modified: Set<Int> = []
+    var position = 0
+    for piece in pieces {
+      let range = position..<position + piece.count
+      position = range.upperBound
+      guard let old = piece.old, !piece.isMoved else {
+        if let old = piece.old { moved.append((old, positions.inserted.count, piece.isModified)) }
+        for new in range { positions.inserted.append(.init(position: new, row: piece.old ?? -1)) }
+        continue
+      }
+      staying.append(old..<old + piece.count)
+      if piece.isModified { positions.kept.append(.init(old: old, new: range.lowerBound, row: old)) }
+    }
+    for row in positions.kept { modified.insert(row.row) }
+    for row in moved where row.isModified { modified.insert(row.old) }
+    var partners: [Int: Int] = [:]
+    for row in moved { partners[row.old] = row.inserted }
+    var next = 0
+    for range in staying + [oldCount..<oldCount] {
+      for old in next..<max(next, range.lowerBound) {
+        positions.removed.append(.init(position: old, row: old, partner: partners[old] ?? -1))
+      }
+      next = range.upperBound
+    }
+    return positions.changeSet { modified.contains($0) }
+  }
+}

@@ -1,0 +1,60 @@
+import StorageInterface
+import StoreValues
+
+/// A relationship of a catalog, with both its ends.
+struct Relationship: Hashable {
+  let column: ColumnID
+  let target: TableID
+  let isList: Bool
+}
+
+/// What the delete rules of a catalog ask for, by table. Made once for a catalog; empty in most.
+final class Ownership: Sendable {
+  /// By owner: the relationships that own what they point to, and those that forbid a delete.
+  let owning: [TableID: [Relationship]]
+  let denying: [TableID: [Relationship]]
+  /// By what is owned.
+  let owners: [TableID: [Relationship]]
+  /// The owning columns, to be found fast by every edit.
+  let columns: [ColumnID: Relationship]
+  /// Nothing owns anything.
+  let isEmpty: Bool
+
+  init(_ catalog: Catalog) {
+    var owning: [TableID: [Relationship]] = [:]
+    var denying: [TableID: [Relationship]] = [:]
+    var owners: [TableID: [Relationship]] = [:]
+    var columns: [ColumnID: Relationship] = [:]
+    for table in catalog.tables {
+      for column in table.columns {
+        guard column.schema.isRelationship, column.schema.isStored, let entry = column.schema.target.flatMap({ catalog[$0] })
+        else { continue }
+        // What is embedded is owned, whatever the property says.
+        let rule = entry.isEmbedded ? .cascade : column.schema.deleteRule ?? .nullify
+        if rule == .nullify { continue }
+        let target = entry.id
+        let relationship = Relationship(column: table.column(column.id), target: target, isList: !column.schema.isScalar)
+        if rule == .deny {
+          denying[table.id, default: []].append(relationship)
+        } else {
+          owning[table.id, default: []].append(relationship)
+          owners[target, default: []].append(relationship)
+          columns[relationship.column] = relationship
+        }
+      }
+    }
+    (self.owning, self.denying, self.owners, self.columns) = (owning, denying, owners, columns)
+    isEmpty = columns.isEmpty
+  }
+}
+
+/// An object of any table.
+package struct ObjectPlace: Hashable, Sendable {
+  package let table: TableID
+  package let key: Int64
+
+  package init(table: TableID, key: Int64) {
+    self.table = table
+    self.key = key
+  }
+}

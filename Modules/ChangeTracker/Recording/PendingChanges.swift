@@ -1,0 +1,145 @@
+import StorageInterface
+import StoreValues
+
+/// The changes of an open write as they come in, kept so that recording one is O(1) and the net effect falls
+/// out at the end. A value: a savepoint is a copy.
+struct PendingChanges {
+  fileprivate struct Table {
+    /// Keys are given out ascending, so an object is new in this write exactly when its key is not below the
+    /// first one inserted.
+    var firstInserted = Int64.max
+    var inserted = KeyRuns()
+    /// New objects that are gone again.
+    var withdrawn: Set<Int64> = []
+    /// In the order they went.
+    var deleted: [Int64] = []
+    var modified = Modifications()
+    /// By owner, so that one that is deleted takes its lists along without a look at the others'.
+    var lists: [Int64: [PropertyID: [ListChange.Edit]]] = [:]
+
+    var isEmpty: Bool {
+      deleted.isEmpty && modified.isEmpty && lists.isEmpty && inserted.count == withdrawn.count
+    }
+  }
+
+  /// A few, in the order they were first changed; looked for from the last one on, which is mostly the one.
+  private var tables: [(id: TableID, table: Table)] = []
+  /// Objects of one table that were added one after the other and are not in `tables` yet: a bulk load looks nothing up.
+  private var run: (table: TableID, first: Int64, last: Int64)?
+
+  /// The objects that were changed and deleted since somebody asked; nil while nobody does.
+  var touched: Set<ObjectPlace>?
+
+  var isEmpty: Bool { run == nil && tables.allSatisfy { $0.table.isEmpty } }
+
+  @inline(__always) mutating func insert(_ table: TableID, _ key: ObjectKey) {
+    if let last = run, last.table == table, last.last &+ 1 == key.rawValue {
+      run = (table, last.first, key.rawValue)
+      return
+    }
+    settle()
+    run = (table, key.rawValue, key.rawValue)
+  }
+
+  /// Moves the run to its table. First in whatever looks at one.
+  private mutating func settle() {
+    guard let added = run else { return }
+    run = nil
+    let i = place(of: added.table)
+    tables[i].table.insert(added.first...added.last)
+  }
+
+  /// Where a table's changes are, or are from now on.
+  @inline(__always) private mutating func place(of id: TableID) -> Int {
+    if let last = tables.last, last.id == id { return tables.count - 1 }
+    if let i = tables.firstIndex(where: { $0.id == id }) { return i }
+    tables.append((id, Table()))
+    return tables.count - 1
+  }
+
+  mutating func delete(_ table: TableID, _ key: ObjectKey) {
+    settle()
+    touched?.insert(ObjectPlace(table: table, key: key.rawValue))
+    let i = place(of: table)
+    tables[i].table.delete(key.rawValue)
+  }
+
+  mutating func delete(_ table: TableID, _ keys: [Int64]) {
+    if keys.isEmpty { return }
+    settle()
+    if touched != nil { for key in keys { touched?.insert(ObjectPlace(table: table, key: key)) } }
+    let i = place(of: table)
+    tables[i].table.delete(keys)
+  }
+
+  mutating func modify(_ column: ColumnID, _ key: ObjectKey) {
+    settle()
+    touched?.insert(ObjectPlace(table: column.table, key: key.rawValue))
+    let i = place(of: column.table)
+    tables[i].table.modify(key.rawValue, column.property)
+  }
+
+  mutating func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ListChange.Edit) {
+    settle()
+    touched?.insert(ObjectPlace(table: column.table, key: owner.rawValue))
+    let i = place(of: column.table)
+    tables[i].table.edit(owner.rawValue, column.property, edit)
+  }
+
+  /// The net changes, in the order a commit record wants.
+  func tableChanges() -> [TableChange] {
+    var settled = self
+    settled.settle()
+    return settled.tables.sorted { $0.id < $1.id }.compactMap { id, table in
+      let change = table.change(of: id)
+      return change.isEmpty ? nil : change
+    }
+  }
+}
+
+extension PendingChanges.Table {
+  fileprivate mutating func insert(_ keys: ClosedRange<Int64>) {
+    firstInserted = min(firstInserted, keys.lowerBound)
+    inserted.append(keys)
+  }
+
+  fileprivate mutating func delete(_ key: Int64) {
+    if key >= firstInserted {
+      withdrawn.insert(key)
+      return
+    }
+    deleted.append(key)
+    lists[key] = nil
+  }
+
+  fileprivate mutating func delete(_ keys: [Int64]) {
+    if firstInserted < .max || !lists.isEmpty {
+      for key in keys { delete(key) }
+    } else if deleted.isEmpty {
+      deleted = keys
+    } else {
+      deleted += keys
+    }
+  }
+
+  fileprivate mutating func modify(_ key: Int64, _ property: PropertyID) {
+    if key < firstInserted { modified.add(key, property) }
+  }
+
+  fileprivate mutating func edit(_ owner: Int64, _ property: PropertyID, _ edit: ListChange.Edit) {
+    guard owner < firstInserted else { return }
+    modified.add(owner, property)
+    lists[owner, default: [:]][property, default: []].append(edit)
+  }
+
+  fileprivate func change(of id: TableID) -> TableChange {
+    let kept = withdrawn.isEmpty ? inserted : KeyRuns(inserted.lazy.filter { !withdrawn.contains($0) })
+    let deleted = KeyRuns(deleted)
+    return TableChange(
+      table: id, inserted: kept, deleted: deleted,
+      modified: deleted.isEmpty ? modified.objects : modified.objects.filter { !deleted.contains($0.key.rawValue) },
+      lists: lists.sorted { $0.key < $1.key }.flatMap { owner, lists in
+        lists.sorted { $0.key < $1.key }.map { ListChange(owner: ObjectKey(owner), property: $0.key, edits: $0.value) }
+      })
+  }
+}

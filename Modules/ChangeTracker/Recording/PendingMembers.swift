@@ -1,0 +1,43 @@
+import StorageInterface
+import StoreValues
+
+/// What an open write did to sets and maps, net: a member that came and went is nothing. A value: a savepoint is a copy.
+struct PendingMembers {
+  private struct Place: Hashable {
+    let column: ColumnID
+    let owner: Int64
+  }
+
+  /// By collection, then by the member's place in the order of values.
+  private var collections: [Place: [[UInt8]: MemberChange]] = [:]
+
+  mutating func add(
+    _ kind: MemberChange.Kind, _ member: Value, isMap: Bool, _ column: ColumnID, _ owner: ObjectKey
+  ) {
+    let key = member.orderKey
+    var members = collections.removeValue(forKey: Place(column: column, owner: owner.rawValue)) ?? [:]
+    if let before = members[key] {
+      members[key] = before.kind.followed(by: kind, inMap: isMap).map { MemberChange(before.member, $0) }
+    } else {
+      members[key] = MemberChange(member, kind)
+    }
+    if !members.isEmpty { collections[Place(column: column, owner: owner.rawValue)] = members }
+  }
+
+  /// Puts the changes of objects that were there before and after into the tables' changes.
+  func merge(into tables: inout [TableChange]) {
+    if collections.isEmpty { return }
+    for position in tables.indices {
+      let table = tables[position].table
+      let modified = Dictionary(tables[position].modified.map { ($0.key.rawValue, $0.properties) }) { $1 }
+      tables[position].collections = collections
+        .filter { $0.key.column.table == table && modified[$0.key.owner]?.contains($0.key.column.property) == true }
+        .sorted { ($0.key.owner, $0.key.column.property) < ($1.key.owner, $1.key.column.property) }
+        .map { place, members in
+          RecordedCollectionChange(
+            owner: ObjectKey(place.owner), property: place.column.property,
+            members: members.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value))
+        }
+    }
+  }
+}

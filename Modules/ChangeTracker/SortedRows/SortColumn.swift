@@ -1,0 +1,99 @@
+import StorageInterface
+import StoreValues
+
+/// One key of an order, as storage addresses it: a scalar column of the rows, or of an object they lead to by
+/// to-one links. A link that is null on the way leaves no value: such rows come after all others, ascending.
+package struct SortColumn: Sendable, Hashable {
+  package let links: [ColumnID]
+  package let column: ColumnID
+  package let type: ValueType
+  /// Whether the value can be null: an optional column, or one behind a link.
+  package let isOptional: Bool
+  package let isAscending: Bool
+
+  package init(links: [ColumnID] = [], column: ColumnID, type: ValueType, isOptional: Bool, isAscending: Bool) {
+    self.links = links
+    self.column = column
+    self.type = type
+    self.isOptional = isOptional || !links.isEmpty
+    self.isAscending = isAscending
+  }
+
+  /// Whether 8 bytes hold every value and null: doubles, dates, floats and short integers do, an Int64 where it
+  /// cannot be null.
+  var fitsPrefix: Bool {
+    switch type {
+    case .string, .data, .uuid, .objectId, .decimal, .mixed: false
+    case .int64, .link: !isOptional
+    default: true
+    }
+  }
+
+  /// Where `fitsPrefix`: a number that orders as the values do. Reads one word and one for each link.
+  func prefix(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> UInt64 {
+    guard let end = try end(key, in: reading) else { return isAscending ? .max : 0 }
+    var result: UInt64 = 0
+    if let word = try reading.word(column, end) { result = bits(word) }
+    return isAscending ? result : ~result
+  }
+
+  /// The same of many objects, which are read together where the engine can do that.
+  func prefixes(_ keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [UInt64] {
+    var result: [UInt64] = []
+    result.reserveCapacity(keys.count)
+    guard links.isEmpty else {
+      for key in keys { result.append(try prefix(ObjectKey(key), in: reading)) }
+      return result
+    }
+    for word in try reading.words(column, of: keys) {
+      let bits = word.map(self.bits) ?? 0
+      result.append(isAscending ? bits : ~bits)
+    }
+    return result
+  }
+
+  private func bits(_ word: Int64) -> UInt64 {
+    switch type {
+    case .double: SortKeyBytes.ordinal(Double(bitPattern: UInt64(bitPattern: word)))
+    case .float: SortKeyBytes.ordinal(Double(Float(bitPattern: UInt32(truncatingIfNeeded: word))))
+    // A required Int64 needs all 64 bits; a shorter one leaves 0 to null, as dates do, whose NaN is 1.
+    default: UInt64(bitPattern: word) ^ 1 << 63
+    }
+  }
+
+  /// Adds the value's normalised bytes.
+  func append(_ key: ObjectKey, in reading: any StorageReading, to bytes: inout [UInt8]) throws(StorageError) {
+    guard let end = try end(key, in: reading) else {
+      return SortKeyBytes.appendMissing(ascending: isAscending, to: &bytes)
+    }
+    guard type.isWord else { return try appendBytes(end, in: reading, to: &bytes) }
+    let word = try reading.word(column, end)
+    SortKeyBytes.append(null: word == nil, hasMarker: isOptional, ascending: isAscending, to: &bytes)
+    if let word { SortKeyBytes.append(bits(word), ascending: isAscending, to: &bytes) }
+  }
+
+  private func appendBytes(
+    _ end: ObjectKey, in reading: any StorageReading, to bytes: inout [UInt8]
+  ) throws(StorageError) {
+    var result = bytes
+    try reading.bytes(column, end) { value in
+      SortKeyBytes.append(null: value == nil, hasMarker: isOptional, ascending: isAscending, to: &result)
+      if !type.ordersByBytes {
+        let boxed = value.flatMap { Value(bytes: $0, type: type) }
+        if let boxed { SortKeyBytes.append(ordered: boxed, ascending: isAscending, to: &result) }
+        return
+      }
+      SortKeyBytes.append(bytes: value, isFixed: type.fixedByteCount != nil, ascending: isAscending, to: &result)
+    }
+    bytes = result
+  }
+
+  private func end(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> ObjectKey? {
+    var end = key
+    for link in links {
+      guard let target = try reading.word(link, end) else { return nil }
+      end = ObjectKey(target)
+    }
+    return end
+  }
+}

@@ -1,0 +1,147 @@
+import StorageInterface
+import StoreValues
+
+/// One table as one transaction sees it: its record, the chunks read so far, and its fresh rows.
+///
+/// `@exclusivity(unchecked)`: confined to its transaction; what changes a variable runs no closure meanwhile.
+final class TableState {
+  let id: TableID
+  private(set) var entry: TableEntry
+  @exclusivity(unchecked) private(set) var shapes: [ColumnShape]
+  /// One for each of `shapes`, in memory of its own that ends with the table's.
+  @exclusivity(unchecked) private(set) var traits: UnsafeMutablePointer<ColumnTraits>
+  /// Slot of each property number; -1: none.
+  @exclusivity(unchecked) private var slots: [Int16] = []
+  let rowsPerChunk: Int
+
+  /// The key that the next object gets.
+  @exclusivity(unchecked) var nextKey: Int64 = 1
+  /// `nextKey` counts the keys that this engine gave out to writes since rolled back.
+  @exclusivity(unchecked) var hasNextKey = false
+  @exclusivity(unchecked) var liveCount = 0
+  @exclusivity(unchecked) var isCountChecked = false
+  /// The commit that last added or removed a chunk.
+  var directoryVersion: UInt64 = 0
+
+  @exclusivity(unchecked) var chunks = ChunkTable()
+  /// The rows above all chunks. In a snapshot at most a page full, in a write up to the end of their chunk.
+  @exclusivity(unchecked) var fresh: Chunk?
+  /// The base version has an entry of fresh rows.
+  @exclusivity(unchecked) var isFreshStored = false
+  @exclusivity(unchecked) var isFreshChanged = false
+  /// The fresh rows of the base version as they are encoded; nil once one of them was changed.
+  @exclusivity(unchecked) var storedFresh: FreshRows.Stored?
+  /// Chunks that this write has made, ascending and above all stored ones.
+  var addedNumbers: [Int64] = []
+  var directory: ChunkDirectory?
+  /// Of a snapshot, once numbers were scanned.
+  @exclusivity(unchecked) var lanes: ScanLanes?
+  /// The record has to be written.
+  @exclusivity(unchecked) var isChanged = false
+
+  /// Index structures: the declared ones, then the backlinks of each relationship.
+  @exclusivity(unchecked) private(set) var indexes: [IndexShape] = []
+  /// Parallel to `indexes`: their `isDirect`, to be asked without touching the shape.
+  @exclusivity(unchecked) private var directness: [Bool] = []
+  /// Positions in `indexes` of the structures that read a slot.
+  @exclusivity(unchecked) private(set) var indexesOfSlot: [[Int]] = []
+  /// Parallel to `indexes`: what was read, and what this write changes.
+  @exclusivity(unchecked) var readers: [IndexReader?] = []
+  @exclusivity(unchecked) var edits: [IndexEdits?] = []
+  /// Lists changed by this write.
+  var lists: [ListOwner: EditedList] = [:]
+  /// Objects deleted by this write whose values or lists have entries of their own.
+  var leavingEntries: Set<Int64> = []
+
+  init(_ shapes: TableShapes, rowsPerChunk: Int) {
+    id = shapes.entry.id
+    entry = shapes.entry
+    self.rowsPerChunk = rowsPerChunk
+    self.shapes = []
+    traits = .allocate(capacity: 1)
+    adopt(shapes)
+  }
+
+  deinit { traits.deallocate() }
+
+  /// Takes a changed description of the table. Columns are only ever added at the end.
+  func adopt(_ new: TableShapes) {
+    entry = new.entry
+    shapes = new.columns
+    traits.deallocate()
+    traits = .allocate(capacity: max(shapes.count, 1))
+    for (slot, shape) in shapes.enumerated() { (traits + slot).initialize(to: ColumnTraits(shape)) }
+    slots = new.slots
+    if indexes.isEmpty {
+      readers = [IndexReader?](repeating: nil, count: new.indexes.count)
+      edits = [IndexEdits?](repeating: nil, count: new.indexes.count)
+    } else {
+      let before = Dictionary(uniqueKeysWithValues: zip(indexes.map(\.reference), zip(readers, edits)))
+      readers = new.indexes.map { before[$0.reference]?.0 ?? nil }
+      edits = new.indexes.map { before[$0.reference]?.1 ?? nil }
+    }
+    indexes = new.indexes
+    directness = new.directness
+    indexesOfSlot = new.indexesOfSlot
+    storedFresh = nil
+    for chunk in chunks.values { chunk.addCells(upTo: shapes.count) }
+    if let fresh, fresh.cellCount < shapes.count {
+      let old = fresh.cellCount
+      fresh.addCells(upTo: shapes.count)
+      for slot in old..<shapes.count where shapes[slot].form != .none {
+        let column = EditedColumn(form: shapes[slot].form, capacity: fresh.count)
+        for _ in 0..<fresh.count { column.appendAbsent(shapes[slot]) }
+        fresh.cells[slot].edited = column
+        fresh.cells[slot].state = .edited
+      }
+    }
+  }
+
+  /// Before a row that may be stored among the fresh ones is changed.
+  @inline(__always) func changeFresh() {
+    isFreshChanged = true
+    storedFresh = nil
+  }
+
+  /// Whether integers are the keys of an index, and unique in it.
+  @inline(__always) func isDirect(_ position: Int) -> Bool { directness[position] }
+
+  @inline(__always) func slot(_ property: PropertyID) -> Int? {
+    let raw = Int(property.rawValue)
+    guard raw < slots.count, slots[raw] >= 0 else { return nil }
+    return Int(slots[raw])
+  }
+
+  @inline(__always) func chunkNumber(of key: Int64) -> Int64 {
+    // 32-bit numbers divide several times faster.
+    if let small = UInt32(exactly: key &- 1), let rows = UInt32(exactly: rowsPerChunk) { return Int64(small / rows) }
+    return (key &- 1) / Int64(rowsPerChunk)
+  }
+  func firstKey(of number: Int64) -> Int64 { number * Int64(rowsPerChunk) + 1 }
+}
+
+/// The record of a table: next key u64, object count u64, version of the last change of chunks u64.
+extension TableState {
+  func read(record bytes: UnsafeRawBufferPointer) throws(StorageError) {
+    guard let start = bytes.baseAddress, bytes.count >= 24 else { throw .corrupt("the record of a table is cut off") }
+    nextKey = start.number(0)
+    guard nextKey > 0, nextKey < Int64.max >> 2, let count = Int(exactly: start.number(8, as: UInt64.self)),
+      count < Int.max >> 2
+    else {
+      throw .corrupt("the record of a table has impossible numbers")
+    }
+    liveCount = count
+    directoryVersion = start.number(16)
+  }
+
+  /// Throws `.corrupt` when more objects were deleted than the record had counted.
+  func encodedRecord() throws(StorageError) -> ValueBuffer {
+    guard let count = UInt64(exactly: liveCount) else { throw .corrupt("the record of a table counts too few objects") }
+    return ValueBuffer(count: 24) { out in
+      let out = out.baseAddress.unsafelyUnwrapped  // 24 bytes have an address
+      out.store(nextKey, at: 0)
+      out.store(count, at: 8)
+      out.store(directoryVersion, at: 16)
+    }
+  }
+}

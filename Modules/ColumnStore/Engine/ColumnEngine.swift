@@ -1,0 +1,170 @@
+import StorageCoordination
+import StorageInterface
+import StoreValues
+import Synchronization
+
+/// The columnar engine over any ordered key-value store: what LMDB and memory share.
+///
+/// Objects are kept by column in chunks of about a thousand, indexes and backlinks as sorted blocks, and a write
+/// is collected in memory and becomes one batch at its commit. The layout is described in Docs/FileFormat.md.
+///
+/// **Threads.** Every call is safe from any thread at any time.
+public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing, SpaceReclaiming {
+  let store: any KeyValueStore
+  let header: FileHeader
+  let historyLimit: UInt64
+  let structures = StructureCache()
+  /// Where a forked child may not use what it inherited.
+  let mark: ForkMark?
+  private let isReadOnly: Bool
+  /// The keys given out since the engine was opened, also by writes that were rolled back; by the table's number.
+  private let highWater = Mutex<[Int64]>([])
+  private let closed = Atomic(false)
+
+  /// Opens the column store in `store`, or makes it when the store is empty and `options` allow it.
+  ///
+  /// Throws `.foreignFile` for a store with other data, `.unsupportedVersion`, `.corrupt`, `.fileNotFound` for an
+  /// empty store that may not be filled, and what the store throws. The caller closes the store then.
+  public init(_ store: any KeyValueStore, _ options: OpenOptions) throws(StorageError) {
+    self.store = store
+    mark = store.forkMark
+    isReadOnly = options.isReadOnly
+    historyLimit = UInt64(max(options.historyLimit, 1))
+    if let header = try ColumnEngine.readHeader(store) {
+      self.header = header
+      return
+    }
+    guard !options.isReadOnly, options.createsIfMissing else {
+      throw StorageError(.fileNotFound, .engine, "The store is empty.", remedy: "Open it for writing once.")
+    }
+    header = try ColumnEngine.create(store)
+  }
+
+  deinit { if !closed.load(ordering: .relaxed) { store.close() } }
+
+  private static func readHeader(_ store: any KeyValueStore) throws(StorageError) -> FileHeader? {
+    let snapshot = try store.beginSnapshot()
+    defer { snapshot.end() }
+    let bytes = try EntryKey.header.withBytes { key throws(StorageError) in try snapshot.value(for: key) }
+    if let bytes { return try FileHeader(bytes) }
+    var isEmpty = true
+    try [UInt8]([1]).lend { start throws(StorageError) in
+      try snapshot.visit(from: start, reverse: false) { _, _ in
+        isEmpty = false
+        return .stop
+      }
+    }
+    guard isEmpty, snapshot.version == Version(0) else {
+      throw StorageError(.foreignFile, .engine, "The file is a database of another program.")
+    }
+    return nil
+  }
+
+  private static func create(_ store: any KeyValueStore) throws(StorageError) -> FileHeader {
+    let writer = try store.acquireWriter(.never)
+    defer { writer.end() }
+    // Somebody else may have been first while we waited.
+    if let header = try readHeader(store) { return header }
+    let header = FileHeader(pageSize: store.pageSize, pageOverhead: store.pageOverhead)
+    var batch = KeyValueBatch(version: Version(0))
+    EntryKey.header.withBytes { batch.append(key: $0, value: header.encoded(format: 1)) }
+    try writer.apply(batch, .full)
+    return header
+  }
+
+  public var kind: String { store.kind }
+
+  /// Whether `close` was called.
+  public var isClosed: Bool { closed.load(ordering: .relaxed) }
+
+  public func latestVersion() throws(StorageError) -> Version { try store.latestVersion() }
+
+  public func beginRead() throws(StorageError) -> any ReadTransaction {
+    try checkOpen()
+    return try ColumnRead(self, store.beginSnapshot())
+  }
+
+  public func beginWrite(_ deadline: Deadline) throws(StorageError) -> any WriteTransaction {
+    try checkOpen()
+    if isReadOnly {
+      throw StorageError(.readOnly, .statement, "The store was opened for reading.", remedy: "Open it for writing.")
+    }
+    let writer = try store.acquireWriter(deadline)
+    do throws(StorageError) {
+      try checkOpen()
+      return try ColumnWrite(self, store.beginSnapshot(), writer)
+    } catch {
+      writer.end()
+      throw error
+    }
+  }
+
+  public func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
+    try checkOpen()
+    return try store.addCommitListener(body)
+  }
+
+  public func statistics() throws(StorageError) -> StorageStatistics {
+    try checkOpen()
+    var statistics = try store.statistics()
+    let snapshot = try store.beginSnapshot()
+    defer { snapshot.end() }
+    var oldest: UInt64?
+    try EntryKey.history(0).withBytes { from throws(StorageError) in
+      try snapshot.visit(from: from, reverse: false) { key, _ in
+        if key.count == 9, key[0] == EntryKey.Space.history.rawValue {
+          oldest = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+        }
+        return .stop
+      }
+    }
+    if let oldest, oldest <= snapshot.version.rawValue { statistics.historyVersions = oldest...snapshot.version.rawValue }
+    return statistics
+  }
+
+  public func syncCommits() throws(StorageError) {
+    try checkOpen()
+    try store.syncBatches()
+  }
+
+  public func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? {
+    isClosed || mark?.isStale == true ? nil : store.announce(version, label: label)
+  }
+
+  public func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int {
+    try checkOpen()
+    if isReadOnly {
+      throw StorageError(.readOnly, .statement, "The store was opened for reading.", remedy: "Open it for writing.")
+    }
+    return try store.reclaimSpace(deadline)
+  }
+
+  public func close() {
+    if !closed.exchange(true, ordering: .relaxed) { store.close() }
+  }
+
+  private func checkOpen() throws(StorageError) {
+    try mark?.check()
+    if closed.load(ordering: .relaxed) {
+      throw StorageError(.closed, .engine, "The store was closed.", remedy: "Open it again.")
+    }
+  }
+}
+
+extension ColumnEngine {
+  /// The first key that neither the base version nor any write of this engine has given out.
+  func nextKey(_ table: TableID, stored: Int64) -> Int64 {
+    highWater.withLock { keys in
+      let i = Int(table.rawValue)
+      return i < keys.count ? max(keys[i], stored) : stored
+    }
+  }
+
+  func keepKeys(_ table: TableID, below next: Int64) {
+    highWater.withLock { keys in
+      let i = Int(table.rawValue)
+      while keys.count <= i { keys.append(1) }
+      keys[i] = max(keys[i], next)
+    }
+  }
+}

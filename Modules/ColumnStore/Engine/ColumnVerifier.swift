@@ -1,0 +1,126 @@
+import StorageInterface
+import StoreValues
+
+/// Looks through every entry of a column store: whose it is, whether its bytes are what the format says, and whether
+/// entries that belong together agree.
+final class ColumnVerifier {
+  let reading: ColumnRead
+  private let report: (StoreFault) -> Void
+  /// Places that were reported: a damaged chunk would be met once for each of its columns.
+  private var reported: Set<StoreFault> = []
+
+  init(_ reading: ColumnRead, _ report: @escaping (StoreFault) -> Void) {
+    self.reading = reading
+    self.report = report
+  }
+
+  func run() throws(StorageError) {
+    try verifyEntries()
+    for entry in reading.catalog.tables { verifyTable(entry) }
+  }
+
+  func fault(_ place: String, _ message: String) {
+    let fault = StoreFault(place, message)
+    if reported.insert(fault).inserted { report(fault) }
+  }
+
+  /// Runs a part of the work; what it cannot read is a fault.
+  func trying(_ place: @autoclosure () -> String, _ body: () throws(StorageError) -> Void) {
+    do throws(StorageError) { try body() } catch { fault(place(), error.message) }
+  }
+
+  // MARK: Every entry
+
+  private func verifyEntries() throws(StorageError) {
+    let end = reading.version.rawValue
+    var lastVersion: UInt64?
+    try [UInt8]([1]).lend { start throws(StorageError) in
+      try reading.snapshot.visit(from: start, reverse: false) { key, value in
+        guard let entry = EntryName(key) else {
+          fault("entry \(EntryName.text(key))", "has a key that the format does not know")
+          return .proceed
+        }
+        if case .history(let version) = entry {
+          if let lastVersion, version != lastVersion &+ 1 {
+            fault("history", "version \(version) follows version \(lastVersion)")
+          }
+          if version > end { fault("history", "has version \(version), and the store is at \(end)") }
+          lastVersion = version
+          trying("commit record of version \(version)") { () throws(StorageError) in
+            _ = try CommitRecord(version: Version(version), encoded: value)
+          }
+        } else {
+          verifyOwner(entry)
+        }
+        return .proceed
+      }
+    }
+    if let lastVersion, lastVersion < end { fault("history", "ends at version \(lastVersion), and the store is at \(end)") }
+  }
+
+  /// An entry must be of something that the catalog and its table know.
+  private func verifyOwner(_ entry: EntryName) {
+    switch entry {
+    case .header, .catalog, .history: return
+    case .table(let id):
+      if reading.catalog[id] == nil { fault("table \(id.rawValue)", "has entries, and the catalog does not know it") }
+    case .index(let reference):
+      if !isKnown(reference) { fault("index \(reference)", "has blocks, and the catalog does not know it") }
+    case .chunkMap(let id, let number):
+      guard let table = openTable(id) else { return }
+      trying("chunk \(number) of \(table.entry.name)") { () throws(StorageError) in
+        _ = try reading.chunk(table, number: number)
+        if let fresh = table.fresh, number >= fresh.number, table.firstKey(of: number) >= fresh.firstKey {
+          throw .corrupt("it lies above the fresh rows")
+        }
+      }
+    case .column(let id, let property, let number):
+      guard let table = openTable(id) else { return }
+      guard let slot = table.slot(property), table.shapes[slot].form != .none else {
+        return fault("\(table.entry.name)", "has chunk columns of property \(property.rawValue), which is not stored")
+      }
+      let place = "chunk \(number) of \(table.entry.name).\(table.shapes[slot].name)"
+      trying(place) { () throws(StorageError) in
+        guard let chunk = try reading.chunk(table, number: number) else {
+          throw .corrupt("the column's chunk is not there")
+        }
+        try verifyColumn(table, chunk, slot, place)
+      }
+    case .value(let id, let property, let owner):
+      guard let table = openTable(id) else { return }
+      guard let slot = table.slot(property) else {
+        return fault(table.entry.name, "has values of property \(property.rawValue), which it has not")
+      }
+      let place = "\(table.entry.name) #\(owner)"
+      trying(place) { () throws(StorageError) in
+        guard let chunk = try reading.chunk(table, owner), let position = chunk.position(of: owner) else {
+          return fault(place, "has entries of its '\(table.shapes[slot].name)', and the object is not there")
+        }
+        if !table.shapes[slot].isCollection {
+          try reading.load(table, chunk, slot)
+          if !chunk.isExternal(slot, position) {
+            fault(place, "has a long value of '\(table.shapes[slot].name)' that its row does not name")
+          }
+        }
+      }
+    }
+  }
+
+  private func isKnown(_ reference: IndexReference) -> Bool {
+    switch reference {
+    case .index(let id): reading.map.table(of: id) != nil
+    case .backlinks(let column): reading.catalog[column]?.schema.valueType?.mayLink ?? false
+    }
+  }
+
+  /// The table, or nil where that was reported.
+  func openTable(_ id: TableID) -> TableState? {
+    guard let entry = reading.catalog[id] else {
+      fault("table \(id.rawValue)", "has entries, and the catalog does not know it")
+      return nil
+    }
+    var table: TableState?
+    trying(entry.name) { () throws(StorageError) in table = try reading.table(id) }
+    return table
+  }
+}

@@ -1,0 +1,90 @@
+import StorageCoordination
+import StorageInterface
+import StoreValues
+
+/// The small plug point under the column store: an ordered map from byte strings to byte strings with
+/// snapshots, one writer at a time and atomic batches. A database becomes an engine by an adapter to this.
+///
+/// **What it holds.** Keys of 1 to 500 bytes in the order of `memcmp`, the shorter first where one begins
+/// the other; values of 0 bytes to whatever the store can take. Keys that begin with the byte 0x00 are the
+/// adapter's own (for the version, say): the column store never uses them and never sees them.
+///
+/// **Versions.** The store keeps one number with its data, given by each batch. A store without any data yet
+/// is at version 0.
+///
+/// **Threads.** Every call is safe from any thread at any time.
+public protocol KeyValueStore: AnyObject, Sendable {
+  /// The name of the database, for tools and messages: "lmdb", "memory".
+  var kind: String { get }
+
+  /// Bytes of a page on disk, by which a *new* file's chunks are sized: values are cut so that they fill one
+  /// or two pages with the least waste. A power of two. 4,096 where nothing speaks for another.
+  var pageSize: Int { get }
+
+  /// Bytes of a page that a value on pages of its own cannot use.
+  var pageOverhead: Int { get }
+
+  /// Of the process that may use the store, where a fork of it may not; else nil. Asked once.
+  var forkMark: ForkMark? { get }
+
+  /// The version of the newest applied batch, also of other processes. A few nanoseconds: asked all the time.
+  func latestVersion() throws(StorageError) -> Version
+
+  /// The newest version, unchanged until the snapshot ends. Never waits for a writer. `.tooManyReaders`,
+  /// `.forked`, `.closed`, `.addressSpace`.
+  func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot
+
+  /// The right to write: one holder over all threads and processes, first come first served, `.writeTimeout`
+  /// past the deadline, `.readOnly` when opened so. Blocks the thread. A snapshot begun while it is held is of
+  /// the version that the next batch is based on.
+  func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter
+
+  /// As `StorageEngine.addCommitListener`.
+  func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener
+
+  /// Sizes and pins. The history is the column store's to add.
+  func statistics() throws(StorageError) -> StorageStatistics
+
+  /// Looks through the pages of a snapshot of this store, below its keys and values, and reports what is not as
+  /// it must be. Nothing by default.
+  func verifyPages(_ snapshot: any KeyValueSnapshot, _ report: (StoreFault) -> Void) throws(StorageError)
+
+  /// As `VersionAnnouncing.announce`. Nobody else can see the store by default.
+  func announce(_ version: Version, label: String) -> (any VersionAnnouncement)?
+
+  /// As `SpaceReclaiming.reclaimSpace`. Nothing to give back by default.
+  func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int
+
+  /// Returns when every batch applied before, by this process, survives a power cut. Nothing to do by default.
+  func syncBatches() throws(StorageError)
+
+  /// Refuses new snapshots and holds with `.closed`, and lets go of the file once the open ones have ended; until
+  /// then they go on as before. Idempotent. The store also closes with its last reference; snapshots and holds
+  /// keep alive what they need.
+  func close()
+}
+
+/// The held right to write. Dropping the last reference ends it.
+///
+/// **Threads.** One thread at a time, but any: the hold may be taken on one thread, used on another and ended
+/// on a third. An adapter whose library binds a write to a thread does everything inside `apply`.
+public protocol KeyValueWriter: AnyObject, Sendable {
+  /// Makes all of the batch visible and durable at once, as the version `batch.version`, and tells the
+  /// listeners. All or nothing: when it throws, nothing of the batch is visible, now or after a crash. May be
+  /// called several times; the hold stays. A store that copies the values lets go of each as it does
+  /// (`KeyValueBatch.drain`).
+  ///
+  /// `.outOfDiskSpace`, `.io`, `.closed`, `.forked`, scope transaction or engine.
+  func apply(_ batch: consuming KeyValueBatch, _ durability: Durability) throws(StorageError)
+
+  /// Lets the next writer go on. Idempotent.
+  func end()
+}
+
+extension KeyValueStore {
+  public var forkMark: ForkMark? { nil }
+  public func syncBatches() throws(StorageError) {}
+  public func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? { nil }
+  public func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int { 0 }
+  public func verifyPages(_ snapshot: any KeyValueSnapshot, _ report: (StoreFault) -> Void) throws(StorageError) {}
+}

@@ -1,0 +1,169 @@
+import StorageInterface
+
+/// What `IndexEdits` keeps of its additions and removals: sorted runs of entries.
+struct PendingEntries<Entry: PendingIndexEntry> {
+  /// Entries in the order they came.
+  var tail: [Entry] = []
+  /// Sorted runs, each at least about twice as long as the next.
+  private var runs: [[Entry]] = []
+
+  var isEmpty: Bool { tail.isEmpty && runs.isEmpty }
+
+  private mutating func sortTail() {
+    guard !tail.isEmpty else { return }
+    Entry.sort(&tail)
+    runs.append(tail)
+    tail = []
+    while runs.count >= 2, runs[runs.count - 2].count < runs[runs.count - 1].count * 2 {
+      let b = runs.removeLast()
+      let a = runs.removeLast()
+      runs.append(PendingEntries.merged(a, b))
+    }
+  }
+
+  private static func merged(_ a: [Entry], _ b: [Entry]) -> [Entry] {
+    var result: [Entry] = []
+    result.reserveCapacity(a.count + b.count)
+    var (i, j) = (0, 0)
+    while i < a.count, j < b.count {
+      if Entry.isOrdered(b[j], a[i]) {
+        result.append(b[j])
+        j += 1
+      } else {
+        result.append(a[i])
+        i += 1
+      }
+    }
+    result.append(contentsOf: a[i...])
+    result.append(contentsOf: b[j...])
+    return result
+  }
+
+  /// What the edits come to: in order, and no entry both added and removed.
+  mutating func net() -> [Entry] {
+    sortTail()
+    while runs.count >= 2 {
+      let b = runs.removeLast()
+      let a = runs.removeLast()
+      runs.append(PendingEntries.merged(a, b))
+    }
+    return runs.first.map { PendingEntries.cancelled($0[...]) } ?? []
+  }
+
+  /// The same for the entries between two cuts.
+  private mutating func net(_ lower: IndexCut, _ upper: IndexCut) -> [Entry] {
+    sortTail()
+    var found: [Entry] = []
+    let (lowerBound, upperBound) = (lower.wordBound, upper.wordBound)
+    for run in runs {
+      let from = PendingEntries.partition(run) { $0.isBelow(lower, lowerBound) }
+      let to = PendingEntries.partition(run) { $0.isBelow(upper, upperBound) }
+      if from < to { found = found.isEmpty ? Array(run[from..<to]) : PendingEntries.merged(found, Array(run[from..<to])) }
+    }
+    return PendingEntries.cancelled(found[...])
+  }
+
+  private static func partition(_ run: [Entry], _ isBelow: (Entry) -> Bool) -> Int {
+    var (low, high) = (0, run.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBelow(run[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Additions and removals of the same entry take each other away. Most runs have no removal.
+  private static func cancelled(_ entries: ArraySlice<Entry>) -> [Entry] {
+    guard entries.contains(where: { $0.isRemoval }) else { return Array(entries) }
+    var result: [Entry] = []
+    result.reserveCapacity(entries.count)
+    var i = entries.startIndex
+    while i < entries.endIndex {
+      var end = i
+      var sum = 0
+      while end < entries.endIndex, entries[end].object == entries[i].object,
+        Entry.haveSameKey(entries[end], entries[i])
+      {
+        sum += entries[end].isRemoval ? -1 : 1
+        end += 1
+      }
+      var entry = entries[i]
+      entry.packed = entry.object << 1 | (sum < 0 ? 1 : 0)
+      for _ in 0..<abs(sum) { result.append(entry) }
+      i = end
+    }
+    return result
+  }
+
+  /// Objects between two cuts as the write sees them; nil when it changes none of them.
+  mutating func objects(
+    _ reader: IndexReader, _ lower: IndexCut, _ upper: IndexCut
+  ) throws(StorageError) -> [Int64]? {
+    let edits = isEmpty ? [] : net(lower, upper)
+    return edits.isEmpty ? nil : try merged(reader, edits, lower, upper)
+  }
+
+  private func merged(
+    _ reader: IndexReader, _ edits: [Entry], _ lower: IndexCut, _ upper: IndexCut
+  ) throws(StorageError) -> [Int64] {
+    var result: [Int64] = []
+    var next = 0
+    let scratch = ByteArena()
+    try reader.visit(lower, upper, descending: false) { block, range throws(StorageError) in
+      var entries: [Entry] = []
+      Entry.read(block, into: &entries, arena: scratch)
+      PendingEntries.apply(edits, from: &next, until: nil, to: entries[range]) { result.append($0.object) }
+      return .proceed
+    }
+    PendingEntries.apply(edits, from: &next, until: edits.count, to: [][...]) { result.append($0.object) }
+    return result
+  }
+
+  /// Walks over stored entries and edits in order: emits what stays and what is added. Stops in the edits at
+  /// `until`, or where they pass the last stored entry.
+  private static func apply(
+    _ edits: [Entry], from next: inout Int, until: Int?, to entries: ArraySlice<Entry>, _ emit: (Entry) -> Void
+  ) {
+    for entry in entries {
+      while next < until ?? edits.count, !edits[next].isRemoval, isOrdered(edits[next], entry) {
+        emit(edits[next])
+        next += 1
+      }
+      if next < until ?? edits.count, edits[next].isRemoval, edits[next].object == entry.object,
+        Entry.haveSameKey(edits[next], entry)
+      {
+        next += 1
+      } else {
+        emit(entry)
+      }
+    }
+    while let until, next < until {
+      if !edits[next].isRemoval { emit(edits[next]) }
+      next += 1
+    }
+  }
+
+  /// Order by key and object alone.
+  @inline(__always) private static func isOrdered(_ a: Entry, _ b: Entry) -> Bool {
+    var (a, b) = (a, b)
+    a.packed &= ~1
+    b.packed &= ~1
+    return Entry.isOrdered(a, b)
+  }
+
+  mutating func count(_ reader: IndexReader, _ lower: IndexCut, _ upper: IndexCut) throws(StorageError) -> Int {
+    let stored = try reader.count(lower, upper)
+    return isEmpty ? stored : net(lower, upper).reduce(stored) { $0 + ($1.isRemoval ? -1 : 1) }
+  }
+
+  mutating func duplicate(isExempt: (UnsafeRawBufferPointer) -> Bool) -> (Int64, Int64)? {
+    let entries = net()
+    var found: (Int64, Int64)?
+    for i in entries.indices.dropFirst() where Entry.haveSameKey(entries[i - 1], entries[i]) {
+      if let key = entries[i].keyBytes, isExempt(key) { continue }
+      // The pair that adding the objects one by one, in the order of their keys, would meet first.
+      if entries[i].object < found?.1 ?? .max { found = (entries[i - 1].object, entries[i].object) }
+    }
+    return found
+  }
+}

@@ -1,0 +1,63 @@
+import StorageInterface
+import StoreValues
+
+/// The first words of an index's fences, in memory that its maker frees.
+struct FenceWords {
+  let count: Int
+  private let start: UnsafeMutablePointer<UInt64>
+
+  init(_ words: [UInt64]) {
+    count = words.count
+    start = .allocate(capacity: max(count, 1))
+    for (i, word) in words.enumerated() { (start + i).initialize(to: word) }
+  }
+
+  func deallocate() { start.deallocate() }
+
+  var all: UnsafeBufferPointer<UInt64> { UnsafeBufferPointer(start: start, count: count) }
+
+  /// Below `count`.
+  @inline(__always) subscript(i: Int) -> UInt64 { start[i] }
+
+  /// The block of a number in an index where no number comes twice. Fences of keys given out one after the other lie
+  /// evenly, so the place is guessed first. O(1) then, O(log n) otherwise.
+  @inline(__always) func block(ofWord word: UInt64) -> Int {
+    guard count > 1, word >= start[1] else { return 0 }
+    // The first fence may be empty: the numbers begin with the second.
+    let last = count &- 1
+    if word >= start[last] { return last }
+    let share = Double(word &- start[1]) / Double(start[last] &- start[1])
+    // Between 0 and 1, as `word` lies between the two.
+    let guess = 1 &+ Int(share * Double(last &- 1))
+    for i in Swift.max(1, guess &- 1)...Swift.min(last, guess &+ 1) {
+      if start[i] <= word, i == last || word < start[i &+ 1] { return i }
+    }
+    var (low, rest) = (0, count)
+    while rest > 1 {
+      let half = rest &>> 1
+      low = start[low &+ half] <= word ? low &+ half : low
+      rest &-= half
+    }
+    return low
+  }
+}
+
+/// A unique index of integers as raw memory: looking an object up counts no references. It ends with the reader it was
+/// made of, and with the first change of the index.
+struct DirectIndex {
+  let index: IndexID
+  private let fences: FenceWords
+  private let blocks: BlockTable
+
+  init(_ index: IndexID, _ reader: IndexReader) {
+    self.index = index
+    fences = reader.fences.words
+    blocks = reader.blocks
+  }
+
+  /// The object of a number: 0 when there is none, and nil where the block was not read yet.
+  @inline(__always) func object(ofWord word: UInt64) -> Int64? {
+    guard fences.count > 0, let block = blocks.place(fences.block(ofWord: word)) else { return nil }
+    return block.pointee?.object(ofWord: word) ?? 0
+  }
+}

@@ -1,0 +1,201 @@
+import StorageInterface
+import StoreValues
+
+/// One index as a snapshot has it, before what an open write changes. Keeps the blocks it has read.
+final class IndexReader {
+  let shape: IndexShape
+  private let snapshot: any KeyValueSnapshot
+  /// Entries in the whole index.
+  let entryCount: Int
+  let fences: IndexFences
+  let blocks: BlockTable
+  private let prefix: [UInt8]
+  private static let scratchCount = 2_048
+
+  init(_ shape: IndexShape, _ snapshot: any KeyValueSnapshot, _ caches: StructureCache) throws(StorageError) {
+    self.shape = shape
+    self.snapshot = snapshot
+    let record = try IndexRecord.read(shape.reference, snapshot)
+    entryCount = record.entryCount
+    fences = try caches.fences(shape.reference, record, snapshot)
+    guard (entryCount == 0) == (fences.count == 0) else {
+      throw .corrupt("an index has entries without blocks, or blocks without entries")
+    }
+    prefix = EntryKey.blockPrefix(shape.reference).bytes
+    blocks = BlockTable(count: fences.count)
+  }
+
+  deinit { blocks.deallocate() }
+
+  func block(_ i: Int) throws(StorageError) -> IndexBlock {
+    if let block = blocks[i] { return block }
+    let bytes = try (prefix + fences.fence(i)).lend { key throws(StorageError) in
+      try snapshot.value(for: key)
+    }
+    guard let bytes else { throw .corrupt("a block of an index is missing") }
+    let block = try IndexBlock(bytes, isWord: shape.isWord)
+    guard block.count <= entryCount else { throw .corrupt("a block of an index has more entries than the index") }
+    blocks.keep(block, at: i)
+    return block
+  }
+
+  /// The object of a number in a unique index. O(log n), no allocation.
+  func object(ofWord word: UInt64) throws(StorageError) -> Int64? {
+    guard fences.count > 0 else { return nil }
+    // Fences cut between entries, so the entry may also be in the block after: only when the key's first object
+    // is above the fence's, which `Int64.max` as object looks up from above.
+    let i = fences.block(ofWord: word)
+    if let block = blocks[i] { return block.object(ofWord: word) }
+    return try block(i).object(ofWord: word)
+  }
+
+  /// How many entries have a number. O(log n), and a step for each block between its first and its last.
+  func count(ofWord word: UInt64) throws(StorageError) -> Int {
+    guard fences.count > 0 else { return 0 }
+    var i = fences.block(ofWord: word, object: .min)
+    let start = try place(i).pointee?.position(ofWord: word) ?? 0
+    var (count, low) = (-start, start)
+    // The fences say in which blocks the number goes on.
+    while i + 1 < fences.count, fences.words[i + 1] <= word {
+      count += try place(i).pointee?.count ?? 0
+      i += 1
+      low = 0
+    }
+    return count + (try place(i).pointee?.position(ofWord: word, isAfter: true, from: low) ?? 0)
+  }
+
+  /// Where a block lies, decoded.
+  private func place(_ i: Int) throws(StorageError) -> UnsafeMutablePointer<IndexBlock?> {
+    if let place = blocks.place(i) { return place }
+    _ = try block(i)
+    guard let place = blocks.place(i) else { throw .corrupt("a block of an index is missing") }
+    return place
+  }
+
+  /// Blocks with the positions between two cuts, in index order or against it.
+  func visit(
+    _ lower: IndexCut, _ upper: IndexCut, descending: Bool,
+    _ body: (IndexBlock, Range<Int>) throws(StorageError) -> Step
+  ) throws(StorageError) {
+    guard fences.count > 0 else { return }
+    let first = fences.block(of: lower, isWord: shape.isWord)
+    let last = fences.block(of: upper, isWord: shape.isWord)
+    guard first <= last else { return }
+    for step in 0...last - first {
+      let i = descending ? last - step : first + step
+      let block = try block(i)
+      let from = i == first ? block.position(of: lower) : 0
+      let to = i == last ? block.position(of: upper) : block.count
+      if from < to, try body(block, from..<to) == .stop { return }
+    }
+  }
+
+  /// Objects between two cuts, in runs.
+  func objects(
+    _ lower: IndexCut, _ upper: IndexCut, descending: Bool, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
+    try visit(lower, upper, descending: descending) { block, range throws(StorageError) in
+      // Its own for each call: `body` may read the same index.
+      let scratch = UnsafeMutablePointer<Int64>.allocate(capacity: min(range.count, IndexReader.scratchCount))
+      defer { scratch.deallocate() }
+      var rest = range
+      while !rest.isEmpty {
+        let n = min(rest.count, IndexReader.scratchCount)
+        let part = descending ? rest.upperBound - n..<rest.upperBound : rest.lowerBound..<rest.lowerBound + n
+        block.copyObjects(part, to: scratch)
+        if descending {
+          var run = UnsafeMutableBufferPointer(start: scratch, count: n)
+          run.reverse()
+        }
+        if body(UnsafeBufferPointer(start: scratch, count: n)) == .stop { return .stop }
+        rest = descending ? rest.lowerBound..<part.lowerBound : part.upperBound..<rest.upperBound
+      }
+      return .proceed
+    }
+  }
+
+  /// All entries. The record's number, unless there are so few blocks that it has to be looked after.
+  func countAll() throws(StorageError) -> Int {
+    entryCount >> 16 <= fences.count ? entryCount : try count(.start, .end)
+  }
+
+  func count(_ lower: IndexCut, _ upper: IndexCut) throws(StorageError) -> Int {
+    var sum = 0
+    try visit(lower, upper, descending: false) { _, range throws(StorageError) in
+      sum += range.count
+      return .proceed
+    }
+    return sum
+  }
+}
+
+/// The blocks that a reader has decoded, in pages of sixteen that are made when first needed: a transaction that looks at
+/// one block of a large index sets up no memory for the others.
+struct BlockTable {
+  private static let pageSize = 16
+  private let pages: UnsafeMutablePointer<UnsafeMutablePointer<IndexBlock?>?>
+  private let pageCount: Int
+
+  init(count: Int) {
+    pageCount = count / BlockTable.pageSize + 1
+    pages = .allocate(capacity: pageCount)
+    pages.initialize(repeating: nil, count: pageCount)
+  }
+
+  func deallocate() {
+    for page in 0..<pageCount { pages[page]?.deallocate() }
+    pages.deallocate()
+  }
+
+  /// A block below the count that was given.
+  @inline(__always) subscript(i: Int) -> IndexBlock? {
+    guard let page = pages[i / BlockTable.pageSize] else { return nil }
+    return page[i % BlockTable.pageSize]
+  }
+
+  /// Where a block lies that was decoded before; nil for another.
+  @inline(__always) func place(_ i: Int) -> UnsafeMutablePointer<IndexBlock?>? {
+    guard let page = pages[i / BlockTable.pageSize] else { return nil }
+    let place = page + i % BlockTable.pageSize
+    return place.pointee == nil ? nil : place
+  }
+
+  func keep(_ block: IndexBlock, at i: Int) {
+    let page: UnsafeMutablePointer<IndexBlock?>
+    if let made = pages[i / BlockTable.pageSize] {
+      page = made
+    } else {
+      page = .allocate(capacity: BlockTable.pageSize)
+      page.initialize(repeating: nil, count: BlockTable.pageSize)
+      pages[i / BlockTable.pageSize] = page
+    }
+    page[i % BlockTable.pageSize] = block
+  }
+}
+
+/// What the store keeps of an index besides its blocks: entry count u64, version of the last change of fences u64.
+struct IndexRecord {
+  var entryCount = 0
+  var fenceVersion: UInt64 = 0
+
+  static func read(_ index: IndexReference, _ snapshot: any KeyValueSnapshot) throws(StorageError) -> IndexRecord {
+    let bytes = try EntryKey.indexRecord(index).withBytes { key throws(StorageError) in try snapshot.value(for: key) }
+    guard let bytes else { return IndexRecord() }
+    guard let start = bytes.baseAddress, bytes.count >= 16, let count = Int(exactly: start.number(0, as: UInt64.self)),
+      count <= Int.max >> 2
+    else {
+      throw .corrupt("the record of an index is cut off")
+    }
+    return IndexRecord(entryCount: count, fenceVersion: start.number(8))
+  }
+
+  /// Throws `.corrupt` when more entries were removed than the record had counted.
+  func encoded() throws(StorageError) -> ValueBuffer {
+    guard let count = UInt64(exactly: entryCount) else { throw .corrupt("the record of an index counts too few entries") }
+    return ValueBuffer(count: 16) { out in
+      let out = out.baseAddress.unsafelyUnwrapped  // 16 bytes have an address
+      out.store(count, at: 0)
+      out.store(fenceVersion, at: 8)
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import StorageInterface
+import StoreValues
+
+extension ColumnReading {
+  final func elementCount(_ column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int {
+    try checkOpen()
+    let table = try table(column.table)
+    let slot = try collectionSlot(table, column.property)
+    let (chunk, position) = try place(table, owner)
+    if let list = table.lists[ListOwner(slot: slot, owner: owner.rawValue)] { return list.count }
+    let bytes = try bytes(table, chunk, position, slot)
+    let count = try ListValue.count(bytes)
+    if ListValue.isSegmented(bytes) { try ListDirectory.check(directory(table, slot, owner.rawValue), count: count) }
+    return count
+  }
+
+  final func elements(
+    _ column: ColumnID, _ owner: ObjectKey, _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError) {
+    try checkOpen()
+    beginLending()
+    defer { endLending() }
+    let table = try table(column.table)
+    let slot = try collectionSlot(table, column.property)
+    let (chunk, position) = try place(table, owner)
+    let segments = try segments(table, slot, owner.rawValue, chunk, position)
+    if table.shapes[slot].collection == .map {
+      let context = MemberContext(table: table, slot: slot, owner: owner.rawValue)
+      return try entries(context, segments, range, body)
+    }
+    try lend(table, slot, owner.rawValue, segments, table.shapes[slot].elementForm, range, body)
+  }
+
+  /// The parts of segments that a range covers, in order: each segment with where the part begins and ends in it.
+  @inline(__always) private final func visit(
+    _ range: Range<Int>, of segments: [EditedList.Segment],
+    _ body: (EditedList.Segment, Int, Int) throws(StorageError) -> Step
+  ) throws(StorageError) {
+    // Clamped first: a range may reach as far as numbers go.
+    let range = range.clamped(to: 0..<segments.reduce(0) { $0 + $1.count })
+    var start = 0
+    for segment in segments {
+      let (from, to) = (max(range.lowerBound - start, 0), min(range.upperBound - start, segment.count))
+      start += segment.count
+      if to <= 0 { return }
+      if from < to, try body(segment, from, to) == .stop { return }
+    }
+  }
+
+  /// Lends a map: values and keys as two columns.
+  private final func entries(
+    _ context: MemberContext, _ segments: [EditedList.Segment], _ range: Range<Int>,
+    _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError) {
+    try visit(range, of: segments) { segment, from, to throws(StorageError) in
+      let (values, keys) = MapEntry.split(try run(segment, context).part(from..<to), context.shape.type)
+      let (encodedValues, encodedKeys) = (values.encoded(), keys.encoded())
+      let decoded = [
+        try DecodedColumn(encodedValues.bytes, form: values.form, count: to - from),
+        try DecodedColumn(encodedKeys.bytes, form: .bytes, count: to - from),
+      ]
+      return withExtendedLifetime((encodedValues, encodedKeys, decoded.map(\.scratch))) {
+        decoded.map(\.vector).withUnsafeBufferPointer { vectors in
+          body(ColumnBatch(firstKey: ObjectKey(0), count: to - from, columns: vectors))
+        }
+      }
+    }
+  }
+
+  final func storedSegments(
+    _ table: TableState, _ slot: Int, _ owner: Int64, count: Int
+  ) throws(StorageError) -> [EditedList.Segment] {
+    try ListDirectory.decode(directory(table, slot, owner), count: count)
+  }
+
+  private final func directory(
+    _ table: TableState, _ slot: Int, _ owner: Int64
+  ) throws(StorageError) -> UnsafeRawBufferPointer {
+    guard let bytes = try value(.listSegment(table.id, table.shapes[slot].property, owner, 0)) else {
+      throw .corrupt("the directory of a list is missing")
+    }
+    return bytes
+  }
+
+  /// A stored segment, decoded in place.
+  final func segment(
+    _ table: TableState, _ slot: Int, _ owner: Int64, _ segment: EditedList.Segment
+  ) throws(StorageError) -> DecodedColumn {
+    guard let bytes = try value(.listSegment(table.id, table.shapes[slot].property, owner, segment.id)) else {
+      throw .corrupt("a segment of a list is missing")
+    }
+    return try DecodedColumn(bytes, form: table.shapes[slot].elementForm, count: segment.count)
+  }
+
+  private final func lend(
+    _ table: TableState, _ slot: Int, _ owner: Int64, _ segments: [EditedList.Segment], _ form: ColumnShape.Form,
+    _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError) {
+    try visit(range, of: segments) { segment, from, to throws(StorageError) in
+      // Kept until the closure has run: the vector lies over them.
+      var owned: ValueBuffer?
+      var decoded: DecodedColumn
+      if let run = segment.run {
+        let encoded = (from == 0 && to == run.count ? run : run.part(from..<to)).encoded()
+        owned = encoded
+        decoded = try DecodedColumn(encoded.bytes, form: form, count: to - from)
+      } else {
+        decoded = try self.segment(table, slot, owner, segment)
+        if let part = decoded.vector.part(from..<to) {
+          decoded.vector = part
+        } else {
+          let encoded = ElementRun(decoded.vector, form: form).part(from..<to).encoded()
+          owned = encoded
+          decoded = try DecodedColumn(encoded.bytes, form: form, count: to - from)
+        }
+      }
+      return withExtendedLifetime((owned, decoded.scratch)) {
+        withUnsafePointer(to: decoded.vector) { vector in
+          body(
+            ColumnBatch(
+              firstKey: ObjectKey(0), count: to - from, columns: UnsafeBufferPointer(start: vector, count: 1)))
+        }
+      }
+    }
+  }
+}
+
+extension ColumnVector {
+  /// Some rows of the vector over the same memory; nil when bits would have to be moved.
+  fileprivate func part(_ range: Range<Int>) -> ColumnVector? {
+    if range == 0..<count { return self }
+    guard nulls == nil else { return nil }
+    let width: Int
+    switch layout {
+    case .bits: return nil
+    case .int8: width = 1
+    case .int16: width = 2
+    case .int32, .float32: width = 4
+    case .int64, .float64: width = 8
+    case .fixed16: width = 16
+    case .constantWord, .constantBytes: width = 0
+    case .bytes16, .bytes32:
+      return ColumnVector(
+        layout: layout, count: range.count, base: base, values: values,
+        offsets: offsets.map { $0 + range.lowerBound * (layout == .bytes16 ? 2 : 4) }, min: min, max: max)
+    }
+    return ColumnVector(
+      layout: layout, count: range.count, base: base, values: values + range.lowerBound * width, min: min, max: max)
+  }
+}

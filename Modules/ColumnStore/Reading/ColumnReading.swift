@@ -1,0 +1,308 @@
+import StorageCoordination
+import StorageInterface
+import StoreValues
+
+/// What snapshots and open writes have in common: the tables, chunks and indexes of one version, found on demand
+/// and kept until the end.
+///
+/// `@exclusivity(unchecked)`: a transaction is on one thread at a time, and no access to these variables spans a
+/// call of anybody's closure.
+class ColumnReading {
+  let engine: ColumnEngine
+  let snapshot: any KeyValueSnapshot
+  final let version: Version
+  /// Of the process that began the transaction.
+  private final let mark: ForkMark?
+  final var map: CatalogMap {
+    didSet {
+      foundIndex = nil
+      directIndex = nil
+      forgetPlaces()
+    }
+  }
+  @exclusivity(unchecked) final var isEnded = false
+  /// Calls under way that have lent memory to a closure, which may end the transaction.
+  @exclusivity(unchecked) private final var lendingCount = 0
+  @exclusivity(unchecked) private final var tables: [TableState?] = []
+  /// The index that was asked last.
+  @exclusivity(unchecked) final var foundIndex: (index: IndexID, table: TableState, position: Int)?
+  /// Bytes of long values that are kept for the next scan.
+  @exclusivity(unchecked) final var keptLongBytes = 0
+
+  /// The unique index of integers that was asked last, as long as this transaction has not changed it.
+  @exclusivity(unchecked) final var directIndex: DirectIndex?
+  /// Eight columns whose words were read one by one; nil until there were some.
+  @exclusivity(unchecked) final var wordPlaces: UnsafeMutablePointer<WordPlaces?>?
+  @exclusivity(unchecked) final var wordReads = 0
+  /// Whether what was read once stays as it is.
+  final let isFixed: Bool
+
+  init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot, isFixed: Bool) throws(StorageError) {
+    self.isFixed = isFixed
+    self.engine = engine
+    self.snapshot = snapshot
+    version = snapshot.version
+    mark = engine.mark
+    map = try ColumnReading.catalog(snapshot, engine.structures)
+  }
+
+  final var catalog: Catalog { map.catalog }
+
+  /// Every table touched so far.
+  final var openTables: [TableState] { tables.compactMap { $0 } }
+
+  final func checkOpen() throws(StorageError) {
+    try mark?.check()
+    if isEnded { throw .ended }
+  }
+
+  /// Before a closure is lent memory; what was lent stays until `endLending`, though the closure ends the transaction.
+  @inline(__always) final func beginLending() { lendingCount &+= 1 }
+
+  @inline(__always) final func endLending() {
+    lendingCount &-= 1
+    if isEnded { letGoIfIdle() }
+  }
+
+  /// Call when the transaction has ended.
+  final func letGoIfIdle() { if lendingCount == 0 { letGo() } }
+
+  /// Gives the version back, and what the transaction has in memory. Called once.
+  func letGo() {}
+
+  final func forgetTables() {
+    tables = []
+    foundIndex = nil
+    directIndex = nil
+    forgetPlaces()
+  }
+
+  @inline(__always) final func table(_ id: TableID) throws(StorageError) -> TableState {
+    let raw = Int(id.rawValue)
+    if raw < tables.count, let table = tables[raw] { return table }
+    return try openTable(id)
+  }
+
+  private final func openTable(_ id: TableID) throws(StorageError) -> TableState {
+    try checkOpen()
+    guard let shapes = map.shapes(id) else { throw .misuse("The catalog has no table \(id.rawValue).") }
+    let table = TableState(shapes, rowsPerChunk: engine.header.rowsPerChunk)
+    if let record = try value(.table(.tableRecord, id)) { try table.read(record: record) }
+    try openFreshRows(table)
+    // Else the next object would get a key that its row has not.
+    if let fresh = table.fresh, fresh.firstKey + Int64(fresh.count) > table.nextKey {
+      throw .corrupt("a table gives keys that are in use")
+    }
+    let raw = Int(id.rawValue)
+    while tables.count <= raw { tables.append(nil) }
+    tables[raw] = table
+    return table
+  }
+
+  /// Decodes the fresh rows, or takes over those that the last write has left.
+  private final func openFreshRows(_ table: TableState) throws(StorageError) {
+    if !isFixed, let warm = engine.structures.takeFreshRows(table.id, version: version) {
+      table.fresh = warm.chunk
+      table.storedFresh = FreshRows.Stored(bytes: warm.encoded.bytes, owner: warm.encoded, positions: warm.chunk.count)
+      table.isFreshStored = true
+    } else if let rows = try value(.table(.freshRows, table.id)) {
+      let fresh = try FreshRows.decode(rows, table.shapes, rowsPerChunk: table.rowsPerChunk, copying: !isFixed)
+      table.fresh = fresh
+      table.storedFresh = FreshRows.Stored(bytes: rows, owner: nil, positions: fresh.count)
+      table.isFreshStored = true
+    }
+  }
+
+  @inline(__always) final func value(_ key: EntryKey) throws(StorageError) -> UnsafeRawBufferPointer? {
+    try key.withBytes { bytes throws(StorageError) in try snapshot.value(for: bytes) }
+  }
+}
+
+extension ColumnReading {
+  /// The chunk that a key lies in, or would; nil when there is none.
+  @inline(__always) final func chunk(_ table: TableState, _ key: Int64) throws(StorageError) -> Chunk? {
+    if let fresh = table.fresh, key >= fresh.firstKey { return fresh }
+    guard key > 0 else { return nil }
+    return try chunk(table, number: table.chunkNumber(of: key))
+  }
+
+  @inline(__always) final func chunk(_ table: TableState, number: Int64) throws(StorageError) -> Chunk? {
+    if let chunk = table.chunks[number] { return chunk }
+    return try readChunk(table, number: number)
+  }
+
+  @inline(never) private final func readChunk(_ table: TableState, number: Int64) throws(StorageError) -> Chunk? {
+    guard let bytes = try value(.chunkMap(table.id, number)) else { return nil }
+    let chunk = try ChunkMap.decode(
+      bytes, number: number, rowsPerChunk: table.rowsPerChunk, cellCount: table.shapes.count)
+    table.chunks[number] = chunk
+    return chunk
+  }
+
+  /// Where an object lies; throws `.objectDeleted` when it does not live.
+  @inline(__always) final func place(
+    _ table: TableState, _ key: ObjectKey
+  ) throws(StorageError) -> (chunk: Chunk, position: Int) {
+    guard let chunk = try chunk(table, key.rawValue), let position = chunk.position(of: key.rawValue) else {
+      throw .deleted(table.entry, key)
+    }
+    return (chunk, position)
+  }
+
+  /// The slot of a scalar column of words or of bytes.
+  @inline(__always) final func slot(
+    _ table: TableState, _ property: PropertyID, isWord: Bool
+  ) throws(StorageError) -> Int {
+    guard let slot = table.slot(property), table.traits[slot].isScalar, table.traits[slot].form.isWord == isWord else {
+      throw noColumn(table, property, isWord: isWord)
+    }
+    return slot
+  }
+
+  @inline(never) private final func noColumn(
+    _ table: TableState, _ property: PropertyID, isWord: Bool
+  ) -> StorageError {
+    .misuse("Table '\(table.entry.name)' has no scalar column \(property.rawValue) of \(isWord ? "words" : "bytes").")
+  }
+
+  /// The slot of a list, set or map.
+  final func collectionSlot(_ table: TableState, _ property: PropertyID) throws(StorageError) -> Int {
+    guard let slot = table.slot(property), table.shapes[slot].isCollection else {
+      throw .misuse("Table '\(table.entry.name)' has no collection column \(property.rawValue).")
+    }
+    return slot
+  }
+
+  /// Reads the cell of a column when it was not read yet.
+  @inline(__always) final func load(_ table: TableState, _ chunk: Chunk, _ slot: Int) throws(StorageError) {
+    if chunk.cells[slot].state == .unknown { try loadUnknown(table, chunk, slot) }
+  }
+
+  private final func loadUnknown(_ table: TableState, _ chunk: Chunk, _ slot: Int) throws(StorageError) {
+    let shape = table.shapes[slot]
+    let bytes = chunk.isStored ? try value(.column(table.id, shape.property, chunk.number)) : nil
+    let column: DecodedColumn
+    if let bytes, !shape.areOldDates(bytes) {
+      column = try DecodedColumn(bytes, form: shape.form, count: chunk.count)
+    } else {
+      column = DecodedColumn(absent: shape, count: chunk.count)
+    }
+    chunk.cells[slot].vector = column.vector
+    chunk.cells[slot].external = column.external
+    chunk.cells[slot].scratch = column.scratch
+    chunk.cells[slot].state = .encoded
+  }
+
+  final func externalBytes(
+    _ table: TableState, _ slot: Int, _ key: Int64
+  ) throws(StorageError) -> UnsafeRawBufferPointer {
+    guard let bytes = try value(.externalValue(table.id, table.shapes[slot].property, key)) else {
+      throw .corrupt("a long value is missing")
+    }
+    return bytes
+  }
+
+  /// The word of a row; nil is null.
+  @inline(__always) final func word(
+    _ table: TableState, _ chunk: Chunk, _ position: Int, _ slot: Int
+  ) throws(StorageError) -> Int64? {
+    try load(table, chunk, slot)
+    let cell = chunk.cells + slot
+    if let column = cell.pointee.edited { return column.isNull(position) ? nil : column.words[position] }
+    return cell.pointee.vector.isNull(at: position) ? nil : cell.pointee.vector.word(at: position)
+  }
+
+  /// The bytes of a row, lent until the next change; nil is null.
+  final func bytes(
+    _ table: TableState, _ chunk: Chunk, _ position: Int, _ slot: Int
+  ) throws(StorageError) -> UnsafeRawBufferPointer? {
+    try load(table, chunk, slot)
+    if let column = chunk.cells[slot].edited {
+      if column.isNull(position) { return nil }
+      if column.form == .fixed16 { return column.fixedBytes(position) }
+      if column.isExternal(position) { return try externalBytes(table, slot, chunk.key(at: position)) }
+      return column.slices[position]
+    }
+    let vector = chunk.cells[slot].vector
+    if vector.isNull(at: position) { return nil }
+    if let external = chunk.cells[slot].external, Bits.test(external, position) {
+      return try externalBytes(table, slot, chunk.key(at: position))
+    }
+    return vector.bytes(at: position)
+  }
+
+  /// A vector over all rows of a chunk, every byte in place.
+  final func vector(_ table: TableState, _ chunk: Chunk, _ slot: Int) throws(StorageError) -> ColumnVector {
+    try load(table, chunk, slot)
+    let cell = chunk.cells + slot
+    guard let column = cell.pointee.edited else {
+      guard cell.pointee.external != nil else { return cell.pointee.vector }
+      if let presented = cell.pointee.presented { return presented }
+      return try present(rows(table, chunk, slot), table, chunk, slot)
+    }
+    switch column.form {
+    case .bit, .integer, .double:
+      return ColumnVector(
+        layout: column.form == .double ? .float64 : .int64, count: column.count, values: column.words,
+        nulls: column.nullCount > 0 ? UnsafePointer(column.nulls) : nil)
+    case .fixed16:
+      return ColumnVector(
+        layout: .fixed16, count: column.count, values: column.words,
+        nulls: column.nullCount > 0 ? UnsafePointer(column.nulls) : nil)
+    default:
+      if let presented = cell.pointee.presented, cell.pointee.presentedRevision == column.revision { return presented }
+      return try present(column, table, chunk, slot)
+    }
+  }
+
+  /// Encodes an edited column in memory, fetching what lies in entries of its own.
+  private final func present(
+    _ column: EditedColumn, _ table: TableState, _ chunk: Chunk, _ slot: Int
+  ) throws(StorageError) -> ColumnVector {
+    let encoded: ValueBuffer
+    if column.form == .bytes {
+      encoded = try encodeWhole(column, table, chunk, slot, rows: 0..<column.count)
+    } else {
+      encoded = ColumnEncoder.encode(
+        words: column.words, nulls: column.nulls, nullCount: column.nullCount, count: column.count, form: column.form)
+    }
+    let decoded = try DecodedColumn(encoded.bytes, form: column.form, count: column.count)
+    chunk.cells[slot].presented = decoded.vector
+    chunk.cells[slot].presentedBytes = encoded
+    chunk.cells[slot].presentedRevision = column.revision
+    return decoded.vector
+  }
+
+  /// Byte strings with every byte of the given rows in place; the other rows are empty.
+  final func encodeWhole(
+    _ column: EditedColumn, _ table: TableState, _ chunk: Chunk, _ slot: Int, rows: Range<Int>
+  ) throws(StorageError) -> ValueBuffer {
+    var slices = [UnsafeRawBufferPointer](
+      repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: max(column.count, 1))
+    // Dead rows too: a savepoint may bring them back without the column's knowing. Only their long values may
+    // be gone.
+    for i in rows where !column.isNull(i) {
+      if !column.isExternal(i) {
+        slices[i] = column.slices[i]
+      } else if Bits.test(chunk.live, i) {
+        slices[i] = try externalBytes(table, slot, chunk.key(at: i))
+      } else if let bytes = try value(
+        .externalValue(table.id, table.shapes[slot].property, chunk.key(at: i)))
+      {
+        slices[i] = bytes
+      }
+    }
+    return ColumnEncoder.encode(
+      slices: slices, nulls: column.nulls, nullCount: column.nullCount, external: column.nulls, externalCount: 0,
+      count: column.count)
+  }
+
+  /// The column in a form that is read row by row; a copy that shares its bytes where it is not being edited.
+  final func rows(_ table: TableState, _ chunk: Chunk, _ slot: Int) -> EditedColumn {
+    let cell = chunk.cells + slot
+    if let column = cell.pointee.edited { return column }
+    let copy = EditedColumn(form: table.shapes[slot].form, capacity: chunk.count)
+    copy.load(DecodedColumn(vector: cell.pointee.vector, external: cell.pointee.external, scratch: cell.pointee.scratch))
+    return copy
+  }
+}

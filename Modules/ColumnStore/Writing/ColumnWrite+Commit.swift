@@ -1,0 +1,251 @@
+import StorageInterface
+import StoreValues
+
+extension ColumnWrite {
+  /// Everything this write changes, as one sorted batch.
+  func makeBatch(_ history: NewHistory) throws(StorageError) -> KeyValueBatch {
+    let next = history.version
+    var batch = KeyValueBatch(version: next)
+    if hasChangedCatalog {
+      batch.put(.catalog, try ColumnReading.encode(catalog, version: next))
+      let format = catalog.formatNeeded
+      if let header = try value(.header), try FileHeader(header).format < format {
+        batch.put(.header, engine.header.encoded(format: format))
+      }
+      try dropIndexes(&batch)
+    }
+    for table in openTables {
+      for (place, list) in table.lists { try store(list, place, table, &batch) }
+      try removeOwnEntries(table, &batch)
+      try storeFreshRows(table, &batch)
+      try storeChunks(table, next, &batch)
+      for i in table.indexes.indices {
+        guard let edits = table.edits[i], !edits.isEmpty else { continue }
+        let merged = try edits.merge(
+          into: reader(table, i), version: next.rawValue, blockLimit: engine.header.blockLimit, &batch)
+        batch.put(.indexRecord(table.indexes[i].reference), try merged.encoded())
+      }
+      if table.isChanged { batch.put(.table(.tableRecord, table.id), try table.encodedRecord()) }
+    }
+    switch history {
+    case .next(let record, _): try store(record, version: next.rawValue, &batch)
+    case .adopted(let records, _): try store(adopted: records, &batch)
+    }
+    batch.sort()
+    return batch
+  }
+
+  private func storeFreshRows(_ table: TableState, _ batch: inout KeyValueBatch) throws(StorageError) {
+    guard table.isFreshChanged else { return }
+    if let fresh = table.fresh {
+      if fresh.liveCount == 0 {
+        table.fresh = nil
+      } else if let rows = FreshRows.encode(
+        fresh, table.shapes, limit: engine.header.freshLimit, stored: table.storedFresh)
+      {
+        encodedFresh.append((table.id, rows))
+        for slot in table.shapes.indices {
+          guard let column = fresh.cells[slot].edited, column.form == .bytes else { continue }
+          storeLongValues(table, fresh, slot, column, isFresh: true, &batch)
+        }
+        return batch.put(.table(.freshRows, table.id), rows)
+      } else {
+        _ = try seal(table, fresh)
+      }
+    }
+    if table.isFreshStored { batch.delete(.table(.freshRows, table.id)) }
+  }
+
+  private func storeChunks(_ table: TableState, _ next: Version, _ batch: inout KeyValueBatch) throws(StorageError) {
+    var hasMoved = !table.addedNumbers.isEmpty
+    for chunk in table.chunks.values where chunk.isChanged {
+      if chunk.liveCount == 0 {
+        remove(table, chunk, &batch)
+        hasMoved = true
+        continue
+      }
+      try compact(table, chunk)
+      for slot in table.shapes.indices {
+        let key = EntryKey.column(table.id, table.shapes[slot].property, chunk.number)
+        if let column = chunk.cells[slot].edited {
+          batch.put(key, encode(table, chunk, slot, column, &batch))
+        } else if chunk.cells[slot].isNew, let encoded = chunk.cells[slot].owned {
+          batch.put(key, encoded)
+        }
+      }
+      if chunk.isMapChanged { batch.put(.chunkMap(table.id, chunk.number), ChunkMap.encode(chunk)) }
+    }
+    if hasMoved { table.directoryVersion = next.rawValue }
+  }
+
+  private func remove(_ table: TableState, _ chunk: Chunk, _ batch: inout KeyValueBatch) {
+    guard chunk.isStored else { return }
+    batch.delete(.chunkMap(table.id, chunk.number))
+    for shape in table.shapes where shape.form != .none {
+      batch.delete(.column(table.id, shape.property, chunk.number))
+    }
+  }
+
+  private func encode(
+    _ table: TableState, _ chunk: Chunk, _ slot: Int, _ column: EditedColumn, _ batch: inout KeyValueBatch
+  ) -> ValueBuffer {
+    guard column.form == .bytes, column.hasLongValues || column.hasExternal else { return ColumnEncoder.encode(column) }
+    let external = storeLongValues(table, chunk, slot, column, isFresh: false, &batch)
+    return external.withUnsafeBufferPointer { external in
+      // At least one word, as a column has rows.
+      ColumnEncoder.encode(
+        slices: column.slices, nulls: column.nulls, nullCount: column.nullCount,
+        external: external.baseAddress.unsafelyUnwrapped, externalCount: Bits.population(external.baseAddress.unsafelyUnwrapped, column.count),
+        count: column.count)
+    }
+  }
+
+  /// Gives changed long values entries of their own and takes them from values that are short now. Returns which
+  /// rows have one.
+  @discardableResult
+  private func storeLongValues(
+    _ table: TableState, _ chunk: Chunk, _ slot: Int, _ column: EditedColumn, isFresh: Bool,
+    _ batch: inout KeyValueBatch
+  ) -> [UInt64] {
+    var result = [UInt64](repeating: 0, count: Bits.wordCount(column.count) + 1)
+    guard column.form == .bytes else { return result }
+    // Fresh rows are bounded by themselves.
+    let inlineMax = isFresh ? ExternalValues.inlineMax : column.inlineMax
+    for row in 0..<column.count {
+      let wasExternal = Bits.test(column.external, row)
+      let isLong = column.isExternal(row) || (!column.isNull(row) && column.slices[row].count > inlineMax)
+      if isLong { result[row >> 6] |= 1 << UInt64(row & 63) }
+      // What was in the chunk until now leaves it unchanged when the others have grown.
+      guard Bits.test(column.changed, row) || (isLong && !wasExternal), Bits.test(chunk.live, row) else { continue }
+      let key = EntryKey.externalValue(table.id, table.shapes[slot].property, chunk.key(at: row))
+      if isLong { batch.put(key, ValueBuffer(copying: column.slices[row])) } else if wasExternal { batch.delete(key) }
+    }
+    return result
+  }
+
+  /// Removes the long values and list segments of objects that were deleted.
+  private func removeOwnEntries(_ table: TableState, _ batch: inout KeyValueBatch) throws(StorageError) {
+    for key in table.leavingEntries {
+      guard let chunk = try chunk(table, key), let position = chunk.storedPosition(of: key),
+        !Bits.test(chunk.live, position)
+      else { continue }
+      for slot in table.shapes.indices where table.shapes[slot].form == .bytes {
+        try load(table, chunk, slot)
+        if chunk.isExternal(slot, position) {
+          batch.delete(.externalValue(table.id, table.shapes[slot].property, key))
+        } else if table.shapes[slot].isCollection, table.lists[ListOwner(slot: slot, owner: key)] == nil,
+          ListValue.isSegmented(try bytes(table, chunk, position, slot))
+        {
+          try removeSegments(table, slot, key, &batch)
+        }
+      }
+    }
+  }
+
+  private func removeSegments(
+    _ table: TableState, _ slot: Int, _ owner: Int64, _ batch: inout KeyValueBatch
+  ) throws(StorageError) {
+    let property = table.shapes[slot].property
+    guard let directory = try value(.listSegment(table.id, property, owner, 0)), let start = directory.baseAddress else {
+      return
+    }
+    for i in 0..<directory.count / 8 { batch.delete(.listSegment(table.id, property, owner, start.number(i * 8))) }
+    batch.delete(.listSegment(table.id, property, owner, 0))
+  }
+
+  private func store(
+    _ list: EditedList, _ place: ListOwner, _ table: TableState, _ batch: inout KeyValueBatch
+  ) throws(StorageError) {
+    guard let chunk = try chunk(table, place.owner), let position = chunk.position(of: place.owner) else {
+      if list.isStoredInSegments { try removeSegments(table, place.slot, place.owner, &batch) }
+      return
+    }
+    let column = try edited(table, chunk, place.slot)
+    if list.count <= ListValue.inlineElementsMax, let short = try ListValue.encodeShort(whole(list, place, table)) {
+      if list.isStoredInSegments { try removeSegments(table, place.slot, place.owner, &batch) }
+      short.withUnsafeBytes { column.set(position, bytes: $0) }
+      return
+    }
+    let property = table.shapes[place.slot].property
+    var list = list
+    for i in list.segments.indices {
+      if list.segments[i].id == 0 {
+        guard list.nextSegment < .max else { throw .corrupt("a list has used up the numbers of its segments") }
+        list.segments[i].id = list.nextSegment
+        list.nextSegment += 1
+      } else if !list.segments[i].isChanged {
+        continue
+      }
+      guard let run = list.segments[i].run else { continue }
+      batch.put(.listSegment(table.id, property, place.owner, list.segments[i].id), run.encoded())
+    }
+    for id in list.dropped { batch.delete(.listSegment(table.id, property, place.owner, id)) }
+    batch.put(.listSegment(table.id, property, place.owner, 0), ListDirectory.encode(list.segments))
+    ListValue.encodeSegmented(count: list.count, nextSegment: list.nextSegment).withUnsafeBytes {
+      column.set(position, bytes: $0)
+    }
+  }
+
+  private func whole(
+    _ list: EditedList, _ place: ListOwner, _ table: TableState
+  ) throws(StorageError) -> ElementRun {
+    var result = ElementRun(form: list.form)
+    for segment in list.segments {
+      if let run = segment.run {
+        result.append(run)
+      } else {
+        result.append(ElementRun(try self.segment(table, place.slot, place.owner, segment).vector, form: list.form))
+      }
+    }
+    return result
+  }
+
+  private func store(_ record: CommitRecord, version now: UInt64, _ batch: inout KeyValueBatch) throws(StorageError) {
+    batch.put(.history(now), ValueBuffer(record.encoded()))
+    guard now > engine.historyLimit else { return }
+    // One goes for one that comes; more when the limit was lowered, a few at a time.
+    for number in try recordedVersions(upTo: now - engine.historyLimit, most: 64) { batch.delete(.history(number)) }
+  }
+
+  /// Another store's history instead of what there is.
+  private func store(adopted records: [CommitRecord], _ batch: inout KeyValueBatch) throws(StorageError) {
+    let kept = records.suffix(Int(clamping: max(1, engine.historyLimit)))
+    for number in try recordedVersions(upTo: .max, most: .max) where kept.first.map({ number < $0.version.rawValue }) ?? true {
+      batch.delete(.history(number))
+    }
+    for record in kept { batch.put(.history(record.version.rawValue), ValueBuffer(record.encoded())) }
+  }
+
+  /// Versions whose records are kept, the oldest first.
+  private func recordedVersions(upTo last: UInt64, most: Int) throws(StorageError) -> [UInt64] {
+    var found: [UInt64] = []
+    try EntryKey.history(0).withBytes { from throws(StorageError) in
+      try snapshot.visit(from: from, reverse: false) { key, _ in
+        guard key.count == 9, key[0] == EntryKey.Space.history.rawValue, found.count < most else { return .stop }
+        let number = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+        guard number <= last else { return .stop }
+        found.append(number)
+        return .proceed
+      }
+    }
+    return found
+  }
+
+  /// What a commit adds to the history.
+  enum NewHistory {
+    case next(CommitRecord, version: Version)
+    case adopted([CommitRecord], version: Version)
+
+    /// The version that the commit makes.
+    var version: Version {
+      switch self {
+      case .next(_, let version), .adopted(_, let version): version
+      }
+    }
+  }
+}
+
+extension KeyValueBatch {
+  mutating func put(_ key: EntryKey, _ value: ValueBuffer) { key.withBytes { append(key: $0, value: value) } }
+  mutating func delete(_ key: EntryKey) { key.withBytes { append(key: $0, value: nil) } }
+}

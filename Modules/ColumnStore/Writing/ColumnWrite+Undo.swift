@@ -1,0 +1,63 @@
+import StorageInterface
+import StoreValues
+
+/// One change of an open write as it is taken back by a savepoint.
+enum UndoStep {
+  case word(TableState, slot: Int, key: Int64, old: Int64?)
+  case bytes(TableState, slot: Int, key: Int64, old: [UInt8]?)
+  /// The object began or ceased to live.
+  case life(TableState, key: Int64, wasLiving: Bool)
+  case wordEntry(IndexEdits, word: UInt64, object: Int64, wasRemoval: Bool)
+  case bytesEntry(IndexEdits, key: [UInt8], object: Int64, wasRemoval: Bool)
+  case list(TableState, ListOwner, old: EditedList?)
+  case catalog(CatalogMap, dropped: [IndexReference], hadChanged: Bool)
+}
+
+extension ColumnWrite {
+  func revert(_ step: UndoStep) throws(StorageError) {
+    switch step {
+    case .word(let table, let slot, let key, let old):
+      let (chunk, position) = try stored(table, key)
+      try edited(table, chunk, slot).set(position, word: old)
+      movePlace(ColumnID(table.id, table.shapes[slot].property), chunk, slot)
+    case .bytes(let table, let slot, let key, let old):
+      let (chunk, position) = try stored(table, key)
+      let column = try edited(table, chunk, slot)
+      if let old { old.withUnsafeBytes { column.set(position, bytes: $0) } } else { column.set(position, bytes: nil) }
+    case .life(let table, let key, let wasLiving):
+      let (chunk, position) = try stored(table, key)
+      setLife(table, chunk, position, wasLiving)
+      // Vectors that were made for scans meanwhile lack the dead row's bytes.
+      if wasLiving { chunk.forgetPresented() }
+    case .wordEntry(let edits, let word, let object, let wasRemoval):
+      edits.add(word: word, object: object, isRemoval: !wasRemoval)
+    case .bytesEntry(let edits, let key, let object, let wasRemoval):
+      key.withUnsafeBytes { edits.add(key: $0, object: object, isRemoval: !wasRemoval) }
+    case .list(let table, let owner, let old):
+      table.lists[owner] = old
+    case .catalog(let old, let dropped, let hadChanged):
+      map = old
+      droppedIndexes = dropped
+      hasChangedCatalog = hadChanged
+      for table in openTables {
+        if let shapes = old.shapes(table.id) { table.adopt(shapes) }
+      }
+    }
+  }
+
+  private func stored(_ table: TableState, _ key: Int64) throws(StorageError) -> (Chunk, Int) {
+    guard let chunk = try chunk(table, key), let position = chunk.storedPosition(of: key) else {
+      throw .corrupt("an object that a savepoint has touched is gone")
+    }
+    return (chunk, position)
+  }
+
+  func setLife(_ table: TableState, _ chunk: Chunk, _ position: Int, _ lives: Bool) {
+    chunk.setLive(position, lives)
+    forgetPlaces(of: table, chunk)
+    chunk.isChanged = true
+    if chunk === table.fresh { table.changeFresh() }
+    table.liveCount += lives ? 1 : -1
+    table.isChanged = true
+  }
+}

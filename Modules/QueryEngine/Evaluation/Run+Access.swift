@@ -1,0 +1,154 @@
+import QueryModel
+import StorageInterface
+import StoreValues
+
+extension Run {
+  /// Keys of the runs of an index, ascending.
+  mutating func keys(of access: IndexAccess) throws(StorageError) -> [Int64] {
+    var keys: [Int64] = []
+    for range in access.ranges {
+      try storage.keys(in: access.index.id, range, descending: false) { block in
+        keys.append(contentsOf: block)
+        return .proceed
+      }
+    }
+    statistics.entriesRead += keys.count
+    if !access.isAscending { keys.sort() }
+    return keys
+  }
+
+  /// The keys of `keys` whose objects pass, read one by one.
+  mutating func filtered(
+    _ keys: [Int64], _ condition: Condition, limit: Int? = nil
+  ) throws(StorageError) -> [Int64] {
+    if case .constant(true) = condition { return limit.map { Array(keys.prefix($0)) } ?? keys }
+    if limit == nil, let passed = try gathered(keys, condition) {
+      statistics.rowsRead += keys.count
+      return passed
+    }
+    let evaluator = Evaluator(storage: storage)
+    var result: [Int64] = []
+    for key in keys {
+      statistics.rowsRead += 1
+      if try evaluator.matches(condition, ObjectKey(key)) {
+        result.append(key)
+        if result.count == limit { break }
+      }
+    }
+    return result
+  }
+
+  mutating func pushedKeys(
+    _ engine: any QueryPushdown, _ pushed: PushedQuery, limit: Int? = nil
+  ) throws(StorageError) -> [Int64] {
+    var keys: [Int64] = []
+    var stopAt = Int.max
+    if case .constant(true) = pushed.residual, plan.order.isEmpty || pushed.ordersResult { stopAt = limit ?? .max }
+    try engine.keys(pushed) { block in
+      keys.append(contentsOf: block)
+      return keys.count >= stopAt ? .stop : .proceed
+    }
+    statistics.entriesRead += keys.count
+    return keys
+  }
+
+  /// The rest that an engine left over, bound. It is a part of the query, which was bound before.
+  func bind(_ residual: PredicateNode) throws(StorageError) -> Condition {
+    do throws(QueryError) {
+      var binder = try Binder(query.type, in: plan.catalog)
+      return try binder.bind(residual).simplified()
+    } catch {
+      throw StorageError(.misuse, .statement, "The engine left over a condition that is no part of the query: \(error.message)")
+    }
+  }
+
+  /// Visits the table a batch at a time with the rows that pass. `slot` is of a column whose values the body reads: the
+  /// condition may ask it for its nulls alone.
+  mutating func scan(
+    _ columns: [PropertyID], valuesOf slot: Int? = nil, _ body: (BatchView, Mask, Scratch) throws(StorageError) -> Step
+  ) throws(StorageError) {
+    let evaluator = Evaluator(storage: storage)
+    let scratch = Scratch(depth: plan.depth)
+    let condition = plan.condition
+    var statistics = QueryStatistics()
+    var failure: StorageError?
+    let hints = slot == nil ? plan.hints : plan.hints.filter { $0.interest != .nulls || $0.column != slot }
+    try storage.scan(plan.table.id, columns, from: ObjectKey(1), hints: hints) { batch in
+      statistics.batches += 1
+      statistics.rowsScanned += batch.count
+      scratch.reserve(batch.count)
+      let view = BatchView(batch)
+      let (live, mask) = (scratch.mask(0), scratch.mask(1))
+      if let holes = view.live {
+        Masks.copy(holes, to: live, view.words)
+        Masks.trim(live, rows: view.count)
+      } else {
+        Masks.fill(live, rows: view.count)
+      }
+      do throws(StorageError) {
+        try evaluator.evaluate(
+          condition, view, among: live, into: mask, scratch, level: 2, reads: &statistics.rowsRead)
+        return try body(view, mask, scratch)
+      } catch {
+        failure = error
+        return .stop
+      }
+    }
+    self.statistics.add(statistics)
+    if let failure { throw failure }
+  }
+
+  /// The keys that pass, ascending.
+  mutating func scannedKeys(_ limit: Int?) throws(StorageError) -> [Int64] {
+    var keys: [Int64] = []
+    if case .constant(true) = plan.condition {
+      // For a few nobody needs to know how many there are.
+      if let limit, limit <= 64 {
+        keys.reserveCapacity(limit)
+      } else {
+        keys.reserveCapacity(min(limit ?? .max, try storage.count(plan.table.id)))
+      }
+    }
+    let columns = Array(plan.columns.prefix(plan.conditionColumns))
+    try scan(columns) { batch, mask, _ in
+      for word in 0..<batch.words {
+        if mask[word] == ~0, batch.keys == nil {
+          let first = batch.key(word &* 64)
+          keys.append(contentsOf: first..<first &+ 64)
+        } else {
+          Masks.forEach(mask + word, 1) { row in keys.append(batch.key(word &* 64 &+ row)) }
+        }
+      }
+      return keys.count >= limit ?? .max ? .stop : .proceed
+    }
+    if let limit, keys.count > limit { keys.removeLast(keys.count - limit) }
+    return keys
+  }
+
+  /// Puts keys, ascending, into the query's order.
+  mutating func ordered(_ keys: [Int64], limit: Int?) throws(StorageError) -> [Int64] {
+    let sorter = Sorter(plan.order, limit: limit, expected: keys.count)
+    let evaluator = Evaluator(storage: storage)
+    statistics.rowsRead += keys.count
+    try sorter.append(keys, evaluator)
+    return finish(sorter)
+  }
+
+  /// Scans and orders.
+  mutating func orderedScan(_ limit: Int?) throws(StorageError) -> [Int64] {
+    let evaluator = Evaluator(storage: storage)
+    var expected: Int?
+    if case .constant(true) = plan.condition { expected = try storage.count(plan.table.id) }
+    let sorter = Sorter(plan.order, limit: limit, expected: expected)
+    try scan(plan.columns) { (batch, mask, scratch) throws(StorageError) in
+      try sorter.append(batch, mask, scratch, evaluator)
+      return .proceed
+    }
+    return finish(sorter)
+  }
+
+  private mutating func finish(_ sorter: Sorter) -> [Int64] {
+    defer { statistics.rowsHeld = max(statistics.rowsHeld, sorter.rowsHeld) }
+    return sorter.finish()
+  }
+}

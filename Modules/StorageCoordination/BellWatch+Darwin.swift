@@ -1,0 +1,68 @@
+#if canImport(Darwin)
+import CVivariumSystem
+import Darwin
+import Dispatch
+import StorageInterface
+import StoreValues
+import Synchronization
+
+/// Waits for bells with a vnode source each, on one serial queue, and compares versions once a second.
+final class BellWatch: Sendable {
+  /// Keeps the sources of one listener; both end with it.
+  private final class Sources: Sendable {
+    // Safe to share: set once in `init`, and cancelling is safe from any thread.
+    nonisolated(unsafe) private let bell: (any DispatchSourceFileSystemObject)?
+    nonisolated(unsafe) private let tick: any DispatchSourceTimer
+
+    init(path: String, queue: DispatchQueue, _ look: @escaping @Sendable () -> Void) {
+      var number: Int32 = 0
+      let file = cs_open_side(path, false, false, 0, &number)
+      if file >= 0 {
+        let source = DispatchSource.makeFileSystemObjectSource(fileDescriptor: file, eventMask: .write, queue: queue)
+        source.setEventHandler(handler: look)
+        source.setCancelHandler { close(file) }
+        source.activate()
+        bell = source
+      } else {
+        bell = nil
+      }
+      tick = DispatchSource.makeTimerSource(queue: queue)
+      tick.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(200))
+      tick.setEventHandler(handler: look)
+      tick.activate()
+    }
+
+    func cancel() {
+      bell?.cancel()
+      tick.cancel()
+    }
+  }
+
+  static let current = BellWatch()
+  private let queue = DispatchQueue(label: "vivarium.bells", qos: .userInitiated)
+
+  func listen(
+    path: String, version: @escaping @Sendable () -> Version?, _ body: @escaping @Sendable () -> Void
+  ) -> any CommitListener {
+    let slot = SourceSlot()
+    let listener = BellListener(version: version, body: body) { slot.cancel() }
+    slot.fill(Sources(path: path, queue: queue) { [weak listener] in listener?.check() }.cancel)
+    return listener
+  }
+}
+
+/// Holds what ends the sources of a listener until it is needed, once.
+private final class SourceSlot: Sendable {
+  private let action = Mutex<(@Sendable () -> Void)?>(nil)
+
+  func fill(_ cancel: @escaping @Sendable () -> Void) { action.withLock { $0 = cancel } }
+
+  func cancel() {
+    let cancel = action.withLock { action in
+      defer { action = nil }
+      return action
+    }
+    cancel?()
+  }
+}
+#endif

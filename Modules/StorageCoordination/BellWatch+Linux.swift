@@ -1,0 +1,149 @@
+#if os(Linux) || os(Android)
+import CVivariumSystem
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#endif
+import StorageInterface
+import StoreValues
+import Synchronization
+
+/// The one thread of the process that waits for bells, of all stores, with one inotify instance.
+///
+/// The thread starts with the first listener and sleeps until a bell rings; while there are listeners it also
+/// wakes once a second and compares versions. Where inotify is not to be had (its instances and watches are
+/// limited per user), that check is what is left.
+final class BellWatch: Sendable {
+  private struct State {
+    /// By inotify watch; −1: bells that cannot be watched.
+    var listeners: [Int32: [WeakBellListener]] = [:]
+    var nextID: UInt64 = 0
+    var isRunning = false
+  }
+
+  private static let shared = Mutex<BellWatch?>(nil)
+  private static let tickMilliseconds: Int64 = 1000
+
+  private let mark = ForkMark()
+  private let inotify: Int32
+  /// Written to make the thread look at everything again.
+  private let nudge: Int32
+  private let state = Mutex(State())
+
+  private init() {
+    inotify = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+    nudge = cs_event()
+  }
+
+  /// This process's watch; a forked child gets its own.
+  static var current: BellWatch {
+    shared.withLock { shared in
+      if let watch = shared, !watch.mark.isStale { return watch }
+      let watch = BellWatch()
+      shared = watch
+      return watch
+    }
+  }
+
+  func listen(
+    path: String, version: @escaping @Sendable () -> Version?, _ body: @escaping @Sendable () -> Void
+  ) -> any CommitListener {
+    // Watched first, compared after: a commit in between rings.
+    let (watch, id, isFirst) = state.withLock { state in
+      state.nextID += 1
+      let watch = inotify < 0 ? -1 : inotify_add_watch(inotify, path, UInt32(IN_MODIFY) | UInt32(IN_DONT_FOLLOW))
+      state.listeners[watch, default: []].append(WeakBellListener(listener: nil, id: state.nextID))
+      defer { state.isRunning = true }
+      return (watch, state.nextID, !state.isRunning)
+    }
+    let listener = BellListener(version: version, body: body) { [weak self] in self?.remove(id, from: watch) }
+    state.withLock { state in
+      guard let at = state.listeners[watch]?.firstIndex(where: { $0.id == id }) else { return }
+      state.listeners[watch]?[at] = WeakBellListener(listener: listener, id: id)
+    }
+    if isFirst { start() }
+    wakeThread()
+    return listener
+  }
+
+  private func remove(_ id: UInt64, from watch: Int32) {
+    if mark.isStale { return }
+    state.withLock { state in
+      state.listeners[watch]?.removeAll { $0.id == id }
+      guard let left = state.listeners[watch], left.isEmpty else { return }
+      state.listeners[watch] = nil
+      if watch >= 0 { inotify_rm_watch(inotify, watch) }
+    }
+  }
+
+  private func wakeThread() {
+    var one: UInt64 = 1
+    _ = write(nudge, &one, 8)
+  }
+
+  // MARK: The thread
+
+  private func start() {
+    var thread = pthread_t()
+    let context = Unmanaged.passRetained(self).toOpaque()
+    let number = pthread_create(&thread, nil, { context in
+      guard let context else { return nil }
+      Unmanaged<BellWatch>.fromOpaque(context).takeRetainedValue().run()
+      return nil
+    }, context)
+    guard number == 0 else {
+      // No thread to be had: the next listener tries again.
+      Unmanaged<BellWatch>.fromOpaque(context).release()
+      state.withLock { $0.isRunning = false }
+      return
+    }
+    pthread_detach(thread)
+  }
+
+  private func run() {
+    var nextTick = BellWatch.now() + BellWatch.tickMilliseconds
+    while true {
+      let isListening = state.withLock { !$0.listeners.isEmpty }
+      var files = [pollfd(fd: inotify, events: Int16(POLLIN), revents: 0), pollfd(fd: nudge, events: Int16(POLLIN), revents: 0)]
+      poll(&files, 2, isListening ? Int32(max(0, nextTick - BellWatch.now())) : -1)
+      var word: UInt64 = 0
+      let isNudged = read(nudge, &word, 8) == 8
+      let rung = rungWatches()
+      let now = BellWatch.now()
+      let isTick = now >= nextTick
+      if isTick { nextTick = now + BellWatch.tickMilliseconds }
+      let due = state.withLock { state in
+        // A bell that rang while its listener was being put in is made up for by the nudge after.
+        isTick || isNudged ? Array(state.listeners.values.joined()) : rung.flatMap { state.listeners[$0] ?? [] }
+      }
+      for entry in due { entry.listener?.check() }
+    }
+  }
+
+  /// The watches of all events that are waiting.
+  private func rungWatches() -> Set<Int32> {
+    guard inotify >= 0 else { return [] }
+    return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+      var result: Set<Int32> = []
+      while let base = buffer.baseAddress, case let count = read(inotify, base, buffer.count), count > 0 {
+        var offset = 0
+        // An event is watch, mask, cookie, length of the name, each four bytes, then the name.
+        while offset + 16 <= count {
+          result.insert(buffer.load(fromByteOffset: offset, as: Int32.self))
+          offset += 16 + Int(buffer.load(fromByteOffset: offset + 12, as: UInt32.self))
+        }
+      }
+      return result
+    }
+  }
+
+  private static func now() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}
+#endif

@@ -1,0 +1,52 @@
+import Dispatch
+import StorageInterface
+import StoreValues
+import Synchronization
+
+/// The doorbell of a store that only this process can see.
+public final class LocalDoorbell: Doorbell {
+  private struct State {
+    var listeners: [WeakBellListener] = []
+    var nextID: UInt64 = 0
+    /// A turn of the queue that will look is under way: further rings need no other.
+    var isRung = false
+  }
+
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "vivarium.doorbell", qos: .userInitiated)
+
+  public init() {}
+
+  public func ring() {
+    let isNeeded = state.withLock { state in
+      guard !state.listeners.isEmpty, !state.isRung else { return false }
+      state.isRung = true
+      return true
+    }
+    if isNeeded { queue.async { [self] in call() } }
+  }
+
+  public func listen(
+    version: @escaping @Sendable () -> Version?, _ body: @escaping @Sendable () -> Void
+  ) -> any CommitListener {
+    let id = state.withLock { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    let listener = BellListener(version: version, body: body) { [weak self] in
+      self?.state.withLock { $0.listeners.removeAll { $0.id == id } }
+    }
+    state.withLock { $0.listeners.append(WeakBellListener(listener: listener, id: id)) }
+    // For a commit between the listener's first look and here.
+    ring()
+    return listener
+  }
+
+  private func call() {
+    let listeners = state.withLock { state in
+      state.isRung = false
+      return state.listeners
+    }
+    for entry in listeners { entry.listener?.check() }
+  }
+}

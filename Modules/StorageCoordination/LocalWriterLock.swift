@@ -1,0 +1,73 @@
+import Dispatch
+import StorageInterface
+import Synchronization
+
+/// The writer's lock of a store that only this process can see.
+public final class LocalWriterLock: WriterLock {
+  /// One thread in line. `signal` passes the lock to it.
+  private final class Waiter: Sendable {
+    let turn = DispatchSemaphore(value: 0)
+  }
+
+  private struct Line {
+    var isHeld = false
+    var waiters: [Waiter] = []
+  }
+
+  private let line = Mutex(Line())
+
+  public init() {}
+
+  public func acquire(_ deadline: Deadline) throws(StorageError) -> WriterHold {
+    let waiter = line.withLock { line -> Waiter? in
+      if !line.isHeld {
+        line.isHeld = true
+        return nil
+      }
+      let waiter = Waiter()
+      line.waiters.append(waiter)
+      return waiter
+    }
+    if let waiter, !wait(waiter, deadline) { throw StorageError.writeTimeout }
+    return WriterHold(followsDeath: false) { [self] in passOn() }
+  }
+
+  /// How many threads wait. For tests and tools; the answer may be old when it arrives.
+  package var waiterCount: Int { line.withLock { $0.waiters.count } }
+
+  private func wait(_ waiter: Waiter, _ deadline: Deadline) -> Bool {
+    guard let remaining = deadline.remaining else {
+      waiter.turn.wait()
+      return true
+    }
+    if waiter.turn.wait(timeout: .now() + remaining.dispatchInterval) == .success { return true }
+    // Late; but the lock may have been passed to us in the same moment, and then it is ours.
+    return line.withLock { line in
+      guard let position = line.waiters.firstIndex(where: { $0 === waiter }) else { return true }
+      line.waiters.remove(at: position)
+      return false
+    }
+  }
+
+  private func passOn() {
+    line.withLock { line in
+      if line.waiters.isEmpty {
+        line.isHeld = false
+      } else {
+        line.waiters.removeFirst().turn.signal()
+      }
+    }
+  }
+}
+
+extension Duration {
+  /// Rounded up to whole nanoseconds and held within what a word can say (292 years).
+  var nanosecondCount: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    guard seconds < Int64.max / 1_000_000_001 else { return UInt64(Int64.max) }
+    return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
+  }
+
+  var dispatchInterval: DispatchTimeInterval { .nanoseconds(Int(truncatingIfNeeded: nanosecondCount)) }
+}

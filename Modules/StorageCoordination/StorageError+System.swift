@@ -1,0 +1,39 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import StorageInterface
+
+extension StorageError {
+  /// The error for a system call that failed, with the code that callers can act on.
+  ///
+  /// - Parameters:
+  ///   - number: the `errno` of the call.
+  ///   - doing: what failed, as it follows "Could not": "open the bell file".
+  ///   - path: the file it was about.
+  public static func system(
+    _ number: Int32, _ scope: Scope = .engine, doing: String, path: String
+  ) -> StorageError {
+    let reason = strerror(number).map { String(cString: $0) } ?? "error \(number)"
+    let message = "Could not \(doing) '\(path)': \(reason)."
+    switch number {
+    case ENOENT, ENOTDIR:
+      return StorageError(.fileNotFound, scope, message, remedy: "Check the path and its directory.", underlyingCode: number)
+    case EACCES, EPERM, EROFS:
+      return StorageError(
+        .permissionDenied, scope, message, remedy: "Give this user the permission, or open read-only.",
+        underlyingCode: number)
+    case ENOSPC, EDQUOT:
+      return StorageError(
+        .outOfDiskSpace, scope, message, remedy: "Free space on the volume and try again.", underlyingCode: number)
+    case EMFILE, ENFILE:
+      return StorageError(
+        .io, scope, message, remedy: "Close files, or raise the limit of open files.", underlyingCode: number)
+    default:
+      return StorageError(.io, scope, message, underlyingCode: number)
+    }
+  }
+}

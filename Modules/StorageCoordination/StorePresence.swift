@@ -1,0 +1,113 @@
+import CVivariumSystem
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import StorageInterface
+
+/// Says to every process that this one has a store open, until the last reference is dropped or the process
+/// ends. Whoever removes a store asks first.
+///
+/// A shared byte-range lock on the coordination file, far above the tickets of the writer's lock. Taken before
+/// any other file of the store is opened.
+public final class StorePresence: Sendable {
+  public enum Role: Sendable {
+    /// Makes the coordination file when missing.
+    case writer
+    case reader
+    /// A reader whose snapshots nothing protects from writers: it and writers exclude each other.
+    case unprotectedReader
+  }
+
+  private static let byte: Int64 = 1 << 61
+  private static let writerByte = byte + 1
+  private static let unprotectedByte = byte + 2
+  /// Never locked.
+  private static let end = byte + 3
+  private let descriptor: Int32
+  private let mark = ForkMark()
+
+  /// Announces the store whose coordination file is at `path`.
+  ///
+  /// Throws `.alreadyOpen` while somebody removes the store or the roles exclude each other, `.fileNotFound`
+  /// for a reader when there is no file, and what opening a file can cause.
+  public init(path: String, as role: Role, mode: UInt32 = 0o664) throws(StorageError) {
+    let isReadOnly = role != .writer
+    var file: Int32 = -1
+    repeat {
+      if file >= 0 { close(file) }
+      file = try SideFile.open(path, CoordinationFile.name, writes: !isReadOnly, creates: !isReadOnly, mode: mode)
+      let number = cs_lock_shared(file, StorePresence.byte, 1)
+      guard number == 0 else {
+        close(file)
+        if number == EAGAIN || number == EACCES { throw StorePresence.busy(path) }
+        throw .system(number, doing: "lock the coordination file", path: path)
+      }
+      // Removed between our open and our lock: then what we hold is nobody's any more.
+    } while FileIdentity(descriptor: file) != FileIdentity(path: path)
+    // Each says first what it is and then looks for the other: of two that meet, at least one sees it.
+    let (own, other) = switch role {
+    case .writer: (StorePresence.writerByte, StorePresence.unprotectedByte)
+    case .unprotectedReader: (StorePresence.unprotectedByte, StorePresence.writerByte)
+    case .reader: (StorePresence.byte, StorePresence.end)
+    }
+    guard cs_lock_shared(file, own, 1) == 0, cs_locked_at(file, other, 1) < 0 else {
+      StorePresence.letGo(file)
+      throw StorePresence.excluded(path, role)
+    }
+    descriptor = file
+  }
+
+  /// Says that the data of the store are in this file. False where somebody who is present has another open: then the data
+  /// file was replaced since, and what lies beside it is still of the old one.
+  public func claim(data: FileIdentity) -> Bool { FileClaim.take(descriptor, for: data) }
+
+  deinit {
+    // In a forked child the locks are the parent's.
+    if mark.isStale { close(descriptor) } else { StorePresence.letGo(descriptor) }
+  }
+
+  /// Runs `body` while nobody, in this process or another, has the store open, and keeps everybody out
+  /// meanwhile. Throws `.alreadyOpen` when somebody has. Without a coordination file nobody can have it open.
+  public static func whileAbsent(
+    path: String, _ body: () throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let file: Int32
+    do throws(StorageError) {
+      file = try SideFile.open(path, CoordinationFile.name, writes: true, creates: false)
+    } catch {
+      if error.underlyingCode == ENOENT { return try body() }
+      throw error
+    }
+    defer { letGo(file) }
+    guard cs_lock_exclusive(file, StorePresence.byte, 1) == 0 else { throw busy(path) }
+    try body()
+  }
+
+  /// Gives the locks back and closes. Closing alone would leave them to a process that another thread is just starting: it has
+  /// a copy of every descriptor until it runs its program.
+  private static func letGo(_ file: Int32) {
+    _ = cs_unlock(file, 0, 0)
+    close(file)
+  }
+
+  private static func excluded(_ path: String, _ role: Role) -> StorageError {
+    if role == .writer {
+      return StorageError(
+        .alreadyOpen, .engine, "The store of '\(path)' is read by a process that may not write its lock file.",
+        remedy: "Let that process close it, or let its user write the lock file.")
+    }
+    return StorageError(
+      .permissionDenied, .engine, "The store of '\(path)' is being written, and this user may not write its lock file.",
+      remedy: "Let this user write the lock file; a reader is protected by its entry in it.")
+  }
+
+  private static func busy(_ path: String) -> StorageError {
+    StorageError(
+      .alreadyOpen, .engine, "The store of '\(path)' is open, or being removed, elsewhere.",
+      remedy: "Close it in every process first.")
+  }
+}

@@ -1,0 +1,196 @@
+import QueryModel
+import StoreValues
+
+/// One thing that adopting a schema did to a catalog. For reports (`B3`) and for dry runs.
+public enum CatalogStep: Sendable, Hashable {
+  case createdTable(String)
+  case addedProperty(type: String, property: String)
+  case addedIndex(type: String, properties: [String], isUnique: Bool)
+  case removedIndex(type: String, properties: [String], isUnique: Bool)
+  /// What is not stored changed: the far side of an inverse.
+  case updatedProperty(type: String, property: String)
+  // By a migration alone.
+  case renamedType(from: String, to: String)
+  /// The property is gone, or has another column from now on.
+  case retiredProperty(type: String, property: String)
+  case changedEmbedding(type: String, isEmbedded: Bool)
+}
+
+/// Why a schema cannot be adopted without a migration. Lists every reason.
+public struct CatalogConflict: Error, Sendable, Hashable {
+  /// What is in the way, all of it.
+  public var faults: [SchemaFault]
+}
+
+extension Catalog {
+  /// The catalog after the additive changes that `schema` asks for, and what they are.
+  ///
+  /// New types, new properties (with a default, optional, or a collection) and new or dropped indexes need no
+  /// migration. Types and properties that the schema does not list stay in the file untouched. A property
+  /// whose kind, optionality, target or primary-key mark differs is a conflict. Pure: nothing is written. No steps: the
+  /// catalog is equal and nothing needs to be stored.
+  public func adopting(_ schema: Schema) throws(CatalogConflict) -> (catalog: Catalog, steps: [CatalogStep]) {
+    var faults = schema.faults()
+    var result = self
+    var steps: [CatalogStep] = []
+    for object in schema.objects {
+      if let position = result.tables.firstIndex(where: { $0.name == object.name }) {
+        faults += result.extendTable(at: position, with: object, steps: &steps)
+      } else {
+        result.createTable(object, steps: &steps)
+      }
+    }
+    if !result.hasSoundNumbers {
+      faults.append(SchemaFault(type: "", property: nil, message: "the file has used up its numbers of types, properties or indexes"))
+    }
+    if !faults.isEmpty { throw CatalogConflict(faults: faults) }
+    return (result, steps)
+  }
+
+  private mutating func createTable(_ object: ObjectSchema, steps: inout [CatalogStep]) {
+    var table = TableEntry(id: TableID(nextTable), name: object.name, columns: [], indexes: [], nextProperty: 1)
+    if object.isEmbedded { table.embedded = true }
+    // Around the end and back is found by `adopting`.
+    nextTable &+= 1
+    for property in object.properties { table.append(property) }
+    steps.append(.createdTable(object.name))
+    alignIndexes(of: &table, with: object, steps: &steps, quiet: true)
+    alignTextIndexes(of: &table, with: object, steps: &steps, quiet: true)
+    tables.append(table)
+  }
+
+  private mutating func extendTable(
+    at position: Int, with object: ObjectSchema, steps: inout [CatalogStep]
+  ) -> [SchemaFault] {
+    var faults: [SchemaFault] = []
+    var table = tables[position]
+    if table.isEmbedded != object.isEmbedded {
+      let (stored, declared) = table.isEmbedded ? ("embedded", "a type of its own") : ("a type of its own", "embedded")
+      faults.append(
+        SchemaFault(
+          type: object.name, property: nil, message: "is \(stored) in the file and declared as \(declared); that needs a migration"))
+    }
+    for property in object.properties {
+      guard let at = table.columns.firstIndex(where: { $0.schema.name == property.name }) else {
+        if property.isPrimaryKey {
+          faults.append(
+            SchemaFault(type: object.name, property: property.name, message: "is a new primary key; that needs a migration"))
+          continue
+        }
+        table.append(property)
+        steps.append(.addedProperty(type: object.name, property: property.name))
+        continue
+      }
+      let stored = table.columns[at].schema
+      if let reason = stored.conflict(with: property) {
+        faults.append(SchemaFault(type: object.name, property: property.name, message: reason))
+      } else if stored != property {
+        // Objects stored before keep what they read as: the first default is the file's.
+        var updated = property
+        updated.defaultValue = stored.defaultValue
+        if updated != stored {
+          table.columns[at].schema = updated
+        }
+        // Marks of indexes are reported by the indexes' own steps.
+        updated.isIndexed = stored.isIndexed
+        updated.isUnique = stored.isUnique
+        updated.isFullText = stored.isFullText
+        if updated != stored {
+          steps.append(.updatedProperty(type: object.name, property: property.name))
+        }
+      }
+    }
+    alignIndexes(of: &table, with: object, steps: &steps, quiet: false)
+    alignTextIndexes(of: &table, with: object, steps: &steps, quiet: false)
+    tables[position] = table
+    return faults
+  }
+
+  private mutating func alignIndexes(
+    of table: inout TableEntry, with object: ObjectSchema, steps: inout [CatalogStep], quiet: Bool
+  ) {
+    let wanted = object.allIndexes.compactMap { index -> (IndexSchema, [PropertyID])? in
+      let ids = index.properties.compactMap { table[$0]?.id }
+      return ids.count == index.properties.count ? (index, ids) : nil
+    }
+    let columns = table.columns
+    table.indexes.removeAll { entry in
+      let keep = wanted.contains { $0.1 == entry.properties && $0.0.isUnique == entry.isUnique }
+      if !keep {
+        steps.append(
+          .removedIndex(
+            type: object.name, properties: entry.properties.compactMap { id in columns.first { $0.id == id }?.schema.name },
+            isUnique: entry.isUnique))
+      }
+      return !keep
+    }
+    for (index, ids) in wanted
+    where !table.indexes.contains(where: { $0.properties == ids && $0.isUnique == index.isUnique }) {
+      table.indexes.append(IndexEntry(id: IndexID(nextIndex), properties: ids, isUnique: index.isUnique))
+      nextIndex &+= 1
+      if !quiet {
+        steps.append(.addedIndex(type: object.name, properties: index.properties, isUnique: index.isUnique))
+      }
+    }
+  }
+}
+
+extension Catalog {
+  /// Indexes of words for the properties that ask for one, by the rules of this build.
+  private mutating func alignTextIndexes(
+    of table: inout TableEntry, with object: ObjectSchema, steps: inout [CatalogStep], quiet: Bool
+  ) {
+    let wanted = object.properties.filter(\.isFullText).compactMap { table[$0.name]?.id }
+    for index in table.textIndexes where !wanted.contains(index.property) || index.rules != TextWords.rules {
+      table.textIndexes.removeAll { $0.id == index.id }
+      let name = table[index.property]?.schema.name
+      steps.append(.removedIndex(type: object.name, properties: name.map { [$0] } ?? [], isUnique: false))
+    }
+    for property in wanted where !table.textIndexes.contains(where: { $0.property == property }) {
+      table.textIndexes.append(TextIndexEntry(id: IndexID(nextIndex), property: property, rules: TextWords.rules))
+      nextIndex &+= 1
+      if !quiet, let name = table[property]?.schema.name {
+        steps.append(.addedIndex(type: object.name, properties: [name], isUnique: false))
+      }
+    }
+  }
+}
+
+extension TableEntry {
+  fileprivate mutating func append(_ property: PropertySchema) {
+    columns.append(ColumnEntry(id: PropertyID(nextProperty), schema: property))
+    nextProperty &+= 1
+  }
+}
+
+extension PropertySchema {
+  /// Why objects stored under `self` cannot be read under `other`; nil when they can.
+  func conflict(with other: PropertySchema) -> String? {
+    if isInverse && other.isInverse { return nil }
+    if kind != other.kind { return "is stored as \(kind.label) and declared as \(other.kind.label); that needs a migration" }
+    if isOptional != other.isOptional {
+      return "is stored as \(isOptional ? "optional" : "required") and declared as "
+        + "\(other.isOptional ? "optional" : "required"); that needs a migration"
+    }
+    if target != other.target {
+      return "points to \(target ?? "?") in the file and to \(other.target ?? "?") in the program; that needs a migration"
+    }
+    if isPrimaryKey != other.isPrimaryKey {
+      return "\(isPrimaryKey ? "is" : "is not") the primary key in the file; changing that needs a migration"
+    }
+    return nil
+  }
+}
+
+extension PropertyKind {
+  /// For people: `string`, `list of link`.
+  public var label: String {
+    switch self {
+    case .scalar(let type): type.rawValue
+    case .list(let type): "list of \(type.rawValue)"
+    case .set(let type): "set of \(type.rawValue)"
+    case .map(let type): "map of \(type.rawValue)"
+    case .linkingObjects(let origin, let property): "inverse of \(origin).\(property)"
+    }
+  }
+}

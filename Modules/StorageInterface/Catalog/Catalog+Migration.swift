@@ -1,0 +1,158 @@
+import StoreValues
+
+/// What a migration does to a catalog, and what it leaves to be done with the objects.
+public struct CatalogMigration: Sendable {
+  /// A property whose column could not stay: what it held goes from one column to another.
+  public struct Move: Sendable, Hashable {
+    /// The type's name after the migration.
+    public var type: String
+    /// The property's name.
+    public var property: String
+    /// The column that held it.
+    public var from: ColumnID
+    /// The column that is to hold it.
+    public var to: ColumnID
+  }
+
+  /// The catalog while objects are migrated: every new property is there, new indexes are not yet.
+  public var working: Catalog
+  /// The catalog at the end.
+  public var finished: Catalog
+  /// Properties of the same name before and after, in another column.
+  public var moves: [Move] = []
+  /// Columns that nobody asks for any more. They keep their number and are to be emptied.
+  public var retired: [ColumnID] = []
+  /// Types that become embedded by it.
+  public var embedded: [String] = []
+  /// What is done, for people and for the report.
+  public var steps: [CatalogStep] = []
+}
+
+extension Catalog {
+  /// The version of the program's schema that wrote the file; 0 where none was ever given.
+  public var schemaVersion: UInt64 {
+    get { givenSchemaVersion ?? 0 }
+    set { givenSchemaVersion = newValue == 0 ? nil : newValue }
+  }
+
+  /// The named migrations that ran, in order.
+  public var completedMigrations: [CompletedMigration] {
+    get { givenMigrations ?? [] }
+    set { givenMigrations = newValue.isEmpty ? nil : newValue }
+  }
+
+  /// The changes that bring the file to `schema`, whatever they are. A property that changes its kind, its target, whether it
+  /// is optional or the primary key gets a new column; properties that are gone are retired; types that are not listed stay
+  /// as they are. Pure. Throws the schema's own faults alone.
+  public func migrating(
+    to schema: Schema, renamedTypes: [String: String] = [:]
+  ) throws(CatalogConflict) -> CatalogMigration {
+    let faults = schema.faults()
+    if !faults.isEmpty { throw CatalogConflict(faults: faults) }
+    var migration = CatalogMigration(working: self, finished: self)
+    migration.working.rename(renamedTypes, &migration.steps)
+    for object in schema.objects {
+      if let at = migration.working.tables.firstIndex(where: { $0.name == object.name }) {
+        migration.align(at, with: object)
+      }
+    }
+    // What is left is additive, but for indexes: those are filled when the objects are right.
+    let (finished, steps) = try migration.working.adopting(schema)
+    migration.finished = finished
+    migration.steps += steps
+    migration.working = finished.withoutIndexes(unlessIn: self)
+    migration.findMoves(from: self, renamedTypes)
+    return migration
+  }
+
+  /// The same without the indexes that types of `known` do not have there: to be filled when the objects are right.
+  package func withoutIndexes(unlessIn known: Catalog) -> Catalog {
+    var result = self
+    for at in result.tables.indices {
+      guard let before = known[result.tables[at].id] else { continue }
+      result.tables[at].indexes.removeAll { !before.indexes.contains($0) }
+      result.tables[at].textIndexes.removeAll { !before.textIndexes.contains($0) }
+    }
+    return result
+  }
+
+  private mutating func rename(_ renamedTypes: [String: String], _ steps: inout [CatalogStep]) {
+    for (old, new) in renamedTypes.sorted(by: { $0.key < $1.key }) {
+      guard let at = tables.firstIndex(where: { $0.name == old }), self[new] == nil else { continue }
+      tables[at].name = new
+      steps.append(.renamedType(from: old, to: new))
+      for table in tables.indices {
+        for column in tables[table].columns.indices {
+          if tables[table].columns[column].schema.target == old { tables[table].columns[column].schema.target = new }
+        }
+      }
+    }
+  }
+}
+
+extension CatalogMigration {
+  /// Retires the columns of a table that cannot stay.
+  fileprivate mutating func align(_ at: Int, with object: ObjectSchema) {
+    var table = working.tables[at]
+    if table.isEmbedded != object.isEmbedded {
+      table.embedded = object.isEmbedded
+      if object.isEmbedded { embedded.append(object.name) }
+      steps.append(.changedEmbedding(type: object.name, isEmbedded: object.isEmbedded))
+    }
+    for slot in table.columns.indices where !table.columns[slot].isRetired {
+      let stored = table.columns[slot].schema
+      if let wanted = object.property(named: stored.name), stored.conflict(with: wanted) == nil { continue }
+      let id = table.columns[slot].id
+      steps.append(.retiredProperty(type: object.name, property: stored.name))
+      // An inverse has no column: nothing is left of it but the name.
+      table.columns[slot].retire()
+      table.indexes.removeAll { $0.properties.contains(id) }
+      table.textIndexes.removeAll { $0.property == id }
+      if stored.isStored { retired.append(table.column(id)) }
+    }
+    working.tables[at] = table
+  }
+
+  /// Columns with the name of a retired one.
+  fileprivate mutating func findMoves(from old: Catalog, _ renamedTypes: [String: String]) {
+    for column in retired {
+      guard let before = old[column.table], let name = before[column.property]?.schema.name,
+        let after = working[column.table], let target = after[name], target.schema.isStored
+      else { continue }
+      moves.append(Move(type: after.name, property: name, from: column, to: after.column(target.id)))
+    }
+  }
+}
+
+extension ColumnEntry {
+  /// Whether a migration took the property out. The column stays, empty, because columns are never removed from a table.
+  public var isRetired: Bool { schema.name.hasPrefix("~") }
+
+  fileprivate mutating func retire() {
+    schema.name = "~\(id.rawValue)"
+    schema.isPrimaryKey = false
+    schema.isIndexed = false
+    schema.isUnique = false
+    schema.isFullText = false
+    schema.deleteRule = nil
+    schema.derivation = nil
+  }
+}
+
+extension TableEntry {
+  /// The columns that are properties: those that a migration took out are left out.
+  public var currentColumns: [ColumnEntry] { columns.filter { !$0.isRetired } }
+}
+
+/// A named migration that ran on a file.
+public struct CompletedMigration: Sendable, Hashable, Codable {
+  /// What the program called it: it does not run again on this file.
+  public var name: String
+  /// Milliseconds since 1970.
+  public var timeMilliseconds: Int64
+
+  public init(name: String, timeMilliseconds: Int64) {
+    self.name = name
+    self.timeMilliseconds = timeMilliseconds
+  }
+}

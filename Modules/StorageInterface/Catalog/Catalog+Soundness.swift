@@ -1,0 +1,50 @@
+import StoreValues
+
+extension Catalog {
+  /// What no build writes into a catalog, as it follows "In this catalog"; nil for one that can be worked with. Whoever takes a
+  /// catalog from a file or from a caller asks; from then on numbers and names lead to one thing each. O(n log n).
+  package var fault: String? {
+    if !hasSoundNumbers { return "two types, properties or indexes have one number, or a number was never given out" }
+    if Catalog.hasTwins(tables.map(\.name)) { return "two types have one name" }
+    for table in tables {
+      if let fault = table.fault { return "\(fault) of the type '\(table.name)'" }
+    }
+    return nil
+  }
+
+  /// Whether every type, property and index has a number of its own, below the one that is given out next: everything
+  /// that works with a catalog relies on it.
+  var hasSoundNumbers: Bool {
+    func areSound(_ numbers: [UInt16], _ next: UInt16) -> Bool {
+      // Mostly they ascend, as they were given out.
+      let isAscending = zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
+      return (isAscending || !Catalog.hasTwins(numbers)) && numbers.allSatisfy { $0 < next }
+    }
+    return areSound(tables.map(\.id.rawValue), nextTable)
+      && areSound(tables.flatMap { $0.indexes.map(\.id.rawValue) + $0.textIndexes.map(\.id.rawValue) }, nextIndex)
+      && tables.allSatisfy { areSound($0.columns.map(\.id.rawValue), $0.nextProperty) }
+  }
+
+  /// By sorting: what hashing costs a process the first time is more than opening a store.
+  fileprivate static func hasTwins<T: Comparable>(_ elements: [T]) -> Bool {
+    let sorted = elements.sorted()
+    return zip(sorted, sorted.dropFirst()).contains { $0 == $1 }
+  }
+}
+
+extension TableEntry {
+  /// Engines number columns with 16 bits and a sign.
+  private static let columnsMax = Int(Int16.max)
+
+  fileprivate var fault: String? {
+    if columns.count > TableEntry.columnsMax { return "there are too many properties" }
+    if Catalog.hasTwins(columns.map(\.schema.name)) { return "two properties have one name" }
+    for index in indexes {
+      // In the order of the key, each once, and all of them there with a value of their own.
+      if index.properties.isEmpty || Catalog.hasTwins(index.properties) { return "an index has no properties, or one twice" }
+      if !index.properties.allSatisfy({ self[$0]?.schema.isScalar == true }) { return "an index is over what has no values" }
+    }
+    if !textIndexes.allSatisfy({ self[$0.property]?.schema.kind == .scalar(.string) }) { return "an index of words is over no text" }
+    return nil
+  }
+}

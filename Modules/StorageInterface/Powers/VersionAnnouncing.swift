@@ -1,0 +1,20 @@
+import StoreValues
+
+/// A power of engines: who holds a version can be told to all processes by name.
+public protocol VersionAnnouncing: StorageEngine {
+  /// Lists the holder of a version, with its label, in `statistics().pins` of every process that has the store open,
+  /// until the announcement is dropped or the process ends. Says nothing and protects nothing: the holder's snapshot
+  /// does that. nil where there is no room or no permission. A few microseconds.
+  func announce(_ version: Version, label: String) -> (any VersionAnnouncement)?
+}
+
+extension VersionAnnouncing {
+  /// The engine itself.
+  public var announcing: (any VersionAnnouncing)? { self }
+}
+
+/// A holder's line in the list of held versions that all processes see.
+public protocol VersionAnnouncement: AnyObject, Sendable {
+  /// The holder holds another version from now on. Well under a microsecond, from any thread.
+  func move(to version: Version)
+}

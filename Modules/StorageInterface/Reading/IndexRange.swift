@@ -1,0 +1,30 @@
+import StoreValues
+
+/// A run of an index's entries: the first columns equal to given values, then the next column within bounds.
+///
+/// Values compare by `Value.order(to:)` (null first, then NaN, −0.0 as 0.0). Over a compound index (a, b, c),
+/// `equal: [1]` with `lower`/`upper` on b selects a = 1 and b within the bounds, any c.
+public struct IndexRange: Sendable, Hashable {
+  /// Where a run begins or ends.
+  public enum Bound: Sendable, Hashable {
+    case unbounded
+    case including(Value)
+    case excluding(Value)
+  }
+
+  /// What the first columns have to be.
+  public var equal: [Value]
+  /// Where the next column begins.
+  public var lower: Bound
+  /// Where the next column ends.
+  public var upper: Bound
+
+  public init(equal: [Value] = [], lower: Bound = .unbounded, upper: Bound = .unbounded) {
+    self.equal = equal
+    self.lower = lower
+    self.upper = upper
+  }
+
+  /// Every entry.
+  public static let all = IndexRange()
+}

@@ -1,0 +1,130 @@
+import StoreValues
+
+/// The values of one new object on their way into an engine: a slot for each column of the table, words and
+/// bytes side by side, no boxes. Made once for a table and used again for row after row.
+///
+/// A slot that nobody sets has the column's absent value (`ColumnEntry.absentValue`). Collection and inverse slots
+/// are not used: lists, sets and maps start empty and are filled by the calls of `WriteTransaction`.
+///
+/// Not thread-safe; `@exclusivity(unchecked)`, as no access to a variable spans another call. Setting a slot is O(1) plus the bytes copied.
+public final class RowBuffer {
+  /// The table that the row is for.
+  public let table: TableID
+  /// How many slots there are: one for each column.
+  public let count: Int
+  @usableFromInline let words: UnsafeMutablePointer<Int64>
+  @usableFromInline let nulls: UnsafeMutablePointer<Bool>
+  @exclusivity(unchecked) @usableFromInline var arena: UnsafeMutableRawPointer
+  private var arenaCapacity = 256
+  private var arenaUsed = 0
+  /// More bytes were set than a row can hold; an engine refuses it.
+  public private(set) var isOverfull = false
+  /// Of each slot: how `set(_:_:)` puts a box into bytes.
+  private let types: [ValueType]
+  private let absentWords: [Int64]
+  private let absentNulls: [Bool]
+  private let absentBytes: [UInt8]
+
+  /// A buffer for rows of this table, with every slot absent.
+  public init(_ entry: TableEntry) {
+    table = entry.id
+    count = entry.columns.count
+    types = entry.columns.map { $0.schema.valueType ?? .link }
+    words = .allocate(capacity: max(count, 1))
+    nulls = .allocate(capacity: max(count, 1))
+    var absentWords: [Int64] = []
+    var absentNulls: [Bool] = []
+    var absentBytes: [UInt8] = []
+    for column in entry.columns {
+      let value = column.absentValue
+      var word = value.word ?? 0
+      value.withBytes { bytes in
+        guard let bytes else { return }
+        word = RowBuffer.packed(offset: absentBytes.count, count: bytes.count)
+        absentBytes += bytes
+      }
+      absentWords.append(word)
+      absentNulls.append(value.isNull)
+    }
+    self.absentWords = absentWords
+    self.absentNulls = absentNulls
+    self.absentBytes = absentBytes
+    arenaCapacity = max(256, absentBytes.count * 2)
+    arena = .allocate(byteCount: arenaCapacity, alignment: 8)
+    reset()
+  }
+
+  deinit {
+    words.deallocate()
+    nulls.deallocate()
+    arena.deallocate()
+  }
+
+  /// Makes every slot absent again.
+  public func reset() {
+    for slot in 0..<count {
+      words[slot] = absentWords[slot]
+      nulls[slot] = absentNulls[slot]
+    }
+    absentBytes.withUnsafeBytes { if let start = $0.baseAddress { arena.copyMemory(from: start, byteCount: $0.count) } }
+    arenaUsed = absentBytes.count
+    isOverfull = false
+  }
+
+  /// Offset and length of some bytes in the arena, 32 bits each.
+  private static func packed(offset: Int, count: Int) -> Int64 {
+    Int64(bitPattern: UInt64(UInt32(truncatingIfNeeded: offset)) << 32 | UInt64(UInt32(truncatingIfNeeded: count)))
+  }
+}
+
+extension RowBuffer {
+  /// Sets a fixed-width value; a slot outside is the caller's mistake and is not looked for. O(1).
+  @inlinable public func set(_ slot: Int, word: Int64) {
+    words[slot] = word
+    nulls[slot] = false
+  }
+
+  /// Makes a slot null.
+  @inlinable public func setNull(_ slot: Int) { nulls[slot] = true }
+
+  /// The bytes are copied. A row holds up to 4 GiB of them; what passes that is refused by `insert` as
+  /// `.tooLarge`.
+  public func set(_ slot: Int, bytes: UnsafeRawBufferPointer) {
+    guard arenaUsed + bytes.count <= Int(UInt32.max) else {
+      isOverfull = true
+      return
+    }
+    if arenaUsed + bytes.count > arenaCapacity { grow(by: bytes.count) }
+    if let start = bytes.baseAddress { (arena + arenaUsed).copyMemory(from: start, byteCount: bytes.count) }
+    words[slot] = RowBuffer.packed(offset: arenaUsed, count: bytes.count)
+    nulls[slot] = false
+    arenaUsed += bytes.count
+  }
+
+  /// Sets a slot to a value of its type, as one box.
+  public func set(_ slot: Int, _ value: Value) {
+    if types[slot] != .mixed, let word = value.word { return set(slot, word: word) }
+    value.withBytes(as: types[slot]) { bytes in
+      if let bytes { set(slot, bytes: bytes) } else { setNull(slot) }
+    }
+  }
+
+  /// Whether a slot is null.
+  @inlinable public func isNull(_ slot: Int) -> Bool { nulls[slot] }
+  /// The word of a word column; unspecified when the slot is null.
+  @inlinable public func word(_ slot: Int) -> Int64 { words[slot] }
+  /// The bytes of a bytes column, valid until the buffer is changed; unspecified when the slot is null.
+  @inlinable public func bytes(_ slot: Int) -> UnsafeRawBufferPointer {
+    let packed = UInt64(bitPattern: words[slot])
+    return UnsafeRawBufferPointer(start: arena + Int(packed >> 32), count: Int(packed & 0xFFFF_FFFF))
+  }
+
+  private func grow(by needed: Int) {
+    let capacity = (arenaUsed + needed) * 2
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
+    larger.copyMemory(from: arena, byteCount: arenaUsed)
+    arena.deallocate()
+    arena = larger
+    arenaCapacity = capacity
+  }
+}

@@ -1,0 +1,114 @@
+import CVivariumSQLite
+import StorageCoordination
+import StorageInterface
+
+extension Connection {
+  /// A statement that is ready to be bound; `text` is asked at its first use. Give it back with `finish`.
+  @inline(__always) func take(_ key: StatementKey, _ text: () -> String) throws(StorageError) -> Statement {
+    takeCount &+= 1
+    // There are as many places as `place` can name.
+    if let statement = recent[key.place], statement.key == key, !statement.isBusy {
+      statement.isBusy = true
+      return statement
+    }
+    return try takeAnother(key, text())
+  }
+
+  @inline(never) private func takeAnother(_ key: StatementKey, _ text: String) throws(StorageError) -> Statement {
+    let place = placeOfStatement(key)
+    let isKept = place < statements.count && statements[place].key == key
+    var last = isKept ? statements[place].statement : nil
+    while let statement = last, statement.isBusy, let next = statement.next { last = next }
+    if let last, !last.isBusy {
+      last.isBusy = true
+      recent[key.place] = last
+      return last
+    }
+    let statement = try prepare(text, key)
+    if let last { last.next = statement } else { statements.insert((key, statement), at: place) }
+    recent[key.place] = statement
+    return statement
+  }
+
+  /// The first place whose key is not below `key`. O(log n).
+  private func placeOfStatement(_ key: StatementKey) -> Int {
+    var (low, high) = (0, statements.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if statements[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// As `take`, for texts that are made up by queries. All are let go of when there is no room for another; while one of them
+  /// is in use, others are not kept.
+  func take(text: String) throws(StorageError) -> Statement {
+    let kept = texts.last { $0.text == text }?.statement
+    if let kept, !kept.isBusy {
+      kept.isBusy = true
+      return kept
+    }
+    let statement = try prepare(text)
+    if texts.count >= Connection.textStatementsMax, !texts.contains(where: { $0.statement.isBusy }) {
+      for old in texts { sqlite3_finalize(old.statement.pointer) }
+      texts = []
+    }
+    if kept == nil, texts.count < Connection.textStatementsMax {
+      texts.append((text, statement))
+    } else {
+      statement.isTransient = true
+    }
+    return statement
+  }
+
+  /// Ends the rows of a statement, whatever happened to it.
+  @inline(__always) func finish(_ statement: Statement) {
+    if mark.isStale { return }
+    sqlite3_reset(statement.pointer)
+    statement.isBusy = false
+    if statement.isTransient { sqlite3_finalize(statement.pointer) }
+  }
+
+  private func prepare(_ text: String, _ key: StatementKey? = nil) throws(StorageError) -> Statement {
+    try mark.check()
+    var pointer: OpaquePointer?
+    prepareCount += 1
+    let code = sqlite3_prepare_v3(database, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
+    guard code == SQLITE_OK, let pointer else { throw failure(code, doing: "prepare a statement") }
+    let statement = Statement(pointer, key)
+    statement.isBusy = true
+    return statement
+  }
+
+  /// True: there is a row. False: no more.
+  @inline(__always) func step(_ statement: Statement, _ doing: @autoclosure () -> String) throws(StorageError) -> Bool {
+    // Also between two rows: a closure that was lent one may have forked.
+    try mark.check()
+    let code = sqlite3_step(statement.pointer)
+    if code == SQLITE_ROW { return true }
+    if code == SQLITE_DONE { return false }
+    throw failure(code, doing: doing())
+  }
+
+  /// Runs a statement that takes nothing and gives nothing.
+  func run(_ key: StatementKey, _ text: String) throws(StorageError) {
+    let statement = try take(key) { text }
+    defer { finish(statement) }
+    _ = try step(statement, text)
+  }
+
+  /// Runs statements once, without keeping them.
+  func execute(_ text: String) throws(StorageError) {
+    try mark.check()
+    let code = sqlite3_exec(database, text, nil, nil, nil)
+    if code != SQLITE_OK { throw failure(code, doing: "run \(text)") }
+  }
+
+  /// Whether a transaction is open, also after SQLite rolled one back by itself.
+  var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
+
+  func failure(_ code: Int32, _ scope: StorageError.Scope = .statement, doing: String) -> StorageError {
+    .sqlite(
+      code, scope, doing: doing, text: String(cString: sqlite3_errmsg(database)), system: sqlite3_system_errno(database))
+  }
+}

@@ -1,0 +1,95 @@
+import CVivariumSQLite
+import StorageInterface
+import StoreValues
+
+/// One prepared statement of one connection.
+///
+/// Prepared once and kept by its connection; a second one of the same text exists only where calls nest. Used by
+/// one thread at a time, as its connection is.
+final class Statement {
+  let pointer: OpaquePointer
+  /// What it is kept under.
+  let key: StatementKey?
+  /// Between `Connection.take` and `Connection.finish`. `@exclusivity(unchecked)`: nothing is called while it is accessed.
+  @exclusivity(unchecked) var isBusy = false
+  /// Not kept: finalized when it is finished.
+  var isTransient = false
+  /// Another statement of the same text, for a call inside this one's rows.
+  var next: Statement?
+
+  /// What `translate` has made last, in memory of the statement's own.
+  private(set) var translated = UnsafeRawBufferPointer(start: nil, count: 0)
+  private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+
+  init(_ pointer: OpaquePointer, _ key: StatementKey? = nil) {
+    self.pointer = pointer
+    self.key = key
+  }
+
+  deinit { room.deallocate() }
+
+  /// Copies bytes to be lent as `translated`.
+  func keepTranslated(_ bytes: UnsafeRawBufferPointer) {
+    if room.count < bytes.count {
+      room.deallocate()
+      room = .allocate(byteCount: max(64, bytes.count * 2), alignment: 8)
+    }
+    room.copyMemory(from: bytes)
+    translated = UnsafeRawBufferPointer(start: room.baseAddress, count: bytes.count)
+  }
+}
+
+extension Statement {
+  /// Something to point at where there are no bytes: a null pointer would bind NULL.
+  private static let empty: StaticString = "empty"
+
+  @inline(__always) func bind(_ parameter: Int32, _ integer: Int64) {
+    sqlite3_bind_int64(pointer, parameter, integer)
+  }
+
+  @inline(__always) func bindNull(_ parameter: Int32) { sqlite3_bind_null(pointer, parameter) }
+
+  /// A word of a column of that type. NaN and −0.0, which a REAL column would lose, go in as BLOBs.
+  @inline(__always) func bind(_ parameter: Int32, word: Int64, _ physical: PhysicalType) {
+    switch physical {
+    case .integer, .bytes, .bytes16: sqlite3_bind_int64(pointer, parameter, word)
+    case .double:
+      bind(parameter, Double(bitPattern: UInt64(bitPattern: word)), word)
+    case .float:
+      bind(parameter, Double(Float(bitPattern: UInt32(truncatingIfNeeded: word))), word)
+    }
+  }
+
+  @inline(__always) private func bind(_ parameter: Int32, _ double: Double, _ word: Int64) {
+    if double.isNaN || (double == 0 && double.sign == .minus) {
+      _ = csqlite_bind_word_blob(pointer, parameter, UInt64(bitPattern: word))
+    } else {
+      sqlite3_bind_double(pointer, parameter, double)
+    }
+  }
+
+  /// The bytes stay the caller's and must outlive the statement's rows. The result is SQLite's: `SQLITE_TOOBIG`
+  /// for more bytes than it can hold.
+  @inline(__always) func bind(_ parameter: Int32, bytes: UnsafeRawBufferPointer, isText: Bool) -> Int32 {
+    let start = bytes.baseAddress ?? UnsafeRawPointer(Statement.empty.utf8Start)
+    let count = sqlite3_uint64(bytes.count)
+    // A nil destructor is SQLITE_STATIC: no copy.
+    return isText
+      ? sqlite3_bind_text64(
+        pointer, parameter, start.assumingMemoryBound(to: CChar.self), count, nil, UInt8(SQLITE_UTF8))
+      : sqlite3_bind_blob64(pointer, parameter, start, count, nil)
+  }
+}
+
+extension Statement {
+  @inline(__always) func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
+  @inline(__always) func isInteger(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_INTEGER }
+  @inline(__always) func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
+
+  /// Text or blob of the present row, valid until the next step.
+  @inline(__always) func bytes(_ column: Int32, isText: Bool) -> UnsafeRawBufferPointer {
+    let start = isText ? UnsafeRawPointer(sqlite3_column_text(pointer, column)) : sqlite3_column_blob(pointer, column)
+    let count = Int(sqlite3_column_bytes(pointer, column))
+    return UnsafeRawBufferPointer(start: count == 0 ? nil : start, count: start == nil ? 0 : count)
+  }
+}

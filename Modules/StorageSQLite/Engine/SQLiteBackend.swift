@@ -1,0 +1,83 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import StorageCoordination
+import StorageInterface
+import StoreValues
+
+/// A store in an SQLite file with a table per type, readable by any SQLite program.
+///
+/// Beside the file lie SQLite's own `-wal` and `-shm`, and `.coord` and `.bell`, through which the processes that
+/// have the store open agree. They are the file's, not the path's: a symbolic link leads to the same store, also one whose
+/// end is not there yet, and `remove` removes what it leads to. A file with a second name (a hard link) is not opened:
+/// SQLite finds its log by the name. A plain value; making one touches nothing.
+public struct SQLiteBackend: StorageBackend {
+  public let kind = "sqlite"
+  /// The path of the main file.
+  public let location: String
+  /// At most so many pages in the file; 0: no limit. For tests of a full disk.
+  package var pagesMax = 0
+
+  /// The engines of this process, by file. A read-only engine and a writing one of the same file are two.
+  private static let writing = OpenFiles<SQLiteEngine>()
+  private static let reading = OpenFiles<SQLiteEngine>()
+
+  /// The store in the file at `path`, which need not exist yet. Opens nothing.
+  public init(path: String) { location = path }
+
+  private var file: StoreFile { StoreFile(path: SQLiteBackend.resolved(location)) }
+
+  public func open(_ options: OpenOptions) throws(StorageError) -> any StorageEngine {
+    let (file, pagesMax) = (file, pagesMax)
+    try HeldFiles.refuseInherited(file.path)
+    let files = options.isReadOnly ? SQLiteBackend.reading : SQLiteBackend.writing
+    return try files.engine(at: file.path) { () throws(StorageError) in
+      guard options.isReadOnly || !SQLiteBackend.isRead(file.path) else {
+        throw StorageError(
+          .alreadyOpen, .engine, "'\(location)' is open read-only in this process.",
+          remedy: "Close it first, or open it for writing from the start.")
+      }
+      let made = try file.prepare(options)
+      do throws(StorageError) {
+        return try SQLiteEngine(file, options, pagesMax: pagesMax) { files.forget($0) }
+      } catch {
+        file.removeTraces(made)
+        throw error
+      }
+    }
+  }
+
+  /// Whether an engine of this process has the file open to read it alone.
+  private static func isRead(_ path: String) -> Bool {
+    let engine = try? reading.engine(at: path) { () throws(StorageError) in throw .closedEngine }
+    return engine != nil
+  }
+
+  public func isPresent() -> Bool {
+    if case .ours = try? SQLiteHeader.read(file.path) { true } else { false }
+  }
+
+  public func remove() throws(StorageError) {
+    let file = file
+    switch try SQLiteHeader.read(file.path) {
+    case .foreign(let reason):
+      throw StorageError(.foreignFile, .engine, "'\(location)' is not a store: \(reason).", remedy: "Check the path.")
+    case .missing, .empty, .ours: break
+    }
+    try StorePresence.whileAbsent(path: file.coordinationPath) { () throws(StorageError) in try file.removeAll() }
+  }
+}
+
+extension StoreConfiguration {
+  /// A store in an SQLite file at `url`, made when it is missing.
+  public static func sqlite(_ url: URL, models: any SchemaDescribing.Type...) -> StoreConfiguration {
+    StoreConfiguration(backend: SQLiteBackend(path: url.path), models: models)
+  }
+
+  /// A store in an SQLite file at `path`, made when it is missing.
+  public static func sqlite(_ path: String, models: any SchemaDescribing.Type...) -> StoreConfiguration {
+    StoreConfiguration(backend: SQLiteBackend(path: path), models: models)
+  }
+}

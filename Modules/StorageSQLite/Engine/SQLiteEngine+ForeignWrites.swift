@@ -1,0 +1,103 @@
+import CVivariumSQLite
+import StorageInterface
+import StoreValues
+
+extension SQLiteEngine {
+  /// Makes a commit of its own of what other programs wrote, as the triggers logged it. True: there was such, and
+  /// the transaction has ended with the commit.
+  func logForeignWrites(_ connection: Connection) throws(StorageError) -> Bool {
+    let changes = try connection.readForeignLog()
+    guard !changes.isEmpty else { return false }
+    let state = try state(of: connection)
+    var record = CommitRecord(author: "another program")
+    for table in state.layout.tables {
+      guard var found = changes[table.id] else { continue }
+      do throws(StorageError) {
+        try ForeignCounting(connection: connection, table: table).settle(&found)
+      } catch where error.code == .sqlite && connection.isInTransaction {
+        // Somebody took the table away, or changed it: what was logged is what is known.
+      }
+      try ForeignMending(connection: connection, table: table).mend(found)
+      let change = found.change(table)
+      if !change.isEmpty { record.tables.append(change) }
+    }
+    record.tables.sort { $0.table < $1.table }
+    try connection.execute("DELETE FROM _vivarium_foreign")
+    let bytes = record.encoded()
+    let text = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    try connection.execute(
+      "INSERT INTO _vivarium_history (version, record) VALUES (\(state.version.next.rawValue), x'\(text)')")
+    try connection.run(StatementKey(.commit), "COMMIT")
+    return true
+  }
+}
+
+/// What other programs did to one type, entry by entry.
+struct ForeignChanges {
+  private(set) var inserted: Set<Int64> = []
+  private(set) var deleted: Set<Int64> = []
+  private(set) var modified: Set<Int64> = []
+  /// Collections of any kind, by owner.
+  private(set) var lists: [Int64: Set<PropertyID>] = [:]
+  /// Stood in the way of a row that came, and are gone if they were replaced by it.
+  private(set) var replaced: Set<Int64> = []
+  /// Keys of which nobody said that they are gone.
+  var missing = KeyRuns()
+
+  mutating func add(_ kind: String, _ key: Int64, _ property: PropertyID?) {
+    switch kind {
+    case "inserted":
+      // A key that was deleted and is there again is the same object with other values.
+      if deleted.remove(key) != nil || (replaced.contains(key) && !inserted.contains(key)) {
+        modified.insert(key)
+      } else {
+        inserted.insert(key)
+      }
+    case "replaced": replaced.insert(key)
+    case "deleted":
+      modified.remove(key)
+      lists[key] = nil
+      if inserted.remove(key) == nil { deleted.insert(key) }
+    case "list": if let property { lists[key, default: []].insert(property) }
+    default: if !inserted.contains(key) { modified.insert(key) }
+    }
+  }
+
+  /// As a commit record has it. Which properties of a row were set is not logged: all of them count.
+  func change(_ table: TableLayout) -> TableChange {
+    let all = PropertySet(table.scalars.map(\.column.id.property))
+    var properties: [Int64: PropertySet] = [:]
+    for key in modified { properties[key] = all }
+    var edits: [ListChange] = []
+    for (key, lists) in lists.sorted(by: { $0.key < $1.key }) where !inserted.contains(key) && !deleted.contains(key) {
+      for property in lists.sorted() {
+        properties[key, default: PropertySet()].insert(property)
+        // Which members of a set or map changed is not logged.
+        guard table[property]?.kind == .list else { continue }
+        edits.append(ListChange(owner: ObjectKey(key), property: property, edits: [.clear]))
+      }
+    }
+    return TableChange(
+      table: table.id, inserted: KeyRuns(inserted.filter { $0 > 0 }),
+      deleted: KeyRuns(runs: missing.runs + KeyRuns(deleted.filter { $0 > 0 }).runs),
+      modified: properties.sorted { $0.key < $1.key }.map { ModifiedObject(key: ObjectKey($0.key), properties: $0.value) },
+      lists: edits)
+  }
+}
+
+extension Connection {
+  fileprivate func readForeignLog() throws(StorageError) -> [TableID: ForeignChanges] {
+    let statement = try take(StatementKey(.foreignLog)) {
+      "SELECT type, key, change, property FROM _vivarium_foreign ORDER BY sequence"
+    }
+    defer { finish(statement) }
+    var result: [TableID: ForeignChanges] = [:]
+    while try step(statement, "read the log of other programs' writes") {
+      guard let type = UInt16(exactly: statement.int64(0)) else { continue }
+      let kind = String(decoding: statement.bytes(2, isText: true), as: UTF8.self)
+      let property = statement.isNull(3) ? nil : UInt16(exactly: statement.int64(3)).map { PropertyID($0) }
+      result[TableID(type), default: ForeignChanges()].add(kind, statement.int64(1), property)
+    }
+    return result
+  }
+}

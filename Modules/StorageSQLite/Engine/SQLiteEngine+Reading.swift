@@ -1,0 +1,162 @@
+import CVivariumSQLite
+import StorageCoordination
+import StorageInterface
+import StoreValues
+import Synchronization
+
+extension SQLiteEngine {
+  /// As `StorageEngine` says; the reader has a connection of its own until it ends.
+  public func beginRead() throws(StorageError) -> any ReadTransaction {
+    try mark.check()
+    if options.isReadOnly { try followLog() }
+    let connection = try takeReader()
+    do throws(StorageError) {
+      let (state, logState) = try beginSnapshot(connection)
+      let readConnection = ReadConnection(connection, state, logState)
+      let read = SQLiteReadTransaction(self, readConnection)
+      shared.withLock { $0.readConnections.append(readConnection) }
+      return read
+    } catch {
+      giveBack(connection)
+      throw error
+    }
+  }
+
+  /// Begins to read, and says of which state of the file. Another try where a commit came in between: of a state that is not
+  /// known the read could not be given another connection.
+  private func beginSnapshot(_ connection: Connection) throws(StorageError) -> (SnapshotState, LogState?) {
+    for _ in 0..<3 {
+      try connection.run(StatementKey(.begin), "BEGIN")
+      let before = connection.logState
+      let state = if let known = try knownState(of: connection) { known } else { try state(of: connection) }
+      if connection.logIndex == nil || (before != nil && before == connection.logState) { return (state, before) }
+      guard endTransaction(connection) else { break }
+    }
+    if !connection.isInTransaction { try connection.run(StatementKey(.begin), "BEGIN") }
+    return (try state(of: connection), nil)
+  }
+
+  /// What the snapshot of a connection in a transaction holds, where nothing was committed since this process committed
+  /// last: then the file's first page is read and no more. Fixes the snapshot.
+  private func knownState(of connection: Connection) throws(StorageError) -> SnapshotState? {
+    guard let newest = shared.withLock({ $0.newest }) else { return nil }
+    // Begins to read, and reads nothing.
+    try connection.run(StatementKey(.pin), "SELECT 1 FROM _vivarium_history WHERE 0")
+    // Looked at afterwards: if nothing has come until now, the snapshot is of that version.
+    guard watch.withLock({ $0?.known() }) == newest.version else { return nil }
+    connection.use(newest.layout)
+    return newest
+  }
+
+  /// What the snapshot of a connection in a transaction holds. Fixes the snapshot.
+  func state(of connection: Connection) throws(StorageError) -> SnapshotState {
+    let (version, catalogVersion) = try connection.readVersions()
+    let layout: SchemaLayout
+    if let known = shared.withLock({ $0.layout }), known.version == catalogVersion {
+      layout = known.layout
+    } else {
+      layout = SchemaLayout(try connection.readCatalog())
+      remember(layout, catalogVersion)
+    }
+    connection.use(layout)
+    return SnapshotState(version: version, layout: layout)
+  }
+
+  func remember(_ layout: SchemaLayout, _ version: Int64) {
+    shared.withLock { shared in
+      if version >= shared.layout?.version ?? 0 { shared.layout = (version, layout) }
+    }
+  }
+
+  func takeReader() throws(StorageError) -> Connection {
+    let (isClosed, stamp, idle) = shared.withLock { shared in
+      if shared.isClosed { return (true, FileStamp?.none, Connection?.none) }
+      shared.openCount += 1
+      return (false, shared.isImmutable ? shared.stamp : nil, shared.idle.popLast())
+    }
+    if isClosed { throw .closedEngine }
+    if let idle { return idle }
+    do throws(StorageError) {
+      let connection = try Connection.ours(path: file.path, isReadOnly: options.isReadOnly, isImmutable: stamp != nil)
+      connection.stamp = stamp
+      if stamp == nil {
+        try connection.run(StatementKey(.pin), "SELECT 1 FROM _vivarium_history WHERE 0")
+        connection.findLog()
+      }
+      return connection
+    } catch {
+      shared.withLock { $0.openCount -= 1 }
+      letGoIfUnused()
+      throw error
+    }
+  }
+
+  func endRead(_ readConnection: ReadConnection) {
+    // For good: from here on nobody exchanges the connection.
+    readConnection.take()
+    let isOldest = shared.withLock { shared in
+      if let i = shared.readConnections.firstIndex(where: { $0 === readConnection }) {
+        shared.readConnections.swapAt(i, shared.readConnections.count - 1)
+        shared.readConnections.removeLast()
+      }
+      return shared.readConnections.allSatisfy { $0.version >= readConnection.version }
+    }
+    let frames = readConnection.connection.logFrames
+    giveBack(readConnection.connection)
+    // Perhaps it was what kept a log that has grown long; perhaps no commit comes that would see to it.
+    if isOldest, frames.logged >= Checkpointer.framesMax { checkpointer.released() }
+  }
+
+  func giveBack(_ connection: Connection) {
+    if mark.isStale { return }
+    let isUsable = endTransaction(connection)
+    // One may keep its pages for the next reader; several would add up.
+    if !shared.withLock({ $0.idle.isEmpty }) { connection.trimCache() }
+    // Dropped outside the lock: closing a connection is work.
+    let surplus = shared.withLock { shared -> Connection? in
+      shared.openCount -= 1
+      guard isUsable, !shared.isClosed, shared.idle.count < SQLiteEngine.idleMax, connection.stamp == shared.stamp else {
+        return connection
+      }
+      shared.idle.append(connection)
+      return nil
+    }
+    if let surplus {
+      surplus.shut()
+      letGoIfUnused()
+    }
+  }
+
+  /// Rolls back whatever is open. False: the connection is of no use any more.
+  func endTransaction(_ connection: Connection) -> Bool {
+    guard connection.isInTransaction else { return true }
+    do throws(StorageError) {
+      try connection.run(StatementKey(.rollback), "ROLLBACK")
+      return true
+    } catch {
+      return !connection.isInTransaction
+    }
+  }
+
+  /// Read-only and no log at first: nobody wrote, and the file was read as one that never changes. Once a log
+  /// appears somebody does write, and it is read like any other. Somebody may also have written and gone; then what was
+  /// read before is worth nothing.
+  func followLog() throws(StorageError) {
+    guard let seen = shared.withLock({ $0.isImmutable ? $0.stamp : nil }) else { return }
+    let isImmutable = !file.hasLog
+    let stamp = FileStamp(file.path)
+    if isImmutable, stamp == seen { return }
+    let connection = try Connection.ours(path: file.path, isReadOnly: true, isImmutable: isImmutable)
+    try watch.withLock { watch throws(StorageError) in
+      if !shared.withLock({ $0.isClosed }) { watch = try VersionWatch(connection, isImmutable: isImmutable) }
+    }
+    let old = shared.withLock { shared in
+      shared.isImmutable = isImmutable
+      shared.stamp = isImmutable ? stamp : nil
+      defer { shared.idle = [] }
+      return shared.idle
+    }
+    // Closed here, outside the lock.
+    _ = consume old
+  }
+}

@@ -1,0 +1,46 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import StorageCoordination
+import StorageInterface
+import StoreValues
+import Synchronization
+
+extension SQLiteEngine: SpaceReclaiming {
+  /// Writes the file anew without its free pages (`VACUUM`) and moves that from the log into the main file. Takes as long
+  /// as writing the file; writers wait for all of it, readers go on. While a reader holds an old version the main file
+  /// keeps its length until a later checkpoint.
+  public func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int {
+    let before = mainFileBytes
+    let write = try beginWrite(deadline)
+    defer { write.end() }
+    guard let write = write as? SQLiteWriteTransaction else { return 0 }
+    // What others wrote is in the history now; the right to write stays ours.
+    try write.connection.run(StatementKey(.rollback), "ROLLBACK")
+    // A connection of its own: the others keep what they are building up in memory, and this is the whole file.
+    let connection = try Connection.ours(path: file.path, isReadOnly: false)
+    try connection.execute("PRAGMA temp_store = FILE; VACUUM")
+    checkpointer.checkpointNow()
+    return max(0, before - mainFileBytes)
+  }
+
+  private var mainFileBytes: Int {
+    var info = stat()
+    return stat(file.path, &info) == 0 ? Int(info.st_blocks) * 512 : 0
+  }
+}
+
+extension SQLiteEngine: VersionAnnouncing {
+  public func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? {
+    guard lock != nil, !mark.isStale else { return nil }
+    let table = holders.withLock { table in
+      table = table ?? (try? HolderTable(path: file.coordinationPath))
+      return table
+    }
+    return table?.announce(version, label: label)
+  }
+}

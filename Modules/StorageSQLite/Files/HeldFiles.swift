@@ -1,0 +1,57 @@
+import StorageCoordination
+import StorageInterface
+import Synchronization
+
+/// The files that SQLite has open in this process.
+///
+/// SQLite keeps tables of its own over all connections of a process: which locks it has on a file, where the index of a
+/// log is mapped. A forked child inherits them while the locks stay the parent's, so a connection that the child opens
+/// believes itself protected and is not: another process could take the log away under it, and with it commits that
+/// were synced. There is no way to tell SQLite; so such a child does not open the file at all.
+final class HeldFiles: Sendable {
+  private struct Entry: Sendable {
+    let identity: FileIdentity
+    let mark: ForkMark
+    var count = 1
+  }
+
+  /// A few, one for a file.
+  private static let entries = Mutex<[Entry]>([])
+
+  /// Throws `.forked` when the process inherited the file open, whatever became of the engine since.
+  static func refuseInherited(_ path: String) throws(StorageError) {
+    guard let identity = FileIdentity(path: path) else { return }
+    let isInherited = entries.withLock { entries in entries.contains { $0.identity == identity && $0.mark.isStale } }
+    guard isInherited else { return }
+    throw StorageError(
+      .forked, .engine, "'\(path)' was open when the process forked, and SQLite cannot open it safely in the child.",
+      remedy: "Fork before opening, close the store before forking, or run a program in the child.")
+  }
+
+  private let identity: FileIdentity
+  private let mark = ForkMark()
+
+  /// Says that the file at `path` is about to be opened, until this object is dropped. Nil when there is no file.
+  init?(path: String) {
+    guard let identity = FileIdentity(path: path) else { return nil }
+    self.identity = identity
+    let mark = mark
+    HeldFiles.entries.withLock { entries in
+      if let i = entries.firstIndex(where: { $0.identity == identity }) {
+        entries[i].count += 1
+      } else {
+        entries.append(Entry(identity: identity, mark: mark))
+      }
+    }
+  }
+
+  deinit {
+    // What was inherited stays so.
+    if mark.isStale { return }
+    HeldFiles.entries.withLock { entries in
+      guard let i = entries.firstIndex(where: { $0.identity == identity }) else { return }
+      entries[i].count -= 1
+      if entries[i].count == 0 { entries.remove(at: i) }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import StorageCoordination
+import StorageInterface
+
+/// SQLite's write-ahead log, as a file. SQLite holds no locks on it, so a descriptor of ours may come and go. While a
+/// connection is open the log is always the same file.
+final class LogFile: Sendable {
+  private let path: String
+  private let descriptor: Int32
+
+  /// Opens the log of a database that has one; so a commit can be synced whatever becomes scarce meanwhile.
+  convenience init(database: String) throws(StorageError) { try self.init(path: database + "-wal") }
+
+  init(path: String) throws(StorageError) {
+    self.path = path
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system(errno, .transaction, doing: "open the log", path: path) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Brings a commit to the disk that everybody sees already. `.unsynced` when that fails.
+  func syncCommit() throws(StorageError) {
+    guard LogFile.syncToDisk(descriptor) != 0 else { return }
+    throw StorageError(
+      .unsynced, .engine, "The commit is in '\(path)', but the system could not bring it to the disk.",
+      remedy: "Do not repeat it; close the store and look after the disk.", underlyingCode: errno)
+  }
+
+  /// Brings what is in the log to the disk. No log, nothing to do.
+  static func sync(database path: String) throws(StorageError) {
+    let path = path + "-wal"
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      if errno == ENOENT { return }
+      throw .system(errno, doing: "open the log", path: path)
+    }
+    defer { close(file) }
+    guard syncToDisk(file) == 0 else { throw .system(errno, doing: "sync the log", path: path) }
+  }
+
+  /// Brings the names in the file's directory to the disk.
+  static func syncDirectory(of path: String) throws(StorageError) {
+    let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let file = open(directory, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw .system(errno, doing: "open the directory", path: directory) }
+    defer { close(file) }
+    // Some file systems have no sync of directories; they keep names by themselves.
+    if fsync(file) != 0, errno != EINVAL { throw .system(errno, doing: "sync the directory", path: directory) }
+  }
+
+  private static func syncToDisk(_ file: Int32) -> Int32 {
+    #if canImport(Darwin)
+    fcntl(file, F_FULLFSYNC)
+    #else
+    fdatasync(file)
+    #endif
+  }
+}

@@ -1,0 +1,58 @@
+import CVivariumSQLite
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import StorageCoordination
+import StorageInterface
+
+/// What is at a path, judged by its first bytes. Looking changes nothing.
+enum SQLiteHeader: Equatable {
+  case missing
+  /// A regular file without content.
+  case empty
+  /// Something else: a folder, a text, another program's SQLite file.
+  case foreign(String)
+  case ours(format: Int32)
+
+  static func read(_ path: String) throws(StorageError) -> SQLiteHeader {
+    var info = stat()
+    guard stat(path, &info) == 0 else {
+      if errno == ENOENT { return .missing }
+      throw .system(errno, doing: "look at", path: path)
+    }
+    guard info.st_mode & S_IFMT == S_IFREG else { return .foreign("it is no regular file") }
+    if info.st_size == 0 { return .empty }
+    guard access(path, R_OK) == 0 else { throw .system(errno, doing: "read", path: path) }
+    guard info.st_size >= 100 else { return .foreign("it is no SQLite file") }
+    return try classify(try firstBytes(path), size: Int64(info.st_size), path)
+  }
+
+  private static func firstBytes(_ path: String) throws(StorageError) -> [UInt8] {
+    let connection = try Connection(path: path, flags: SQLITE_OPEN_READONLY)
+    var bytes = [UInt8](repeating: 0, count: 100)
+    let code = csqlite_read_header(connection.database, &bytes, 100)
+    guard code == SQLITE_OK else { throw connection.failure(code, .engine, doing: "read '\(path)'") }
+    return bytes
+  }
+
+  private static func classify(_ bytes: [UInt8], size: Int64, _ path: String) throws(StorageError) -> SQLiteHeader {
+    guard bytes.starts(with: Array("SQLite format 3\0".utf8)) else { return .foreign("it is no SQLite file") }
+    func number(_ at: Int) -> Int64 { bytes[at..<at + 4].reduce(0) { $0 << 8 | Int64($1) } }
+    guard number(68) == Int64(MetaTables.applicationID) else { return .foreign("it is another program's SQLite file") }
+    let pageSize = bytes[16] == 0 && bytes[17] == 1 ? 65536 : Int64(bytes[16]) << 8 | Int64(bytes[17])
+    // The length in the header holds where the last writer kept it; a log can hold what the file does not yet.
+    let isLengthKnown = number(24) == number(92)
+    var log = stat()
+    let hasLog = stat(path + "-wal", &log) == 0 && log.st_size > 0
+    if isLengthKnown, !hasLog, size < number(28) * pageSize {
+      throw StorageError(
+        .corrupt, .engine, "'\(path)' is cut short: \(size) bytes of \(number(28) * pageSize).",
+        remedy: "Restore the file from a copy.")
+    }
+    return .ours(format: Int32(truncatingIfNeeded: number(60)))
+  }
+}

@@ -1,0 +1,105 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import StorageCoordination
+import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
+import StorageInterface
+
+/// Which file a store is, whatever it is called: SQLite finds a log by the name of the file, and so do ours.
+extension StoreFile {
+  /// A file with another name could be opened by it, and its log would be looked for beside that name: two programs would
+  /// write one file past each other.
+  func checkName() throws(StorageError) {
+    var info = stat()
+    if stat(path, &info) == 0, info.st_nlink > 1 { throw StoreFile.secondName(path) }
+  }
+
+  static func secondName(_ path: String) -> StorageError {
+    StorageError(
+      .hardLinked, .engine, "'\(path)' has a second name (a hard link), and SQLite finds its log by the name.",
+      remedy: "Remove the other name, or copy the file.")
+  }
+}
+
+extension SQLiteBackend {
+  /// The path of the file that a path leads to, free of symbolic links, also where they end at no file yet.
+  static func resolved(_ path: String) -> String {
+    if let found = real(path) { return found }
+    var path = path
+    // More than the system would follow are left alone.
+    for _ in 0..<40 {
+      guard let target = target(of: path) else { break }
+      path = target.hasPrefix("/") ? target : folder(of: path) + target
+    }
+    // The file is not there, its folder is.
+    guard let last = path.lastIndex(of: "/") else { return path }
+    guard let folder = real(String(path[...last])) else { return path }
+    return (folder == "/" ? "" : folder) + path[last...]
+  }
+
+  private static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "" }
+
+  private static func real(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  private static func target(of path: String) -> String? {
+    var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+    let count = readlink(path, &target, Int(PATH_MAX))
+    return count > 0 ? String(decoding: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+  }
+}
+
+/// Who owns a file and who may use it.
+struct FilePermissions {
+  private let owner: uid_t
+  private let group: gid_t
+  private let mode: mode_t
+
+  init?(path: String) {
+    var info = stat()
+    guard stat(path, &info) == 0 else { return nil }
+    (owner, group, mode) = (info.st_uid, info.st_gid, info.st_mode & 0o777)
+  }
+
+  /// Gives a file the same. An errno value; 0 when it has them.
+  func apply(to descriptor: Int32) -> Int32 {
+    var info = stat()
+    guard fstat(descriptor, &info) == 0 else { return errno }
+    if info.st_uid != owner || info.st_gid != group, fchown(descriptor, owner, group) != 0 { return errno }
+    return fchmod(descriptor, mode) == 0 ? 0 : errno
+  }
+}
+
+/// The files by which a commit counts, as they were when the store was opened for writing: whoever opens it later finds
+/// them by their names.
+struct CommitFiles: Sendable {
+  private let numbers: [UInt64]
+  /// Whether the data have a second name by now.
+  private let isNamedTwice: Bool
+
+  /// Nil when one of them is not there.
+  init?(_ file: StoreFile) {
+    var (data, log) = (stat(), stat())
+    guard stat(file.path, &data) == 0, stat(file.logPath, &log) == 0 else { return nil }
+    numbers = [data, log].flatMap { [UInt64(truncatingIfNeeded: $0.st_dev), UInt64(truncatingIfNeeded: $0.st_ino)] }
+    isNamedTwice = data.st_nlink > 1
+  }
+
+  /// Throws when whoever opens the store now would find other files than these, or could.
+  /// A second name is looked for before a commit alone (`beforeCommit`): one that was given to the file afterwards takes nothing back.
+  func check(_ file: StoreFile, beforeCommit: Bool) throws(StorageError) {
+    guard let now = CommitFiles(file), now.numbers == numbers else {
+      throw StorageError(
+        .replaced, .engine, "'\(file.path)' or its log was removed or replaced while the store was open; the commit does not count.",
+        remedy: "Close the store in every process, and open what is there now.")
+    }
+    if beforeCommit, now.isNamedTwice { throw StoreFile.secondName(file.path) }
+  }
+}

@@ -1,0 +1,37 @@
+import StorageInterface
+import StoreValues
+
+/// Collects the keys that a statement gives and lends them in blocks.
+struct KeyBlock {
+  private static let keysMax = 1024
+
+  /// Steps through the rows, whose first column is a key. False: the caller stopped.
+  static func lend(
+    _ statement: Statement, of connection: Connection, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) -> Step {
+    // The first row alone decides most look-ups by a unique index: no block is set up for it.
+    guard try connection.step(statement, "read an index") else { return .proceed }
+    var first = statement.int64(0)
+    guard try connection.step(statement, "read an index") else {
+      return withUnsafeMutablePointer(to: &first) { body(UnsafeBufferPointer(start: $0, count: 1)) }
+    }
+    let block = UnsafeMutablePointer<Int64>.allocate(capacity: keysMax)
+    defer { block.deallocate() }
+    block[0] = first
+    block[1] = statement.int64(0)
+    var count = 2
+    var wanted = 32
+    while true {
+      while count < wanted {
+        guard try connection.step(statement, "read an index") else {
+          return count == 0 ? .proceed : body(UnsafeBufferPointer(start: block, count: count))
+        }
+        block[count] = statement.int64(0)
+        count &+= 1
+      }
+      if body(UnsafeBufferPointer(start: block, count: count)) == .stop { return .stop }
+      count = 0
+      wanted = min(wanted * 2, keysMax)
+    }
+  }
+}

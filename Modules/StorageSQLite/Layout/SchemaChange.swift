@@ -1,0 +1,112 @@
+import StorageInterface
+import StoreValues
+
+/// The statements that turn the tables of one layout into those of another.
+///
+/// Adding a column rewrites no row. Indexes and triggers whose text differs are made anew.
+struct SchemaChange {
+  private(set) var statements: [String] = []
+  /// Index definitions among the statements, for errors while they are filled.
+  private(set) var indexes: [String: IndexLayout] = [:]
+
+  init(from old: SchemaLayout, to new: SchemaLayout) {
+    let before = Dictionary(uniqueKeysWithValues: old.tables.map { ($0.id, $0) })
+    let after = Dictionary(uniqueKeysWithValues: new.tables.map { ($0.id, $0) })
+    let oldAccessories = SchemaChange.accessories(of: old)
+    let newAccessories = SchemaChange.accessories(of: new)
+    for (name, old) in oldAccessories.sorted(by: { $0.key < $1.key })
+    where newAccessories[name]?.definition != old.definition {
+      // Files of older builds have fewer triggers.
+      statements.append("DROP \(old.kind) \(old.kind == "TRIGGER" ? "IF EXISTS " : "")\(name)")
+    }
+    for table in old.tables where after[table.id] == nil { drop(table) }
+    for table in new.tables {
+      if let old = before[table.id] { alter(old, table) } else { create(table) }
+    }
+    for table in new.tables {
+      for index in table.indexes { indexes[index.definition] = index }
+    }
+    // Indexes before triggers, each in the order of their names, so that files are alike.
+    for kind in ["INDEX", "TRIGGER"] {
+      for (name, new) in newAccessories.sorted(by: { $0.key < $1.key })
+      where new.kind == kind && oldAccessories[name]?.definition != new.definition {
+        statements.append(new.definition)
+      }
+    }
+  }
+
+  private static func accessories(of layout: SchemaLayout) -> [String: (kind: String, definition: String)] {
+    layout.tables.reduce(into: [:]) { all, table in all.merge(table.accessories) { first, _ in first } }
+  }
+
+  private mutating func create(_ table: TableLayout) {
+    statements.append(table.definition)
+    for column in table.slots { statements += table.sideDefinitions(column) }
+    statements.append(
+      "INSERT INTO _vivarium_types (id, name, objects, last_key) "
+        + "VALUES (\(table.number), \(table.entry.name.sqlLiteral), 0, 0)")
+  }
+
+  private mutating func drop(_ table: TableLayout) {
+    for column in table.slots { statements += SchemaChange.sideDrops(column) }
+    statements.append("DROP TABLE \(table.name)")
+    statements.append("DELETE FROM _vivarium_types WHERE id = \(table.number)")
+  }
+
+  /// What takes the tables beside the type's own away.
+  private static func sideDrops(_ column: ColumnLayout) -> [String] {
+    (column.isCollection ? ["DROP TABLE \(column.name)"] : [])
+      + (column.linksInside ? column.backlinkIndex.map { ["DROP TABLE \($0)"] } ?? [] : [])
+  }
+
+  private mutating func alter(_ old: TableLayout, _ new: TableLayout) {
+    if old.name != new.name { statements.append("ALTER TABLE \(old.name) RENAME TO \(new.name)") }
+    if old.entry.name != new.entry.name {
+      statements.append("UPDATE _vivarium_types SET name = \(new.entry.name.sqlLiteral) WHERE id = \(new.number)")
+    }
+    for column in old.slots where new[column.id.property] == nil {
+      if column.kind == .scalar {
+        for name in [column.name, column.orderName].compactMap(\.self) { statements.append("ALTER TABLE \(new.name) DROP COLUMN \(name)") }
+      }
+      statements += SchemaChange.sideDrops(column)
+    }
+    for column in new.slots {
+      let stored = old[column.id.property]
+      switch column.kind {
+      case .scalar:
+        if let stored {
+          rename(stored, column) { "ALTER TABLE \(new.name) RENAME COLUMN \($0) TO \($1)" }
+          if let old = stored.orderName, let now = column.orderName, old != now {
+            statements.append("ALTER TABLE \(new.name) RENAME COLUMN \(old) TO \(now)")
+          }
+        } else {
+          statements += column.additions(to: new.name) + new.sideDefinitions(column)
+        }
+      case .list, .set, .map:
+        if let stored {
+          rename(stored, column) { "ALTER TABLE \($0) RENAME TO \($1)" }
+        } else {
+          statements += new.sideDefinitions(column)
+        }
+      case .inverse: break
+      }
+      if let stored, column.linksInside, let old = stored.backlinkIndex, let now = column.backlinkIndex, old != now {
+        statements.append("ALTER TABLE \(old) RENAME TO \(now)")
+      }
+    }
+  }
+}
+
+extension SchemaChange {
+  private mutating func rename(_ old: ColumnLayout, _ new: ColumnLayout, _ text: (String, String) -> String) {
+    if old.name != new.name { statements.append(text(old.name, new.name)) }
+  }
+}
+
+extension String {
+  /// As an SQL text, whatever is in it.
+  var sqlLiteral: String {
+    if utf8.contains(0) { return "CAST(x'" + utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "' AS TEXT)" }
+    return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+  }
+}

@@ -1,0 +1,61 @@
+import StorageInterface
+import StoreValues
+
+/// Where one type is in the file: its table, its collections' tables, its indexes.
+final class TableLayout: Sendable {
+  let entry: TableEntry
+  /// Quoted.
+  let name: String
+  /// By slot of a `RowBuffer`.
+  let slots: [ColumnLayout]
+  /// By number of the property.
+  private let columns: [ColumnLayout?]
+  /// Scalars with their slots: what a row of the table holds, in order.
+  let scalars: [(slot: Int, column: ColumnLayout)]
+  let collections: [ColumnLayout]
+  /// Columns of any kind whose values have links inside.
+  let mixed: [(slot: Int, column: ColumnLayout)]
+  let indexes: [IndexLayout]
+  /// By number of the property: a word that no index holds and nothing points by. It may be written later than it is set.
+  private let areLoose: [Bool]
+
+  init(_ entry: TableEntry, name: String, slots: [ColumnLayout], indexes: [IndexLayout]) {
+    self.entry = entry
+    self.name = name.quoted
+    self.slots = slots
+    self.indexes = indexes
+    var columns = [ColumnLayout?](repeating: nil, count: Int(entry.columns.map(\.id.rawValue).max() ?? 0) + 1)
+    for column in slots { columns[Int(column.id.property.rawValue)] = column }
+    self.columns = columns
+    scalars = slots.enumerated().filter { $0.element.kind == .scalar }.map { ($0.offset, $0.element) }
+    collections = slots.filter(\.isCollection)
+    areLoose = columns.map { column in
+      guard let column, column.kind == .scalar, column.cell.isWord, column.cell.type != .link else { return false }
+      return !indexes.contains { $0.columns.contains { $0 === column } }
+    }
+    mixed = slots.enumerated().filter { $0.element.linksInside }.map { ($0.offset, $0.element) }
+  }
+
+  var id: TableID { entry.id }
+  var number: UInt16 { entry.id.rawValue }
+
+  @inline(__always) subscript(property: PropertyID) -> ColumnLayout? {
+    let number = Int(property.rawValue)
+    return number < columns.count ? columns[number] : nil
+  }
+
+  func isLoose(_ property: PropertyID) -> Bool {
+    let number = Int(property.rawValue)
+    return number < areLoose.count && areLoose[number]
+  }
+
+  var insertText: String {
+    let names = ["_key"] + scalars.flatMap { [$0.column.name, $0.column.orderName].compactMap(\.self) }
+    return "INSERT INTO \(name) (\(names.joined(separator: ", "))) "
+      + "VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))"
+  }
+
+  func objectDeleted(_ key: ObjectKey) -> StorageError {
+    StorageError(.objectDeleted, .statement, "There is no object \(key) in '\(entry.name)'.")
+  }
+}

@@ -1,0 +1,60 @@
+import StoreValues
+
+/// Positions of the elements of lists that were opened in one transaction, so that the n-th element is found by its
+/// position and not by counting.
+struct PositionCache {
+  private struct Owner: Hashable {
+    let column: ColumnID
+    let key: Int64
+  }
+
+  /// Positions kept before all are forgotten: 32 MB of them.
+  private static let positionsMax = 4 << 20
+  private static let listsMax = 1 << 16
+
+  private var lists: [Owner: [Int64]] = [:]
+  /// Of lists that were only counted.
+  private var counts: [Owner: Int] = [:]
+  private var total = 0
+
+  subscript(column: ColumnID, owner: ObjectKey) -> [Int64]? { lists[Owner(column: column, key: owner.rawValue)] }
+
+  mutating func keep(_ positions: [Int64], _ column: ColumnID, _ owner: ObjectKey) {
+    if total + positions.count > PositionCache.positionsMax || lists.count >= PositionCache.listsMax { forgetAll() }
+    total += positions.count
+    lists[Owner(column: column, key: owner.rawValue)] = positions
+  }
+
+  /// How many elements a list has, where that was asked before.
+  func count(_ column: ColumnID, _ owner: ObjectKey) -> Int? {
+    let owner = Owner(column: column, key: owner.rawValue)
+    return lists[owner]?.count ?? counts[owner]
+  }
+
+  mutating func keep(count: Int, _ column: ColumnID, _ owner: ObjectKey) {
+    if counts.count >= PositionCache.listsMax { counts = [:] }
+    counts[Owner(column: column, key: owner.rawValue)] = count
+  }
+
+  /// Call before a list is changed: its count is known no longer.
+  mutating func forgetCount(_ column: ColumnID, _ owner: ObjectKey) {
+    if !counts.isEmpty { counts[Owner(column: column, key: owner.rawValue)] = nil }
+  }
+
+  /// Takes a list's positions out, to be edited and kept again without a copy.
+  mutating func take(_ column: ColumnID, _ owner: ObjectKey) -> [Int64]? {
+    forgetCount(column, owner)
+    let positions = lists.removeValue(forKey: Owner(column: column, key: owner.rawValue))
+    total -= positions?.count ?? 0
+    return positions
+  }
+
+  /// Positions of all lists.
+  var count: Int { total }
+
+  mutating func forgetAll() {
+    lists = [:]
+    counts = [:]
+    total = 0
+  }
+}

@@ -1,0 +1,24 @@
+import StorageInterface
+import StoreValues
+
+extension Snapshot {
+  final func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError) {
+    try enter()
+    defer { leave() }
+    guard version < self.version else { return }
+    let statement = try connection.take(StatementKey(.history)) {
+      "SELECT version, record FROM _vivarium_history WHERE version > ? ORDER BY version"
+    }
+    defer { connection.finish(statement) }
+    statement.bind(1, Int64(version.rawValue))
+    var expected = version.next
+    while expected <= self.version {
+      guard try connection.step(statement, "read the history"),
+        UInt64(bitPattern: statement.int64(0)) == expected.rawValue
+      else { throw StorageError(.historyTrimmed, .statement, "The commit record of \(expected) is gone.") }
+      let record = try CommitRecord(version: expected, encoded: statement.bytes(1, isText: false))
+      if body(record) == .stop { return }
+      expected = expected.next
+    }
+  }
+}

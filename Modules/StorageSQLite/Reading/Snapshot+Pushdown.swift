@@ -1,0 +1,116 @@
+import CVivariumSQLite
+import QueryModel
+import StorageInterface
+import StoreValues
+
+extension Snapshot: QueryPushdown {
+  final func pushdown(_ query: Query) throws(StorageError) -> PushedQuery? {
+    try enter()
+    defer { leave() }
+    guard let entry = catalog[query.type] else { return nil }
+    let table = try layout.table(entry.id)
+    var compiler = QueryCompiler(table)
+    let (pushed, residual) = split(query.condition, &compiler)
+    let order = order(query.sort, compiler)
+    let isWhole = residual == .constant(true)
+    let appliesLimit = isWhole && order != nil && query.limit != nil
+    // Neither a condition nor an order nor a limit: a scan is as good.
+    guard !pushed.isEmpty || (order != nil && !query.sort.isEmpty) || appliesLimit else { return nil }
+    var text = "SELECT _key FROM \(table.name)"
+    if !pushed.isEmpty { text += " WHERE " + pushed.joined(separator: " AND ") }
+    var key = "_key"
+    // An expression is an order that no walk through the table has: the index then comes first, and the sorting last.
+    if order?.isEmpty ?? true, !appliesLimit, try finds(few: query.condition, table) { key = "+_key" }
+    text += " ORDER BY " + ((order ?? []) + [key]).joined(separator: ", ")
+    var arguments = compiler.arguments
+    if appliesLimit, let limit = query.limit {
+      text += " LIMIT ?"
+      arguments.append(.int(Int64(max(0, limit))))
+    }
+    return PushedQuery(
+      statement: text, arguments: arguments, residual: residual, ordersResult: order != nil && !query.sort.isEmpty,
+      appliesLimit: appliesLimit)
+  }
+
+  /// The conjuncts that can be pushed, and the rest.
+  private final func split(
+    _ condition: PredicateNode, _ compiler: inout QueryCompiler
+  ) -> (pushed: [String], residual: PredicateNode) {
+    var pushed: [String] = []
+    var rest: [PredicateNode] = []
+    let parts: [PredicateNode] = if case .and(let parts) = condition { parts } else { [condition] }
+    for part in parts where part != .constant(true) {
+      if let text = compiler.condition(part) { pushed.append(text) } else { rest.append(part) }
+    }
+    switch rest.count {
+    case 0: return (pushed, .constant(true))
+    case 1: return (pushed, rest[0])
+    default: return (pushed, .and(rest))
+    }
+  }
+
+  /// Whether a comparison with an open end finds so few objects by an index that reading them and putting their keys in order
+  /// beats going through the table by key: which SQLite does for such a one, whatever it finds. Looks at no more entries of
+  /// the index than that.
+  private final func finds(few condition: PredicateNode, _ table: TableLayout) throws(StorageError) -> Bool {
+    let parts: [PredicateNode] = if case .and(let parts) = condition { parts } else { [condition] }
+    for part in parts {
+      var compiler = QueryCompiler(table)
+      guard compiler.isOpenRange(part), let text = compiler.condition(part) else { continue }
+      let most = try objectCount(table) / Snapshot.rowsForOneFound
+      let statement = try connection.take(text: "SELECT count(*) FROM (SELECT 1 FROM \(table.name) WHERE \(text) LIMIT ?)")
+      defer { connection.finish(statement) }
+      let arguments = compiler.arguments + [.int(Int64(most + 1))]
+      for (at, argument) in arguments.enumerated() { try statement.bind(Int32(at) + 1, ordered: argument) }
+      if try connection.step(statement, "look into an index"), statement.int64(0) <= Int64(most) { return true }
+    }
+    return false
+  }
+
+  /// A row found by an index costs about as much as so many rows that are passed on the way through a table.
+  private static let rowsForOneFound = 32
+
+  /// The terms of the order without the last tie-break; nil when SQLite cannot sort so. The terms of a column put
+  /// null first and NaN second, and the whole turned round for descending.
+  private final func order(_ keys: [SortKey], _ compiler: QueryCompiler) -> [String]? {
+    var terms: [String] = []
+    for key in keys {
+      guard let column = compiler.column(key.path), column.cell.type != .link else { return nil }
+      // Null is below everything to SQLite too: first ascending, last descending.
+      terms += compiler.orderTerms(column).map { "\($0) \(key.ascending ? "ASC" : "DESC")" }
+    }
+    return terms
+  }
+
+  final func keys(_ pushed: PushedQuery, _ body: (UnsafeBufferPointer<Int64>) -> Step) throws(StorageError) {
+    try enter()
+    defer { leave() }
+    try run(pushed, pushed.statement) { statement throws(StorageError) in
+      _ = try KeyBlock.lend(statement, of: connection, body)
+    }
+  }
+
+  final func count(_ pushed: PushedQuery) throws(StorageError) -> Int {
+    try enter()
+    defer { leave() }
+    // SQLite drops the order of a subquery that is only counted.
+    let text = "SELECT count(*) FROM (\(pushed.statement))"
+    var count = 0
+    try run(pushed, text) { statement throws(StorageError) in
+      if try connection.step(statement, "count") { count = Int(statement.int64(0)) }
+    }
+    return count
+  }
+
+  private final func run(
+    _ pushed: PushedQuery, _ text: String, _ body: (Statement) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let statement = try connection.take(text: text)
+    defer { connection.finish(statement) }
+    guard sqlite3_stmt_readonly(statement.pointer) != 0,
+      sqlite3_bind_parameter_count(statement.pointer) == pushed.arguments.count
+    else { throw .misuse("The pushed query was not made by this engine.") }
+    for (at, argument) in pushed.arguments.enumerated() { try statement.bind(Int32(at) + 1, ordered: argument) }
+    try body(statement)
+  }
+}

@@ -1,0 +1,82 @@
+import StorageInterface
+import StoreValues
+
+extension Snapshot {
+  final func scan(
+    _ id: TableID, _ properties: [PropertyID], from start: ObjectKey, hints: [ZoneHint],
+    _ body: (borrowing ColumnBatch) -> Step
+  ) throws(StorageError) {
+    try enter()
+    defer { leave() }
+    let table = try layout.table(id)
+    var columns: [ColumnLayout] = []
+    for property in properties { columns.append(try layout.scalar(ColumnID(id, property))) }
+    // One text for each set of columns that is asked for: there are few, and they are kept.
+    let names = (["_key"] + columns.map(\.name)).joined(separator: ", ")
+    let statement = try connection.take(text: "SELECT \(names) FROM \(table.name) WHERE _key >= ? ORDER BY _key")
+    defer { connection.finish(statement) }
+    statement.bind(1, start.rawValue)
+    let buffer = BatchBuffer(columns.map(\.cell))
+    var given = 0
+    while true {
+      let isMore = try buffer.fill(from: statement, of: connection, hasKeys: true) { columns[$0].label }
+      if buffer.count == 0 { return }
+      let last = buffer.lastKey
+      if buffer.lend(body) == .stop || !isMore { return }
+      given += buffer.count
+      // Who only wants keys, and went so far, mostly wants all: where none is missing they need not be read.
+      if columns.isEmpty, given >= Snapshot.keysRead, given - buffer.count < Snapshot.keysRead,
+        let end = try lastKeyWithoutGaps(table)
+      {
+        return lendKeys(after: last, to: end, body)
+      }
+    }
+  }
+
+  /// Keys that a scan reads before it asks whether all are there.
+  private static var keysRead: Int { 1_024 }
+
+  /// The highest key of a table where every key from its lowest on is there. Counts the rows, page by page.
+  private final func lastKeyWithoutGaps(_ table: TableLayout) throws(StorageError) -> Int64? {
+    let statement = try connection.take(StatementKey(.extent, table.number)) {
+      "SELECT (SELECT min(_key) FROM \(table.name)), (SELECT max(_key) FROM \(table.name)), (SELECT count(*) FROM \(table.name))"
+    }
+    defer { connection.finish(statement) }
+    guard try connection.step(statement, "count \(table.name)"), !statement.isNull(0) else { return nil }
+    let (first, last) = (statement.int64(0), statement.int64(1))
+    let (span, overflow) = last.subtractingReportingOverflow(first)
+    return !overflow && span >= 0 && span == statement.int64(2) - 1 ? last : nil
+  }
+
+  private final func lendKeys(after key: Int64, to end: Int64, _ body: (borrowing ColumnBatch) -> Step) {
+    var last = key
+    while last < end {
+      let count = min(end - last, 4_096)
+      let step = body(
+        ColumnBatch(firstKey: ObjectKey(last + 1), count: Int(count), columns: UnsafeBufferPointer(start: nil, count: 0)))
+      if step == .stop { return }
+      last += count
+    }
+  }
+}
+
+extension BatchBuffer {
+  /// Takes the next rows of a statement: keys in column 0 where there are keys, then the values. False: there are
+  /// no more rows.
+  ///
+  /// The first batch is short, for callers that stop soon; the next ones are longer and longer.
+  func fill(
+    from statement: Statement, of connection: Connection, hasKeys: Bool, limit: Int = .max,
+    label: (Int) -> String
+  ) throws(StorageError) -> Bool {
+    start()
+    let wanted = min(limit, rowsWanted)
+    while count < wanted && !isFull {
+      guard try connection.step(statement, "read rows") else { return false }
+      if let column = append(statement, hasKeys: hasKeys) {
+        throw isOutOfOrder ? .outOfOrder("a table") : .foreignValue(in: label(column))
+      }
+    }
+    return true
+  }
+}

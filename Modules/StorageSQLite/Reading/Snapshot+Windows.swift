@@ -1,0 +1,66 @@
+import StorageInterface
+import StoreValues
+
+extension Snapshot: WindowedReading {
+  final func window(_ id: ColumnID, containing key: ObjectKey) throws(StorageError) -> ColumnWindow? {
+    try enterBeside()
+    defer { leave() }
+    if hasPending, pendingWord(id, key.rawValue) != nil { try settlePending() }
+    let column = if let known = windows.known(id) { known } else { windows.column(try layout.scalar(id)) }
+    let (key, epoch) = (key.rawValue, windows.epoch)
+    if let window = column.window(containing: key, epoch) { return window }
+    let length = column.wanted(from: key, epoch)
+    // A run may have such words in any of its rows.
+    if hasPending, length > 1 { try settlePending() }
+    let isThere = length == 1 ? try readRow(column, key) : try readRows(column, key, length)
+    return isThere ? column.window(containing: key, epoch) : nil
+  }
+
+  /// One row of one column; false when there is no such object.
+  @inline(__always) final func readRow(_ column: WindowColumn, _ key: Int64) throws(StorageError) -> Bool {
+    let layout = column.layout
+    let statement = try connection.take(StatementKey(.read, layout.id.table.rawValue, layout.id.property.rawValue)) {
+      readText(layout)
+    }
+    defer { connection.finish(statement) }
+    statement.bind(1, key)
+    guard try connection.step(statement, "read \(layout.label)") else { return false }
+    column.begin(key, 1, windows.epoch)
+    try column.append(statement, 0, key: key)
+    windows.didRead(column, key)
+    return true
+  }
+
+  /// A run of rows, of every column that is read side by side with this one: one pass over the table for all.
+  private final func readRows(
+    _ column: WindowColumn, _ key: Int64, _ length: Int64
+  ) throws(StorageError) -> Bool {
+    let columns = windows.company(of: column)
+    let names = columns.map(\.layout.name).joined(separator: ", ")
+    let statement = try connection.take(
+      text: "SELECT _key, \(names) FROM \(layout.tableName(column.layout)) WHERE _key >= ? AND _key < ? ORDER BY _key")
+    defer { connection.finish(statement) }
+    statement.bind(1, key)
+    let (end, overflow) = key.addingReportingOverflow(length)
+    statement.bind(2, overflow ? .max : end)
+    guard try connection.step(statement, "read \(column.layout.label)"), statement.int64(0) == key else { return false }
+    for column in columns { column.begin(key, length, windows.epoch) }
+    do throws(StorageError) {
+      repeat {
+        let found = statement.int64(0)
+        for i in columns.indices { try columns[i].append(statement, Int32(truncatingIfNeeded: i + 1), key: found) }
+        if columns.contains(where: \.isFull) { break }
+      } while try connection.step(statement, "read \(column.layout.label)")
+    } catch {
+      // Some columns have a row more than others, and none has them all.
+      for column in columns { column.begin(key, 0, .max) }
+      throw error
+    }
+    return true
+  }
+
+  /// The text by which one column of one object is read.
+  final func readText(_ column: ColumnLayout) -> String {
+    "SELECT \(column.name) FROM \(layout.tableName(column)) WHERE _key = ?"
+  }
+}

@@ -1,0 +1,39 @@
+import StorageInterface
+import StoreValues
+
+extension SQLiteWriteTransaction {
+  func beginSavepoint() throws(StorageError) {
+    settleInsertion()
+    try change { () throws(StorageError) in
+      try connection.run(StatementKey(.savepoint), "SAVEPOINT part")
+      marks.append(Mark(layout: layout, objectCounts: objectCounts))
+    }
+  }
+
+  func releaseSavepoint() throws(StorageError) {
+    settleInsertion()
+    try change { () throws(StorageError) in
+      guard !marks.isEmpty else { throw .misuse("No savepoint is open.") }
+      try connection.run(StatementKey(.release), "RELEASE part")
+      marks.removeLast()
+    }
+  }
+
+  func rollbackToSavepoint() throws(StorageError) {
+    settleInsertion()
+    try change { () throws(StorageError) in
+      guard let mark = marks.last else { throw .misuse("No savepoint is open.") }
+      // The name means the innermost one. Rolling back keeps it, so it is released too.
+      try connection.run(StatementKey(.undo), "ROLLBACK TO part")
+      try connection.run(StatementKey(.release), "RELEASE part")
+      marks.removeLast()
+      positions.forgetAll()
+      tails.forgetAll()
+      // A count that was first asked for since then may have seen what is undone now.
+      objectCounts = mark.objectCounts
+      layout = mark.layout
+      connection.use(layout)
+      windows.forget()
+    }
+  }
+}

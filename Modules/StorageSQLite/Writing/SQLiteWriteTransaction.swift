@@ -1,0 +1,186 @@
+import CVivariumSQLite
+import StorageCoordination
+import StorageInterface
+import StoreValues
+
+/// The one writer: the engine's writing connection inside an immediate transaction. `@exclusivity(unchecked)` as in
+/// `Snapshot`.
+final class SQLiteWriteTransaction: Snapshot, WriteTransaction, HistoryAdopting {
+  /// What a savepoint brings back besides the rows.
+  struct Mark {
+    let layout: SchemaLayout
+    let objectCounts: ObjectCounts
+  }
+
+  private let hold: WriterHold
+  private let layoutAtBeginning: SchemaLayout
+  var marks: [Mark] = []
+  /// The last key given out in each table that the transaction inserted into.
+  @exclusivity(unchecked) var lastKeys: [TableID: Int64] = [:]
+  /// Tables whose counters are to be written.
+  @exclusivity(unchecked) var countedTables: Set<TableID> = []
+  /// Why nothing but `end` is possible any more.
+  @exclusivity(unchecked) private var spoiled: StorageError?
+  /// Held while rows are added to one table: the counters that every insert needs.
+  @exclusivity(unchecked) var insertion: Insertion?
+  /// Where lists end that this process has edited.
+  @exclusivity(unchecked) var tails: ListTails
+  /// Words that were set and are not in the tables yet, by column.
+  @exclusivity(unchecked) var pending: [PendingWords] = []
+
+  init(_ engine: SQLiteEngine, _ connection: Connection, _ state: SnapshotState, _ hold: WriterHold) {
+    self.hold = hold
+    tails = engine.knownTails(state.version)
+    layoutAtBeginning = state.layout
+    super.init(engine, ReadConnection(connection, state, nil), isWriting: true)
+  }
+
+  deinit { end() }
+
+  override func refuse() throws(StorageError) {
+    try super.refuse()
+    if let spoiled { throw spoiled }
+  }
+
+  override func settle() { settleInsertion() }
+
+  override func settlePending() throws(StorageError) { try writePending() }
+
+  override func pendingWord(_ id: ColumnID, _ key: Int64) -> Int64?? {
+    for column in pending where column.column.id == id { return column.word(of: key) }
+    return nil
+  }
+
+  override func knownCount(_ list: ColumnID, _ owner: ObjectKey) -> Int? { tails[list, owner]?.count }
+
+  override func close() {
+    settleInsertion()
+    engine.endWrite(connection, hold, lastKeys)
+  }
+
+  /// Runs a change. What it throws with a wider scope than the statement, or after which SQLite has rolled back by
+  /// itself, spoils the transaction.
+  @inline(__always) func change<R>(_ body: () throws(StorageError) -> R) throws(StorageError) -> R {
+    try enter()
+    defer { leave() }
+    windows.reset()
+    seen.key = 0
+    do throws(StorageError) { return try body() } catch { throw spoil(error) }
+  }
+
+  @inline(never) func spoil(_ error: StorageError) -> StorageError {
+    var error = error
+    if !connection.isInTransaction, error.scope == .statement { error.scope = .transaction }
+    if error.scope != .statement {
+      spoiled = StorageError(
+        .misuse, error.scope, "The transaction failed before and can only be ended: \(error.message)",
+        underlyingCode: error.underlyingCode)
+    }
+    return error
+  }
+}
+
+extension SQLiteWriteTransaction {
+  func commit(_ record: CommitRecord, _ durability: Durability) throws(StorageError) -> Version {
+    try commit(version.next, durability) { () throws(StorageError) in
+      try put(record, version.next)
+      try trimHistory()
+    }
+  }
+
+  func commit(adopting records: [CommitRecord], _ durability: Durability) throws(StorageError) -> Version {
+    do throws(StorageError) { try checkHistory(records) } catch {
+      end()
+      throw error
+    }
+    let last = records.last?.version ?? version.next
+    return try commit(last, durability) { () throws(StorageError) in
+      try connection.execute("DELETE FROM _vivarium_history")
+      for record in records.suffix(max(1, engine.options.historyLimit)) { try put(record, record.version) }
+      // The catalog was written for the version that usually follows.
+      try connection.execute("UPDATE _vivarium_catalog SET version = \(last.rawValue) WHERE version > \(version.rawValue)")
+    }
+  }
+
+  private func commit(
+    _ next: Version, _ durability: Durability, _ putHistory: () throws(StorageError) -> Void
+  ) throws(StorageError) -> Version {
+    try enterBeside()
+    defer {
+      end()
+      leave()
+    }
+    if hasPending { try settlePending() }
+    guard marks.isEmpty else {
+      throw StorageError(.misuse, .transaction, "A savepoint is still open.")
+    }
+    settleInsertion()
+    let state = SnapshotState(version: next, layout: layout)
+    do throws(StorageError) {
+      try engine.prepareCommit(durability)
+      let counters = try putCounters()
+      try putHistory()
+      try connection.run(StatementKey(.commit), "COMMIT")
+      connection.settle(state, counters)
+    } catch {
+      throw spoil(StorageError(widening: error))
+    }
+    engine.keep(tails, next)
+    try engine.committed(state, isNewLayout: layout !== layoutAtBeginning, durability)
+    return state.version
+  }
+
+  /// Writes the counters that have changed, and returns all that are known.
+  private func putCounters() throws(StorageError) -> [TableID: ObjectCounters] {
+    // Another catalog may have other tables under the same numbers.
+    var known = connection.settled.flatMap { $0.state.layout === layout ? $0.counters : nil } ?? [:]
+    for id in countedTables.sorted() {
+      let table = try layout.table(id)
+      // What is counted was changed, so its count is known.
+      let objects: Int
+      if let known = objectCounts[id] { objects = known } else { objects = try objectCount(table) }
+      try connection.setCounters(ObjectCounters(objects: objects, lastKey: lastKeys[id] ?? 0), of: table)
+      if let lastKey = lastKeys[id] ?? known[id]?.lastKey { known[id] = ObjectCounters(objects: objects, lastKey: lastKey) }
+    }
+    return known
+  }
+
+  private func put(_ record: CommitRecord, _ version: Version) throws(StorageError) {
+    let statement = try connection.take(StatementKey(.putRecord)) {
+      "INSERT INTO _vivarium_history (version, record) VALUES (?, ?)"
+    }
+    defer { connection.finish(statement) }
+    statement.bind(1, Int64(version.rawValue))
+    let bytes = record.encoded()
+    let stored = bytes.withUnsafeBytes { bytes -> Result<Bool, StorageError> in
+      do throws(StorageError) {
+        let code = statement.bind(2, bytes: bytes, isText: false)
+        guard code == SQLITE_OK else { throw connection.failure(code, doing: "store the commit record") }
+        return .success(try connection.step(statement, "store the commit record"))
+      } catch {
+        return .failure(error)
+      }
+    }
+    _ = try stored.get()
+  }
+
+  /// Drops records beyond the limit, some at a time, so that most commits do not touch the oldest page.
+  private func trimHistory() throws(StorageError) {
+    let limit = UInt64(max(1, engine.options.historyLimit))
+    let batch = min(64, max(1, limit / 8))
+    let newest = version.next.rawValue
+    guard newest > limit, newest % batch == 0 else { return }
+    let statement = try connection.take(StatementKey(.trimHistory)) { "DELETE FROM _vivarium_history WHERE version <= ?" }
+    defer { connection.finish(statement) }
+    statement.bind(1, Int64(newest - limit))
+    _ = try connection.step(statement, "trim the history")
+  }
+}
+
+extension StorageError {
+  /// The same, as the end of a transaction.
+  fileprivate init(widening error: StorageError) {
+    self = error
+    if scope == .statement { scope = .transaction }
+  }
+}

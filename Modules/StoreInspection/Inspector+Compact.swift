@@ -1,0 +1,22 @@
+import StorageInterface
+
+extension Inspector {
+  /// Gives the space that no version needs any more back to the system and prints how much that was. The one command
+  /// that needs a store opened for writing; its data stay as they are.
+  ///
+  /// - Parameter deadline: until when to wait for other writers.
+  public func compact(_ deadline: Deadline) throws(InspectionError) {
+    var bytes = 0
+    if let engine = engine as? any SpaceReclaiming {
+      do throws(StorageError) { bytes = try engine.reclaimSpace(deadline) } catch { throw InspectionError(error) }
+    }
+    let left: Int
+    do throws(StorageError) { left = try engine.statistics().fileBytes } catch { throw InspectionError(error) }
+    switch format {
+    case .table: try print(Array("\(bytes) bytes given back; \(left) on disk\n".utf8))
+    case .json: try print(.object([("givenBack", .number(bytes)), ("fileBytes", .number(left))]))
+    case .ndjson: try printLines([.object([("givenBack", .number(bytes)), ("fileBytes", .number(left))])])
+    case .csv: try printCSV(["name", "value"], [[.text("givenBack"), .number(bytes)], [.text("fileBytes"), .number(left)]])
+    }
+  }
+}

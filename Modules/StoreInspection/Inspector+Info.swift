@@ -1,0 +1,179 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import StorageInterface
+import StoreValues
+
+extension Inspector {
+  /// Prints what the store is: kind, version, sizes, who holds which version, and its types with their counts.
+  public func info() throws(InspectionError) {
+    let facts = try facts()
+    switch format {
+    case .table: try printFacts(facts)
+    case .json: try print(facts.node)
+    case .ndjson: try printLines([facts.node])
+    case .csv: try printCSV(["name", "value"], facts.records)
+    }
+  }
+
+  private func facts() throws(InspectionError) -> StoreFacts {
+    // Before the snapshot, which would be one of the pins.
+    let statistics: StorageStatistics
+    do throws(StorageError) { statistics = try engine.statistics() } catch { throw InspectionError(error) }
+    return try withSnapshot { read throws(InspectionError) in
+      var types: [StoreFacts.TypeFacts] = []
+      for table in read.catalog.tables {
+        types.append(
+          StoreFacts.TypeFacts(
+            name: table.name, count: try count(table, read), properties: table.currentColumns.count,
+            indexes: table.indexes.count, primaryKey: table.primaryKey?.schema.name))
+      }
+      return StoreFacts(
+        location: location, kind: engine.kind, version: read.version, lastCommit: try lastCommit(read),
+        statistics: statistics, types: types)
+    }
+  }
+
+  /// The record of the snapshot's own commit; nil when the store is new or the history does not keep it.
+  private func lastCommit(_ read: any ReadTransaction) throws(InspectionError) -> CommitRecord? {
+    guard read.version.rawValue > 0 else { return nil }
+    var last: CommitRecord?
+    do throws(StorageError) {
+      try read.history(after: Version(read.version.rawValue - 1)) { record in
+        last = record
+        return .proceed
+      }
+    } catch {
+      if error.code != .historyTrimmed { throw InspectionError(error) }
+    }
+    return last
+  }
+
+  private func printFacts(_ facts: StoreFacts) throws(InspectionError) {
+    let buffer = OutputBuffer(output)
+    for (name, text) in facts.lines {
+      try buffer.put("\(name)\(String(repeating: " ", count: max(1, 10 - name.count)))\(DisplayText.escaped(text))\n")
+    }
+    if facts.types.isEmpty { return try buffer.flush() }
+    try buffer.put("\n")
+    let table = TextTable(
+      ["type", "objects", "properties", "indexes", "primary key"], [.leading, .trailing, .trailing, .trailing],
+      buffer: buffer)
+    for type in facts.types {
+      try table.add(
+        [type.name, String(type.count), String(type.properties), String(type.indexes), type.primaryKey ?? "-"])
+    }
+    try table.finish()
+  }
+}
+
+/// What `info` tells.
+private struct StoreFacts {
+  struct TypeFacts {
+    var name: String
+    var count: Int
+    var properties: Int
+    var indexes: Int
+    var primaryKey: String?
+  }
+
+  var location: String
+  var kind: String
+  var version: Version
+  var lastCommit: CommitRecord?
+  var statistics: StorageStatistics
+  /// The moment of the report, in milliseconds since 1970.
+  var now = Int64(Date().timeIntervalSince1970 * 1000)
+  var types: [TypeFacts]
+
+  var lastCommitTime: String? {
+    lastCommit.flatMap { record in
+      record.timeMilliseconds == 0
+        ? nil
+        : Timestamp(secondsSince1970: record.timeMilliseconds / 1000, nanoseconds: record.timeMilliseconds % 1000 * 1_000_000).description
+    }
+  }
+
+  /// For how long a version is held, in milliseconds, by the wall clock; nil when the holder did not say.
+  private func age(of pin: VersionPin) -> Int? { pin.sinceMilliseconds.map { max(0, Int(clamping: now - max(0, $0))) } }
+
+  /// For people.
+  var lines: [(String, String)] {
+    var written = ""
+    if let lastCommitTime { written += ", committed \(lastCommitTime)" }
+    if let author = lastCommit?.author { written += " by \(author)" }
+    var lines = [("store", location), ("backend", kind), ("version", "\(version.rawValue)\(written)")]
+    if statistics.fileBytes > 0 {
+      lines.append((
+        "size",
+        "\(statistics.fileBytes) bytes on disk; \(statistics.liveBytes) live, \(statistics.freeBytes) free for the next commits"
+      ))
+    }
+    if let history = statistics.historyVersions {
+      lines.append(("history", "versions \(history.lowerBound) to \(history.upperBound)"))
+    }
+    if statistics.pins.isEmpty { lines.append(("readers", "none")) }
+    for pin in statistics.pins {
+      let label = pin.label.map { ", '\($0)'" } ?? ""
+      let time = age(of: pin).map { ", for \($0 / 1000) s" } ?? ""
+      lines.append(("reader", "version \(pin.version.rawValue) held by process \(pin.processID)\(label)\(time)"))
+    }
+    return lines
+  }
+
+  var node: ReportNode {
+    .object([
+      ("store", .text(location)),
+      ("backend", .text(kind)),
+      ("version", .number(Int(clamping: version.rawValue))),
+      ("committed", .text(lastCommitTime)),
+      ("author", .text(lastCommit?.author)),
+      ("fileBytes", .number(statistics.fileBytes)),
+      ("liveBytes", .number(statistics.liveBytes)),
+      ("freeBytes", .number(statistics.freeBytes)),
+      (
+        "history",
+        statistics.historyVersions.map { history in
+          .object([
+            ("first", .number(Int(clamping: history.lowerBound))), ("last", .number(Int(clamping: history.upperBound))),
+          ])
+        } ?? .null
+      ),
+      (
+        "readers",
+        .array(
+          statistics.pins.map { pin in
+            .object([
+              ("version", .number(Int(clamping: pin.version.rawValue))), ("process", .number(Int(pin.processID))),
+              ("label", .text(pin.label)), ("milliseconds", age(of: pin).map { .number($0) } ?? .null),
+            ])
+          })
+      ),
+      (
+        "types",
+        .array(
+          types.map { type in
+            .object([
+              ("type", .text(type.name)), ("count", .number(type.count)), ("properties", .number(type.properties)),
+              ("indexes", .number(type.indexes)), ("primaryKey", .text(type.primaryKey)),
+            ])
+          })
+      ),
+    ])
+  }
+
+  var records: [[ShownField]] {
+    var records: [[ShownField]] = [
+      [.text("store"), .text(location)], [.text("backend"), .text(kind)],
+      [.text("version"), .number(Int(clamping: version.rawValue))],
+      [.text("committed"), .text(lastCommitTime)], [.text("author"), .text(lastCommit?.author)],
+      [.text("fileBytes"), .number(statistics.fileBytes)], [.text("liveBytes"), .number(statistics.liveBytes)],
+      [.text("freeBytes"), .number(statistics.freeBytes)],
+      [.text("readers"), .number(statistics.pins.count)],
+    ]
+    for type in types { records.append([.text("count.\(type.name)"), .number(type.count)]) }
+    return records
+  }
+}

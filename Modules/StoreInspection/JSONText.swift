@@ -1,0 +1,69 @@
+import StoreValues
+
+/// Writes JSON (RFC 8259) as bytes. What JSON's numbers cannot say (NaN and the infinities) becomes a string.
+enum JSONText {
+  static func append(_ field: ShownField, to bytes: inout [UInt8]) {
+    switch field {
+    case .list(let elements, _):
+      bytes.append(UInt8(ascii: "["))
+      for (position, element) in elements.enumerated() {
+        if position > 0 { bytes.append(UInt8(ascii: ",")) }
+        append(element, to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "]"))
+    case .map(let entries, _):
+      bytes.append(UInt8(ascii: "{"))
+      for (position, entry) in entries.enumerated() {
+        if position > 0 { bytes.append(UInt8(ascii: ",")) }
+        append(entry.key, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        append(entry.value, to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "}"))
+    case .object, .value:
+      guard let text = field.scalarText else {
+        bytes.append(contentsOf: "null".utf8)
+        return
+      }
+      if field.isBareInJSON { bytes.append(contentsOf: text.utf8) } else { append(text, to: &bytes) }
+    }
+  }
+
+  /// A string in quotes.
+  static func append(_ text: String, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        bytes.append(UInt8(ascii: "\\"))
+        bytes.append(byte)
+      case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+      case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+      case 0x09: bytes.append(contentsOf: "\\t".utf8)
+      case 0..<0x20, 0x7F:
+        bytes.append(contentsOf: "\\u00".utf8)
+        bytes.append(hexDigit(byte >> 4))
+        bytes.append(hexDigit(byte & 15))
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func hexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+  }
+}
+
+extension ShownField {
+  /// Bools and finite numbers stand in JSON without quotes.
+  fileprivate var isBareInJSON: Bool {
+    guard case .value(let value) = self else { return false }
+    return switch value {
+    case .bool, .int: true
+    case .float(let x): x.isFinite
+    case .double(let x): x.isFinite
+    default: false
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import StorageInterface
+import StoreValues
+
+extension ReadTransaction {
+  /// The version before the oldest record that is kept: all later ones are there. Asks O(log versions) times.
+  func versionBeforeHistory() throws(StorageError) -> Version {
+    var (low, high) = (UInt64(0), version.rawValue)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if try keepsHistory(after: Version(middle)) { high = middle } else { low = middle + 1 }
+    }
+    return Version(low)
+  }
+
+  private func keepsHistory(after version: Version) throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      try history(after: version) { _ in .stop }
+      return true
+    } catch {
+      if error.code == .historyTrimmed { return false }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,47 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import StorageInterface
+import StoreValues
+
+/// How a person names an object on a command line: by its primary key, or as `#17` by its object key. A string key
+/// that itself begins with `#` is written with a second one.
+enum ObjectName: Hashable {
+  case key(ObjectKey)
+  case primaryKey(Value)
+
+  /// Reads a name for an object of `table`; throws status `.usage` when it can name none.
+  init(_ text: String, in table: TableEntry) throws(InspectionError) {
+    if text.hasPrefix("#"), !text.hasPrefix("##") {
+      guard let number = Int64(text.dropFirst()) else {
+        throw InspectionError(.usage, "'\(DisplayText.escaped(text))' is no object key: '#' and a number are wanted.")
+      }
+      self = .key(ObjectKey(number))
+      return
+    }
+    guard let primaryKey = table.primaryKey, let type = primaryKey.schema.valueType else {
+      throw InspectionError(
+        .usage, "'\(table.name)' has no primary key: name its objects by object key, as '#1'.")
+    }
+    let plain = text.hasPrefix("#") ? String(text.dropFirst()) : text
+    guard let value = ObjectName.value(plain, type) else {
+      throw InspectionError(
+        .usage,
+        "'\(DisplayText.escaped(text))' is no \(type.rawValue), which the primary key '\(primaryKey.schema.name)' of '\(table.name)' is.")
+    }
+    self = .primaryKey(value)
+  }
+
+  private static func value(_ text: String, _ type: ValueType) -> Value? {
+    switch type {
+    case .string: return .string(text)
+    case .uuid: return UUID(uuidString: text).map { .uuid($0) }
+    case .objectId: return ObjectId(text).map { .objectId($0) }
+    default:
+      guard let range = type.integerRange, let number = Int64(text), range.contains(number) else { return nil }
+      return .int(number)
+    }
+  }
+}

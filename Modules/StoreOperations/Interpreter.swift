@@ -1,0 +1,121 @@
+import Synchronization
+import Vivarium
+
+/// Runs steps with a stack of its own, so that neither long chains nor deep ones need the thread's.
+///
+/// One run, on one thread.
+struct Interpreter {
+  /// What waits for a result.
+  private enum Frame {
+    case map(@Sendable (AnyObject) throws -> AnyObject)
+    case bind(@Sendable (AnyObject) throws -> OperationStep)
+    case recover(@Sendable (any Error) throws -> OperationStep, Store.OpenSavepoint?)
+    case collect([OperationStep], Gathering)
+  }
+
+  /// Shared, so that a long list is not copied for each of its results.
+  private final class Gathering {
+    var results: [AnyObject] = []
+  }
+
+  /// What a step led to.
+  private enum Turn {
+    case run(OperationStep)
+    case give(AnyObject)
+  }
+
+  private let store: Store
+  private let cancellation: Cancellation?
+  private var frames: [Frame] = []
+
+  init(_ store: Store, _ cancellation: Cancellation? = nil) {
+    self.store = store
+    self.cancellation = cancellation
+  }
+
+  /// The step's result, or the error that nothing recovered from.
+  mutating func result(of step: OperationStep) throws -> AnyObject {
+    var turn = Turn.run(step)
+    while true {
+      // Outside of what `recover` sees: nobody recovers from being told to stop.
+      if let cancellation, cancellation.isRequested { throw StoreError.cancelledOperation }
+      do {
+        switch turn {
+        case .run(let step): turn = try begin(step)
+        case .give(let value):
+          guard let frame = frames.popLast() else { return value }
+          turn = try resume(frame, value)
+        }
+      } catch {
+        turn = .run(try recover(error))
+      }
+    }
+  }
+
+  private mutating func begin(_ first: OperationStep) throws -> Turn {
+    var step = first
+    while true {
+      switch step.body {
+      case .leaf(let body): return .give(try body(store))
+      case .map(let source, let transform):
+        frames.append(.map(transform))
+        step = source
+      case .bind(let source, let next):
+        frames.append(.bind(next))
+        step = source
+      case .recover(let source, let handler):
+        frames.append(.recover(handler, try store.beginSavepoint()))
+        step = source
+      case .collect(let steps):
+        guard let head = steps.first else { return .give(StepResult<[AnyObject]>([])) }
+        frames.append(.collect(steps, Gathering()))
+        step = head
+      case .ended:
+        // Only a step that nobody holds has ended, and `first` and what it reaches are held.
+        throw StoreError.cancelledOperation
+      }
+    }
+  }
+
+  private mutating func resume(_ frame: Frame, _ value: AnyObject) throws -> Turn {
+    switch frame {
+    case .map(let transform): return .give(try transform(value))
+    case .bind(let next): return .run(try next(value))
+    case .recover(_, let savepoint):
+      if let savepoint { try store.release(savepoint) }
+      return .give(value)
+    case .collect(let steps, let gathering):
+      gathering.results.append(value)
+      if gathering.results.count == steps.count { return .give(StepResult(gathering.results)) }
+      frames.append(frame)
+      return .run(steps[gathering.results.count])
+    }
+  }
+
+  /// What the nearest handler makes of an error; throws when none takes it.
+  private mutating func recover(_ error: any Error) throws -> OperationStep {
+    var error = error
+    while let frame = frames.popLast() {
+      guard case .recover(let handler, let savepoint) = frame else { continue }
+      do {
+        if let savepoint { try store.rollBack(to: savepoint) }
+        return try handler(error)
+      } catch let next {
+        error = next
+      }
+    }
+    throw error
+  }
+}
+
+/// Asks a run to stop at its next step. From any thread.
+final class Cancellation: Sendable {
+  private let requested = Atomic(false)
+
+  var isRequested: Bool { requested.load(ordering: .acquiring) }
+  func request() { requested.store(true, ordering: .releasing) }
+}
+
+extension StoreError {
+  static var cancelledOperation: StoreError { StoreError(.cancelled, "The operation was cancelled; what it wrote is undone.") }
+}

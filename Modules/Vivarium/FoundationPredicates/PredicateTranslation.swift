@@ -1,0 +1,111 @@
+import Foundation
+import QueryEngine
+import QueryModel
+import StoreValues
+
+/// What a part of a `#Predicate` becomes.
+enum TranslatedPredicate {
+  case condition(PredicateNode)
+  case operand(ExpressionNode)
+  /// `a...b`, and whether b is in it.
+  case range(ExpressionNode, ExpressionNode, isClosed: Bool)
+}
+
+/// How the variables of a `#Predicate` and of the closures in it are written in a condition.
+struct PredicateScope {
+  /// Where the paths of a variable begin: nowhere for the object itself, `$e1` for an element.
+  private var prefixes: [PredicateExpressions.VariableID: [String]] = [:]
+  private var elements = 0
+
+  init(root: PredicateExpressions.VariableID) { prefixes[root] = [] }
+
+  var isInElement: Bool { elements > 0 }
+
+  func prefix(_ variable: PredicateExpressions.VariableID) -> [String]? { prefixes[variable] }
+
+  /// With a variable that stands for what a path leads to.
+  func binding(_ variable: PredicateExpressions.VariableID, to path: [String]) -> PredicateScope {
+    var scope = self
+    scope.prefixes[variable] = path
+    return scope
+  }
+
+  /// With a variable for each element of a collection, and its name.
+  func bindingElement(_ variable: PredicateExpressions.VariableID) -> (scope: PredicateScope, name: String) {
+    var scope = self
+    // Seen from an element, what begins at the object itself begins at SELF.
+    scope.prefixes = prefixes.mapValues { $0.first?.hasPrefix("$") == true || $0.first == "SELF" ? $0 : ["SELF"] + $0 }
+    scope.elements += 1
+    let name = "$e\(scope.elements)"
+    scope.prefixes[variable] = [name]
+    return (scope, name)
+  }
+}
+
+/// A node of Foundation's predicates that conditions can say.
+protocol TranslatableExpression {
+  func translated(_ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate
+}
+
+/// The parts of a `#Predicate`, whatever their types.
+enum PredicateTranslation {
+  static func translate(_ expression: Any, _ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate {
+    guard let expression = expression as? any TranslatableExpression else { throw unsupported(expression) }
+    return try expression.translated(scope)
+  }
+
+  static func condition(_ expression: Any, _ scope: PredicateScope) throws(QueryError) -> PredicateNode {
+    switch try translate(expression, scope) {
+    case .condition(let node): return node
+    // A Bool by itself is the condition that it is true.
+    case .operand(let operand): return .comparison(Comparison(operand, .equal, .constant(.bool(true))))
+    case .range: throw unsupported(expression)
+    }
+  }
+
+  static func operand(_ expression: Any, _ scope: PredicateScope) throws(QueryError) -> ExpressionNode {
+    guard case .operand(let operand) = try translate(expression, scope) else { throw unsupported(expression) }
+    return operand
+  }
+
+  static func path(_ expression: Any, _ scope: PredicateScope) throws(QueryError) -> [String] {
+    guard case .path(let path) = try operand(expression, scope) else { throw unsupported(expression) }
+    return path.components
+  }
+
+  /// Names the node, without its many types.
+  static func unsupported(_ expression: Any) -> QueryError {
+    let name = "\(type(of: expression))".prefix { $0 != "<" }
+    return QueryError(
+      .notSupported, "'\(name)' in a #Predicate has no form as a condition on stored objects.",
+      remedy: "Use a text, `where { }`, or filter the objects in memory.", path: String(name))
+  }
+}
+
+extension PredicateNode {
+  /// The condition that a `#Predicate` is. Throws `.notSupported`, with the name of the node, for what has no form in
+  /// the store's language, and `.unknownProperty` for a key path that is no persisted property.
+  public init<T: Model>(_ predicate: Foundation.Predicate<T>) throws(QueryError) {
+    let variable: PredicateExpressions.Variable<T> = predicate.variable
+    self = try PredicateTranslation.condition(predicate.expression, PredicateScope(root: variable.key))
+  }
+}
+
+extension Results {
+  /// The objects that also pass a `#Predicate`. Reads nothing.
+  ///
+  /// ```swift
+  /// let adults = people.filter(#Predicate { $0.age >= 18 && $0.name.contains("an") })
+  /// ```
+  ///
+  /// What the store's language cannot say makes the result empty and is in `error`.
+  public func filter(_ predicate: Foundation.Predicate<Element>) -> Results {
+    do throws(QueryError) {
+      let condition = try PredicateNode(predicate)
+      return refined { $0.condition = .both($0.condition, condition) }
+    } catch {
+      return Results(
+        ResultsState(state.store, state.context, state.query, state.source, fault: state.fault ?? StoreError(error)))
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import ChangeTracker
+import StorageInterface
+import StoreValues
+
+/// An object known by names alone: for tools and code that has no Swift type. Live like any other, in its store's
+/// context.
+public struct DynamicObject {
+  /// The store that is read.
+  public let store: Store
+  /// Names the object in any context.
+  public let id: ObjectID
+  let table: TableID
+
+  /// Whether the object is there no longer.
+  public var isInvalidated: Bool { !((try? store.reading.contains(table, id.key)) ?? false) }
+
+  /// A scalar or to-one link by name; nil for other names and when the object is gone. Setting needs a write and follows
+  /// `MisusePolicy`; a relationship is set to `.link` or `.null`.
+  public subscript(name: String) -> Value? {
+    get {
+      guard let column = store.reading.catalog[table]?[name], column.schema.isScalar else { return nil }
+      if column.schema.derivation != nil { store.settleDerived() }
+      return try? store.reading.value(ColumnID(table, column.id), id.key)
+    }
+    nonmutating set {
+      do throws(StoreError) { try set(name, to: newValue ?? .null) } catch { store.refuse(error) }
+    }
+  }
+
+  /// Sets a scalar, or throws: `.notInWrite`, `.unknownProperty`, `.typeMismatch`, `.uniqueViolation`, `.objectDeleted`.
+  public func set(_ name: String, to value: Value) throws(StoreError) {
+    let write = try store.openWrite(for: "Setting '\(id.type).\(name)'")
+    guard let column = write.transaction.catalog[table]?[name], column.schema.isScalar else {
+      throw .unknownProperty(name, of: id.type)
+    }
+    if column.schema.isPrimaryKey { throw .primaryKeyIsFixed(type: id.type, property: name) }
+    if column.schema.derivation != nil { throw .derivedIsFixed(type: id.type, property: name) }
+    guard value.isNull ? column.schema.mayBeNull : column.schema.valueType.map({ value.fits($0) }) ?? false else {
+      throw .typeMismatch(value, column.schema)
+    }
+    try write.checkLink(value, column.schema)
+    defer { store.didChangeEverything() }
+    do throws(StorageError) {
+      try write.set(ColumnID(table, column.id), id.key, value)
+    } catch {
+      throw StoreError(error, in: write.transaction.catalog, type: id.type, key: id.key.rawValue)
+    }
+  }
+
+  /// The elements of a list or the members of a set by name; nil for other names, and when the object is gone.
+  public func elements(_ name: String) -> [Value]? {
+    guard let column = store.reading.catalog[table]?[name], column.schema.isList || column.schema.isSet else { return nil }
+    return try? store.reading.values(ColumnID(table, column.id), id.key, 0..<Int.max)
+  }
+
+  /// The entries of a map by name, in the order of the keys; nil for other names, and when the object is gone.
+  public func entries(_ name: String) -> [(key: String, value: Value)]? {
+    guard let column = store.reading.catalog[table]?[name], column.schema.isMap else { return nil }
+    return (try? store.reading.entries(ColumnID(table, column.id), id.key, 0..<Int.max))?.map { ($0.key, $0.value) }
+  }
+
+  /// Every scalar by name, in the order of the schema.
+  public var values: [(name: String, value: Value)] {
+    guard let entry = store.reading.catalog[table] else { return [] }
+    store.settleDerived()
+    return entry.currentColumns.compactMap { column in
+      guard column.schema.isScalar else { return nil }
+      return (column.schema.name, (try? store.reading.value(entry.column(column.id), id.key)) ?? .null)
+    }
+  }
+}
+
+extension Store {
+  /// The types in the file, the program's and others.
+  public var schema: Schema {
+    reading.catalog.schema
+  }
+
+  /// Every object of a type by its name, in the order of insertion, as they are now. `.unknownType`.
+  public func dynamicObjects(_ type: String) throws(StoreError) -> [DynamicObject] {
+    guard let table = reading.catalog[type]?.id else { throw .unknownType(type) }
+    let keys = try storing { () throws(StorageError) in try KeySnapshot(of: table, in: reading) }
+    return keys.array.map { DynamicObject(store: self, id: ObjectID(type: type, key: ObjectKey($0)), table: table) }
+  }
+
+  /// Makes an object of a type by its name. Values that are not given are the defaults kept in the file. `.unknownType`,
+  /// `.unknownProperty`, and what `add` throws.
+  @discardableResult
+  public func dynamicCreate(_ type: String, _ values: [String: Value] = [:]) throws(StoreError) -> DynamicObject {
+    let write = try openWrite(for: "Creating a \(type)")
+    guard let entry = write.transaction.catalog[type] else { throw .unknownType(type) }
+    if entry.isEmbedded { throw .embeddedAlone(type) }
+    let row = try configuration.defaults(of: type, in: write.transaction.catalog)?.row() ?? RowBuffer(entry)
+    for (name, value) in values {
+      guard let column = entry[name], let slot = entry.slot(of: column.id), case .scalar(let wanted) = column.schema.kind
+      else { throw .unknownProperty(name, of: type) }
+      if column.schema.derivation != nil { throw .derivedIsFixed(type: type, property: name) }
+      guard value.isNull ? column.schema.mayBeNull : value.fits(wanted) else {
+        throw StoreError(
+          .typeMismatch, "'\(type).\(name)' is \(wanted.rawValue), and was given \(value).",
+          details: ["type": type, "property": name])
+      }
+      try write.checkLink(value, column.schema)
+      row.set(slot, value)
+    }
+    defer { didChangeEverything() }
+    do throws(StorageError) {
+      let key = try write.insert(row)
+      return DynamicObject(store: self, id: ObjectID(type: type, key: key), table: entry.id)
+    } catch {
+      let key = entry.primaryKey.flatMap { values[$0.schema.name] }
+      throw StoreError(error, in: write.transaction.catalog, type: type, value: key)
+    }
+  }
+}

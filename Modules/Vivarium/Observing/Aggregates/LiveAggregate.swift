@@ -1,0 +1,133 @@
+import Notifications
+import QueryModel
+import StoreValues
+
+/// A number that can be kept of results: `.count`, `.sum(of:)`, `.average(of:)`, `.min(of:)`, `.max(of:)`. See
+/// `Results.observe(_:_:)`.
+public struct LiveAggregate<Root: Model, Value> {
+  enum Function { case count, sum, average, least, greatest }
+
+  let function: Function
+  let path: PartialKeyPath<Root>?
+  /// Makes the number of what storage says. `.overflow` when it does not fit its type.
+  let convert: (StoreValues.Value) throws(StoreError) -> Value
+}
+
+extension LiveAggregate where Value == Int {
+  /// How many there are.
+  public static var count: Self {
+    Self(function: .count, path: nil) { value throws(StoreError) in Int(persisted: value) ?? 0 }
+  }
+}
+
+extension LiveAggregate {
+  /// The sum of a property, 0 over nothing; null is passed over. Reals are added up exactly and rounded once, so that the sum
+  /// does not depend on the way it came about; it may differ from `Results.sum(of:)` in the last digit.
+  public static func sum(of path: KeyPath<Root, Value>) -> Self where Value: Scalar & Numeric {
+    Self(function: .sum, path: path) { value throws(StoreError) in try Results<Root>.sum(value, path) }
+  }
+
+  /// The mean of a property; nil over nothing.
+  public static func average<V: Scalar & Numeric>(of path: KeyPath<Root, V>) -> Self where Value == Double? {
+    Self(function: .average, path: path) { value throws(StoreError) in Double(persisted: value) }
+  }
+
+  /// The mean of an optional property; null is passed over.
+  public static func average<V: Scalar & Numeric>(of path: KeyPath<Root, V?>) -> Self where Value == Double? {
+    Self(function: .average, path: path) { value throws(StoreError) in Double(persisted: value) }
+  }
+
+  /// The least value of a number or date; nil over nothing. Null and NaN are passed over.
+  public static func min<V: Scalar & Comparable>(of path: KeyPath<Root, V>) -> Self where Value == V? {
+    Self(function: .least, path: path) { value throws(StoreError) in V(persisted: value) }
+  }
+
+  /// As of a property that is no optional; null is passed over.
+  public static func min<V: Scalar & Comparable>(of path: KeyPath<Root, V?>) -> Self where Value == V? {
+    Self(function: .least, path: path) { value throws(StoreError) in V(persisted: value) }
+  }
+
+  /// The greatest value of a number or date; nil over nothing. Null and NaN are passed over.
+  public static func max<V: Scalar & Comparable>(of path: KeyPath<Root, V>) -> Self where Value == V? {
+    Self(function: .greatest, path: path) { value throws(StoreError) in V(persisted: value) }
+  }
+
+  /// As of a property that is no optional; null is passed over.
+  public static func max<V: Scalar & Comparable>(of path: KeyPath<Root, V?>) -> Self where Value == V? {
+    Self(function: .greatest, path: path) { value throws(StoreError) in V(persisted: value) }
+  }
+}
+
+/// What an observer of a number hears.
+public enum AggregateChange<Value> {
+  /// The number when it is first there: once, before everything else, never inside the call that observes.
+  case initial(Value)
+  /// Another number, what it was at the last call that had one (the same where it fits its type again), and how it came
+  /// about: the versions, who wrote, and where. Positions, identities and members are empty.
+  case update(Value, was: Value, details: ChangeDetails)
+  /// `.overflow`: it does not fit its type, until a later call says otherwise. Everything else is the last call.
+  case error(StoreError)
+
+  /// The number; nil for an error.
+  public var value: Value? {
+    switch self {
+    case .initial(let value), .update(let value, _, _): value
+    case .error: nil
+    }
+  }
+
+  /// How an update came about; nil for the others.
+  public var details: ChangeDetails? {
+    if case .update(_, _, let details) = self { details } else { nil }
+  }
+}
+
+extension Results {
+  /// Runs `block` on the store's context with a number of these results once it is there, and then whenever it is another one,
+  /// whoever made it so.
+  ///
+  /// ```swift
+  /// let open = store.objects(Order.self).where { $0.isPaid == false }
+  /// token = open.observe(.sum(of: \.price)) { change in
+  ///   if let sum = change.value { total.text = "\(sum)" }
+  /// }
+  /// ```
+  ///
+  /// It is kept by difference, off the caller: a commit costs the rows it touched, O(log n) each. Where `upkeep` is not
+  /// `.rowByRow` it costs what the results cost, and then as much as they are large. Equal questions share what keeps them.
+  /// All else is as with `observe(_:)`. Keep the token, and stop it in the end.
+  public func observe<Value>(
+    _ aggregate: LiveAggregate<Element, Value>, isolation: isolated (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (AggregateChange<Value>) -> Void
+  ) -> NotificationToken {
+    if let refused = store.tokenElsewhere(fileID, line) { return refused }
+    store.bind(isolation)
+    let question = Result { () throws(StoreError) in try AggregateQuestion(aggregate, of: state) }
+    var last: (stored: StoreValues.Value, value: Value)?
+    // Of the last call, where the notifier has told since of what left the number as it is.
+    var lastVersion: Version?
+    // Whether the last call said that there is no number.
+    var isOver = false
+    return store.observe(question, state, fileID, line) { told, details in
+      do throws(StoreError) {
+        let stored = try told.get()
+        if let last, last.stored == stored, !isOver {
+          lastVersion = lastVersion ?? details?.fromVersion
+          return
+        }
+        defer { lastVersion = nil }
+        let value = try aggregate.convert(stored)
+        isOver = false
+        defer { last = (stored, value) }
+        guard let before = last, let details else { return block(.initial(value)) }
+        let whole = ChangeDetails(details, from: lastVersion ?? details.fromVersion)
+        block(.update(value, was: before.value, details: whole))
+      } catch {
+        if isOver, error.code == .overflow { return }
+        isOver = true
+        lastVersion = nil
+        block(.error(error))
+      }
+    }
+  }
+}

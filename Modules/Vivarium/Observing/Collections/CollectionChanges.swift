@@ -1,0 +1,116 @@
+import ChangeTracker
+import Notifications
+import StorageInterface
+
+/// The changes of results as an asynchronous sequence: first the results, then what changed each time since the element
+/// before.
+///
+/// ```swift
+/// for await change in store.objects(Item.self).changes { show(change) }
+/// ```
+///
+/// Nothing piles up and nothing is lost: what happens while nobody asks is one net change set when somebody does. The store
+/// moves when an element is asked for, so the results of an element stay what it says until the next suspension. Ends
+/// with the task, or after an error.
+public struct CollectionChanges<Object: Model>: AsyncSequence {
+  public typealias Element = CollectionChange<Results<Object>>
+  public typealias Failure = Never
+
+  let results: Results<Object>
+
+  public func makeAsyncIterator() -> Iterator { Iterator(results) }
+
+  /// One observation, from its first `next()` to its release.
+  public final class Iterator: AsyncIteratorProtocol {
+    private let results: Results<Object>
+    private var observer: ResultObserver?
+    private var isAsking = false
+    private var isDone = false
+    private var found: Element?
+    private var waiter: CheckedContinuation<Void, Never>?
+
+    init(_ results: Results<Object>) { self.results = results }
+
+    public func next() async -> Element? { await next(isolation: nil) }
+
+    /// The next element; nil once the task is cancelled or an error was told.
+    public func next(isolation actor: isolated (any Actor)?) async -> Element? {
+      let store = results.store
+      if observer == nil { begin(in: store, actor) }
+      while !isDone, !Task.isCancelled {
+        if store.mayTell {
+          isAsking = true
+          store.deliver(.none)
+          isAsking = false
+        } else {
+          store.missedTurn = true
+        }
+        if let found {
+          self.found = nil
+          return found
+        }
+        let place = store.deliveryPlace()
+        guard place.takesTurns else { return end(with: .noContext) }
+        await withTaskCancellationHandler {
+          await withCheckedContinuation(isolation: actor) { waiter = $0 }
+        } onCancel: {
+          place.wake()
+        }
+      }
+      stop()
+      return nil
+    }
+
+    private func begin(in store: Store, _ actor: isolated (any Actor)?) {
+      store.bind(actor)
+      let remade = results.state.remaking
+      let made = store.add(results.state, .success(nil)) { [unowned self] content, store in
+        switch content {
+        case .initial: found = .initial(Results(remade(store)))
+        case .total: break  // not of change sets
+        case .error(let error): found = end(with: error)
+        case .update(let change):
+          found = .update(
+            Results(remade(store)), deletions: change.changes.deletions, insertions: change.changes.insertions,
+            modifications: ChangedRows(change.changes, ChangeDetails(Object._$name, change, own: store.origin)))
+        }
+      }
+      made.isListening = { [unowned self] in isAsking }
+      store.waiters[ObjectIdentifier(self)] = { [unowned self] in
+        let waiting = waiter
+        waiter = nil
+        waiting?.resume()
+      }
+      observer = made
+    }
+
+    private func end(with error: StoreError) -> Element {
+      isDone = true
+      return .error(error)
+    }
+
+    private func stop() {
+      guard let observer else { return }
+      observer.flag.stop()
+      observer.observation.map(results.store.shared.results.stop)
+      results.store.waiters[ObjectIdentifier(self)] = nil
+      results.store.endStopped()
+    }
+
+    deinit {
+      // Whoever iterates lets go of the iterator, in the context where it iterated.
+      stop()
+    }
+  }
+}
+
+extension Results {
+  /// The results, and then their changes, for `for await` in the store's context.
+  public var changes: CollectionChanges<Element> { CollectionChanges(results: self) }
+}
+
+extension StoreError {
+  static let noContext = StoreError(
+    .wrongContext, "The store has no actor, queue or run loop to wait in.",
+    remedy: "Open it in an actor, or observe with a block and call 'refresh()'.")
+}

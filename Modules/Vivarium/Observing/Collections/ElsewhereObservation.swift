@@ -1,0 +1,85 @@
+import Dispatch
+import Notifications
+import StorageInterface
+
+// An observation in another context than its maker's has a store of its own there. It begins at once, while that store is still
+// nobody's, so that the token is as good as any from the first moment: for writes of which it is not to be told, and for authors
+// that it ignores. Then the store is handed over to its context, and tells there.
+
+/// A store on the way to its context.
+private struct TransferredStore: @unchecked Sendable {
+  // Sound because the store was made in the function that makes this, which gives it to the context in its last step and never
+  // touches it again: one thread at a time has it, and the queue or the actor orders the two. What else knows it by then, the
+  // notifier and the token, is for any thread and does not call the store, which belongs to no context and so takes no turns,
+  // until it settles.
+  let store: Store
+}
+
+/// What is told in an actor's own turn.
+private struct TransferredNews<News>: @unchecked Sendable {
+  // Sound because it never leaves the thread: `tell` makes it and opens it inside itself, on the actor, and waits for nothing
+  // in between. The checker knows only that the closure it is opened in is the actor's.
+  let news: News
+}
+
+extension Actor {
+  /// Tells a block of the actor's. Only in a turn that a store takes on the actor: a store that was handed to it takes them nowhere
+  /// else, and blocks cannot carry it off, for it is not Sendable.
+  nonisolated func tell<News>(_ news: News, _ block: @Sendable (isolated Self, News) -> Void) {
+    let told = TransferredNews(news: news)
+    assumeIsolated { block($0, told.news) }
+  }
+}
+
+extension Store {
+  /// A store of the same file that belongs to nobody yet. It reads the newest version, so that nothing committed from now on is
+  /// missed.
+  private func sibling(_ fileID: StaticString, _ line: UInt) throws(StoreError) -> Store {
+    let shared = shared
+    let snapshot = try storing { () throws(StorageError) in try shared.engine.beginRead() }
+    return try Store(configuration, shared, home: .manual, place: "\(fileID):\(line)", snapshot: snapshot)
+  }
+
+  /// Observes on a serial queue, in a store of its own there. `begin` runs here, and must leave it to the store to tell.
+  func observe(
+    on queue: DispatchQueue, _ fileID: StaticString, _ line: UInt, _ begin: (Store) -> NotificationToken,
+    fail: @escaping @Sendable (StoreError) -> Void
+  ) -> NotificationToken {
+    do throws(StoreError) {
+      let store = try sibling(fileID, line)
+      let token = begin(store)
+      let handed = TransferredStore(store: store)
+      queue.setSpecific(key: Store.currentQueue, value: ObjectIdentifier(queue))
+      queue.async { handed.store.settle(in: .queue(queue)) }
+      return token
+    } catch {
+      queue.async { fail(error) }
+      return .ended(fileID, line)
+    }
+  }
+
+  /// Observes on an actor, in a store of its own there. The actor is kept until it has the store, and by the observation.
+  func observe<A: Actor>(
+    on actor: A, _ fileID: StaticString, _ line: UInt, _ begin: (Store) -> NotificationToken,
+    fail: @escaping @Sendable (isolated A, StoreError) -> Void
+  ) -> NotificationToken {
+    do throws(StoreError) {
+      let store = try sibling(fileID, line)
+      let token = begin(store)
+      let handed = TransferredStore(store: store)
+      Task { await Store.settle(handed, on: actor) }
+      return token
+    } catch {
+      Task { await Store.tell(actor, error, fail) }
+      return .ended(fileID, line)
+    }
+  }
+
+  private static func settle(_ handed: TransferredStore, on actor: isolated some Actor) {
+    handed.store.settle(in: .actor(actor))
+  }
+
+  private static func tell<A: Actor>(
+    _ actor: isolated A, _ error: StoreError, _ block: @Sendable (isolated A, StoreError) -> Void
+  ) { block(actor, error) }
+}

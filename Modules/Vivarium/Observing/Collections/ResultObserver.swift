@@ -1,0 +1,92 @@
+import ChangeTracker
+import Notifications
+import StorageInterface
+import Synchronization
+
+/// One observation of a collection, as its store keeps it: what the notifier knows of it, and the block.
+final class ResultObserver {
+  /// nil when the question is wrong, and there is nothing but that to tell.
+  let observation: ResultObservation?
+  let flag: StopFlag
+  /// What the collection is by itself, for results that read through the same view.
+  let description: ResultDescription?
+  /// The same of one that depends on other objects, and so on the version.
+  var bound: BoundDescription?
+  /// Runs the block; the store is the one that keeps this.
+  let block: (Content, Store) -> Void
+  var fault: StoreError?
+  /// Whether the observer wants to hear in this turn: one that is asked for its changes does when it is asked.
+  var isListening: () -> Bool = { true }
+  /// How long it rests after each call; nil: not at all.
+  var throttle: Duration?
+  /// Whether it was told anything.
+  private(set) var hasHeard = false
+  /// Until when it rests.
+  private var rest: ContinuousClock.Instant?
+  /// When the turn at the end of the rest is due that was asked for.
+  private var awakening: ContinuousClock.Instant?
+  /// Whether it wants to see deleted and modified objects as they were.
+  var keepsOldValues = false
+
+  enum Content {
+    case initial
+    case update(ResultChange)
+    case total(TotalChange)
+    case error(StoreError)
+  }
+
+  init(
+    _ observation: ResultObservation?, _ flag: StopFlag, _ description: ResultDescription?, fault: StoreError?,
+    _ block: @escaping (Content, Store) -> Void
+  ) {
+    self.observation = observation
+    self.flag = flag
+    self.description = description
+    self.fault = fault
+    self.block = block
+  }
+
+  var isActive: Bool { flag.isActive }
+
+  /// Whether it hears in this turn. One that rests has the place woken when it is rested, and is told all at once then; when
+  /// somebody `waits` for what is due, it is told with the others.
+  func hears(waits: Bool, at place: DeliveryPlace) -> Bool {
+    guard isListening() else { return false }
+    guard let rest, !waits else { return true }
+    let now = ContinuousClock.now
+    if now >= rest { return true }
+    if awakening.map({ $0 <= now }) ?? true {
+      // A little more, so that it is over by any clock.
+      let left = now.duration(to: rest) + .milliseconds(1)
+      awakening = now + left
+      place.wake(after: left)
+    }
+    return false
+  }
+
+  /// It was just told something.
+  func didHear() {
+    hasHeard = true
+    guard let throttle else { return }
+    rest = .now + throttle
+    awakening = nil
+  }
+}
+
+/// Keeps a store for as long as a token observes it, and lets go of it on the store's context.
+final class StoreAnchor: @unchecked Sendable {
+  // Sound because the store is touched through this by a turn of the store's own context alone, but for a constant that is
+  // for any thread, and else only kept; and the last reference is let go of by that turn, or, where none is taken, by
+  // whoever is the last to have one, who then is alone with it.
+  private let store: Store
+
+  init(_ store: Store) { self.store = store }
+
+  static func release(_ anchor: StoreAnchor?) {
+    guard let anchor else { return }
+    // A constant of the store's, and for any thread.
+    let home = anchor.store.watchStops.home.withLock { $0 }
+    // Nobody else may ever call the store: what the observer kept is let go of, and turns come another way from here on.
+    home.schedule { anchor.store.endStopped() }
+  }
+}

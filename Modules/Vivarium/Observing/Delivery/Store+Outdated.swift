@@ -1,0 +1,59 @@
+import Notifications
+import StorageInterface
+
+// A newer program, or a newer store of this one, migrates the file while this store is open: what this one knows of columns
+// is over. It reads on in its version and cannot write, and who observes is told.
+
+extension Store {
+  /// Reads this snapshot from now on. `.newerSchema`, for good, where it is of a file that a newer program has migrated; the
+  /// snapshot has ended then, and nobody is told yet.
+  func follow(_ next: any ReadTransaction) throws(StoreError) {
+    if let refusal = configuration.refusal(of: next.catalog) {
+      next.end()
+      outdated = refusal
+      throw refusal
+    }
+    move(to: next)
+  }
+
+  /// Looks whether a newer program has migrated the file, and stays where it is.
+  func lookAhead() {
+    guard outdated == nil, let newest = try? shared.engine.beginRead() else { return }
+    outdated = configuration.refusal(of: newest.catalog)
+    newest.end()
+  }
+
+  /// Tells all who observe why they will hear nothing more: each once, and last. Observers of the store have no word for
+  /// it, and hear that there is a version which they do not see.
+  func tellOutdated(_ error: StoreError) {
+    let wasDelivering = isDelivering
+    isDelivering = true
+    defer { isDelivering = wasDelivering }
+    // What this store wrote itself before.
+    checkCommittedProperties()
+    tellChange()
+    if !isOutdatedTold {
+      isOutdatedTold = true
+      misuse(error)
+      tell(.refreshRequired, of: (try? shared.engine.latestVersion()) ?? snapshot.version.next)
+    }
+    endObservations(error)
+    tellFaults()
+  }
+
+  /// From now on observers have an error to tell, and the notifier keeps nothing for them.
+  private func endObservations(_ error: StoreError) {
+    for observer in resultObservers where observer.isActive && observer.fault == nil {
+      observer.fault = error
+      observer.observation.map(shared.results.stop)
+    }
+    // As they are told of everything else: in the order in which they began.
+    let watching = watchObservers.values.sorted { ($0.watch?.number ?? 0) < ($1.watch?.number ?? 0) }
+    watchObservers = [:]
+    for observer in watching where observer.flag.isActive {
+      observer.fault = error
+      observer.watch.map(shared.results.stop)
+      faultyObservers.append(observer)
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import Notifications
+import StorageInterface
+import StoreValues
+import Synchronization
+
+extension Store {
+  /// Runs blocks on the store's context, from any thread; nil where the store has none to run them.
+  package var scheduler: (@Sendable (@escaping @Sendable () -> Void) -> Void)? {
+    let home = home
+    if case .manual = home { return nil }
+    return { home.schedule($0) }
+  }
+
+  /// Tells observers what is ready, without waiting for anything: for one that listens only when it is asked. Nothing
+  /// inside a write or an observer's block.
+  package func deliverReady() {
+    guard mayTell, !isTellingPropertyObserver else { return }
+    deliver(.none)
+  }
+
+  /// Suspends until the store is at a version or a later one, and its observers were told of it, first calls
+  /// included; without a version, of the newest one there is now. For tests, and for who goes on where the interface
+  /// is up to date.
+  ///
+  /// ```swift
+  /// try background.write { try background.add(Dog(name: "Rex")) }
+  /// try await store.waitUntilNotified(of: background.version)
+  /// ```
+  ///
+  /// It does not wait for observers that rest (`throttle`), and with `autorefresh` off, or after `invalidate()`, it
+  /// refreshes. Not to be called in a write. `.wrongContext` where the store takes no turns by itself, and `refresh()`
+  /// does the same; `.newerSchema` once a newer program has migrated the file, whose versions never come here; `.cancelled`.
+  public func waitUntilNotified(
+    of version: Version? = nil, isolation: isolated (any Actor)? = #isolation
+  ) async throws(StoreError) {
+    let newest: Version
+    if let version { newest = version } else {
+      newest = try storing { () throws(StorageError) in try shared.engine.latestVersion() }
+    }
+    while true {
+      if !configuration.autorefresh || isInvalidated { refresh() }
+      if isTold(of: newest) { return }
+      if let outdated { throw outdated }
+      if Task.isCancelled { throw StoreError(.cancelled, "The task that waited to be notified was cancelled.") }
+      try await untilTurn(isolation: isolation)
+    }
+  }
+
+  private func isTold(of version: Version) -> Bool {
+    // Observers of the store are told even where nobody else is.
+    guard notifiedVersion >= version, snapshot.version >= version, !isInvalidated else { return false }
+    // Those of objects and collections may be new and have their first call before them, or a change that was
+    // committed before they began.
+    if place?.isStarting == true { return false }
+    if watchObservers.values.contains(where: { $0.flag.isActive && $0.watch?.isPending == true }) { return false }
+    return resultObservers.allSatisfy { !$0.isActive || $0.hasHeard || !$0.isListening() }
+  }
+
+  /// Suspends until the store has had a turn, or the task is cancelled. The caller is of the store's context.
+  /// `.wrongContext` where the store takes no turns by itself.
+  package func untilTurn(isolation: isolated (any Actor)?) async throws(StoreError) {
+    let hadTurns = scheduler != nil
+    bind(isolation)
+    if scheduler == nil { throw .noContext }
+    let waiting = TurnWaiting()
+    waiters[ObjectIdentifier(waiting)] = { waiting.end() }
+    // No turn came for what was committed before the store had a context to take it in.
+    if !hadTurns { scheduleTurnIfBehind() }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation(isolation: isolation) { waiting.begin($0) }
+    } onCancel: {
+      waiting.end()
+    }
+    waiters[ObjectIdentifier(waiting)] = nil
+  }
+}
+
+/// Someone who waits for a turn, or for the end of their task: whichever comes first. Any thread.
+private final class TurnWaiting: Sendable {
+  private enum Phase {
+    case before
+    case waiting(CheckedContinuation<Void, Never>)
+    case over
+  }
+
+  private let phase = Mutex(Phase.before)
+
+  func begin(_ continuation: CheckedContinuation<Void, Never>) {
+    let isOver = phase.withLock { phase in
+      if case .over = phase { return true }
+      phase = .waiting(continuation)
+      return false
+    }
+    if isOver { continuation.resume() }
+  }
+
+  func end() {
+    let waiting: CheckedContinuation<Void, Never>? = phase.withLock { phase in
+      defer { phase = .over }
+      if case .waiting(let continuation) = phase { return continuation }
+      return nil
+    }
+    waiting?.resume()
+  }
+}

@@ -1,0 +1,68 @@
+import ChangeTracker
+import Notifications
+import StorageInterface
+import StoreValues
+import Synchronization
+
+/// One observation of an object or a list, as its store keeps it.
+final class WatchObserver {
+  /// nil when there is nothing to tell but an error.
+  let watch: ObjectWatch?
+  let flag: StopFlag
+  /// Compares, and runs the block where there is something to say.
+  let tell: (WatchOffer, Store) -> Void
+  /// The observer knows what the store reads now: after a write of which it is not told.
+  let rebase: (Store) -> Void
+  let fail: (StoreError) -> Void
+  var fault: StoreError?
+
+  init(
+    _ watch: ObjectWatch?, _ flag: StopFlag, fault: StoreError? = nil, tell: @escaping (WatchOffer, Store) -> Void,
+    rebase: @escaping (Store) -> Void, fail: @escaping (StoreError) -> Void
+  ) {
+    self.watch = watch
+    self.flag = flag
+    self.fault = fault
+    self.tell = tell
+    self.rebase = rebase
+    self.fail = fail
+  }
+}
+
+/// Says that some observer was stopped, until somebody asks; and where the store is that has to know. Any thread.
+final class StopSignal: Sendable {
+  private let raised = Atomic(false)
+  /// The store's context. Observers may be there before it has one.
+  let home: Mutex<DeliveryContext>
+
+  init(_ home: DeliveryContext) { self.home = Mutex(home) }
+
+  func raise() { raised.store(true, ordering: .releasing) }
+  func take() -> Bool { raised.exchange(false, ordering: .acquiringAndReleasing) }
+}
+
+extension Store {
+  /// Registers it, and makes the token that keeps it.
+  func add(_ observer: WatchObserver, _ fileID: StaticString, _ line: UInt) -> NotificationToken {
+    let place = deliveryPlace()
+    if observers.isEmpty, resultObservers.isEmpty, watchObservers.isEmpty, writing == nil {
+      notifiedVersion = snapshot.version
+    }
+    if observer.fault == nil { observer.fault = outdated }
+    if observer.fault == nil, let watch = observer.watch {
+      watchObservers[ObjectIdentifier(watch)] = observer
+      shared.results.observe(watch)
+    } else {
+      faultyObservers.append(observer)
+      place.wake()
+    }
+    let (notifier, watch, flag, stops) = (shared.results, observer.watch, observer.flag, watchStops)
+    let anchor = StoreAnchor(self)
+    return NotificationToken(fileID: fileID, line: line, subject: watch) {
+      flag.stop()
+      stops.raise()
+      if let watch { notifier.stop(watch) }
+      StoreAnchor.release(anchor)
+    }
+  }
+}

@@ -1,0 +1,251 @@
+import ChangeTracker
+import Notifications
+import StorageInterface
+import StoreValues
+
+extension Model {
+  /// Runs `block` on the store's context when properties of this object have other values, whoever changed them, and once
+  /// when it is deleted. Several commits come as one call, with the values of the last call and those of now.
+  ///
+  /// ```swift
+  /// token = jane.observe { change in
+  ///   if case .change(let properties) = change { for p in properties { print(p.name, p.oldValue, p.newValue) } }
+  /// }
+  /// ```
+  ///
+  /// The object must be in a store, and not only in a write that is open; else the block hears an error. Any number of
+  /// objects may be observed: a commit costs what it changed, not how many there are. Keep the token, and stop it in the
+  /// end.
+  public func observe(
+    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    _ block: @escaping (ObjectChange) -> Void
+  ) -> NotificationToken {
+    if let refused = store?.tokenElsewhere(fileID, line) { return refused }
+    store?.bind(isolation)
+    let names = Self._$schema.properties.filter(\.isStored).map(\.name)
+    return watch(Result { () throws(StoreError) in try observed()?.only(names) }, fileID, line, block)
+  }
+
+  /// The same for some properties: others are neither told nor a reason to be called. Deletion always is.
+  public func observe(
+    keyPaths: [PartialKeyPath<Self>], isolation: isolated (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (ObjectChange) -> Void
+  ) -> NotificationToken {
+    if let refused = store?.tokenElsewhere(fileID, line) { return refused }
+    store?.bind(isolation)
+    let filter = Result { () throws(StoreError) -> ResultFilter? in
+      try observed()?.only(keyPaths.map { path throws(StoreError) in
+        guard let name = Self.propertyName(of: path) else { throw .notAProperty(path, Self._$name) }
+        return name
+      })
+    }
+    return watch(filter, fileID, line, block)
+  }
+
+  /// The same by names, also of what the object leads to: `["status", "dogs.name"]`. A change behind a link is told as one of
+  /// the link, whose value is the same. An inverse is told when other objects point here, with the first of them as its
+  /// value. `.unknownProperty` for what leads nowhere.
+  public func observe(
+    observingProperties names: [String], isolation: isolated (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (ObjectChange) -> Void
+  ) throws(StoreError) -> NotificationToken {
+    try store?.checkContext("observe")
+    store?.bind(isolation)
+    return watch(.success(try observed()?.only(names)), fileID, line, block)
+  }
+
+  /// The same for all properties but some. `.unknownProperty` for names that are none.
+  public func observe(
+    ignoringProperties names: [String], isolation: isolated (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (ObjectChange) -> Void
+  ) throws(StoreError) -> NotificationToken {
+    try store?.checkContext("observe")
+    store?.bind(isolation)
+    var filter = try observed()?.ignoring(names)
+    filter?.paths = []
+    filter?.others = []
+    return watch(.success(filter), fileID, line, block)
+  }
+
+  private func observed() -> ObservedProperties? {
+    context.flatMap { ObservedProperties(Self._$name, in: $0.store) }
+  }
+
+  /// The ordinals of inverses that are one object or none.
+  private static var inversesToOne: [Int] { _$schema.properties.indices.filter { isInverseToOne($0) } }
+
+  private static func isInverseToOne(_ ordinal: Int) -> Bool {
+    _$schema.properties[ordinal].isInverse && type(of: _$keyPaths[ordinal]).valueType is any ToOneEnd.Type
+  }
+
+  /// Whether a property is an inverse that is one object or none.
+  static func isInverseToOne(_ name: String) -> Bool {
+    _$schema.properties.firstIndex { $0.name == name }.map { isInverseToOne($0) } ?? false
+  }
+
+  private func watch(
+    _ filter: Result<ResultFilter?, StoreError>, _ fileID: StaticString, _ line: UInt,
+    _ block: @escaping (ObjectChange) -> Void
+  ) -> NotificationToken {
+    guard let context else {
+      block(.error(StoreError(.wrongStore, "A \(Self._$name) that is in no store cannot be observed by a store.")))
+      let token = NotificationToken(fileID: fileID, line: line) {}
+      token.stop()
+      return token
+    }
+    let store = context.store
+    let flag = StopFlag()
+    do throws(StoreError) {
+      try context.check(_$key)
+      guard let filter = try filter.get() else { throw .unknownType(Self._$name) }
+      guard try storing({ () throws(StorageError) in try store.snapshot.contains(context.table, ObjectKey(_$key)) }) else {
+        throw StoreError(
+          .alreadyInWrite, "The \(Self._$name) object was added in the open write, and nobody hears of a write before its end.",
+          remedy: "Observe it after the commit.")
+      }
+      let properties = ObservedValues(context, _$key, filter, inversesToOne: Self.inversesToOne)
+      let watch = ObjectWatch(
+        .properties(filter), table: context.table, key: ObjectKey(_$key), at: store.snapshot.version,
+        lists: properties.lists(), members: properties.members(), identity: context.identity(of: _$key),
+        store.deliveryPlace())
+      let observer = WatchObserver(
+        watch, flag,
+        tell: { offer, store in
+          switch offer.content {
+          case .initial: break
+          case .deleted: block(.deleted)
+          case .failed(let error): block(.error(StoreError(error)))
+          case .touched(let touched, let leading, let elements):
+            properties.key = offer.watch.key.rawValue
+            var changes = properties.changes(offer.known, touched, leading, elements)
+            if changes.isEmpty { break }
+            let details = ChangeDetails(offer, own: store.origin)
+            for i in changes.indices { changes[i].details = details }
+            block(.change(changes))
+          }
+        },
+        rebase: { _ in
+          properties.key = watch.key.rawValue
+          properties.read()
+        }, fail: { block(.error($0)) })
+      return store.add(observer, fileID, line)
+    } catch {
+      let observer = WatchObserver(
+        nil, flag, fault: error, tell: { _, _ in }, rebase: { _ in }, fail: { block(.error($0)) })
+      return store.add(observer, fileID, line)
+    }
+  }
+}
+
+extension ModelContext {
+  /// The primary key of an object, and where it is found; nil for a type without one.
+  fileprivate func identity(of key: Int64) -> (index: IndexID, value: Value)? {
+    guard let primaryKey, let primaryIndex else { return nil }
+    return (primaryIndex, value(key, primaryKey))
+  }
+}
+
+/// The values of an object that its observer was told last. Confined to the store's context, and keeps no store.
+private final class ObservedValues {
+  private unowned let context: ModelContext
+  /// Another object's, once one with the same primary key took the place of one that was deleted.
+  var key: Int64
+  private let filter: ResultFilter
+  private let inversesToOne: [Int]
+  /// By ordinal; null where it is not watched or no scalar.
+  private var values: [Value] = []
+
+  init(_ context: ModelContext, _ key: Int64, _ filter: ResultFilter, inversesToOne: [Int]) {
+    self.context = context
+    self.key = key
+    self.filter = filter
+    self.inversesToOne = inversesToOne
+    read()
+  }
+
+  private func isWatched(_ ordinal: Int) -> Bool {
+    let property = context.properties[ordinal]
+    if let origin = property.origin { return filter.paths.contains { $0.hops.first?.followedBack == origin } }
+    return property.schema.isScalar && filter.properties.contains(property.column.property)
+  }
+
+  /// The value of a scalar; of an inverse, the first object that points here.
+  private func value(_ property: ModelContext.BoundProperty, in reading: any StorageReading) -> Value {
+    if let origin = property.origin {
+      return ((try? reading.firstSource(of: ObjectKey(key), through: origin)) ?? nil).map { .link($0) } ?? .null
+    }
+    return (try? reading.value(property.column, ObjectKey(key))) ?? .null
+  }
+
+  /// Whether anything of the objects that an inverse leads to counts.
+  private func looksBehind(_ inverse: ModelContext.BoundProperty) -> Bool {
+    filter.paths.contains { path in
+      guard let origin = inverse.origin, path.hops.first?.followedBack == origin else { return false }
+      return path.hops.count > 1 || path.properties != path.backlinks
+    }
+  }
+
+  /// As they are in the version that the store is at: what an open write does is told after its commit.
+  func read() {
+    let snapshot = context.store.snapshot
+    values = context.properties.enumerated().map { ordinal, property in
+      isWatched(ordinal) ? value(property, in: snapshot) : .null
+    }
+  }
+
+  /// The watched lists as they are.
+  func lists() -> [PropertyID: NetListChanges] {
+    collections { schema, count in schema.isList ? NetListChanges(count: count) : nil }
+  }
+
+  /// The watched sets and maps as they are.
+  func members() -> [PropertyID: NetMemberChanges] {
+    collections { schema, count in schema.isList ? nil : NetMemberChanges(count: count, isMap: schema.isMap) }
+  }
+
+  private func collections<T>(_ make: (PropertySchema, Int) -> T?) -> [PropertyID: T] {
+    var made: [PropertyID: T] = [:]
+    for property in context.properties where property.schema.isCollection {
+      guard filter.properties.contains(property.column.property) else { continue }
+      let count = try? context.store.snapshot.elementCount(property.column, ObjectKey(key))
+      made[property.column.property] = make(property.schema, count ?? 0)
+    }
+    return made
+  }
+
+  /// What is different now, in the order of the model; from then on that is what was told. `known` is what the observer
+  /// knows though it was not told.
+  func changes(
+    _ known: [PropertyID: Value], _ touched: PropertySet, _ leading: PropertySet,
+    _ collections: [PropertyID: WatchOffer.ElementsOffer]
+  ) -> [PropertyChange] {
+    var changes: [PropertyChange] = []
+    for (ordinal, property) in context.properties.enumerated() {
+      let id = property.column.property
+      if isWatched(ordinal), let value = known[id] { values[ordinal] = value }
+      guard touched.contains(id) || leading.contains(id) else { continue }
+      if property.schema.isInverse {
+        guard isWatched(ordinal) else { continue }
+        let value = value(property, in: context.store.reading)
+        // Another object that points here too changes nothing, where only the first counts.
+        if value == values[ordinal], inversesToOne.contains(ordinal), !looksBehind(property) { continue }
+        changes.append(PropertyChange(name: property.schema.name, oldValue: values[ordinal], newValue: value, elements: nil))
+        values[ordinal] = value
+      } else if property.schema.isScalar {
+        let value = isWatched(ordinal) ? context.value(key, ordinal) : .null
+        if value == values[ordinal], !leading.contains(id) { continue }
+        changes.append(PropertyChange(name: property.schema.name, oldValue: values[ordinal], newValue: value, elements: nil))
+        values[ordinal] = value
+      } else {
+        let found = collections[id]
+        if found?.positions.isEmpty == true, !leading.contains(id) { continue }
+        let set = found?.positions ?? ChangeSet()
+        let elements = ElementChanges(
+          deletions: set.deletions, insertions: set.insertions, modifications: set.modifications,
+          members: found?.members ?? ChangedMembers())
+        changes.append(PropertyChange(name: property.schema.name, oldValue: nil, newValue: nil, elements: elements))
+      }
+    }
+    return changes
+  }
+}

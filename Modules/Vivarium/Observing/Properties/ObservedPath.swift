@@ -1,0 +1,110 @@
+import StorageInterface
+import StoreValues
+
+/// What an observer follows from an object: properties over to-one links, or whatever a key path reads.
+enum ObservedPath<Root: Model> {
+  /// By their places in the models on the way.
+  case properties([Int])
+  case reads(PartialKeyPath<Root>)
+
+  /// What lies at the end; nil for null, and where a link on the way is null.
+  func value(of root: Root) -> Any? {
+    switch self {
+    case .reads(let path): return Value.unwrapped(root[keyPath: path])
+    case .properties(let ordinals):
+      var places: [PathPlace] = []
+      return walk(root, ordinals, &places)
+    }
+  }
+
+  /// The same with the properties that were read.
+  func follow(_ root: Root) -> FollowedPath {
+    root.store?.pathReadCount += 1
+    switch self {
+    case .properties(let ordinals):
+      var places: [PathPlace] = []
+      let value = walk(root, ordinals, &places)
+      return FollowedPath(value: ObservedValue(value), places: places, hooks: (value as? any HookedCollection)?.hooks)
+    case .reads(let path):
+      guard let store = root.store else { return FollowedPath(value: .nothing, places: [], hooks: nil) }
+      let (value, places) = store.tracing { ObservedValue(root[keyPath: path]) }
+      return FollowedPath(value: value, places: places, hooks: nil)
+    }
+  }
+
+  private func walk(_ root: Root, _ ordinals: [Int], _ places: inout [PathPlace]) -> Any? {
+    var value: Any? = root
+    for ordinal in ordinals {
+      guard let object = value as? any Model else { return nil }
+      places.append(PathPlace(object, ordinal))
+      value = object.value(at: ordinal)
+    }
+    return value
+  }
+}
+
+/// A path that was followed.
+struct FollowedPath {
+  let value: ObservedValue
+  let places: [PathPlace]
+  /// Of the collection in memory that it ends in.
+  let hooks: EditHooks?
+}
+
+/// The object where an observed path begins, wherever it is. Confined to its context.
+final class ObservedRoot<Root: Model> {
+  private struct Home {
+    /// What keeps the observer, and with it this.
+    unowned let context: ModelContext
+    let key: Int64
+  }
+
+  private weak var loose: Root?
+  private var home: Home?
+
+  init(_ object: Root) {
+    // A store's object is made anew, so that the store does not keep itself.
+    if let context = object.context { home = Home(context: context, key: object._$key) } else { loose = object }
+  }
+
+  /// nil when it is gone.
+  var object: Root? {
+    if let loose, let context = loose.context {
+      home = Home(context: context, key: loose._$key)
+      self.loose = nil
+    }
+    guard let home else { return loose }
+    return home.context.lives(home.key) ? home.context.store.live(home.key) : nil
+  }
+}
+
+// MARK: - Names
+
+extension Model {
+  /// A property by its place in the model; nil for null.
+  fileprivate func value(at ordinal: Int) -> Any? { Value.unwrapped(self[keyPath: Self._$keyPaths[ordinal]]) }
+
+  /// The places of the properties that a path of names leads over.
+  static func ordinals(ofPath path: String) throws(StoreError) -> [Int] {
+    var ordinals: [Int] = []
+    var type: (any Model.Type)? = Self.self
+    for name in path.split(separator: ".", omittingEmptySubsequences: false) {
+      guard let model = type else {
+        throw StoreError(
+          .notToOne, "'\(path)' leads over what is no link to one object.",
+          remedy: "Observe the collection, or the object with 'observingProperties:'.", details: ["path": path])
+      }
+      guard let ordinal = model._$schema.properties.firstIndex(where: { $0.name == name }) else {
+        throw .unknownProperty(String(name), of: model._$name)
+      }
+      ordinals.append(ordinal)
+      type = model.target(of: ordinal)
+    }
+    return ordinals
+  }
+
+  /// The type that a link to one object, or an inverse that is one, leads to.
+  private static func target(of ordinal: Int) -> (any Model.Type)? {
+    (Swift.type(of: _$keyPaths[ordinal]).valueType as? any ToOneEnd.Type)?.target
+  }
+}

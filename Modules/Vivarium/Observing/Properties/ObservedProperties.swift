@@ -1,0 +1,135 @@
+import ChangeTracker
+import Notifications
+import QueryModel
+import StorageInterface
+import StoreValues
+
+/// Turns what an observer names into what the notifier watches.
+struct ObservedProperties {
+  let entry: TableEntry
+  let catalog: Catalog
+  private let models: [any SchemaDescribing.Type]
+
+  /// Nil when the type is not in the store.
+  init?(_ type: String, in store: Store) {
+    let catalog = store.reading.catalog
+    guard let entry = catalog[type] else { return nil }
+    self.entry = entry
+    self.catalog = catalog
+    models = store.configuration.models
+  }
+
+  /// Whether an inverse is declared as one object, which only the model says.
+  private func isToOne(_ type: String, _ inverse: String) -> Bool {
+    guard let model = models.first(where: { $0._$schema.name == type }) as? any Model.Type else { return false }
+    return model.isInverseToOne(inverse)
+  }
+
+  /// How many links away from the rows changes are reported when an observer names nothing.
+  static let defaultDepth = 3
+
+  /// So many of the paths of one who names nothing have a mark of their own: others name theirs.
+  private static let ownPathsMax = 30
+  /// So many ways are gone at the most, the shortest first.
+  private static let pathsMax = 1_000
+
+  /// Every property of the rows, and of what they lead to over so many links and lists.
+  func everything(depth: Int = ObservedProperties.defaultDepth) -> ResultFilter {
+    var paths: [ReadPath] = []
+    var reached: [(table: TableEntry, hops: [ReadPath.Hop])] = [(entry, [])]
+    for _ in 0..<depth {
+      var next: [(table: TableEntry, hops: [ReadPath.Hop])] = []
+      for (table, hops) in reached {
+        for column in table.columns where column.schema.isRelationship && column.schema.isStored {
+          guard let target = column.schema.target.flatMap({ catalog[$0] }), paths.count < Self.pathsMax else { continue }
+          let way = hops + [.forward(table.column(column.id))]
+          paths.append(ReadPath(hops: way, table: target.id, properties: target.storedProperties))
+          next.append((target, way))
+        }
+      }
+      reached = next
+    }
+    return ResultFilter(
+      properties: entry.storedProperties, paths: Array(paths.prefix(Self.ownPathsMax)),
+      others: Array(paths.dropFirst(Self.ownPathsMax)))
+  }
+
+  /// Everything, and some paths beside it, which may lead farther and over inverses.
+  func everything(and paths: [String]) throws(StoreError) -> ResultFilter {
+    var filter = everything()
+    filter.paths = try only(paths).paths + filter.paths
+    return filter
+  }
+
+  /// Some paths: names joined by dots, over links, lists and inverses; `*` is every property at its place. Every property
+  /// on the way counts, as the last one does. None: no modification counts.
+  func only(_ paths: [String]) throws(StoreError) -> ResultFilter {
+    var collector = ReadPathCollector(entry, catalog, isToOne: isToOne)
+    for path in paths {
+      let expanded = expand(path.split(separator: ".", omittingEmptySubsequences: false).map(String.init), at: entry)
+      guard !expanded.isEmpty else { throw .unknownKeyPath(path, of: entry.name) }
+      for components in expanded {
+        guard collector.add(PropertyPath(components), isSort: false) else { throw .unknownKeyPath(path, of: entry.name) }
+      }
+    }
+    var filter = ResultFilter(properties: PropertySet(), paths: [])
+    for path in collector.paths {
+      if path.hops.isEmpty { filter.properties.formUnion(path.properties) } else { filter.paths.append(path) }
+    }
+    return filter
+  }
+
+  /// Everything but some of the rows' own properties.
+  func ignoring(_ names: [String]) throws(StoreError) -> ResultFilter {
+    var ignored = PropertySet()
+    for name in names {
+      guard let column = entry[name] else { throw .unknownKeyPath(name, of: entry.name) }
+      ignored.insert(column.id)
+    }
+    var filter = everything()
+    filter.properties = PropertySet(entry.columns.map(\.id).filter { !ignored.contains($0) })
+    func isIgnored(_ path: ReadPath) -> Bool {
+      if case .forward(let first)? = path.hops.first { ignored.contains(first.property) } else { false }
+    }
+    filter.paths.removeAll(where: isIgnored)
+    filter.others.removeAll(where: isIgnored)
+    return filter
+  }
+
+  /// The paths that a pattern stands for; none when there is no such property.
+  private func expand(_ pattern: [String], at table: TableEntry) -> [[String]] {
+    guard let first = pattern.first else { return [] }
+    let names = first == "*" ? table.columns.filter(\.schema.isStored).map(\.schema.name) : [first]
+    let rest = Array(pattern.dropFirst())
+    var result: [[String]] = []
+    for name in names {
+      guard let column = table[name] else { continue }
+      if rest.isEmpty {
+        result.append([name])
+      } else if let target = catalog.target(of: column.schema) {
+        result += expand(rest, at: target).map { [name] + $0 }
+      }
+    }
+    return result
+  }
+}
+
+extension TableEntry {
+  var storedProperties: PropertySet { PropertySet(columns.filter(\.schema.isStored).map(\.id)) }
+}
+
+extension Catalog {
+  /// The type that a relationship or an inverse leads to.
+  fileprivate func target(of property: PropertySchema) -> TableEntry? {
+    if case .linkingObjects(let origin, _) = property.kind { return self[origin] }
+    return property.isRelationship ? property.target.flatMap { self[$0] } : nil
+  }
+}
+
+extension StoreError {
+  static func unknownKeyPath(_ path: String, of type: String) -> StoreError {
+    StoreError(
+      .unknownProperty, "'\(path)' leads to no property of '\(type)'.",
+      remedy: "Name stored properties, joined by dots over links and lists.", details: ["type": type, "path": path])
+  }
+}

@@ -1,0 +1,104 @@
+import StorageInterface
+import StoreValues
+
+/// One observer of what lies at the end of a path. Confined to the context of the objects on the way.
+///
+/// It stands with every property that the path reads, and reads the path again when one of them changed: that costs the
+/// length of the path, whatever else is observed.
+final class PathObserver {
+  let end: ObserverEnd
+  private let wantsPrior: Bool
+  /// nil while the object where the path begins is gone.
+  private let follow: () -> FollowedPath?
+  private let tell: (PropertyObserver.Kind, [Int], _ isPrior: Bool) -> Void
+  /// Has the teller know that the object where the path begins may be in a store now.
+  private let settle: () -> Void
+  /// Weak: a step is kept by the object it stands with, and keeps its observer.
+  private var steps: [PathPlace.ID: WeakStep] = [:]
+  private var known = ObservedValue.nothing
+  /// Whether a call before a change was made, after which there is one in any case.
+  private var isAnnounced = false
+  private var lastPass: UInt64?
+
+  private struct WeakStep { weak var step: PathStepWatcher? }
+
+  init<Root: Model, Property>(
+    _ root: ObservedRoot<Root>, _ path: ObservedPath<Root>, _ teller: PropertyTeller<Root, Property>, _ end: ObserverEnd
+  ) {
+    self.end = end
+    wantsPrior = teller.wantsPrior
+    follow = { root.object.map { path.follow($0) } }
+    tell = { kind, indexes, isPrior in
+      if let object = root.object { teller.tell(object, kind, indexes, isPrior: isPrior) }
+    }
+    settle = { if let object = root.object { teller.enter(object) } }
+  }
+
+  /// Begins with what is there. False where nothing that could change is read, or nothing that can be compared.
+  func begin() -> Bool {
+    look()
+    return !steps.isEmpty && known != .nothing
+  }
+
+  private func look() {
+    guard let found = follow() else { return }
+    known = found.value
+    stand(at: found)
+  }
+
+  func willChange() {
+    guard wantsPrior, end.isActive else { return }
+    isAnnounced = true
+    tell(.setting, [], true)
+  }
+
+  /// Reads the path again and tells of a difference.
+  /// - Parameter pass: of which pass over all observers this is a part; in each the path is read once.
+  func check(pass: UInt64?) {
+    guard end.isActive else { return }
+    if let pass {
+      if pass == lastPass { return }
+      lastPass = pass
+    }
+    guard let found = follow() else { return }
+    let old = known
+    known = found.value
+    let isSameWay = stand(at: found)
+    let wasAnnounced = isAnnounced
+    isAnnounced = false
+    if old == known, !wasAnnounced { return }
+    let (kind, indexes) = isSameWay ? known.change(from: old) : (.setting, [])
+    tell(kind, indexes, false)
+  }
+
+  /// An object on the way went into a store. That is no change.
+  func enter() {
+    guard end.isActive else { return }
+    look()
+    settle()
+  }
+
+  /// Stands with the properties that were read, and with no others. Returns whether they are those of before.
+  @discardableResult
+  private func stand(at found: FollowedPath) -> Bool {
+    var next: [PathPlace.ID: WeakStep] = [:]
+    var isSameWay = true
+    var kept: [PathStepWatcher] = []
+    for place in found.places where next[place.id] == nil {
+      var step = steps.removeValue(forKey: place.id)?.step
+      if step?.isActive != true {
+        step = PathStepWatcher(self, place)
+        isSameWay = false
+      }
+      if let step { kept.append(step) }
+      next[place.id] = WeakStep(step: step)
+    }
+    for left in steps.values {
+      isSameWay = false
+      left.step?.leave()
+    }
+    steps = next
+    kept.last?.follow(found.hooks)
+    return isSameWay
+  }
+}

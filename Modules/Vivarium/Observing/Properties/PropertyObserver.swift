@@ -1,0 +1,176 @@
+import Notifications
+import StorageInterface
+import StoreValues
+import Synchronization
+
+/// Who is told that a property of an object is about to be set, and was. Confined to the object's context.
+protocol PropertyWatcher: AnyObject {
+  /// nil: whether the object is there.
+  var ordinal: Int? { get }
+  var isActive: Bool { get }
+  /// Whether what it watches follows from other objects too.
+  var isDerived: Bool { get }
+  func willChange()
+  /// Compares with what it knows, and tells of a difference.
+  func check()
+  /// The object, which was in no store, is in one now, under a key.
+  func enter(_ context: ModelContext, _ key: Int64)
+}
+
+extension PropertyWatcher {
+  var isDerived: Bool { false }
+  func enter(_ context: ModelContext, _ key: Int64) {}
+}
+
+/// One observer of one property of one object. Confined to the store's context.
+final class PropertyObserver: PropertyWatcher {
+  enum Kind { case setting, insertion, removal, replacement }
+
+  let end: ObserverEnd
+  /// nil: whether the object is there.
+  let ordinal: Int?
+  let wantsPrior: Bool
+  /// Of an inverse, only the first object that points here counts.
+  private let isToOne: Bool
+  private unowned let context: ModelContext
+  private let key: Int64
+  private let tell: (Kind, [Int], _ isPrior: Bool) -> Void
+  private var lives = true
+  /// The value it was told last; of a list, its elements.
+  private var known: [Value] = []
+  /// Whether a call before a change was made, after which there is one in any case.
+  private var isAnnounced = false
+
+  init(
+    _ context: ModelContext, _ key: Int64, _ ordinal: Int?, isToOne: Bool, wantsPrior: Bool, _ end: ObserverEnd,
+    _ tell: @escaping (Kind, [Int], _ isPrior: Bool) -> Void
+  ) {
+    self.context = context
+    self.key = key
+    self.ordinal = ordinal
+    self.isToOne = isToOne
+    self.wantsPrior = wantsPrior
+    self.end = end
+    self.tell = tell
+    lives = context.lives(key)
+    known = value
+  }
+
+  var isActive: Bool { end.isActive }
+
+  var isDerived: Bool { ordinal.map { context.properties[$0].isDerived } ?? false }
+
+  private var value: [Value] {
+    guard let ordinal, lives else { return [] }
+    let property = context.properties[ordinal]
+    if let origin = property.origin {
+      var sources: [Value] = []
+      try? context.store.reading.sources(of: ObjectKey(key), through: origin) { block in
+        for source in (isToOne ? block.prefix(1) : block[...]) { sources.append(.link(ObjectKey(source))) }
+        return isToOne ? .stop : .proceed
+      }
+      return sources
+    }
+    if property.schema.isScalar { return [context.value(key, ordinal)] }
+    if property.schema.isMap {
+      let entries = try? context.store.reading.entries(property.column, ObjectKey(key), 0..<Int.max)
+      return entries?.flatMap { [.string($0.key), $0.value] } ?? []
+    }
+    if property.schema.isCollection {
+      return (try? context.store.reading.values(property.column, ObjectKey(key), 0..<Int.max)) ?? []
+    }
+    return []
+  }
+
+  func willChange() {
+    guard wantsPrior, end.isActive else { return }
+    isAnnounced = true
+    tell(.setting, [], true)
+  }
+
+  func check() {
+    guard end.isActive else { return }
+    let livedBefore = lives
+    lives = context.lives(key)
+    guard let ordinal else {
+      if lives != livedBefore { tell(.setting, [], false) }
+      return
+    }
+    // Of an object that is gone there is nothing to say.
+    guard lives else { return }
+    let old = known
+    known = value
+    let wasAnnounced = isAnnounced
+    isAnnounced = false
+    if old == known, !wasAnnounced { return }
+    guard context.properties[ordinal].schema.isList else { return tell(.setting, [], false) }
+    let (kind, indexes) = PropertyObserver.compare(old, known)
+    tell(kind, indexes, false)
+  }
+
+  /// What made one list of another, by its kind.
+  static func compare<T: Equatable>(_ old: [T], _ new: [T]) -> (Kind, [Int]) {
+    if old.count == new.count { return (.replacement, new.indices.filter { old[$0] != new[$0] }) }
+    var (insertions, removals): ([Int], [Int]) = ([], [])
+    for change in new.difference(from: old) {
+      switch change {
+      case .insert(let offset, _, _): insertions.append(offset)
+      case .remove(let offset, _, _): removals.append(offset)
+      }
+    }
+    if removals.isEmpty { return (.insertion, insertions.sorted()) }
+    if insertions.isEmpty { return (.removal, removals.sorted()) }
+    return (.setting, [])
+  }
+}
+
+/// Ends the observation of one property, from any thread, wherever its object is by then.
+final class ObserverEnd: Sendable {
+  private let flag = StopFlag()
+  /// The store that the object is in.
+  private let home = Mutex<(stops: StopSignal, anchor: StoreAnchor)?>(nil)
+
+  var isActive: Bool { flag.isActive }
+
+  /// The object is in a store from now on, which is kept until the end.
+  func enter(_ store: Store) {
+    if home.withLock({ $0 != nil }) { return }
+    let (stops, anchor) = (store.watchStops, StoreAnchor(store))
+    home.withLock { $0 = (stops, anchor) }
+    // It may have ended meanwhile.
+    if !isActive { stop() }
+  }
+
+  func stop() {
+    flag.stop()
+    let home = home.withLock { home in
+      defer { home = nil }
+      return home
+    }
+    guard let home else { return }
+    home.stops.raise()
+    StoreAnchor.release(home.anchor)
+  }
+}
+
+extension ModelContext.BoundProperty {
+  /// Whether its value follows from other objects too.
+  var isDerived: Bool { schema.derivation != nil || origin != nil }
+}
+
+extension ModelContext {
+  /// Observes a property of an object here from now on.
+  func observe<Root: Model, Property>(_ key: Int64, _ teller: PropertyTeller<Root, Property>, _ end: ObserverEnd) {
+    // The context has the observer, and with it this.
+    let observer = PropertyObserver(
+      self, key, teller.ordinal, isToOne: Property.self is any ToOneEnd.Type, wantsPrior: teller.wantsPrior, end
+    ) { [unowned self] kind, indexes, isPrior in
+      // Remade, so that the store does not keep itself.
+      let object: Root = store.live(key)
+      teller.tell(object, kind, indexes, isPrior: isPrior)
+    }
+    propertyObservers[key, default: []].append(observer)
+    store.hasPropertyObservers = true
+    end.enter(store)
+  }
+}

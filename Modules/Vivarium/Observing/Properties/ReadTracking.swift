@@ -1,0 +1,111 @@
+import Observation
+import StorageInterface
+import StoreValues
+
+extension Store {
+  /// Whether `withObservationTracking`, and with it SwiftUI, sees what is read of this store's objects and results. Off at
+  /// first: a read that is tracked costs some ten times as much, one that is not costs nothing more.
+  ///
+  /// Objects need no memory for it: a change may wake who read the same property of another object, and never fails to wake who
+  /// read it. Changes of other contexts and processes are seen when the store refreshes.
+  public var tracksReads: Bool {
+    get { isTrackingReads }
+    set {
+      isTrackingReads = newValue
+      for context in allContexts { context.raw.pointee.tracksReads = newValue }
+    }
+  }
+
+  /// After a refresh from an older version.
+  func noteReads(since version: Version) {
+    guard isTrackingReads else { return }
+    let contexts = Dictionary(grouping: allContexts, by: \.table)
+    do throws(StorageError) {
+      try snapshot.history(after: version) { record in
+        for change in record.tables {
+          for context in contexts[change.table] ?? [] { context.noteReads(change) }
+        }
+        return .proceed
+      }
+    } catch {
+      noteAllReads()
+    }
+  }
+
+  /// After anything may have changed.
+  func noteAllReads() {
+    guard isTrackingReads else { return }
+    for context in allContexts { context.noteAllReads() }
+  }
+}
+
+extension ModelContext {
+  private static let stripes: Int64 = 64
+  /// What stands for the objects of the type as a whole, and for which of them there are.
+  private static let whole: Int64 = -1
+  private static let membership: Int64 = -2
+
+  private static func cellKey(_ key: Int64, _ ordinal: Int) -> Int64 { (key & (stripes - 1)) << 32 | Int64(ordinal) }
+
+  func didRead(_ key: Int64, _ ordinal: Int) {
+    if let trace = store.readTrace { return trace.note(PathPlace(self, key, ordinal)) }
+    let id = ModelContext.cellKey(key, ordinal)
+    let cell = cells[id] ?? ReadCell()
+    cells[id] = cell
+    cell.read()
+  }
+
+  /// Results of the type were read.
+  func didReadResults() { didReadCell(ModelContext.whole) }
+
+  /// It was asked whether an object is there: only one that comes or goes makes another answer.
+  func didReadMembership() { didReadCell(ModelContext.membership) }
+
+  private func didReadCell(_ id: Int64) {
+    if store.readTrace != nil { return }
+    let cell = cells[id] ?? ReadCell()
+    cells[id] = cell
+    cell.read()
+  }
+
+  func noteRead(_ key: Int64, _ ordinal: Int) {
+    guard raw.pointee.tracksReads else { return }
+    cells[ModelContext.cellKey(key, ordinal)]?.change()
+    noteResults()
+  }
+
+  func noteResults() {
+    guard raw.pointee.tracksReads else { return }
+    cells[ModelContext.whole]?.change()
+  }
+
+  /// Objects came.
+  func noteMembership() {
+    guard raw.pointee.tracksReads else { return }
+    noteResults()
+    cells[ModelContext.membership]?.change()
+  }
+
+  fileprivate func noteAllReads() {
+    for cell in cells.values { cell.change() }
+  }
+
+  fileprivate func noteReads(_ change: TableChange) {
+    if change.inserted.isEmpty { noteResults() } else { noteMembership() }
+    if !change.deleted.isEmpty { return noteAllReads() }
+    for object in change.modified {
+      for ordinal in properties.indices where object.properties.contains(properties[ordinal].column.property) {
+        cells[ModelContext.cellKey(object.key.rawValue, ordinal)]?.change()
+      }
+    }
+  }
+}
+
+/// One property of one object in sixty-four, as Observation sees it.
+final class ReadCell: Observable {
+  private let registrar = ObservationRegistrar()
+  private var changes: Int { 0 }
+
+  func read() { registrar.access(self, keyPath: \.changes) }
+  func change() { registrar.withMutation(of: self, keyPath: \.changes) {} }
+}

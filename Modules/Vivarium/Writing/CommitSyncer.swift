@@ -1,0 +1,52 @@
+import Dispatch
+import StorageInterface
+import Synchronization
+
+/// Makes commits durable behind the back of whoever committed: one sync of the disk for all that wait.
+final class CommitSyncer: Sendable {
+  typealias Completion = @Sendable (StoreError?) -> Void
+
+  private let engine: any StorageEngine
+  private let queue = DispatchQueue(label: "vivarium.sync", qos: .userInitiated)
+  private let waiting = Mutex<[Completion]>([])
+  /// How often the disk was synced. For tests.
+  let syncCount = Atomic(0)
+
+  init(_ engine: any StorageEngine) { self.engine = engine }
+
+  /// Whether the engine can sync after the commit.
+  var isPossible: Bool { engine is any DeferredSync }
+
+  /// Calls `completion`, on a thread of its own, once every commit that returned before is durable. With
+  /// `allowGrouping` requests that come while the disk works are served by one sync.
+  func sync(allowGrouping: Bool, _ completion: @escaping Completion) {
+    guard let engine = engine as? any DeferredSync else { return completion(nil) }
+    if !allowGrouping {
+      queue.async { [self] in completion(run(engine)) }
+      return
+    }
+    let isFirst = waiting.withLock { waiting in
+      waiting.append(completion)
+      return waiting.count == 1
+    }
+    guard isFirst else { return }
+    queue.async { [self] in
+      let served = waiting.withLock { waiting in
+        defer { waiting = [] }
+        return waiting
+      }
+      let error = run(engine)
+      for completion in served { completion(error) }
+    }
+  }
+
+  private func run(_ engine: any DeferredSync) -> StoreError? {
+    syncCount.add(1, ordering: .relaxed)
+    do throws(StorageError) {
+      try engine.syncCommits()
+      return nil
+    } catch {
+      return StoreError(error)
+    }
+  }
+}

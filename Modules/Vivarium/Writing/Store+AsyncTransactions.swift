@@ -1,0 +1,110 @@
+import Dispatch
+import Notifications
+import StorageInterface
+
+extension Store {
+  /// Waits for the right to write without blocking, and then runs `block` on the store's own context in an open write, where
+  /// it may use the context's objects. Blocks run in the order in which they were given.
+  ///
+  /// ```swift
+  /// store.beginAsyncWrite {
+  ///   dog.age += 1
+  ///   try store.commitAsyncWrite()
+  /// }
+  /// ```
+  ///
+  /// The block ends the write: what it leaves open is undone, and so is what it began when it throws. `onError` hears what it
+  /// threw, and what kept the write from beginning: `.writeTimeout`, `.cancelled`, `.readOnly`; without it the log does. A
+  /// `beginWrite` or `write` of the same store in between goes first. `.wrongContext` when the store has no context to run the block on.
+  @discardableResult
+  public func beginAsyncWrite(
+    isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping () throws -> Void, onError: ((any Error) -> Void)? = nil
+  ) throws(StoreError) -> AsyncWrite {
+    bind(isolation)
+    if case .manual = home {
+      throw .wrongContext("beginAsyncWrite", expected: "an actor, a queue or a run loop", actual: "none")
+    }
+    try checkContext("beginAsyncWrite")
+    let request = AsyncWrite()
+    let onError = onError ?? { StoreLog.warning("An asynchronous write failed: \($0)") }
+    pendingWrites.append(PendingWrite(request: request, deadline: writeDeadline, block: block, onError: onError))
+    beginPendingWrites()
+    return request
+  }
+
+  /// Commits the open write and returns when everybody can see it; the disk is waited for in the background. `onComplete`
+  /// then runs on the store's context: without an error, the commit survives a power cut. With `allowGrouping` commits that
+  /// come close together share one wait for the disk.
+  ///
+  /// For stores whose durability is `.full`; with another, `onComplete` runs when that is reached. Throws what
+  /// `commitWrite` does.
+  public func commitAsyncWrite(
+    withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, allowGrouping: Bool = false,
+    isolation: isolated (any Actor)? = #isolation,
+    onComplete: @escaping @Sendable (StoreError?) -> Void = { _ in }
+  ) throws(StoreError) {
+    bind(isolation)
+    let home = home
+    let report: @Sendable (StoreError?) -> Void = { error in
+      home.schedule { onComplete(error) } otherwise: { onComplete(error) }
+    }
+    guard configuration.durability == .full, shared.syncer.isPossible else {
+      try commitWrite(withoutNotifying: tokens, author: author)
+      return report(nil)
+    }
+    try commitWrite(withoutNotifying: tokens, author: author, durability: .relaxed)
+    shared.syncer.sync(allowGrouping: allowGrouping, report)
+  }
+
+  /// Stands in line for the writes that wait, unless it does already.
+  func beginPendingWrites() {
+    let cancelled = pendingWrites.filter { !$0.request.isWaiting }
+    if !cancelled.isEmpty {
+      pendingWrites.removeAll { !$0.request.isWaiting }
+      for pending in cancelled { pending.onError(StoreError.cancelledWrite) }
+    }
+    guard acquisition == nil, writing == nil, let first = pendingWrites.first else { return }
+    let acquisition = WriteAcquisition(self.home)
+    self.acquisition = acquisition
+    self.shared.note(acquisition)
+    let (shared, home, weak, deadline) = (shared, home, ConfinedStore(self), first.deadline)
+    shared.worker.async {
+      acquisition.fulfil(shared.engine, deadline)
+      home.schedule {
+        // Without the store the right is let go of with the acquisition.
+        weak.store?.turn(of: acquisition)
+      } otherwise: {
+        // The actor is gone, and with it all who could use the store: what waits would keep it, and each other, for ever.
+        acquisition.abandon()
+        weak.store?.pendingWrites = []
+      }
+    }
+  }
+
+  /// The right has come, unless a write that could not wait took it.
+  private func turn(of acquisition: WriteAcquisition) {
+    guard self.acquisition === acquisition else { return }
+    self.acquisition = nil
+    defer { beginPendingWrites() }
+    guard let result = acquisition.take() else { return }
+    while !pendingWrites.isEmpty {
+      let pending = pendingWrites.removeFirst()
+      guard pending.request.begin() else {
+        pending.onError(StoreError.cancelledWrite)
+        continue
+      }
+      defer { pending.request.end() }
+      do {
+        try openWrite(try result.get(), pending.deadline)
+        try shared.running(WriteKeeper(self), pending.block)
+        cancelWrite()
+      } catch {
+        cancelWrite()
+        pending.onError(error)
+      }
+      return
+    }
+    if case .success(let unwanted) = result { unwanted.end() }
+  }
+}

@@ -1,0 +1,61 @@
+import ChangeTracker
+import StorageInterface
+import StoreValues
+
+extension Store {
+  /// Sets a property of every object of results, as they are when the call begins, and returns how many had another value. No
+  /// object is made for it.
+  ///
+  /// ```swift
+  /// try store.write { try store.update(inbox.where { $0.isRead == false }, set: \.isRead, to: true) }
+  /// ```
+  ///
+  /// Observers hear of it as of setters, those of single properties once, at its end. When it throws, nothing of it stays:
+  /// `.notInWrite`, `.uniqueViolation`, `.primaryKeyIsFixed`, `.wrongStore`; `.unknownProperty` for what is no stored value,
+  /// `.typeMismatch` for what follows from others; and why the results cannot be asked.
+  @discardableResult
+  public func update<T: Model, V: Scalar>(
+    _ results: Results<T>, set path: KeyPath<T, V>, to value: V
+  ) throws(StoreError) -> Int {
+    try update(results, path, to: value.persistedValue)
+  }
+
+  /// The same for a property that may be null.
+  @discardableResult
+  public func update<T: Model, V: Scalar>(
+    _ results: Results<T>, set path: KeyPath<T, V?>, to value: V?
+  ) throws(StoreError) -> Int {
+    try update(results, path, to: value?.persistedValue ?? .null)
+  }
+
+  private func update<T: Model>(
+    _ results: Results<T>, _ path: PartialKeyPath<T>, to value: Value
+  ) throws(StoreError) -> Int {
+    let write = try openWrite(for: "Updating \(T._$name) objects")
+    guard results.store === self else {
+      throw .wrongStore("The results of \(T._$name)")
+    }
+    if let error = results.error { throw error }
+    let context = context(T.self)
+    guard let ordinal = T.ordinal(of: path) else { throw .notAProperty(path, T._$name) }
+    let property = context.properties[ordinal]
+    guard property.schema.isScalar, !property.schema.isRelationship else { throw .notAProperty(path, T._$name) }
+    if ordinal == context.primaryKey { throw .primaryKeyIsFixed(type: T._$name, property: property.schema.name) }
+    if property.schema.derivation != nil { throw .derivedIsFixed(type: T._$name, property: property.schema.name) }
+    let keys = results.state.keys().array
+    var count = 0
+    func setAll() throws(StorageError) {
+      for key in keys where try write.set(property.column, ObjectKey(key), value) { count += 1 }
+    }
+    var touched: Set<ObjectPlace>?
+    try undoneOnFailure(write) { () throws(StoreError) in
+      do throws(StorageError) {
+        if hasPropertyObservers { touched = try write.touching(setAll) } else { try setAll() }
+      } catch {
+        throw StoreError(error, in: write.transaction.catalog, type: T._$name, value: value)
+      }
+    }
+    if count > 0 { didChangeEverything(touched) }
+    return count
+  }
+}

@@ -1,0 +1,289 @@
+import ChangeTracker
+import Notifications
+import StorageInterface
+import Synchronization
+
+extension Store {
+  /// Whether a write of this store is open.
+  public var isInWriteTransaction: Bool { writing != nil }
+
+  /// Opens a write from the newest version. Observers first hear of what that brings; for first results that are not there yet
+  /// it does not wait, where they come in a turn by themselves. Waits for other writers, of
+  /// other processes too, for at most `Configuration.writeTimeout`. The write may stay open over several turns of
+  /// the context; nobody else writes meanwhile.
+  ///
+  /// `.alreadyInWrite` when one is open, also of another store of the file further up on the thread, or where this call would
+  /// wait for ever because that one can only go on where the caller stands; `.writeTimeout`,
+  /// `.readOnly`, `.wrongContext`, `.readOnlyOperation`, `.tooManyVersions`.
+  ///
+  /// - Parameter timeout: how long to wait for other writers; nil: as the configuration says.
+  public func beginWrite(timeout: Duration? = nil) throws(StoreError) {
+    try beginWrite(timeout.map { .after($0) } ?? writeDeadline)
+  }
+
+  /// The moment until which a write that is asked for now waits.
+  var writeDeadline: Deadline { configuration.writeTimeout.map { .after($0) } ?? .never }
+
+  func beginWrite(_ deadline: Deadline) throws(StoreError) {
+    try checkContext("beginWrite")
+    guard !isReadOnly else { throw .readOnlyOperation("'beginWrite'") }
+    try refuseInObserver("'beginWrite'")
+    try checkNotWriting()
+    deliver(.commits)
+    try checkNotWriting()
+    // Not after having waited for others.
+    if let outdated { throw outdated }
+    try openWrite(try acquireWrite(deadline), deadline)
+  }
+
+  func checkNotWriting() throws(StoreError) {
+    guard writing != nil else { return }
+    throw StoreError(
+      .alreadyInWrite, "A write of this store is open already.",
+      remedy: "Write within it, or use 'savepoint' for a part that can be undone alone.")
+  }
+
+  /// The right to write: the one this store holds already, or waits for already, or a new one.
+  private func acquireWrite(_ deadline: Deadline) throws(StoreError) -> any WriteTransaction {
+    if let reserved {
+      self.reserved = nil
+      return reserved
+    }
+    if let kept = shared.takeFromCaller() { return kept }
+    if shared.isWriting() {
+      throw StoreError(
+        .alreadyInWrite, "A write of another store of this file is open further up on this thread, and ends after this one.",
+        remedy: "Pass the store of the open write on, and write with that.")
+    }
+    if let acquisition, !acquisition.isSpent {
+      // It stands before us in line, and its turn could only come after ours.
+      guard let result = acquisition.wait(deadline) else { throw StoreError(StorageError.lateForWrite) }
+      self.acquisition = nil
+      if case .success(let transaction) = result { return transaction }
+    }
+    // So does another store of this context, whose turn could only come after ours too.
+    if let kept = try shared.takeAcquired(for: home, deadline) { return kept }
+    try shared.refuseSelfDeadlock(home, deadline)
+    // Behind the asynchronous writes that were asked for before.
+    let place = shared.placeBehindOthers()
+    defer { place?.leave() }
+    if let place, !place.wait(deadline) { throw StoreError(StorageError.lateForWrite) }
+    return try storing { () throws(StorageError) in try shared.engine.beginWrite(deadline) }
+  }
+
+  /// Makes a begun transaction this store's write. What was committed while the store waited is seen and told first:
+  /// nothing is ever told inside a write. The right is kept meanwhile, so nobody gets in between again and again.
+  func openWrite(_ begun: any WriteTransaction, _ deadline: Deadline) throws(StoreError) {
+    var transaction = begun
+    while transaction.version != snapshot.version || isInvalidated {
+      reserved = transaction
+      shared.keeper.withLock { $0 = WriteKeeper(self) }
+      deliver(.commits)
+      shared.keeper.withLock { if $0?.store === self { $0 = nil } }
+      if let kept = reserved {
+        reserved = nil
+        transaction = kept
+        if kept.version == snapshot.version, !isInvalidated { break }
+        // It could not be told now: then it is after the write.
+        do throws(StoreError) { try advance() } catch {
+          kept.end()
+          throw error
+        }
+      } else {
+        // An observer wrote with it.
+        try checkNotWriting()
+        transaction = try acquireWrite(deadline)
+      }
+    }
+    checkCommittedProperties()
+    do throws(StoreError) { try checkVersions(transaction.version) } catch {
+      transaction.end()
+      throw error
+    }
+    writing = RecordedTransaction(transaction, origin: origin, recordsValues: configuration.recordsValues)
+    shared.began(self)
+    writeNumber &+= 1
+    read(from: transaction)
+  }
+
+  /// Commits the open write. Afterwards the store is at the new version, and every observer will hear of it, but those of
+  /// `tokens`: they know what the write did, and hear of everything else as ever. Those of single properties have heard it
+  /// all already.
+  ///
+  /// ```swift
+  /// try store.beginWrite()
+  /// try store.delete(messages[row])
+  /// table.deleteRow(at: row)
+  /// try store.commitWrite(withoutNotifying: [token])
+  /// ```
+  ///
+  /// A write that changed nothing makes no version. When it throws, the write is over and nothing of it is visible. So it is when an
+  /// edit in it could not be made, a setter's or a collection's, which cannot throw by themselves: it throws the first one's error.
+  ///
+  /// - Parameter silently: tells no token of results, objects and collections of this process; observers of stores, of single
+  ///   properties, and other processes hear of it as ever.
+  ///
+  /// `.notInWrite`, `.wrongContext` (then the write stays open), `.outOfDiskSpace`, `.io`.
+  public func commitWrite(
+    withoutNotifying tokens: [NotificationToken] = [], silently: Bool = false, author: String? = nil,
+    durability: Durability? = nil
+  ) throws(StoreError) {
+    guard let write = writing else { throw .notInWrite("'commitWrite'") }
+    try checkContext("commitWrite")
+    try refuseInObserver("'commitWrite'")
+    if let fault = edits.fault {
+      cancelWrite()
+      throw fault
+    }
+    dropWindows()
+    writing = nil
+    let hooks = hooks.take()
+    let result = Result { () throws(StorageError) in
+      try write.isEmpty
+        ? nil
+        : commit(
+          write, without: tokens, silently, author ?? configuration.author, durability ?? configuration.durability)
+    }
+    write.end()
+    shared.ended(self)
+    read(from: snapshot)
+    defer { beginPendingWrites() }
+    var committed = snapshot.version
+    switch result {
+    case .success(nil): scheduleTurnIfBehind()
+    case .success(let next?):
+      committed = next.version
+      // One that cannot be had now is had at the next refresh.
+      if let snapshot = next.snapshot { do throws(StoreError) { try follow(snapshot) } catch { misuse(error) } }
+      checkCommittedProperties()
+      if silently { for observer in watchObservers.values { observer.rebase(self) } }
+      for token in tokens {
+        guard let watch = token.subject as? ObjectWatch, watch.file == shared.number else { continue }
+        watchObservers[ObjectIdentifier(watch)]?.rebase(self)
+      }
+      if missedTurn { scheduleTurnIfBehind() }
+    case .failure(let error):
+      // As after `cancelWrite`: what was set is taken back.
+      checkPropertyObservers()
+      noteAllReads()
+      scheduleTurnIfBehind()
+      hooks.runAfterRollback()
+      throw StoreError(error)
+    }
+    hooks.runAfterCommit(committed)
+  }
+
+  /// A commit that was made, and the version it made, to be read; not a later one, which observers have not heard of.
+  private struct Committed {
+    let version: Version
+    let snapshot: (any ReadTransaction)?
+  }
+
+  private func commit(
+    _ write: RecordedTransaction, without tokens: [NotificationToken], _ silently: Bool, _ author: String?,
+    _ durability: Durability
+  ) throws(StorageError) -> Committed {
+    let time = Store.now
+    // Tokens of other files hear nothing of this one anyway, and their versions are others.
+    let observations = tokens.compactMap { $0.subject as? ResultObservation }.filter { $0.file == shared.number }
+    let watches = tokens.compactMap { $0.subject as? ObjectWatch }.filter { $0.file == shared.number }
+    if !observations.isEmpty || !watches.isEmpty || silently {
+      shared.results.settleStarts(of: observations, watches, andOfAllOthers: silently)
+    }
+    // Before anybody can hear of the commit.
+    let version = write.transaction.version.next
+    let passed = tokens.compactMap { $0.subject as? StoreWatch }.filter { $0.file == shared.number && $0.pass(version) }
+    do throws(StorageError) {
+      return try shared.commitGate.withLock { _ throws(StorageError) in
+        if observations.isEmpty, watches.isEmpty, !silently {
+          let version = try write.commit(author: author, timeMilliseconds: time, durability)
+          shared.results.committed(version, changes: write.recordedCount)
+          return Committed(version: version, snapshot: try? shared.engine.beginRead())
+        }
+        try write.complete()
+        var record = write.record
+        record.version = version
+        record.author = author
+        _ = try shared.results.commit(
+          write.transaction, record, skipping: observations, watches: watches, skipsEverybody: silently
+        ) { () throws(StorageError) in
+          try write.commit(author: author, timeMilliseconds: time, durability)
+        }
+        return Committed(version: version, snapshot: try? shared.engine.beginRead())
+      }
+    } catch {
+      for watch in passed { watch.takeBack(version) }
+      throw error
+    }
+  }
+
+  /// Undoes the open write: every object is as it was, objects created in it are invalid. Nothing without one.
+  public func cancelWrite() {
+    guard let write = writing else { return }
+    do throws(StoreError) {
+      try checkContext("cancelWrite")
+      try refuseInObserver("'cancelWrite'")
+    } catch {
+      return misuse(error)
+    }
+    dropWindows()
+    writing = nil
+    edits = RefusedEdits()
+    let hooks = hooks.take()
+    write.end()
+    shared.ended(self)
+    read(from: snapshot)
+    checkPropertyObservers()
+    noteAllReads()
+    scheduleTurnIfBehind()
+    hooks.runAfterRollback()
+    beginPendingWrites()
+  }
+
+  /// Runs `body` in a write, here and now, and returns what it returns. When `body` throws, everything is undone and
+  /// the same error is thrown on; when an edit in it was refused, everything is undone too, and that error is thrown. A body may commit
+  /// or cancel by itself.
+  @discardableResult
+  public func write<R>(
+    withoutNotifying tokens: [NotificationToken] = [], silently: Bool = false, author: String? = nil,
+    durability: Durability? = nil, _ body: () throws -> R
+  ) throws -> R {
+    try beginWrite()
+    return try finishWrite(withoutNotifying: tokens, silently: silently, author, durability, body)
+  }
+
+  /// Runs `body` in the open write and ends it.
+  func finishWrite<R>(
+    withoutNotifying tokens: [NotificationToken], silently: Bool = false, _ author: String?, _ durability: Durability?,
+    _ body: () throws -> R
+  ) throws -> R {
+    do {
+      let result = try shared.running(WriteKeeper(self), body)
+      if writing != nil {
+        try commitWrite(withoutNotifying: tokens, silently: silently, author: author, durability: durability)
+      }
+      return result
+    } catch {
+      cancelWrite()
+      throw error
+    }
+  }
+
+  /// The open write, for a call that needs one.
+  func openWrite(for what: @autoclosure () -> String) throws(StoreError) -> RecordedTransaction {
+    try refuseInObserver(what())
+    if let writing { return writing }
+    try checkContext(what())
+    if isReadOnly { throw .readOnlyOperation(what()) }
+    throw .notInWrite(what())
+  }
+}
+
+extension StorageError {
+  /// What a store throws whose turn to write did not come in time.
+  static var lateForWrite: StorageError {
+    StorageError(
+      .writeTimeout, .statement, "Another writer held the store until the deadline.",
+      remedy: "Try again, give writes a longer timeout, or keep write transactions short.")
+  }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import MessageSamples
+import StoreMessages
+import Testing
+import Vivarium
+import VivariumTestSupport
+
+/// Two and more processes, some of which die in the middle. `VIVARIUM_MESSAGE_KILLS` says how many must.
+@Suite(.serialized) struct ProcessTests {
+  private let kills = environmentNumber("VIVARIUM_MESSAGE_KILLS", default: 10)
+
+  private func store(_ folder: TemporaryDirectory) throws -> (Store, String) {
+    let path = folder.file("messages.lmdb").path
+    return (try Store(Samples.configuration(path), isolation: nil), path)
+  }
+
+  private func expectEachDoneOnce(_ store: Store, _ numbers: Range<Int>) {
+    store.refresh()
+    #expect(Samples.pendingCount(store) == 0)
+    let effects = store.objects(Effect.self)
+    #expect(effects.map(\.number).sorted() == Array(numbers))
+    #expect(effects.allSatisfy { $0.times == 1 })
+    #expect(store.objects(Work.self).allSatisfy { $0.status == .success && $0.answer == $0.number * 2 })
+  }
+
+  /// Runs children until nothing waits and enough of them were killed, sending more where need be; gives how many were.
+  private func run(_ store: Store, _ mode: String, _ path: String, _ extra: [String] = []) throws -> (killed: Int, sent: Int) {
+    var random = SeededGenerator.forTest(mode)
+    var (killed, sent) = (0, 0)
+    while killed < kills {
+      try store.write { for number in sent..<sent + 10 { try store.add(Work(number: number, group: "\(number % 3)")) } }
+      sent += 10
+      var isDone = false
+      while !isDone {
+        isDone = try Child([mode, path, "\(random.below(1_000_000))", killed < kills ? "12" : "0"] + extra).ended()
+        if !isDone { killed += 1 }
+      }
+    }
+    return (killed, sent)
+  }
+
+  @Test func everyMessageIsDoneOnceThoughHandlersAreKilled() throws {
+    let folder = TemporaryDirectory()
+    let (store, path) = try store(folder)
+    let (killed, sent) = try run(store, "inside", path)
+    #expect(killed >= kills)
+    expectEachDoneOnce(store, 0..<sent)
+    // Messages of a group were done in the order in which they were sent.
+    for group in 0..<3 {
+      let places = store.objects(Effect.self).filter { $0.number % 3 == group }.sorted { $0.number < $1.number }.map(\.place)
+      #expect(places == places.sorted())
+    }
+  }
+
+  @Test func workOutsideIsRepeatedUnderOneKeyAndWrittenOnce() throws {
+    let folder = TemporaryDirectory()
+    let (store, path) = try store(folder)
+    let log = folder.file("outside.log").path
+    let (_, sent) = try run(store, "outside", path, [log])
+    expectEachDoneOnce(store, 0..<sent)
+    let keys = Set(try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n"))
+    #expect(keys.count == sent)
+  }
+
+  @Test func aMessageThatKillsItsHandlersEndsAsADeadLetter() throws {
+    let folder = TemporaryDirectory()
+    let (store, path) = try store(folder)
+    try store.write { for number in 0..<6 { try store.add(Work(number: number)) } }
+    var killed = 0
+    while killed < 20, !(try Child(["poison", path, "3"]).ended()) { killed += 1 }
+    store.refresh()
+    // The first death is what makes the next handler careful; from then on each is counted.
+    #expect(killed == 4)
+    let dead = try #require(store.object(Work.self, forPrimaryKey: 3))
+    #expect(dead.status == .error && dead.answer == 0 && dead.statusMessage != nil)
+    #expect(store.objects(Effect.self).map(\.number) == [0, 1, 2, 4, 5])
+    #expect(store.objects(Effect.self).allSatisfy { $0.times == 1 } && Samples.pendingCount(store) == 0)
+    // Nobody runs any more, and nobody is waited for.
+    #expect(store.objects(MessageReceipt.self).allSatisfy { $0.message.hasPrefix("Work-") || $0.state == .running })
+  }
+
+  @Test func severalProcessesShareTheWork() throws {
+    let folder = TemporaryDirectory()
+    let (store, path) = try store(folder)
+    try store.write { for number in 0..<60 { try store.add(Work(number: number, group: "\(number % 3)")) } }
+    let children = try (0..<3).map { try Child(["inside", path, "\($0)", "0"]) }
+    for child in children { #expect(child.ended()) }
+    expectEachDoneOnce(store, 0..<60)
+  }
+
+  @Test func aMessageOutlivesItsSender() throws {
+    let folder = TemporaryDirectory()
+    let (store, path) = try store(folder)
+    #expect(!(try Child(["send", path, "0", "5"]).ended()))
+    store.refresh()
+    #expect(Samples.pendingCount(store) == 5)
+    #expect(try Child(["inside", path, "1", "0"]).ended())
+    expectEachDoneOnce(store, 0..<5)
+  }
+
+  @MainActor @Test func aRequestIsAnsweredByAnotherProcessOnTheSameObject() async throws {
+    let folder = TemporaryDirectory()
+    let path = folder.file("messages.lmdb").path
+    let store = try Store(Samples.configuration(path))
+    try store.write { try store.add(Work(number: 1)) }
+    let child = try Child(["inside", path, "1", "0"])
+    let work = try await store.send(Work(number: 2), timeout: .seconds(600))
+    #expect(work.status == .success && work.answer == 4)
+    await elsewhere { _ = child.ended() }
+  }
+
+  @MainActor @Test func theSenderIsToldByItsObject() async throws {
+    let folder = TemporaryDirectory()
+    let path = folder.file("messages.lmdb").path
+    let store = try Store(Samples.configuration(path))
+    let request = Work(number: 5)
+    try store.write { try store.add(request) }
+    let told = AsyncStream<[String]>.makeStream()
+    let token = request.observe { change in
+      if case .change(let properties) = change { told.continuation.yield(properties.map(\.name)) }
+    }
+    let child = try Child(["inside", path, "1", "0"])
+    for await names in told.stream {
+      #expect(names.contains("status") && names.contains("answer"))
+      break
+    }
+    #expect(request.status == .success && request.answer == 10)
+    token.stop()
+    await elsewhere { _ = child.ended() }
+  }
+}
+
+extension Child: @unchecked Sendable {
+  // Sound because a test hands it over whole, and nobody else has it.
+}
