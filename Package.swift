@@ -112,13 +112,16 @@ let targets: [Target] = [
   Room.tests(
     "ConformanceTests",
     ["ConformanceCases", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues", "VivariumTestSupport"]),
-  Room.support("VivariumTestSupport", ["QueryModel", "StorageInterface", "StoreValues"]),
-  Room.support("StorageConformance", ["QueryModel", "StorageInterface", "StoreValues", "VivariumTestSupport"]),
+  Room.support("StorageReference", ["StorageInterface", "StoreValues"]),
+  Room.support("VivariumTestSupport", ["QueryModel", "StorageInterface", "StorageReference", "StoreValues"]),
+  Room.support(
+    "StorageConformance", ["QueryModel", "StorageInterface", "StorageReference", "StoreValues", "VivariumTestSupport"]),
   Room.tests("StoreValuesTests", ["StoreValues", "VivariumTestSupport"]),
   Room.tests("QueryModelTests", ["QueryModel", "StoreValues"]),
   Room.tests("StorageInterfaceTests", ["StorageInterface", "StoreValues", "VivariumTestSupport"]),
   Room.tests(
-    "VivariumTestSupportTests", ["StorageConformance", "StorageInterface", "StoreValues", "VivariumTestSupport"]),
+    "VivariumTestSupportTests",
+    ["StorageConformance", "StorageInterface", "StorageReference", "StoreValues", "VivariumTestSupport"]),
   Room.tests(
     "StorageCoordinationTests",
     ["CVivariumSystem", "StorageCoordination", "StorageInterface", "StoreValues", "VivariumTestSupport"]),
@@ -141,21 +144,27 @@ let targets: [Target] = [
     "StorageSQLiteTests",
     [
       "CVivariumSQLite", "QueryModel", "StorageConformance", "StorageCoordination", "StorageInterface",
-      "StorageSQLite", "StoreValues", "VivariumTestSupport",
+      "StorageReference", "StorageSQLite", "StoreValues", "VivariumTestSupport",
     ]),
   Room.tests(
     "QueryEngineTests",
     [
-      "QueryEngine", "QueryModel", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite",
-      "StoreValues", "VivariumTestSupport",
+      "QueryEngine", "QueryModel", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageReference",
+      "StorageSQLite", "StoreValues", "VivariumTestSupport",
     ]),
   Room.tests(
     "ChangeTrackerTests",
-    ["ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues", "VivariumTestSupport"]),
+    [
+      "ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StorageReference", "StoreValues",
+      "VivariumTestSupport",
+    ]),
   Room.tests("SyncModelTests", ["StoreValues", "SyncModel", "VivariumTestSupport"]),
   Room.tests(
     "NotificationsTests",
-    ["ChangeTracker", "Notifications", "StorageInterface", "StoreValues", "VivariumTestSupport", logging]),
+    [
+      "ChangeTracker", "Notifications", "StorageInterface", "StorageReference", "StoreValues", "VivariumTestSupport",
+      logging,
+    ]),
   Room.tests(
     "VivariumTests",
     ["QueryEngine", "QueryModel", "StorageInterface", "StoreValues", "Vivarium", "VivariumTestSupport"]),
@@ -187,8 +196,8 @@ let targets: [Target] = [
   Room.tests(
     "StoreInspectionTests",
     [
-      "QueryModel", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreInspection",
-      "StoreValues", "VivariumTestSupport",
+      "QueryModel", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageReference", "StorageSQLite",
+      "StoreInspection", "StoreValues", "VivariumTestSupport",
     ]),
   Room.tests(
     "InspectProgramTests",

@@ -103,7 +103,9 @@ extension ResultNotifier {
 
   func touch(_ watch: ObjectWatch) {
     let observingStore = ObjectIdentifier(watch.place)
-    if observingStores[observingStore]?.touched.contains(where: { $0 === watch }) == false { observingStores[observingStore]?.touched.append(watch) }
+    if observingStores[observingStore]?.touched.contains(where: { $0 === watch }) == false {
+      observingStores[observingStore]?.touched.append(watch)
+    }
   }
 
   /// Notes what commits did to objects that are watched. O(changes) or O(watches), whichever is less, for each table.

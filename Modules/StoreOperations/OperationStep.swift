@@ -38,7 +38,9 @@ extension OperationStep {
     OperationStep(.bind(self) { try next(StepResult<T>.value(of: $0)) })
   }
 
-  func recover(_ handler: @escaping @Sendable (any Error) throws -> OperationStep) -> OperationStep { OperationStep(.recover(self, handler)) }
+  func recover(_ handler: @escaping @Sendable (any Error) throws -> OperationStep) -> OperationStep {
+    OperationStep(.recover(self, handler))
+  }
 
   /// Gives a `StepResult` of `[AnyObject]`: the cells of the steps.
   static func collect(_ steps: [OperationStep]) -> OperationStep { OperationStep(.collect(steps)) }

@@ -1,5 +1,6 @@
 import ChangeTracker
 import StorageInterface
+import StorageReference
 import StoreValues
 import Testing
 import VivariumTestSupport

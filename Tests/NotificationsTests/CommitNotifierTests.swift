@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Notifications
 import StorageInterface
+import StorageReference
 import StoreValues
 import Synchronization
 import Testing

@@ -2,6 +2,7 @@ import QueryEngine
 import QueryModel
 import StorageInterface
 import StorageMemory
+import StorageReference
 import StoreValues
 import Testing
 import VivariumTestSupport

@@ -4,6 +4,7 @@ import QueryModel
 import StorageInterface
 import StorageLMDB
 import StorageMemory
+import StorageReference
 import StorageSQLite
 import StoreValues
 import Testing

@@ -1,5 +1,6 @@
 import QueryModel
 import StorageInterface
+import StorageReference
 import StoreValues
 import Testing
 import VivariumTestSupport

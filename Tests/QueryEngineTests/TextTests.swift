@@ -1,6 +1,7 @@
 import QueryEngine
 import QueryModel
 import StorageInterface
+import StorageReference
 import StoreValues
 import Testing
 import VivariumTestSupport

@@ -1,6 +1,7 @@
 import Foundation
 import QueryModel
 import StorageInterface
+import StorageReference
 import StoreValues
 import Testing
 import VivariumTestSupport

@@ -32,7 +32,8 @@ import VivariumTestSupport
       record.tables.append(change)
     }
     if random.oneIn(2) {
-      record.values = [RecordedValueChange(ColumnID(TableID(1), PropertyID(1)), ObjectKey(3), old: RandomMixed.value(.mixed, &random), new: .null)]
+      let old = RandomMixed.value(.mixed, &random)
+      record.values = [RecordedValueChange(ColumnID(TableID(1), PropertyID(1)), ObjectKey(3), old: old, new: .null)]
     }
     return record
   }

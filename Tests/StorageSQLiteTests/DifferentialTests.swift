@@ -1,5 +1,6 @@
 import Foundation
 import StorageInterface
+import StorageReference
 import StorageSQLite
 import StoreValues
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import StorageInterface
 import StorageLMDB
 import StorageMemory
+import StorageReference
 import StorageSQLite
 import StoreInspection
 import StoreValues

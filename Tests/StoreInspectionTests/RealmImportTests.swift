@@ -1,5 +1,6 @@
 import Foundation
 import StorageInterface
+import StorageReference
 import StoreInspection
 import StoreValues
 import Testing

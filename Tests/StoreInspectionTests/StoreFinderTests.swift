@@ -1,4 +1,5 @@
 import StorageInterface
+import StorageReference
 import StoreInspection
 import StoreValues
 import Testing

@@ -1,9 +1,10 @@
 import StorageInterface
+import StorageReference
 import StoreValues
 
 /// Makes column batches from boxed values, in every layout that a column may have, chosen at random: code that
 /// reads batches meets each of them. Null rows and holes hold rubbish.
-package struct BatchEncoder {
+package struct BatchEncoder: BatchLayout {
   package var random: SeededGenerator
 
   package init(_ random: SeededGenerator) { self.random = random }
@@ -18,6 +19,8 @@ package struct BatchEncoder {
     default: Int.random(in: 1...300, using: &random)
     }
   }
+
+  package mutating func takes(oneIn count: Int) -> Bool { random.oneIn(count) }
 
   /// Encodes the columns, lends the batch and takes the memory back.
   package mutating func lend(

@@ -103,7 +103,9 @@ extension WriteTransaction {
   public func insert(_ table: TableEntry, _ values: [String: Value] = [:]) throws(StorageError) -> ObjectKey {
     let row = RowBuffer(table)
     for (name, value) in values {
-      guard let slot = table.slot(of: table.id(name)) else { throw .misuse("There is no property '\(name)'.") }
+      guard let slot = table.slot(of: table.id(name)) else {
+        throw StorageError(.misuse, .statement, "There is no property '\(name)'.")
+      }
       row.set(slot, value)
     }
     return try insert(row)

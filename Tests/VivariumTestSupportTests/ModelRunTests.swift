@@ -1,4 +1,5 @@
 import StorageConformance
+import StorageReference
 import Testing
 import VivariumTestSupport
 

@@ -84,8 +84,8 @@ public protocol WriteTransaction: StorageReading {
 }
 
 extension WriteTransaction {
-  /// Throws what `reserveKeys` does for a key that is too large. For engines.
-  package func checkReservation(of key: ObjectKey) throws(StorageError) {
+  /// Throws what `reserveKeys` does for a key that is too large; for engines, which call it first.
+  public func checkReservation(of key: ObjectKey) throws(StorageError) {
     guard key.rawValue > ObjectLink.keyMax else { return }
     throw StorageError(
       .tooLarge, .statement, "There is no object key \(key): keys go up to #\(ObjectLink.keyMax).",

@@ -2,6 +2,7 @@ import ChangeTracker
 import QueryEngine
 import QueryModel
 import StorageInterface
+import StorageReference
 import StoreValues
 import VivariumTestSupport
 

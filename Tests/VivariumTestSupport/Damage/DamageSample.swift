@@ -89,7 +89,8 @@ public enum DamageSample {
     change.lists = [
       ListChange(owner: owner, property: PropertyID(15), edits: [.insert(at: 0, count: 3), .remove(0..<1), .move(from: 0, to: 1)])
     ]
-    change.collections = [RecordedCollectionChange(owner: owner, property: PropertyID(18), members: [MemberChange(.string("t"), .inserted)])]
+    let members = [MemberChange(.string("t"), .inserted)]
+    change.collections = [RecordedCollectionChange(owner: owner, property: PropertyID(18), members: members)]
     record.tables = [change]
     record.values = [RecordedValueChange(ColumnID(table, PropertyID(1)), owner, old: .int(1), new: .int(2))]
     return record

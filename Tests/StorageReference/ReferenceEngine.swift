@@ -18,7 +18,7 @@ public final class ReferenceEngine: StorageEngine {
   let place: ReferencePlace
   var medium: ReferenceMedium { place.medium }
   let options: OpenOptions
-  let seed: UInt64
+  private let layout: @Sendable (UInt64) -> any BatchLayout
   var lock: ReferenceLock { place.lock }
   private struct Shared {
     var isClosed = false
@@ -26,16 +26,16 @@ public final class ReferenceEngine: StorageEngine {
     var issued: [TableID: Int64] = [:]
     var pins: [ObjectIdentifier: Version] = [:]
     var listeners: [WeakListener] = []
-    var batches: UInt64 = 0
+    var calls: UInt64 = 0
   }
   private struct WeakListener { weak var listener: ReferenceListener? }
   private let shared = Mutex(Shared())
   private let queue = DispatchQueue(label: "reference.commits")
 
-  init(_ place: ReferencePlace, _ options: OpenOptions, seed: UInt64) {
+  init(_ place: ReferencePlace, _ options: OpenOptions, _ layout: @escaping @Sendable (UInt64) -> any BatchLayout) {
     self.place = place
     self.options = options
-    self.seed = seed
+    self.layout = layout
   }
 
   var isClosed: Bool { shared.withLock { $0.isClosed } }
@@ -128,12 +128,13 @@ extension ReferenceEngine {
 
   func issuedKeys() -> [TableID: Int64] { shared.withLock { $0.issued } }
 
-  /// A seed for the layout of one call's batches: another one each time, the same in each run.
-  func nextBatchSeed() -> UInt64 {
-    shared.withLock { shared in
-      shared.batches += 1
-      return seed &+ shared.batches &* 0x2545_F491_4F6C_DD1D
+  /// How one call cuts and writes its batches.
+  func nextLayout() -> any BatchLayout {
+    let call = shared.withLock { shared in
+      shared.calls += 1
+      return shared.calls
     }
+    return layout(call)
   }
 
   func publish(_ state: ReferenceState) {

@@ -2,47 +2,47 @@ import StorageInterface
 import StoreValues
 
 /// One version of a store as plain values: what every engine must agree with. A snapshot is a copy of it.
-package struct ReferenceState: Sendable {
-  package var version = Version(0)
-  package var catalog = Catalog()
-  package var tables: [TableID: ReferenceTable] = [:]
+struct ReferenceState: Sendable {
+  var version = Version(0)
+  var catalog = Catalog()
+  var tables: [TableID: ReferenceTable] = [:]
   /// Entries of each index, sorted by values and then key.
-  package var indexes: [IndexID: [ReferenceEntry]] = [:]
+  var indexes: [IndexID: [ReferenceEntry]] = [:]
   /// For each relationship and target the keys of the owners, ascending, as often as they point there.
   /// The targets of links whose property says the type have table 0.
-  package var backlinks: [ColumnID: [ObjectLink: [Int64]]] = [:]
+  var backlinks: [ColumnID: [ObjectLink: [Int64]]] = [:]
   /// The last key that was given out in each table.
-  package var issued: [TableID: Int64] = [:]
+  var issued: [TableID: Int64] = [:]
   /// Ascending by version, no gaps, the last is `version`.
-  package var history: [CommitRecord] = []
+  var history: [CommitRecord] = []
 
-  package init() {}
+  init() {}
 }
 
 /// The objects of one type.
-package struct ReferenceTable: Sendable {
+struct ReferenceTable: Sendable {
   /// Ascending: keys are given out in that order.
-  package var keys: [Int64] = []
-  package var rows: [Int64: ReferenceRow] = [:]
+  var keys: [Int64] = []
+  var rows: [Int64: ReferenceRow] = [:]
 }
 
 /// One object. A property that is not in `scalars` reads as its column's absent value, one that is not in
 /// `lists` as an empty list, one not in `maps` as an empty map.
-package struct ReferenceRow: Sendable, Hashable {
-  package var scalars: [PropertyID: Value] = [:]
+struct ReferenceRow: Sendable, Hashable {
+  var scalars: [PropertyID: Value] = [:]
   /// Of lists and sets; the members of a set in their order.
-  package var lists: [PropertyID: [Value]] = [:]
+  var lists: [PropertyID: [Value]] = [:]
   /// In the order of the keys.
-  package var maps: [PropertyID: ValueMap] = [:]
+  var maps: [PropertyID: ValueMap] = [:]
 }
 
 /// One entry of an index.
-package struct ReferenceEntry: Sendable {
-  package var values: [Value]
-  package var key: Int64
+struct ReferenceEntry: Sendable {
+  var values: [Value]
+  var key: Int64
 
   /// By values, then by key.
-  package static func precedes(_ a: ReferenceEntry, _ b: ReferenceEntry) -> Bool {
+  static func precedes(_ a: ReferenceEntry, _ b: ReferenceEntry) -> Bool {
     switch order(a.values, b.values) {
     case .before: true
     case .after: false
@@ -51,7 +51,7 @@ package struct ReferenceEntry: Sendable {
   }
 
   /// The order of tuples, by their first difference; over as many values as both have.
-  package static func order(_ a: [Value], _ b: [Value]) -> Value.Order {
+  static func order(_ a: [Value], _ b: [Value]) -> Value.Order {
     for (x, y) in zip(a, b) {
       let order = x.order(to: y)
       if order != .same { return order }

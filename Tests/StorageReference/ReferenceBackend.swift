@@ -7,32 +7,25 @@ import Synchronization
 public struct ReferenceBackend: StorageBackend {
   public let kind = "reference"
   public let location: String
-  /// Decides the sizes and layouts of batches.
-  public let seed: UInt64
+  /// Makes the layout of a call's batches, from the number of the call.
+  private let layout: @Sendable (UInt64) -> any BatchLayout
   private let place: ReferencePlace
 
   /// A store of its own when the name is nil.
-  public init(name: String? = nil, seed: UInt64 = 1) {
+  public init(name: String?, layout: @escaping @Sendable (UInt64) -> any BatchLayout) {
     let name = name ?? "reference-\(ReferencePlace.nextNumber())"
     location = name
-    self.seed = seed
+    self.layout = layout
     place = ReferencePlace.named(name)
   }
 
   public func open(_ options: OpenOptions) throws(StorageError) -> any StorageEngine {
-    try place.open(options, seed: seed)
+    try place.open(options, layout)
   }
 
   public func isPresent() -> Bool { place.medium.state.withLock { $0 != nil } }
 
   public func remove() throws(StorageError) { try place.remove() }
-}
-
-extension StoreConfiguration {
-  /// The plain engine, for tests: everything in memory, batches of changing sizes and layouts.
-  public static func reference(_ name: String? = nil, models: [any SchemaDescribing.Type]) -> StoreConfiguration {
-    StoreConfiguration(backend: ReferenceBackend(name: name), models: models)
-  }
 }
 
 /// Where the engines of one name meet.
@@ -61,11 +54,13 @@ final class ReferencePlace: Sendable {
     }
   }
 
-  func open(_ options: OpenOptions, seed: UInt64) throws(StorageError) -> ReferenceEngine {
+  func open(
+    _ options: OpenOptions, _ layout: @escaping @Sendable (UInt64) -> any BatchLayout
+  ) throws(StorageError) -> ReferenceEngine {
     let result = engine.withLock { weak -> Result<ReferenceEngine, StorageError> in
       if let engine = weak.object, !engine.isClosed {
         if options.isReadOnly == engine.options.isReadOnly { return .success(engine) }
-        if options.isReadOnly { return .success(reading(options, seed: seed)) }
+        if options.isReadOnly { return .success(reading(options, layout)) }
         return .failure(StorageError(.alreadyOpen, .engine, "The store '\(medium.name)' is open for reading alone."))
       }
       let isPresent = medium.state.withLock { $0 != nil }
@@ -75,17 +70,19 @@ final class ReferencePlace: Sendable {
         }
         medium.state.withLock { $0 = ReferenceState() }
       }
-      let engine = ReferenceEngine(self, options, seed: seed)
+      let engine = ReferenceEngine(self, options, layout)
       weak.object = engine
       return .success(engine)
     }
     return try result.get()
   }
 
-  private func reading(_ options: OpenOptions, seed: UInt64) -> ReferenceEngine {
+  private func reading(
+    _ options: OpenOptions, _ layout: @escaping @Sendable (UInt64) -> any BatchLayout
+  ) -> ReferenceEngine {
     reader.withLock { weak in
       if let engine = weak.object, !engine.isClosed { return engine }
-      let engine = ReferenceEngine(self, options, seed: seed)
+      let engine = ReferenceEngine(self, options, layout)
       weak.object = engine
       return engine
     }

@@ -46,7 +46,7 @@ extension ReferenceReading {
     var scanned: [(ColumnEntry, ValueType)] = []
     for column in columns { scanned.append(try state.scalarType(entry.column(column))) }
     guard let content = state.tables[table] else { return }
-    var scan = ReferenceScan(content, scanned, hints, SeededGenerator(seed: engine.nextBatchSeed()))
+    var scan = ReferenceScan(content, scanned, hints, engine.nextLayout())
     scan.run(from: start.rawValue, body)
   }
 
@@ -71,14 +71,14 @@ extension ReferenceReading {
     let state = try readable()
     let (values, type) = try state.list(column, owner)
     let keys = state.catalog[column]?.schema.isMap == true ? try state.map(column, owner).entries.map(\.key) : nil
-    var encoder = BatchEncoder(SeededGenerator(seed: engine.nextBatchSeed()))
+    var layout = engine.nextLayout()
     var rest = values[range.clamped(to: values.startIndex..<values.endIndex)]
     while !rest.isEmpty {
-      let run = rest.prefix(encoder.batchSize())
+      let run = rest.prefix(layout.batchSize())
       rest = rest.dropFirst(run.count)
       var columns = [(type, Array(run))]
       if let keys { columns.append((.string, run.indices.map { .string(keys[$0]) })) }
-      let step = encoder.lend(
+      let step = layout.lend(
         firstKey: Int64(run.startIndex), keys: nil, live: nil, count: run.count, columns: columns, body)
       if step == .stop { return }
     }
@@ -104,12 +104,12 @@ extension ReferenceReading {
     for record in try readable().history(after: version) where body(record) == .stop { return }
   }
 
-  /// In blocks of changing sizes, never empty.
+  /// In blocks, never empty.
   private func lend(_ keys: [Int64], _ body: (UnsafeBufferPointer<Int64>) -> Step) {
-    var random = SeededGenerator(seed: engine.nextBatchSeed())
+    var layout = engine.nextLayout()
     var rest = keys[...]
     while !rest.isEmpty {
-      let block = Array(rest.prefix(Int.random(in: 1...200, using: &random)))
+      let block = Array(rest.prefix(layout.batchSize()))
       rest = rest.dropFirst(block.count)
       if block.withUnsafeBufferPointer(body) == .stop { return }
     }
