@@ -121,7 +121,10 @@ let targets: [Target] = [
   Room.tests("StorageInterfaceTests", ["StorageInterface", "StoreValues", "VivariumTestSupport"]),
   Room.tests(
     "VivariumTestSupportTests",
-    ["StorageConformance", "StorageInterface", "StorageReference", "StoreValues", "VivariumTestSupport"]),
+    [
+      "StorageConformance", "StorageInterface", "StorageMemory", "StorageReference", "StoreValues",
+      "VivariumTestSupport",
+    ]),
   Room.tests(
     "StorageCoordinationTests",
     ["CVivariumSystem", "StorageCoordination", "StorageInterface", "StoreValues", "VivariumTestSupport"]),

@@ -54,6 +54,22 @@ protocol WrongReading: ForwardingReading {
 }
 
 extension WrongReading {
+  /// The faults are in the plain calls, and so whatever is found goes through these.
+  var powers: StoragePowers { StoragePowers() }
+
+  func key(in index: IndexID, equal values: [Value]) throws(StorageError) -> ObjectKey? {
+    var result: ObjectKey?
+    try keys(in: index, IndexRange(equal: values), descending: false) { keys in
+      result = ObjectKey(keys[0])
+      return .stop
+    }
+    return result
+  }
+
+  func key(in index: IndexID, equalTo integer: Int64) throws(StorageError) -> ObjectKey? {
+    try key(in: index, equal: [.int(integer)])
+  }
+
   func word(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
     if fault == .hidesDeletedObjects, try !target.contains(column.table, key) { return 0 }
     let word = try target.word(column, key)

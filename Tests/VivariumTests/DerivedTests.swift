@@ -284,6 +284,9 @@ private final class CountingWrite: ForwardingWrite {
     self.reads = reads
   }
 
+  /// None: every read has to be seen.
+  var powers: StoragePowers { StoragePowers() }
+
   func word(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
     reads.add(1)
     return try base.word(column, key)

@@ -79,6 +79,9 @@ private final class GatedRead: ForwardingRead {
   let gate: Gate
   init(base: any ReadTransaction, gate: Gate) { (self.base, self.gate) = (base, gate) }
 
+  /// None: every read has to be seen.
+  var powers: StoragePowers { StoragePowers() }
+
   private func pass() {
     guard gate.isClosed.load(ordering: .acquiring) else { return }
     gate.reached.fire()

@@ -73,6 +73,9 @@ private final class MiscountingRead: ForwardingRead {
   private let error: Int
   init(base: any ReadTransaction, error: Int) { (self.base, self.error) = (base, error) }
 
+  /// None: every read has to be seen.
+  var powers: StoragePowers { StoragePowers() }
+
   func count(_ table: TableID) throws(StorageError) -> Int { try base.count(table) + error }
 
   func elementCount(_ column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int {

@@ -173,11 +173,35 @@ private final class BrittleEngine: EngineInFront {
   }
 }
 
-private final class BrittleRead: ForwardingRead {
+private final class BrittleRead: ForwardingRead, WindowedReading, GatheringReading {
   let base: any ReadTransaction
   let disk: BrittleDisk
   init(base: any ReadTransaction, disk: BrittleDisk) { (self.base, self.disk) = (base, disk) }
 
+  /// What the base has of them goes through the disk too.
+  var powers: StoragePowers {
+    let powers = base.powers
+    return StoragePowers(windows: powers.windows == nil ? nil : self, gathering: powers.gathering == nil ? nil : self)
+  }
+
+  func window(_ column: ColumnID, containing key: ObjectKey) throws(StorageError) -> ColumnWindow? {
+    try disk.pass(.rows)
+    return try base.powers.windows?.window(column, containing: key)
+  }
+  func words(
+    _ column: ColumnID, of keys: UnsafeBufferPointer<Int64>, into words: UnsafeMutablePointer<Int64>, nulls: UnsafeMutablePointer<Bool>
+  ) throws(StorageError) {
+    try disk.pass(.rows)
+    try base.powers.gathering?.words(column, of: keys, into: words, nulls: nulls)
+  }
+  func key(in index: IndexID, equal values: [Value]) throws(StorageError) -> ObjectKey? {
+    try disk.pass(.rows)
+    return try base.key(in: index, equal: values)
+  }
+  func key(in index: IndexID, equalTo integer: Int64) throws(StorageError) -> ObjectKey? {
+    try disk.pass(.rows)
+    return try base.key(in: index, equalTo: integer)
+  }
   func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError) {
     try disk.pass(.history)
     try base.history(after: version, body)

@@ -191,6 +191,9 @@ private final class WatchedRead: ForwardingRead {
   private let isInside = Atomic(false)
   init(base: any ReadTransaction, watch: OverlapWatch) { (self.base, self.watch) = (base, watch) }
 
+  /// None: every read has to be seen.
+  var powers: StoragePowers { StoragePowers() }
+
   private func enter() {
     if isInside.exchange(true, ordering: .acquiringAndReleasing) { watch.fault("two threads at once") }
   }

@@ -2,6 +2,9 @@ import StorageInterface
 import StoreValues
 
 /// A transaction in front of another one. A wrapper names its base and writes anew only what it does otherwise.
+///
+/// Everything is passed on, what has a default too, and the base's powers: what is tried in front of an engine takes the same fast paths
+/// as the engine alone. A wrapper that has to see every read gives no powers (`StoragePowers()`), and answers what has a default itself.
 public protocol ForwardingReading: StorageReading {
   associatedtype Base
   var base: Base { get }
@@ -12,6 +15,7 @@ public protocol ForwardingReading: StorageReading {
 extension ForwardingReading {
   public var version: Version { reading.version }
   public var catalog: Catalog { reading.catalog }
+  public var powers: StoragePowers { reading.powers }
   public func count(_ table: TableID) throws(StorageError) -> Int { try reading.count(table) }
   public func contains(_ table: TableID, _ key: ObjectKey) throws(StorageError) -> Bool { try reading.contains(table, key) }
   public func word(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? { try reading.word(column, key) }
@@ -32,6 +36,15 @@ extension ForwardingReading {
     try reading.keys(in: index, range, descending: descending, body)
   }
   public func count(in index: IndexID, _ range: IndexRange) throws(StorageError) -> Int { try reading.count(in: index, range) }
+  public func count(in index: IndexID, equalTo integer: Int64) throws(StorageError) -> Int {
+    try reading.count(in: index, equalTo: integer)
+  }
+  public func key(in index: IndexID, equal values: [Value]) throws(StorageError) -> ObjectKey? {
+    try reading.key(in: index, equal: values)
+  }
+  public func key(in index: IndexID, equalTo integer: Int64) throws(StorageError) -> ObjectKey? {
+    try reading.key(in: index, equalTo: integer)
+  }
   public func elementCount(_ column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int {
     try reading.elementCount(column, owner)
   }
@@ -82,6 +95,7 @@ extension ForwardingWrite {
     try base.reserveKeys(in: table, below: key)
   }
   public func delete(_ table: TableID, _ key: ObjectKey) throws(StorageError) { try base.delete(table, key) }
+  public func delete(_ table: TableID, all keys: [Int64]) throws(StorageError) -> [Int64] { try base.delete(table, all: keys) }
   public func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) {
     try base.set(column, key, word: word)
   }
