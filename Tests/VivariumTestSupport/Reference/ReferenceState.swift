@@ -15,6 +15,8 @@ package struct ReferenceState: Sendable {
   package var issued: [TableID: Int64] = [:]
   /// Ascending by version, no gaps, the last is `version`.
   package var history: [CommitRecord] = []
+  /// Side entries.
+  package var sides: [[UInt8]: [UInt8]] = [:]
 
   package init() {}
 }
