@@ -6,10 +6,10 @@ struct GraphWriter {
   private let write: any WriteTransaction
   private var inserted: [TableID: KeyRuns] = [:]
 
-  /// `catalog` is the source's: tables and properties keep their numbers.
+  /// `catalog` is the source's: tables and properties keep their numbers. Side entries stay behind: what they say is of that store.
   init(_ write: any WriteTransaction, _ catalog: Catalog) throws(StorageError) {
     self.write = write
-    try write.setCatalog(catalog)
+    try write.setCatalog(catalog.withoutSideEntries())
   }
 
   /// Makes the objects of a table, with `value` for each scalar that is no link. Keys ascend; those that are left out are used

@@ -51,6 +51,30 @@ import VivariumTestSupport
     #expect(counts.reads <= 7)
   }
 
+  @Test func sideEntriesAreLookedUpFromTheFirstOnAlone() throws {
+    func asks(_ body: (any SideWriting) throws -> Void) throws -> CountingStore.Counts {
+      _ = store.take()
+      try engine.write { write in
+        try body(try #require(write.sideWriting))
+        try write.insert(table, WorkTests.row(WorkTests.rows + Int(write.version.rawValue)))
+      }
+      return store.take()
+    }
+    let local = try asks { _ in }
+    let asked = try asks { sides in
+      #expect(try sides.side([1]) == nil)
+      try sides.setSide([1], nil)
+      try sides.sides(from: [], below: nil) { _, _ in .proceed }
+    }
+    #expect(local.readSpaces[.side] == nil && asked == local)
+    let first = try asks { try $0.setSide([1], [1]) }
+    // The catalog says from now on that there are some, and the header that older builds do not know them.
+    #expect(first.puts[.side] == 1 && first.puts[.catalog] == 1 && first.puts[.header] == 1)
+    let next = try asks { try $0.setSide([1], [2]) }
+    #expect(next.puts[.side] == 1 && next.puts[.catalog] == nil && next.puts[.header] == nil && next.readSpaces == local.readSpaces)
+    #expect(try asks { _ in }.puts == local.puts)
+  }
+
   @Test func aTestForNullReadsNoLongValue() throws {
     let schema = Schema([ObjectSchema("Film", .scalar("minutes", .int64), .scalar("picture", .data, optional: true))])
     let film = try #require(try engine.adopt(Schema(WorkTests.schema.objects + schema.objects))["Film"])

@@ -29,6 +29,43 @@ import VivariumTestSupport
     #expect(try InspectProcess(["verify", zoo.url.path]).status == 0)
   }
 
+  @Test(arguments: FileKind.allCases) func soundSideEntriesAreNoFaults(kind: FileKind) throws {
+    let zoo = try Zoo(kind)
+    let engine = try kind.backend(zoo.url).open(OpenOptions())
+    try engine.write { write in try #require(write.sideWriting).setSide(Array(repeating: 9, count: 480), []) }
+    engine.close()
+    let faults = try zoo.faults()
+    #expect(faults.isEmpty, "\(faults)")
+  }
+
+  @Test func sideEntriesThatNoCatalogKnowsAreFound() throws {
+    let lmdb = try Zoo(.lmdb)
+    try lmdb.put([0x0E, 1], [1])
+    try lmdb.put([0x0E], [1])
+    let faults = try lmdb.faults()
+    #expect(faults.contains("side entries: are there, and the catalog does not know of any"), "\(faults)")
+    #expect(faults.contains("entry 0e: has a key that the format does not know"), "\(faults)")
+    let sqlite = try Zoo(.sqlite)
+    try sqlite.execute("CREATE TABLE _vivarium_side (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
+    let more = try sqlite.faults()
+    #expect(more.contains("side entries: are there, and the catalog does not know of any"), "\(more)")
+  }
+
+  @Test func sideEntriesThatAreNoneAreFound() throws {
+    let zoo = try Zoo(.sqlite)
+    let engine = try FileKind.sqlite.backend(zoo.url).open(OpenOptions())
+    try engine.write { write in try #require(write.sideWriting).setSide([1], [1]) }
+    engine.close()
+    try zoo.execute("INSERT INTO _vivarium_side VALUES (x'', x'01'), ('text', x'01'), (x'0102', 7)")
+    let faults = try zoo.faults()
+    for key in ["", "74657874", "0102"] {
+      #expect(faults.contains("side entry \(key): has a key or a value that is none"), "\(faults)")
+    }
+    try zoo.execute("DROP TABLE _vivarium_side")
+    let more = try zoo.faults()
+    #expect(more.contains("side entries: have no table, and the catalog knows of some"), "\(more)")
+  }
+
   @Test(arguments: FileKind.allCases) func linksThatLeadNowhereAreFound(kind: FileKind) throws {
     let zoo = try Zoo(kind)
     let engine = try kind.backend(zoo.url).open(OpenOptions())

@@ -123,6 +123,6 @@ public enum StorageConformance {
     ("chunk ends", chunkEndChecks),
     ("isolation", isolationChecks), ("writer", writerChecks), ("history", historyChecks),
     ("listeners", listenerChecks), ("catalog", catalogChecks), ("lifetimes", lifetimeChecks),
-    ("opening", openingChecks), ("files", fileChecks), ("powers", powerChecks),
+    ("opening", openingChecks), ("files", fileChecks), ("powers", powerChecks), ("sides", sideChecks),
   ]
 }

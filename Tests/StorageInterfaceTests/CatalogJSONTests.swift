@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test func ordinaryCatalogsAreReadWithoutTheGeneralDecoder() throws {
-    for catalog in [Catalog(), try everything()] {
+    for catalog in [Catalog(), try everything(), try everything().withSideEntries()] {
       let json = try json(catalog)
       #expect(scanned(json) == catalog)
       #expect(try read(json) == catalog)

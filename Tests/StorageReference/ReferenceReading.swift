@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 
 /// What the snapshot and the write have in common: both read a state.
-protocol ReferenceReading: StorageReading {
+protocol ReferenceReading: SideReading {
   var engine: ReferenceEngine { get }
   /// The state that is read; throws when the transaction has ended.
   func readable() throws(StorageError) -> ReferenceState
@@ -102,6 +102,22 @@ extension ReferenceReading {
 
   public func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError) {
     for record in try readable().history(after: version) where body(record) == .stop { return }
+  }
+
+  public func side(_ key: [UInt8], _ body: (UnsafeRawBufferPointer?) -> Void) throws(StorageError) {
+    try SideKey.check(key)
+    guard let value = try readable().sides[key] else { return body(nil) }
+    value.withUnsafeBytes { body($0) }
+  }
+
+  public func sides(
+    from start: [UInt8], below end: [UInt8]?, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Step
+  ) throws(StorageError) {
+    func precedes(_ a: [UInt8], _ b: [UInt8]) -> Bool { a.lexicographicallyPrecedes(b) }
+    let sides = try readable().sides.sorted { precedes($0.key, $1.key) }
+    for (key, value) in sides where !precedes(key, start) && end.map({ precedes(key, $0) }) ?? true {
+      if key.withUnsafeBytes({ key in value.withUnsafeBytes { body(key, $0) } }) == .stop { return }
+    }
   }
 
   /// In blocks, never empty.

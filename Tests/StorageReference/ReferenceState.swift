@@ -15,6 +15,8 @@ struct ReferenceState: Sendable {
   var issued: [TableID: Int64] = [:]
   /// Ascending by version, no gaps, the last is `version`.
   var history: [CommitRecord] = []
+  /// Side entries.
+  var sides: [[UInt8]: [UInt8]] = [:]
 
   init() {}
 }

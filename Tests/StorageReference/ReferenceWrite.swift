@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 
 /// The writer: edits a copy of the state; a savepoint is another copy.
-final class ReferenceWrite: WriteTransaction, ReferenceReading {
+final class ReferenceWrite: SideWriting, ReferenceReading {
   let engine: ReferenceEngine
   let version: Version
   private var state: ReferenceState
@@ -136,10 +136,17 @@ extension ReferenceWrite {
 extension ReferenceWrite {
   func setCatalog(_ catalog: Catalog) throws(StorageError) {
     try check()
-    do { try state.adopt(catalog) } catch {
+    do { try state.adopt(state.catalog.hasSideEntries ? catalog.withSideEntries() : catalog) } catch {
       isSpoiled = true
       throw error
     }
+  }
+
+  func setSide(_ key: [UInt8], _ value: [UInt8]?) throws(StorageError) {
+    try check()
+    try SideKey.check(key)
+    state.sides[key] = value
+    if value != nil { state.catalog = state.catalog.withSideEntries() }
   }
 
   func beginSavepoint() throws(StorageError) {

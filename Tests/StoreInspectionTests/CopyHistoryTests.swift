@@ -37,6 +37,18 @@ import VivariumTestSupport
     #expect(try records(target, after: 21) == kept)
   }
 
+  @Test func aCopyHasNoSideEntries() throws {
+    let source = try MemoryBackend().open(OpenOptions())
+    try source.adopt(Schema([ObjectSchema("Pup", .scalar("name", .string))]))
+    try source.write { try #require($0.sideWriting).setSide([1], [1]) }
+    let target = try MemoryBackend().open(OpenOptions())
+    try StoreCopy.copy(source, to: target)
+    let read = try target.beginRead()
+    defer { read.end() }
+    #expect(read.catalog["Pup"] != nil && !read.catalog.hasSideEntries)
+    #expect(try #require(read.sideReading).side([1]) == nil)
+  }
+
   @Test(arguments: ["lmdb", "sqlite", "memory"]) func aCopyIsOneCommitHoweverManyVersionsThereWere(_ kind: String) throws {
     let source = try MemoryBackend().open(OpenOptions(historyLimit: 10))
     let table = try #require(try source.adopt(Schema([ObjectSchema("Pup", .scalar("name", .string))]))["Pup"])

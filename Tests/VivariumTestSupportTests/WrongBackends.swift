@@ -11,6 +11,7 @@ enum WrongBackend: String, CaseIterable, Sendable {
   case ignoresUniqueness, breaksStatementAtomicity, forgetsAuthors, stopsTooLate, descendsOnlyByValue
   case readsOnAfterEnd, hidesDeletedObjects, clampsNothing
   case losesDigitsOfDecimals, keepsTheLaterMember, modifiesWhatIsEqual, forgetsMixedLinks
+  case keepsUndoneSides, listsTheEndOfSides, losesEmptySides
 
   /// The group of rules that must find the fault.
   var group: String {
@@ -18,6 +19,7 @@ enum WrongBackend: String, CaseIterable, Sendable {
     case .losesNulls, .flipsTheSignOfZero, .losesFractionsOfDates, .losesDigitsOfDecimals: "values"
     case .keepsTheLaterMember, .modifiesWhatIsEqual: "members"
     case .forgetsMixedLinks: "mixed"
+    case .keepsUndoneSides, .listsTheEndOfSides, .losesEmptySides: "sides"
     case .putsNaNLast, .countsIndexesTwice, .descendsOnlyByValue: "indexes"
     case .forgetsMultiplicity: "backlinks"
     case .losesLastElement, .clampsNothing: "lists"
@@ -176,6 +178,17 @@ extension WrongReading {
     if !all.isEmpty { _ = all.withUnsafeBufferPointer(body) }
   }
 
+  func side(_ key: [UInt8], _ body: (UnsafeRawBufferPointer?) -> Void) throws(StorageError) {
+    let isFaulty = fault == .losesEmptySides
+    try target.sideReading?.side(key) { body(isFaulty && $0?.isEmpty == true ? nil : $0) }
+  }
+
+  func sides(
+    from start: [UInt8], below end: [UInt8]?, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Step
+  ) throws(StorageError) {
+    try target.sideReading?.sides(from: start, below: fault == .listsTheEndOfSides ? end.map { $0 + [0] } : end, body)
+  }
+
   func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError) {
     try target.history(after: version) { record in
       var record = record
@@ -185,7 +198,8 @@ extension WrongReading {
   }
 }
 
-final class WrongRead: ForwardingRead, WrongReading {
+final class WrongRead: ForwardingRead, WrongReading, SideReading {
+  var sideReading: (any SideReading)? { self }
   let base: any ReadTransaction
   let fault: WrongBackend
   private let engine: (any StorageEngine)?
@@ -207,7 +221,10 @@ final class WrongRead: ForwardingRead, WrongReading {
   func end() { if fault != .readsOnAfterEnd { base.end() } }
 }
 
-final class WrongWrite: ForwardingWrite, WrongReading {
+final class WrongWrite: ForwardingWrite, WrongReading, SideWriting {
+  var sideReading: (any SideReading)? { self }
+  var sideWriting: (any SideWriting)? { self }
+  private var putSides: [[UInt8]: [UInt8]] = [:]
   let base: any WriteTransaction
   let fault: WrongBackend
 
@@ -245,6 +262,13 @@ final class WrongWrite: ForwardingWrite, WrongReading {
 
   func rollbackToSavepoint() throws(StorageError) {
     if fault == .ignoresSavepointRollback { try base.releaseSavepoint() } else { try base.rollbackToSavepoint() }
+    guard fault == .keepsUndoneSides else { return }
+    for (key, value) in putSides { try base.sideWriting?.setSide(key, value) }
+  }
+
+  func setSide(_ key: [UInt8], _ value: [UInt8]?) throws(StorageError) {
+    try base.sideWriting?.setSide(key, value)
+    putSides[key] = value
   }
 
   func end() {

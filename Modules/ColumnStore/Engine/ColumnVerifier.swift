@@ -62,6 +62,8 @@ final class ColumnVerifier {
   private func verifyOwner(_ entry: EntryName) {
     switch entry {
     case .header, .catalog, .history: return
+    case .side:
+      if !reading.catalog.hasSideEntries { fault("side entries", "are there, and the catalog does not know of any") }
     case .table(let id):
       if reading.catalog[id] == nil { fault("table \(id.rawValue)", "has entries, and the catalog does not know it") }
     case .index(let reference):

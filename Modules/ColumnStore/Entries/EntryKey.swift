@@ -18,6 +18,7 @@ struct EntryKey {
     case backlinkRecord = 0x0B
     case backlinkBlock = 0x0C
     case history = 0x0D
+    case side = 0x0E
   }
 
   private var storage: (UInt64, UInt64, UInt64) = (0, 0, 0)

@@ -13,6 +13,7 @@ enum EntryName {
   /// The record or a block of an index.
   case index(IndexReference)
   case history(UInt64)
+  case side
 
   /// Nil for a key that no entry has.
   init?(_ key: UnsafeRawBufferPointer) {
@@ -49,7 +50,8 @@ enum EntryName {
     case .history:
       guard let version = number(1, UInt64.self), length(9) else { return nil }
       self = .history(version)
-    case .header, .catalog: return nil
+    case .side where (2...SideKey.countMax + 1).contains(key.count): self = .side
+    case .header, .catalog, .side: return nil
     }
   }
 

@@ -4,6 +4,7 @@ import StoreValues
 extension ColumnWrite {
   func setCatalog(_ catalog: Catalog) throws(StorageError) {
     try checkWritable()
+    let catalog = self.catalog.hasSideEntries ? catalog.withSideEntries() : catalog
     if catalog == self.catalog { return }
     if let fault = catalog.fault { throw .misuse("The catalog cannot be stored: \(fault).") }
     let old = map

@@ -27,6 +27,7 @@ extension ColumnWrite {
       }
       if table.isChanged { batch.put(.table(.tableRecord, table.id), try table.encodedRecord()) }
     }
+    sideEdits?.forEach { key, value in key.lendSide { batch.append(key: $0, value: value) } }
     switch history {
     case .next(let record, _): try store(record, version: next.rawValue, &batch)
     case .adopted(let records, _): try store(adopted: records, &batch)

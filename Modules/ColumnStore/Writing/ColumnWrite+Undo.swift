@@ -10,6 +10,8 @@ enum UndoStep {
   case wordEntry(IndexEdits, word: UInt64, object: Int64, wasRemoval: Bool)
   case bytesEntry(IndexEdits, key: [UInt8], object: Int64, wasRemoval: Bool)
   case list(TableState, ListOwner, old: EditedList?)
+  /// nil: the write had not touched the entry.
+  case side([UInt8], old: SideEdits.Edit?)
   case catalog(CatalogMap, dropped: [IndexReference], hadChanged: Bool)
 }
 
@@ -35,6 +37,8 @@ extension ColumnWrite {
       key.withUnsafeBytes { edits.add(key: $0, object: object, isRemoval: !wasRemoval) }
     case .list(let table, let owner, let old):
       table.lists[owner] = old
+    case .side(let key, let old):
+      sideEdits?.put(old, key)
     case .catalog(let old, let dropped, let hadChanged):
       map = old
       droppedIndexes = dropped

@@ -5,7 +5,9 @@ import StoreValues
 ///
 /// No call but `commit` touches the store for writing, and that does so in one go, so the transaction may move
 /// between threads as its protocol says. `@exclusivity(unchecked)` as in `ColumnReading`.
-final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, WindowedReading, GatheringReading, TextIndexReading {
+final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, WindowedReading, GatheringReading, TextIndexReading,
+  SideWriting
+{
   private let writer: any KeyValueWriter
   /// Undone backwards by a rollback; kept only while a savepoint is open.
   var undo: [UndoStep] = []
@@ -21,6 +23,8 @@ final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, Windo
   }
   /// Fresh rows as the batch has them.
   var encodedFresh: [(table: TableID, rows: ValueBuffer)] = []
+  /// Side entries that the write has put or taken out; nil until there are some.
+  @exclusivity(unchecked) var sideEdits: SideEdits?
   /// The key being made, used again and again.
   var keyBuffer: [UInt8] = []
 
@@ -55,6 +59,7 @@ final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, Windo
   /// Forgets what was read and edited, but not which keys were given out.
   private func letGoOfTables() {
     for table in openTables where table.hasNextKey { engine.keepKeys(table.id, below: table.nextKey) }
+    sideEdits = nil
     forgetTables()
   }
 

@@ -39,6 +39,9 @@ struct CatalogScanner {
         catalog.identity = StoreIdentity(scanner.string())
         if catalog.identity == nil { scanner.hasFailed = true }
         found -= 1
+      case "sides":
+        catalog.sides = scanner.truth()
+        found -= 1
       case "nextIndex": catalog.nextIndex = scanner.number()
       case "nextTable": catalog.nextTable = scanner.number()
       case "tables": catalog.tables = scanner.array { $0.table() }

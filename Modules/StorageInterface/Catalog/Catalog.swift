@@ -17,6 +17,8 @@ public struct Catalog: Sendable, Hashable, Codable {
   /// Which store this is the catalog of. nil where nobody gave it one yet: in files of builds that had none, and for an engine that
   /// is used without `Vivarium`, whose opening for writing puts it there.
   public package(set) var identity: StoreIdentity?
+  /// See `hasSideEntries`; nil in files of builds that had none.
+  var sides: Bool?
 
   /// The catalog of an empty file.
   public init() {}
@@ -30,6 +32,7 @@ public struct Catalog: Sendable, Hashable, Codable {
     givenSchemaVersion = try container.decodeIfPresent(UInt64.self, forKey: .givenSchemaVersion)
     identity = try container.decodeIfPresent(StoreIdentity.self, forKey: .identity)
     givenMigrations = try container.decodeIfPresent([CompletedMigration].self, forKey: .givenMigrations)
+    sides = try container.decodeIfPresent(Bool.self, forKey: .sides)
     if let fault { throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "In this catalog \(fault).")) }
   }
 
@@ -49,11 +52,12 @@ public struct Catalog: Sendable, Hashable, Codable {
   }
 
   /// The newest format of an engine's files that builds know. What is in a file says which it is of: see `formatNeeded`.
-  package static let formatMax = 4
+  package static let formatMax = 5
 
   /// The lowest format of an engine's files that holds what the catalog describes: 2 has ObjectIds, decimals, sets, maps
-  /// and embedded types, 3 has dates as nanoseconds, also in mixed properties, 4 has indexes of words.
+  /// and embedded types, 3 has dates as nanoseconds, also in mixed properties, 4 has indexes of words, 5 has side entries.
   package var formatNeeded: Int {
+    if hasSideEntries { return 5 }
     if tables.contains(where: { !$0.textIndexes.isEmpty }) { return 4 }
     if hasDates { return 3 }
     let needs2 = tables.contains { table in

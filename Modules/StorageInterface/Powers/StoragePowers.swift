@@ -27,6 +27,9 @@ public struct StoragePowers {
 }
 
 extension StorageReading {
+  /// The transaction itself where it conforms, found by a cast.
+  public var sideReading: (any SideReading)? { self as? any SideReading }
+
   /// The protocols that the transaction conforms to.
   public var powers: StoragePowers {
     StoragePowers(

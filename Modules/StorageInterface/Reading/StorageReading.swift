@@ -40,6 +40,9 @@ public protocol StorageReading: AnyObject {
   /// O(1). An engine that names them spares its users casts; others have those.
   var powers: StoragePowers { get }
 
+  /// The transaction as what reads side entries; nil where the engine keeps none. Asked once a transaction, by those alone who keep some.
+  var sideReading: (any SideReading)? { get }
+
   /// How many objects the table has. O(1) or close to it: `count` of an unfiltered result asks every time.
   func count(_ table: TableID) throws(StorageError) -> Int
 

@@ -12,6 +12,9 @@ import StoreValues
 /// **Ending.** By `commit`, by `end()`, or with its last reference; the last two roll back. In each case the
 /// writer's lock is free afterwards.
 public protocol WriteTransaction: StorageReading {
+  /// The transaction as what writes side entries; nil where the engine keeps none. Asked once a transaction, by those alone who keep some.
+  var sideWriting: (any SideWriting)? { get }
+
   /// Adds an object and gives it the next key of its table: higher than every key this engine or a committed
   /// transaction ever gave out there, also in transactions that this engine rolled back since it was opened.
   /// Called once for each new object; a million times in a bulk load.
@@ -84,6 +87,9 @@ public protocol WriteTransaction: StorageReading {
 }
 
 extension WriteTransaction {
+  /// The transaction itself where it conforms, found by a cast.
+  public var sideWriting: (any SideWriting)? { self as? any SideWriting }
+
   /// Throws what `reserveKeys` does for a key that is too large; for engines, which call it first.
   public func checkReservation(of key: ObjectKey) throws(StorageError) {
     guard key.rawValue > ObjectLink.keyMax else { return }

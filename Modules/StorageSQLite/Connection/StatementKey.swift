@@ -8,6 +8,7 @@ struct StatementKey: Equatable {
     case keys, keysOfWord, find, countKeys, sources
     case positions, tail, elements, putElement, setElement, moveElement, removeElements, deleteOwner
     case hasMember, rankOfMember, countMembers, members, valueOfKey, putLink, removeLink, links, linksInRange, linkSources
+    case side, sides, setSide, removeSide
   }
 
   private let word: UInt64

@@ -12,6 +12,35 @@ extension SQLiteEngine: StructureVerification {
     let connection = snapshot.connection
     try SQLiteEngine.checkFile(connection, report)
     try SQLiteEngine.checkHistory(connection, report)
+    try SQLiteEngine.checkSides(connection, snapshot.catalog, report)
+  }
+
+  private static func checkSides(
+    _ connection: Connection, _ catalog: Catalog, _ report: (StoreFault) -> Void
+  ) throws(StorageError) {
+    let place = "side entries"
+    let tables = try connection.take(text: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_vivarium_side'")
+    defer { connection.finish(tables) }
+    let isThere = try connection.step(tables, "look for side entries")
+    guard isThere, catalog.hasSideEntries else {
+      if isThere { report(StoreFault(place, "are there, and the catalog does not know of any")) }
+      if catalog.hasSideEntries { report(StoreFault(place, "have no table, and the catalog knows of some")) }
+      return
+    }
+    let wrong = try connection.take(
+      text: """
+        SELECT hex(key) FROM _vivarium_side
+        WHERE typeof(key) != 'blob' OR length(key) NOT BETWEEN 1 AND \(SideKey.countMax) OR typeof(value) != 'blob'
+        """)
+    defer { connection.finish(wrong) }
+    do throws(StorageError) {
+      while try connection.step(wrong, "check the side entries") {
+        let key = String(decoding: wrong.bytes(0, isText: true).prefix(48), as: UTF8.self).lowercased()
+        report(StoreFault("side entry \(key)", "has a key or a value that is none"))
+      }
+    } catch {
+      report(StoreFault(place, error.message))
+    }
   }
 
   private static func checkHistory(_ connection: Connection, _ report: (StoreFault) -> Void) throws(StorageError) {

@@ -19,6 +19,7 @@ struct SchemaChange {
       // Files of older builds have fewer triggers.
       statements.append("DROP \(old.kind) \(old.kind == "TRIGGER" ? "IF EXISTS " : "")\(name)")
     }
+    if new.catalog.hasSideEntries, !old.catalog.hasSideEntries { statements.append(SideTable.definition) }
     for table in old.tables where after[table.id] == nil { drop(table) }
     for table in new.tables {
       if let old = before[table.id] { alter(old, table) } else { create(table) }

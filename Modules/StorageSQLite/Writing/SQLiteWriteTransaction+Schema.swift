@@ -6,13 +6,13 @@ extension SQLiteWriteTransaction {
   func setCatalog(_ catalog: Catalog) throws(StorageError) {
     settleInsertion()
     try change { () throws(StorageError) in
-      let new = SchemaLayout(catalog)
+      let new = SchemaLayout(self.catalog.hasSideEntries ? catalog.withSideEntries() : catalog)
       do throws(StorageError) {
         // The kept statements are for the old tables; open ones would also lock them.
         connection.use(new)
         try run(SchemaChange(from: layout, to: new), new)
-        try connection.writeCatalog(catalog, version.next)
-        let format = catalog.formatNeeded
+        try connection.writeCatalog(new.catalog, version.next)
+        let format = new.catalog.formatNeeded
         if try connection.number(of: "user_version") < format { try connection.execute("PRAGMA user_version = \(format)") }
       } catch {
         // Half of it may be done.

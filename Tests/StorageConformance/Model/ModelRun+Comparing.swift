@@ -87,6 +87,7 @@ extension ModelRun {
     try StorageConformance.expectSame(actual, expected, what)
     for _ in 0..<3 { try compareRange(real, plain) }
     try comparePoints(real, plain)
+    try compareSides(real, plain, what)
   }
 
   /// A random run of a random index.

@@ -75,6 +75,7 @@ extension ModelRun {
         note("bulk")
         for _ in 0..<300 + random.below(900) { try insert(pair, quietly: true) }
       case 18 where random.oneIn(6): try deleteMany(pair)
+      case 18: try setSide(pair)
       case 19: try compareRange(pair.real, pair.plain)
       default: try misuse(pair)
       }

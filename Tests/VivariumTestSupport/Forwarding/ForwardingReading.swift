@@ -16,6 +16,7 @@ extension ForwardingReading {
   public var version: Version { reading.version }
   public var catalog: Catalog { reading.catalog }
   public var powers: StoragePowers { reading.powers }
+  public var sideReading: (any SideReading)? { reading.sideReading }
   public func count(_ table: TableID) throws(StorageError) -> Int { try reading.count(table) }
   public func contains(_ table: TableID, _ key: ObjectKey) throws(StorageError) -> Bool { try reading.contains(table, key) }
   public func word(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? { try reading.word(column, key) }
@@ -90,6 +91,7 @@ public protocol ForwardingWrite: WriteTransaction, ForwardingReading where Base 
 
 extension ForwardingWrite {
   public var reading: any StorageReading { base }
+  public var sideWriting: (any SideWriting)? { base.sideWriting }
   public func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey { try base.insert(row) }
   public func reserveKeys(in table: TableID, below key: ObjectKey) throws(StorageError) {
     try base.reserveKeys(in: table, below: key)
