@@ -32,12 +32,12 @@ public protocol SideWriting: SideReading, WriteTransaction {
 }
 
 /// The rules for keys of side entries.
-package enum SideKey {
+public enum SideKey {
   /// Bytes of the longest key: what LMDB takes, less what engines put before it.
-  package static let countMax = 480
+  public static let countMax = 480
 
   /// Throws for a key that no entry can have.
-  package static func check(_ key: [UInt8]) throws(StorageError) {
+  public static func check(_ key: [UInt8]) throws(StorageError) {
     if (1...countMax).contains(key.count) { return }
     throw StorageError(
       .misuse, .statement, "A side entry's key has \(key.count) bytes.", remedy: "Give it 1 to \(countMax).")
@@ -67,14 +67,14 @@ extension Catalog {
   public var hasSideEntries: Bool { sides ?? false }
 
   /// The same catalog of a file that has the place.
-  package func withSideEntries() -> Catalog {
+  public func withSideEntries() -> Catalog {
     var catalog = self
     catalog.sides = true
     return catalog
   }
 
   /// The same catalog of a file that has none yet: for copies, which begin without.
-  package func withoutSideEntries() -> Catalog {
+  public func withoutSideEntries() -> Catalog {
     var catalog = self
     catalog.sides = nil
     return catalog
