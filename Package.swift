@@ -54,6 +54,7 @@ let targets: [Target] = [
   Room.module("CVivariumSystem"),
   Room.system("CVivariumLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev", brew: "lmdb"),
   Room.system("CVivariumSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
+  Room.system("CVivariumZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
   // Rank 0 to 2: values, the question, the plug point.
   Room.module("StoreValues"),
   Room.module("QueryModel", ["StoreValues"]),
@@ -64,6 +65,7 @@ let targets: [Target] = [
   Room.module("QueryEngine", ["CVivariumSystem", "QueryModel", "StorageInterface", "StoreValues"]),
   Room.module("ChangeTracker", ["QueryModel", "StorageInterface", "StoreValues"]),
   Room.module("SyncModel", ["StoreValues"]),
+  Room.module("SyncProtocol", ["CVivariumZlib", "SyncModel"]),
   // Rank 5: the engines, who hears of a commit, and reading without Swift types.
   Room.module("StorageMemory", ["ColumnStore", "StorageCoordination", "StorageInterface", "StoreValues"]),
   Room.module(
@@ -161,6 +163,7 @@ let targets: [Target] = [
       "ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StorageReference", "StoreValues",
       "VivariumTestSupport",
     ]),
+  Room.tests("SyncProtocolTests", ["StoreValues", "SyncModel", "SyncProtocol", "VivariumTestSupport"]),
   Room.tests("SyncModelTests", ["StoreValues", "SyncModel", "VivariumTestSupport"]),
   Room.tests(
     "NotificationsTests",
@@ -247,7 +250,7 @@ let targets: [Target] = [
 /// What people choose: the database, an engine, the parts that stand alone, the companions.
 let chosen = [
   "Vivarium", "StorageMemory", "StorageLMDB", "StorageSQLite", "QueryEngine", "ChangeTracker", "Notifications",
-  "StoreInspection", "StoreOperations", "ResultsControl", "StoreReactive", "StoreMessages", "SyncModel",
+  "StoreInspection", "StoreOperations", "ResultsControl", "StoreReactive", "StoreMessages", "SyncModel", "SyncProtocol",
 ]
 /// What the author of an engine takes: the interface, what stands on it, and the suite that an engine has to pass.
 let storageKit: Product = .library(

@@ -1,22 +1,22 @@
 /// Reads what `ByteWriter` wrote, from bytes that may be anything: each read stays inside them and throws where they make no
 /// sense. A number has one form, the shortest.
-struct ByteReader {
+package struct ByteReader {
   private let bytes: [UInt8]
-  private(set) var position = 0
+  package private(set) var position = 0
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  var left: Int { bytes.count - position }
+  package var left: Int { bytes.count - position }
 
-  func error(_ reason: CodingError.Reason) -> CodingError { CodingError(reason, at: position) }
+  package func error(_ reason: CodingError.Reason) -> CodingError { CodingError(reason, at: position) }
 
-  mutating func byte() throws(CodingError) -> UInt8 {
+  package mutating func byte() throws(CodingError) -> UInt8 {
     guard position < bytes.count else { throw error(.truncated) }
     defer { position += 1 }
     return bytes[position]
   }
 
-  mutating func number() throws(CodingError) -> UInt64 {
+  package mutating func number() throws(CodingError) -> UInt64 {
     let start = position
     var result: UInt64 = 0
     var shift: UInt64 = 0
@@ -31,37 +31,37 @@ struct ByteReader {
     }
   }
 
-  mutating func signed() throws(CodingError) -> Int64 {
+  package mutating func signed() throws(CodingError) -> Int64 {
     let raw = try number()
     return Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
   }
 
   /// A number of things that follow, each of at least `size` bytes: so no more memory is asked for than the bytes can fill.
-  mutating func count(of size: Int) throws(CodingError) -> Int {
+  package mutating func count(of size: Int) throws(CodingError) -> Int {
     let start = position
     let count = try number()
     guard count <= UInt64(left / size) else { throw CodingError(.count, at: start) }
     return Int(count)
   }
 
-  mutating func fixed<N: FixedWidthInteger>(_: N.Type) throws(CodingError) -> N {
+  package mutating func fixed<N: FixedWidthInteger>(_: N.Type) throws(CodingError) -> N {
     let size = N.bitWidth / 8
     guard left >= size else { throw error(.truncated) }
     defer { position += size }
     return bytes[position..<position + size].reversed().reduce(0) { $0 << 8 | N(truncatingIfNeeded: $1) }
   }
 
-  mutating func raw(_ count: Int) throws(CodingError) -> ArraySlice<UInt8> {
+  package mutating func raw(_ count: Int) throws(CodingError) -> ArraySlice<UInt8> {
     guard count <= left else { throw error(.truncated) }
     defer { position += count }
     return bytes[position..<position + count]
   }
 
   /// A length and as many bytes.
-  mutating func content() throws(CodingError) -> ArraySlice<UInt8> { try raw(try count(of: 1)) }
+  package mutating func content() throws(CodingError) -> ArraySlice<UInt8> { try raw(try count(of: 1)) }
 
   /// Ends the reading: nothing may be left.
-  func end() throws(CodingError) {
+  package func end() throws(CodingError) {
     guard left == 0 else { throw error(.trailing) }
   }
 }

@@ -1,11 +1,13 @@
 /// Writes the numbers and bytes of which all that is coded consists. Docs/SyncModel.md has the layout.
-struct ByteWriter {
-  private(set) var bytes: [UInt8] = []
+package struct ByteWriter {
+  package private(set) var bytes: [UInt8] = []
 
-  mutating func put(byte: UInt8) { bytes.append(byte) }
+  package init() {}
+
+  package mutating func put(byte: UInt8) { bytes.append(byte) }
 
   /// LEB128: 7 bits a byte, the lowest first.
-  mutating func put(_ value: UInt64) {
+  package mutating func put(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {
       bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -14,20 +16,20 @@ struct ByteWriter {
     bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
-  mutating func put(_ count: Int) { put(UInt64(truncatingIfNeeded: count)) }
+  package mutating func put(_ count: Int) { put(UInt64(truncatingIfNeeded: count)) }
 
   /// Zigzag: 0, −1, 1, −2 … become 0, 1, 2, 3 …
-  mutating func put(signed value: Int64) { put(UInt64(bitPattern: (value << 1) ^ (value >> 63))) }
+  package mutating func put(signed value: Int64) { put(UInt64(bitPattern: (value << 1) ^ (value >> 63))) }
 
   /// As many bytes as it has, little endian.
-  mutating func put(fixed value: some FixedWidthInteger) {
+  package mutating func put(fixed value: some FixedWidthInteger) {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  mutating func put(raw: some Sequence<UInt8>) { bytes.append(contentsOf: raw) }
+  package mutating func put(raw: some Sequence<UInt8>) { bytes.append(contentsOf: raw) }
 
   /// The length and the bytes.
-  mutating func put(_ content: some Collection<UInt8>) {
+  package mutating func put(_ content: some Collection<UInt8>) {
     put(content.count)
     bytes.append(contentsOf: content)
   }

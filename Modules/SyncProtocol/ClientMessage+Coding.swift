@@ -1,0 +1,148 @@
+import SyncModel
+
+extension ClientMessage {
+  private enum Code {
+    static let hello: UInt8 = 0x01, authenticate: UInt8 = 0x02, bind: UInt8 = 0x03, upload: UInt8 = 0x04, void: UInt8 = 0x05
+    static let acknowledge: UInt8 = 0x06, credit: UInt8 = 0x07, mark: UInt8 = 0x08, unbind: UInt8 = 0x09, schema: UInt8 = 0x0A
+    static let ping: UInt8 = 0x0B
+  }
+
+  /// The message as a frame. O(size).
+  public var frame: SyncFrame {
+    var body = ByteWriter()
+    switch self {
+    case .hello(let hello):
+      body.put(hello.versions.count)
+      for version in hello.versions { body.put(UInt64(version)) }
+      body.put(hello.features.rawValue)
+      body.put(hello.token)
+      body.put(hello.device)
+      return SyncFrame(type: Code.hello, body: body.bytes)
+    case .authenticate(let token):
+      body.put(token)
+      return SyncFrame(type: Code.authenticate, body: body.bytes)
+    case .bind(let session, let bind):
+      body.put(bind)
+      return SyncFrame(type: Code.bind, session: session, body: body.bytes)
+    case .upload(let session, let changesets):
+      body.put(changesets.count)
+      for changeset in changesets { body.put(changeset.encoded()) }
+      return SyncFrame(type: Code.upload, session: session, body: body.bytes)
+    case .void(let session, let clientSeq, let objects):
+      body.put(clientSeq)
+      body.put(ObjectIdentity.encode(objects))
+      return SyncFrame(type: Code.void, session: session, body: body.bytes)
+    case .acknowledge(let session, let state):
+      for seq in [state.cursor, state.pendingBase, state.refusalSeen] { body.put(seq: seq) }
+      return SyncFrame(type: Code.acknowledge, session: session, body: body.bytes)
+    case .credit(let session, let bytes):
+      body.put(bytes)
+      return SyncFrame(type: Code.credit, session: session, body: body.bytes)
+    case .mark(let session, let number):
+      body.put(number)
+      return SyncFrame(type: Code.mark, session: session, body: body.bytes)
+    case .unbind(let session): return SyncFrame(type: Code.unbind, session: session)
+    case .schema(let session, let schema): return SyncFrame(type: Code.schema, session: session, body: schema)
+    case .ping(let number, let roundTrip):
+      body.put(number)
+      body.put(roundTrip)
+      return SyncFrame(type: Code.ping, body: body.bytes)
+    case .unknown(let type): return SyncFrame(type: type)
+    }
+  }
+
+  /// The message of a frame. Safe for any bytes whatever. Throws `.badFrame` with the place, `.unknownVersion` for a type that
+  /// has to be known and is not.
+  public init(_ frame: SyncFrame) throws(FrameError) {
+    do { self = try ClientMessage.read(frame) } catch { throw error.inMessage(frame.type) }
+  }
+
+  private static func read(_ frame: SyncFrame) throws(MessageFault) -> ClientMessage {
+    var body = ByteReader(frame.body)
+    let session = frame.session
+    do {
+      let message: ClientMessage
+      switch frame.type {
+      case Code.hello: message = .hello(try body.hello())
+      case Code.authenticate: message = .authenticate(token: try body.text())
+      case Code.bind: message = .bind(session: session, try body.bind())
+      case Code.upload:
+        var changesets: [Changeset] = []
+        for _ in 0..<(try body.count(of: 2)) {
+          changesets.append(try body.nested { bytes throws(CodingError) in try Changeset(decoding: bytes) })
+        }
+        message = .upload(session: session, changesets)
+      case Code.void:
+        let clientSeq = try body.number()
+        message = .void(
+          session: session, clientSeq: clientSeq,
+          objects: try body.nested { bytes throws(CodingError) in try ObjectIdentity.decode(bytes) })
+      case Code.acknowledge:
+        let (cursor, base) = (try body.logSeq(), try body.logSeq())
+        message = .acknowledge(
+          session: session, Acknowledgement(cursor: cursor, pendingBase: base, refusalSeen: try body.logSeq()))
+      case Code.credit: message = .credit(session: session, bytes: try body.number())
+      case Code.mark: message = .mark(session: session, number: try body.number())
+      case Code.unbind: message = .unbind(session: session)
+      case Code.schema: message = .schema(session: session, try body.bytes(body.left))
+      case Code.ping:
+        let number = try body.number()
+        message = .ping(number: number, roundTrip: try body.number())
+      case SyncFrame.optionalTypes...: return .unknown(type: frame.type)
+      default: throw MessageFault.unknownType
+      }
+      try body.end()
+      return message
+    } catch let error as CodingError { throw .coding(error) } catch { throw .unknownType }
+  }
+}
+
+/// Why a frame's body is no message.
+enum MessageFault: Error {
+  case coding(CodingError)
+  case unknownType
+
+  func inMessage(_ type: UInt8) -> FrameError {
+    let name = "0x" + String(type, radix: 16)
+    return switch self {
+    case .coding(let error): FrameError(.badFrame, "\(error.reason) at byte \(error.position) of a message of type \(name).")
+    case .unknownType: FrameError(.unknownVersion, "A message of type \(name) is not known.")
+    }
+  }
+}
+
+extension ByteWriter {
+  fileprivate mutating func put(_ bind: Bind) {
+    put(bind.path)
+    put(fixed: bind.replica.rawValue)
+    put(bind.secret)
+    put(seq: bind.cursor)
+    put(bind.history)
+    put(seq: bind.refusalSeen)
+    put(seq: bind.pendingBase)
+    put(fixed: bind.schemaHash)
+  }
+}
+
+extension ByteReader {
+  fileprivate mutating func hello() throws(CodingError) -> Hello {
+    var versions: [UInt16] = []
+    for _ in 0..<(try count(of: 1)) { versions.append(try small(UInt16.self)) }
+    let features = SyncFeatures(rawValue: try number())
+    let token = try text()
+    return Hello(versions: versions, features: features, token: token, device: try text())
+  }
+
+  fileprivate mutating func bind() throws(CodingError) -> Bind {
+    let path = try text()
+    let replica = ReplicaID(try fixed(UInt64.self))
+    let secret = try bytes()
+    let cursor = try logSeq()
+    let history = try bytes()
+    let refusal = try logSeq()
+    let base = try logSeq()
+    return Bind(
+      path: path, replica: replica, secret: secret, cursor: cursor, history: history, refusalSeen: refusal, pendingBase: base,
+      schemaHash: try fixed(UInt64.self))
+  }
+}

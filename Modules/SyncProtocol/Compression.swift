@@ -1,0 +1,54 @@
+import CVivariumZlib
+
+/// zlib, with an end to how much comes out.
+enum Compression {
+  /// What a body may become whatever its ratio is.
+  static let alwaysAllowed = 64 << 10
+
+  /// nil where zlib cannot: then the body goes as it is.
+  static func deflated(_ body: [UInt8]) -> [UInt8]? {
+    guard !body.isEmpty, body.count < Int(UInt32.max) / 2 else { return nil }
+    var count = compressBound(uLong(body.count))
+    var result = [UInt8](repeating: 0, count: Int(count))
+    let code = result.withUnsafeMutableBufferPointer { result in
+      body.withUnsafeBufferPointer { compress2(result.baseAddress, &count, $0.baseAddress, uLong($0.count), Z_DEFAULT_COMPRESSION) }
+    }
+    guard code == Z_OK else { return nil }
+    result.removeLast(result.count - Int(count))
+    return result
+  }
+
+  /// Throws `.badCompression` for bytes that are no such stream, or one and more, and `.limitExceeded` as soon as more than `most`
+  /// bytes come out.
+  static func inflated(_ packed: [UInt8], most: Int) throws(FrameError) -> [UInt8] {
+    var stream = z_stream()
+    guard czlib_inflate_begin(&stream) == Z_OK else { throw FrameError(.badCompression, "zlib could not begin.") }
+    defer { inflateEnd(&stream) }
+    var input = packed
+    var result: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: 32 << 10)
+    var (code, consumed) = (Z_OK, 0)
+    while code == Z_OK {
+      let made = input.withUnsafeMutableBufferPointer { input in
+        block.withUnsafeMutableBufferPointer { block in
+          stream.next_in = input.baseAddress.map { $0 + consumed }
+          stream.avail_in = UInt32(input.count - consumed)
+          stream.next_out = block.baseAddress
+          stream.avail_out = UInt32(block.count)
+          code = inflate(&stream, Z_NO_FLUSH)
+          consumed = input.count - Int(stream.avail_in)
+          return block.count - Int(stream.avail_out)
+        }
+      }
+      guard result.count + made <= most else {
+        throw FrameError(.limitExceeded, "A message of \(packed.count) compressed bytes becomes more than \(most).")
+      }
+      result += block[..<made]
+      // No more input and no end: zlib says so with Z_BUF_ERROR at the latest.
+    }
+    guard code == Z_STREAM_END, consumed == packed.count else {
+      throw FrameError(.badCompression, "zlib ended with \(code) at byte \(consumed) of \(packed.count).")
+    }
+    return result
+  }
+}

@@ -1,0 +1,42 @@
+import SyncModel
+
+/// Messages to bytes, in parts of a size that the transport likes.
+public struct FrameEncoder: Sendable {
+  /// What the other side takes.
+  public let limits: FrameLimits
+  /// Whether both sides have agreed to compress.
+  public var compresses: Bool
+
+  /// An encoder, which has no state but these.
+  public init(_ limits: FrameLimits = FrameLimits(), compresses: Bool = false) {
+    self.limits = limits
+    self.compresses = compresses
+  }
+
+  /// The parts of a frame, which go one right after the other. O(size). Throws `.limitExceeded` for a message that no side takes.
+  public func parts(of frame: SyncFrame) throws(FrameError) -> [[UInt8]] {
+    guard frame.body.count <= limits.messageBytes else {
+      throw FrameError(.limitExceeded, "It has \(frame.body.count) bytes, and \(limits.messageBytes) are taken.")
+    }
+    var body = frame.body
+    var flags: UInt8 = 0
+    if compresses, body.count >= limits.compressedFrom, let packed = Compression.deflated(body), packed.count < body.count,
+      body.count <= packed.count * limits.inflationMax || body.count <= Compression.alwaysAllowed
+    {
+      (body, flags) = (packed, SyncFrame.isCompressed)
+    }
+    var parts: [[UInt8]] = []
+    var start = 0
+    repeat {
+      let end = min(body.count, start + limits.partBytes)
+      var writer = ByteWriter()
+      writer.put(byte: frame.type)
+      writer.put(byte: end < body.count ? flags | SyncFrame.isContinued : flags)
+      writer.put(UInt64(frame.session))
+      writer.put(raw: body[start..<end])
+      parts.append(writer.bytes)
+      start = end
+    } while start < body.count
+    return parts
+  }
+}

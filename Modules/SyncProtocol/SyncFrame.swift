@@ -1,0 +1,60 @@
+/// One message as bytes that are not looked into yet: its type, whom it is for, and its body.
+///
+/// On the wire: `type u8 | flags u8 | session varint | body`. Flags: 1, the body is compressed by zlib; 2, another part follows. Numbers
+/// are LEB128 in their shortest form. Docs/SyncProtocol.md has the whole layout.
+public struct SyncFrame: Hashable, Sendable {
+  /// Which message it is.
+  public var type: UInt8
+  /// Whom it is for: a store's session, or 0, the connection.
+  public var session: UInt32
+  /// What the message says, unpacked and put together.
+  public var body: [UInt8]
+
+  /// A frame of its parts.
+  public init(type: UInt8, session: UInt32 = 0, body: [UInt8] = []) {
+    (self.type, self.session, self.body) = (type, session, body)
+  }
+
+  /// Types from here on may be passed over by who does not know them; an unknown one below is an error.
+  public static let optionalTypes: UInt8 = 0xC0
+
+  static let isCompressed: UInt8 = 1
+  static let isContinued: UInt8 = 2
+}
+
+/// What a side takes, and how it sends.
+public struct FrameLimits: Hashable, Sendable {
+  /// The longest part on the wire.
+  public var partBytes: Int
+  /// The longest message, put together and unpacked.
+  public var messageBytes: Int
+  /// Shorter bodies are not worth compressing.
+  public var compressedFrom: Int
+  /// How many times its size a body may become when it is unpacked, beyond what is small anyway.
+  public var inflationMax: Int
+
+  /// 256 KiB, 16 MiB, 512 bytes, 64 times.
+  public init(partBytes: Int = 256 << 10, messageBytes: Int = 16 << 20, compressedFrom: Int = 512, inflationMax: Int = 64) {
+    self.partBytes = max(64, partBytes)
+    self.messageBytes = max(64, messageBytes)
+    self.compressedFrom = max(0, compressedFrom)
+    self.inflationMax = max(2, inflationMax)
+  }
+}
+
+/// Why bytes are no message, or not now.
+public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What the other side is told.
+  public let code: SyncErrorCode
+  /// What was found, and at which byte of the message.
+  public let detail: String
+
+  /// An error of what the other side is told, and what was found.
+  public init(_ code: SyncErrorCode, _ detail: String) { (self.code, self.detail) = (code, detail) }
+
+  /// What happened, and where.
+  public var message: String { "\(code.message) \(detail)" }
+  /// What helps.
+  public var remedy: String { code.remedy }
+  public var description: String { "\(message) \(remedy)" }
+}
