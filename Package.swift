@@ -87,6 +87,8 @@ let targets: [Target] = [
   Room.module("ResultsControl", ["ChangeTracker", "StoreValues", "Vivarium"]),
   Room.module("StoreReactive", ["ChangeTracker", "Vivarium", openCombine]),
   Room.module("StoreMessages", ["StoreValues", "Vivarium"]),
+  // Rank 8: replication.
+  Room.module("SyncClient", ["ChangeTracker", "StorageInterface", "StoreValues", "SyncModel", "Vivarium"]),
   // Rank 9 and 10: programs, and what they share with tests.
   Room.program(
     "inspect",
@@ -153,6 +155,12 @@ let targets: [Target] = [
     "ChangeTrackerTests",
     ["ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues", "VivariumTestSupport"]),
   Room.tests("SyncModelTests", ["StoreValues", "SyncModel", "VivariumTestSupport"]),
+  Room.tests(
+    "SyncClientTests",
+    [
+      "ChangeTracker", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreValues", "SyncClient", "SyncModel",
+      "Vivarium", "VivariumTestSupport",
+    ]),
   Room.tests(
     "NotificationsTests",
     ["ChangeTracker", "Notifications", "StorageInterface", "StoreValues", "VivariumTestSupport", logging]),
