@@ -89,6 +89,8 @@ let targets: [Target] = [
   Room.module("ResultsControl", ["ChangeTracker", "StoreValues", "Vivarium"]),
   Room.module("StoreReactive", ["ChangeTracker", "Vivarium", openCombine]),
   Room.module("StoreMessages", ["StoreValues", "Vivarium"]),
+  // Rank 8: replication.
+  Room.module("SyncClient", ["ChangeTracker", "StorageInterface", "StoreValues", "SyncModel", "Vivarium"]),
   // Rank 9 and 10: programs, and what they share with tests.
   Room.program(
     "inspect",
@@ -165,6 +167,12 @@ let targets: [Target] = [
     ]),
   Room.tests("SyncProtocolTests", ["StoreValues", "SyncModel", "SyncProtocol", "VivariumTestSupport"]),
   Room.tests("SyncModelTests", ["StoreValues", "SyncModel", "VivariumTestSupport"]),
+  Room.tests(
+    "SyncClientTests",
+    [
+      "ChangeTracker", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreValues", "SyncClient", "SyncModel",
+      "Vivarium", "VivariumTestSupport",
+    ]),
   Room.tests(
     "NotificationsTests",
     [

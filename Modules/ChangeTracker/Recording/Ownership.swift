@@ -20,7 +20,8 @@ final class Ownership: Sendable {
   /// Nothing owns anything.
   let isEmpty: Bool
 
-  init(_ catalog: Catalog) {
+  /// - Parameter isEmbeddingAlone: as if no property had a rule: what is embedded goes with its owner all the same.
+  init(_ catalog: Catalog, isEmbeddingAlone: Bool = false) {
     var owning: [TableID: [Relationship]] = [:]
     var denying: [TableID: [Relationship]] = [:]
     var owners: [TableID: [Relationship]] = [:]
@@ -30,7 +31,8 @@ final class Ownership: Sendable {
         guard column.schema.isRelationship, column.schema.isStored, let entry = column.schema.target.flatMap({ catalog[$0] })
         else { continue }
         // What is embedded is owned, whatever the property says.
-        let rule = entry.isEmbedded ? .cascade : column.schema.deleteRule ?? .nullify
+        let declared = isEmbeddingAlone ? .nullify : column.schema.deleteRule ?? .nullify
+        let rule = entry.isEmbedded ? .cascade : declared
         if rule == .nullify { continue }
         let target = entry.id
         let relationship = Relationship(column: table.column(column.id), target: target, isList: !column.schema.isScalar)

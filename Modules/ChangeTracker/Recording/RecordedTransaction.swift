@@ -12,6 +12,8 @@ public final class RecordedTransaction {
   /// For reading. Changes made past the recorder are in nobody's notification.
   public let transaction: any WriteTransaction
   private let origin: UInt64
+  /// Whether the delete rules that properties declare are followed. What is embedded goes with its owner in any case.
+  private let followsRules: Bool
   private var changes = PendingChanges()
   private var members = PendingMembers()
   /// What scalars were, where that is recorded.
@@ -42,8 +44,14 @@ public final class RecordedTransaction {
   /// - Parameter origin: tells this store's commits from others', see `CommitRecord.origin`.
   /// - Parameter recordsValues: whether the record says what scalars were and are. Costs a read for each that is set first,
   ///   and room in the history.
-  public init(_ transaction: any WriteTransaction, origin: UInt64, recordsValues: Bool = false) {
+  public convenience init(_ transaction: any WriteTransaction, origin: UInt64, recordsValues: Bool = false) {
+    self.init(transaction, origin: origin, recordsValues: recordsValues, followsRules: true)
+  }
+
+  /// - Parameter followsRules: false for changes that others made, who followed the rules themselves.
+  package init(_ transaction: any WriteTransaction, origin: UInt64, recordsValues: Bool, followsRules: Bool) {
     self.transaction = transaction
+    self.followsRules = followsRules
     self.origin = origin
     values = recordsValues ? PendingValues() : nil
   }
@@ -54,7 +62,7 @@ public final class RecordedTransaction {
   /// The delete rules of the catalog.
   var ownership: Ownership {
     if let knownOwnership { return knownOwnership }
-    let made = Ownership(transaction.catalog)
+    let made = Ownership(transaction.catalog, isEmbeddingAlone: !followsRules)
     knownOwnership = made
     return made
   }

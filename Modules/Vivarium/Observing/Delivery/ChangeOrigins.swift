@@ -12,6 +12,8 @@ public struct ChangeOrigins: OptionSet, Sendable, Hashable {
   public static let otherStore = ChangeOrigins(rawValue: 2)
   /// Another process, or one that was before this.
   public static let otherProcess = ChangeOrigins(rawValue: 4)
+  /// Another replica of the store, on another device mostly.
+  public static let otherReplica = ChangeOrigins(rawValue: 8)
 
   /// - Parameter own: the origin of the store that is told.
   init(_ sources: CommitSources, own: UInt64) {
@@ -19,6 +21,8 @@ public struct ChangeOrigins: OptionSet, Sendable, Hashable {
     for origin in sources.origins {
       if origin == own {
         insert(.ownStore)
+      } else if origin == StoreOrigin.remote {
+        insert(.otherReplica)
       } else if StoreOrigin.isOfThisProcess(origin) {
         insert(.otherStore)
       } else {

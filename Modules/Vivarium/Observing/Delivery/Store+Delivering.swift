@@ -95,7 +95,9 @@ extension Store {
   /// Tells observers of the store of the version it is at, once.
   func tellChange() {
     guard notifiedVersion != snapshot.version else { return }
+    let before = notifiedVersion
     notifiedVersion = snapshot.version
+    if snapshot.changedNothing(since: before) { return }
     tell(.didChange, of: notifiedVersion)
   }
 
@@ -152,6 +154,23 @@ extension Store {
       observer.flag.stop()
       observer.block(.error(fault), self)
     }
+  }
+}
+
+extension StorageReading {
+  /// Whether no commit after a version changed an object or the schema: all they wrote is side entries, which nobody is told of.
+  fileprivate func changedNothing(since version: Version) -> Bool {
+    guard catalog.hasSideEntries, version < self.version else { return false }
+    var isEmpty = true
+    do throws(StorageError) {
+      try history(after: version) { record in
+        isEmpty = record.isSilent
+        return isEmpty ? .proceed : .stop
+      }
+    } catch {
+      return false
+    }
+    return isEmpty
   }
 }
 

@@ -52,7 +52,7 @@ extension Store {
         // No store tells so many one by one: the file is damaged, or is better read anew.
         isBeyond = record.changeCount > StoreCommit.changesMax
         if isBeyond { return .stop }
-        commits.append(StoreCommit(record, catalog, isOwn: record.origin == origin))
+        if !record.isSilent { commits.append(StoreCommit(record, catalog, isOwn: record.origin == origin)) }
         return .proceed
       }
     }
@@ -82,6 +82,11 @@ extension StoreError {
       remedy: "Read everything anew, and go on from 'store.version'.",
       details: ["cursor": "\(cursor.rawValue)", "newest": "\(newest.rawValue)"])
   }
+}
+
+extension CommitRecord {
+  /// Whether it changed no object and no schema: then all it wrote is side entries, which are nobody's news.
+  var isSilent: Bool { tables.isEmpty && !changedCatalog }
 }
 
 extension StoreCommit {

@@ -1,0 +1,148 @@
+import ChangeTracker
+import StorageInterface
+import StoreValues
+import SyncModel
+
+extension Integrator {
+  /// The object is there, with nothing in it; links to it are shown.
+  mutating func create(_ object: ObjectIdentity) throws(StorageError) {
+    guard let table = names.table(of: object), try names.place(of: object) == nil else { return }
+    let place = ObjectLink(table.id, try insertRow(table, object))
+    try names.note(object, at: place)
+    for linker in try watched.linkers(of: object) { try reconcile(linker, linksAlone: true) }
+  }
+
+  mutating func delete(_ object: ObjectIdentity) throws(StorageError) {
+    guard let place = try names.place(of: object) else { return }
+    try write.delete(place.table, place.key)
+    try names.forget(object, at: place)
+  }
+
+  /// Inserts a row in which every property is zero or null: what a property is that nobody wrote is the same in every schema.
+  mutating func insertRow(_ table: TableEntry, _ object: ObjectIdentity? = nil) throws(StorageError) -> ObjectKey {
+    let row = rows[table.id] ?? RowBuffer(table)
+    rows[table.id] = row
+    row.reset()
+    for (slot, column) in table.columns.enumerated() {
+      guard case .scalar(let type) = column.schema.kind else { continue }
+      row.set(slot, column.schema.mayBeNull ? .null : Value.zero(of: type))
+    }
+    if let object {
+      guard let key = table.primaryKey, let slot = table.slot(of: key.id) else {
+        guard object.primaryKey == nil else { throw mismatch(object, table) }
+        return try write.insert(row)
+      }
+      guard let value = object.primaryKey, let type = key.schema.valueType, value.fits(type) else { throw mismatch(object, table) }
+      row.set(slot, value)
+    }
+    return try write.insert(row)
+  }
+
+  private func mismatch(_ object: ObjectIdentity, _ table: TableEntry) -> StorageError {
+    StorageError(
+      .schemaMismatch, .transaction, "'\(table.name)' cannot have the object \(object), which another replica created.",
+      remedy: "Give the type the same primary key in every program that writes the store.")
+  }
+
+  // MARK: properties
+
+  mutating func set(
+    _ name: Name, _ cell: CellValue, in object: ObjectIdentity, _ path: [PathStep.Place]
+  ) throws(StorageError) {
+    guard let row = try row(object, path), let column = settable(name, of: row.table) else { return }
+    try write.set(row.table.column(column.id), row.key, try shown(cell, column) ?? .null)
+  }
+
+  mutating func add(
+    _ delta: Int64, to name: Name, in object: ObjectIdentity, _ path: [PathStep.Place]
+  ) throws(StorageError) {
+    guard let row = try row(object, path), let column = settable(name, of: row.table) else { return }
+    let id = row.table.column(column.id)
+    let sum: Value
+    switch try write.transaction.value(id, row.key) {
+    case .int(let old): sum = .int(old &+ delta)
+    case .null:
+      // Null that somebody wrote stays; what was never written counts from zero.
+      guard try register(name, of: object, path)?.key == .never else { return }
+      sum = .int(delta)
+    default: return
+    }
+    guard let type = column.schema.valueType, sum.fits(type) else { throw mismatch(CellValue.int(delta), column) }
+    try write.set(id, row.key, sum)
+  }
+
+  /// A property that holds one value which somebody writes; nil for all others. The primary key is the object's for good.
+  func settable(_ name: Name, of table: TableEntry) -> ColumnEntry? {
+    guard let column = table[name.text], column.schema.isScalar, !column.schema.isPrimaryKey, column.schema.derivation == nil,
+      embedded(column) == nil
+    else { return nil }
+    return column
+  }
+
+  private func register(_ name: Name, of object: ObjectIdentity, _ path: [PathStep.Place]) throws(StorageError) -> Register? {
+    try contents(of: object, path)?.values[name]
+  }
+
+  /// What the merge state has at the end of a path to an object or embedded object.
+  func contents(of object: ObjectIdentity, _ path: [PathStep.Place]) throws(StorageError) -> Contents? {
+    guard var contents = try watched.record(of: object)?.node.contents else { return nil }
+    var map = EntryMap()
+    for (index, step) in path.enumerated() {
+      switch step {
+      case .embedded(let name): contents = contents.embedded[name]?.contents ?? Contents()
+      case .map(let name): map = contents.maps[name] ?? EntryMap()
+      case .entry(let key): contents = map.entries[key]?.slot.node.contents ?? Contents()
+      case .element(let id):
+        let list = ListPlace(object: object, path: Array(path[..<index]))
+        contents = try watched.element(id, near: .none, of: list)?.slot.node.contents ?? Contents()
+      case .list, .set: break
+      }
+    }
+    return contents
+  }
+
+  // MARK: embedded objects
+
+  /// The embedded object at the end of the path is there, with nothing in it.
+  mutating func make(_ object: ObjectIdentity, _ path: [PathStep.Place]) throws(StorageError) {
+    switch path.last {
+    case .embedded(let name):
+      guard let row = try row(object, path.dropLast()), let column = row.table[name.text], column.schema.isScalar,
+        let table = embedded(column)
+      else { return }
+      let key = try insertRow(table)
+      try write.set(row.table.column(column.id), row.key, word: key.rawValue)
+    case .element(let id):
+      let place = ListPlace(object: object, path: path.dropLast())
+      guard let list = try collection(object, place.path), let table = embedded(list.column) else { return }
+      let index = try shownIndex(of: id, in: place, list.column)
+      let key = try insertRow(table)
+      try write.edit(list.id, list.owner, .insert(at: index, [.link(key)]))
+    case .entry(let name):
+      guard let map = try collection(object, path.dropLast()), let table = embedded(map.column) else { return }
+      let key = try insertRow(table)
+      try write.set(.link(key), forKey: name.text, in: map.id, map.owner)
+    default: break
+    }
+  }
+
+  /// The embedded object at the end of the path is gone. The commit takes it out, with what it embeds.
+  mutating func remove(_ object: ObjectIdentity, _ path: [PathStep.Place]) throws(StorageError) {
+    switch path.last {
+    case .embedded(let name):
+      guard let row = try row(object, path.dropLast()), let column = row.table[name.text], column.schema.isScalar,
+        embedded(column) != nil
+      else { return }
+      try write.set(row.table.column(column.id), row.key, word: nil)
+    case .element(let id):
+      let place = ListPlace(object: object, path: path.dropLast())
+      guard let list = try collection(object, place.path), let old = watched.replaced[place], try isShown(old, list.column)
+      else { return }
+      let index = try shownIndex(of: id, in: place, list.column)
+      try write.edit(list.id, list.owner, .remove(index..<index + 1))
+    case .entry(let name):
+      if let map = try collection(object, path.dropLast()) { try write.remove(key: name.text, from: map.id, map.owner) }
+    default: break
+    }
+  }
+}

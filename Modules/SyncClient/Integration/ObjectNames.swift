@@ -1,0 +1,93 @@
+import StorageInterface
+import StoreValues
+import SyncModel
+
+/// Which object of the file an identity means, and which identity an object has.
+///
+/// An object with a primary key is found by that. One without is called after whoever created it and the key it has there; for those
+/// that have another key here the file keeps both directions as side entries:
+///
+/// | key | value |
+/// |---|---|
+/// | `i`, 0, table u16, replica u64, key u64 | the key here, u64 |
+/// | `i`, 1, table u16, key here u64 | replica u64, key u64 |
+///
+/// Numbers are big endian. Confined to the write it is made for.
+package struct ObjectNames {
+  /// The replica that the file is.
+  package let own: ReplicaID
+  private let sides: any SideWriting
+
+  package init(_ sides: any SideWriting, own: ReplicaID) {
+    self.sides = sides
+    self.own = own
+  }
+
+  /// The table of a class; nil for one that this file does not have, or as an embedded type alone.
+  package func table(of object: ObjectIdentity) -> TableEntry? {
+    guard let table = sides.catalog[object.className.text], !table.isEmbedded else { return nil }
+    return table
+  }
+
+  /// The object; nil while there is none. O(log n).
+  package func place(of object: ObjectIdentity) throws(StorageError) -> ObjectLink? {
+    guard let table = table(of: object) else { return nil }
+    if case .created(let replica, let key) = object.key {
+      if let bytes = try sides.side(ObjectNames.away(table.id, replica, key)) {
+        return ObjectLink(table.id, ObjectKey(Int64(bitPattern: ObjectNames.number(bytes, 0))))
+      }
+      guard replica == own, try sides.contains(table.id, key) else { return nil }
+      return ObjectLink(table.id, key)
+    }
+    guard let index = table.primaryIndex, let key = object.primaryKey else { return nil }
+    return try sides.key(in: index.id, equal: [key]).map { ObjectLink(table.id, $0) }
+  }
+
+  /// What an object is called that lives; nil for one of a type that is embedded, or is not there.
+  package func identity(of place: ObjectLink) throws(StorageError) -> ObjectIdentity? {
+    guard let table = sides.catalog[place.table], !table.isEmbedded else { return nil }
+    let name = Name(table.name)
+    if let primaryKey = table.primaryKey {
+      return ObjectIdentity(name, primaryKey: try sides.value(table.column(primaryKey.id), place.key))
+    }
+    guard let bytes = try sides.side(ObjectNames.here(place)) else { return ObjectIdentity(name, .created(own, place.key)) }
+    let replica = ReplicaID(ObjectNames.number(bytes, 0))
+    return ObjectIdentity(name, .created(replica, ObjectKey(Int64(bitPattern: ObjectNames.number(bytes, 8)))))
+  }
+
+  /// Notes where an object is that another replica created. Nothing for one with a primary key.
+  package func note(_ object: ObjectIdentity, at place: ObjectLink) throws(StorageError) {
+    guard case .created(let replica, let key) = object.key, replica != own || key != place.key else { return }
+    try sides.setSide(ObjectNames.away(place.table, replica, key), ObjectNames.bytes(UInt64(bitPattern: place.key.rawValue)))
+    try sides.setSide(
+      ObjectNames.here(place), ObjectNames.bytes(replica.rawValue) + ObjectNames.bytes(UInt64(bitPattern: key.rawValue)))
+  }
+
+  /// The object is gone. Nothing for one with a primary key.
+  package func forget(_ object: ObjectIdentity, at place: ObjectLink) throws(StorageError) {
+    guard case .created(let replica, let key) = object.key else { return }
+    try sides.setSide(ObjectNames.away(place.table, replica, key), nil)
+    try sides.setSide(ObjectNames.here(place), nil)
+  }
+
+  private static let space = UInt8(ascii: "i")
+
+  private static func away(_ table: TableID, _ replica: ReplicaID, _ key: ObjectKey) -> [UInt8] {
+    [space, 0] + table.bytes + bytes(replica.rawValue) + bytes(UInt64(bitPattern: key.rawValue))
+  }
+
+  private static func here(_ place: ObjectLink) -> [UInt8] {
+    [space, 1] + place.table.bytes + bytes(UInt64(bitPattern: place.key.rawValue))
+  }
+
+  private static func bytes(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+
+  /// Missing bytes count as zeros: then the entry names nothing that is there.
+  private static func number(_ bytes: [UInt8], _ start: Int) -> UInt64 {
+    (start..<start + 8).reduce(0) { $0 << 8 | UInt64($1 < bytes.count ? bytes[$1] : 0) }
+  }
+}
+
+extension TableID {
+  fileprivate var bytes: [UInt8] { [UInt8(truncatingIfNeeded: rawValue >> 8), UInt8(truncatingIfNeeded: rawValue)] }
+}

@@ -1,0 +1,59 @@
+import ChangeTracker
+import Dispatch
+import Notifications
+import StorageInterface
+import Synchronization
+
+extension SharedEngine {
+  /// Runs `body` in a write of what other replicas did, on the worker, after all writes that were asked for before. It is told like
+  /// any other commit; one that changed no object (a cursor moved, say) is told to nobody. When `body` throws, nothing was written.
+  ///
+  /// Delete rules are off: see `RecordedTransaction`. `done` is called once, on any thread.
+  func integrate<R: Sendable>(
+    author: String?, durability: Durability, deadline: Deadline,
+    _ body: @escaping @Sendable (RecordedTransaction) throws -> R, _ done: @escaping @Sendable (Result<R, any Error>) -> Void
+  ) {
+    let turn = line.join()
+    worker.async { [self] in
+      defer { turn.leave() }
+      done(
+        Result {
+          guard turn.wait(deadline) else { throw StoreError(StorageError.lateForWrite) }
+          return try integrate(author, durability, try engine.beginWrite(deadline), turn, body)
+        }.mapError { error in (error as? StorageError).map { StoreError($0) } ?? error })
+    }
+  }
+
+  private func integrate<R>(
+    _ author: String?, _ durability: Durability, _ transaction: any WriteTransaction, _ turn: WriterLine.Place,
+    _ body: (RecordedTransaction) throws -> R
+  ) throws -> R {
+    turn.leave()
+    let write = RecordedTransaction(transaction, origin: StoreOrigin.remote, recordsValues: false, followsRules: false)
+    defer { write.end() }
+    let result = try body(write)
+    try commitGate.withLock { _ throws(StorageError) in
+      let version = try write.commit(author: author, timeMilliseconds: Store.now, durability)
+      results.committed(version, changes: write.recordedCount)
+    }
+    return result
+  }
+}
+
+extension Store {
+  /// Writes what other replicas did: see `SharedEngine.integrate`. The store itself moves on when it refreshes, like every other
+  /// of the file.
+  ///
+  /// - Parameter author: who wrote it, if that was one alone.
+  package func integrate<R: Sendable>(
+    author: String? = nil, durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,
+    _ body: @escaping @Sendable (RecordedTransaction) throws -> R
+  ) async throws -> R {
+    let result = await withCheckedContinuation { continuation in
+      shared.integrate(author: author, durability: durability ?? configuration.durability, deadline: writeDeadline, body) {
+        continuation.resume(returning: $0)
+      }
+    }
+    return try result.get()
+  }
+}
