@@ -19,6 +19,8 @@ package enum ResultTotal: Sendable, Hashable {
   case count(Int)
   /// Integers and reals each by themselves, and how many values there were that are not null.
   case sum(Int128, ExactReal, values: Int)
+  /// The same of decimals; the sum is a decimal.
+  case decimals(Value, values: Int)
   case value(Value)
 
   /// A double that equals itself.
@@ -35,6 +37,7 @@ final class KeptTotal {
   private let question: TotalQuestion
   private var integers: Int128 = 0
   private var reals = ExactSum()
+  private var decimals = DecimalSum()
   private var values = 0
   private(set) var value = ResultTotal.count(0)
   /// Before the last step.
@@ -51,14 +54,14 @@ final class KeptTotal {
   }
 
   private func start(_ rows: ResultVersion, in reading: any StorageReading) throws(StorageError) {
-    (integers, reals, values) = (0, ExactSum(), 0)
+    (integers, reals, decimals, values) = (0, ExactSum(), DecimalSum(), 0)
     switch question {
     case .sum(let column, let type):
       // A part at a time: the result may be large.
       for start in stride(from: 0, to: rows.count, by: 4_096) {
         try add(rows.keys(in: start..<min(start + 4_096, rows.count)), column, type, in: reading)
       }
-      value = .sum(integers, .init(value: reals.value), values: values)
+      value = sum(type)
     case .least(let column, let type), .greatest(let column, let type): try rank(rows, column, type, in: reading)
     case .count, .first: try look(rows, in: reading)
     }
@@ -84,17 +87,30 @@ final class KeptTotal {
       }
       try add(changes.filter { $0.old != nil }.map(\.key), column, type, in: older, isLeaving: true)
       try add(changes.filter { $0.new != nil }.map(\.key), column, type, in: newer)
-      value = .sum(integers, .init(value: reals.value), values: values)
+      value = sum(type)
     case (.count, _), (.first, _): try look(rows, in: newer)
     // Not kept row by row: as large as a window, or asked for anew whole.
     default: try start(rows, in: newer)
     }
   }
 
+  private func sum(_ type: ValueType) -> ResultTotal {
+    type == .decimal
+      ? .decimals(.decimal(decimals.value), values: values) : .sum(integers, .init(value: reals.value), values: values)
+  }
+
   private func add(
     _ keys: [Int64], _ column: ColumnID, _ type: ValueType, in reading: any StorageReading, isLeaving: Bool = false
   ) throws(StorageError) {
     valuesRead += keys.count
+    if type == .decimal {
+      for key in keys {
+        guard case .decimal(let number) = try reading.value(column, ObjectKey(key)) else { continue }
+        values += isLeaving ? -1 : 1
+        if isLeaving { decimals.subtract(number) } else { decimals.add(number) }
+      }
+      return
+    }
     for case let word? in try reading.words(column, of: keys) {
       values += isLeaving ? -1 : 1
       if let real = type.real(word) {
@@ -113,9 +129,14 @@ final class KeptTotal {
     var found = Value.null
     var isGreatest = false
     if case .greatest = question { isGreatest = true }
-    for case let word? in try reading.words(column, of: keys) {
-      guard let value = Value(word: word, type: type), !value.isNaN else { continue }
+    func look(at value: Value) {
+      if value.isNull || value.isNaN { return }
       if found.isNull || value.order(to: found) == (isGreatest ? .after : .before) { found = value }
+    }
+    if type == .decimal {
+      for key in keys { look(at: try reading.value(column, ObjectKey(key))) }
+    } else {
+      for case let word? in try reading.words(column, of: keys) { look(at: Value(word: word, type: type) ?? .null) }
     }
     value = .value(found)
   }

@@ -16,6 +16,8 @@ struct ForecastReader {
   func lines(of step: CatalogStep, after plan: CatalogMigration?) throws(StorageError) -> [MigrationForecast.Line] {
     switch step {
     case .createdTable(let type): return [Line("new type", type)]
+    case .renamedProperty(let type, let old, let new):
+      return [Line("renamed property", type, new, objects: try count(type, plan), note: "was '\(old)'")]
     case .renamedType(let old, let new): return [Line("renamed type", new, objects: try count(new, plan), note: "was '\(old)'")]
     case .updatedProperty(let type, let property): return [Line("changed rule", type, property)]
     case .changedEmbedding(let type, let isEmbedded):
@@ -23,7 +25,7 @@ struct ForecastReader {
     case .addedProperty(let type, let property):
       // A property of the same name that changed is told by its retirement.
       if plan?.moves.contains(where: { $0.type == type && $0.property == property }) == true { return [] }
-      return [Line("new property", type, property, objects: try count(type, plan))]
+      return [Line("new property", type, property, objects: try count(type, plan), note: gain(of: type, property))]
     case .retiredProperty(let type, let property): return try retirement(of: type, property, plan)
     case .removedIndex(let type, let properties, let isUnique):
       return [Line(isUnique ? "dropped unique index" : "dropped index", type, properties.joined(separator: ", "))]
@@ -42,6 +44,31 @@ struct ForecastReader {
     return try read.count(table.id)
   }
 
+  /// What each object gets in a new property, as far as the schema tells.
+  private func gain(of type: String, _ property: String) -> String? {
+    guard table(type) != nil, let column = finished[type]?[property] else { return nil }
+    if column.schema.derivation != nil { return "each gets what it follows from" }
+    if column.schema.isCollection { return "each gets none" }
+    if column.schema.mayBeNull { return "each gets null, or the declared default" }
+    if column.schema.isScalar, column.schema.defaultValue != nil { return "each gets \(column.absentValue)" }
+    return column.schema.isScalar ? "each gets the declared default; refused where there is none" : nil
+  }
+
+  /// Properties with values that the schema does not list, of a type that gains others: refused until the program says what they are.
+  func forgotten(_ steps: [CatalogStep], _ schema: Schema) throws(StorageError) -> [MigrationForecast.Line] {
+    var lines: [MigrationForecast.Line] = []
+    for object in schema.objects {
+      let isGaining = steps.contains { if case .addedProperty(object.name, _) = $0 { true } else { false } }
+      guard isGaining, let table = read.catalog[object.name] else { continue }
+      for column in read.catalog.unlisted(in: object) {
+        let count = try read.holders(of: table.column(column.id))
+        let note = "not in the schema, which has new ones: '@Renamed(from:)' or 'unlistedProperties' says what it is"
+        if count > 0 { lines.append(.fault(object.name, column.schema.name, note, objects: count)) }
+      }
+    }
+    return lines
+  }
+
   /// A property that goes, or that goes into another column.
   private func retirement(
     of type: String, _ property: String, _ plan: CatalogMigration?
@@ -58,9 +85,11 @@ struct ForecastReader {
       if let target, !target.takes(values, from: column.schema) { lost += 1 }
     }
     if target == nil {
-      return [Line("removed property", type, property, objects: held, note: held > 0 ? "their values go" : nil)]
+      let note = held > 0 ? "their values go: refused unless the program says so" : nil
+      return [Line("removed property", type, property, objects: held, note: note)]
     }
-    let note = lost > 0 ? "from \(column.schema.kind.label); \(lost) cannot be converted and get the default" : "from \(column.schema.kind.label)"
+    let note = "from \(column.schema.kind.label)"
+      + (lost > 0 ? "; \(lost) cannot be converted: refused unless the migration sets them" : "")
     return [Line("converted property", type, property, objects: held, note: note)]
   }
 

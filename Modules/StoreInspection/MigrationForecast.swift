@@ -50,6 +50,7 @@ public struct MigrationForecast: Sendable {
       do throws(StorageError) {
         let looks = ForecastReader(read, adopted.catalog)
         for step in adopted.steps { lines += try looks.lines(of: step, after: nil) }
+        lines += try looks.forgotten(adopted.steps, schema)
       } catch { throw InspectionError(error) }
       return
     }

@@ -7,7 +7,9 @@ extension Handling {
     let receipt: MessageReceipt
   }
 
-  func pending(_ store: Store) -> Results<M> {
+  func pending(_ store: Store) -> Results<M> { Self.pending(store) }
+
+  static func pending(_ store: Store) -> Results<M> {
     store.objects(M.self).matching("status", .int(Int64(MessageStatus.notProcessed.rawValue)))
   }
 
@@ -25,34 +27,73 @@ extension Handling {
 
   /// The receipt of a message, which is made where there is none. In a write.
   func receipt(of message: M, _ store: Store) throws -> MessageReceipt {
-    let id = receiptID(message)
+    let id = Self.receiptID(name, message._$key)
     if let known = store.object(MessageReceipt.self, forPrimaryKey: id) { return known }
     let receipt = MessageReceipt(id: id, message: message.objectIdentifier)
     try store.add(receipt)
     return receipt
   }
 
-  private func receiptID(_ message: M) -> String { "\(name)/\(M._$name)/\(message._$key)" }
-
   /// The first message that may be begun now. A message that may not keeps back those after it with the same key.
-  private func choose(_ store: Store) throws -> (message: M, receipt: MessageReceipt?)? {
+  private func choose(_ store: Store) throws -> Choice? {
     let now = Date()
+    if now.timeIntervalSince(lastWhole) > 60 { (lastWhole, doneUpTo) = (now, 0) }
+    var walk = Walk(now: now)
+    var owed = ArraySlice(owed(store))
+    let pending = pending(store)
+    // Another name may be far behind: what waits for that one only is not looked at each time.
+    var isBeginning = true
+    for position in firstOpen(pending)..<pending.count {
+      let message = pending[position]
+      while let earlier = owed.first, earlier._$key < message._$key {
+        owed.removeFirst()
+        if let choice = consider(earlier, &walk, store) { return choice }
+      }
+      if let choice = consider(message, &walk, store) { return choice }
+      isBeginning = isBeginning && walk.isDone
+      if isBeginning { doneUpTo = message._$key }
+    }
+    for message in owed { if let choice = consider(message, &walk, store) { return choice } }
+    wake(at: walk.earliest)
+    return nil
+  }
+
+  typealias Choice = (message: M, receipt: MessageReceipt?)
+
+  /// What is known on the way from message to message.
+  private struct Walk {
+    let now: Date
     var heldBack: Set<String> = []
     var earliest: Date?
-    for message in pending(store) {
-      let key = key?(message)
-      if let key, heldBack.contains(key) { continue }
-      let receipt = store.object(MessageReceipt.self, forPrimaryKey: receiptID(message))
-      switch receipt?.state {
-      case .done, .dead, .running: continue
-      case nil: return (message, nil)
-      case .open, .claimed:
-        guard let receipt, receipt.notBefore > now else { return (message, receipt) }
-        if let key { heldBack.insert(key) }
-        earliest = min(earliest ?? receipt.notBefore, receipt.notBefore)
-      }
+    /// Whether the last message was one that this name has come to an end with.
+    var isDone = false
+  }
+
+  private func consider(_ message: M, _ walk: inout Walk, _ store: Store) -> Choice? {
+    walk.isDone = false
+    let key = key?(message)
+    if let key, walk.heldBack.contains(key) { return nil }
+    let receipt = store.object(MessageReceipt.self, forPrimaryKey: Self.receiptID(name, message._$key))
+    switch receipt?.state {
+    case .done, .dead: walk.isDone = true
+    case .running, .registered: break
+    case nil: return (message, nil)
+    case .open, .claimed:
+      guard let receipt, receipt.notBefore > walk.now else { return (message, receipt) }
+      if let key { walk.heldBack.insert(key) }
+      walk.earliest = min(walk.earliest ?? receipt.notBefore, receipt.notBefore)
     }
-    wake(at: earliest)
     return nil
+  }
+
+  /// The position of the first pending message behind those that this name is known to have come to an end with.
+  private func firstOpen(_ pending: Results<M>) -> Int {
+    if doneUpTo == 0 { return 0 }
+    var (low, high) = (0, pending.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if pending[middle]._$key <= doneUpTo { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }

@@ -10,7 +10,7 @@ extension Handling {
       guard let next = try next(store) else { return .nothing }
       if next.message._$key <= carefulUpTo, begun != next.receipt.id {
         // What this message does may be the end of the process: first say that it was begun.
-        begin(next)
+        try begin(next, store)
         begun = next.receipt.id
         return .done
       }
@@ -40,7 +40,7 @@ extension Handling {
       try finish(found, store)
     } catch {
       guard store.isInWriteTransaction else { return error }
-      postpone(found, error)
+      try postpone(found, error, store)
     }
     try trim(store)
     try sweep(store)
@@ -50,16 +50,18 @@ extension Handling {
   /// Counts an attempt whose own write is gone.
   func count(_ reference: ObjectReference<M>, _ error: any Error, _ store: Store) throws {
     try store.write {
-      guard let message = store.resolve(reference), message.status == .notProcessed else { return }
+      guard let message = store.resolve(reference) else { return }
       let receipt = try receipt(of: message, store)
+      // Somebody else may have settled it; then it waits for this name only where that owes it.
+      guard receipt.state != .done, receipt.state != .dead, message.status == .notProcessed || receipt.owed != "" else { return }
       receipt.attempts += 1
-      postpone(Found(message: message, receipt: receipt), error)
+      try postpone(Found(message: message, receipt: receipt), error, store)
     }
   }
 
-  private func begin(_ next: Found) {
+  private func begin(_ next: Found, _ store: Store) throws {
     if next.receipt.attempts >= rules.attemptsMax {
-      postpone(next, StoreError.attemptsExhausted(next.receipt.attempts))
+      try postpone(next, StoreError.attemptsExhausted(next.receipt.attempts), store)
     } else {
       next.receipt.attempts += 1
     }
@@ -72,16 +74,17 @@ extension Handling {
     } else {
       next.receipt.state = .done
       next.receipt.lastError = nil
-      if next.message.status == .notProcessed { next.message.succeed() }
+      try pass(on: next, store)
     }
   }
 
-  func postpone(_ next: Found, _ error: any Error) {
+  func postpone(_ next: Found, _ error: any Error, _ store: Store) throws {
     next.receipt.lastError = "\(error)"
     if next.receipt.attempts >= rules.attemptsMax {
       next.receipt.state = .dead
-      next.message.fail(message: "\(error)")
-      return
+      // What another name has answered stays.
+      if next.message.status == .notProcessed { next.message.fail(message: "\(error)") }
+      return try pass(on: next, store)
     }
     next.receipt.state = .open
     let time = Date().addingTimeInterval(rules.retryDelay(next.receipt.attempts).seconds)

@@ -10,7 +10,7 @@ extension Handling {
       guard let next = try next(store) else { return nil }
       if next.receipt.attempts >= rules.attemptsMax {
         // It was begun as often as it may be, and whoever began it died.
-        postpone(next, StoreError.attemptsExhausted(next.receipt.attempts))
+        try postpone(next, StoreError.attemptsExhausted(next.receipt.attempts), store)
         return nil
       }
       next.receipt.state = .claimed

@@ -23,6 +23,8 @@ extension Handling {
     }
     for message in gone {
       let receipts = store.objects(MessageReceipt.self).where { $0.message == message.objectIdentifier }
+      // A name that has not seen it yet still will.
+      if receipts.contains(where: { $0.owed != "" }) { continue }
       try store.delete(receipts)
       try store.delete(message)
     }

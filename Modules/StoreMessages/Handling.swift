@@ -35,6 +35,9 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
   var carefulUpTo: Int64 = 0
   /// The receipt of the message that was begun so.
   var begun: String?
+  /// This name has come to an end with every pending message up to this key; looked at anew from time to time.
+  var doneUpTo: Int64 = 0
+  var lastWhole = Date(timeIntervalSinceReferenceDate: 0)
   /// When messages were last looked through for old ones.
   var lastAgeing = Date(timeIntervalSinceReferenceDate: 0)
   /// The key of the receipt of which was looked last whether its message is still there.
@@ -60,6 +63,7 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
   func begin() throws(StoreError) {
     let store = try Store(configuration, queue: queue)
     if let error = store.objects(M.self).error ?? store.objects(MessageReceipt.self).error { throw error }
+    try register(store)
     self.store = store
     token = store.observe { [weak self] _, _ in self?.schedule() }
     schedule()

@@ -11,7 +11,11 @@ import Vivarium
 /// }
 /// ```
 ///
-/// Handlers of one name, in this process and others, share the work: a message is done once by the name. Its effect on
+/// Handlers of one name, in this process and others, share the work: a message is done once by each name. The store remembers the names
+/// from
+/// their first handler on (see `forget`), so that one that does not run misses nothing. A message becomes `.success` by itself when all of
+/// them
+/// have dealt with it; an answer that one of them sets is there at once, and the others still get the message. Its effect on
 /// the store and the mark that it is done are one transaction, so a crash at any moment leaves either both or neither. The store
 /// needs `MessageReceipt` among its models.
 ///
@@ -53,7 +57,8 @@ extension MessageHandler {
   /// Deals with messages inside the store.
   ///
   /// `body` runs inside a write, with the message and its store. Set the answer there; a message that is still
-  /// `.notProcessed` afterwards becomes `.success`. When `body` throws, what it wrote is undone, and the message is tried again
+  /// `.notProcessed` afterwards becomes `.success`, once every name has dealt with it. When `body` throws, what it wrote is undone, and
+  /// the message is tried again
   /// by the rules. `body` neither commits nor cancels the write: that is a failed attempt.
   ///
   /// - Parameter key: messages with an equal key are dealt with in the order of their insertion; nil has no order.

@@ -14,11 +14,13 @@ import Vivarium
     case dead = 3
     /// Of no message: a handler that runs, or ended without a word. So crashes are noticed.
     case running = 4
+    /// Of no message: messages of a type are to be dealt with by a name, whether it runs or not.
+    case registered = 5
   }
 
   /// `handler/type/key`: also what identifies the work for systems outside the store.
   @PrimaryKey public internal(set) var id: String = ""
-  /// The message's `objectIdentifier`; empty for a running handler.
+  /// The message's `objectIdentifier`; empty for a running handler and for a registered name.
   @Indexed public internal(set) var message: String = ""
   public internal(set) var state: State = .open
   /// How often it was begun.
@@ -27,6 +29,8 @@ import Vivarium
   public internal(set) var owner: String = ""
   /// It is not begun before this, after a failure.
   public internal(set) var notBefore: Date = Date(timeIntervalSinceReferenceDate: 0)
+  /// `handler/type` while the message has its answer from another name and still waits for this one; else empty.
+  @Indexed public internal(set) var owed: String = ""
   /// What the last failure said.
   public internal(set) var lastError: String?
 

@@ -7,8 +7,8 @@ extension Decimal128 {
   /// The integer, exactly.
   public init(_ integer: Int) { self.init(Int64(integer)) }
 
-  /// The number nearest to the exact value of a double, ties to even. `Decimal128(0.1)` is
-  /// 0.1000000000000000055511151231257827; write `Decimal128("0.1")` for a tenth.
+  /// The number nearest to the exact value of a double, ties to even: of a variable that holds 0.1 that is
+  /// 0.1000000000000000055511151231257827. A literal is what is written: `Decimal128(0.1)` is a tenth.
   public init(_ double: Double) {
     if double.isNaN {
       self = .nan
@@ -24,6 +24,11 @@ extension Decimal128 {
 
   /// The number nearest to the exact value of a float, ties to even.
   public init(_ float: Float) { self.init(Double(float)) }
+
+  /// The decimal number that a double is written as, with as few digits as tell it from its neighbours.
+  package init(shortest double: Double) { self = Decimal128(double.description) ?? Decimal128(double) }
+  /// The same of a float.
+  package init(shortest float: Float) { self = Decimal128(float.description) ?? Decimal128(Double(float)) }
 }
 
 extension Double {

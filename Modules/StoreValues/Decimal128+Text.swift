@@ -82,3 +82,8 @@ extension Decimal128: LosslessStringConvertible {
 extension Decimal128: ExpressibleByIntegerLiteral {
   public init(integerLiteral value: Int64) { self.init(value) }
 }
+
+extension Decimal128: ExpressibleByFloatLiteral {
+  /// What is written, up to 15 digits: `9.99` is 9.99, and not the double nearest to it. Write longer ones as texts, `Decimal128("…")`.
+  public init(floatLiteral value: Double) { self.init(shortest: value) }
+}

@@ -23,14 +23,18 @@ public struct ObjectSchema: Sendable, Hashable, Codable {
   /// Whether every object is owned by exactly one link of another object, and deleted with it: alone, in a list or
   /// in a map, never in a set. It has no primary key, and types cannot embed each other in a circle.
   public var isEmbedded: Bool
+  /// Properties that have another name in older files.
+  public var renames: [PropertyRename]
 
   public init(
-    name: String, properties: [PropertySchema], indexes: [IndexSchema] = [], isEmbedded: Bool = false
+    name: String, properties: [PropertySchema], indexes: [IndexSchema] = [], isEmbedded: Bool = false,
+    renames: [PropertyRename] = []
   ) {
     self.name = name
     self.properties = properties
     self.indexes = indexes
     self.isEmbedded = isEmbedded
+    self.renames = renames
   }
 
   /// The property that is the primary key; nil where there is none.
@@ -43,6 +47,20 @@ public struct ObjectSchema: Sendable, Hashable, Codable {
   public var allIndexes: [IndexSchema] {
     properties.filter { $0.isPrimaryKey || $0.isIndexed || $0.isUnique }
       .map { IndexSchema(properties: [$0.name], isUnique: $0.isPrimaryKey || $0.isUnique) } + indexes
+  }
+}
+
+/// That a property has another name than in older files: `@Renamed(from:)`.
+public struct PropertyRename: Sendable, Hashable, Codable {
+  /// What older files call it.
+  public var from: String
+  /// What the program calls it.
+  public var to: String
+
+  /// One property's two names.
+  public init(from: String, to: String) {
+    self.from = from
+    self.to = to
   }
 }
 

@@ -32,15 +32,19 @@ extension PropertySchema {
     switch function {
     case .count: nil
     case .sum:
-      type == (source.integerRange == nil ? .double : .int64) && !isOptional
-        ? nil : "is a sum of \(source.rawValue), which is \(source.integerRange == nil ? "a Double" : "an Int")"
+      type == (source == .decimal ? .decimal : source.integerRange == nil ? .double : .int64) && !isOptional
+        ? nil
+        : "is a sum of \(source.rawValue), which is "
+          + (source == .decimal ? "a Decimal128" : source.integerRange == nil ? "a Double" : "an Int")
     case .min, .max:
       type == source && isOptional ? nil : "is the least or greatest of \(source.rawValue), which is optional and of that type"
+    case .average where source == .decimal:
+      type == .decimal && isOptional ? nil : "is an average of decimals, which is a 'Decimal128?'"
     case .average: type == .double && isOptional ? nil : "is an average, which is a 'Double?'"
     }
   }
 }
 
 extension ValueType {
-  fileprivate var isNumber: Bool { integerRange != nil || self == .float || self == .double }
+  fileprivate var isNumber: Bool { integerRange != nil || self == .float || self == .double || self == .decimal }
 }

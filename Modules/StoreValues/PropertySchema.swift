@@ -44,6 +44,8 @@ public struct PropertySchema: Sendable, Hashable, Codable {
   public var deleteRule: DeleteRule?
   /// How the property follows from others; nil for properties that are set.
   public var derivation: Derivation?
+  /// What an enum has cases for, ascending; nil where every value of the type is one.
+  public var cases: [DefaultValue]?
   /// Nil where it is false: catalogs without such an index stay as they were written.
   private var fullText: Bool?
 
@@ -57,7 +59,7 @@ public struct PropertySchema: Sendable, Hashable, Codable {
     name: String, kind: PropertyKind, isOptional: Bool = false, target: String? = nil,
     isPrimaryKey: Bool = false, isIndexed: Bool = false, isUnique: Bool = false,
     defaultValue: DefaultValue? = nil, deleteRule: DeleteRule? = nil, derivation: Derivation? = nil,
-    isFullText: Bool = false
+    isFullText: Bool = false, cases: [DefaultValue]? = nil
   ) {
     self.name = name
     self.kind = kind
@@ -69,6 +71,7 @@ public struct PropertySchema: Sendable, Hashable, Codable {
     self.defaultValue = defaultValue
     self.deleteRule = deleteRule
     self.derivation = derivation
+    self.cases = cases
     self.isFullText = isFullText
   }
 }
@@ -105,6 +108,18 @@ extension PropertySchema {
 public enum DefaultValue: Sendable, Hashable, Codable {
   case word(Int64)
   case bytes([UInt8])
+}
+
+extension DefaultValue: Comparable {
+  /// In the order of the words, or of the bytes; words first.
+  public static func < (a: Self, b: Self) -> Bool {
+    switch (a, b) {
+    case (.word(let a), .word(let b)): a < b
+    case (.word, .bytes): true
+    case (.bytes, .word): false
+    case (.bytes(let a), .bytes(let b)): a.lexicographicallyPrecedes(b)
+    }
+  }
 }
 
 extension DefaultValue {

@@ -1,7 +1,7 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// `@PrimaryKey`, `@Indexed`, `@Unique`, `@FullText`, `@Inverse`, `@Transient`: write nothing; `@Model` reads them.
+/// `@PrimaryKey`, `@Indexed`, `@Unique`, `@FullText`, `@Inverse`, `@Renamed`, `@Transient`: write nothing; `@Model` reads them.
 struct MarkerMacro: PeerMacro {
   static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,

@@ -103,8 +103,16 @@ extension ModelMacro {
         properties: [
       \(raw: rows.map { "    " + $0 }.joined(separator: ",\n"))
         ],
-        indexes: [\(raw: compoundIndexes.joined(separator: ", "))]\(raw: isEmbedded ? ", isEmbedded: true" : ""))
+        indexes: [\(raw: compoundIndexes.joined(separator: ", "))]\(raw: isEmbedded ? ", isEmbedded: true" : "")\(raw: renames))
       """
+  }
+
+  /// The argument for the properties that have another name in older files.
+  private var renames: String {
+    let pairs = properties.compactMap { property in
+      property.renamedFrom.map { "Vivarium.PropertyRename(from: \"\($0)\", to: \"\(property.name)\")" }
+    }
+    return pairs.isEmpty ? "" : ", renames: [\(pairs.joined(separator: ", "))]"
   }
 
   private var compoundIndexes: [String] {

@@ -161,6 +161,9 @@ extension Property {
     if declaration.attribute("Relationship") != nil, deleteRule == nil {
       context?.complain("say what happens on delete: '@Relationship(deleteRule: .cascade)'", id: "rule", at: binding)
     }
+    if let attribute = declaration.attribute("Renamed"), renamedFrom == nil || renamedFrom == name {
+      context?.complain("say the property's name in older files: '@Renamed(from: \"old\")'", id: "renamed", at: attribute)
+    }
     if isDerived, derivation == nil {
       context?.complain(
         "say what the property follows from: '@Derived(\\Type.collection.count)' or "

@@ -36,6 +36,14 @@ struct Property {
   /// The argument of `@Relationship(deleteRule:)`.
   var deleteRule: ExprSyntax? { declaration.attribute("Relationship")?.firstArgument?.trimmed }
 
+  /// The argument of `@Renamed(from:)`, where it is a plain text.
+  var renamedFrom: String? {
+    guard let text = declaration.attribute("Renamed")?.firstArgument?.as(StringLiteralExprSyntax.self),
+      text.segments.count == 1, let name = text.segments.first?.as(StringSegmentSyntax.self)?.content.text, !name.isEmpty
+    else { return nil }
+    return name
+  }
+
   var isDerived: Bool { declaration.attribute("Derived") != nil }
 
   /// What `@Derived` says, as the schema has it; nil when it cannot be read.

@@ -179,6 +179,7 @@ enum FirstFormatLater {
         FirstFormatLater.Note.self,
       ])
     configuration.schemaVersion = 2
+    configuration.unlistedProperties["Note.writer"] = .remove
     configuration.migration = { migration, old in
       #expect(old == 1)
       try migration.enumerateObjects(ofType: "Commit") { old, new in

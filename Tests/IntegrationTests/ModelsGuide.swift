@@ -151,6 +151,7 @@ enum Guide {
       }
     ]
     let report = try Store.dryRun(configuration)   // what would be done, and what would fail
+    for outcome in report.outcomes { print(outcome) }   // "Project.rank: 12 objects get 5"
     if let failure = report.failure { throw failure }
     return try Store(configuration)
     // Guide: end

@@ -63,7 +63,8 @@ import VivariumTestSupport
       schema.objects.append(ObjectSchema(name: "Cat", properties: []))
     }
     #expect(
-      text == "change,type,property,objects,note\r\nnew property,Person,nick,3,\r\nnew index,Dog,weight,2,\r\nnew type,Cat,,,\r\n")
+      text == "change,type,property,objects,note\r\n"
+        + "new property,Person,nick,3,\"each gets null, or the declared default\"\r\nnew index,Dog,weight,2,\r\nnew type,Cat,,,\r\n")
     #expect(status == .success)
     let table = try dryRun(kennel, .table) { $0.objects.append(ObjectSchema(name: "Cat", properties: [])) }
     #expect(table.text.hasSuffix("no migration is needed\n"))
@@ -88,9 +89,16 @@ import VivariumTestSupport
       schema.objects[1].properties.removeAll { $0.name == "photo" }
     }
     #expect(status == .success)
-    #expect(text.contains("removed property,Person,best,1,their values go\r\n"))
-    #expect(text.contains("removed property,Dog,photo,1,their values go\r\n"))
-    #expect(text.contains("converted property,Person,name,3,from string; 3 cannot be converted and get the default\r\n"))
+    #expect(text.contains("removed property,Person,best,1,their values go: refused unless the program says so\r\n"))
+    #expect(text.contains("removed property,Dog,photo,1,their values go: refused unless the program says so\r\n"))
+    #expect(text.contains("converted property,Person,name,3,from string; 3 cannot be converted: refused unless "))
+  }
+
+  @Test func whatLooksLikeARenameIsRefused() throws {
+    let kennel = try Kennel()
+    let (text, status) = try dryRun(kennel, .ndjson) { $0.objects[1].properties[0].name = "mass" }
+    #expect(status == .refused && text.contains(#""change":"new property","type":"Dog","property":"mass","objects":2,"note":"each gets"#))
+    #expect(text.contains(#""change":"would fail","type":"Dog","property":"weight","objects":2"#))
   }
 
   @Test func duplicatesOfANewUniqueIndexAreFound() throws {

@@ -58,24 +58,6 @@ private struct Refusal: Error {}
     #expect(receipts(keeper).allSatisfy { $0.state == .done && $0.attempts == 1 })
   }
 
-  @Test func theFirstNameThatComesSettlesAMessage() throws {
-    let configuration = makeConfiguration()
-    let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
-    let (queue, watcher) = try watch(configuration, changed)
-    let handlers = try ["a", "b"].map { name in
-      try MessageHandler.handle(Work.self, named: name, in: configuration) { work, store in
-        try Samples.perform(work, in: store)
-      }
-    }
-    try send(configuration, (0..<20).map { Work(number: $0) })
-    #expect(try wait(configuration, changed) { Samples.pendingCount($0) == 0 })
-    for handler in handlers { handler.stop() }
-    queue.sync { watcher.end() }
-    keeper.refresh()
-    // The first to come settles a message for all.
-    #expect(keeper.objects(Effect.self).allSatisfy { $0.times == 1 })
-  }
-
   @Test func aFailureIsUndoneTriedAgainAndInTheEndADeadLetter() throws {
     let configuration = makeConfiguration()
     let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
@@ -319,8 +301,8 @@ private struct Refusal: Error {}
     try send(configuration, [Work(number: 3)])
     #expect(try wait(configuration, changed) { Samples.pendingCount($0) == 0 && $0.objects(Work.self).count == 3 })
     keeper.refresh()
-    // One to say that it runs, two for each that waited, one to send, and one for what came later.
-    #expect(keeper.version.rawValue == before + 7)
+    // One for the name, one to say that it runs, two for each that waited, one to send, and one for what came later.
+    #expect(keeper.version.rawValue == before + 8)
     #expect(receipts(keeper).map(\.attempts) == [1, 1, 1])
     #expect(keeper.objects(MessageReceipt.self).count { $0.state == .running } == 1)
     handler.stop()
@@ -330,7 +312,7 @@ private struct Refusal: Error {}
 }
 
 /// Fires a signal after every commit. Used on its queue alone.
-private final class Watcher: @unchecked Sendable {
+final class Watcher: @unchecked Sendable {
   // Sound because the tests make and end it inside `queue.sync` alone.
   private let store: Store
   private let token: NotificationToken

@@ -1,5 +1,7 @@
+import Foundation
 import StoreValues
 import Testing
+import VivariumTestSupport
 
 struct Decimal128Tests {
   private func decimal(_ text: String) throws -> Decimal128 { try #require(Decimal128(text)) }
@@ -84,8 +86,9 @@ struct Decimal128Tests {
   }
 
   @Test func numbersConvertByTheirExactValue() throws {
-    #expect(Decimal128(0.1).description == "0.1000000000000000055511151231257827")
-    #expect(Decimal128(-0.0).description == "-0")
+    let (tenth, zero) = (0.1, -0.0)
+    #expect(Decimal128(tenth).description == "0.1000000000000000055511151231257827")
+    #expect(Decimal128(zero).description == "-0")
     #expect(Decimal128(Double.greatestFiniteMagnitude).description == "1.797693134862315708145274237317044E+308")
     #expect(Decimal128(Double.leastNonzeroMagnitude).description == "4.940656458412465441765687928682214E-324")
     #expect(Decimal128(Int64.min).description == "-9223372036854775808")
@@ -104,5 +107,34 @@ struct Decimal128Tests {
     }
     #expect(Decimal128(high: 0xFE00_0000_0000_0007, low: 3).isIdentical(to: .nan))  // a signalling NaN with a payload
     #expect(Decimal128(high: 0x6C10_0000_0000_0000, low: 1).isZero)  // a coefficient that is too large
+  }
+}
+
+extension Decimal128Tests {
+  @Test func literalsAreWhatIsWritten() {
+    let price: Decimal128 = 9.99
+    #expect(price.description == "9.99" && Decimal128(0.1).description == "0.1" && (-0.5 as Decimal128).description == "-0.5")
+    #expect((1E+30 as Decimal128).description == "1E+30" && (3 as Decimal128).description == "3")
+  }
+
+  @Test func foundationsDecimalsConvertBothWays() throws {
+    for text in ["0", "1", "-1.5", "9.99", "0.1", "1234567890123456789012345678901234", "-1E-100", "7E+100"] {
+      let number = try #require(Decimal128(text))
+      let other = try #require(Decimal(exactly: number))
+      #expect(other == Decimal(string: text) && Decimal128(other) == number, "\(text)")
+    }
+    #expect(Decimal128(Decimal.nan).isNaN && Decimal(exactly: .nan)?.isNaN == true)
+    #expect(Decimal(exactly: .infinity) == nil && Decimal(exactly: .greatestFiniteMagnitude) == nil)
+    #expect(Decimal(exactly: .leastNonzeroMagnitude) == nil)
+    // Foundation has four digits more.
+    let long = try #require(Decimal(string: "12345678901234567890123456789012345678"))
+    #expect(Decimal128(long).description == "1.234567890123456789012345678901235E+37")
+    #expect(Decimal(exactly: try #require(Decimal128("1E+128"))) == Decimal(string: "1E+127").map { $0 * 10 })
+    var generator = SeededGenerator.forTest()
+    for _ in 0..<500 {
+      let scale = try #require(Decimal128("1E\(Int.random(in: 0..<60, using: &generator))"))
+      let number = Decimal128(Int64.random(in: .min ... .max, using: &generator)) / scale
+      #expect(Decimal128(try #require(Decimal(exactly: number))) == number)
+    }
   }
 }

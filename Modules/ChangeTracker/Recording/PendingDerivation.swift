@@ -18,8 +18,8 @@ enum PendingDerivation {
 /// touches, and not what a collection holds.
 ///
 /// Only where the result is bit for bit that of computing anew: counts, sums of integers, and least and greatest values. A
-/// sum of doubles depends on the order of its additions, which would make a value depend on the history of its object; it is
-/// computed anew, as an average is.
+/// sum of doubles depends on the order of its additions, which would make a value depend on the history of its object, and one of decimals
+/// may have been rounded; these are computed anew, as an average is.
 struct DerivedDelta {
   private var count = 0
   private var sum: Int128 = 0

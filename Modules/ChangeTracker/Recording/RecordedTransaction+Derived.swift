@@ -177,7 +177,7 @@ extension RecordedTransaction {
       let value = try transaction.value(source, ObjectKey(other))
       if !value.isNull { numbers.append(value) }
     }
-    return DerivedColumn.value(derived.derivation.function, of: numbers, isInteger: derived.schema.valueType?.integerRange != nil)
+    return DerivedColumn.value(derived.derivation.function, of: numbers, as: derived.schema.valueType ?? .double)
   }
 
   private func others(of derived: DerivedColumn, _ key: ObjectKey) throws(StorageError) -> [Int64] {
@@ -195,7 +195,7 @@ extension RecordedTransaction {
 
 extension DerivedColumn {
   /// A sum of integers that leaves Int64 stays at its bound: an edit must not fail for what follows from it.
-  fileprivate static func value(_ function: Derivation.Function, of numbers: [Value], isInteger: Bool) -> Value {
+  fileprivate static func value(_ function: Derivation.Function, of numbers: [Value], as type: ValueType) -> Value {
     func double(_ value: Value) -> Double {
       switch value {
       case .int(let x): Double(x)
@@ -208,10 +208,13 @@ extension DerivedColumn {
     case .count: return .int(Int64(numbers.count))
     case .min: return numbers.min { $0.order(to: $1) == .before } ?? .null
     case .max: return numbers.max { $0.order(to: $1) == .before } ?? .null
+    case .average where type == .decimal:
+      return numbers.isEmpty ? .null : .decimal(sum(ofDecimals: numbers) / Decimal128(numbers.count))
     case .average:
       return numbers.isEmpty ? .null : .double(numbers.reduce(0) { $0 + double($1) } / Double(numbers.count))
+    case .sum where type == .decimal: return .decimal(sum(ofDecimals: numbers))
     case .sum:
-      if !isInteger { return .double(numbers.reduce(0) { $0 + double($1) }) }
+      if type.integerRange == nil { return .double(numbers.reduce(0) { $0 + double($1) }) }
       var (total, carry) = (Int64(0), 0)
       for case .int(let x) in numbers {
         let (sum, overflow) = total.addingReportingOverflow(x)
@@ -220,5 +223,12 @@ extension DerivedColumn {
       }
       return .int(carry == 0 ? total : carry > 0 ? .max : .min)
     }
+  }
+
+  /// Exactly, and rounded once: the order of a collection says nothing about its sum.
+  private static func sum(ofDecimals numbers: [Value]) -> Decimal128 {
+    var sum = DecimalSum()
+    for case .decimal(let number) in numbers { sum.add(number) }
+    return sum.value
   }
 }

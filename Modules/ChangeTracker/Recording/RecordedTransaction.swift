@@ -193,7 +193,11 @@ extension RecordedTransaction {
     }
     if isEqual { return false }
     if values != nil { try noteValue(column, key) }
+    // Of decimals something may follow.
+    let type = derives && derivations.bySource[column] != nil ? transaction.catalog[column]?.schema.valueType : nil
+    let old: Value = type == nil ? .null : try transaction.value(column, key)
     try transaction.set(column, key, bytes: bytes)
+    if let type { try noteSet(column, key, old: old, new: bytes.flatMap { Value(bytes: $0, type: type) } ?? .null) }
     changes.modify(column, key)
     return true
   }

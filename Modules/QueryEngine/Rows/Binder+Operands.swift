@@ -212,9 +212,3 @@ extension RowExpression {
     }
   }
 }
-
-extension Decimal128 {
-  /// The decimal number that a double is written as, with as few digits as tell it from its neighbours.
-  init(shortest double: Double) { self = Decimal128(double.description) ?? Decimal128(double) }
-  init(shortest float: Float) { self = Decimal128(float.description) ?? Decimal128(float) }
-}

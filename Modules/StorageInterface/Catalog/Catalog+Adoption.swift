@@ -9,7 +9,8 @@ public enum CatalogStep: Sendable, Hashable {
   case removedIndex(type: String, properties: [String], isUnique: Bool)
   /// What is not stored changed: the far side of an inverse.
   case updatedProperty(type: String, property: String)
-  // By a migration alone.
+  case renamedProperty(type: String, from: String, to: String)
+  // By a migration, and of properties that the program says to take out.
   case renamedType(from: String, to: String)
   /// The property is gone, or has another column from now on.
   case retiredProperty(type: String, property: String)
@@ -25,17 +26,29 @@ public struct CatalogConflict: Error, Sendable, Hashable {
 extension Catalog {
   /// The catalog after the additive changes that `schema` asks for, and what they are.
   ///
-  /// New types, new properties (with a default, optional, or a collection) and new or dropped indexes need no
-  /// migration. Types and properties that the schema does not list stay in the file untouched. A property
-  /// whose kind, optionality, target or primary-key mark differs is a conflict. Pure: nothing is written. No steps: the
-  /// catalog is equal and nothing needs to be stored.
-  public func adopting(_ schema: Schema) throws(CatalogConflict) -> (catalog: Catalog, steps: [CatalogStep]) {
+  /// New types, new properties (with a default, optional, or a collection), new or dropped indexes and renamed properties need no
+  /// migration. Types and properties that the schema does not list stay in the file untouched, but for those that `unlisted` says to
+  /// remove, which are retired and to be emptied. A property
+  /// whose kind, optionality, target or primary-key mark differs is a conflict. Pure: nothing is written. The
+  /// catalog may differ without a step, by what is not to be told: identities, the cases of enums.
+  public func adopting(
+    _ schema: Schema, unlisted: [String: UnlistedProperty] = [:]
+  ) throws(CatalogConflict) -> (catalog: Catalog, steps: [CatalogStep]) {
+    try adopting(schema, unlisted: unlisted, mayChangeKeys: false)
+  }
+
+  /// `mayChangeKeys`: in a migration.
+  func adopting(
+    _ schema: Schema, unlisted: [String: UnlistedProperty], mayChangeKeys: Bool
+  ) throws(CatalogConflict) -> (catalog: Catalog, steps: [CatalogStep]) {
     var faults = schema.faults()
     var result = self
     var steps: [CatalogStep] = []
     for object in schema.objects {
       if let position = result.tables.firstIndex(where: { $0.name == object.name }) {
-        faults += result.extendTable(at: position, with: object, steps: &steps)
+        for rename in object.renames { result.tables[position].rename(rename, in: object, &steps) }
+        if !unlisted.isEmpty { result.tables[position].retire(unlisted, with: object, &steps) }
+        faults += result.extendTable(at: position, with: object, mayChangeKeys: mayChangeKeys, steps: &steps)
       } else {
         result.createTable(object, steps: &steps)
       }
@@ -60,7 +73,7 @@ extension Catalog {
   }
 
   private mutating func extendTable(
-    at position: Int, with object: ObjectSchema, steps: inout [CatalogStep]
+    at position: Int, with object: ObjectSchema, mayChangeKeys: Bool, steps: inout [CatalogStep]
   ) -> [SchemaFault] {
     var faults: [SchemaFault] = []
     var table = tables[position]
@@ -72,7 +85,7 @@ extension Catalog {
     }
     for property in object.properties {
       guard let at = table.columns.firstIndex(where: { $0.schema.name == property.name }) else {
-        if property.isPrimaryKey {
+        if property.isPrimaryKey, !mayChangeKeys {
           faults.append(
             SchemaFault(type: object.name, property: property.name, message: "is a new primary key; that needs a migration"))
           continue
@@ -82,7 +95,7 @@ extension Catalog {
         continue
       }
       let stored = table.columns[at].schema
-      if let reason = stored.conflict(with: property) {
+      if let reason = stored.conflict(with: property, mayChangeKeys: mayChangeKeys) {
         faults.append(SchemaFault(type: object.name, property: property.name, message: reason))
       } else if stored != property {
         // Objects stored before keep what they read as: the first default is the file's.
@@ -95,6 +108,8 @@ extension Catalog {
         updated.isIndexed = stored.isIndexed
         updated.isUnique = stored.isUnique
         updated.isFullText = stored.isFullText
+        // What an enum has cases for is looked after by whoever opens the file, and changes nothing for who reads.
+        updated.cases = stored.cases
         if updated != stored {
           steps.append(.updatedProperty(type: object.name, property: property.name))
         }
@@ -164,8 +179,9 @@ extension TableEntry {
 }
 
 extension PropertySchema {
-  /// Why objects stored under `self` cannot be read under `other`; nil when they can.
-  func conflict(with other: PropertySchema) -> String? {
+  /// Why objects stored under `self` cannot be read under `other`; nil when they can. `mayChangeKeys`: a primary key is a mark of the
+  /// property and a unique index, which a migration gives and takes.
+  func conflict(with other: PropertySchema, mayChangeKeys: Bool = false) -> String? {
     if isInverse && other.isInverse { return nil }
     if kind != other.kind { return "is stored as \(kind.label) and declared as \(other.kind.label); that needs a migration" }
     if isOptional != other.isOptional {
@@ -175,7 +191,7 @@ extension PropertySchema {
     if target != other.target {
       return "points to \(target ?? "?") in the file and to \(other.target ?? "?") in the program; that needs a migration"
     }
-    if isPrimaryKey != other.isPrimaryKey {
+    if isPrimaryKey != other.isPrimaryKey, !mayChangeKeys {
       return "\(isPrimaryKey ? "is" : "is not") the primary key in the file; changing that needs a migration"
     }
     return nil

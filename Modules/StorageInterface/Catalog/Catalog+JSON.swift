@@ -137,6 +137,7 @@ struct CatalogScanner {
       case "kind": kind = scanner.kind()
       case "defaultValue": result.defaultValue = scanner.defaultValue()
       case "fullText": result.isFullText = scanner.truth()
+      case "cases": result.cases = scanner.array { $0.defaultValue() }
       case "isOptional": result.isOptional = scanner.truth()
       case "isPrimaryKey": result.isPrimaryKey = scanner.truth()
       case "isIndexed": result.isIndexed = scanner.truth()

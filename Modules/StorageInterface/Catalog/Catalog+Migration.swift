@@ -26,6 +26,13 @@ public struct CatalogMigration: Sendable {
   public var embedded: [String] = []
   /// What is done, for people and for the report.
   public var steps: [CatalogStep] = []
+  /// Columns that cannot stay though the program has their property.
+  fileprivate var changed: [(from: ColumnID, type: String, property: String)] = []
+
+  fileprivate init(from old: Catalog) {
+    working = old
+    finished = old
+  }
 }
 
 extension Catalog {
@@ -41,28 +48,43 @@ extension Catalog {
     set { givenMigrations = newValue.isEmpty ? nil : newValue }
   }
 
-  /// The changes that bring the file to `schema`, whatever they are. A property that changes its kind, its target, whether it
-  /// is optional or the primary key gets a new column; properties that are gone are retired; types that are not listed stay
-  /// as they are. Pure. Throws the schema's own faults alone.
+  /// The changes that bring the file to `schema`, whatever they are. A property that changes its kind, its target or whether it
+  /// is optional gets a new column; properties that are gone are retired, but for those that `unlisted` keeps; types that are not
+  /// listed stay as they are. Pure. Throws the schema's own faults alone.
   public func migrating(
-    to schema: Schema, renamedTypes: [String: String] = [:]
+    to schema: Schema, renamedTypes: [String: String] = [:], unlisted: [String: UnlistedProperty] = [:]
   ) throws(CatalogConflict) -> CatalogMigration {
     let faults = schema.faults()
     if !faults.isEmpty { throw CatalogConflict(faults: faults) }
-    var migration = CatalogMigration(working: self, finished: self)
+    var migration = CatalogMigration(from: self)
     migration.working.rename(renamedTypes, &migration.steps)
     for object in schema.objects {
       if let at = migration.working.tables.firstIndex(where: { $0.name == object.name }) {
-        migration.align(at, with: object)
+        for rename in object.renames { migration.working.tables[at].rename(rename, in: object, &migration.steps) }
+        migration.align(at, with: object, unlisted)
       }
     }
     // What is left is additive, but for indexes: those are filled when the objects are right.
-    let (finished, steps) = try migration.working.adopting(schema)
+    let (finished, steps) = try migration.working.adopting(schema, unlisted: [:], mayChangeKeys: true)
     migration.finished = finished
     migration.steps += steps
-    migration.working = finished.withoutIndexes(unlessIn: self)
-    migration.findMoves(from: self, renamedTypes)
+    migration.working = finished.withoutIndexes(unlessIn: self).withKeys(of: self)
+    migration.retired = finished.retired(since: self)
+    migration.findMoves()
     return migration
+  }
+
+  /// The same with the primary keys that `known` has: a new one has no index yet, and is set like any other property.
+  private func withKeys(of known: Catalog) -> Catalog {
+    var result = self
+    for at in result.tables.indices {
+      guard let before = known[result.tables[at].id] else { continue }
+      for slot in result.tables[at].columns.indices {
+        let column = result.tables[at].columns[slot]
+        if before[column.id]?.schema.isPrimaryKey != true { result.tables[at].columns[slot].schema.isPrimaryKey = false }
+      }
+    }
+    return result
   }
 
   /// The same without the indexes that types of `known` do not have there: to be filled when the objects are right.
@@ -91,8 +113,8 @@ extension Catalog {
 }
 
 extension CatalogMigration {
-  /// Retires the columns of a table that cannot stay.
-  fileprivate mutating func align(_ at: Int, with object: ObjectSchema) {
+  /// Retires the columns of a table that cannot stay, and finds what is to go from them into others.
+  fileprivate mutating func align(_ at: Int, with object: ObjectSchema, _ unlisted: [String: UnlistedProperty]) {
     var table = working.tables[at]
     if table.isEmbedded != object.isEmbedded {
       table.embedded = object.isEmbedded
@@ -101,25 +123,22 @@ extension CatalogMigration {
     }
     for slot in table.columns.indices where !table.columns[slot].isRetired {
       let stored = table.columns[slot].schema
-      if let wanted = object.property(named: stored.name), stored.conflict(with: wanted) == nil { continue }
-      let id = table.columns[slot].id
-      steps.append(.retiredProperty(type: object.name, property: stored.name))
-      // An inverse has no column: nothing is left of it but the name.
-      table.columns[slot].retire()
-      table.indexes.removeAll { $0.properties.contains(id) }
-      table.textIndexes.removeAll { $0.property == id }
-      if stored.isStored { retired.append(table.column(id)) }
+      if let wanted = object.property(named: stored.name) {
+        if stored.conflict(with: wanted, mayChangeKeys: true) == nil { continue }
+        if stored.isStored, wanted.isStored { changed.append((table.column(table.columns[slot].id), object.name, stored.name)) }
+      } else if unlisted["\(object.name).\(stored.name)"] == .keep {
+        continue
+      }
+      table.retire(slot, of: object.name, &steps)
     }
     working.tables[at] = table
   }
 
-  /// Columns with the name of a retired one.
-  fileprivate mutating func findMoves(from old: Catalog, _ renamedTypes: [String: String]) {
-    for column in retired {
-      guard let before = old[column.table], let name = before[column.property]?.schema.name,
-        let after = working[column.table], let target = after[name], target.schema.isStored
-      else { continue }
-      moves.append(Move(type: after.name, property: name, from: column, to: after.column(target.id)))
+  /// The moves of what changed, now that there are columns for it.
+  fileprivate mutating func findMoves() {
+    moves = changed.compactMap { from, type, property in
+      guard let table = finished[type], let target = table[property] else { return nil }
+      return Move(type: type, property: property, from: from, to: table.column(target.id))
     }
   }
 }
@@ -128,7 +147,7 @@ extension ColumnEntry {
   /// Whether a migration took the property out. The column stays, empty, because columns are never removed from a table.
   public var isRetired: Bool { schema.name.hasPrefix("~") }
 
-  fileprivate mutating func retire() {
+  mutating func retire() {
     schema.name = "~\(id.rawValue)"
     schema.isPrimaryKey = false
     schema.isIndexed = false
@@ -136,6 +155,7 @@ extension ColumnEntry {
     schema.isFullText = false
     schema.deleteRule = nil
     schema.derivation = nil
+    schema.cases = nil
   }
 }
 

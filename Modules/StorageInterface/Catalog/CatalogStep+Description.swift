@@ -10,6 +10,7 @@ extension CatalogStep: CustomStringConvertible {
     case .removedIndex(let type, let properties, let isUnique):
       "dropped the \(isUnique ? "unique " : "")index of '\(type)' over \(list(properties))"
     case .updatedProperty(let type, let property): "updated '\(type).\(property)'"
+    case .renamedProperty(let type, let old, let new): "renamed '\(type).\(old)' to '\(type).\(new)'"
     case .renamedType(let old, let new): "renamed '\(old)' to '\(new)'"
     case .retiredProperty(let type, let property): "took out '\(type).\(property)'"
     case .changedEmbedding(let type, let isEmbedded): "made '\(type)' \(isEmbedded ? "embedded" : "a type of its own")"

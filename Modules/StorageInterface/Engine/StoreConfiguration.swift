@@ -34,6 +34,13 @@ public struct StoreConfiguration: Sendable {
   public var schemaVersion: UInt64
   /// Types that have another name than in older files: new names by old ones. Their objects stay as they are.
   public var renamedTypes: [String: String]
+  /// What is to become of properties that a file has and the models do not, by `"Type.property"`. Without a word here a property that
+  /// objects have values in is never lost: a migration that does not look at it, and a type that gains others, are refused.
+  ///
+  /// ```swift
+  /// configuration.unlistedProperties = ["Person.fax": .remove]
+  /// ```
+  public var unlistedProperties: [String: UnlistedProperty]
   /// For development: a file that would need a migration is deleted instead, with all that is in it.
   public var deletesIfMigrationNeeded: Bool
   /// How old files are migrated; known to the module that opens stores.
@@ -62,6 +69,7 @@ public struct StoreConfiguration: Sendable {
     recordsValues = false
     schemaVersion = 0
     renamedTypes = [:]
+    unlistedProperties = [:]
     deletesIfMigrationNeeded = false
     migrationPlan = nil
     label = nil

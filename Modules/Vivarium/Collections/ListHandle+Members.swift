@@ -45,11 +45,26 @@ extension ListHandle {
     return found.first
   }
 
-  /// All entries of a map, in the order of their keys.
-  func entries<T: PersistableElement>(_ type: T.Type) -> [(key: String, value: T)] {
+  /// A walk over the elements of a list or a set.
+  func walk<T: PersistableElement>() -> StoreWalk<T> {
+    StoreWalk(
+      store, count: count,
+      missing: { position in
+        isMissing(position)
+        return T._$placeholder(store)
+      }, { elements($0) })
+  }
+
+  /// A walk over the entries of a map.
+  func walkEntries<T: PersistableElement>() -> StoreWalk<(key: String, value: T)> {
+    StoreWalk(store, count: count, missing: nil) { entries(T.self, $0) }
+  }
+
+  /// The entries of a map, in the order of their keys.
+  func entries<T: PersistableElement>(_ type: T.Type, _ range: Range<Int> = 0..<Int.max) -> [(key: String, value: T)] {
     var result: [(key: String, value: T)] = []
     _ = read { (reading) throws(StorageError) in
-      try reading.elements(column, ObjectKey(key), 0..<Int.max) { batch in
+      try reading.elements(column, ObjectKey(key), range) { batch in
         for row in 0..<batch.count {
           let key = String(decoding: batch.columns[1].bytes(at: row), as: UTF8.self)
           if let value = T._$element(batch.columns[0], row, store) { result.append((key, value)) }

@@ -45,8 +45,23 @@ where Element: PersistableElement {
     nonmutating set { replaceSubrange(range, with: Array(newValue)) }
   }
 
-  /// Walks the elements as they are when it is made.
-  public func makeIterator() -> IndexingIterator<[Element]> { toArray().makeIterator() }
+  /// Walks the elements as they are when it is made. Of a list in a store they are read as they are walked, some at a time.
+  public func makeIterator() -> Iterator { Iterator(self) }
+
+  /// See `makeIterator`.
+  public struct Iterator: IteratorProtocol {
+    private var memory: IndexingIterator<[Element]>
+    private let walk: StoreWalk<Element>?
+
+    fileprivate init(_ list: LiveList) {
+      switch list.place {
+      case .memory(let box): (memory, walk) = (box.elements.makeIterator(), nil)
+      case .store(let handle): (memory, walk) = ([].makeIterator(), handle.walk())
+      }
+    }
+
+    public mutating func next() -> Element? { walk.map { $0.next() } ?? memory.next() }
+  }
 
   /// Replaces the elements of a range. In a store this needs a write: a mistake, as a range outside is, is reported by
   /// `MisusePolicy`.

@@ -71,6 +71,7 @@ extension LiveList: Persistable where Element: PersistableElement {
   public static var _$kind: PropertyKind { .list(Element._$elementType) }
   public static var _$isOptional: Bool { Element._$elementType == .mixed }
   public static var _$target: String? { Element._$elementTarget }
+  public static var _$cases: [DefaultValue]? { Element._$elementCases }
 
   public static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self {
     let context = raw.context

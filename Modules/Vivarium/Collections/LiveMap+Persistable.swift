@@ -5,6 +5,7 @@ extension LiveMap: Persistable where Value: PersistableElement {
   public static var _$kind: PropertyKind { .map(Value._$elementType) }
   public static var _$isOptional: Bool { Value._$elementType == .mixed }
   public static var _$target: String? { Value._$elementTarget }
+  public static var _$cases: [DefaultValue]? { Value._$elementCases }
 
   public static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self {
     let context = raw.context

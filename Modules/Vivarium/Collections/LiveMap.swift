@@ -134,8 +134,25 @@ extension LiveMap where Value: PersistableElement {
 extension LiveMap: Sequence where Value: PersistableElement {
   public typealias Element = (key: String, value: Value)
 
-  /// Walks the entries as they are when it is made, in the order of the keys.
-  public func makeIterator() -> IndexingIterator<[(key: String, value: Value)]> { entries.makeIterator() }
+  /// Walks the entries as they are when it is made, in the order of the keys. Of a map in a store they are read as they are walked, some
+  /// at a
+  /// time.
+  public func makeIterator() -> Iterator { Iterator(self) }
+
+  /// See `makeIterator`.
+  public struct Iterator: IteratorProtocol {
+    private var memory: IndexingIterator<[(key: String, value: Value)]>
+    private let walk: StoreWalk<(key: String, value: Value)>?
+
+    fileprivate init(_ map: LiveMap) {
+      switch map.place {
+      case .memory: (memory, walk) = (map.entries.makeIterator(), nil)
+      case .store(let handle): (memory, walk) = ([].makeIterator(), handle.walkEntries())
+      }
+    }
+
+    public mutating func next() -> (key: String, value: Value)? { walk.map { $0.next() } ?? memory.next() }
+  }
 }
 
 extension LiveMap: ExpressibleByDictionaryLiteral {

@@ -172,8 +172,23 @@ where Element: PersistableElement & Hashable {
     }
   }
 
-  /// Walks the members as they are when it is made.
-  public func makeIterator() -> IndexingIterator<[Element]> { toArray().makeIterator() }
+  /// Walks the members as they are when it is made. Of a set in a store they are read as they are walked, some at a time.
+  public func makeIterator() -> Iterator { Iterator(self) }
+
+  /// See `makeIterator`.
+  public struct Iterator: IteratorProtocol {
+    private var memory: IndexingIterator<[Element]>
+    private let walk: StoreWalk<Element>?
+
+    fileprivate init(_ set: LiveSet) {
+      switch set.place {
+      case .memory(let box): (memory, walk) = (box.elements.makeIterator(), nil)
+      case .store(let handle): (memory, walk) = ([].makeIterator(), handle.walk())
+      }
+    }
+
+    public mutating func next() -> Element? { walk.map { $0.next() } ?? memory.next() }
+  }
 }
 
 extension LiveSet: ExpressibleByArrayLiteral where Element: PersistableElement & Hashable {
@@ -196,6 +211,7 @@ extension LiveSet: Persistable where Element: PersistableElement & Hashable {
   public static var _$kind: PropertyKind { .set(Element._$elementType) }
   public static var _$isOptional: Bool { Element._$elementType == .mixed }
   public static var _$target: String? { Element._$elementTarget }
+  public static var _$cases: [DefaultValue]? { Element._$elementCases }
 
   public static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self {
     let context = raw.context

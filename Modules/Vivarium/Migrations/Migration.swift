@@ -15,6 +15,7 @@ public final class Migration {
   let write: RecordedTransaction
   private let configuration: StoreConfiguration
   private let step: () throws(StoreError) -> Void
+  let coverage = MigrationCoverage()
 
   init(
     _ old: any ReadTransaction, _ write: RecordedTransaction, _ configuration: StoreConfiguration,
@@ -43,25 +44,28 @@ public final class Migration {
       // The table is still there: types are emptied, never taken out.
       let isThere = try storing { () throws(StorageError) in try write.transaction.contains(before.id, ObjectKey(key)) }
       try body(
-        MigrationObject(old, nil, before.id, ObjectKey(key)),
-        isThere ? MigrationObject(write.transaction, write, before.id, ObjectKey(key)) : nil)
+        MigrationObject(old, nil, before.id, ObjectKey(key), coverage),
+        isThere ? MigrationObject(write.transaction, write, before.id, ObjectKey(key), coverage) : nil)
     }
   }
 
-  /// Makes a new object; values that are not given are the defaults. When it throws, there is none: `.unknownType`,
+  /// Makes a new object; values that are not given are the defaults, and what has none is to be set before the migration ends. When it
+  /// throws, there is none: `.unknownType`,
   /// `.unknownProperty`, `.typeMismatch`,
   /// `.primaryKeyExists`, `.uniqueViolation`.
   @discardableResult
   public func create(_ type: String, _ values: [String: Value] = [:]) throws(StoreError) -> MigrationObject {
     guard let entry = write.transaction.catalog[type] else { throw .unknownType(type) }
-    let row = try configuration.defaults(of: type, in: write.transaction.catalog)?.row() ?? RowBuffer(entry)
+    let defaults = configuration.defaults(of: type, in: write.transaction.catalog)
+    let row = try defaults?.row() ?? RowBuffer(entry)
     try storing { () throws(StorageError) in try write.beginSavepoint() }
     do throws(StoreError) {
       let key: ObjectKey
       do throws(StorageError) { key = try write.insert(row) } catch {
         throw StoreError(error, in: write.transaction.catalog, type: type)
       }
-      let object = MigrationObject(write.transaction, write, entry.id, key)
+      let object = MigrationObject(write.transaction, write, entry.id, key, coverage)
+      for name in defaults?.required ?? [] { if let id = entry[name]?.id { coverage.need(entry.column(id), [key.rawValue]) } }
       for (name, value) in values.sorted(by: { $0.key < $1.key }) { try object.set(name, to: value) }
       try storing { () throws(StorageError) in try write.releaseSavepoint() }
       return object
@@ -98,14 +102,17 @@ public final class Migration {
     }
     guard let source = before[oldName] else { throw StoreError.unknownProperty(oldName, of: type) }
     guard let target = after[newName] else { throw StoreError.unknownProperty(newName, of: type) }
+    coverage.noteRead(before.column(source.id))
     try copy(before.column(source.id), to: after.column(target.id), isLossy: false)
   }
 
   /// Values of one column of the old version into another of the new one, for all objects that are still there. `isLossy`:
-  /// what does not fit is left at the default.
+  /// what does not fit is left at the default, and is the program's to look after.
   func copy(_ source: ColumnID, to target: ColumnID, isLossy: Bool) throws(StoreError) {
     guard let from = old.catalog[source]?.schema, let to = write.transaction.catalog[target]?.schema else { return }
     let keys = try storing { () throws(StorageError) in try KeySnapshot(of: source.table, in: old) }.array
+    var lost: [Int64] = []
+    var example: String?
     for key in keys {
       try step()
       let isThere = try storing { () throws(StorageError) in try write.transaction.contains(source.table, ObjectKey(key)) }
@@ -114,19 +121,22 @@ public final class Migration {
         try CopiedValue(from, source, ObjectKey(key), in: old)
       }
       do throws(StoreError) {
-        try write.put(value, from, in: target, to, ObjectKey(key))
+        if try write.put(value, from, in: target, to, ObjectKey(key)) { coverage.noteSet(target, ObjectKey(key)) }
       } catch {
         if !isLossy || error.code != .typeMismatch { throw error }
+        if lost.isEmpty { example = "\(value.sample) in #\(key)" }
+        lost.append(key)
       }
     }
+    coverage.need(target, lost, lostFrom: source, example: example)
   }
 }
 
 extension RecordedTransaction {
-  /// Gives a property a value of another one's type. `.typeMismatch` where that cannot be.
+  /// Gives a property a value of another one's type. False for a null where there can be none. `.typeMismatch` where that cannot be.
   func put(
     _ value: CopiedValue, _ from: PropertySchema, in target: ColumnID, _ to: PropertySchema, _ key: ObjectKey
-  ) throws(StoreError) {
+  ) throws(StoreError) -> Bool {
     func converted(_ value: Value) throws(StoreError) -> Value? {
       if value.isNull { return to.mayBeNull ? .null : nil }
       if case .link = value { return from.target == to.target || to.valueType == .link ? value : nil }
@@ -154,6 +164,18 @@ extension RecordedTransaction {
         for (name, value) in zip(keys, made) { try set(value, forKey: name, in: target, key) }
       case .linkingObjects: break
       }
+    }
+    return !to.isScalar || !made.isEmpty
+  }
+}
+
+extension CopiedValue {
+  /// For people.
+  fileprivate var sample: String {
+    switch self {
+    case .scalar(let value): "'\(value)'"
+    case .list(let values): "\(values.count) elements"
+    case .map(let map): "\(map.entries.count) entries"
     }
   }
 }

@@ -10,7 +10,13 @@ public struct MigrationObject {
   /// The object's key: the same before and after.
   public let key: ObjectKey
 
-  init(_ reading: any StorageReading, _ write: RecordedTransaction?, _ table: TableID, _ key: ObjectKey) {
+  /// Of what the migration reads of old objects and sets in new ones.
+  private let coverage: MigrationCoverage
+
+  init(
+    _ reading: any StorageReading, _ write: RecordedTransaction?, _ table: TableID, _ key: ObjectKey, _ coverage: MigrationCoverage
+  ) {
+    self.coverage = coverage
     self.reading = reading
     self.write = write
     self.table = table
@@ -44,19 +50,24 @@ public struct MigrationObject {
     guard let write else { throw StoreError(.readOnly, "The \(type) object as it was cannot be changed.") }
     guard let column = column(name), case .scalar(let wanted) = column.schema.kind else { throw .unknownProperty(name, of: type) }
     guard value.isNull ? column.schema.mayBeNull : value.fits(wanted) else { throw .typeMismatch(value, column.schema) }
+    try checkCase(value, column.schema)
     try write.checkLink(value, column.schema, mayBeOwned: true)
     do throws(StorageError) {
       try write.set(ColumnID(table, column.id), key, value)
     } catch {
       throw StoreError(error, in: write.transaction.catalog, type: type, key: key.rawValue, value: value)
     }
+    coverage.noteSet(ColumnID(table, column.id), key)
   }
 
   /// Makes a list or a set of a new object hold these.
   public func set(_ name: String, to elements: [Value]) throws(StoreError) {
     guard let write else { throw StoreError(.readOnly, "The \(type) object as it was cannot be changed.") }
     guard let column = column(name), column.schema.isList || column.schema.isSet else { throw .unknownProperty(name, of: type) }
-    for element in elements { try write.checkLink(element, column.schema, mayBeOwned: true) }
+    for element in elements {
+      try write.checkLink(element, column.schema, mayBeOwned: true)
+      try checkCase(element, column.schema)
+    }
     let place = ColumnID(table, column.id)
     try storing { () throws(StorageError) in
       if column.schema.isList {
@@ -67,9 +78,21 @@ public struct MigrationObject {
         for element in elements { try write.insert(member: element, into: place, key) }
       }
     }
+    coverage.noteSet(place, key)
   }
 
-  private func column(_ name: String) -> ColumnEntry? { reading.catalog[table]?[name] }
+  /// A value of an enum is one of its cases.
+  private func checkCase(_ value: Value, _ schema: PropertySchema) throws(StoreError) {
+    guard let cases = schema.cases, let raw = DefaultValue(value), !cases.contains(raw) else { return }
+    throw .typeMismatch(value, schema)
+  }
+
+  /// What is looked up of an object as it was, the program knows of.
+  private func column(_ name: String) -> ColumnEntry? {
+    guard let table = reading.catalog[table], let column = table[name] else { return nil }
+    if write == nil { coverage.noteRead(table.column(column.id)) }
+    return column
+  }
 }
 
 extension Catalog {

@@ -8,6 +8,9 @@ public struct MigrationReport: Sendable {
   public var versions: (old: UInt64, new: UInt64)
   /// The changes of the schema.
   public var steps: [CatalogStep] = []
+  /// What the objects that are there get and lose in single properties by those changes alone; what a migration's own steps do besides is
+  /// counted in `changedObjects`. Known to a dry run.
+  public var outcomes: [PropertyOutcome] = []
   /// Named migrations that run.
   public var migrations: [String] = []
   /// Objects of each type that come to be, go, or have a value changed.

@@ -4,14 +4,20 @@ import StoreValues
 
 extension SchemaUpkeep {
   /// Takes a catalog that has more than the file's, and gives the objects that are there the declared defaults of what is new.
-  /// `.schemaMismatch` for a new property that has none where objects need a value.
+  /// `.schemaMismatch` for a new property that has none where objects need a value, and for what would be lost.
   func adopt(_ grown: Catalog, _ steps: [CatalogStep], _ write: RecordedTransaction) throws(StoreError) {
-    let added = try evaluated(in: grown, steps, write)
-    if added.isEmpty { return try storing { () throws(StorageError) in try write.setCatalog(grown) } }
+    let old = write.transaction.catalog
+    let faults = try forgotten(steps, write.transaction) + strays(from: old, to: grown, isMigration: false, write.transaction)
+    let added = try evaluated(in: grown, steps, faults, write)
+    let retired = grown.retired(since: old)
+    if added.isEmpty, retired.isEmpty { return try storing { () throws(StorageError) in try write.setCatalog(grown) } }
     // Unique ones may become so with their defaults only.
-    let known = write.transaction.catalog
-    try storing { () throws(StorageError) in try write.setCatalog(grown.withoutIndexes(unlessIn: known)) }
+    try storing { () throws(StorageError) in
+      try write.setCatalog(grown.withoutIndexes(unlessIn: old))
+      for column in retired { try empty(column, write) }
+    }
     for (type, names) in added { try fill(type, names, write) }
+    if !retired.isEmpty { try storing { () throws(StorageError) in try write.removeOrphans() } }
     do throws(StorageError) { try write.setCatalog(grown) } catch {
       let table = grown.tables.first { $0.indexes.contains { $0.id == error.index } }
       throw StoreError(error, in: grown, type: table?.name ?? "")
@@ -20,12 +26,12 @@ extension SchemaUpkeep {
 
   /// The new properties of types with objects whose values have to be written, by type.
   private func evaluated(
-    in grown: Catalog, _ steps: [CatalogStep], _ write: RecordedTransaction
+    in grown: Catalog, _ steps: [CatalogStep], _ known: [SchemaFault], _ write: RecordedTransaction
   ) throws(StoreError) -> [String: Set<String>] {
     var names: [String: Set<String>] = [:]
     for case .addedProperty(let type, let property) in steps { names[type, default: []].insert(property) }
     var result: [String: Set<String>] = [:]
-    var faults: [SchemaFault] = []
+    var faults = known
     for (type, added) in names.sorted(by: { $0.key < $1.key }) {
       guard let table = write.transaction.catalog[type], let defaults = configuration.defaults(of: type, in: grown) else { continue }
       let count = try storing { () throws(StorageError) in try write.transaction.count(table.id) }
@@ -36,7 +42,7 @@ extension SchemaUpkeep {
           SchemaFault(
             type: type, property: name,
             message: "is new and has no default, and \(count) objects need a value: give it a default, make it optional, or set it in a "
-              + "migration; if it was renamed, say so there with 'renameProperty'"))
+              + "migration; if it had another name, write '@Renamed(from:)' there"))
       }
       let evaluated = defaults.evaluated(of: added)
       if !evaluated.isEmpty { result[type] = evaluated }

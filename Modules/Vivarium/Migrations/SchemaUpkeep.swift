@@ -54,9 +54,16 @@ struct SchemaUpkeep {
       case .nothing: break
       case .addition(let grown, let steps):
         report.steps = steps
+        report.outcomes = try outcomes(steps, nil, grown, write.transaction)
         try adopt(grown, steps, write)
         report.count(write)
-      case .migration: report = try migrate(write)
+      case .migration:
+        let plan = try plan(from: catalog)
+        report.steps = plan.steps
+        report.outcomes = try outcomes(plan.steps, plan, plan.finished, write.transaction)
+        let outcomes = report.outcomes
+        report = try migrate(write)
+        report.outcomes = outcomes
       }
     } catch {
       report.failure = error
@@ -81,7 +88,7 @@ struct SchemaUpkeep {
     let isNew = catalog.tables.isEmpty
     if !isNew, version > catalog.schemaVersion || names.contains(where: { !done.contains($0) }) { return .migration }
     do throws(CatalogConflict) {
-      let (adopted, steps) = try catalog.adopting(configuration.schema)
+      let (adopted, steps) = try catalog.adopting(configuration.schema, unlisted: configuration.unlistedProperties)
       var grown = adopted
       if grown.identity == nil { grown.identity = StoreIdentity() }
       if isNew {
@@ -96,21 +103,25 @@ struct SchemaUpkeep {
 }
 
 extension SchemaUpkeep {
+  private func plan(from catalog: Catalog) throws(StoreError) -> CatalogMigration {
+    do throws(CatalogConflict) {
+      return try catalog.migrating(
+        to: configuration.schema, renamedTypes: configuration.renamedTypes, unlisted: configuration.unlistedProperties)
+    } catch {
+      throw .schemaMismatch(error.faults)
+    }
+  }
+
   private func migrate(_ write: RecordedTransaction) throws(StoreError) -> MigrationReport {
     // The writer's lock is held: this is the version that the write began from.
     let old = try storing { () throws(StorageError) in try engine.beginRead() }
     defer { old.end() }
-    let plan: CatalogMigration
-    do throws(CatalogConflict) {
-      plan = try old.catalog.migrating(to: configuration.schema, renamedTypes: configuration.renamedTypes)
-    } catch {
-      throw .schemaMismatch(error.faults)
-    }
+    let plan = try plan(from: old.catalog)
     try storing { () throws(StorageError) in try write.setCatalog(plan.working) }
-    try fillAdded(plan, write)
     let done = Set(old.catalog.completedMigrations.map(\.name))
     let pending = configuration.migrations.filter { !done.contains($0.name) }
     let migration = Migration(old, write, configuration, try counter(of: old))
+    try fillAdded(plan, migration)
     for move in plan.moves { try migration.copy(move.from, to: move.to, isLossy: true) }
     do {
       if configuration.schemaVersion > old.catalog.schemaVersion {
@@ -124,7 +135,11 @@ extension SchemaUpkeep {
         .migrationFailed, "The migration failed, and the file is as it was: \(error)", underlying: error)
     }
     for type in plan.embedded { try embed(type, write) }
+    let faults = try unnoticed(plan, migration) + unfinished(migration)
+      + strays(from: old.catalog, to: plan.finished, isMigration: true, write.transaction)
+    if !faults.isEmpty { throw .schemaMismatch(faults) }
     try storing { () throws(StorageError) in for column in plan.retired { try empty(column, write) } }
+    try checkKeys(old.catalog, plan.finished, write.transaction)
     try finish(plan, old.catalog, pending, write)
     var report = MigrationReport(versions: (old.catalog.schemaVersion, configuration.schemaVersion))
     report.steps = plan.steps
@@ -133,13 +148,20 @@ extension SchemaUpkeep {
     return report
   }
 
-  /// Gives the objects that are there the declared defaults of what is new, before the program's own steps see them.
-  private func fillAdded(_ plan: CatalogMigration, _ write: RecordedTransaction) throws(StoreError) {
+  /// Gives the objects that are there the declared defaults of what is new, before the program's own steps see them. What has no default
+  /// is theirs to set.
+  private func fillAdded(_ plan: CatalogMigration, _ migration: Migration) throws(StoreError) {
+    let write = migration.write
     var added: [String: Set<String>] = [:]
     for case .addedProperty(let type, let property) in plan.steps { added[type, default: []].insert(property) }
     for (type, names) in added.sorted(by: { $0.key < $1.key }) {
       guard let defaults = configuration.defaults(of: type, in: plan.working) else { continue }
       _ = try defaults.row()
+      for name in defaults.required where names.contains(name) {
+        guard let id = defaults.entry[name]?.id else { continue }
+        let keys = try storing { () throws(StorageError) in try KeySnapshot(of: defaults.entry.id, in: write.transaction) }.array
+        migration.coverage.need(defaults.entry.column(id), keys)
+      }
       let evaluated = defaults.evaluated(of: names)
       if !evaluated.isEmpty { try fill(type, evaluated, write) }
     }
@@ -208,7 +230,7 @@ extension SchemaUpkeep {
   }
 
   /// Takes the values out of a column that nobody asks for any more.
-  private func empty(_ column: ColumnID, _ write: RecordedTransaction) throws(StorageError) {
+  func empty(_ column: ColumnID, _ write: RecordedTransaction) throws(StorageError) {
     guard let entry = write.transaction.catalog[column] else { return }
     for key in try KeySnapshot(of: column.table, in: write.transaction).array {
       if entry.schema.isScalar {

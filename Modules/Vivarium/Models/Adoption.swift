@@ -34,6 +34,10 @@ public final class Adoption {
   private var fault: StoreError?
   /// Whether an empty list is a value to write: when the row may overwrite a stored object.
   var keepsEmptyLists = false
+  /// The value to write over a stored one of a property, whose name is for people.
+  typealias Merge = (_ stored: Value, _ place: String) throws(StoreError) -> Value
+  /// Of properties whose values are not written over whole.
+  private(set) var merges: [(ordinal: Int, merge: Merge)] = []
 
   convenience init(_ entry: TableEntry, _ context: ModelContext) {
     self.init(entry, context.schema, of: context.store.identity)
@@ -57,12 +61,18 @@ public final class Adoption {
     row.reset()
     if !pending.isEmpty { pending = [] }
     if !missing.isEmpty { missing = [] }
+    if !merges.isEmpty { merges = [] }
     if observers != nil { observers = nil }
     if fault != nil { fault = nil }
   }
 
   /// A value cannot be carried over; `checkValues` throws it once all were asked.
   func refuse(_ error: StoreError) { fault = fault ?? error }
+
+  /// Says how a value is written over the one of an object that is there.
+  func willMerge(_ ordinal: Int, _ merge: @escaping Merge) {
+    if keepsEmptyLists { merges.append((ordinal, merge)) }
+  }
 
   func checkValues() throws(StoreError) { if let fault { throw fault } }
 
@@ -72,7 +82,7 @@ public final class Adoption {
   /// For the code that `@Model` writes: takes over a required property's value. `.missingValue` where it was never set.
   @inlinable public func put<T: Scalar>(required value: T?, _ ordinal: Int) throws(StoreError) {
     guard let value else { return try miss(ordinal) }
-    value._$put(row, slots[ordinal])
+    T._$put(self, ordinal, value)
   }
 
   @usableFromInline func miss(_ ordinal: Int) throws(StoreError) {
@@ -89,4 +99,6 @@ public enum PendingElements {
   case objects([any Model])
   /// Which may link to objects.
   case mixed([AnyValue])
+  /// Which may refuse to be stored.
+  case structs([any PersistableStruct])
 }

@@ -26,6 +26,8 @@ public protocol CustomPersistable: Scalar {
 
 extension CustomPersistable {
   public static var _$type: ValueType { PersistedType._$type }
+  public static var _$cases: [DefaultValue]? { PersistedType._$cases }
+  public static var _$elementCases: [DefaultValue]? { PersistedType._$cases }
   public static var _$zero: Self { Self(persistedValue: PersistedType._$zero) }
   @inlinable public static func _$decode(_ vector: ColumnVector, _ row: Int) -> Self? {
     PersistedType._$decode(vector, row).map { Self(persistedValue: $0) }
@@ -56,6 +58,8 @@ public protocol FailableCustomPersistable: Scalar {
 
 extension FailableCustomPersistable {
   public static var _$type: ValueType { PersistedType._$type }
+  public static var _$cases: [DefaultValue]? { PersistedType._$cases }
+  public static var _$elementCases: [DefaultValue]? { PersistedType._$cases }
   public static var _$zero: Self { placeholder }
   @inlinable public static func _$decode(_ vector: ColumnVector, _ row: Int) -> Self? {
     PersistedType._$decode(vector, row).flatMap { Self(persistedValue: $0) }

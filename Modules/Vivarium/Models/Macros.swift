@@ -115,6 +115,11 @@ public macro Derived<Root: AnyObject, Value, Target: AnyObject, Number>(
   _ function: Derivation.Function, of number: KeyPath<Target, Number>, over relationship: KeyPath<Root, Value>
 ) = #externalMacro(module: "VivariumMacros", type: "MarkerMacro")
 
+/// The name that the property has in older files: `@Renamed(from: "first") var name = ""`. Its values stay; no version and no migration is
+/// needed. It may stay there as long as there may be such files; a file that has the new name is left as it is.
+@attached(peer)
+public macro Renamed(from name: String) = #externalMacro(module: "VivariumMacros", type: "MarkerMacro")
+
 /// Keeps a property out of the store: a plain stored property of the instance.
 @attached(peer)
 public macro Transient() = #externalMacro(module: "VivariumMacros", type: "MarkerMacro")

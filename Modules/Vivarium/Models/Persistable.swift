@@ -6,6 +6,8 @@ public protocol Persistable {
   static var _$kind: PropertyKind { get }
   static var _$isOptional: Bool { get }
   static var _$target: String? { get }
+  /// What an enum, or an enum's collection, has cases for.
+  static var _$cases: [DefaultValue]? { get }
   static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self
   static func _$store(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self)
   static func _$put(_ adoption: Adoption, _ ordinal: Int, _ value: Self)
@@ -17,6 +19,7 @@ public protocol Persistable {
 public protocol PersistableElement {
   static var _$elementType: ValueType { get }
   static var _$elementTarget: String? { get }
+  static var _$elementCases: [DefaultValue]? { get }
   static func _$loadOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self?
   static func _$storeOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self?)
   static func _$putOptional(_ adoption: Adoption, _ ordinal: Int, _ value: Self?)
@@ -29,6 +32,14 @@ public protocol PersistableElement {
   static func _$pending(_ elements: [Self]) -> PendingElements
   /// As `_$loose`; nil is null.
   static func _$looseElement(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self?
+}
+
+extension Persistable {
+  public static var _$cases: [DefaultValue]? { nil }
+}
+
+extension PersistableElement {
+  public static var _$elementCases: [DefaultValue]? { nil }
 }
 
 /// A property that is computed from the other end of a relationship.
@@ -60,6 +71,7 @@ extension Optional: Persistable where Wrapped: PersistableElement {
   public static var _$kind: PropertyKind { .scalar(Wrapped._$elementType) }
   public static var _$isOptional: Bool { true }
   public static var _$target: String? { Wrapped._$elementTarget }
+  public static var _$cases: [DefaultValue]? { Wrapped._$elementCases }
   @inlinable @inline(__always)
   public static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self {
     Wrapped._$loadOptional(raw, key, ordinal)

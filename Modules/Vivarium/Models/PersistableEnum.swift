@@ -3,12 +3,14 @@ import StoreValues
 
 /// An enum with raw values that a property can have: `enum Status: String, PersistableEnum { case active, away }`.
 ///
-/// Its raw value is what is stored. A stored raw value without a case (another version of the program wrote
-/// it) reads as the first case, and as nil where the property is optional.
+/// Its raw value is what is stored. Opening a file in whose objects there is a case that the enum no longer has is refused. Where
+/// another program writes one later, it reads as the first case, and as nil where the property is optional.
 public protocol PersistableEnum: RawRepresentable, CaseIterable, Scalar where RawValue: Scalar {}
 
 extension PersistableEnum {
   public static var _$type: ValueType { RawValue._$type }
+  public static var _$cases: [DefaultValue]? { allCases.compactMap { DefaultValue($0.persistedValue) }.sorted() }
+  public static var _$elementCases: [DefaultValue]? { _$cases }
   public static var _$zero: Self {
     // A collection of all cases of an enum with raw values is never empty: Swift gives no enum without cases a
     // raw type.

@@ -14,9 +14,12 @@ import StoreValues
 /// ```
 ///
 /// In conditions a field is called as its coding key, and follows the rules of mixed values. Every field needs a default: a
-/// field that a stored value does not have yet reads as that, and `init()` is what a property is that was never set. A
-/// stored value that cannot be read as the struct reads as nil where the property is optional, else as `init()`. Setting
-/// the property writes it whole; setting one field of it, too.
+/// field that a stored value does not have yet reads as that, and `init()` is what a property is that was never set.
+///
+/// Fields that the struct does not know, of a newer program, stay when the property or a field of it is set. A
+/// stored value that cannot be read as the struct reads as nil where the property is optional, else as `init()`, and is not written over:
+/// setting the property is refused with `.typeMismatch` until a migration mends it, or `setValue(_:forKey:)` or nil replaces it. So is a
+/// value whose own `encode(to:)` throws; the error is the underlying one.
 public protocol PersistableStruct: Codable, Scalar {
   /// The value of a property that was never set.
   init()
@@ -57,6 +60,6 @@ extension PersistableStruct {
     }
   }
 
-  /// A value that its own `encode(to:)` refuses is stored as an empty map.
+  /// What conditions compare with. A value that its own `encode(to:)` refuses is an empty map here; a store refuses it.
   public var persistedValue: Value { (try? ValueEncoder.value(of: self)) ?? .map(ValueMap()) }
 }

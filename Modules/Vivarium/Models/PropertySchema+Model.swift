@@ -9,7 +9,8 @@ extension PropertySchema {
   ) -> PropertySchema {
     PropertySchema(
       name: name, kind: Property._$kind, isOptional: Property._$isOptional, target: Property._$target,
-      isPrimaryKey: isPrimaryKey, isIndexed: isIndexed, isUnique: isUnique, isFullText: isFullText)
+      isPrimaryKey: isPrimaryKey, isIndexed: isIndexed, isUnique: isUnique, isFullText: isFullText,
+      cases: Property._$cases)
   }
 
   public static func _property<Root, Property: Scalar>(
@@ -18,7 +19,8 @@ extension PropertySchema {
   ) -> PropertySchema {
     PropertySchema(
       name: name, kind: Property._$kind, isOptional: Property._$isOptional, isPrimaryKey: isPrimaryKey,
-      isIndexed: isIndexed, isUnique: isUnique, defaultValue: DefaultValue(value.persistedValue), isFullText: isFullText)
+      isIndexed: isIndexed, isUnique: isUnique, defaultValue: DefaultValue(value.persistedValue), isFullText: isFullText,
+      cases: Property._$cases)
   }
 
   /// A property that follows from others.

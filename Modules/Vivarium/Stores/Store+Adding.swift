@@ -137,6 +137,11 @@ extension Store {
     _ key: ObjectKey, with adoption: Adoption, _ context: ModelContext, _ write: RecordedTransaction
   ) throws(StoreError) {
     let linked = Set(adoption.pending.map(\.ordinal))
+    for (ordinal, merge) in adoption.merges {
+      let stored = try storing { () throws(StorageError) in try write.transaction.value(context.columns[ordinal], key) }
+      let place = "\(context.schema.name).\(context.properties[ordinal].schema.name)"
+      adoption.row.set(adoption.slots[ordinal], try merge(stored, place))
+    }
     var ordinals = context.properties.indices.filter { ordinal in
       context.properties[ordinal].schema.isScalar && ordinal != context.primaryKey && !linked.contains(ordinal)
     }
@@ -220,6 +225,9 @@ extension Store {
           switch pending.elements {
           case .values(let scalars): values = scalars
           case .mixed(let elements):
+            values = []
+            for element in elements { values.append(try element._$elementValue(self)) }
+          case .structs(let elements):
             values = []
             for element in elements { values.append(try element._$elementValue(self)) }
           case .objects(let objects):

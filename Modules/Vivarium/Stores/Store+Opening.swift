@@ -103,7 +103,7 @@ extension Store {
     else { return schema.faults() }
     defer { read.end() }
     do throws(CatalogConflict) {
-      _ = try read.catalog.adopting(schema)
+      _ = try read.catalog.adopting(schema, unlisted: configuration.unlistedProperties)
       return schema.faults()
     } catch {
       return error.faults

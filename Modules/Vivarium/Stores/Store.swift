@@ -70,6 +70,9 @@ public final class Store {
   /// What frozen objects of this version read.
   weak var sharedVersion: SharedVersion?
 
+  /// Walks over long collections that somebody may still take steps of.
+  var walks: [WeakWalk] = []
+
   /// Of the types that were used so far.
   private var contexts: [(type: ObjectIdentifier, context: ModelContext)] = []
   @exclusivity(unchecked) private var lastContext: (type: ObjectIdentifier, context: ModelContext)?
@@ -205,6 +208,7 @@ extension Store {
 extension Store {
   /// Reads from another transaction from now on: everything that was read before may differ.
   func read(from transaction: any StorageReading) {
+    if !walks.isEmpty { finishWalks() }
     dropWindows()
     reading = transaction
     windowed = transaction.powers.windows

@@ -17,7 +17,7 @@ extension Store {
   public func update<T: Model, V: Scalar>(
     _ results: Results<T>, set path: KeyPath<T, V>, to value: V
   ) throws(StoreError) -> Int {
-    try update(results, path, to: value.persistedValue)
+    try update(results, path, to: value._$elementValue(self), value)
   }
 
   /// The same for a property that may be null.
@@ -25,11 +25,11 @@ extension Store {
   public func update<T: Model, V: Scalar>(
     _ results: Results<T>, set path: KeyPath<T, V?>, to value: V?
   ) throws(StoreError) -> Int {
-    try update(results, path, to: value?.persistedValue ?? .null)
+    try update(results, path, to: value.map { value throws(StoreError) in try value._$elementValue(self) } ?? .null, value)
   }
 
   private func update<T: Model>(
-    _ results: Results<T>, _ path: PartialKeyPath<T>, to value: Value
+    _ results: Results<T>, _ path: PartialKeyPath<T>, to value: Value, _ scalar: (any Scalar)?
   ) throws(StoreError) -> Int {
     let write = try openWrite(for: "Updating \(T._$name) objects")
     guard results.store === self else {
@@ -44,8 +44,19 @@ extension Store {
     if property.schema.derivation != nil { throw .derivedIsFixed(type: T._$name, property: property.schema.name) }
     let keys = results.state.keys().array
     var count = 0
+    let content = property.schema.valueType == .mixed ? scalar as? any PersistableStruct : nil
+    let place = "\(T._$name).\(property.schema.name)"
+    var values: [Value] = []
+    if let content {
+      for key in keys {
+        let stored = try storing { () throws(StorageError) in try write.transaction.value(property.column, ObjectKey(key)) }
+        values.append(try content.merged(into: stored, at: place))
+      }
+    }
     func setAll() throws(StorageError) {
-      for key in keys where try write.set(property.column, ObjectKey(key), value) { count += 1 }
+      for (at, key) in keys.enumerated() {
+        if try write.set(property.column, ObjectKey(key), content == nil ? value : values[at]) { count += 1 }
+      }
     }
     var touched: Set<ObjectPlace>?
     try undoneOnFailure(write) { () throws(StoreError) in

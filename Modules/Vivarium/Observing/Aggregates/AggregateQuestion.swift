@@ -59,7 +59,7 @@ struct AggregateQuestion {
   private static func check<T: Model, V>(
     _ type: ValueType, _ function: LiveAggregate<T, V>.Function, _ name: String, of owner: String
   ) throws(StoreError) {
-    let isNumber = type.integerRange != nil || type == .float || type == .double
+    let isNumber = type.integerRange != nil || type == .float || type == .double || type == .decimal
     let isRanked = function == .least || function == .greatest
     if isNumber || isRanked && type == .date { return }
     throw StoreError(
@@ -73,6 +73,9 @@ struct AggregateQuestion {
     switch total {
     case .count(let count): return .int(Int64(count))
     case .value(let value): return value
+    case .decimals(let sum, let values):
+      guard isMean, case .decimal(let number) = sum else { return sum }
+      return values == 0 ? .null : .decimal(number / Decimal128(values))
     case .sum(let integers, let reals, let values):
       if isMean { return values == 0 ? .null : .double((isReal ? reals.value : Double(integers)) / Double(values)) }
       if isReal { return .double(reals.value) }

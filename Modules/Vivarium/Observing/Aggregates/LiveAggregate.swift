@@ -27,6 +27,11 @@ extension LiveAggregate {
     Self(function: .sum, path: path) { value throws(StoreError) in try Results<Root>.sum(value, path) }
   }
 
+  /// The sum of an optional property, 0 over nothing; null is passed over.
+  public static func sum(of path: KeyPath<Root, Value?>) -> Self where Value: Scalar & Numeric {
+    Self(function: .sum, path: path) { value throws(StoreError) in try Results<Root>.sum(value, path) }
+  }
+
   /// The mean of a property; nil over nothing.
   public static func average<V: Scalar & Numeric>(of path: KeyPath<Root, V>) -> Self where Value == Double? {
     Self(function: .average, path: path) { value throws(StoreError) in Double(persisted: value) }
@@ -55,6 +60,30 @@ extension LiveAggregate {
   /// As of a property that is no optional; null is passed over.
   public static func max<V: Scalar & Comparable>(of path: KeyPath<Root, V?>) -> Self where Value == V? {
     Self(function: .greatest, path: path) { value throws(StoreError) in V(persisted: value) }
+  }
+}
+
+extension LiveAggregate where Value == Decimal128 {
+  /// The sum of decimals, 0 over nothing; null is passed over. They are added up exactly and rounded to 34 digits once.
+  public static func sum(of path: KeyPath<Root, Decimal128>) -> Self {
+    Self(function: .sum, path: path) { value throws(StoreError) in Decimal128(persisted: value) ?? 0 }
+  }
+
+  /// The same over an optional property.
+  public static func sum(of path: KeyPath<Root, Decimal128?>) -> Self {
+    Self(function: .sum, path: path) { value throws(StoreError) in Decimal128(persisted: value) ?? 0 }
+  }
+}
+
+extension LiveAggregate where Value == Decimal128? {
+  /// The mean of decimals, as a decimal; nil over nothing.
+  public static func average(of path: KeyPath<Root, Decimal128>) -> Self {
+    Self(function: .average, path: path) { value throws(StoreError) in Decimal128(persisted: value) }
+  }
+
+  /// The same over an optional property.
+  public static func average(of path: KeyPath<Root, Decimal128?>) -> Self {
+    Self(function: .average, path: path) { value throws(StoreError) in Decimal128(persisted: value) }
   }
 }
 

@@ -1,0 +1,84 @@
+import StorageInterface
+import StoreValues
+
+extension SchemaUpkeep {
+  /// What the objects of a version get and lose by changes of the schema, before anything is done. Types without objects are left out.
+  /// `plan`: of a migration.
+  func outcomes(
+    _ steps: [CatalogStep], _ plan: CatalogMigration?, _ new: Catalog, _ reading: any StorageReading
+  ) throws(StoreError) -> [PropertyOutcome] {
+    let old = reading.catalog
+    var result: [PropertyOutcome] = []
+    for step in steps {
+      guard let (type, property) = step.place, let table = new[type], old[table.id] != nil else { continue }
+      let count = try storing { () throws(StorageError) in try reading.count(table.id) }
+      if count == 0 { continue }
+      let move = plan?.moves.first { $0.type == type && $0.property == property }
+      switch step {
+      case .addedProperty where move == nil:
+        guard let column = table[property] else { continue }
+        result.append(PropertyOutcome(type: type, property: property, objects: count, change: try addition(of: column, table, new)))
+      case .renamedProperty(_, let from, _):
+        result.append(PropertyOutcome(type: type, property: property, objects: count, change: .renamed(from: from)))
+      case .retiredProperty:
+        if let outcome = try retirement(of: property, type, table, move, new, reading) { result.append(outcome) }
+      default: continue
+      }
+    }
+    return result
+  }
+
+  private func addition(of column: ColumnEntry, _ table: TableEntry, _ new: Catalog) throws(StoreError) -> PropertyOutcome.Change {
+    let name = column.schema.name
+    guard column.schema.isScalar, column.schema.derivation == nil, let defaults = configuration.defaults(of: table.name, in: new) else {
+      return .added(column.schema.isScalar ? column.absentValue : .list([]))
+    }
+    _ = try defaults.row()
+    if defaults.required.contains(name) { return .addedWithoutValue }
+    if defaults.evaluated(of: [name]).isEmpty { return .added(column.absentValue) }
+    let first = defaults.values([name]).first?.value ?? .null
+    _ = try defaults.row()
+    let second = defaults.values([name]).first?.value ?? .null
+    return first == second ? .added(first) : .addedForEach(first: first)
+  }
+
+  private func retirement(
+    of property: String, _ type: String, _ table: TableEntry, _ move: CatalogMigration.Move?, _ new: Catalog, _ reading: any StorageReading
+  ) throws(StoreError) -> PropertyOutcome? {
+    let old = reading.catalog
+    let names = [property] + (configuration.schema[type]?.renames ?? []).filter { $0.to == property }.map(\.from)
+    guard let column = names.lazy.compactMap({ old[table.id]?[$0] }).first, column.schema.isStored else { return nil }
+    let place = table.column(column.id)
+    let holders = try storing { () throws(StorageError) in try reading.holders(of: place) }
+    guard let move, let target = new[move.to]?.schema else {
+      return holders == 0 ? nil : PropertyOutcome(type: type, property: property, objects: holders, change: .removed)
+    }
+    var failures: Set<ObjectKey> = []
+    try storing { () throws(StorageError) in
+      try reading.visitValues(of: place) { key, value in if !target.takes(value, from: column.schema) { failures.insert(key) } }
+    }
+    return PropertyOutcome(
+      type: type, property: property, objects: holders, change: .converted(from: column.schema.kind, failures: failures.count))
+  }
+}
+
+extension PropertySchema {
+  /// Whether a value of another property can become one of this; null always can.
+  fileprivate func takes(_ value: Value, from other: PropertySchema) -> Bool {
+    if value.isNull { return true }
+    if other.isRelationship { return isRelationship && target == other.target }
+    guard let valueType, !isRelationship else { return false }
+    return value.migrated(to: valueType) != nil
+  }
+}
+
+extension CatalogStep {
+  /// The property that it is about.
+  fileprivate var place: (type: String, property: String)? {
+    switch self {
+    case .addedProperty(let type, let property), .retiredProperty(let type, let property): (type, property)
+    case .renamedProperty(let type, _, let to): (type, to)
+    default: nil
+    }
+  }
+}

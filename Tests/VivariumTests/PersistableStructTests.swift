@@ -1,0 +1,128 @@
+import Foundation
+import StoreValues
+import Testing
+import Vivarium
+import VivariumTestSupport
+
+/// A struct in two versions of a program, and one that does not let itself be stored.
+private struct SmallPart: Codable, Hashable { var size = 1; var label: String? }
+
+private struct BigLabel: PersistableStruct {
+  var text = ""
+  var note: String?
+  var part = SmallPart()
+  var parts: [SmallPart] = []
+  var counts: [String: Int] = [:]
+}
+
+private struct ShyPart: PersistableStruct {
+  struct Refusal: Error {}
+  var isShy = false
+  var number = 0
+
+  enum CodingKeys: String, CodingKey { case number }
+  init() {}
+  init(isShy: Bool, number: Int) { (self.isShy, self.number) = (isShy, number) }
+  func encode(to encoder: any Encoder) throws {
+    if isShy { throw Refusal() }
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(number, forKey: .number)
+  }
+}
+
+@Model private final class LabelledCrate {
+  var label = BigLabel()
+  var spare: BigLabel?
+  var shy = ShyPart()
+  var maybe: ShyPart?
+  var shies: LiveList<ShyPart>
+  var named: LiveMap<ShyPart>
+}
+
+@Suite struct PersistableStructTests {
+  private func store() throws -> Store { try Store(.reference(nil, models: [LabelledCrate.self])) }
+
+  private func map(_ fields: [String: Value]) -> Value { .map(ValueMap(fields.map { ValueMap.Entry($0.key, $0.value) })) }
+
+  @Test func fieldsThatAStructDoesNotKnowStay() throws {
+    let store = try store()
+    let crate = LabelledCrate()
+    let newer = map([
+      "text": .string("T"), "note": .string("N"), "color": .string("red"), "counts": map(["a": .int(1), "b": .int(2)]),
+      "part": map(["size": .int(3), "label": .string("L"), "weight": .double(1.5)]),
+      "parts": .list([map(["size": .int(1), "weight": .double(2)])]),
+    ])
+    try store.write {
+      try store.add(crate)
+      crate["label"] = newer
+      crate["spare"] = newer
+    }
+    try store.write {
+      crate.label.text = "T2"
+      crate.label.note = nil
+      crate.label.part.label = nil
+      crate.label.part.size = 4
+      crate.label.counts["a"] = nil
+      crate.spare?.text = "S2"
+    }
+    #expect(crate.label.text == "T2" && crate.label.note == nil && crate.label.part == SmallPart(size: 4, label: nil))
+    guard case .map(let fields) = crate["label"], case .map(let part) = fields["part"] ?? .null else {
+      Issue.record("no map")
+      return
+    }
+    #expect(fields["color"] == .string("red") && part["weight"] == .double(1.5) && part["label"] == nil)
+    #expect(fields["note"] == nil && fields["counts"] == map(["b": .int(2)]))
+    guard case .map(let spare) = crate["spare"] else {
+      Issue.record("no map")
+      return
+    }
+    #expect(spare["color"] == .string("red") && spare["text"] == .string("S2"))
+  }
+
+  @Test func whatCannotBeReadIsNotWrittenOver() throws {
+    let store = try store()
+    let crate = LabelledCrate()
+    let foreign = map(["text": .int(5), "color": .string("red")])
+    try store.write {
+      try store.add(crate)
+      crate["label"] = foreign
+      crate["spare"] = foreign
+    }
+    #expect(crate.label == BigLabel() && crate.spare == nil)
+    for edit in [{ crate.label.text = "new" }, { crate.label = BigLabel(text: "whole") }, { crate.spare = BigLabel() }] {
+      let error = #expect(throws: StoreError.self) { try store.write { edit() } }
+      #expect(error?.code == .typeMismatch && error?.details["property"] != nil)
+    }
+    #expect(crate["label"] == foreign && crate["spare"] == foreign)
+    // Who means it says so.
+    try store.write {
+      try crate.setValue(BigLabel(text: "said"), forKey: "label")
+      crate.spare = nil
+      crate.spare = BigLabel(text: "again")
+    }
+    #expect(crate.label.text == "said" && crate.spare?.text == "again")
+  }
+
+  @Test func whatDoesNotLetItselfBeEncodedEndsTheWrite() throws {
+    let store = try store()
+    let crate = LabelledCrate(shy: ShyPart(isShy: false, number: 1))
+    try store.write { try store.add(crate) }
+    let shy = ShyPart(isShy: true, number: 2)
+    let edits: [() -> Void] = [
+      { crate.shy = shy }, { crate.maybe = shy }, { crate.shies.append(shy) }, { crate.named["k"] = shy },
+      { crate.shies = [ShyPart(isShy: false, number: 3), shy] },
+    ]
+    for (number, edit) in edits.enumerated() {
+      let error = #expect(throws: StoreError.self, "edit \(number)") { try store.write { edit() } }
+      #expect(error?.code == .typeMismatch && error?.underlying is ShyPart.Refusal, "edit \(number): \(error.map { "\($0)" } ?? "")")
+    }
+    for unmanaged in [LabelledCrate(shy: shy), LabelledCrate(maybe: shy)] {
+      let error = #expect(throws: StoreError.self) { try store.write { try store.add(unmanaged) } }
+      #expect(error?.code == .typeMismatch)
+    }
+    let listed = LabelledCrate()
+    listed.shies = [shy]
+    #expect(throws: StoreError.self) { try store.write { try store.add(listed) } }
+    #expect(store.objects(LabelledCrate.self).count == 1 && crate.shy.number == 1 && crate.shies.isEmpty && crate.named.isEmpty)
+  }
+}
