@@ -6,7 +6,9 @@ import StoreValues
 /// `@unchecked` is sound because nothing but its caller touches one: the caches of `ColumnReading` are plain memory, but
 /// `StorageReading` allows one thread at a time, whoever passes the transaction on orders the two threads by that, and the engine
 /// keeps none. What it protects is the same for every protocol that it conforms to: all of them refine `StorageReading`.
-final class ColumnRead: ColumnReading, ReadTransaction, WindowedReading, GatheringReading, TextIndexReading, SideReading, @unchecked Sendable {
+final class ColumnRead: ColumnReading, ReadTransaction, WindowedReading, GatheringReading, TextIndexReading, SideReading,
+  @unchecked Sendable
+{
   init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot) throws(StorageError) {
     do throws(StorageError) {
       try super.init(engine, snapshot, isFixed: true)

@@ -17,8 +17,9 @@ public protocol SideReading: StorageReading {
   /// The value of a key, lent; nil where there is no entry. `body` runs exactly once unless the call throws. O(log n).
   func side(_ key: [UInt8], _ body: (UnsafeRawBufferPointer?) -> Void) throws(StorageError)
 
-  /// The entries from `start` on, ascending, up to but without `end`; to the last where `end` is nil. `start` and `end` may have any length: an
-  /// empty start is before all. Both bytes are lent for the call of `body` alone, which may read the transaction. O(log n), then O(1) an entry.
+  /// The entries from `start` on, ascending, up to but without `end`; to the last where `end` is nil. `start` and `end` may have
+  /// any length: an empty start is before all. Both bytes are lent for the call of `body` alone, which may read the transaction.
+  /// O(log n), then O(1) an entry.
   func sides(
     from start: [UInt8], below end: [UInt8]?, _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step
   ) throws(StorageError)
