@@ -37,7 +37,7 @@ import VivariumTestSupport
       "migrate", old.path, "--dry-run", "--schema", schema.path, "--schema-version", "2", "--format", "csv",
     ])
     #expect(migrated.status == 0)
-    #expect(migrated.output.contains("converted property,Item,name,2,from string; 2 cannot be converted and get the default\r\n"))
+    #expect(migrated.output.contains("converted property,Item,name,2,from string; 2 cannot be converted: refused unless "))
     #expect(try InspectProcess(["info", old.path]).output == before)
   }
 
