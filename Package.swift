@@ -75,6 +75,7 @@ let targets: [Target] = [
     "StorageSQLite",
     ["CVivariumSQLite", "CVivariumSystem", "QueryModel", "StorageCoordination", "StorageInterface", "StoreValues"]),
   Room.module("Notifications", ["ChangeTracker", "StorageInterface", "StoreValues", logging]),
+  Room.module("SyncServer", ["SyncModel", "SyncProtocol"]),
   Room.module("StoreInspection", ["ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues"]),
   // Rank 6: the face.
   Room.macros("VivariumMacros", syntax),
@@ -165,6 +166,10 @@ let targets: [Target] = [
       "ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StorageReference", "StoreValues",
       "VivariumTestSupport",
     ]),
+  Room.support("SyncServerConformance", ["SyncModel", "SyncProtocol", "SyncServer"]),
+  Room.tests(
+    "SyncServerTests",
+    ["StoreValues", "SyncModel", "SyncProtocol", "SyncServer", "SyncServerConformance", "VivariumTestSupport"]),
   Room.tests("SyncProtocolTests", ["StoreValues", "SyncModel", "SyncProtocol", "VivariumTestSupport"]),
   Room.tests("SyncModelTests", ["StoreValues", "SyncModel", "VivariumTestSupport"]),
   Room.tests(
@@ -259,6 +264,7 @@ let targets: [Target] = [
 let chosen = [
   "Vivarium", "StorageMemory", "StorageLMDB", "StorageSQLite", "QueryEngine", "ChangeTracker", "Notifications",
   "StoreInspection", "StoreOperations", "ResultsControl", "StoreReactive", "StoreMessages", "SyncModel", "SyncProtocol",
+  "SyncServer",
 ]
 /// What the author of an engine takes: the interface, what stands on it, and the suite that an engine has to pass.
 let storageKit: Product = .library(

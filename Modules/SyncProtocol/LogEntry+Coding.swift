@@ -39,6 +39,7 @@ extension ByteWriter {
     put(seq: page.asOf)
     put(seq: page.stable)
     put(page.floor)
+    put(page.latest)
     put(byte: page.isLast ? 1 : 0)
     put(page.next)
     put(ObjectIdentity.encode(page.objects.map(\.identity)))
@@ -95,13 +96,13 @@ extension ByteReader {
 
   mutating func page() throws(CodingError) -> StatePage {
     let (asOf, stable) = (try logSeq(), try logSeq())
-    let floor = try stamp()
+    let (floor, latest) = (try stamp(), try stamp())
     let isLast = try flag()
     let next = try bytes()
     var objects: [StatePage.Object] = []
     for identity in try nested({ bytes throws(CodingError) in try ObjectIdentity.decode(bytes) }) {
       objects.append(StatePage.Object(identity, try nested { bytes throws(CodingError) in try ObjectState(decoding: bytes) }))
     }
-    return StatePage(asOf: asOf, stable: stable, floor: floor, objects: objects, next: next, isLast: isLast)
+    return StatePage(asOf: asOf, stable: stable, floor: floor, latest: latest, objects: objects, next: next, isLast: isLast)
   }
 }

@@ -111,6 +111,8 @@ extension ByteWriter {
     put(bound.judged)
     put(bound.judgedStamp)
     put(seq: bound.refusal)
+    put(bound.refused.count)
+    for clientSeq in bound.refused { put(clientSeq) }
     put(fixed: bound.schemaHash)
     put(bound.credit)
   }
@@ -133,10 +135,12 @@ extension ByteReader {
     let (head, stable) = (try logSeq(), try logSeq())
     let (judged, stamp) = (try number(), try stamp())
     let refusal = try logSeq()
+    var refused: [UInt64] = []
+    for _ in 0..<(try count(of: 1)) { refused.append(try number()) }
     let hash = try fixed(UInt64.self)
     return Bound(
       mode: mode, rights: rights, history: history, head: head, stable: stable, judged: judged, judgedStamp: stamp, refusal: refusal,
-      schemaHash: hash, credit: try number())
+      refused: refused, schemaHash: hash, credit: try number())
   }
 
   mutating func errorCode() throws(CodingError) -> SyncErrorCode {

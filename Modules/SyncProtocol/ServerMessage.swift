@@ -97,6 +97,9 @@ public struct Bound: Hashable, Sendable {
   public var judgedStamp: Stamp
   /// The last refusal of this replica; its uploads are not looked at until it has seen it.
   public var refusal: Seq
+  /// Which of its changesets were refused after the last refusal that it says it has seen: a replica that takes states instead of entries
+  /// learns it here.
+  public var refused: [UInt64]
   /// Of the store's schema.
   public var schemaHash: UInt64
   /// How many bytes of changesets the client may send.
@@ -105,10 +108,10 @@ public struct Bound: Hashable, Sendable {
   /// An answer of its parts, which are taken as they are.
   public init(
     mode: Mode, rights: Rights, history: [UInt8], head: Seq, stable: Seq, judged: UInt64, judgedStamp: Stamp, refusal: Seq,
-    schemaHash: UInt64, credit: UInt64
+    refused: [UInt64], schemaHash: UInt64, credit: UInt64
   ) {
     (self.mode, self.rights, self.history, self.head, self.stable) = (mode, rights, history, head, stable)
-    (self.judged, self.judgedStamp, self.refusal) = (judged, judgedStamp, refusal)
+    (self.judged, self.judgedStamp, self.refusal, self.refused) = (judged, judgedStamp, refusal, refused)
     (self.schemaHash, self.credit) = (schemaHash, credit)
   }
 }
@@ -155,6 +158,9 @@ public struct StatePage: Hashable, Sendable {
   public var stable: Seq
   /// The highest stamp of the entries up to `stable`.
   public var floor: Stamp
+  /// The highest stamp of all entries up to `asOf`. Who takes the page dates what he does later than that, as if he had integrated them:
+  /// otherwise an operation of his could fall below a floor to come.
+  public var latest: Stamp
   /// In the order of the server's choice.
   public var objects: [Object]
   /// Where the next page begins, for a client that comes back in between; empty after the last.
@@ -163,8 +169,8 @@ public struct StatePage: Hashable, Sendable {
   public var isLast: Bool
 
   /// A page of its parts.
-  public init(asOf: Seq, stable: Seq, floor: Stamp, objects: [Object], next: [UInt8], isLast: Bool) {
-    (self.asOf, self.stable, self.floor) = (asOf, stable, floor)
+  public init(asOf: Seq, stable: Seq, floor: Stamp, latest: Stamp, objects: [Object], next: [UInt8], isLast: Bool) {
+    (self.asOf, self.stable, self.floor, self.latest) = (asOf, stable, floor, latest)
     (self.objects, self.next, self.isLast) = (objects, next, isLast)
   }
 }

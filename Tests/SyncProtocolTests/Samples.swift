@@ -50,7 +50,7 @@ enum Samples {
       session: 1,
       Bound(
         mode: .delta, rights: [.read, .write], history: sixteen, head: Seq(90), stable: Seq(80), judged: 300, judgedStamp: stamp,
-        refusal: Seq(70), schemaHash: 1, credit: 1 << 20)),
+        refusal: Seq(70), refused: [298, 300], schemaHash: 1, credit: 1 << 20)),
     .acknowledged(session: 1, clientSeq: 300),
     .changes(
       session: 1,
@@ -61,7 +61,8 @@ enum Samples {
       ]),
     .state(
       session: 1,
-      StatePage(asOf: Seq(9), stable: Seq(3), floor: stamp, objects: [.init(thing, state)], next: [1, 2], isLast: false)),
+      StatePage(asOf: Seq(9), stable: Seq(3), floor: stamp, latest: stamp.advanced(by: 5), objects: [.init(thing, state)],
+        next: [1, 2], isLast: false)),
     .credit(session: 1, bytes: 4 << 20),
     .marked(session: 1, number: 6),
     .unbound(session: 1),

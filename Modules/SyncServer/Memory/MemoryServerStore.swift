@@ -1,0 +1,112 @@
+import SyncModel
+import SyncProtocol
+
+/// Stores in memory, which end with the process: for tests, simulations and demonstrations.
+///
+/// ```swift
+/// let stores = MemoryServerStore()
+/// try await stores.makeStore(path)
+/// let standing = try await stores.bind(path, replica, secret: secret, user: "ann", at: now)
+/// ```
+public actor MemoryServerStore: SyncServerStore {
+  private var logs: [StorePath: StoreLog] = [:]
+  private var listeners: [UInt64: AsyncStream<StorePath>.Continuation] = [:]
+  private var lastListener: UInt64 = 0
+  private var random: any RandomNumberGenerator & Sendable
+
+  /// - Parameter random: makes the names of histories; a simulation gives one that it can repeat.
+  public init(random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) { self.random = random }
+
+  public func makeStore(_ path: StorePath) throws(ServerStoreError) {
+    guard logs[path] == nil else { throw ServerStoreError(.storeExists, "There is a store at \(path) already.") }
+    logs[path] = StoreLog(history: (0..<16).map { _ in UInt8(truncatingIfNeeded: random.next() as UInt64) })
+  }
+
+  public func stores() -> [StorePath] { logs.keys.sorted() }
+
+  public func bind(
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
+  ) throws(ServerStoreError) -> Standing {
+    try change(path) { log throws(ServerStoreError) in try log.bind(replica, secret: secret, user: user, at: time) }
+  }
+
+  public func commit(
+    _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
+  ) throws(ServerStoreError) -> [UploadOutcome] {
+    try change(path) { log throws(ServerStoreError) in
+      try log.commit(replica, uploads, refusalSeen: refusalSeen, at: time, judge: judge)
+    }
+  }
+
+  public func changes(
+    _ path: StorePath, for replica: ReplicaID, after seq: Seq, limitBytes: Int
+  ) throws(ServerStoreError) -> LogPage {
+    try log(path).changes(for: replica, after: seq, limitBytes: limitBytes)
+  }
+
+  public func objects(
+    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+  ) throws(ServerStoreError) -> StatePage {
+    try log(path).objects(changedAfter: seq, behind: last, limitBytes: limitBytes)
+  }
+
+  public func acknowledge(
+    _ path: StorePath, _ replica: ReplicaID, _ state: Acknowledgement, at time: Int64
+  ) throws(ServerStoreError) {
+    try change(path) { log throws(ServerStoreError) in try log.acknowledge(replica, state, at: time) }
+  }
+
+  public func purge(_ path: StorePath, expiry: Int64) throws(ServerStoreError) -> Purge? {
+    try change(path) { log throws(ServerStoreError) in log.purge(expiry: expiry) }
+  }
+
+  public func truncateLog(_ path: StorePath, through seq: Seq) throws(ServerStoreError) {
+    try change(path) { log throws(ServerStoreError) in log.truncate(through: seq) }
+  }
+
+  public func claim(
+    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+  ) throws(ServerStoreError) -> HandlerLease? {
+    try change(path) { log throws(ServerStoreError) in log.claim(handler, fromStart: fromStart, until: end, at: time) }
+  }
+
+  public func advance(
+    _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
+  ) throws(ServerStoreError) -> [UploadOutcome] {
+    try change(path) { log throws(ServerStoreError) in try log.advance(lease, to: cursor, writing: changesets, at: time) }
+  }
+
+  public func heads(_ paths: [StorePath]) -> [StorePath: Seq] {
+    paths.reduce(into: [:]) { heads, path in heads[path] = logs[path]?.head }
+  }
+
+  public func wakeups() -> AsyncStream<StorePath> {
+    let (stream, continuation) = AsyncStream.makeStream(of: StorePath.self)
+    lastListener += 1
+    let number = lastListener
+    listeners[number] = continuation
+    continuation.onTermination = { _ in Task { await self.forget(number) } }
+    return stream
+  }
+
+  private func forget(_ listener: UInt64) { listeners[listener] = nil }
+
+  private func log(_ path: StorePath) throws(ServerStoreError) -> StoreLog {
+    guard let log = logs[path] else { throw ServerStoreError(.unknownStore, "There is no store at \(path).") }
+    return log
+  }
+
+  /// A change of a store, as a whole or not at all; whoever listens is told of new entries.
+  private func change<R>(
+    _ path: StorePath, _ body: (inout StoreLog) throws(ServerStoreError) -> R
+  ) throws(ServerStoreError) -> R {
+    var log = try log(path)
+    let before = log.head
+    // Not in two places, or each change would copy all. What throws does so before it changes anything.
+    logs[path] = nil
+    defer { logs[path] = log }
+    let result = try body(&log)
+    if log.head > before { for listener in listeners.values { listener.yield(path) } }
+    return result
+  }
+}

@@ -1,0 +1,136 @@
+import SyncModel
+import SyncProtocol
+
+extension StoreLog {
+  mutating func commit(
+    _ id: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: UploadJudge
+  ) throws(ServerStoreError) -> [UploadOutcome] {
+    var replica = try replica(id)
+    replica.seenAt = max(replica.seenAt, time)
+    replica.refusalSeen = max(replica.refusalSeen, min(refusalSeen, head))
+    var outcomes: [UploadOutcome] = []
+    var rest = uploads[...]
+    while !rest.isEmpty {
+      let count = (rest.firstIndex { !$0.isContinued } ?? rest.endIndex - 1) - rest.startIndex + 1
+      let group = rest.prefix(count)
+      rest = rest.dropFirst(count)
+      outcomes += take(Array(group), id, &replica, at: time, judge)
+    }
+    replicas[id] = replica
+    return outcomes
+  }
+
+  /// One transaction of a replica.
+  private mutating func take(
+    _ group: [Upload], _ id: ReplicaID, _ replica: inout Replica, at time: Int64, _ judge: UploadJudge
+  ) -> [UploadOutcome] {
+    guard let first = group.first else { return [] }
+    switch replica.gate.admit(first.clientSeq, refusalSeen: replica.refusalSeen) {
+    case .duplicate: return group.map { $0.clientSeq <= replica.gate.answered ? .duplicate : .gap(expected: replica.gate.answered + 1) }
+    case .behindRefusal: return group.map { _ in .behindRefusal }
+    case .gap(let expected): return group.map { _ in .gap(expected: expected) }
+    case .next: break
+    }
+    for (offset, upload) in group.enumerated() where upload.clientSeq != first.clientSeq &+ UInt64(offset) {
+      return group.map { _ in .gap(expected: first.clientSeq &+ UInt64(offset)) }
+    }
+    if group.last?.isContinued == true { return group.map { _ in .incomplete } }
+    let changesets = group.compactMap { upload in if case .changeset(let changeset) = upload { changeset } else { nil } }
+    // A void takes the place of the changeset that will not come.
+    guard changesets.count == group.count else {
+      return refuse(group, Verdict(.unknownReference, "It built on a change that was refused."), id, &replica)
+    }
+    guard changesets.allSatisfy({ $0.author == id && $0.operations.allSatisfy(\.isWellFormed) }) else {
+      return refuse(group, Verdict(.invalidChange, "It is not what its author could have made."), id, &replica)
+    }
+    if changesets.contains(where: { isSkewed($0, at: time) }) { return group.map { _ in .skewed } }
+    let verdict: Verdict?
+    switch merged(changesets) {
+    case .failure(let unknown): verdict = unknown
+    case .success(let trial):
+      let before = state
+      verdict = judge(
+        UploadCase(user: replica.user, changesets: changesets) { object, isAfter in
+          Merge.objectState(of: object, in: isAfter ? trial : before)
+        })
+      if verdict == nil {
+        state = trial
+        return accept(changesets, &replica)
+      }
+    }
+    return refuse(group, verdict ?? Verdict(.invalidChange), id, &replica)
+  }
+
+  /// The state with a transaction; a verdict where it names what nobody knows.
+  private func merged(_ changesets: [Changeset]) -> Attempt {
+    var trial = state
+    for (offset, changeset) in changesets.enumerated() {
+      let seq = Seq(next.rawValue + UInt64(offset))
+      for (index, operation) in changeset.operations.enumerated() {
+        if let unknown = Merge.unknownReference(in: operation, to: trial) {
+          return .failure(Verdict(.unknownReference, "\(unknown)"))
+        }
+        _ = Merge.apply(operation, at: changeset.stamp(of: index), seq: seq, to: &trial)
+      }
+    }
+    return .success(trial)
+  }
+
+  private enum Attempt {
+    case success(MemoryState)
+    case failure(Verdict)
+  }
+
+  private mutating func accept(_ changesets: [Changeset], _ replica: inout Replica) -> [UploadOutcome] {
+    changesets.map { changeset in
+      append(.changeset(changeset, user: replica.user), bytes: changeset.encoded().count + replica.user.utf8.count)
+      stamps.append((head, changeset.last))
+      latest = max(latest, changeset.last)
+      replica.gate.accept(changeset.clientSeq)
+      replica.judgedStamp = changeset.first
+      return .accepted(head)
+    }
+  }
+
+  private mutating func refuse(_ group: [Upload], _ verdict: Verdict, _ id: ReplicaID, _ replica: inout Replica) -> [UploadOutcome] {
+    group.map { upload in
+      switch upload {
+      case .changeset(let changeset):
+        refuse(changeset.clientSeq, changeset.objects, verdict, id, &replica, at: changeset.first)
+      case .void(let clientSeq, let objects): refuse(clientSeq, Set(objects), verdict, id, &replica, at: .zero)
+      }
+    }
+  }
+
+  private mutating func refuse(
+    _ clientSeq: UInt64, _ objects: Set<ObjectIdentity>, _ verdict: Verdict, _ id: ReplicaID, _ replica: inout Replica, at stamp: Stamp
+  ) -> UploadOutcome {
+    let seq = next
+    var states: [ObjectIdentity: ObjectState?] = [:]
+    var bytes = verdict.text.utf8.count
+    for object in objects {
+      let state = Merge.objectState(of: object, in: state)
+      states.updateValue(state, forKey: object)
+      bytes += 32 + (state?.encoded().count ?? 0)
+    }
+    append(.refusal(id, Refusal(clientSeq: clientSeq, seq: seq, states: states), verdict.code, verdict.text), bytes: bytes)
+    replica.gate.refuse(clientSeq, at: seq)
+    replica.refusals.append((seq, clientSeq))
+    replica.judgedStamp = stamp
+    return .refused(seq, verdict.code)
+  }
+
+  /// Whether a stamp of the changeset, or one that it names, is too far ahead.
+  private func isSkewed(_ changeset: Changeset, at time: Int64) -> Bool {
+    let clock = HybridClock(replica: changeset.author)
+    func isAhead(_ stamp: Stamp) -> Bool {
+      do throws(ClockError) {
+        try clock.check(stamp, wall: time)
+        return false
+      } catch { return true }
+    }
+    var isSkewed = isAhead(changeset.last)
+    changeset.forEachNamedStamp { isSkewed = isSkewed || isAhead($0) }
+    return isSkewed
+  }
+}

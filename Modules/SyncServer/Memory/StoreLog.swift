@@ -1,0 +1,92 @@
+import SyncModel
+import SyncProtocol
+
+/// One store of a server in memory: a value with pure functions, which `MemoryServerStore` makes safe to share. What the other stores do in
+/// tables they do by the same rules.
+struct StoreLog: Sendable {
+  struct Entry: Sendable {
+    enum Body: Sendable {
+      case changeset(Changeset, user: String)
+      case refusal(ReplicaID, Refusal, SyncErrorCode, String)
+      case purge(Purge)
+    }
+
+    var body: Body
+    /// About how long it is on the wire.
+    var bytes: Int
+  }
+
+  struct Replica: Sendable {
+    var secret: [UInt8]
+    var user: String
+    var gate = UploadGate()
+    var judgedStamp = Stamp.zero
+    /// The base of its oldest changeset that was not acknowledged.
+    var pendingBase = Seq.zero
+    var cursor = Seq.zero
+    var refusalSeen = Seq.zero {
+      didSet { refusals.removeAll { $0.seq <= refusalSeen } }
+    }
+    /// Refusals that it has not seen.
+    var refusals: [(seq: Seq, clientSeq: UInt64)] = []
+    var seenAt: Int64
+  }
+
+  struct Handler: Sendable {
+    var cursor: Seq
+    var fence: UInt64 = 0
+    var leaseEnd: Int64 = .min
+  }
+
+  let history: [UInt8]
+  var state = MemoryState()
+  /// The entries after `logStart`.
+  var log: [Entry] = []
+  var logStart = Seq.zero
+  var replicas: [ReplicaID: Replica] = [:]
+  var expired: Set<ReplicaID> = []
+  var handlers: [String: Handler] = [:]
+  /// The highest stamps of entries that no purge has covered yet, by number: kept when the log is not.
+  var stamps: [(seq: Seq, stamp: Stamp)] = []
+  /// The highest stamp of all entries there ever were.
+  var latest = Stamp.zero
+  /// What the last purge said.
+  var purged = Purge(stable: .zero, floor: .zero)
+
+  init(history: [UInt8]) { self.history = history }
+
+  var head: Seq { Seq(logStart.rawValue + UInt64(log.count)) }
+
+  var next: Seq { Seq(head.rawValue + 1) }
+
+  mutating func append(_ body: Entry.Body, bytes: Int) { log.append(Entry(body: body, bytes: bytes)) }
+
+  func replica(_ id: ReplicaID) throws(ServerStoreError) -> Replica {
+    guard let replica = replicas[id] else { throw ServerStoreError(.replicaExpired, "The replica \(id) is not known.") }
+    return replica
+  }
+
+  mutating func bind(_ id: ReplicaID, secret: [UInt8], user: String, at time: Int64) throws(ServerStoreError) -> Standing {
+    if expired.contains(id) { throw ServerStoreError(.replicaExpired, "The replica \(id) was away for too long.") }
+    var replica = replicas[id] ?? Replica(secret: secret, user: user, seenAt: time)
+    guard replica.secret == secret, replica.user == user else {
+      throw ServerStoreError(.replicaTaken, "The replica \(id) belongs to another device or user.")
+    }
+    replica.seenAt = max(replica.seenAt, time)
+    replicas[id] = replica
+    return Standing(
+      judged: replica.gate.answered, judgedStamp: replica.judgedStamp, refusal: replica.gate.refused,
+      refused: replica.refusals.map(\.clientSeq), history: history, head: head,
+      logStart: logStart, stable: purged.stable)
+  }
+
+  mutating func acknowledge(_ id: ReplicaID, _ state: Acknowledgement, at time: Int64) throws(ServerStoreError) {
+    var replica = try replica(id)
+    // Nobody is further than the log, whatever he says: what is forgotten hangs on it.
+    replica.cursor = max(replica.cursor, min(state.cursor, head))
+    replica.pendingBase = max(replica.pendingBase, min(state.pendingBase, replica.cursor))
+    replica.refusalSeen = max(replica.refusalSeen, min(state.refusalSeen, replica.cursor))
+    replica.seenAt = max(replica.seenAt, time)
+    replicas[id] = replica
+  }
+}

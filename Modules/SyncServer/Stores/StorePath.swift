@@ -1,0 +1,32 @@
+/// Where a store is on a server: "/shared/shop", "/ann/tasks".
+///
+/// At most eight parts of one to 64 of the characters `A–Z a–z 0–9 . _ -`, none of them "." or "..": a path can be a name of a file, a
+/// part of a URL and a key everywhere, without a second way to write it.
+public struct StorePath: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// With a slash before each part.
+  public let text: String
+
+  /// nil for a text that is no path.
+  public init?(_ text: String) {
+    guard text.utf8.first == UInt8(ascii: "/") else { return nil }
+    let parts = text.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    guard (1...8).contains(parts.count), parts.allSatisfy(StorePath.isPart) else { return nil }
+    self.text = text
+  }
+
+  private static func isPart(_ part: Substring.UTF8View) -> Bool {
+    guard (1...64).contains(part.count), part.contains(where: { $0 != UInt8(ascii: ".") }) else { return false }
+    return part.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+        true
+      default: false
+      }
+    }
+  }
+
+  /// By bytes.
+  public static func < (a: StorePath, b: StorePath) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+  public var description: String { text }
+}

@@ -1,0 +1,108 @@
+import SyncModel
+import SyncProtocol
+import SyncServer
+
+let forgettingChecks: [ServerStoreCheck] = [
+  ServerStoreCheck("whatSomebodyMayStillActAgainstIsNotForgotten") { bench in
+    try await bench.bindBoth()
+    for number in 1...4 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }
+    try await bench.acknowledge(Bench.ann, 4)
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: 0), nil)
+    // A change that waits on Bob's side was made when he had seen two entries.
+    try await bench.acknowledge(Bench.bob, 4, pending: 2)
+    let purge = try await bench.stores.purge(Bench.path, expiry: 0)
+    try bench.expect(purge, Purge(stable: Seq(2), floor: Stamp(milliseconds: 1_002, counter: 1, replica: Bench.ann)))
+    try bench.expect(await bench.changes(Bench.bob, after: Seq(4)).entries.map(\.seq), [Seq(5)])
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: 0), nil)
+  },
+  ServerStoreCheck("theFloorNeverSinksThoughTheLogIsShort") { bench in
+    try await bench.bindBoth()
+    for number in 1...2 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }
+    try await bench.stores.truncateLog(Bench.path, through: Seq(2))
+    for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 2) }
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: 0)?.floor, Stamp(milliseconds: 1_002, counter: 1, replica: Bench.ann))
+    // Offline work, dated long ago.
+    _ = try await bench.commit(Bench.bob, [Bench.creation(Bench.bob, 1, of: 9, milliseconds: 5)])
+    for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 4) }
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: 0)?.floor, Stamp(milliseconds: 1_002, counter: 1, replica: Bench.ann))
+  },
+  ServerStoreCheck("nobodyIsFurtherThanTheLog") { bench in
+    try await bench.bindBoth()
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 1_000) }
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: 0)?.stable, Seq(1))
+  },
+  ServerStoreCheck("whoIsAwayForTooLongIsForgotten") { bench in
+    _ = try await bench.bind(Bench.ann, at: 100)
+    _ = try await bench.bind(Bench.bob, at: 900)
+    _ = try await bench.commit(Bench.bob, [Bench.creation(Bench.bob, 1, of: 1)])
+    try await bench.acknowledge(Bench.bob, 1)
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: 50), nil)
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: 500)?.stable, Seq(1))
+    try await bench.expectError(.replicaExpired) { _ = try await bench.bind(Bench.ann) }
+    try await bench.expectError(.replicaExpired) { _ = try await bench.commit(Bench.ann, []) }
+  },
+  ServerStoreCheck("aLogThatIsGoneIsSaidSo") { bench in
+    try await bench.bindBoth()
+    for number in 1...4 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }
+    let before = try await bench.bind(Bench.bob)
+    try bench.expect(before.mode(cursor: Seq(1), history: before.history), .resume)
+    try await bench.stores.truncateLog(Bench.path, through: Seq(3))
+    try await bench.expectError(.logTruncated) { _ = try await bench.changes(Bench.bob, after: Seq(2)) }
+    try bench.expect(await bench.changes(Bench.bob, after: Seq(3)).entries.map(\.seq), [Seq(4)])
+    let standing = try await bench.bind(Bench.bob)
+    try bench.expect(standing.mode(cursor: Seq(1), history: standing.history), .delta)
+    try bench.expect(standing.mode(cursor: Seq(9), history: standing.history), .reset)
+    try bench.expect(standing.mode(cursor: Seq(3), history: [1]), .reset)
+    try bench.expect(standing.mode(cursor: .zero, history: []), .snapshot)
+    try bench.expect(await bench.head(), Seq(4))
+  },
+]
+
+let handlerChecks: [ServerStoreCheck] = [
+  ServerStoreCheck("oneHolderAtATimeWorksForAHandler") { bench in
+    try await bench.bindBoth()
+    for number in 1...2 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }
+    let first = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100)
+    try bench.expect(first, HandlerLease(handler: "mail", cursor: .zero, fence: 1))
+    try bench.expect(await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 300, at: 199), nil)
+    let second = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 400, at: 200)
+    try bench.expect(second?.fence, 2)
+    guard let first, let second else { return }
+    try await bench.expectError(.leaseLost) {
+      _ = try await bench.stores.advance(Bench.path, first, to: Seq(1), writing: [], at: 150)
+    }
+    _ = try await bench.stores.advance(Bench.path, second, to: Seq(1), writing: [], at: 250)
+    let third = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 500, at: 400)
+    try bench.expect(third?.cursor, Seq(1))
+    try bench.expect(await bench.stores.claim(Bench.path, handler: "log", fromStart: false, until: 500, at: 400)?.cursor, Seq(2))
+  },
+  ServerStoreCheck("whatAHandlerWritesAndItsCursorAreOne") { bench in
+    try await bench.bindBoth()
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    guard let lease = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100),
+      case .changeset(let written) = Bench.creation(ReplicaID(1 << 63 | 1), 1, of: 5)
+    else { throw ServerStoreFailure(description: "no lease") }
+    try await bench.expectError(.leaseLost) {
+      _ = try await bench.stores.advance(Bench.path, lease, to: Seq(1), writing: [written], at: 200)
+    }
+    try bench.expect(await bench.head(), Seq(1))
+    try bench.expect(
+      await bench.stores.advance(Bench.path, lease, to: Seq(1), writing: [written], at: 150), [.accepted(Seq(2))])
+    try bench.expect(await bench.changes(Bench.bob, after: Seq(1)).entries.map(\.seq), [Seq(2)])
+  },
+  ServerStoreCheck("aLogIsKeptForHandlersThatNeedIt") { bench in
+    try await bench.bindBoth()
+    for number in 1...4 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }
+    guard let lease = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100) else { return }
+    _ = try await bench.stores.advance(Bench.path, lease, to: Seq(2), writing: [], at: 100)
+    try await bench.stores.truncateLog(Bench.path, through: Seq(4))
+    try bench.expect(await bench.changes(Bench.bob, after: Seq(2)).entries.map(\.seq), [Seq(3), Seq(4)])
+  },
+  ServerStoreCheck("whoListensIsToldWhichStoreHasSomethingNew") { bench in
+    try await bench.bindBoth()
+    var wakeups = await bench.stores.wakeups().makeAsyncIterator()
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    try bench.expect(await wakeups.next(), Bench.path)
+  },
+]
