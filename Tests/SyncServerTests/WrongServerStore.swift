@@ -1,0 +1,114 @@
+import SyncModel
+import SyncProtocol
+import SyncServer
+
+/// A store with one planted fault: what the rules must not let pass.
+struct WrongServerStore: SyncServerStore {
+  enum Fault: CaseIterable, Sendable {
+    case bindsAnybody, asksNoJudge, judgesOneByOne, looksPastRefusals, believesAnyClock, answersInPart
+    case hidesOwnMarkers, cutsTransactions, losesTheHead, unorderedObjects, hidesTheDead, forgetsTheLimit
+    case forgetsEverything, forgetsNothing, sinksTheFloor, keepsWhoIsAway, truncatesNothing, truncatesForHandlers
+    case sharesLeases, ignoresFences, dropsWhatHandlersWrite, makesStoresTwice
+  }
+
+  let fault: Fault
+  let base = MemoryServerStore()
+
+  func makeStore(_ path: StorePath) async throws(ServerStoreError) {
+    do { try await base.makeStore(path) } catch { if fault != .makesStoresTwice { throw error } }
+  }
+
+  func stores() async -> [StorePath] { await base.stores() }
+
+  func bind(
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
+  ) async throws(ServerStoreError) -> Standing {
+    if fault == .bindsAnybody { return try await base.bind(path, replica, secret: [], user: "", at: time) }
+    return try await base.bind(path, replica, secret: secret, user: user, at: time)
+  }
+
+  func commit(
+    _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
+  ) async throws(ServerStoreError) -> [UploadOutcome] {
+    let seen = fault == .looksPastRefusals ? .pending : refusalSeen
+    var judge = judge
+    if fault == .asksNoJudge { judge = { _ in nil } }
+    let time = fault == .believesAnyClock ? Int64.max / 2 : time
+    guard fault == .judgesOneByOne else {
+      let outcomes = try await base.commit(path, replica, uploads, refusalSeen: seen, at: time, judge: judge)
+      return fault == .answersInPart ? Array(outcomes.prefix(1)) : outcomes
+    }
+    var outcomes: [UploadOutcome] = []
+    for upload in uploads {
+      outcomes += try await base.commit(path, replica, [upload], refusalSeen: seen, at: time, judge: judge)
+    }
+    return outcomes
+  }
+
+  func changes(
+    _ path: StorePath, for replica: ReplicaID, after seq: Seq, limitBytes: Int
+  ) async throws(ServerStoreError) -> LogPage {
+    let limit = fault == .forgetsTheLimit ? 0 : limitBytes
+    var page = try await base.changes(path, for: replica, after: seq, limitBytes: limit)
+    if fault == .hidesOwnMarkers { page.entries.removeAll { if case .own = $0.body { true } else { false } } }
+    if fault == .cutsTransactions, page.entries.count > 1, limitBytes < 10 {
+      page.entries = Array(page.entries.prefix(1))
+      page.cursor = page.entries[0].seq
+    }
+    if fault == .losesTheHead { page.head = page.cursor }
+    return page
+  }
+
+  func objects(
+    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+  ) async throws(ServerStoreError) -> StatePage {
+    var page = try await base.objects(path, changedAfter: seq, behind: last, limitBytes: limitBytes)
+    if fault == .unorderedObjects { page.objects.reverse() }
+    if fault == .hidesTheDead { page.objects.removeAll { !$0.state.record.isAlive } }
+    return page
+  }
+
+  func acknowledge(
+    _ path: StorePath, _ replica: ReplicaID, _ state: Acknowledgement, at time: Int64
+  ) async throws(ServerStoreError) {
+    var state = state
+    if fault == .forgetsEverything { state.pendingBase = state.cursor }
+    try await base.acknowledge(path, replica, state, at: time)
+  }
+
+  func purge(_ path: StorePath, expiry: Int64) async throws(ServerStoreError) -> Purge? {
+    if fault == .forgetsNothing { return nil }
+    let purge = try await base.purge(path, expiry: fault == .keepsWhoIsAway ? 0 : expiry)
+    return fault == .sinksTheFloor ? purge.map { Purge(stable: $0.stable, floor: .zero) } : purge
+  }
+
+  func truncateLog(_ path: StorePath, through seq: Seq) async throws(ServerStoreError) {
+    if fault == .truncatesNothing { return }
+    try await base.truncateLog(path, through: seq)
+  }
+
+  func claim(
+    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+  ) async throws(ServerStoreError) -> HandlerLease? {
+    let end = fault == .sharesLeases ? time : end
+    // A handler that begins at the head needs nothing of the log.
+    let isStart = fault == .truncatesForHandlers ? false : fromStart
+    return try await base.claim(path, handler: handler, fromStart: isStart, until: end, at: time)
+  }
+
+  func advance(
+    _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
+  ) async throws(ServerStoreError) -> [UploadOutcome] {
+    if fault == .dropsWhatHandlersWrite {
+      return try await base.advance(path, lease, to: cursor, writing: [], at: time)
+    }
+    do { return try await base.advance(path, lease, to: cursor, writing: changesets, at: time) } catch {
+      if fault == .ignoresFences { return [] }
+      throw error
+    }
+  }
+
+  func heads(_ paths: [StorePath]) async -> [StorePath: Seq] { await base.heads(paths) }
+
+  func wakeups() async -> AsyncStream<StorePath> { await base.wakeups() }
+}
