@@ -1,9 +1,8 @@
 import Vivarium
 
-// Each name deals with each message once. The store remembers the names of a message type, so that a message is not settled before all of
-// them
-// have seen it, also those that do not run at the moment. A message whose answer one of them gives is no longer pending: the others get a
-// receipt that says that they owe it.
+// Each name deals with each message once. The store remembers the names of a message type, so that a message is not settled before all
+// of them have seen it, also those that do not run at the moment. A message whose answer one of them gives is no longer pending: the
+// others get a receipt that says that they owe it.
 
 extension Handling {
   static var registrationSuffix: String { "/#registered/\(M._$name)" }
@@ -88,8 +87,7 @@ extension Handling {
 
 extension MessageHandler {
   /// Takes a handler's name out of a store's record: messages of the type that wait for it alone are settled, and those that come do not
-  /// wait for
-  /// it. For a name that no program uses any more; one that is used again begins with the messages that are pending then.
+  /// wait for it. For a name that no program uses any more; one that is used again begins with the messages that are pending then.
   public static func forget<M: Message>(
     _ type: M.Type, named name: String, in configuration: Store.Configuration
   ) throws {

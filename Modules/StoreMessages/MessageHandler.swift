@@ -12,12 +12,10 @@ import Vivarium
 /// ```
 ///
 /// Handlers of one name, in this process and others, share the work: a message is done once by each name. The store remembers the names
-/// from
-/// their first handler on (see `forget`), so that one that does not run misses nothing. A message becomes `.success` by itself when all of
-/// them
-/// have dealt with it; an answer that one of them sets is there at once, and the others still get the message. Its effect on
-/// the store and the mark that it is done are one transaction, so a crash at any moment leaves either both or neither. The store
-/// needs `MessageReceipt` among its models.
+/// from their first handler on (see `forget`), so that one that does not run misses nothing. A message becomes `.success` by itself when
+/// all of them have dealt with it; an answer that one of them sets is there at once, and the others still get the message. Its effect on
+/// the store and the mark that it is done are one transaction, so a crash at any moment leaves either both or neither. The store needs
+/// `MessageReceipt` among its models.
 ///
 /// Works on a queue of its own, and stops with `stop()` or with the last reference.
 public final class MessageHandler: Sendable {

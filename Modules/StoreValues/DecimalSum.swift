@@ -1,6 +1,5 @@
-/// A sum of decimals that loses nothing while numbers come and go, and is rounded when it is read: what it is depends on which numbers are
-/// in
-/// it, and not on how they got there.
+/// A sum of decimals that loses nothing while numbers come and go, and is rounded when it is read: what it is depends on which numbers
+/// are in it, and not on how they got there.
 ///
 /// Integers are kept for each power of ten that occurs, of which money has one or two.
 package struct DecimalSum: Sendable {
@@ -12,6 +11,8 @@ package struct DecimalSum: Sendable {
   }
 
   private static let half = UInt128.powerOfTen(17)
+  /// Of a half.
+  private static let digits = 17
   private var buckets: [Int: Bucket] = [:]
   private var (nans, positive, negative) = (0, 0, 0)
 
@@ -38,25 +39,57 @@ package struct DecimalSum: Sendable {
     buckets[number.exponent] = bucket.count == 0 ? nil : bucket
   }
 
-  /// The sum to 34 digits; 0 of nothing.
+  /// The number nearest to the sum, ties to even; 0 of nothing. O(n) for n exponents that lie close to each other.
   package var value: Decimal128 {
     if nans > 0 || (positive > 0 && negative > 0) { return .nan }
     if positive > 0 { return .infinity }
     if negative > 0 { return -.infinity }
-    var sum = Decimal128.zero
-    var isFirst = true
-    for (exponent, bucket) in buckets.sorted(by: { $0.key < $1.key }) {
-      let part = Decimal128(bucket.high, exponent: exponent + 17) + Decimal128(bucket.low, exponent: exponent)
-      sum = isFirst ? part : sum + part
-      isFirst = false
+    guard let least = buckets.keys.min() else { return .zero }
+    var (parts, isNegative) = carried(aligned(to: least))
+    while parts.last == 0 { parts.removeLast() }
+    // At least 35 digits are in three parts, and whether there is anything below them decides a tie.
+    let below = max(parts.count - 3, 0)
+    let leading = parts[below...].reversed().reduce(WidePair(0)) { $0.appending(UInt128($1)) }
+    if parts.isEmpty { isNegative = false }
+    return Decimal128(
+      isNegative: isNegative, leading, exponent: least + below * DecimalSum.digits, isInexact: parts[..<below].contains { $0 != 0 })
+  }
+
+  /// The buckets as one number in units of 10^`least`: its parts of 17 digits each, the least first, not carried yet. No part overflows: of
+  /// the exponents that reach into one there are 51, each with less than 10³⁵.
+  private func aligned(to least: Int) -> [Int128] {
+    let unit = Int128(DecimalSum.half)
+    var parts: [Int128] = []
+    for (exponent, bucket) in buckets {
+      let (first, inner) = (exponent - least).quotientAndRemainder(dividingBy: DecimalSum.digits)
+      let (carry, low) = bucket.low.quotientAndRemainder(dividingBy: unit)
+      let (top, middle) = (bucket.high + carry).quotientAndRemainder(dividingBy: unit)
+      if parts.count < first + 3 { parts += Array(repeating: 0, count: first + 3 - parts.count) }
+      for (place, part) in [low, middle, top].enumerated() { parts[first + place] += part * Int128(UInt128.powerOfTen(inner)) }
     }
-    return sum
+    return parts
+  }
+
+  /// The magnitude with every part below 10¹⁷, and the sign.
+  private func carried(_ parts: [Int128]) -> (parts: [Int128], isNegative: Bool) {
+    let unit = Int128(DecimalSum.half)
+    var (result, carry) = ([Int128](), Int128(0))
+    for part in parts + [0, 0] {
+      var (more, rest) = (part + carry).quotientAndRemainder(dividingBy: unit)
+      if rest < 0 { (more, rest) = (more - 1, rest + unit) }
+      result.append(rest)
+      carry = more
+    }
+    // Two parts take whatever a part carries; what is left is a borrow without end.
+    return carry < 0 ? (carried(parts.map { -$0 }).parts, true) : (result, false)
   }
 }
 
-extension Decimal128 {
-  /// The number nearest to an integer times a power of ten.
-  fileprivate init(_ integer: Int128, exponent: Int) {
-    self.init(isNegative: integer < 0, WidePair(integer.magnitude), exponent: exponent)
+extension WidePair {
+  /// Times 10¹⁷, plus a part. Of numbers below 10⁵⁶.
+  fileprivate func appending(_ part: UInt128) -> WidePair {
+    let unit = UInt128.powerOfTen(17)
+    let (carry, low) = self.low.multipliedFullWidth(by: unit)
+    return WidePair(high: high * unit + carry, low: low) + WidePair(part)
   }
 }

@@ -54,59 +54,39 @@ extension ClientMessage {
   /// The message of a frame. Safe for any bytes whatever. Throws `.badFrame` with the place, `.unknownVersion` for a type that
   /// has to be known and is not.
   public init(_ frame: SyncFrame) throws(FrameError) {
-    do { self = try ClientMessage.read(frame) } catch { throw error.inMessage(frame.type) }
+    self = try frame.message(unknown: ClientMessage.unknown(type:), ClientMessage.read)
   }
 
-  private static func read(_ frame: SyncFrame) throws(MessageFault) -> ClientMessage {
-    var body = ByteReader(frame.body)
+  /// nil for a type that is not known.
+  private static func read(_ frame: SyncFrame, _ body: inout ByteReader) throws(CodingError) -> ClientMessage? {
     let session = frame.session
-    do {
-      let message: ClientMessage
-      switch frame.type {
-      case Code.hello: message = .hello(try body.hello())
-      case Code.authenticate: message = .authenticate(token: try body.text())
-      case Code.bind: message = .bind(session: session, try body.bind())
-      case Code.upload:
-        var changesets: [Changeset] = []
-        for _ in 0..<(try body.count(of: 2)) {
-          changesets.append(try body.nested { bytes throws(CodingError) in try Changeset(decoding: bytes) })
-        }
-        message = .upload(session: session, changesets)
-      case Code.void:
-        let clientSeq = try body.number()
-        message = .void(
-          session: session, clientSeq: clientSeq,
-          objects: try body.nested { bytes throws(CodingError) in try ObjectIdentity.decode(bytes) })
-      case Code.acknowledge:
-        let (cursor, base) = (try body.logSeq(), try body.logSeq())
-        message = .acknowledge(
-          session: session, Acknowledgement(cursor: cursor, pendingBase: base, refusalSeen: try body.logSeq()))
-      case Code.credit: message = .credit(session: session, bytes: try body.number())
-      case Code.mark: message = .mark(session: session, number: try body.number())
-      case Code.unbind: message = .unbind(session: session)
-      case Code.schema: message = .schema(session: session, try body.bytes(body.left))
-      case Code.ping:
-        let number = try body.number()
-        message = .ping(number: number, roundTrip: try body.number())
-      case SyncFrame.optionalTypes...: return .unknown(type: frame.type)
-      default: throw MessageFault.unknownType
+    switch frame.type {
+    case Code.hello: return .hello(try body.hello())
+    case Code.authenticate: return .authenticate(token: try body.text())
+    case Code.bind: return .bind(session: session, try body.bind())
+    case Code.upload:
+      var changesets: [Changeset] = []
+      for _ in 0..<(try body.count(of: 2)) {
+        changesets.append(try body.nested { bytes throws(CodingError) in try Changeset(decoding: bytes) })
       }
-      try body.end()
-      return message
-    } catch let error as CodingError { throw .coding(error) } catch { throw .unknownType }
-  }
-}
-
-/// Why a frame's body is no message.
-enum MessageFault: Error {
-  case coding(CodingError)
-  case unknownType
-
-  func inMessage(_ type: UInt8) -> FrameError {
-    let name = "0x" + String(type, radix: 16)
-    return switch self {
-    case .coding(let error): FrameError(.badFrame, "\(error.reason) at byte \(error.position) of a message of type \(name).")
-    case .unknownType: FrameError(.unknownVersion, "A message of type \(name) is not known.")
+      return .upload(session: session, changesets)
+    case Code.void:
+      let clientSeq = try body.number()
+      return .void(
+        session: session, clientSeq: clientSeq,
+        objects: try body.nested { bytes throws(CodingError) in try ObjectIdentity.decode(bytes) })
+    case Code.acknowledge:
+      let (cursor, base) = (try body.logSeq(), try body.logSeq())
+      return .acknowledge(
+        session: session, Acknowledgement(cursor: cursor, pendingBase: base, refusalSeen: try body.logSeq()))
+    case Code.credit: return .credit(session: session, bytes: try body.number())
+    case Code.mark: return .mark(session: session, number: try body.number())
+    case Code.unbind: return .unbind(session: session)
+    case Code.schema: return .schema(session: session, try body.bytes(body.left))
+    case Code.ping:
+      let number = try body.number()
+      return .ping(number: number, roundTrip: try body.number())
+    default: return nil
     }
   }
 }

@@ -63,41 +63,35 @@ extension ServerMessage {
   /// The message of a frame. Safe for any bytes whatever. Throws `.badFrame` with the place, `.unknownVersion` for a type that
   /// has to be known and is not.
   public init(_ frame: SyncFrame) throws(FrameError) {
-    do { self = try ServerMessage.read(frame) } catch { throw error.inMessage(frame.type) }
+    self = try frame.message(unknown: ServerMessage.unknown(type:), ServerMessage.read)
   }
 
-  private static func read(_ frame: SyncFrame) throws(MessageFault) -> ServerMessage {
-    var body = ByteReader(frame.body)
+  /// nil for a type that is not known.
+  private static func read(_ frame: SyncFrame, _ body: inout ByteReader) throws(CodingError) -> ServerMessage? {
     let session = frame.session
-    do {
-      let message: ServerMessage
-      switch frame.type {
-      case Code.welcome: message = .welcome(try body.welcome())
-      case Code.authenticated: message = .authenticated
-      case Code.expiring: message = .expiring(seconds: try body.number())
-      case Code.bound: message = .bound(session: session, try body.bound())
-      case Code.acknowledged: message = .acknowledged(session: session, clientSeq: try body.number())
-      case Code.changes: message = .changes(session: session, try body.entries())
-      case Code.state: message = .state(session: session, try body.page())
-      case Code.credit: message = .credit(session: session, bytes: try body.number())
-      case Code.marked: message = .marked(session: session, number: try body.number())
-      case Code.unbound: message = .unbound(session: session)
-      case Code.schema: message = .schema(session: session, try body.bytes(body.left))
-      case Code.progress:
-        let head = try body.logSeq()
-        message = .progress(session: session, head: head, bytesLeft: try body.number())
-      case Code.pong: message = .pong(number: try body.number())
-      case Code.goAway: message = .goAway(seconds: try body.number())
-      case Code.error:
-        let code = try body.errorCode()
-        let seconds = try body.number()
-        message = .error(session: session, code: code, retryAfterSeconds: seconds, text: try body.text())
-      case SyncFrame.optionalTypes...: return .unknown(type: frame.type)
-      default: throw MessageFault.unknownType
-      }
-      try body.end()
-      return message
-    } catch let error as CodingError { throw .coding(error) } catch { throw .unknownType }
+    switch frame.type {
+    case Code.welcome: return .welcome(try body.welcome())
+    case Code.authenticated: return .authenticated
+    case Code.expiring: return .expiring(seconds: try body.number())
+    case Code.bound: return .bound(session: session, try body.bound())
+    case Code.acknowledged: return .acknowledged(session: session, clientSeq: try body.number())
+    case Code.changes: return .changes(session: session, try body.entries())
+    case Code.state: return .state(session: session, try body.page())
+    case Code.credit: return .credit(session: session, bytes: try body.number())
+    case Code.marked: return .marked(session: session, number: try body.number())
+    case Code.unbound: return .unbound(session: session)
+    case Code.schema: return .schema(session: session, try body.bytes(body.left))
+    case Code.progress:
+      let head = try body.logSeq()
+      return .progress(session: session, head: head, bytesLeft: try body.number())
+    case Code.pong: return .pong(number: try body.number())
+    case Code.goAway: return .goAway(seconds: try body.number())
+    case Code.error:
+      let code = try body.errorCode()
+      let seconds = try body.number()
+      return .error(session: session, code: code, retryAfterSeconds: seconds, text: try body.text())
+    default: return nil
+    }
   }
 }
 

@@ -1,3 +1,5 @@
+import SyncModel
+
 /// One message as bytes that are not looked into yet: its type, whom it is for, and its body.
 ///
 /// On the wire: `type u8 | flags u8 | session varint | body`. Flags: 1, the body is compressed by zlib; 2, another part follows. Numbers
@@ -20,6 +22,27 @@ public struct SyncFrame: Hashable, Sendable {
 
   static let isCompressed: UInt8 = 1
   static let isContinued: UInt8 = 2
+}
+
+extension SyncFrame {
+  /// The message that the body is, to its last byte. `read` gives nil for a type that it does not know: then it is `unknown` where it may
+  /// be passed over, and an error otherwise.
+  func message<M>(
+    unknown: (UInt8) -> M, _ read: (SyncFrame, inout ByteReader) throws(CodingError) -> M?
+  ) throws(FrameError) -> M {
+    let name = "a message of type 0x" + String(type, radix: 16)
+    var reader = ByteReader(body)
+    do throws(CodingError) {
+      if let message = try read(self, &reader) {
+        try reader.end()
+        return message
+      }
+    } catch {
+      throw FrameError(.badFrame, "\(error.reason) at byte \(error.position) of \(name).")
+    }
+    if type >= SyncFrame.optionalTypes { return unknown(type) }
+    throw FrameError(.unknownVersion, "\(name.prefix(1).uppercased() + name.dropFirst()) is not known.")
+  }
 }
 
 /// What a side takes, and how it sends.

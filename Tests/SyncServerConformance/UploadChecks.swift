@@ -69,6 +69,15 @@ let uploadChecks: [ServerStoreCheck] = [
     try bench.expect(await bench.head(), .zero)
     try bench.expect(await bench.commit(Bench.ann, [upload], at: Int64(late)), [.accepted(Seq(1))])
   },
+  ServerStoreCheck("stampsThatRunPastTheEndOfTimeAreTooFarAhead") { bench in
+    try await bench.bindBoth()
+    let changeset = Changeset(
+      clientSeq: 1, baseSeq: .zero, first: Stamp(time: .max, replica: Bench.ann),
+      operations: [
+        Operation(Bench.thing(1), epoch: .zero, .create), Operation(Bench.thing(1), epoch: .zero, .set("name", .null, isDefault: false)),
+      ])
+    try bench.expect(await bench.commit(Bench.ann, [.changeset(changeset)]), [.skewed])
+  },
   ServerStoreCheck("onlyTheAuthorUploadsWhatItSaysItDid") { bench in
     try await bench.bindBoth()
     try bench.expect(

@@ -98,7 +98,7 @@ struct WrongServerStore: SyncServerStore {
 
   func advance(
     _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
-  ) async throws(ServerStoreError) -> [UploadOutcome] {
+  ) async throws(ServerStoreError) -> [Seq] {
     if fault == .dropsWhatHandlersWrite {
       return try await base.advance(path, lease, to: cursor, writing: [], at: time)
     }

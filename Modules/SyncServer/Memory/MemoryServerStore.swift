@@ -1,7 +1,8 @@
 import SyncModel
 import SyncProtocol
 
-/// Stores in memory, which end with the process: for tests, simulations and demonstrations.
+/// Stores in memory, which end with the process: for tests, simulations and demonstrations. A transaction and a page of objects cost
+/// O(objects of the store).
 ///
 /// ```swift
 /// let stores = MemoryServerStore()
@@ -72,7 +73,7 @@ public actor MemoryServerStore: SyncServerStore {
 
   public func advance(
     _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
-  ) throws(ServerStoreError) -> [UploadOutcome] {
+  ) throws(ServerStoreError) -> [Seq] {
     try change(path) { log throws(ServerStoreError) in try log.advance(lease, to: cursor, writing: changesets, at: time) }
   }
 

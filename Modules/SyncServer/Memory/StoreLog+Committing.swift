@@ -129,7 +129,8 @@ extension StoreLog {
         return false
       } catch { return true }
     }
-    var isSkewed = isAhead(changeset.last)
+    // Both: stamps that run past the end of time begin anew.
+    var isSkewed = isAhead(changeset.first) || isAhead(changeset.last)
     changeset.forEachNamedStamp { isSkewed = isSkewed || isAhead($0) }
     return isSkewed
   }

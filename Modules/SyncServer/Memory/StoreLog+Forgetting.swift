@@ -2,7 +2,8 @@ import SyncModel
 
 extension StoreLog {
   mutating func purge(expiry: Int64) -> Purge? {
-    for (id, replica) in replicas where replica.seenAt < expiry {
+    // Handlers come back, however long their process was down: their cursors keep the log as well.
+    for (id, replica) in replicas where replica.seenAt < expiry && !id.isHandler {
       replicas[id] = nil
       expired.insert(id)
     }
@@ -30,36 +31,5 @@ extension StoreLog {
     guard last > logStart else { return }
     log.removeFirst(Int(last.rawValue - logStart.rawValue))
     logStart = last
-  }
-
-  mutating func claim(_ name: String, fromStart: Bool, until end: Int64, at time: Int64) -> HandlerLease? {
-    var handler = handlers[name] ?? Handler(cursor: fromStart ? logStart : head)
-    guard handler.leaseEnd <= time else { return nil }
-    handler.fence += 1
-    handler.leaseEnd = end
-    handlers[name] = handler
-    return HandlerLease(handler: name, cursor: handler.cursor, fence: handler.fence)
-  }
-
-  mutating func advance(
-    _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
-  ) throws(ServerStoreError) -> [UploadOutcome] {
-    guard var handler = handlers[lease.handler], handler.fence == lease.fence, handler.leaseEnd > time else {
-      throw ServerStoreError(.leaseLost, "The handler '\(lease.handler)' is another holder's by now, or nobody's.")
-    }
-    guard cursor >= handler.cursor, cursor <= head else {
-      throw ServerStoreError(.leaseLost, "The handler '\(lease.handler)' is at \(handler.cursor) and cannot go to \(cursor).")
-    }
-    var outcomes: [UploadOutcome] = []
-    if let author = changesets.first?.author {
-      if replicas[author] == nil { replicas[author] = Replica(secret: [], user: lease.handler, seenAt: time) }
-      // A handler reads the log itself, so it has seen what was refused of it, and holds nothing back.
-      outcomes = try commit(author, changesets.map { .changeset($0) }, refusalSeen: head, at: time) { _ in nil }
-      replicas[author]?.pendingBase = cursor
-      replicas[author]?.cursor = cursor
-    }
-    handler.cursor = cursor
-    handlers[lease.handler] = handler
-    return outcomes
   }
 }

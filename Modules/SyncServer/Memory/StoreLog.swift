@@ -34,6 +34,8 @@ struct StoreLog: Sendable {
 
   struct Handler: Sendable {
     var cursor: Seq
+    /// The replica that it writes as; nil until it has written.
+    var author: ReplicaID?
     var fence: UInt64 = 0
     var leaseEnd: Int64 = .min
   }
@@ -67,6 +69,7 @@ struct StoreLog: Sendable {
   }
 
   mutating func bind(_ id: ReplicaID, secret: [UInt8], user: String, at time: Int64) throws(ServerStoreError) -> Standing {
+    if id.isHandler { throw ServerStoreError(.replicaTaken, "The replica \(id) is a handler's.") }
     if expired.contains(id) { throw ServerStoreError(.replicaExpired, "The replica \(id) was away for too long.") }
     var replica = replicas[id] ?? Replica(secret: secret, user: user, seenAt: time)
     guard replica.secret == secret, replica.user == user else {

@@ -17,6 +17,8 @@ public struct ServerStoreError: Error, Hashable, Sendable, CustomStringConvertib
     case logTruncated
     /// Another holder has the handler's lease, or the own one has ended.
     case leaseLost
+    /// What a handler wrote cannot be taken in as a whole.
+    case writesRefused
     /// The data cannot be reached or written.
     case unavailable
   }
@@ -35,6 +37,7 @@ public struct ServerStoreError: Error, Hashable, Sendable, CustomStringConvertib
     case .unknownStore: .unknownStore
     case .storeExists, .leaseLost, .unavailable: .storageUnavailable
     case .replicaTaken: .replicaTaken
+    case .writesRefused: .invalidChange
     case .replicaExpired, .logTruncated: .replicaExpired
     }
   }

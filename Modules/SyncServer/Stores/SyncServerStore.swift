@@ -26,8 +26,8 @@ public protocol SyncServerStore: Sendable {
   /// Judges uploads of a replica in their order, and takes in what passes. One outcome for each.
   ///
   /// What the model refuses by itself (a stamp too far ahead, an epoch or element that nobody knows) the judge is not asked about.
-  /// Changesets of one transaction (`Changeset.isContinued`) are taken in or refused together. `refusalSeen` is what the replica has said
-  /// last.
+  /// Changesets of one transaction (`Changeset.isContinued`) are taken in or refused together. `refusalSeen` is what the replica has
+  /// said last.
   func commit(
     _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
   ) async throws(ServerStoreError) -> [UploadOutcome]
@@ -66,11 +66,14 @@ public protocol SyncServerStore: Sendable {
     _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
   ) async throws(ServerStoreError) -> HandlerLease?
 
-  /// Notes that a handler has dealt with the events up to a number, and takes in what it wrote, together. Throws `.leaseLost` where the
-  /// lease is another's by now, and then nothing was written.
+  /// Notes that a handler has dealt with the events up to a number, and takes in what it wrote, together; returns the entries that became
+  /// of that. Nothing is noted and nothing written where either cannot be: `.leaseLost` where the lease is another's by now,
+  /// `.writesRefused` where a changeset is none of the handler's next ones, or builds on what nobody knows.
+  ///
+  /// A handler writes as a replica of its own (`ReplicaID.isHandler`), to which no client binds and which is never forgotten.
   func advance(
     _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
-  ) async throws(ServerStoreError) -> [UploadOutcome]
+  ) async throws(ServerStoreError) -> [Seq]
 
   /// The last entries of some stores; those that are not there are left out.
   func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq]

@@ -135,8 +135,7 @@ extension LiveMap: Sequence where Value: PersistableElement {
   public typealias Element = (key: String, value: Value)
 
   /// Walks the entries as they are when it is made, in the order of the keys. Of a map in a store they are read as they are walked, some
-  /// at a
-  /// time.
+  /// at a time.
   public func makeIterator() -> Iterator { Iterator(self) }
 
   /// See `makeIterator`.

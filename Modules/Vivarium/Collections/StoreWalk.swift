@@ -5,8 +5,8 @@ protocol OpenWalk: AnyObject {
 }
 
 /// Walks a collection in a store as it is when the walk begins, and reads some elements at a time: a long list is never in memory whole.
-/// What is
-/// left when the store moves to another version, or begins a write, is read then; in a write, where an edit may follow each step, at once.
+/// What is left when the store moves to another version, or begins a write, is read then; in a write, where an edit may follow each
+/// step, at once.
 final class StoreWalk<T>: OpenWalk {
   /// Shorter collections are read at once.
   private static var portion: Int { 256 }

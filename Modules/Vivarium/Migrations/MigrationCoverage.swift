@@ -1,9 +1,8 @@
 import StorageInterface
 import StoreValues
 
-/// What a program's own steps of a migration have looked after: the properties whose old values they read, and the objects that still need
-/// a
-/// value. One for each migration.
+/// What a program's own steps of a migration have looked after: the properties whose old values they read, and the objects that still
+/// need a value. One for each migration.
 final class MigrationCoverage {
   /// A property in which objects need a value from the program.
   struct Open {

@@ -35,7 +35,7 @@ struct SchemaUpkeep {
       steps = added
       try adopt(catalog, added, write)
       try storing { () throws(StorageError) in try write.deriveAll() }
-    case .migration: steps = try migrate(write).steps
+    case .migration: steps = try migrate(write, try plan(from: write.transaction.catalog)).steps
     }
     try storing { () throws(StorageError) in
       _ = try write.commit(author: configuration.author, timeMilliseconds: Store.now, configuration.durability)
@@ -60,9 +60,10 @@ struct SchemaUpkeep {
       case .migration:
         let plan = try plan(from: catalog)
         report.steps = plan.steps
-        report.outcomes = try outcomes(plan.steps, plan, plan.finished, write.transaction)
-        let outcomes = report.outcomes
-        report = try migrate(write)
+        let outcomes = try outcomes(plan.steps, plan, plan.finished, write.transaction)
+        // Also of a migration that fails.
+        report.outcomes = outcomes
+        report = try migrate(write, plan)
         report.outcomes = outcomes
       }
     } catch {
@@ -112,11 +113,10 @@ extension SchemaUpkeep {
     }
   }
 
-  private func migrate(_ write: RecordedTransaction) throws(StoreError) -> MigrationReport {
+  private func migrate(_ write: RecordedTransaction, _ plan: CatalogMigration) throws(StoreError) -> MigrationReport {
     // The writer's lock is held: this is the version that the write began from.
     let old = try storing { () throws(StorageError) in try engine.beginRead() }
     defer { old.end() }
-    let plan = try plan(from: old.catalog)
     try storing { () throws(StorageError) in try write.setCatalog(plan.working) }
     let done = Set(old.catalog.completedMigrations.map(\.name))
     let pending = configuration.migrations.filter { !done.contains($0.name) }

@@ -37,8 +37,8 @@ extension PersistableStruct {
     }
   }
 
-  /// The stored value with what the struct knows of it replaced. `.typeMismatch` for one that cannot be read: nobody could say what is in
-  /// it.
+  /// The stored value with what the struct knows of it replaced. `.typeMismatch` for one that cannot be read: nobody could say what is
+  /// in it.
   func merged(into stored: Value, at place: String) throws(StoreError) -> Value {
     let new = try encoded()
     if stored.isNull { return new }

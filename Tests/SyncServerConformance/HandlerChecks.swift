@@ -1,0 +1,88 @@
+import SyncModel
+import SyncProtocol
+import SyncServer
+
+/// A replica as handlers have.
+private let handler = ReplicaID(1 << 63 | 1)
+
+let handlerChecks: [ServerStoreCheck] = [
+  ServerStoreCheck("oneHolderAtATimeWorksForAHandler") { bench in
+    try await bench.bindBoth()
+    for number in 1...2 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }
+    let first = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100)
+    try bench.expect(first, HandlerLease(handler: "mail", cursor: .zero, fence: 1))
+    try bench.expect(await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 300, at: 199), nil)
+    let second = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 400, at: 200)
+    try bench.expect(second?.fence, 2)
+    guard let first, let second else { return }
+    try await bench.expectError(.leaseLost) {
+      _ = try await bench.stores.advance(Bench.path, first, to: Seq(1), writing: [], at: 150)
+    }
+    _ = try await bench.stores.advance(Bench.path, second, to: Seq(1), writing: [], at: 250)
+    let third = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 500, at: 400)
+    try bench.expect(third?.cursor, Seq(1))
+    try bench.expect(await bench.stores.claim(Bench.path, handler: "log", fromStart: false, until: 500, at: 400)?.cursor, Seq(2))
+  },
+  ServerStoreCheck("whatAHandlerWritesAndItsCursorAreOne") { bench in
+    try await bench.bindBoth()
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    guard let lease = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100),
+      case .changeset(let written) = Bench.creation(handler, 1, of: 5)
+    else { throw ServerStoreFailure(description: "no lease") }
+    try await bench.expectError(.leaseLost) {
+      _ = try await bench.stores.advance(Bench.path, lease, to: Seq(1), writing: [written], at: 200)
+    }
+    try bench.expect(await bench.head(), Seq(1))
+    try bench.expect(
+      await bench.stores.advance(Bench.path, lease, to: Seq(1), writing: [written], at: 150), [Seq(2)])
+    try bench.expect(await bench.changes(Bench.bob, after: Seq(1)).entries.map(\.seq), [Seq(2)])
+  },
+  ServerStoreCheck("aHandlerWhoseWritesAreNotTakenInStaysWhereItIs") { bench in
+    try await bench.bindBoth()
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    guard let lease = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100),
+      case .changeset(let first) = Bench.creation(handler, 1, of: 5), case .changeset(let late) = Bench.creation(handler, 3, of: 6)
+    else { throw ServerStoreFailure(description: "no lease") }
+    // The first alone could be taken in: nothing is, and the event comes again.
+    try await bench.expectError(.writesRefused) {
+      _ = try await bench.stores.advance(Bench.path, lease, to: Seq(1), writing: [first, late], at: 150)
+    }
+    try bench.expect(await bench.head(), Seq(1))
+    let again = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 400, at: 200)
+    try bench.expect(again?.cursor, .zero)
+    guard let again else { return }
+    try bench.expect(await bench.stores.advance(Bench.path, again, to: Seq(1), writing: [first], at: 250), [Seq(2)])
+  },
+  ServerStoreCheck("aHandlersReplicaIsNoClientsAndIsNotForgotten") { bench in
+    try await bench.bindBoth()
+    try await bench.expectError(.replicaTaken) { _ = try await bench.bind(handler) }
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    guard let lease = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: .max, at: 0),
+      case .changeset(let first) = Bench.creation(handler, 1, of: 5), case .changeset(let second) = Bench.creation(handler, 2, of: 6)
+    else { throw ServerStoreFailure(description: "no lease") }
+    _ = try await bench.stores.advance(Bench.path, lease, to: Seq(1), writing: [first], at: 10)
+    try await bench.expectError(.replicaTaken) {
+      _ = try await bench.stores.bind(Bench.path, handler, secret: [], user: "mail", at: Bench.now)
+    }
+    for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 2) }
+    // What it may still act against is what it has not dealt with.
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: 100)?.stable, Seq(1))
+    try bench.expect(await bench.stores.advance(Bench.path, lease, to: Seq(2), writing: [], at: 20), [])
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: 100)?.stable, Seq(2))
+    try bench.expect(await bench.stores.advance(Bench.path, lease, to: Seq(4), writing: [second], at: 30), [Seq(5)])
+  },
+  ServerStoreCheck("aLogIsKeptForHandlersThatNeedIt") { bench in
+    try await bench.bindBoth()
+    for number in 1...4 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }
+    guard let lease = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100) else { return }
+    _ = try await bench.stores.advance(Bench.path, lease, to: Seq(2), writing: [], at: 100)
+    try await bench.stores.truncateLog(Bench.path, through: Seq(4))
+    try bench.expect(await bench.changes(Bench.bob, after: Seq(2)).entries.map(\.seq), [Seq(3), Seq(4)])
+  },
+  ServerStoreCheck("whoListensIsToldWhichStoreHasSomethingNew") { bench in
+    try await bench.bindBoth()
+    var wakeups = await bench.stores.wakeups().makeAsyncIterator()
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    try bench.expect(await wakeups.next(), Bench.path)
+  },
+]
