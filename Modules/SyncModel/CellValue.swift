@@ -61,7 +61,7 @@ public enum CellValue: Hashable, Sendable {
   }
 
   /// Visits the links in the value, those inside lists and maps too.
-  func forEachLink(_ body: (LinkTarget) -> Void) {
+  package func forEachLink(_ body: (LinkTarget) -> Void) {
     switch self {
     case .plain: break
     case .link(let target): body(target)

@@ -51,6 +51,7 @@ extension RecordedTransaction {
 
   /// Empties a set or a map, one recorded removal a member. O(members).
   public func removeAllMembers(of column: ColumnID, _ owner: ObjectKey) throws(StorageError) {
+    notes?.clear(column, owner)
     if transaction.catalog[column]?.schema.isMap == true {
       for entry in try transaction.entries(column, owner, 0..<Int.max) { try remove(key: entry.key, from: column, owner) }
     } else {

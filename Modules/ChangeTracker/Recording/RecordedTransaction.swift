@@ -18,8 +18,13 @@ public final class RecordedTransaction {
   private var members = PendingMembers()
   /// What scalars were, where that is recorded.
   var values: PendingValues?
+  /// What completes the write; nil where nobody keeps books on the file.
+  private let companion: (any CommitCompanion)?
+  /// For the companion; nil without one.
+  var notes: CommitNotes?
+  private var isCompleted = false
   private var savepoints:
-    [(changes: PendingChanges, members: PendingMembers, letGo: Set<ObjectPlace>, values: PendingValues?)] = []
+    [(changes: PendingChanges, members: PendingMembers, letGo: Set<ObjectPlace>, values: PendingValues?, notes: CommitNotes?)] = []
   private var changedCatalog = false
   /// Relationships by the table they point to; made when first needed, dropped with the catalog.
   private var incoming: [TableID: [IncomingRelationship]]?
@@ -45,12 +50,18 @@ public final class RecordedTransaction {
   /// - Parameter recordsValues: whether the record says what scalars were and are. Costs a read for each that is set first,
   ///   and room in the history.
   public convenience init(_ transaction: any WriteTransaction, origin: UInt64, recordsValues: Bool = false) {
-    self.init(transaction, origin: origin, recordsValues: recordsValues, followsRules: true)
+    self.init(transaction, origin: origin, recordsValues: recordsValues, followsRules: true, companion: nil)
   }
 
-  /// - Parameter followsRules: false for changes that others made, who followed the rules themselves.
-  package init(_ transaction: any WriteTransaction, origin: UInt64, recordsValues: Bool, followsRules: Bool) {
+  /// - Parameters:
+  ///   - followsRules: false for changes that others made, who followed the rules themselves.
+  ///   - companion: what completes the write.
+  package init(
+    _ transaction: any WriteTransaction, origin: UInt64, recordsValues: Bool, followsRules: Bool, companion: (any CommitCompanion)?
+  ) {
     self.transaction = transaction
+    self.companion = companion
+    notes = companion == nil ? nil : CommitNotes()
     self.followsRules = followsRules
     self.origin = origin
     values = recordsValues ? PendingValues() : nil
@@ -151,7 +162,7 @@ extension RecordedTransaction {
 
   /// As `deletePlainly`, whatever the delete rules say: for emptying a store.
   public func deleteAlone(_ table: TableID, all keys: [Int64]) throws(StorageError) -> Bool {
-    guard values == nil, derivations.isEmpty, relationships(to: table).isEmpty else { return false }
+    guard values == nil, notes == nil, derivations.isEmpty, relationships(to: table).isEmpty else { return false }
     changes.delete(table, try transaction.delete(table, all: keys))
     return true
   }
@@ -161,6 +172,10 @@ extension RecordedTransaction {
     try noteDeletion(table, key)
     for relationship in relationships(to: table) { try nullify(relationship, target: key, of: table) }
     if values != nil { try noteValues(of: table, key) }
+    if notes != nil, let primaryKey = transaction.catalog[table]?.primaryKey {
+      let value = try transaction.value(ColumnID(table, primaryKey.id), key)
+      notes?.delete(ObjectPlace(table: table, key: key.rawValue), primaryKey: value)
+    }
     try transaction.delete(table, key)
     changes.delete(table, key)
   }
@@ -176,7 +191,25 @@ extension RecordedTransaction {
     if derives, let type = transaction.catalog[column]?.schema.valueType {
       try noteSet(column, key, old: Value(word: old, as: type), new: Value(word: word, as: type))
     }
+    notes?.set(column, key)
     changes.modify(column, key)
+    return true
+  }
+
+  /// Adds to an integer, wrapping at the bounds of 64 bits as `&+` does. A replica that hears of it adds too, so that what several add at
+  /// once is all in. Throws `.misuse`, of scope statement, where the property is null, no integer, or the sum does not fit it.
+  @discardableResult
+  public func add(_ delta: Int64, to column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Bool {
+    let old = try transaction.value(column, key)
+    guard case .int(let number) = old, let type = transaction.catalog[column]?.schema.valueType, Value.int(number &+ delta).fits(type)
+    else {
+      throw StorageError(
+        .misuse, .statement, "\(delta) cannot be added to \(old).", remedy: "Add to integers alone, within the bounds of their type.")
+    }
+    let before = notes
+    guard try set(column, key, word: number &+ delta) else { return false }
+    notes = before
+    notes?.add(delta, to: column, key)
     return true
   }
 
@@ -214,6 +247,7 @@ extension RecordedTransaction {
     if case .link(let old) = old, let owned = owning(column) {
       letGo.insert(ObjectPlace(table: owned.target, key: old.rawValue))
     }
+    notes?.set(column, key)
     changes.modify(column, key)
     return true
   }
@@ -352,7 +386,7 @@ extension RecordedTransaction {
     // What is undone with the savepoint must not be what an earlier edit left to be computed.
     try settleDerived()
     try transaction.beginSavepoint()
-    savepoints.append((changes, members, letGo, values))
+    savepoints.append((changes, members, letGo, values, notes))
   }
 
   /// Ends the innermost savepoint, and keeps what was done since.
@@ -364,7 +398,7 @@ extension RecordedTransaction {
   /// Undoes data and record alike: what was rolled back is in nobody's notification.
   public func rollbackToSavepoint() throws(StorageError) {
     try transaction.rollbackToSavepoint()
-    if let before = savepoints.popLast() { (changes, members, letGo, values) = before }
+    if let before = savepoints.popLast() { (changes, members, letGo, values, notes) = before }
     // Nothing was left to be computed when the savepoint began.
     underived = [:]
   }
@@ -389,7 +423,15 @@ extension RecordedTransaction {
   /// Does what follows from the changes before they are committed, so that `record` has all of it. When it throws, the
   /// transaction is over.
   public func complete() throws(StorageError) {
+    if isCompleted { return }
+    isCompleted = true
     do throws(StorageError) {
+      // What was replicated is told to others by whoever wrote it.
+      if companion == nil, followsRules, transaction.catalog.hasSideEntries { throw .unaccompanied }
+      try removeOrphans()
+      try settleDerived()
+      guard let companion, let notes else { return }
+      try companion.complete(self, record, notes)
       try removeOrphans()
       try settleDerived()
     } catch {

@@ -45,6 +45,8 @@ public struct StoreConfiguration: Sendable {
   public var deletesIfMigrationNeeded: Bool
   /// How old files are migrated; known to the module that opens stores.
   package var migrationPlan: (any Sendable)?
+  /// What completes each write before it commits, a `CommitCompanion`; known to the module that records writes.
+  package var companion: (any Sendable)?
   /// What the versions that its stores hold are listed under, see `Store.heldVersions()`.
   public var label: String?
   /// How many versions readers may keep alive.
@@ -72,6 +74,7 @@ public struct StoreConfiguration: Sendable {
     unlistedProperties = [:]
     deletesIfMigrationNeeded = false
     migrationPlan = nil
+    companion = nil
     label = nil
     versions = VersionPolicy()
     compactsWhenOpened = nil

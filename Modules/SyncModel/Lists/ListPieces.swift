@@ -19,6 +19,9 @@ public struct ListPieces: Hashable, Sendable {
   /// An empty list.
   public init() {}
 
+  /// Of pieces as they were kept: in order, and none empty. Neither is checked; what is out of order is found by its id.
+  public init(kept pieces: [ListPiece]) { self.pieces = pieces.filter { !$0.elements.isEmpty } }
+
   /// Of elements in any order; each id once.
   public init(_ elements: [ListElement]) {
     let sorted = elements.sorted()

@@ -50,4 +50,9 @@ public enum Merge {
     guard let record = try state.record(of: link.object), record.isAlive else { return false }
     return record.node.guarding.passage(of: link.epoch, floor: state.floor) == .current
   }
+
+  /// Whether a link means the incarnation of an object that has a guard.
+  package static func resolves(_ link: LinkTarget, _ guarding: EpochGuard, floor: Stamp) -> Bool {
+    guarding.passage(of: link.epoch, floor: floor) == .current
+  }
 }

@@ -74,7 +74,9 @@ struct SchemaUpkeep {
 
   private func beginWrite() throws(StoreError) -> RecordedTransaction {
     let deadline = configuration.writeTimeout.map { Deadline.after($0) } ?? .never
-    return RecordedTransaction(try storing { () throws(StorageError) in try engine.beginWrite(deadline) }, origin: 0)
+    return RecordedTransaction(
+      try storing { () throws(StorageError) in try engine.beginWrite(deadline) }, origin: 0, recordsValues: false, followsRules: true,
+      companion: configuration.commitCompanion)
   }
 
   func checkWanted() throws(StoreError) {

@@ -34,6 +34,11 @@ extension ModelContext {
     try changing(key, ordinal) { (write, column, key) throws(StorageError) in try write.set(column, key, word: target) }
   }
 
+  /// Adds to an integer. What is refused is the write's fault.
+  func add(_ delta: Int64, to key: Int64, _ ordinal: Int) {
+    change(key, ordinal) { (write, column, key) throws(StorageError) in try write.add(delta, to: column, key) }
+  }
+
   private func changing(
     _ key: Int64, _ ordinal: Int,
     _ body: (RecordedTransaction, ColumnID, ObjectKey) throws(StorageError) -> Bool

@@ -29,7 +29,8 @@ extension SharedEngine {
     _ body: (RecordedTransaction) throws -> R
   ) throws -> R {
     turn.leave()
-    let write = RecordedTransaction(transaction, origin: StoreOrigin.remote, recordsValues: false, followsRules: false)
+    let write = RecordedTransaction(
+      transaction, origin: StoreOrigin.remote, recordsValues: false, followsRules: false, companion: nil)
     defer { write.end() }
     let result = try body(write)
     try commitGate.withLock { _ throws(StorageError) in

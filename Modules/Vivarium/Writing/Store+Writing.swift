@@ -100,7 +100,9 @@ extension Store {
       transaction.end()
       throw error
     }
-    writing = RecordedTransaction(transaction, origin: origin, recordsValues: configuration.recordsValues)
+    writing = RecordedTransaction(
+      transaction, origin: origin, recordsValues: configuration.recordsValues, followsRules: true,
+      companion: configuration.commitCompanion)
     shared.began(self)
     writeNumber &+= 1
     read(from: transaction)

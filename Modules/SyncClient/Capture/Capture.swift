@@ -1,0 +1,50 @@
+import ChangeTracker
+import StorageInterface
+import StoreValues
+import SyncModel
+
+/// Makes of every write of a file what other replicas have to hear of it: operations, a changeset in the outbox, and the merge state that
+/// has them merged, all in the write itself. So a write and what is told of it are in the file together or not at all, whenever the
+/// process dies.
+///
+/// Nothing is noted where edits are made. At the commit the objects that its record names are held against the merge state, which shows
+/// what they were, and each difference becomes an operation: values that were set to what they were, edits of a savepoint that was
+/// undone, and links that went with their target make none. O(the objects that changed and their lists).
+struct Capture: CommitCompanion {
+  /// Types that stay on the device.
+  let localTypes: Set<String>
+  /// Milliseconds since 1970.
+  let wallClock: @Sendable () -> Int64
+  /// What becomes of objects that are there before the first replicated write.
+  let existing: SyncConfiguration.ExistingObjects
+  /// The replica that a new file becomes; nil draws one.
+  let replica: ReplicaID?
+
+  func complete(_ write: RecordedTransaction, _ record: CommitRecord, _ notes: CommitNotes) throws(StorageError) {
+    guard let sides = write.transaction.sideWriting else {
+      throw StorageError(
+        .syncRequired, .transaction, "The engine cannot keep what replication needs.", remedy: "Use one with the power 'SideWriting'.")
+    }
+    let known = try ReplicaStanding.read(sides)
+    let standing = known ?? replica.map { ReplicaStanding(replica: $0) } ?? .drawn()
+    var author = ChangeAuthor(write, sides, try FileState(sides), standing, wall: wallClock(), notes, localTypes)
+    if known == nil, existing == .merge {
+      try author.adopt(record)
+    } else {
+      if known == nil { try refuseExisting(sides, record) }
+      try author.capture(record)
+    }
+    try author.finish()
+  }
+
+  /// A file with objects that no replica has heard of.
+  private func refuseExisting(_ sides: any SideWriting, _ record: CommitRecord) throws(StorageError) {
+    for table in sides.catalog.tables where !table.isEmbedded && !localTypes.contains(table.name) {
+      let new = record.tables.first { $0.table == table.id }?.inserted.count ?? 0
+      guard try sides.count(table.id) > new else { continue }
+      throw StorageError(
+        .syncRequired, .transaction, "The file has objects of '\(table.name)' from before it was replicated.",
+        remedy: "Say what becomes of them: 'SyncConfiguration(existing: .merge)', or begin with a new file.")
+    }
+  }
+}

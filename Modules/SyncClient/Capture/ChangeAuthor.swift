@@ -1,0 +1,205 @@
+import ChangeTracker
+import StorageInterface
+import StoreValues
+import SyncModel
+
+/// Writes down what an open write did as operations.
+///
+/// The merge state shows what there was. Each operation is merged into it as soon as it is made, so at the end it shows what there is.
+/// Deletes come first and creations next: whether a link leads anywhere is then the same question here and where the operations are
+/// merged later.
+struct ChangeAuthor {
+  let write: RecordedTransaction
+  let sides: any SideWriting
+  var state: FileState
+  var standing: ReplicaStanding
+  let wall: Int64
+  let notes: CommitNotes
+  let localTypes: Set<String>
+  /// What is shown of the merge state.
+  var shown: Integrator<FileState>
+  var source = PositionSource()
+  private(set) var first: Stamp?
+  private(set) var operations: [SyncModel.Operation] = []
+  /// What the write made, by table.
+  private(set) var inserted: [TableID: KeyRuns] = [:]
+  /// The incarnations that the write ended, and the objects that it made.
+  private(set) var ended: [ObjectIdentity: EpochGuard] = [:]
+  private(set) var created: [ObjectIdentity] = []
+  /// The edits of lists, by owner.
+  private(set) var edits: [CommitNotes.Place: [ListChange.Edit]] = [:]
+  /// What happened in sets and maps, by owner.
+  private(set) var members: [CommitNotes.Place: [MemberChange]] = [:]
+  /// Embedded rows whose contents were written down as a whole.
+  var isWhole: Set<ObjectPlace> = []
+  /// Whether what is written down is from before replication: it loses to what anybody wrote.
+  private(set) var isAdopting = false
+
+  var names: ObjectNames { shown.names }
+
+  init(
+    _ write: RecordedTransaction, _ sides: any SideWriting, _ state: FileState, _ standing: ReplicaStanding, wall: Int64,
+    _ notes: CommitNotes, _ localTypes: Set<String>
+  ) {
+    self.write = write
+    self.sides = sides
+    self.state = state
+    self.standing = standing
+    self.wall = wall
+    self.notes = notes
+    self.localTypes = localTypes
+    shown = Integrator(write, sides, own: standing.replica, state: state)
+  }
+
+  // MARK: the steps of a write
+
+  mutating func capture(_ record: CommitRecord) throws(StorageError) {
+    note(record)
+    let tables = record.tables.compactMap { change in replicated(change.table).map { ($0, change) } }
+    for (table, change) in tables where !table.isEmbedded {
+      for key in change.deleted { try delete(table, ObjectKey(key)) }
+    }
+    var new: [(TableEntry, ObjectKey, ObjectIdentity)] = []
+    for (table, change) in tables where !table.isEmbedded {
+      for key in change.inserted { new.append((table, ObjectKey(key), try create(table, ObjectKey(key)))) }
+    }
+    for (table, key, object) in new { try contents(of: ShownRow(table: table, key: key), object, [], nil, isNew: true) }
+    for (table, change) in tables where !table.isEmbedded {
+      for modified in change.modified { try changed(table, modified) }
+    }
+    try changedParts(tables)
+  }
+
+  /// Writes down all objects: the first replicated write of a file that has some.
+  mutating func adopt(_ record: CommitRecord) throws(StorageError) {
+    isAdopting = true
+    var new: [(TableEntry, ObjectKey, ObjectIdentity)] = []
+    for table in sides.catalog.tables where !table.isEmbedded && replicated(table.id) != nil {
+      var keys: [Int64] = []
+      try sides.scan(table.id, [], from: ObjectKey(1), hints: []) { batch in
+        for row in 0..<batch.count where batch.isLive(at: row) { keys.append(batch.key(at: row).rawValue) }
+        return .proceed
+      }
+      for key in keys { new.append((table, ObjectKey(key), try create(table, ObjectKey(key)))) }
+    }
+    for (table, key, object) in new { try contents(of: ShownRow(table: table, key: key), object, [], nil, isNew: true) }
+  }
+
+  /// Puts the changeset into the outbox, and shows the links that were waiting for what the write created.
+  mutating func finish() throws(StorageError) {
+    if let first {
+      try Outbox.put(operations, first: first, base: try SyncCursor.read(sides), schemaHash: 0, &standing, sides)
+    }
+    try standing.write(sides)
+    for object in created {
+      for linker in try state.linkers(of: object) { try shown.reconcile(linker, linksAlone: true) }
+    }
+    try state.flush()
+  }
+
+  private func replicated(_ table: TableID) -> TableEntry? {
+    guard let entry = sides.catalog[table], !localTypes.contains(entry.name) else { return nil }
+    return entry
+  }
+
+  private mutating func note(_ record: CommitRecord) {
+    for change in record.tables {
+      inserted[change.table] = change.inserted
+      for list in change.lists {
+        edits[CommitNotes.Place(ColumnID(change.table, list.property), list.owner)] = list.edits
+      }
+      for collection in change.collections {
+        members[CommitNotes.Place(ColumnID(change.table, collection.property), collection.owner)] = collection.members
+      }
+    }
+  }
+
+  // MARK: objects
+
+  private mutating func delete(_ table: TableEntry, _ key: ObjectKey) throws(StorageError) {
+    let place = ObjectLink(table.id, key)
+    let object: ObjectIdentity?
+    if table.primaryKey != nil {
+      let value = notes.deleted[ObjectPlace(table: table.id, key: key.rawValue)] ?? .null
+      object = ObjectIdentity(Name(table.name), primaryKey: value)
+    } else {
+      object = try names.identity(of: place)
+    }
+    guard let object, let record = try state.record(of: object), record.isAlive else { return }
+    ended[object] = record.node.guarding
+    try make(object, [], .delete)
+    try names.forget(object, at: place)
+  }
+
+  private mutating func create(_ table: TableEntry, _ key: ObjectKey) throws(StorageError) -> ObjectIdentity {
+    guard let object = try names.identity(of: ObjectLink(table.id, key)) else {
+      throw StorageError(
+        .schemaMismatch, .transaction, "An object of '\(table.name)' has no primary key that replicas could know it by.",
+        remedy: "Give every object of a replicated type a primary key that is not nil.")
+    }
+    try make(object, [], .create)
+    created.append(object)
+    return object
+  }
+
+  private mutating func changed(_ table: TableEntry, _ modified: ModifiedObject) throws(StorageError) {
+    if let key = table.primaryKey, modified.properties.contains(key.id) {
+      throw StorageError(
+        .schemaMismatch, .transaction, "The primary key of an object of '\(table.name)' changed, by which other replicas know it.",
+        remedy: "Create an object with the new key and delete the old one.")
+    }
+    guard let object = try names.identity(of: ObjectLink(table.id, modified.key)) else { return }
+    try contents(of: ShownRow(table: table, key: modified.key), object, [], modified.properties, isNew: false)
+  }
+
+  // MARK: operations
+
+  /// The stamp that the next operation has.
+  mutating func stamp() throws(StorageError) -> Stamp {
+    do throws(ClockError) { return try standing.clock.next(wall: wall) } catch {
+      throw StorageError(.syncRequired, .transaction, error.message, remedy: error.remedy)
+    }
+  }
+
+  mutating func make(_ object: ObjectIdentity, _ path: [PathStep.Place], _ action: SyncModel.Operation.Action) throws(StorageError) {
+    try make(object, path, action, at: try stamp())
+  }
+
+  mutating func make(
+    _ object: ObjectIdentity, _ path: [PathStep.Place], _ action: SyncModel.Operation.Action, at stamp: Stamp
+  ) throws(StorageError) {
+    let operation = try SyncModel.Operation.made(on: object, path, action, seeing: state)
+    _ = try Merge.apply(operation, at: stamp, seq: .pending, to: &state)
+    if first == nil { first = stamp }
+    operations.append(operation)
+  }
+
+  // MARK: values
+
+  /// What replicas exchange of a value.
+  func cell(_ value: Value, _ column: ColumnEntry) throws(StorageError) -> CellValue {
+    try CellValue(value) { value throws(StorageError) -> LinkTarget? in
+      let place: ObjectLink
+      switch value {
+      case .link(let key):
+        guard let table = column.schema.target.flatMap({ sides.catalog[$0] }) else { return nil }
+        place = ObjectLink(table.id, key)
+      case .object(let link): place = link
+      default: return nil
+      }
+      guard let table = replicated(place.table), !table.isEmbedded else {
+        throw StorageError(
+          .schemaMismatch, .transaction, "'\(column.schema.name)' links to an object that stays on this device.",
+          remedy: "Let no replicated type link to a local one.")
+      }
+      return try names.identity(of: place).map { object throws(StorageError) in try LinkTarget.made(to: object, seeing: state) }
+    }
+  }
+
+  /// Whether the file showed a link before the write.
+  func wasShown(_ link: LinkTarget) throws(StorageError) -> Bool {
+    if let before = ended[link.object] { return Merge.resolves(link, before, floor: state.floor) }
+    if created.contains(link.object) { return false }
+    return try Merge.resolves(link, in: state)
+  }
+}

@@ -1,0 +1,45 @@
+import StorageInterface
+import SyncModel
+
+// Who may hold links to an object: asked when the object comes, whose hidden links are shown then.
+
+extension FileState {
+  private static let space = UInt8(ascii: "g")
+
+  /// Entries stay when the link goes: more linkers than there are do no harm.
+  func note(link target: ObjectIdentity, from linker: ObjectIdentity) throws(StorageError) {
+    let key = FileState.linkKey(target) + SideName.bytes(linker)
+    var pairs = try FileState.pairs(try sides.side(key))
+    if pairs.contains(where: { $0.target == target && $0.linker == linker }) { return }
+    pairs.append((target, linker))
+    try sides.setSide(key, ObjectIdentity.encode(pairs.flatMap { [$0.target, $0.linker] }))
+  }
+
+  /// Every object that may hold a link to the target. O(those, and those that once did).
+  package func linkers(of target: ObjectIdentity) throws(StorageError) -> [ObjectIdentity] {
+    let start = FileState.linkKey(target)
+    var values: [[UInt8]] = []
+    try sides.sides(from: start, below: start.dropLast() + [start[start.count - 1] + 1]) { _, value in
+      values.append(Array(value))
+      return .proceed
+    }
+    var linkers: [ObjectIdentity] = []
+    for value in values { for pair in try FileState.pairs(value) where pair.target == target { linkers.append(pair.linker) } }
+    return linkers
+  }
+
+  /// The length tells names apart of which one begins the other; 0 ends it, so that the key after it is one above.
+  private static func linkKey(_ target: ObjectIdentity) -> [UInt8] {
+    let name = SideName.bytes(target)
+    return [space, UInt8(name.count)] + name + [0]
+  }
+
+  private static func pairs(_ bytes: [UInt8]?) throws(StorageError) -> [(target: ObjectIdentity, linker: ObjectIdentity)] {
+    guard let bytes else { return [] }
+    return try reading("index of links") { () throws(CodingError) in
+      let objects = try ObjectIdentity.decode(bytes)
+      guard objects.count.isMultiple(of: 2) else { throw CodingError(.value, at: bytes.count) }
+      return stride(from: 0, to: objects.count, by: 2).map { (objects[$0], objects[$0 + 1]) }
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import StorageInterface
+import SyncModel
+
+/// The lists of one object, as far as they were asked for.
+struct KeptLists {
+  var directory: ListDirectory
+  var isChanged = false
+  /// By path: what the file has, and what it is to have.
+  var loaded: [[PathStep.Place]: (kept: [ListPiece], pieces: ListPieces)] = [:]
+  /// Pieces of lists that are gone.
+  var dropped: [ListDirectory.List] = []
+}
+
+extension FileState {
+  private var directories: SideEntries { SideEntries(space: UInt8(ascii: "l"), sides: sides) }
+
+  package func element(_ id: ElementID, near: ListPosition, of list: ListPlace) throws(StorageError) -> ListElement? {
+    try pieces(of: list).element(id, near: near)
+  }
+
+  package func elements(of list: ListPlace) throws(StorageError) -> [ListElement] { try pieces(of: list).elements }
+
+  package func replaceElement(_ old: ListElement?, with new: ListElement?, of list: ListPlace) throws(StorageError) {
+    try load(list)
+    lists[list.object]?.loaded[list.path, default: ([], ListPieces())].pieces.replace(old, with: new)
+    lists[list.object]?.isChanged = true
+    guard let new else { return }
+    var links: Set<ObjectIdentity> = []
+    new.slot.forEachLink { links.insert($0.object) }
+    if links.isEmpty { return }
+    old?.slot.forEachLink { links.remove($0.object) }
+    for target in links { try note(link: target, from: list.object) }
+  }
+
+  package func removeLists(of object: ObjectIdentity, under path: [PathStep.Place]) throws(StorageError) {
+    var kept = try kept(object)
+    let gone = Set(kept.directory.lists.keys).union(kept.loaded.keys).filter { $0.starts(with: path) }
+    if gone.isEmpty { return }
+    for path in gone {
+      if let list = kept.directory.lists.removeValue(forKey: path) { kept.dropped.append(list) }
+      kept.loaded[path] = nil
+    }
+    kept.isChanged = true
+    lists[object] = kept
+  }
+
+  private func pieces(of list: ListPlace) throws(StorageError) -> ListPieces {
+    try load(list)
+    return lists[list.object]?.loaded[list.path]?.pieces ?? ListPieces()
+  }
+
+  private func load(_ list: ListPlace) throws(StorageError) {
+    var kept = try kept(list.object)
+    if kept.loaded[list.path] != nil { return }
+    guard let stored = kept.directory.lists[list.path] else { return }
+    var pieces: [ListPiece] = []
+    for number in stored.pieces {
+      let bytes = try sides.side(FileState.key(stored.number, number)) ?? []
+      pieces.append(
+        try reading("list \(list.path.count) deep of \(list.object)") { () throws(CodingError) in try ListPiece(decoding: bytes) })
+    }
+    kept.loaded[list.path] = (pieces, ListPieces(kept: pieces))
+    lists[list.object] = kept
+  }
+
+  private func kept(_ object: ObjectIdentity) throws(StorageError) -> KeptLists {
+    if let kept = lists[object] { return kept }
+    let bytes = try directories.bytes(of: object)
+    let directory = try bytes.map { bytes throws(StorageError) in
+      try reading("lists of \(object)") { () throws(CodingError) in try ListDirectory(decoding: bytes) }
+    }
+    let kept = KeptLists(directory: directory ?? ListDirectory())
+    lists[object] = kept
+    return kept
+  }
+
+  private static func key(_ list: UInt64, _ piece: UInt32) -> [UInt8] {
+    [UInt8(ascii: "k")] + SideName.bigEndian(list) + SideName.bigEndian(piece)
+  }
+
+  private static let lastListKey: [UInt8] = [UInt8(ascii: "s"), 3]
+
+  /// A number that no list of the file has, or had.
+  private func newListNumber() throws(StorageError) -> UInt64 {
+    let bytes = try sides.side(FileState.lastListKey) ?? []
+    let number = bytes.reduce(0) { $0 << 8 | UInt64($1) } &+ 1
+    try sides.setSide(FileState.lastListKey, SideName.bigEndian(number))
+    return number
+  }
+
+  // MARK: writing
+
+  func flushLists() throws(StorageError) {
+    for (object, var kept) in lists where kept.isChanged {
+      for list in kept.dropped { for piece in list.pieces { try sides.setSide(FileState.key(list.number, piece), nil) } }
+      for (path, list) in kept.loaded { try write(list, path, &kept.directory) }
+      for path in kept.loaded.keys { if let pieces = kept.loaded[path]?.pieces { kept.loaded[path] = (pieces.pieces, pieces) } }
+      try directories.set(kept.directory.lists.isEmpty ? nil : kept.directory.encoded(), of: object)
+      kept.dropped = []
+      kept.isChanged = false
+      lists[object] = kept
+    }
+  }
+
+  /// Writes the pieces that differ: those at the beginning and the end that are as they were keep their numbers.
+  private func write(
+    _ list: (kept: [ListPiece], pieces: ListPieces), _ path: [PathStep.Place], _ directory: inout ListDirectory
+  ) throws(StorageError) {
+    let (old, new) = (list.kept, list.pieces.pieces)
+    if old == new { return }
+    let known = directory.lists[path]
+    let before = if let known { known } else { ListDirectory.List(number: try newListNumber(), pieces: []) }
+    let shorter = min(old.count, new.count)
+    let prefix = (0..<shorter).first { old[$0] != new[$0] } ?? shorter
+    let suffix = (0..<shorter - prefix).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? shorter - prefix
+    var free = Array(before.pieces[prefix..<before.pieces.count - suffix])
+    var next = (before.pieces.max() ?? 0) &+ 1
+    var numbers: [UInt32] = []
+    for piece in new[prefix..<new.count - suffix] {
+      let number: UInt32
+      if free.isEmpty {
+        number = next
+        next &+= 1
+      } else {
+        number = free.removeFirst()
+      }
+      numbers.append(number)
+      try sides.setSide(FileState.key(before.number, number), piece.encoded())
+    }
+    for number in free { try sides.setSide(FileState.key(before.number, number), nil) }
+    var after = before
+    after.pieces.replaceSubrange(prefix..<before.pieces.count - suffix, with: numbers)
+    directory.lists[path] = after.pieces.isEmpty ? nil : after
+  }
+}

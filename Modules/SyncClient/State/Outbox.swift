@@ -1,0 +1,57 @@
+import StorageInterface
+import SyncModel
+
+/// The changesets of a file that have not come back from the log, one entry each: `o`, then the number, u64 big endian.
+package enum Outbox {
+  private static let space = UInt8(ascii: "o")
+  /// Bytes of a changeset, about: a larger write becomes several, which belong together (`Changeset.isContinued`).
+  package static let bytesMax = 1 << 20
+
+  private static func key(_ clientSeq: UInt64) -> [UInt8] { [space] + SideName.bigEndian(clientSeq) }
+
+  /// Puts what one write did. Gives its changesets the numbers after `standing.clientSeq`, which moves on.
+  static func put(
+    _ operations: [SyncModel.Operation], first: Stamp, base: Seq, schemaHash: UInt64, _ standing: inout ReplicaStanding,
+    _ sides: any SideWriting
+  ) throws(StorageError) {
+    var rest: [(range: Range<Int>, isContinued: Bool)] = [(operations.indices, false)]
+    while let part = rest.popLast() {
+      let changeset = Changeset(
+        clientSeq: standing.clientSeq + 1, baseSeq: base, isContinued: part.isContinued, schemaHash: schemaHash,
+        first: first.advanced(by: part.range.lowerBound), operations: Array(operations[part.range]))
+      let bytes = changeset.encoded()
+      if bytes.count > bytesMax, part.range.count > 1 {
+        let middle = part.range.lowerBound + part.range.count / 2
+        rest.append((middle..<part.range.upperBound, part.isContinued))
+        rest.append((part.range.lowerBound..<middle, true))
+        continue
+      }
+      standing.clientSeq += 1
+      try sides.setSide(key(standing.clientSeq), bytes)
+    }
+  }
+
+  /// The changesets that wait, the oldest first.
+  ///
+  /// - Parameter start: the first number wanted.
+  /// - Parameter bytesMax: about how many bytes to read; one changeset at least.
+  package static func changesets(
+    from start: UInt64 = 0, bytesMax: Int = .max, _ sides: any SideReading
+  ) throws(StorageError) -> [Changeset] {
+    var found: [[UInt8]] = []
+    var bytes = 0
+    try sides.sides(from: key(start), below: [space + 1]) { _, value in
+      found.append(Array(value))
+      bytes += value.count
+      return bytes < bytesMax ? .proceed : .stop
+    }
+    var changesets: [Changeset] = []
+    for bytes in found {
+      changesets.append(try reading("outbox") { () throws(CodingError) in try Changeset(decoding: bytes) })
+    }
+    return changesets
+  }
+
+  /// A changeset came back from the log: there is nothing more to be done for it.
+  package static func remove(_ clientSeq: UInt64, _ sides: any SideWriting) throws(StorageError) { try sides.setSide(key(clientSeq), nil) }
+}

@@ -1,0 +1,56 @@
+import StorageInterface
+import SyncModel
+
+/// Who a file is among the replicas of its store, and how far its numbers have come: the side entry `s`, 2, with five fixed numbers.
+package struct ReplicaStanding: Hashable, Sendable {
+  /// Stamps what the file's writes do.
+  package var clock: HybridClock
+  /// Of the last changeset that was made.
+  package var clientSeq: UInt64
+  /// The number of the last element that was inserted into a list.
+  package var elements: UInt64
+
+  /// Whose changes they are.
+  package var replica: ReplicaID { clock.replica }
+
+  /// Of a file that has made no change yet.
+  package init(replica: ReplicaID) {
+    clock = HybridClock(replica: replica)
+    clientSeq = 0
+    elements = 0
+  }
+
+  /// Of a new replica: the number is drawn, below those of event handlers.
+  package static func drawn() -> ReplicaStanding {
+    ReplicaStanding(replica: ReplicaID(UInt64.random(in: 1..<1 << 63)))
+  }
+
+  private static let key: [UInt8] = [UInt8(ascii: "s"), 2]
+
+  /// nil for a file that was never written with replication.
+  package static func read(_ sides: any SideReading) throws(StorageError) -> ReplicaStanding? {
+    guard let bytes = try sides.side(key) else { return nil }
+    return try reading("standing") { () throws(CodingError) in
+      var reader = ByteReader(bytes)
+      let replica = ReplicaID(try reader.fixed(UInt64.self))
+      var standing = ReplicaStanding(replica: replica)
+      standing.clock = HybridClock(
+        replica: replica, last: try reader.fixed(UInt64.self), offset: try reader.fixed(Int64.self))
+      standing.clientSeq = try reader.fixed(UInt64.self)
+      standing.elements = try reader.fixed(UInt64.self)
+      try reader.end()
+      return standing
+    }
+  }
+
+  /// Part of the write that made the changes: so no number is given out twice, whenever the process dies.
+  package func write(_ sides: any SideWriting) throws(StorageError) {
+    var writer = ByteWriter()
+    writer.put(fixed: clock.replica.rawValue)
+    writer.put(fixed: clock.last)
+    writer.put(fixed: clock.offset)
+    writer.put(fixed: clientSeq)
+    writer.put(fixed: elements)
+    try sides.setSide(ReplicaStanding.key, writer.bytes)
+  }
+}

@@ -1,0 +1,193 @@
+import StorageInterface
+import StoreValues
+import SyncClient
+import SyncModel
+import Testing
+import Vivarium
+import VivariumTestSupport
+
+/// What is written through the public interface becomes the right operations, and only those.
+@MainActor @Suite struct CaptureTests {
+  @Test(arguments: Engine.allCases) func `after every write the merge state shows what the file does`(engine: Engine) async throws {
+    var random = SeededGenerator.forTest(#function + engine.rawValue)
+    for _ in 0..<environmentNumber("VIVARIUM_SYNC_RUNS", default: 2) {
+      let directory = TemporaryDirectory("capture")
+      let replica = try LivingReplica(1, engine.configuration(directory, "a"), clock: TestClock())
+      for round in 0..<60 {
+        try replica.edit(&random)
+        try await replica.check("after write \(round)")
+      }
+      // All of it, done again by somebody else, gives the same objects.
+      let other = try LivingReplica(2, engine.configuration(directory, "b"), clock: TestClock())
+      var log: [Changeset] = []
+      try await replica.upload(to: &log)
+      try await other.download(log)
+      let (a, b) = (try await replica.check(), try await other.check())
+      #expect(a == b, "\(a.difference(from: b))")
+      withExtendedLifetime(directory) {}
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `stores that are edited apart are equal once they have exchanged all`(engine: Engine) async throws {
+    var random = SeededGenerator.forTest(#function + engine.rawValue)
+    for _ in 0..<environmentNumber("VIVARIUM_SYNC_RUNS", default: 2) {
+      let directory = TemporaryDirectory("capture")
+      let clock = TestClock()
+      let replicas = try (1...3).map { try LivingReplica(UInt64($0), engine.configuration(directory, "\($0)"), clock: clock) }
+      var log: [Changeset] = []
+      for round in 0..<80 {
+        let replica = replicas[random.below(3)]
+        switch random.below(4) {
+        case 0: try await replica.upload(to: &log)
+        case 1: try await replica.download(log)
+        default: try replica.edit(&random)
+        }
+        if round.isMultiple(of: 8) { try await replica.check("round \(round)") }
+      }
+      for replica in replicas { try await replica.upload(to: &log) }
+      var pictures: [Picture] = []
+      for replica in replicas {
+        try await replica.download(log)
+        pictures.append(try await replica.check("at rest"))
+        #expect(try await replica.pictures().waiting.isEmpty)
+      }
+      #expect(pictures[0] == pictures[1], "\(pictures[0].difference(from: pictures[1]))")
+      #expect(pictures[0] == pictures[2], "\(pictures[0].difference(from: pictures[2]))")
+      withExtendedLifetime(directory) {}
+    }
+  }
+
+  // MARK: single edits
+
+  /// The operations of one write after another.
+  private func operations(
+    _ prepare: (Store) throws -> Void = { _ in }, _ body: (Store) throws -> Void
+  ) async throws -> [SyncModel.Operation.Action] {
+    let directory = TemporaryDirectory("capture")
+    let replica = try LivingReplica(1, Engine.memory.configuration(directory, "a"), clock: TestClock())
+    try replica.store.write { try prepare(replica.store) }
+    let before = try await replica.pictures().waiting.count
+    try replica.store.write { try body(replica.store) }
+    try await replica.check()
+    let waiting = try await replica.pictures().waiting
+    #expect(waiting.count <= before + 1)
+    return waiting.dropFirst(before).flatMap { $0.operations.map(\.action) }
+  }
+
+  private func make(_ store: Store, _ id: Int = 1) throws -> Thing {
+    let thing = Thing()
+    thing.id = id
+    try store.add(thing)
+    return thing
+  }
+
+  private func one(_ store: Store) throws -> Thing { try #require(store.object(Thing.self, forPrimaryKey: 1)) }
+
+  @Test func `a new object without values is one creation`() async throws {
+    #expect(try await operations { _ = try make($0) } == [.create])
+  }
+
+  @Test func `equal values, undone savepoints and touches make no operation`() async throws {
+    let made = try await operations({ try make($0).x = "a" }) { store in
+      let thing = try one(store)
+      thing.x = "b"
+      thing.x = "a"
+      try? store.savepoint {
+        thing.n = 5
+        thing.texts.append("no")
+        throw Undo()
+      }
+    }
+    #expect(made == [])
+  }
+
+  @Test func `an increment is added, one after a set is part of it`() async throws {
+    #expect(try await operations({ _ = try make($0) }) { try one($0).increment(\.n, by: 3) } == [.add("n", 3)])
+    let both = try await operations({ _ = try make($0) }) { store in
+      try one(store).increment(\.n, by: 3)
+      try one(store).increment(\.n, by: -1)
+    }
+    #expect(both == [.add("n", 2)])
+    let set = try await operations({ _ = try make($0) }) { store in
+      try one(store).n = 10
+      try one(store).increment(\.n)
+    }
+    #expect(set == [.set("n", .int(11), isDefault: false)])
+  }
+
+  @Test func `what a delete takes out of links, lists and sets is nobody's edit`() async throws {
+    let made = try await operations({ store in
+      let (thing, other) = (try make(store), try make(store, 2))
+      thing.link = other
+      thing.friends.append(other)
+      thing.circle.insert(other)
+      thing.extra = try AnyValue(other)
+    }) { store in try store.delete(try #require(store.object(Thing.self, forPrimaryKey: 2))) }
+    #expect(made == [.delete])
+  }
+
+  @Test func `a moved element keeps its identity`() async throws {
+    let made = try await operations({ try make($0).texts.append(contentsOf: ["a", "b", "c"]) }) { try one($0).texts.move(from: 0, to: 2) }
+    guard made.count == 1, case .move = made[0] else { return #expect(made == [], "one move, not these") }
+  }
+
+  @Test func `one element among many is one operation`() async throws {
+    let many = (0..<1_000).map { "\($0)" }
+    let made = try await operations({ try make($0).texts.append(contentsOf: many) }) { store in
+      try one(store).texts[500] = "new"
+      try one(store).texts.remove(at: 3)
+      try one(store).texts.append("end")
+    }
+    #expect(made.count == 3)
+  }
+
+  @Test func `a cleared set is one clear, whatever was in it`() async throws {
+    let made = try await operations({ store in for n in 0..<50 { _ = try (n == 0 ? make(store) : one(store)).numbers.insert(n) } }) { store in
+      try one(store).numbers.removeAll()
+      try one(store).numbers.insert(7)
+    }
+    #expect(made == [.clear, .insertMember(.int(7))])
+  }
+
+  @Test func `an object that goes and comes back in one write is another one`() async throws {
+    let made = try await operations({ try make($0).x = "old" }) { store in
+      try store.delete(try one(store))
+      try make(store).n = 1
+    }
+    #expect(made == [.delete, .create, .set("n", .int(1), isDefault: false)])
+  }
+
+  // MARK: who may write
+
+  @Test(arguments: Engine.allCases) func `a replicated file is written with replication alone`(engine: Engine) throws {
+    let directory = TemporaryDirectory("capture")
+    let configuration = engine.configuration(directory, "a")
+    let replica = try LivingReplica(1, configuration, clock: TestClock())
+    try replica.store.write { _ = try make(replica.store) }
+    let other = try Store(configuration)
+    #expect {
+      try other.write { try one(other).x = "unheard" }
+    } throws: { ($0 as? StoreError)?.code.rawValue == "syncRequired" }
+    #expect(try one(other).x == nil)
+  }
+
+  @Test func `objects from before replication are sent when that is asked for, and lose`() async throws {
+    let directory = TemporaryDirectory("capture")
+    let configuration = Engine.lmdb.configuration(directory, "a")
+    let plain = try Store(configuration)
+    try plain.write {
+      try make(plain).x = "old"
+      _ = try make(plain, 2)
+    }
+    let refusing = try LivingReplica(1, configuration, clock: TestClock())
+    #expect {
+      try refusing.store.write { try one(refusing.store).n = 1 }
+    } throws: { ($0 as? StoreError)?.code.rawValue == "syncRequired" }
+    let merging = try LivingReplica(1, configuration, clock: TestClock(), existing: .merge)
+    try merging.store.write { try one(merging.store).n = 1 }
+    let picture = try await merging.check()
+    #expect(picture.objects.count == 2)
+    let operations = try await merging.pictures().waiting.flatMap(\.operations)
+    #expect(operations.contains { $0.action == .set("x", .string("old"), isDefault: true) })
+  }
+}
