@@ -91,7 +91,7 @@ let targets: [Target] = [
   Room.module("StoreReactive", ["ChangeTracker", "Vivarium", openCombine]),
   Room.module("StoreMessages", ["StoreValues", "Vivarium"]),
   // Rank 8: replication.
-  Room.module("SyncClient", ["ChangeTracker", "StorageInterface", "StoreValues", "SyncModel", "Vivarium"]),
+  Room.module("SyncClient", ["ChangeTracker", "StorageInterface", "StoreValues", "SyncModel", "SyncProtocol", "Vivarium"]),
   // Rank 9 and 10: programs, and what they share with tests.
   Room.program(
     "inspect",
@@ -172,11 +172,19 @@ let targets: [Target] = [
     ["StoreValues", "SyncModel", "SyncProtocol", "SyncServer", "SyncServerConformance", "VivariumTestSupport"]),
   Room.tests("SyncProtocolTests", ["StoreValues", "SyncModel", "SyncProtocol", "VivariumTestSupport"]),
   Room.tests("SyncModelTests", ["StoreValues", "SyncModel", "VivariumTestSupport"]),
+  Room.support(
+    "SyncSimulation",
+    [
+      "ChangeTracker", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreValues", "SyncClient", "SyncModel",
+      "SyncProtocol", "SyncServer", "Vivarium", "VivariumTestSupport",
+    ]),
+  Room.program("sync-simulation", ["SyncSimulation", argumentParser], path: "Tools/sync-simulation"),
+  Room.tests("SyncSimulationTests", ["SyncSimulation", "VivariumTestSupport"]),
   Room.tests(
     "SyncClientTests",
     [
-      "ChangeTracker", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreValues", "SyncClient", "SyncModel",
-      "Vivarium", "VivariumTestSupport",
+      "ChangeTracker", "StorageInterface", "StoreValues", "SyncClient", "SyncModel", "SyncProtocol", "SyncSimulation", "Vivarium",
+      "VivariumTestSupport",
     ]),
   Room.tests(
     "NotificationsTests",

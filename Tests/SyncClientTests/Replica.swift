@@ -7,6 +7,8 @@ import Testing
 import Vivarium
 import VivariumTestSupport
 
+@testable import SyncSimulation
+
 /// A store on an engine that makes random changesets and takes in those of others.
 @MainActor final class Replica {
   let id: ReplicaID

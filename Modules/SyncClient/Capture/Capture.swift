@@ -21,10 +21,7 @@ struct Capture: CommitCompanion {
   let replica: ReplicaID?
 
   func complete(_ write: RecordedTransaction, _ record: CommitRecord, _ notes: CommitNotes) throws(StorageError) {
-    guard let sides = write.transaction.sideWriting else {
-      throw StorageError(
-        .syncRequired, .transaction, "The engine cannot keep what replication needs.", remedy: "Use one with the power 'SideWriting'.")
-    }
+    guard let sides = write.transaction.sideWriting else { throw .withoutSideEntries }
     let known = try ReplicaStanding.read(sides)
     let standing = known ?? replica.map { ReplicaStanding(replica: $0) } ?? .drawn()
     var author = ChangeAuthor(write, sides, try FileState(sides), standing, wall: wallClock(), notes, localTypes)

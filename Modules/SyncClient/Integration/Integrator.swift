@@ -50,7 +50,14 @@ package struct Integrator<State: MergeState> where State.Failure == StorageError
   package mutating func take(
     _ states: [ObjectIdentity: ObjectState?], under pending: PendingChangesets
   ) throws(StorageError) {
+    var before: [ObjectIdentity: Stamp] = [:]
+    for object in states.keys { before[object] = try watched.record(of: object)?.node.guarding.epoch ?? .zero }
     for effect in try Merge.take(states, under: pending, in: &watched) { try show(effect) }
+    // Another incarnation stands in the place of the one before: links to that one lead nowhere now, and others somewhere.
+    for (object, epoch) in before {
+      guard let record = try watched.record(of: object), record.isAlive, record.node.guarding.epoch != epoch else { continue }
+      for linker in try watched.linkers(of: object) { try reconcile(linker, linksAlone: true) }
+    }
   }
 
   /// Forgets what a purge marker covers. Nothing visible changes: links that it severs are hidden already.

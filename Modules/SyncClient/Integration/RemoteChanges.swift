@@ -1,32 +1,121 @@
 import ChangeTracker
 import StorageInterface
 import SyncModel
+import SyncProtocol
 
-/// Takes what the log says into an open write: objects, merge state, clock, outbox and cursor move together or not at all.
-package enum RemoteChanges {
-  /// Integrates changesets in the order of the log. Own ones, which came back, are merged with their place in it and leave the outbox.
-  ///
-  /// When it throws, the write is to be ended: nothing of it is done then.
-  ///
-  /// - Parameter entries: changesets and their places; ascending.
-  package static func integrate(_ entries: [(changeset: Changeset, seq: Seq)], in write: RecordedTransaction) throws(StorageError) {
-    guard let sides = write.transaction.sideWriting else {
-      throw StorageError(
-        .syncRequired, .transaction, "The engine cannot keep what replication needs.", remedy: "Use one with the power 'SideWriting'.")
+/// Takes what the server says into an open write: objects, merge state, clock, outbox and cursor move together or not at all.
+///
+/// ```swift
+/// try await store.integrate { write in
+///   var changes = try RemoteChanges(write)
+///   for entry in page.entries { try changes.take(entry) }
+///   try changes.finish(at: page.cursor)
+/// }
+/// ```
+///
+/// When anything throws, the write is to be ended: nothing of it is done then. For one write; confined to its owner.
+package struct RemoteChanges {
+  private let sides: any SideWriting
+  private let state: FileState
+  private var integrator: Integrator<FileState>
+  /// Who the file is, as it is stored by `finish`.
+  package var standing: ReplicaStanding
+
+  /// - Throws: `.syncRequired` for an engine without side entries; what reading them throws.
+  package init(_ write: RecordedTransaction) throws(StorageError) {
+    guard let sides = write.transaction.sideWriting else { throw .withoutSideEntries }
+    self.sides = sides
+    state = try FileState(sides)
+    standing = try ReplicaStanding.read(sides) ?? .drawn()
+    cursor = try SyncCursor.read(sides)
+    integrator = Integrator(write, sides, own: standing.replica, state: state)
+  }
+
+  /// Up to where the log is integrated.
+  package private(set) var cursor: Seq
+
+  /// Takes in the entry after the last one. One that was taken in before changes nothing.
+  package mutating func take(_ entry: LogEntry) throws(StorageError) {
+    if entry.seq <= cursor { return }
+    cursor = entry.seq
+    switch entry.body {
+    case .changeset(_, let changeset):
+      try integrate(changeset, at: entry.seq)
+      if !changeset.operations.isEmpty { standing.clock.receive(changeset.last) }
+    case .own(let clientSeq):
+      // Nothing of it changes but its place in the log.
+      guard let own = try Outbox.changeset(clientSeq, sides) else { return }
+      try integrate(own, at: entry.seq)
+      try Outbox.remove(clientSeq, sides)
+    case .refusal(let clientSeq, _, _, let states):
+      standing.refusalSeen = max(standing.refusalSeen, entry.seq)
+      try updatePending(taking: states) { $0.refuse([clientSeq]) }
+    case .purge(let purge): try integrator.purge(purge)
+    case .schema: break
     }
-    let state = try FileState(sides)
-    var standing = try ReplicaStanding.read(sides) ?? .drawn()
-    var integrator = Integrator(write, sides, own: standing.replica, state: state)
-    for (changeset, seq) in entries {
-      try integrator.integrate(changeset, seq: seq)
-      if changeset.author == standing.replica {
-        try Outbox.remove(changeset.clientSeq, sides)
-      } else if !changeset.operations.isEmpty {
-        standing.clock.receive(changeset.last)
-      }
-      try SyncCursor.write(seq, sides)
+  }
+
+  /// Objects that came in a page may have entries already that come after it: those are not merged again, as a purge may have forgotten
+  /// since what they would lose to.
+  private mutating func integrate(_ changeset: Changeset, at seq: Seq) throws(StorageError) {
+    var known: Set<ObjectIdentity> = []
+    for object in changeset.objects where try (state.record(of: object)?.lastSeq ?? .zero) >= seq { known.insert(object) }
+    for (index, operation) in changeset.operations.enumerated() where !known.contains(operation.object) {
+      try integrator.integrate(operation, at: changeset.stamp(of: index), seq: seq)
     }
+  }
+
+  /// Takes objects in place of entries: those of a difference, or all.
+  ///
+  /// - Parameters:
+  ///   - bound: how far the server is with this replica.
+  ///   - isAll: whether an object that is in no page is gone.
+  package mutating func take(_ pages: [StatePage], _ bound: Bound, isAll: Bool) throws(StorageError) {
+    guard let first = pages.first, let last = pages.last else { return }
+    var states: [ObjectIdentity: ObjectState?] = [:]
+    if isAll { for object in try state.knownObjects() { states.updateValue(nil, forKey: object) } }
+    for page in pages { for object in page.objects { states.updateValue(object.state, forKey: object.identity) } }
+    standing.refusalSeen = max(standing.refusalSeen, bound.refusal)
+    // What is forgotten first, while the own records still say which incarnations links lead to: the server's do not any more.
+    if isAll {
+      try state.setFloor(max(state.floor, last.floor))
+    } else {
+      try integrator.purge(Purge(stable: last.stable, floor: last.floor))
+    }
+    try updatePending(taking: states) { pending in
+      pending.refuse(Set(bound.refused))
+      pending.settle(upTo: bound.judged)
+    }
+    // All that is done from now on is later than what was seen.
+    standing.clock.receive(last.latest)
+    cursor = first.asOf
+  }
+
+  /// Stores how far it came. Once, at the end.
+  ///
+  /// - Parameter shown: up to where everything was shown, also where nothing concerned the replica.
+  package mutating func finish(at shown: Seq = .zero) throws(StorageError) {
+    cursor = max(cursor, shown)
+    try SyncCursor.write(cursor, sides)
     try standing.write(sides)
     try state.flush()
+  }
+
+  private mutating func updatePending(
+    taking states: [ObjectIdentity: ObjectState?], _ body: (inout PendingChangesets) -> Void
+  ) throws(StorageError) {
+    let before = try Outbox.pending(sides)
+    var after = before
+    body(&after)
+    try integrator.take(states, under: after)
+    try Outbox.update(from: before, to: after, sides)
+  }
+}
+
+extension StorageError {
+  /// For engines that have no place for what replication keeps.
+  static var withoutSideEntries: StorageError {
+    StorageError(
+      .syncRequired, .transaction, "The engine cannot keep what replication needs.", remedy: "Use one with the power 'SideWriting'.")
   }
 }

@@ -1,7 +1,11 @@
 import StorageInterface
 import SyncModel
 
-/// The changesets of a file that have not come back from the log, one entry each: `o`, then the number, u64 big endian.
+/// The changesets of a file that have not come back from the log, one entry each.
+///
+/// | key | value |
+/// |---|---|
+/// | `o`, number u64 | 1 where it is void, or 0; the changeset |
 package enum Outbox {
   private static let space = UInt8(ascii: "o")
   /// Bytes of a changeset, about: a larger write becomes several, which belong together (`Changeset.isContinued`).
@@ -27,17 +31,18 @@ package enum Outbox {
         continue
       }
       standing.clientSeq += 1
-      try sides.setSide(key(standing.clientSeq), bytes)
+      try sides.setSide(key(standing.clientSeq), [0] + bytes)
     }
   }
 
-  /// The changesets that wait, the oldest first.
+  /// What waits, the oldest first.
   ///
-  /// - Parameter start: the first number wanted.
-  /// - Parameter bytesMax: about how many bytes to read; one changeset at least.
-  package static func changesets(
+  /// - Parameters:
+  ///   - start: the first number wanted.
+  ///   - bytesMax: about how many bytes to read; one changeset at least.
+  package static func pending(
     from start: UInt64 = 0, bytesMax: Int = .max, _ sides: any SideReading
-  ) throws(StorageError) -> [Changeset] {
+  ) throws(StorageError) -> PendingChangesets {
     var found: [[UInt8]] = []
     var bytes = 0
     try sides.sides(from: key(start), below: [space + 1]) { _, value in
@@ -45,11 +50,35 @@ package enum Outbox {
       bytes += value.count
       return bytes < bytesMax ? .proceed : .stop
     }
-    var changesets: [Changeset] = []
+    var pending = PendingChangesets()
     for bytes in found {
-      changesets.append(try reading("outbox") { () throws(CodingError) in try Changeset(decoding: bytes) })
+      pending.append(try changeset(bytes), isVoid: bytes.first == 1)
     }
-    return changesets
+    return pending
+  }
+
+  /// One changeset; nil where it does not wait any more. O(log n).
+  package static func changeset(_ clientSeq: UInt64, _ sides: any SideReading) throws(StorageError) -> Changeset? {
+    try sides.side(key(clientSeq)).map { bytes throws(StorageError) in try changeset(bytes) }
+  }
+
+  private static func changeset(_ bytes: [UInt8]) throws(StorageError) -> Changeset {
+    try reading("outbox") { () throws(CodingError) in try Changeset(decoding: Array(bytes.dropFirst())) }
+  }
+
+  /// Makes the file's outbox what became of it: takes out what is settled, and marks what is void.
+  static func update(
+    from old: PendingChangesets, to new: PendingChangesets, _ sides: any SideWriting
+  ) throws(StorageError) {
+    let kept = Dictionary(uniqueKeysWithValues: new.all.map { ($0.changeset.clientSeq, $0.isVoid) })
+    for pending in old.all {
+      let number = pending.changeset.clientSeq
+      guard let isVoid = kept[number] else {
+        try remove(number, sides)
+        continue
+      }
+      if isVoid != pending.isVoid { try sides.setSide(key(number), [1] + pending.changeset.encoded()) }
+    }
   }
 
   /// A changeset came back from the log: there is nothing more to be done for it.

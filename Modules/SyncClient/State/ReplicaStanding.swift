@@ -1,7 +1,7 @@
 import StorageInterface
 import SyncModel
 
-/// Who a file is among the replicas of its store, and how far its numbers have come: the side entry `s`, 2, with five fixed numbers.
+/// Who a file is among the replicas of its store, and how far its numbers have come: the side entry `s`, 2.
 package struct ReplicaStanding: Hashable, Sendable {
   /// Stamps what the file's writes do.
   package var clock: HybridClock
@@ -9,6 +9,10 @@ package struct ReplicaStanding: Hashable, Sendable {
   package var clientSeq: UInt64
   /// The number of the last element that was inserted into a list.
   package var elements: UInt64
+  /// The last refusal that was integrated.
+  package var refusalSeen: Seq
+  /// 16 bytes that name the history of the store which the file follows; none before it has joined.
+  package var history: [UInt8]
 
   /// Whose changes they are.
   package var replica: ReplicaID { clock.replica }
@@ -18,6 +22,8 @@ package struct ReplicaStanding: Hashable, Sendable {
     clock = HybridClock(replica: replica)
     clientSeq = 0
     elements = 0
+    refusalSeen = .zero
+    history = []
   }
 
   /// Of a new replica: the number is drawn, below those of event handlers.
@@ -38,6 +44,8 @@ package struct ReplicaStanding: Hashable, Sendable {
         replica: replica, last: try reader.fixed(UInt64.self), offset: try reader.fixed(Int64.self))
       standing.clientSeq = try reader.fixed(UInt64.self)
       standing.elements = try reader.fixed(UInt64.self)
+      standing.refusalSeen = Seq(try reader.fixed(UInt64.self))
+      standing.history = Array(try reader.content())
       try reader.end()
       return standing
     }
@@ -51,6 +59,8 @@ package struct ReplicaStanding: Hashable, Sendable {
     writer.put(fixed: clock.offset)
     writer.put(fixed: clientSeq)
     writer.put(fixed: elements)
+    writer.put(fixed: refusalSeen.rawValue)
+    writer.put(history)
     try sides.setSide(ReplicaStanding.key, writer.bytes)
   }
 }

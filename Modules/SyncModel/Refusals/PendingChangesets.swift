@@ -19,7 +19,11 @@ public struct PendingChangesets: Hashable, Sendable {
   public var isEmpty: Bool { all.isEmpty }
 
   /// Adds a changeset at the end: the newest, whose number is above all that wait.
-  public mutating func append(_ changeset: Changeset) { all.append(Pending(changeset: changeset, isVoid: false)) }
+  ///
+  /// - Parameter isVoid: as it was stored.
+  public mutating func append(_ changeset: Changeset, isVoid: Bool = false) {
+    all.append(Pending(changeset: changeset, isVoid: isVoid))
+  }
 
   /// What the replica reports with each acknowledgement: the base of the oldest changeset that is not acknowledged, or, with
   /// none, the last integrated entry. The lowest of all replicas is `Purge.stable`.

@@ -1,86 +1,13 @@
-import ChangeTracker
-import StorageInterface
-import StoreValues
-import SyncClient
-import SyncModel
-import Synchronization
-import Testing
 import Vivarium
 import VivariumTestSupport
-
-/// A replicated store that is edited through the public interface.
-@MainActor final class LivingReplica {
-  let store: Store
-  let id: ReplicaID
-  private(set) var taken = 0
-
-  init(_ id: UInt64, _ given: Store.Configuration, clock: TestClock, existing: SyncConfiguration.ExistingObjects = .refuse) throws {
-    self.id = ReplicaID(id)
-    var configuration = given
-    var sync = SyncConfiguration(existing: existing)
-    sync.replica = self.id
-    sync.wallClock = { clock.now() }
-    configuration.replicate(sync)
-    store = try Store(configuration)
-  }
-
-  /// What the file shows, and what its merge state does.
-  func pictures() async throws -> (file: Picture, merged: Picture, waiting: [Changeset]) {
-    let id = id
-    return try await store.integrate { write in
-      let sides = try #require(write.transaction.sideWriting)
-      let merged = try FileState(sides).copied()
-      return (try Picture(sides, own: id), Picture(merged), try Outbox.changesets(sides))
-    }
-  }
-
-  /// Checks that the merge state shows what the file does, and returns that.
-  @discardableResult func check(_ what: String = "") async throws -> Picture {
-    let (file, merged, _) = try await pictures()
-    #expect(file == merged, "\(what) replica \(id): \(file.difference(from: merged))")
-    return file
-  }
-
-  /// Puts what waits on the log.
-  func upload(to log: inout [Changeset]) async throws {
-    let sent = Set(log.filter { $0.author == id }.map(\.clientSeq))
-    for changeset in try await pictures().waiting where !sent.contains(changeset.clientSeq) {
-      log.append(try Changeset(decoding: changeset.encoded()))
-    }
-  }
-
-  /// Takes in what the log has, own changesets too.
-  func download(_ log: [Changeset]) async throws {
-    let entries = log.enumerated().dropFirst(taken).map { (changeset: $0.element, seq: Seq(UInt64($0.offset + 1))) }
-    taken = log.count
-    if entries.isEmpty { return }
-    try await store.integrate { write in try RemoteChanges.integrate(entries, in: write) }
-    store.refresh()
-  }
-}
 
 /// Thrown to undo a savepoint.
 struct Undo: Error {}
 
-/// A wall clock that goes on by itself, a little each time it is asked.
-final class TestClock: Sendable {
-  private let time: Mutex<Int64>
-
-  init(_ start: Int64 = 1_000_000) { time = Mutex(start) }
-
-  func now() -> Int64 {
-    time.withLock { time in
-      time += 3
-      return time
-    }
-  }
-}
-
-// MARK: - What people do
-
-extension LivingReplica {
+extension SimulatedReplica {
   /// A write of a few random edits.
   func edit(_ random: inout SeededGenerator) throws {
+    let store = try store
     try store.write {
       for _ in 0..<1 + random.below(6) {
         if random.oneIn(10) {
@@ -96,6 +23,7 @@ extension LivingReplica {
   }
 
   private func thing(_ random: inout SeededGenerator) throws -> Thing {
+    let store = try store
     let id = 1 + random.below(4)
     if let thing = store.object(Thing.self, forPrimaryKey: id) { return thing }
     let thing = Thing()
@@ -111,6 +39,7 @@ extension LivingReplica {
   }
 
   private func change(_ random: inout SeededGenerator) throws {
+    let store = try store
     if random.oneIn(8) { return try changePlain(&random) }
     let thing = try thing(&random)
     let other = try self.thing(&random)
@@ -141,6 +70,7 @@ extension LivingReplica {
   }
 
   private func changePlain(_ random: inout SeededGenerator) throws {
+    let store = try store
     let all = Array(store.objects(Plain.self))
     guard let plain = all.randomElement(using: &random), !random.oneIn(3) else {
       let plain = Plain()

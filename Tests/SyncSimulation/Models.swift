@@ -33,7 +33,8 @@ import VivariumTestSupport
   var thing: Thing?
 }
 
-enum Engine: String, CaseIterable, Sendable {
+/// What keeps the replicas' files.
+public enum Engine: String, CaseIterable, Sendable {
   case memory, lmdb, sqlite
 
   func configuration(_ directory: TemporaryDirectory, _ name: String) -> Store.Configuration {

@@ -1,0 +1,78 @@
+import Foundation
+import SyncClient
+import SyncModel
+import SyncProtocol
+import SyncServer
+import Vivarium
+import VivariumTestSupport
+
+/// Replicas on real stores that edit, upload, resend, lose messages, are refused, fall behind the log, restart and come back, with a
+/// server in memory: one thread, one seed, the same every time.
+///
+/// After every step of interest it is checked that
+/// - the merge state of a file shows what the file does, which people wrote through the public interface;
+/// - a file is what the accepted changes up to its cursor and its own pending ones give, merged anew from the first one on;
+/// - the cursor never goes back, and each event comes to the server's handler once;
+/// - an observer that knows a file by its change sets alone knows what is there;
+/// and at rest that all files are equal, and what the server has.
+@MainActor public struct Simulation {
+  /// How much, and where.
+  public struct Options: Sendable {
+    /// How many replicas.
+    public var clients = 4
+    /// How many things happen before everybody comes to rest.
+    public var steps = 600
+    /// What keeps the files.
+    public var engine = Engine.memory
+
+    public init(clients: Int = 4, steps: Int = 600, engine: Engine = .memory) {
+      (self.clients, self.steps, self.engine) = (clients, steps, engine)
+    }
+  }
+
+  /// What happened.
+  public struct Report: Sendable {
+    public var writes = 0
+    public var operations = 0
+    public var uploads = 0
+    public var repeats = 0
+    public var refusals = 0
+    public var voids = 0
+    public var deltas = 0
+    public var snapshots = 0
+    public var purges = 0
+    public var restarts = 0
+    public var events = 0
+    public var comparisons = 0
+
+    public init() {}
+
+    /// All that happened in two simulations.
+    public static func + (a: Report, b: Report) -> Report {
+      var sum = a
+      sum.writes += b.writes
+      sum.operations += b.operations
+      sum.uploads += b.uploads
+      sum.repeats += b.repeats
+      sum.refusals += b.refusals
+      sum.voids += b.voids
+      sum.deltas += b.deltas
+      sum.snapshots += b.snapshots
+      sum.purges += b.purges
+      sum.restarts += b.restarts
+      sum.events += b.events
+      sum.comparisons += b.comparisons
+      return sum
+    }
+  }
+
+  /// Runs one. Throws `Divergence` where something is wrong; the same seed gives the same again.
+  public static func run(seed: UInt64, _ options: Options = Options()) async throws -> Report {
+    let directory = TemporaryDirectory("simulation")
+    defer { withExtendedLifetime(directory) {} }
+    let world = try await SimulatedWorld(seed: seed, options, directory)
+    for _ in 0..<options.steps { try await world.step() }
+    try await world.rest()
+    return world.report
+  }
+}
