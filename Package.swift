@@ -178,13 +178,13 @@ let targets: [Target] = [
       "ChangeTracker", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreValues", "SyncClient", "SyncModel",
       "SyncProtocol", "SyncServer", "Vivarium", "VivariumTestSupport",
     ]),
-  Room.program("sync-simulation", ["SyncSimulation", argumentParser], path: "Tools/sync-simulation"),
+  Room.program("sync-simulation", ["SyncSimulation", argumentParser], path: "Tests/SyncSimulationProgram"),
   Room.tests("SyncSimulationTests", ["SyncSimulation", "VivariumTestSupport"]),
   Room.tests(
     "SyncClientTests",
     [
-      "ChangeTracker", "StorageInterface", "StoreValues", "SyncClient", "SyncModel", "SyncProtocol", "SyncSimulation", "Vivarium",
-      "VivariumTestSupport",
+      "ChangeTracker", "StorageInterface", "StorageLMDB", "StoreValues", "SyncClient", "SyncModel", "SyncProtocol", "SyncSimulation",
+      "Vivarium", "VivariumTestSupport",
     ]),
   Room.tests(
     "NotificationsTests",

@@ -41,17 +41,20 @@ final class SimulatedTime: Sendable {
   private let time: SimulatedTime
   /// Milliseconds that the device's clock is ahead.
   let skew: Int64
+  /// A rule that it breaks.
+  let fault: PlantedFault?
   private(set) var cursor = Seq.zero
   /// The highest entry that is in any object that came in a page.
   private(set) var highest = Seq.zero
 
   init(
-    _ id: UInt64, _ given: Store.Configuration, time: SimulatedTime, skew: Int64 = 0,
+    _ id: UInt64, _ given: Store.Configuration, time: SimulatedTime, skew: Int64 = 0, fault: PlantedFault? = nil,
     existing: SyncConfiguration.ExistingObjects = .refuse
   ) throws {
     self.id = ReplicaID(id)
     self.time = time
     self.skew = skew
+    self.fault = fault
     var configuration = given
     var sync = SyncConfiguration(existing: existing)
     sync.replica = self.id
@@ -126,7 +129,8 @@ final class SimulatedTime: Sendable {
     let look = try await look()
     let history = look.standing?.history ?? []
     let mode = standing.mode(cursor: look.cursor, history: history)
-    let offset = -skew
+    let (offset, fault) = (-skew, fault)
+    let isStill = fault == .clockStandsStill
     switch mode {
     case .resume:
       let page = try await server.changes(path, for: id, after: look.cursor, limitBytes: limitBytes)
@@ -135,15 +139,17 @@ final class SimulatedTime: Sendable {
         var changes = try RemoteChanges(write)
         changes.standing.history = standing.history
         changes.standing.clock.offset = offset
-        for entry in page.entries { try changes.take(entry) }
+        let clock = changes.standing.clock
+        for entry in page.entries { if let entry = fault.map({ $0.entry(entry) }) ?? entry { try changes.take(entry) } }
+        if isStill { changes.standing.clock = clock }
         try changes.finish(at: page.cursor)
       }
     case .delta, .snapshot:
       var pages: [StatePage] = []
+      let start = mode == .snapshot ? .zero : look.cursor
       repeat {
-        pages.append(
-          try await server.objects(
-            path, changedAfter: mode == .snapshot ? .zero : look.cursor, behind: pages.last?.objects.last?.identity, limitBytes: limitBytes))
+        let last = pages.last?.objects.last?.identity
+        pages.append(try await server.objects(path, changedAfter: start, behind: last, limitBytes: limitBytes))
         try await between()
       } while pages.last?.isLast == false
       if isLost { return mode }
@@ -152,7 +158,7 @@ final class SimulatedTime: Sendable {
         mode: mode, rights: [.read, .write], history: standing.history, head: standing.head, stable: standing.stable,
         judged: standing.judged, judgedStamp: standing.judgedStamp, refusal: standing.refusal, refused: standing.refused, schemaHash: 0,
         credit: 0)
-      let taken = pages
+      let taken = pages.map { page in fault?.page(page) ?? page }
       try await store.integrate { write in
         var changes = try RemoteChanges(write)
         changes.standing.history = standing.history
@@ -171,7 +177,8 @@ final class SimulatedTime: Sendable {
   func acknowledge(_ server: MemoryServerStore, _ path: StorePath) async throws {
     let look = try await look()
     let state = Acknowledgement(
-      cursor: look.cursor, pendingBase: look.pending.baseSeq(integrated: look.cursor), refusalSeen: look.standing?.refusalSeen ?? .zero)
+      cursor: look.cursor, pendingBase: look.pending.baseSeq(integrated: look.cursor),
+      refusalSeen: look.standing?.refusalSeen ?? .zero)
     try await server.acknowledge(path, id, state, at: time.now())
   }
 
@@ -180,8 +187,8 @@ final class SimulatedTime: Sendable {
     let look = try await look()
     let uploads = look.pending.all.map { pending -> Upload in
       let changeset = pending.changeset
-      return pending.isVoid ? .void(clientSeq: changeset.clientSeq, objects: changeset.objects.sorted()) : .changeset(changeset)
+      return pending.isVoid && fault != .voidsAreSent ? .void(clientSeq: changeset.clientSeq, objects: changeset.objects.sorted()) : .changeset(changeset)
     }
-    return (uploads, look.standing?.refusalSeen ?? .zero)
+    return (uploads, fault == .refusalsUnreported ? .zero : look.standing?.refusalSeen ?? .zero)
   }
 }

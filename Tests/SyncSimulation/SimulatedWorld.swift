@@ -37,7 +37,7 @@ import VivariumTestSupport
       // Ten minutes either way.
       let skew = Int64(random.below(1_200_000)) - 600_000
       let configuration = options.engine.configuration(directory, "\(index)")
-      replicas.append(try SimulatedReplica(UInt64(index + 1), configuration, time: time, skew: skew))
+      replicas.append(try SimulatedReplica(UInt64(index + 1), configuration, time: time, skew: skew, fault: index == 0 ? options.fault : nil))
       _ = try await replicas[index].download(server, path, limitBytes: 1 << 20, isLost: false)
       watches.append(try ReplayedResults(replicas[index].store))
     }
@@ -140,7 +140,7 @@ import VivariumTestSupport
     if random.oneIn(3) { return }
     _ = try await server.advance(path, lease, to: head, writing: [], at: now)
     report.events += Int(head.rawValue - handlerCursor.rawValue)
-    handlerCursor = head
+    handlerCursor = options.fault == .handlerForgets ? .zero : head
   }
 
   // MARK: what has to be

@@ -24,9 +24,11 @@ import VivariumTestSupport
     public var steps = 600
     /// What keeps the files.
     public var engine = Engine.memory
+    /// A rule that is broken; nil for none.
+    public var fault: PlantedFault?
 
-    public init(clients: Int = 4, steps: Int = 600, engine: Engine = .memory) {
-      (self.clients, self.steps, self.engine) = (clients, steps, engine)
+    public init(clients: Int = 4, steps: Int = 600, engine: Engine = .memory, fault: PlantedFault? = nil) {
+      (self.clients, self.steps, self.engine, self.fault) = (clients, steps, engine, fault)
     }
   }
 
@@ -74,5 +76,15 @@ import VivariumTestSupport
     for _ in 0..<options.steps { try await world.step() }
     try await world.rest()
     return world.report
+  }
+
+  /// The first seed that finds a fault; nil where none of them does.
+  public static func finds(_ fault: PlantedFault, seeds: Range<UInt64>, _ options: Options = Options()) async -> UInt64? {
+    var options = options
+    options.fault = fault
+    for seed in seeds {
+      do { _ = try await run(seed: seed, options) } catch { return seed }
+    }
+    return nil
   }
 }

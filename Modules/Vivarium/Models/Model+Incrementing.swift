@@ -1,13 +1,13 @@
 extension Model {
-  /// Adds to an integer property, below zero to take away. In a replicated store what several devices add at once is all in, where of several
-  /// values that were set the last one stays.
+  /// Adds to an integer property, below zero to take away. In a replicated store what several devices add at once is all in, where
+  /// of several values that were set the last one stays.
   ///
   /// ```swift
   /// try store.write { post.increment(\.likes) }
   /// ```
   ///
-  /// Within 64 bits the sum wraps as `&+` does. Like a setter it is part of a write, and what is refused (a property that the store does not
-  /// keep, a deleted object) is the write's fault. An object in no store is changed at once. O(1).
+  /// Within 64 bits the sum wraps as `&+` does. Like a setter it is part of a write, and what is refused (a property that the store
+  /// does not keep, a deleted object) is the write's fault. An object in no store is changed at once. O(1).
   public func increment(_ path: ReferenceWritableKeyPath<Self, Int>, by delta: Int = 1) {
     if !add(Int64(delta), to: path) { self[keyPath: path] &+= delta }
   }

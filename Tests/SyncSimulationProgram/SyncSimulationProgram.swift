@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import SyncSimulation
 
 /// Runs simulations of replicas that agree, one after the other, and says where one does not.
@@ -12,7 +13,10 @@ import SyncSimulation
   @Option(help: "What happens in each before everybody comes to rest.") var steps = 600
   @Option(help: "memory, lmdb or sqlite; several with commas.") var engines = "memory"
 
+  @Flag(help: "Plants one fault after the other, and says which seed finds it.") var mutants = false
+
   func run() async throws {
+    if mutants { return try await findFaults() }
     var divergent = 0
     for name in engines.split(separator: ",") {
       guard let engine = Engine(rawValue: String(name)) else { throw ValidationError("There is no engine '\(name)'.") }
@@ -23,17 +27,33 @@ import SyncSimulation
           total = total + (try await Simulation.run(seed: seed &+ number, options))
         } catch {
           divergent += 1
-          print("seed \(seed &+ number): \(error)")
+          say("seed \(seed &+ number): \(error)")
         }
       }
-      print(
+      say(
         """
         \(engine.rawValue): \(seeds) seeds, \(total.writes) writes, \(total.operations) operations, \(total.uploads) uploads \
-        (\(total.repeats) repeated), \(total.refusals) refusals and \(total.voids) voids, \(total.deltas) deltas, \(total.snapshots) snapshots, \
-        \(total.purges) purges, \(total.restarts) restarts, \(total.events) events, \(total.comparisons) comparisons
+        (\(total.repeats) repeated), \(total.refusals) refusals and \(total.voids) voids, \(total.deltas) deltas, \
+        \(total.snapshots) snapshots, \(total.purges) purges, \(total.restarts) restarts, \(total.events) events, \
+        \(total.comparisons) comparisons
         """)
     }
-    print("divergent \(divergent)")
+    say("divergent \(divergent)")
     if divergent > 0 { throw ExitCode.failure }
   }
+
+  private func findFaults() async throws {
+    var missed: [PlantedFault] = []
+    for fault in PlantedFault.allCases {
+      let found = await Simulation.finds(
+        fault, seeds: seed..<seed &+ UInt64(max(seeds, 1)), Simulation.Options(clients: clients, steps: steps))
+      say("\(fault.rawValue): \(found.map { "found by seed \($0)" } ?? "not found")")
+      if found == nil { missed.append(fault) }
+    }
+    say(missed.isEmpty ? "all \(PlantedFault.allCases.count) caught" : "\(missed.count) not caught")
+    if !missed.isEmpty { throw ExitCode.failure }
+  }
+
+  /// At once: who runs a thousand seeds wants to see how far they are.
+  private func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 }

@@ -1,0 +1,39 @@
+import StorageLMDB
+import SyncClient
+import Testing
+import Vivarium
+import VivariumTestSupport
+
+@Model final class Post {
+  var title = ""
+  var likes = 0
+}
+
+@Model final class Draft {
+  var text = ""
+}
+
+/// What Docs/Sync.md shows compiles, and does what it says.
+@MainActor @Suite struct SyncPageTests {
+  @Test func `the page's store is written like any other`() throws {
+    let directory = TemporaryDirectory("sync")
+    let url = directory.file("posts")
+    var configuration = Store.Configuration.lmdb(url, models: Post.self, Draft.self)
+    configuration.replicate(SyncConfiguration(localTypes: [Draft.self]))
+    let store = try Store(configuration)
+    let post = Post()
+    try store.write { try store.add(post) }
+    try store.write { post.increment(\.likes) }  // two devices at once: two likes
+    try store.write { post.likes += 1 }  // two devices at once: one like
+    #expect(post.likes == 2)
+    let draft = Draft()
+    try store.write { try store.add(draft) }
+    #expect(store.objects(Draft.self).count == 1)
+  }
+
+  @Test func `an object in no store is counted at once`() {
+    let post = Post()
+    post.increment(\.likes, by: 3)
+    #expect(post.likes == 3)
+  }
+}
