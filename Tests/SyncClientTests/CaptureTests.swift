@@ -63,8 +63,8 @@ import VivariumTestSupport
 
   private func one(_ store: Store) throws -> Thing { try #require(store.object(Thing.self, forPrimaryKey: 1)) }
 
-  @Test func `a new object without values is one creation`() async throws {
-    #expect(try await operations { _ = try make($0) } == [.create])
+  @Test func `a new object is one creation, and its defaults but zero`() async throws {
+    #expect(try await operations { _ = try make($0) } == [.create, .set("rank", .int(5), isDefault: true)])
   }
 
   @Test func `equal values, undone savepoints and touches make no operation`() async throws {
@@ -137,7 +137,7 @@ import VivariumTestSupport
       try store.delete(try one(store))
       try make(store).n = 1
     }
-    #expect(made == [.delete, .create, .set("n", .int(1), isDefault: false)])
+    #expect(made == [.delete, .create, .set("n", .int(1), isDefault: false), .set("rank", .int(5), isDefault: true)])
   }
 
   // MARK: who may write

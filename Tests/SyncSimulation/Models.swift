@@ -9,6 +9,8 @@ import VivariumTestSupport
   @PrimaryKey var id = 0
   var x: String?
   var n = 0
+  /// Not zero: new objects have it by default, which loses to whatever was written.
+  var rank = 5
   var link: Thing?
   var texts: LiveList<String>
   var friends: LiveList<Thing>

@@ -59,6 +59,7 @@ private struct MergedReader {
   func thing(_ contents: Contents) -> [String: String] {
     [
       "id": "\(object.primaryKey ?? .null)", "x": scalar(contents, "x"), "n": scalar(contents, "n", "0"),
+      "rank": scalar(contents, "rank", "0"),
       "link": scalar(contents, "link"), "texts": list(contents, "texts", []), "friends": list(contents, "friends", []),
       "numbers": set(contents, "numbers"), "circle": set(contents, "circle"), "notes": map(contents, "notes"),
       "part": part(contents.embedded["part"], [.embedded("part")]) ?? "nil",

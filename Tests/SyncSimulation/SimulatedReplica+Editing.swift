@@ -47,7 +47,7 @@ extension SimulatedReplica {
     switch random.below(20) {
     case 0: try store.delete(thing)
     case 1, 2: thing.x = random.oneIn(5) ? nil : text
-    case 3: thing.n = random.below(50)
+    case 3: if random.oneIn(2) { thing.n = random.below(50) } else { thing.rank = random.below(9) }
     case 4, 5: thing.increment(\.n, by: random.below(9) - 4)
     case 6: thing.link = random.oneIn(4) ? nil : other
     case 7, 8: edit(thing.texts, &random) { text }
