@@ -187,7 +187,8 @@ final class SimulatedTime: Sendable {
     let look = try await look()
     let uploads = look.pending.all.map { pending -> Upload in
       let changeset = pending.changeset
-      return pending.isVoid && fault != .voidsAreSent ? .void(clientSeq: changeset.clientSeq, objects: changeset.objects.sorted()) : .changeset(changeset)
+      if !pending.isVoid || fault == .voidsAreSent { return .changeset(changeset) }
+      return .void(clientSeq: changeset.clientSeq, objects: changeset.objects.sorted())
     }
     return (uploads, fault == .refusalsUnreported ? .zero : look.standing?.refusalSeen ?? .zero)
   }

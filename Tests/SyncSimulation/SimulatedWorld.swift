@@ -37,7 +37,8 @@ import VivariumTestSupport
       // Ten minutes either way.
       let skew = Int64(random.below(1_200_000)) - 600_000
       let configuration = options.engine.configuration(directory, "\(index)")
-      replicas.append(try SimulatedReplica(UInt64(index + 1), configuration, time: time, skew: skew, fault: index == 0 ? options.fault : nil))
+      let fault = index == 0 ? options.fault : nil
+      replicas.append(try SimulatedReplica(UInt64(index + 1), configuration, time: time, skew: skew, fault: fault))
       _ = try await replicas[index].download(server, path, limitBytes: 1 << 20, isLost: false)
       watches.append(try ReplayedResults(replicas[index].store))
     }
