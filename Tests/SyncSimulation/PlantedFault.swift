@@ -28,8 +28,7 @@ public enum PlantedFault: String, CaseIterable, Sendable {
   // What it does with pages.
   case objectsOfPagesLost
   case purgesOfPagesMissed
-  // What it says.
-  case voidsAreSent
+  // What it says. To send void changesets is no fault that shows: the server refuses what builds on what it does not know.
   case refusalsUnreported
   case clockStandsStill
   // What the server does.

@@ -187,7 +187,7 @@ final class SimulatedTime: Sendable {
     let look = try await look()
     let uploads = look.pending.all.map { pending -> Upload in
       let changeset = pending.changeset
-      if !pending.isVoid || fault == .voidsAreSent { return .changeset(changeset) }
+      if !pending.isVoid { return .changeset(changeset) }
       return .void(clientSeq: changeset.clientSeq, objects: changeset.objects.sorted())
     }
     return (uploads, fault == .refusalsUnreported ? .zero : look.standing?.refusalSeen ?? .zero)

@@ -21,4 +21,11 @@ import VivariumTestSupport
     let (a, b) = (try await Simulation.run(seed: 11, options), try await Simulation.run(seed: 11, options))
     #expect("\(a)" == "\(b)" && a.writes > 0)
   }
+
+  /// All of them, by hand: `sync-simulation --mutants --seeds 25 --clients 3 --steps 200`.
+  @Test(arguments: [PlantedFault.laterByArrival, .epochsOfObjectsIgnored, .incrementsDoubled, .entriesLost, .refusalsMissed])
+  func `a planted fault is found`(fault: PlantedFault) async {
+    let found = await Simulation.finds(fault, seeds: 1..<4, Simulation.Options(clients: 3, steps: 200))
+    #expect(found != nil)
+  }
 }
