@@ -180,7 +180,8 @@ import VivariumTestSupport
   /// Everybody sends and takes in everything, and then all are equal.
   func rest() async throws {
     isAway = Array(repeating: 0, count: replicas.count)
-    for _ in 0..<40 {
+    // Each answer to a void is waited for: as many rounds as there are changesets.
+    for _ in 0..<400 {
       var isWaiting = false
       for index in replicas.indices {
         _ = try await replicas[index].download(server, path, limitBytes: 1 << 20, isLost: false)
@@ -200,10 +201,10 @@ import VivariumTestSupport
       defer { watches[index]?.stop() }
       // Objects, and then the entries after them.
       for _ in 0..<3 { _ = try await replicas[index].download(self.server, path, limitBytes: 1 << 24, isLost: false) }
-      try await check(index, "at rest")
       let look = try await replicas[index].look()
       if !look.pending.isEmpty { throw Divergence("replica \(index + 1) still waits") }
-      if look.file != server { throw Divergence("at rest, replica \(index + 1): \(look.file.difference(from: server))") }
+      if look.file != server { throw Divergence("at rest, replica \(index + 1) is not the server: \(look.file.difference(from: server))") }
+      try await check(index, "at rest")
     }
   }
 }

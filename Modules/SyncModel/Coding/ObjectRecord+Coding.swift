@@ -23,6 +23,7 @@ extension ObjectState {
     var writer = RecordWriter(values: values)
     writer.tables.body.put(record.lastSeq)
     writer.put(record.node)
+    if record.node.guarding.seq == .pending { writer.put(record.beneath) }
     writer.tables.body.put(lists.count)
     for list in lists {
       writer.tables.body.put(list.path.count)
@@ -37,7 +38,9 @@ extension ObjectState {
   public init(decoding bytes: [UInt8]) throws(CodingError) {
     var reader = try RecordReader(bytes)
     let seq = try reader.tables.body.seq()
-    record = ObjectRecord(node: try reader.node(depth: 0), lastSeq: seq)
+    var record = ObjectRecord(node: try reader.node(depth: 0), lastSeq: seq)
+    if record.node.guarding.seq == .pending { record.beneath = try reader.guarding() }
+    self.record = record
     var lists: [List] = []
     for _ in 0..<(try reader.tables.body.count(of: 2)) {
       let start = reader.tables.body.position

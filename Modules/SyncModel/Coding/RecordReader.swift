@@ -14,7 +14,7 @@ struct RecordReader {
     tables = try TableReader(reader, base: 0)
   }
 
-  private mutating func guarding() throws(CodingError) -> EpochGuard {
+  mutating func guarding() throws(CodingError) -> EpochGuard {
     let epoch = try tables.stamp()
     return epoch == .zero ? EpochGuard() : EpochGuard(epoch: epoch, seq: try tables.body.seq())
   }

@@ -25,8 +25,10 @@ public enum Merge {
     guard operation.isWellFormed else { return [] }
     var run = MergeRun(operation: operation, stamp: stamp, seq: seq, floor: state.floor)
     var record = try state.record(of: operation.object) ?? ObjectRecord()
+    let before = record.node.guarding
     try run.apply(to: &record, in: &state)
-    if run.isChanged {
+    let isNoted = record.note(before, operation.action == .delete ? stamp : operation.epoch, seq)
+    if run.isChanged || isNoted {
       if seq != .pending { record.lastSeq = max(record.lastSeq, seq) }
       try state.setRecord(record, of: operation.object)
     }

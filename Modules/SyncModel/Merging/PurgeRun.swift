@@ -9,6 +9,7 @@ struct PurgeRun {
   mutating func forget<State: MergeState>(_ object: ObjectIdentity, in state: inout State) throws(State.Failure) {
     guard let old = try state.record(of: object) else { return }
     var record = old
+    if let epoch = record.beneath.forget(purge) { forgotten[object] = epoch }
     if let epoch = record.node.guarding.forget(purge) { forgotten[object] = epoch }
     try forget(&record.node.contents, object, [], in: &state)
     guard record != old else { return }

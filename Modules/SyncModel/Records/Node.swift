@@ -130,11 +130,31 @@ public struct ObjectRecord: Hashable, Sendable {
   public internal(set) var node: Node
   /// The last entry of the log that changed it.
   public internal(set) var lastSeq: Seq
+  /// What the log has deleted while an own delete waits: which links lead nowhere if that is refused. A purge forgets it as it would have
+  /// forgotten the object's own.
+  var beneath = EpochGuard()
 
   /// A record of its parts; by default that of an object of which nothing is known.
   public init(node: Node = Node(), lastSeq: Seq = .zero) {
     self.node = node
     self.lastSeq = lastSeq
+  }
+
+  /// Takes note of an operation that was merged.
+  ///
+  /// - Parameters:
+  ///   - before: the object's guard before it.
+  ///   - epoch: the operation's, of a delete its stamp.
+  /// - Returns: whether anything differs.
+  mutating func note(_ before: EpochGuard, _ epoch: Stamp, _ seq: Seq) -> Bool {
+    let old = beneath
+    if node.guarding.seq != .pending {
+      beneath = EpochGuard()
+    } else {
+      if before.seq != .pending { beneath = before }
+      if seq != .pending, epoch < node.guarding.epoch { _ = beneath.raise(to: epoch, seq: seq) }
+    }
+    return beneath != old
   }
 
   /// Whether the object exists for those who read.
