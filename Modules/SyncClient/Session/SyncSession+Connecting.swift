@@ -1,0 +1,147 @@
+import SyncModel
+import SyncProtocol
+
+// Getting to a connection, and away from one.
+
+extension SyncSession {
+  /// What has to be there before a connection is made, one after the other.
+  mutating func begin(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
+    if !isNetworkThere {
+      state = .waitingForNetwork
+    } else if now < earliest {
+      wait(until: earliest, &effects)
+    } else if token == nil {
+      state = .gettingToken
+      effects.append(.getToken(isNew: false))
+    } else {
+      state = .connecting
+      generation &+= 1
+      local = nil
+      effects.append(.readStanding)
+      effects.append(.connect)
+    }
+  }
+
+  mutating func stop(_ effects: inout [SyncSessionEffect]) {
+    if isConnected { effects.append(.disconnect) }
+    forgetConnection()
+    state = .off
+    attempts = 0
+  }
+
+  mutating func network(_ isThere: Bool, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
+    isNetworkThere = isThere
+    if isThere { return retryNow(now, &effects) }
+    // A connection that is lost says so itself.
+    if state == .waiting { state = .waitingForNetwork }
+  }
+
+  mutating func retryNow(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
+    switch state {
+    case .waitingForNetwork, .waiting:
+      generation &+= 1
+      begin(now, &effects)
+    default: break
+    }
+  }
+
+  mutating func got(_ token: String?, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
+    self.token = token
+    switch state {
+    case .gettingToken, .suspended(.login):
+      if token == nil { state = .suspended(.login) } else { begin(now, &effects) }
+    case .greeting, .binding, .fetching, .live:
+      if let token { effects.append(.send(.authenticate(token: token))) }
+    default: break
+    }
+  }
+
+  mutating func connected(_ effects: inout [SyncSessionEffect]) {
+    guard state == .connecting else { return }
+    state = .greeting
+    greet(&effects)
+  }
+
+  mutating func standingRead(_ standing: LocalStanding, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
+    local = standing
+    if state == .resetting { return begin(now, &effects) }
+    if state == .greeting { greet(&effects) }
+  }
+
+  /// Says hello, and binds behind it: one way to the server and back.
+  private func greet(_ effects: inout [SyncSessionEffect]) {
+    guard let local, let token else { return }
+    effects.append(.send(.hello(Hello(versions: [1], features: .compression, token: token, device: configuration.device))))
+    effects.append(
+      .send(
+        .bind(
+          session: SyncSession.number,
+          Bind(
+            path: configuration.path, replica: local.replica, secret: local.secret, cursor: local.cursor, history: local.history,
+            refusalSeen: local.refusalSeen, pendingBase: local.pendingBase, schemaHash: local.schemaHash))))
+    effects.append(.send(.credit(session: SyncSession.number, bytes: configuration.windowBytes)))
+  }
+
+  /// The session's number on its connection.
+  static let number: UInt32 = 1
+
+  /// The connection is lost, or of no use: the next try comes later, each time twice as late, and not at the same time as everybody else's.
+  ///
+  /// - Parameter seconds: what the server asked for, at least.
+  mutating func fail(_ now: Int64, _ random: Double, retryAfterSeconds seconds: UInt64 = 0, _ effects: inout [SyncSessionEffect]) {
+    if isConnected { effects.append(.disconnect) }
+    if let liveSince, now - liveSince >= configuration.settled { attempts = 0 }
+    forgetConnection()
+    let doubled = configuration.firstDelay << Int64(min(attempts, 20))
+    let delay = min(doubled, configuration.longestDelay)
+    attempts += 1
+    earliest = now + Int64(min(seconds, 86_400)) * 1000
+    let spread = Int64(Double(delay) * 0.25 * min(max(random, 0), 1))
+    if isNetworkThere { wait(until: max(now + delay - spread, earliest), &effects) } else { state = .waitingForNetwork }
+  }
+
+  private mutating func wait(until time: Int64, _ effects: inout [SyncSessionEffect]) {
+    state = .waiting
+    effects.append(.wake(.retry, at: time, generation: generation))
+  }
+
+  mutating func suspend(_ reason: Suspension, _ effects: inout [SyncSessionEffect]) {
+    if isConnected { effects.append(.disconnect) }
+    forgetConnection()
+    state = .suspended(reason)
+  }
+
+  /// Begins the file anew.
+  mutating func reset(asNewReplica isNew: Bool, _ effects: inout [SyncSessionEffect]) {
+    if isConnected { effects.append(.disconnect) }
+    forgetConnection()
+    state = .resetting
+    effects.append(.reset(asNewReplica: isNew))
+  }
+
+  private mutating func forgetConnection() {
+    generation &+= 1
+    reading &+= 1
+    (bound, pages, queue, local) = (nil, [], [], nil)
+    (isPongDue, isIntegrating, isReading, isUploadPlanned, isRedating) = (false, false, false, false, false)
+    credit = SendCredit()
+    window = ReceiveWindow(size: configuration.windowBytes)
+    (sent, judged, acknowledged, liveSince) = (0, 0, .zero, nil)
+  }
+
+  mutating func ring(_ timer: SyncSessionTimer, _ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]) {
+    switch timer {
+    case .retry: if state == .waiting { begin(max(now, earliest), &effects) }
+    case .upload:
+      isUploadPlanned = false
+      readOutbox(&effects)
+    case .ping:
+      guard isConnected, !isPongDue else { return }
+      pingNumber &+= 1
+      isPongDue = true
+      effects.append(.send(.ping(number: pingNumber, roundTrip: 0)))
+      effects.append(.wake(.pong, at: now + configuration.pongTimeout, generation: generation))
+    case .pong: if isConnected, isPongDue { fail(now, random, &effects) }
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import SyncModel
+import SyncProtocol
+
+// What the server says.
+
+extension SyncSession {
+  mutating func receive(
+    _ message: ServerMessage, _ bytes: Int, _ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]
+  ) {
+    switch (message, state) {
+    case (.welcome(let welcome), .greeting):
+      state = .binding
+      pingSeconds = Int64(min(welcome.pingSeconds, 3600))
+      effects.append(.setServerTime(welcome.serverTime))
+      planPing(now, &effects)
+    case (.bound(SyncSession.number, let bound), .binding): bind(bound, now, &effects)
+    case (.state(SyncSession.number, let page), .fetching(let mode)): take(page, bytes, mode, &effects)
+    case (.changes(SyncSession.number, let entries), .live), (.changes(SyncSession.number, let entries), .fetching):
+      queue.append((entries, bytes))
+      integrateNext(&effects)
+    case (.acknowledged(SyncSession.number, let number), .live), (.acknowledged(SyncSession.number, let number), .fetching):
+      judged = max(judged, number)
+    case (.credit(SyncSession.number, let more), .live), (.credit(SyncSession.number, let more), .fetching):
+      credit.grant(more)
+      readOutbox(&effects)
+    case (.pong(let number), _) where number == pingNumber && isPongDue:
+      isPongDue = false
+      planPing(now, &effects)
+    case (.expiring, _): effects.append(.getToken(isNew: true))
+    case (.goAway(let seconds), _): fail(now, random, retryAfterSeconds: seconds, &effects)
+    case (.error(_, let code, let seconds, let text), _): fault(code, seconds, text, now, random, &effects)
+    case (.authenticated, _), (.marked, _), (.progress, _), (.schema, _), (.unknown, _): break
+    case (.unbound, _): fail(now, random, &effects)
+    default:
+      effects.append(.tell(.outOfOrder, text: "The server sent what does not belong here."))
+      fail(now, random, &effects)
+    }
+  }
+
+  private mutating func planPing(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
+    if pingSeconds > 0 { effects.append(.wake(.ping, at: now + pingSeconds * 1000, generation: generation)) }
+  }
+
+  private mutating func bind(_ bound: Bound, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
+    guard let local else { return }
+    // The server knows changes that this file has not made: it is a copy, or was restored.
+    if bound.judged > local.clientSeq { return reset(asNewReplica: true, &effects) }
+    self.bound = bound
+    credit.grant(bound.credit)
+    (sent, judged) = (bound.judged, bound.judged)
+    acknowledged = local.cursor
+    hasRenewed = false
+    switch bound.mode {
+    case .resume: becomeLive(now, &effects)
+    case .delta, .snapshot: state = .fetching(bound.mode)
+    case .reset: reset(asNewReplica: false, &effects)
+    }
+  }
+
+  private mutating func becomeLive(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
+    state = .live
+    liveSince = now
+    readOutbox(&effects)
+    integrateNext(&effects)
+  }
+
+  // MARK: objects and entries
+
+  private mutating func take(_ page: StatePage, _ bytes: Int, _ mode: Bound.Mode, _ effects: inout [SyncSessionEffect]) {
+    pages.append(page)
+    // Pages are kept until the last is there, so each is dealt with when it comes.
+    settle(bytes, &effects)
+    guard page.isLast, let bound, !isIntegrating else { return }
+    isIntegrating = true
+    effects.append(.take(pages, bound, generation: generation))
+    pages = []
+  }
+
+  private mutating func integrateNext(_ effects: inout [SyncSessionEffect]) {
+    guard state == .live, !isIntegrating, let next = queue.first else { return }
+    isIntegrating = true
+    effects.append(.integrate(next.entries, generation: generation))
+  }
+
+  mutating func integrated(_ standing: LocalStanding, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
+    guard isIntegrating else { return }
+    isIntegrating = false
+    local = standing
+    if case .fetching = state {
+      acknowledge(&effects)
+      return becomeLive(now, &effects)
+    }
+    guard !queue.isEmpty else { return }
+    let done = queue.removeFirst()
+    settle(done.bytes, &effects)
+    acknowledge(&effects)
+    for entry in done.entries {
+      guard case .refusal(let clientSeq, let code, let text, _) = entry.body else { continue }
+      effects.append(.tell(code, text: text))
+      // What was sent behind it was passed over: it comes again, or as void.
+      judged = max(judged, clientSeq)
+      sent = min(sent, clientSeq)
+      isReading = false
+    }
+    readOutbox(&effects)
+    integrateNext(&effects)
+  }
+
+  private mutating func settle(_ bytes: Int, _ effects: inout [SyncSessionEffect]) {
+    if let grant = window.settle(bytes) { effects.append(.send(.credit(session: SyncSession.number, bytes: grant))) }
+  }
+
+  private mutating func acknowledge(_ effects: inout [SyncSessionEffect]) {
+    guard let local, local.cursor >= acknowledged else { return }
+    acknowledged = local.cursor
+    let state = Acknowledgement(cursor: local.cursor, pendingBase: local.pendingBase, refusalSeen: local.refusalSeen)
+    effects.append(.send(.acknowledge(session: SyncSession.number, state)))
+  }
+
+  // MARK: errors
+
+  private mutating func fault(
+    _ code: SyncErrorCode, _ seconds: UInt64, _ text: String, _ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]
+  ) {
+    switch code.reaction {
+    case .reconnect:
+      effects.append(.tell(code, text: text))
+      fail(now, random, retryAfterSeconds: seconds, &effects)
+    case .renewToken: renewToken(now, &effects)
+    case .stop:
+      effects.append(.tell(code, text: text))
+      suspend(.denied(code), &effects)
+    // The refusal itself comes as an entry, with the objects.
+    case .compensate: break
+    case .stopForSchema:
+      effects.append(.tell(code, text: text))
+      suspend(.schema(code), &effects)
+    case .restamp: redate(&effects)
+    case .reset: reset(asNewReplica: [.replicaTaken, .replicaExpired, .replicaForked].contains(code), &effects)
+    case .wait: fail(now, random, retryAfterSeconds: seconds, &effects)
+    }
+  }
+
+  /// Once; a new token that is refused too needs somebody to log in.
+  private mutating func renewToken(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
+    token = nil
+    guard !hasRenewed else { return suspend(.login, &effects) }
+    suspend(.login, &effects)
+    hasRenewed = true
+    state = .gettingToken
+    effects.append(.getToken(isNew: true))
+  }
+}

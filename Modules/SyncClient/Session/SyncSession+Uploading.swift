@@ -1,0 +1,60 @@
+import SyncModel
+import SyncProtocol
+
+// What goes up: writes in their order, each whole, as far as the server has granted bytes.
+
+extension SyncSession {
+  /// Writes that come within a few milliseconds go together.
+  mutating func planUpload(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
+    guard state == .live, !isUploadPlanned, !isReading, !isRedating else { return }
+    isUploadPlanned = true
+    effects.append(.wake(.upload, at: now + configuration.gathering, generation: generation))
+  }
+
+  mutating func readOutbox(_ effects: inout [SyncSessionEffect]) {
+    guard state == .live, !isReading, !isRedating, credit.bytes > 0 else { return }
+    isReading = true
+    reading &+= 1
+    effects.append(.readOutbox(after: sent, bytes: configuration.uploadBytes, reading: reading))
+  }
+
+  mutating func upload(_ entries: [OutboxEntry], _ effects: inout [SyncSessionEffect]) {
+    guard state == .live, isReading else { return }
+    isReading = false
+    var changesets: [Changeset] = []
+    func flush(_ effects: inout [SyncSessionEffect]) {
+      if !changesets.isEmpty { effects.append(.send(.upload(session: SyncSession.number, changesets))) }
+      changesets = []
+    }
+    for entry in entries where entry.clientSeq > sent {
+      switch entry {
+      case .write(let write, let bytes):
+        guard credit.take(bytes) else { return flush(&effects) }
+        changesets += write
+      case .void(let clientSeq, let objects):
+        flush(&effects)
+        effects.append(.send(.void(session: SyncSession.number, clientSeq: clientSeq, objects: objects)))
+      }
+      sent = entry.clientSeq
+    }
+    flush(&effects)
+    if !entries.isEmpty { readOutbox(&effects) }
+  }
+
+  mutating func redate(_ effects: inout [SyncSessionEffect]) {
+    guard state == .live, !isRedating else { return }
+    isRedating = true
+    reading &+= 1
+    isReading = false
+    effects.append(.redate(after: judged))
+  }
+
+  mutating func redated(_ standing: LocalStanding, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
+    guard isRedating else { return }
+    isRedating = false
+    local = standing
+    // What was dated too late was not taken, nor what was sent behind it.
+    sent = judged
+    readOutbox(&effects)
+  }
+}
