@@ -119,6 +119,30 @@ import VivariumTestSupport
     #expect(try Integration.decoded([bytes]).count == 1)
   }
 
+  @Test func `a later link to an earlier incarnation takes a member out of a set`() async throws {
+    let directory = TemporaryDirectory("sync")
+    let replica = try Replica(9, Engine.memory.configuration(directory, "a"))
+    let two = ObjectIdentity("Thing", .int(2))
+    try await replica.integrate([changeset(1, 50, [(one, .create), (two, .create), (two, .delete)])])
+    // The third operation of the changeset above.
+    let deleted = Stamp(time: 50 << 16 + 2, replica: ReplicaID(1))
+    func insert(_ epoch: Stamp, _ time: UInt64) -> Changeset {
+      let set = PathStep(.set("circle"), epoch: .zero)
+      let operations = [
+        SyncModel.Operation(two, epoch: deleted, .create),
+        SyncModel.Operation(one, epoch: .zero, path: [set], .insertMember(.link(LinkTarget(two, epoch: epoch)))),
+      ]
+      return Changeset(clientSeq: time, baseSeq: .zero, first: Stamp(time: time << 16, replica: ReplicaID(1)), operations: operations)
+    }
+    try await replica.integrate([insert(deleted, 60)])
+    replica.store.refresh()
+    let thing = try #require(replica.store.object(Thing.self, forPrimaryKey: 1))
+    #expect(thing.circle.count == 1)
+    try await replica.integrate([insert(.zero, 70)])
+    replica.store.refresh()
+    #expect(thing.circle.isEmpty)
+  }
+
   @Test func `a link leads somewhere once its target has come`() async throws {
     let directory = TemporaryDirectory("sync")
     let replica = try Replica(9, Engine.memory.configuration(directory, "a"))

@@ -5,7 +5,8 @@ import StoreValues
 /// never know more or less than the objects.
 ///
 /// Called once a write that changed something, after all that follows from its changes (orphans, derived properties) is done and before
-/// the engine commits. Nil for files that nobody keeps books on: then a commit pays one test.
+/// the engine commits. Nil for files that nobody keeps books on: then an edit
+/// and a commit pay a test each.
 package protocol CommitCompanion: Sendable {
   /// - Parameters:
   ///   - write: still open. Changes made in it are in the record of the commit; side entries are in none.

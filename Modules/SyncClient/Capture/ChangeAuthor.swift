@@ -25,7 +25,7 @@ struct ChangeAuthor {
   private(set) var inserted: [TableID: KeyRuns] = [:]
   /// The incarnations that the write ended, and the objects that it made.
   private(set) var ended: [ObjectIdentity: EpochGuard] = [:]
-  private(set) var created: [ObjectIdentity] = []
+  private(set) var created: Set<ObjectIdentity> = []
   /// The edits of lists, by owner.
   private(set) var edits: [CommitNotes.Place: [ListChange.Edit]] = [:]
   /// What happened in sets and maps, by owner.
@@ -138,7 +138,7 @@ struct ChangeAuthor {
         remedy: "Give every object of a replicated type a primary key that is not nil.")
     }
     try make(object, [], .create)
-    created.append(object)
+    created.insert(object)
     return object
   }
 

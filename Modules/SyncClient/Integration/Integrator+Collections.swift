@@ -47,7 +47,10 @@ extension Integrator {
   mutating func insertMember(_ cell: CellValue, in object: ObjectIdentity, _ path: [PathStep.Place]) throws(StorageError) {
     guard let set = try collection(object, path) else { return }
     if set.column.schema.valueType == .mixed, cell.holdsLinks { return try reconcile(set, members(of: object, path)) }
-    guard let value = try shown(cell, set.column) else { return }
+    guard let value = try shown(cell, set.column) else {
+      // It may stand in the place of a link to the same object's later incarnation, which was shown.
+      return try reconcile(set, members(of: object, path))
+    }
     if try write.insert(member: value, into: set.id, set.owner) { return }
     // The same member in another form: 1 and 1.0.
     guard let position = try write.transaction.position(of: value, in: set.id, set.owner),
