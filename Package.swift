@@ -183,8 +183,8 @@ let targets: [Target] = [
   Room.tests(
     "SyncClientTests",
     [
-      "ChangeTracker", "StorageInterface", "StorageLMDB", "StoreValues", "SyncClient", "SyncModel", "SyncProtocol", "SyncSimulation",
-      "Vivarium", "VivariumTestSupport",
+      "ChangeTracker", "StorageInterface", "StorageLMDB", "StoreValues", "SyncClient", "SyncModel", "SyncProtocol", "SyncServer",
+      "SyncSimulation", "Vivarium", "VivariumTestSupport",
     ]),
   Room.tests(
     "NotificationsTests",

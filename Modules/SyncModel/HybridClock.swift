@@ -38,6 +38,9 @@ public struct HybridClock: Hashable, Sendable {
     return Stamp(time: first, replica: replica)
   }
 
+  /// Forgets what it has stamped, for a replica whose own stamps are all given up. What it is to stay behind of is to be received again.
+  public mutating func rewind() { last = 0 }
+
   /// Takes note of an operation that is integrated: all that this replica does from now on is later.
   public mutating func receive(_ stamp: Stamp) { last = max(last, stamp.time) }
 

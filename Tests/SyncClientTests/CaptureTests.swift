@@ -22,7 +22,7 @@ import VivariumTestSupport
       }
       // All of it, done again by somebody else, gives the same objects.
       let other = try SimulatedReplica(2, engine.configuration(directory, "b"), time: SimulatedTime())
-      let made = try await replica.look().pending.all.map(\.changeset)
+      let made = try await replica.look().bearing.pending.all.map(\.changeset)
       try await other.store.integrate { write in
         var changes = try RemoteChanges(write)
         for (index, changeset) in made.enumerated() {
@@ -46,10 +46,10 @@ import VivariumTestSupport
     let directory = TemporaryDirectory("capture")
     let replica = try SimulatedReplica(1, Engine.memory.configuration(directory, "a"), time: SimulatedTime())
     try replica.store.write { try prepare(try replica.store) }
-    let before = try await replica.look().pending.all.count
+    let before = try await replica.look().bearing.pending.all.count
     try replica.store.write { try body(try replica.store) }
     try await replica.check()
-    let waiting = try await replica.look().pending.all.map(\.changeset)
+    let waiting = try await replica.look().bearing.pending.all.map(\.changeset)
     #expect(waiting.count <= before + 1)
     return waiting.dropFirst(before).flatMap { $0.operations.map(\.action) }
   }
@@ -170,7 +170,7 @@ import VivariumTestSupport
     try merging.store.write { try one(try merging.store).n = 1 }
     let picture = try await merging.check().file
     #expect(picture.objects.count == 2)
-    let operations = try await merging.look().pending.all.flatMap(\.changeset.operations)
+    let operations = try await merging.look().bearing.pending.all.flatMap(\.changeset.operations)
     #expect(operations.contains { $0.action == .set("x", .string("old"), isDefault: true) })
   }
 }

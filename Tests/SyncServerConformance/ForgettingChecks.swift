@@ -46,15 +46,23 @@ let forgettingChecks: [ServerStoreCheck] = [
     try await bench.bindBoth()
     for number in 1...4 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }
     let before = try await bench.bind(Bench.bob)
-    try bench.expect(before.mode(cursor: Seq(1), history: before.history), .resume)
+    try bench.expect(before.mode(cursor: Seq(1), history: before.history, pendingBase: Seq(1)), .resume)
     try await bench.stores.truncateLog(Bench.path, through: Seq(3))
     try await bench.expectError(.logTruncated) { _ = try await bench.changes(Bench.bob, after: Seq(2)) }
     try bench.expect(await bench.changes(Bench.bob, after: Seq(3)).entries.map(\.seq), [Seq(4)])
     let standing = try await bench.bind(Bench.bob)
-    try bench.expect(standing.mode(cursor: Seq(1), history: standing.history), .delta)
-    try bench.expect(standing.mode(cursor: Seq(9), history: standing.history), .reset)
-    try bench.expect(standing.mode(cursor: Seq(3), history: [1]), .reset)
-    try bench.expect(standing.mode(cursor: .zero, history: []), .snapshot)
+    try bench.expect(standing.mode(cursor: Seq(1), history: standing.history, pendingBase: Seq(1)), .delta)
+    try bench.expect(standing.mode(cursor: Seq(9), history: standing.history, pendingBase: Seq(9)), .reset)
+    try bench.expect(standing.mode(cursor: Seq(3), history: [1], pendingBase: Seq(3)), .reset)
+    try bench.expect(standing.mode(cursor: .zero, history: [], pendingBase: .zero), .snapshot)
     try bench.expect(await bench.head(), Seq(4))
+  },
+  ServerStoreCheck("whoSaidThatItWasFurtherWasRestored") { bench in
+    try await bench.bindBoth()
+    for number in 1...4 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }
+    try await bench.acknowledge(Bench.bob, 3, pending: 2)
+    let standing = try await bench.bind(Bench.bob)
+    try bench.expect(standing.mode(cursor: Seq(3), history: standing.history, pendingBase: Seq(2)), .resume)
+    try bench.expect(standing.mode(cursor: Seq(3), history: standing.history, pendingBase: Seq(1)), .reset)
   },
 ]

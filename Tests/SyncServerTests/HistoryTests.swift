@@ -84,7 +84,8 @@ import VivariumTestSupport
   ) async throws {
     guard replica.history.isEmpty else { return }
     let standing = try await stores.bind(path, replica.id, secret: [1], user: "ann", at: time)
-    let mode = standing.mode(cursor: replica.cursor, history: replica.history)
+    let mode = standing.mode(
+      cursor: replica.cursor, history: replica.history, pendingBase: replica.acknowledgement.pendingBase)
     replica.history = standing.history
     if mode == .snapshot { try await takePages(&replica, stores, path, standing, isAll: true) }
   }
@@ -94,7 +95,8 @@ import VivariumTestSupport
   ) async throws {
     try await bindIfNew(&replica, stores, path, at: time)
     let standing = try await stores.bind(path, replica.id, secret: [1], user: "ann", at: time)
-    switch standing.mode(cursor: replica.cursor, history: replica.history) {
+    switch standing.mode(
+      cursor: replica.cursor, history: replica.history, pendingBase: replica.acknowledgement.pendingBase) {
     case .resume:
       let page = try await stores.changes(path, for: replica.id, after: replica.cursor, limitBytes: limitBytes)
       for entry in page.entries { replica.integrate(entry) }

@@ -50,4 +50,12 @@ public enum Engine: String, CaseIterable, Sendable {
     configuration.durability = .relaxed
     return configuration
   }
+
+  /// Copies the file of a store that is closed; returns the copy's name.
+  func copy(_ directory: TemporaryDirectory, _ name: String, _ copy: String) throws -> String {
+    for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: directory.file(name + suffix).path) {
+      try FileManager.default.copyItem(atPath: directory.file(name + suffix).path, toPath: directory.file(copy + suffix).path)
+    }
+    return copy
+  }
 }

@@ -33,32 +33,55 @@ final class SimulatedTime: Sendable {
   func pass(_ milliseconds: Int64) { time.withLock { $0 += milliseconds } }
 }
 
+/// The clock of a device, which may be wrong.
+final class SimulatedClock: Sendable {
+  private let time: SimulatedTime
+  private let state: Mutex<Int64>
+
+  init(_ time: SimulatedTime, ahead: Int64) {
+    self.time = time
+    state = Mutex(ahead)
+  }
+
+  /// Milliseconds.
+  var ahead: Int64 { state.withLock { $0 } }
+  func setAhead(_ ahead: Int64) { state.withLock { $0 = ahead } }
+  func now() -> Int64 { time.now() + ahead }
+}
+
 /// A replicated store that is edited through the public interface, and what its session with a server would do.
 @MainActor final class SimulatedReplica {
-  let id: ReplicaID
+  /// Who it is: another one after it was copied, or was away for too long.
+  private(set) var id: ReplicaID
+  /// The last number that it had.
+  private var last: UInt64
   private var opened: Store?
-  private let configuration: Store.Configuration
-  private let time: SimulatedTime
-  /// Milliseconds that the device's clock is ahead.
-  let skew: Int64
+  private var configuration: Store.Configuration
+  let time: SimulatedTime
+  /// The device's clock.
+  private let clock: SimulatedClock
   /// A rule that it breaks.
   let fault: PlantedFault?
   private(set) var cursor = Seq.zero
   /// The highest entry that is in any object that came in a page.
-  private(set) var highest = Seq.zero
+  var highest = Seq.zero
+  /// Whether the server's history is the one that the file follows, as it knows itself.
+  var isBound = false
 
   init(
     _ id: UInt64, _ given: Store.Configuration, time: SimulatedTime, skew: Int64 = 0, fault: PlantedFault? = nil,
     existing: SyncConfiguration.ExistingObjects = .refuse
   ) throws {
     self.id = ReplicaID(id)
+    last = id
     self.time = time
-    self.skew = skew
+    let clock = SimulatedClock(time, ahead: skew)
+    self.clock = clock
     self.fault = fault
     var configuration = given
     var sync = SyncConfiguration(existing: existing)
     sync.replica = self.id
-    sync.wallClock = { time.now() + skew }
+    sync.wallClock = { clock.now() }
     configuration.replicate(sync)
     self.configuration = configuration
     opened = try Store(configuration)
@@ -77,7 +100,46 @@ final class SimulatedTime: Sendable {
     opened = try Store(configuration)
   }
 
+  /// Milliseconds that the device's clock is ahead.
+  var skew: Int64 { clock.ahead }
+
+  func setClock(ahead: Int64) { clock.setAhead(ahead) }
+
+  /// Does something while the file is closed, and opens what it gives.
+  func reopen(_ body: () throws -> Store.Configuration?) async throws {
+    opened = nil
+    if let other = try body() {
+      (configuration.backend, isBound, cursor, highest) = (other.backend, false, .zero, .zero)
+    }
+    opened = try Store(configuration)
+    // A file that was restored may be who it was once.
+    id = try await reading { sides in try ReplicaStanding.read(sides)?.replica } ?? id
+  }
+
+  /// It is somebody else from now on.
+  func rename() -> ReplicaID {
+    last += 100
+    id = ReplicaID(last)
+    return id
+  }
+
+  /// What came before counts no more.
+  func forget() { (cursor, highest, isBound) = (.zero, .zero, false) }
+
   // MARK: looking
+
+  /// How far a file is.
+  struct Bearing: Sendable {
+    let pending: PendingChangesets
+    let cursor: Seq
+    let standing: ReplicaStanding?
+
+    init(_ sides: any SideWriting) throws {
+      pending = try Outbox.pending(sides)
+      cursor = try SyncCursor.read(sides)
+      standing = try ReplicaStanding.read(sides)
+    }
+  }
 
   /// What a file is at one moment.
   struct Look: Sendable {
@@ -85,18 +147,24 @@ final class SimulatedTime: Sendable {
     let file: Picture
     /// What the merge state shows.
     let merged: Picture
-    let pending: PendingChangesets
-    let cursor: Seq
-    let standing: ReplicaStanding?
+    let bearing: Bearing
   }
+
+  func reading<T: Sendable>(_ body: @escaping @Sendable (any SideWriting) throws -> T) async throws -> T {
+    try await store.integrate { write in
+      guard let sides = write.transaction.sideWriting else { throw Divergence("no side entries") }
+      return try body(sides)
+    }
+  }
+
+  func bearing() async throws -> Bearing { try await reading { sides in try Bearing(sides) } }
 
   func look() async throws -> Look {
     let id = id
-    return try await store.integrate { write in
-      guard let sides = write.transaction.sideWriting else { throw Divergence("no side entries") }
+    return try await reading { sides in
+      let own = try ReplicaStanding.read(sides)?.replica ?? id
       return Look(
-        file: try Picture(sides, own: id), merged: Picture(try FileState(sides).copied()), pending: try Outbox.pending(sides),
-        cursor: try SyncCursor.read(sides), standing: try ReplicaStanding.read(sides))
+        file: try Picture(sides, own: own), merged: Picture(try FileState(sides).copied()), bearing: try Bearing(sides))
     }
   }
 
@@ -104,92 +172,8 @@ final class SimulatedTime: Sendable {
   @discardableResult func check(_ what: String = "") async throws -> Look {
     let look = try await look()
     if look.file != look.merged { throw Divergence("\(what), replica \(id): \(look.file.difference(from: look.merged))") }
-    if look.cursor < cursor { throw Divergence("\(what), replica \(id): the cursor went back") }
-    cursor = look.cursor
+    if look.bearing.cursor < cursor { throw Divergence("\(what), replica \(id): the cursor went back") }
+    cursor = look.bearing.cursor
     return look
-  }
-
-  // MARK: what a session does
-
-  /// Says that it is there, and learns how far the server is.
-  private func bind(_ server: MemoryServerStore, _ path: StorePath) async throws -> Standing {
-    try await server.bind(path, id, secret: [UInt8(truncatingIfNeeded: id.rawValue)], user: "ann", at: time.now())
-  }
-
-  /// Gets from where it is towards the head of the log.
-  ///
-  /// - Parameters:
-  ///   - limitBytes: of a message.
-  ///   - isLost: whether the answer gets lost on the way.
-  ///   - between: what happens while objects are on their way.
-  func download(
-    _ server: MemoryServerStore, _ path: StorePath, limitBytes: Int, isLost: Bool, between: () async throws -> Void = {}
-  ) async throws -> Bound.Mode {
-    let standing = try await bind(server, path)
-    let look = try await look()
-    let history = look.standing?.history ?? []
-    let mode = standing.mode(cursor: look.cursor, history: history)
-    let (offset, fault) = (-skew, fault)
-    let isStill = fault == .clockStandsStill
-    switch mode {
-    case .resume:
-      let page = try await server.changes(path, for: id, after: look.cursor, limitBytes: limitBytes)
-      if isLost { return mode }
-      try await store.integrate { write in
-        var changes = try RemoteChanges(write)
-        changes.standing.history = standing.history
-        changes.standing.clock.offset = offset
-        let clock = changes.standing.clock
-        for entry in page.entries { if let entry = fault.map({ $0.entry(entry) }) ?? entry { try changes.take(entry) } }
-        if isStill { changes.standing.clock = clock }
-        try changes.finish(at: page.cursor)
-      }
-    case .delta, .snapshot:
-      var pages: [StatePage] = []
-      let start = mode == .snapshot ? .zero : look.cursor
-      repeat {
-        let last = pages.last?.objects.last?.identity
-        pages.append(try await server.objects(path, changedAfter: start, behind: last, limitBytes: limitBytes))
-        try await between()
-      } while pages.last?.isLast == false
-      if isLost { return mode }
-      for page in pages { for object in page.objects { highest = max(highest, object.state.record.lastSeq) } }
-      let bound = Bound(
-        mode: mode, rights: [.read, .write], history: standing.history, head: standing.head, stable: standing.stable,
-        judged: standing.judged, judgedStamp: standing.judgedStamp, refusal: standing.refusal, refused: standing.refused, schemaHash: 0,
-        credit: 0)
-      let taken = pages.map { page in fault?.page(page) ?? page }
-      try await store.integrate { write in
-        var changes = try RemoteChanges(write)
-        changes.standing.history = standing.history
-        changes.standing.clock.offset = offset
-        try changes.take(taken, bound, isAll: mode == .snapshot)
-        try changes.finish()
-      }
-    case .reset: throw Divergence("replica \(id) was told to begin anew")
-    }
-    try store.refresh()
-    try await acknowledge(server, path)
-    return mode
-  }
-
-  /// Says how far it is.
-  func acknowledge(_ server: MemoryServerStore, _ path: StorePath) async throws {
-    let look = try await look()
-    let state = Acknowledgement(
-      cursor: look.cursor, pendingBase: look.pending.baseSeq(integrated: look.cursor),
-      refusalSeen: look.standing?.refusalSeen ?? .zero)
-    try await server.acknowledge(path, id, state, at: time.now())
-  }
-
-  /// What goes up: voids for what must not come.
-  func uploads() async throws -> (uploads: [Upload], refusalSeen: Seq) {
-    let look = try await look()
-    let uploads = look.pending.all.map { pending -> Upload in
-      let changeset = pending.changeset
-      if !pending.isVoid { return .changeset(changeset) }
-      return .void(clientSeq: changeset.clientSeq, objects: changeset.objects.sorted())
-    }
-    return (uploads, fault == .refusalsUnreported ? .zero : look.standing?.refusalSeen ?? .zero)
   }
 }

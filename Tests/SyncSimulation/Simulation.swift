@@ -6,8 +6,8 @@ import SyncServer
 import Vivarium
 import VivariumTestSupport
 
-/// Replicas on real stores that edit, upload, resend, lose messages, are refused, fall behind the log, restart and come back, with a
-/// server in memory: one thread, one seed, the same every time.
+/// Replicas on real stores that edit, upload, resend, lose messages, are refused, fall behind the log, restart, are restored from back-ups
+/// and come back, with a server in memory, which is restored too: one thread, one seed, the same every time.
 ///
 /// After every step of interest it is checked that
 /// - the merge state of a file shows what the file does, which people wrote through the public interface;
@@ -44,6 +44,10 @@ import VivariumTestSupport
     public var snapshots = 0
     public var purges = 0
     public var restarts = 0
+    /// Replicas that began anew, as their clock had been wrong.
+    public var resets = 0
+    public var serverRestores = 0
+    public var fileRestores = 0
     public var events = 0
     public var comparisons = 0
 
@@ -62,6 +66,9 @@ import VivariumTestSupport
       sum.snapshots += b.snapshots
       sum.purges += b.purges
       sum.restarts += b.restarts
+      sum.resets += b.resets
+      sum.serverRestores += b.serverRestores
+      sum.fileRestores += b.fileRestores
       sum.events += b.events
       sum.comparisons += b.comparisons
       return sum

@@ -34,8 +34,8 @@ import SyncSimulation
         """
         \(engine.rawValue): \(seeds) seeds, \(total.writes) writes, \(total.operations) operations, \(total.uploads) uploads \
         (\(total.repeats) repeated), \(total.refusals) refusals and \(total.voids) voids, \(total.deltas) deltas, \
-        \(total.snapshots) snapshots, \(total.purges) purges, \(total.restarts) restarts, \(total.events) events, \
-        \(total.comparisons) comparisons
+        \(total.snapshots) snapshots, \(total.purges) purges, \(total.restarts) restarts, \(total.resets) dated anew, \
+        \(total.serverRestores) servers and \(total.fileRestores) files restored, \(total.events) events, \(total.comparisons) comparisons
         """)
     }
     say("divergent \(divergent)")

@@ -59,7 +59,8 @@ extension ChangeAuthor {
       if node?.isMade == true { try make(object, path, .remove) }
       return
     }
-    if node?.isMade == true, isMadeNow(place.column, key) { try make(object, path, .remove) }
+    // What others wrote into one that never came about is not to come to light in this one.
+    if let node, node.isMade ? isMadeNow(place.column, key) : !node.contents.isEmpty { try make(object, path, .remove) }
     try part(place.column, key, object, path)
   }
 

@@ -137,6 +137,7 @@ struct ChangeAuthor {
         .schemaMismatch, .transaction, "An object of '\(table.name)' has no primary key that replicas could know it by.",
         remedy: "Give every object of a replicated type a primary key that is not nil.")
     }
+    if let before = try state.record(of: object), !before.isAlive, !before.node.contents.isEmpty { try make(object, [], .delete) }
     try make(object, [], .create)
     created.insert(object)
     return object
@@ -156,9 +157,7 @@ struct ChangeAuthor {
 
   /// The stamp that the next operation has.
   mutating func stamp() throws(StorageError) -> Stamp {
-    do throws(ClockError) { return try standing.clock.next(wall: wall) } catch {
-      throw StorageError(.syncRequired, .transaction, error.message, remedy: error.remedy)
-    }
+    do throws(ClockError) { return try standing.clock.next(wall: wall) } catch { throw StorageError(error) }
   }
 
   mutating func make(_ object: ObjectIdentity, _ path: [PathStep.Place], _ action: SyncModel.Operation.Action) throws(StorageError) {

@@ -15,9 +15,9 @@ import SyncProtocol
 ///
 /// When anything throws, the write is to be ended: nothing of it is done then. For one write; confined to its owner.
 package struct RemoteChanges {
-  private let sides: any SideWriting
-  private let state: FileState
-  private var integrator: Integrator<FileState>
+  let sides: any SideWriting
+  let state: FileState
+  var integrator: Integrator<FileState>
   /// Who the file is, as it is stored by `finish`.
   package var standing: ReplicaStanding
 
@@ -32,7 +32,7 @@ package struct RemoteChanges {
   }
 
   /// Up to where the log is integrated.
-  package private(set) var cursor: Seq
+  package internal(set) var cursor: Seq
 
   /// Takes in the entry after the last one. One that was taken in before changes nothing.
   package mutating func take(_ entry: LogEntry) throws(StorageError) {
@@ -70,7 +70,8 @@ package struct RemoteChanges {
   /// - Parameters:
   ///   - bound: how far the server is with this replica.
   ///   - isAll: whether an object that is in no page is gone.
-  package mutating func take(_ pages: [StatePage], _ bound: Bound, isAll: Bool) throws(StorageError) {
+  ///   - wall: milliseconds since 1970, for what is done again after `beginAnew`.
+  package mutating func take(_ pages: [StatePage], _ bound: Bound, isAll: Bool, wall: Int64) throws(StorageError) {
     guard let first = pages.first, let last = pages.last else { return }
     var states: [ObjectIdentity: ObjectState?] = [:]
     if isAll { for object in try state.knownObjects() { states.updateValue(nil, forKey: object) } }
@@ -82,9 +83,13 @@ package struct RemoteChanges {
     } else {
       try integrator.purge(Purge(stable: last.stable, floor: last.floor))
     }
-    try updatePending(taking: states) { pending in
-      pending.refuse(Set(bound.refused))
-      pending.settle(upTo: bound.judged)
+    if standing.isAnew, isAll {
+      try recover(over: &states, first.asOf, last, bound, wall: wall)
+    } else {
+      try updatePending(taking: states) { pending in
+        pending.refuse(Set(bound.refused))
+        pending.settle(upTo: bound.judged)
+      }
     }
     // All that is done from now on is later than what was seen.
     standing.clock.receive(last.latest)
@@ -118,4 +123,8 @@ extension StorageError {
     StorageError(
       .syncRequired, .transaction, "The engine cannot keep what replication needs.", remedy: "Use one with the power 'SideWriting'.")
   }
+}
+
+extension StorageError {
+  init(_ error: ClockError) { self.init(.syncRequired, .transaction, error.message, remedy: error.remedy) }
 }

@@ -123,7 +123,7 @@ extension SyncSession {
     generation &+= 1
     reading &+= 1
     (bound, pages, queue, local) = (nil, [], [], nil)
-    (isPongDue, isIntegrating, isReading, isUploadPlanned, isRedating) = (false, false, false, false, false)
+    (isPongDue, isIntegrating, isReading, isUploadPlanned) = (false, false, false, false)
     credit = SendCredit()
     window = ReceiveWindow(size: configuration.windowBytes)
     (sent, judged, acknowledged, liveSince) = (0, 0, .zero, nil)

@@ -43,8 +43,7 @@ extension SyncSession {
 
   private mutating func bind(_ bound: Bound, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
     guard let local else { return }
-    // The server knows changes that this file has not made: it is a copy, or was restored.
-    if bound.judged > local.clientSeq { return reset(asNewReplica: true, &effects) }
+    if local.isForked(judged: bound.judged, stamp: bound.judgedStamp) { return reset(asNewReplica: true, &effects) }
     self.bound = bound
     credit.grant(bound.credit)
     (sent, judged) = (bound.judged, bound.judged)
@@ -135,7 +134,8 @@ extension SyncSession {
     case .stopForSchema:
       effects.append(.tell(code, text: text))
       suspend(.schema(code), &effects)
-    case .restamp: redate(&effects)
+    // What waits is dated anew by the server's clock, on top of what there is.
+    case .restamp: reset(asNewReplica: false, &effects)
     case .reset: reset(asNewReplica: [.replicaTaken, .replicaExpired, .replicaForked].contains(code), &effects)
     case .wait: fail(now, random, retryAfterSeconds: seconds, &effects)
     }

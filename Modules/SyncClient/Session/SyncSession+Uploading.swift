@@ -6,13 +6,13 @@ import SyncProtocol
 extension SyncSession {
   /// Writes that come within a few milliseconds go together.
   mutating func planUpload(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
-    guard state == .live, !isUploadPlanned, !isReading, !isRedating else { return }
+    guard state == .live, !isUploadPlanned, !isReading else { return }
     isUploadPlanned = true
     effects.append(.wake(.upload, at: now + configuration.gathering, generation: generation))
   }
 
   mutating func readOutbox(_ effects: inout [SyncSessionEffect]) {
-    guard state == .live, !isReading, !isRedating, credit.bytes > 0 else { return }
+    guard state == .live, !isReading, credit.bytes > 0 else { return }
     isReading = true
     reading &+= 1
     effects.append(.readOutbox(after: sent, bytes: configuration.uploadBytes, reading: reading))
@@ -39,22 +39,5 @@ extension SyncSession {
     }
     flush(&effects)
     if !entries.isEmpty { readOutbox(&effects) }
-  }
-
-  mutating func redate(_ effects: inout [SyncSessionEffect]) {
-    guard state == .live, !isRedating else { return }
-    isRedating = true
-    reading &+= 1
-    isReading = false
-    effects.append(.redate(after: judged))
-  }
-
-  mutating func redated(_ standing: LocalStanding, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
-    guard isRedating else { return }
-    isRedating = false
-    local = standing
-    // What was dated too late was not taken, nor what was sent behind it.
-    sent = judged
-    readOutbox(&effects)
   }
 }

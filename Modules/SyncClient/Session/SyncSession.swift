@@ -84,8 +84,6 @@ package struct SyncSession: Sendable {
   package internal(set) var reading: UInt64 = 0
   var isReading = false
   var isUploadPlanned = false
-  /// Whether what waits is dated anew; until then nothing is sent.
-  var isRedating = false
   /// The cursor that was acknowledged last.
   var acknowledged = Seq.zero
 
@@ -126,7 +124,6 @@ package struct SyncSession: Sendable {
     case .written: planUpload(now, &effects)
     case .outbox(let entries, let reading): if reading == self.reading { upload(entries, &effects) }
     case .integrated(let standing, let generation): if generation == self.generation { integrated(standing, now, &effects) }
-    case .redated(let standing): redated(standing, now, &effects)
     case .failedLocally: if isConnected { fail(now, random, &effects) }
     }
     if state != before { effects.append(.report(state)) }

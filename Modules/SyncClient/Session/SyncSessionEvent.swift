@@ -1,31 +1,6 @@
 import SyncModel
 import SyncProtocol
 
-/// What a file says of itself when it binds and after each integration; only what is durable.
-package struct LocalStanding: Hashable, Sendable {
-  package var replica: ReplicaID
-  /// 16 bytes that only this replica knows.
-  package var secret: [UInt8]
-  /// The last entry that is integrated.
-  package var cursor: Seq
-  /// Which history the cursor is of; none for a file that has not joined.
-  package var history: [UInt8]
-  package var refusalSeen: Seq
-  /// The base of the oldest changeset that waits; the cursor where none does.
-  package var pendingBase: Seq
-  package var schemaHash: UInt64
-  /// The last changeset that the file has made.
-  package var clientSeq: UInt64
-
-  package init(
-    replica: ReplicaID, secret: [UInt8], cursor: Seq = .zero, history: [UInt8] = [], refusalSeen: Seq = .zero, pendingBase: Seq = .zero,
-    schemaHash: UInt64 = 0, clientSeq: UInt64 = 0
-  ) {
-    (self.replica, self.secret, self.cursor, self.history) = (replica, secret, cursor, history)
-    (self.refusalSeen, self.pendingBase, self.schemaHash, self.clientSeq) = (refusalSeen, pendingBase, schemaHash, clientSeq)
-  }
-}
-
 /// The changesets of one write that wait, or one that is void.
 package enum OutboxEntry: Hashable, Sendable {
   /// All changesets of the write, with their bytes: they go together.
@@ -64,8 +39,6 @@ package enum SyncSessionEvent: Sendable {
   case outbox([OutboxEntry], reading: UInt64)
   /// The answer to `.integrate` and `.take`: it is in the file, durably.
   case integrated(LocalStanding, generation: UInt64)
-  /// The answer to `.redate`.
-  case redated(LocalStanding)
   /// The file could not be read or written.
   case failedLocally
 }
@@ -96,9 +69,8 @@ package enum SyncSessionEffect: Hashable, Sendable {
   case take([StatePage], Bound, generation: UInt64)
   /// The server's clock, in milliseconds since 1970: what is stamped from now on goes by it.
   case setServerTime(UInt64)
-  /// Date what waits after a number anew. What comes before is in the log with the stamps that it has, or refused.
-  case redate(after: UInt64)
-  /// Begin anew: with the server's state, and what waits as new changes; as another replica where this one's number is spent.
+  /// Begin anew (`RemoteChanges.beginAnew`): with the server's state, and what waits as new changes; as another replica where this one's
+  /// number is spent.
   case reset(asNewReplica: Bool)
   /// The server wants the app to know: a refused write, a fault of the protocol.
   case tell(SyncErrorCode, text: String)

@@ -14,10 +14,13 @@ package enum Outbox {
   private static func key(_ clientSeq: UInt64) -> [UInt8] { [space] + SideName.bigEndian(clientSeq) }
 
   /// Puts what one write did. Gives its changesets the numbers after `standing.clientSeq`, which moves on.
-  static func put(
+  ///
+  /// - Returns: the changesets.
+  @discardableResult static func put(
     _ operations: [SyncModel.Operation], first: Stamp, base: Seq, schemaHash: UInt64, _ standing: inout ReplicaStanding,
     _ sides: any SideWriting
-  ) throws(StorageError) {
+  ) throws(StorageError) -> [Changeset] {
+    var all: [Changeset] = []
     var rest: [(range: Range<Int>, isContinued: Bool)] = [(operations.indices, false)]
     while let part = rest.popLast() {
       let changeset = Changeset(
@@ -32,7 +35,9 @@ package enum Outbox {
       }
       standing.clientSeq += 1
       try sides.setSide(key(standing.clientSeq), [0] + bytes)
+      all.append(changeset)
     }
+    return all
   }
 
   /// What waits, the oldest first.

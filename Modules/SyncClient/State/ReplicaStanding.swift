@@ -13,6 +13,8 @@ package struct ReplicaStanding: Hashable, Sendable {
   package var refusalSeen: Seq
   /// 16 bytes that name the history of the store which the file follows; none before it has joined.
   package var history: [UInt8]
+  /// Whether the file is to take all objects from the server, whatever it has, and do what waits again on top of them.
+  package var isAnew = false
 
   /// Whose changes they are.
   package var replica: ReplicaID { clock.replica }
@@ -24,6 +26,14 @@ package struct ReplicaStanding: Hashable, Sendable {
     elements = 0
     refusalSeen = .zero
     history = []
+  }
+
+  /// Of the same file as another replica, which has sent nothing yet. Numbers of elements go on.
+  func renamed(_ replica: ReplicaID) -> ReplicaStanding {
+    var new = ReplicaStanding(replica: replica)
+    new.clock = HybridClock(replica: replica, last: clock.last, offset: clock.offset)
+    (new.clientSeq, new.elements) = (clientSeq, elements)
+    return new
   }
 
   /// Of a new replica: the number is drawn, below those of event handlers.
@@ -46,6 +56,7 @@ package struct ReplicaStanding: Hashable, Sendable {
       standing.elements = try reader.fixed(UInt64.self)
       standing.refusalSeen = Seq(try reader.fixed(UInt64.self))
       standing.history = Array(try reader.content())
+      standing.isAnew = try reader.fixed(UInt8.self) != 0
       try reader.end()
       return standing
     }
@@ -61,6 +72,7 @@ package struct ReplicaStanding: Hashable, Sendable {
     writer.put(fixed: elements)
     writer.put(fixed: refusalSeen.rawValue)
     writer.put(history)
+    writer.put(fixed: UInt8(isAnew ? 1 : 0))
     try sides.setSide(ReplicaStanding.key, writer.bytes)
   }
 }

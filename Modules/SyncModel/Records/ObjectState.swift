@@ -79,7 +79,8 @@ extension Merge {
       }
     }
     var effects: [Effect] = []
-    for object in states.keys {
+    // In one order everywhere: what is shown first gets the first keys of a file.
+    for object in states.keys.sorted() {
       let isAlive = try state.record(of: object)?.isAlive ?? false
       if !isAlive, !wereAlive.contains(object) { continue }
       effects.append(Effect(object: object, path: [], change: isAlive ? .replaced : .deleted))

@@ -20,7 +20,7 @@ public actor MemoryServerStore: SyncServerStore {
 
   public func makeStore(_ path: StorePath) throws(ServerStoreError) {
     guard logs[path] == nil else { throw ServerStoreError(.storeExists, "There is a store at \(path) already.") }
-    logs[path] = StoreLog(history: (0..<16).map { _ in UInt8(truncatingIfNeeded: random.next() as UInt64) })
+    logs[path] = StoreLog(history: newHistory())
   }
 
   public func stores() -> [StorePath] { logs.keys.sorted() }
@@ -89,6 +89,25 @@ public actor MemoryServerStore: SyncServerStore {
     continuation.onTermination = { _ in Task { await self.forget(number) } }
     return stream
   }
+
+  /// What a store is now, to be brought back by `restore`. O(1).
+  public struct BackUp: Sendable {
+    fileprivate let log: StoreLog
+  }
+
+  /// Keeps what a store is.
+  public func backUp(_ path: StorePath) throws(ServerStoreError) -> BackUp { BackUp(log: try log(path)) }
+
+  /// Makes a store what it was. It has another history from then on, so that every replica begins anew: what was taken in since is gone.
+  public func restore(_ path: StorePath, _ backUp: BackUp) throws(ServerStoreError) {
+    _ = try log(path)
+    var log = backUp.log
+    log.history = newHistory()
+    logs[path] = log
+    for listener in listeners.values { listener.yield(path) }
+  }
+
+  private func newHistory() -> [UInt8] { (0..<16).map { _ in UInt8(truncatingIfNeeded: random.next() as UInt64) } }
 
   private func forget(_ listener: UInt64) { listeners[listener] = nil }
 

@@ -40,7 +40,7 @@ struct StoreLog: Sendable {
     var leaseEnd: Int64 = .min
   }
 
-  let history: [UInt8]
+  var history: [UInt8]
   var state = MemoryState()
   /// The entries after `logStart`.
   var log: [Entry] = []
@@ -80,7 +80,7 @@ struct StoreLog: Sendable {
     return Standing(
       judged: replica.gate.answered, judgedStamp: replica.judgedStamp, refusal: replica.gate.refused,
       refused: replica.refusals.map(\.clientSeq), history: history, head: head,
-      logStart: logStart, stable: purged.stable)
+      logStart: logStart, stable: purged.stable, pendingBase: replica.pendingBase)
   }
 
   mutating func acknowledge(_ id: ReplicaID, _ state: Acknowledgement, at time: Int64) throws(ServerStoreError) {

@@ -19,19 +19,28 @@ public struct Standing: Hashable, Sendable {
   public var logStart: Seq
   /// Up to here things may have been forgotten.
   public var stable: Seq
+  /// The base of its oldest changeset that waited, as the replica has acknowledged it last: what came before may have been forgotten.
+  public var pendingBase: Seq
 
   /// A standing of its parts.
   public init(
-    judged: UInt64, judgedStamp: Stamp, refusal: Seq, refused: [UInt64], history: [UInt8], head: Seq, logStart: Seq, stable: Seq
+    judged: UInt64, judgedStamp: Stamp, refusal: Seq, refused: [UInt64], history: [UInt8], head: Seq, logStart: Seq, stable: Seq,
+    pendingBase: Seq
   ) {
     (self.judged, self.judgedStamp, self.refusal, self.refused) = (judged, judgedStamp, refusal, refused)
     (self.history, self.head, self.logStart, self.stable) = (history, head, logStart, stable)
+    self.pendingBase = pendingBase
   }
 
-  /// How a replica gets to the head from its cursor, by the history it knows; none for a new one.
-  public func mode(cursor: Seq, history: [UInt8]) -> Bound.Mode {
-    if history.isEmpty { return cursor == .zero ? (logStart == .zero ? .resume : .snapshot) : .reset }
+  /// How a replica gets to the head from its cursor, by the history it knows; none for a new one, and for one that begins anew: whatever
+  /// it has, all objects take its place.
+  ///
+  /// - Parameter base: of its oldest changeset that waits, or its cursor.
+  public func mode(cursor: Seq, history: [UInt8], pendingBase base: Seq) -> Bound.Mode {
+    if history.isEmpty { return cursor == .zero ? .snapshot : .reset }
     if history != self.history || cursor > head { return .reset }
+    // It has said that it was further: its file was restored, and what waits there may name what everybody has forgotten.
+    if base < pendingBase { return .reset }
     if cursor >= logStart { return .resume }
     // What was forgotten up to `stable` is in no object any more, and so it cannot be told by the difference. Nor can how objects are
     // without the replica's own refused changes, which nobody else may have touched.

@@ -131,15 +131,16 @@ import VivariumTestSupport
     #expect(harness.sent == [.void(session: 1, clientSeq: 3, objects: []), .upload(session: 1, [Harness.changeset(4)])])
   }
 
-  @Test func `what is dated too late is dated anew, but not what the server has taken`() {
+  @Test func `what is dated too late is done again on top of what the server has`() {
     var harness = Harness()
     harness.goLive(Harness.standing(clientSeq: 2))
     harness.handle(.outbox([Harness.write(1), Harness.write(2)], reading: harness.reading?.number ?? 0))
     harness.receive(.acknowledged(session: 1, clientSeq: 1))
-    #expect(harness.receive(.error(session: 1, code: .clockSkew, retryAfterSeconds: 0, text: "")) == [.redate(after: 1)])
+    harness.receive(.error(session: 1, code: .clockSkew, retryAfterSeconds: 0, text: ""))
+    #expect(harness.effects.contains(.reset(asNewReplica: false)) && harness.session.state == .resetting)
     #expect(harness.handle(.written) == [])
-    harness.handle(.redated(Harness.standing(clientSeq: 2)))
-    #expect(harness.reading?.after == 1)
+    harness.handle(.standing(Harness.standing(clientSeq: 2)))
+    #expect(harness.session.state == .connecting)
   }
 
   // MARK: coming down
@@ -183,9 +184,9 @@ import VivariumTestSupport
       case .reconnect, .wait: .waiting
       case .renewToken: .gettingToken
       case .stop: .suspended(.denied(code))
-      case .compensate, .restamp: .live
+      case .compensate: .live
       case .stopForSchema: .suspended(.schema(code))
-      case .reset: .resetting
+      case .reset, .restamp: .resetting
       }
     #expect(harness.session.state == expected)
   }
@@ -206,6 +207,16 @@ import VivariumTestSupport
     harness.goLive(Harness.standing(clientSeq: 3), Harness.bound(judged: 5))
     #expect(harness.effects.contains(.reset(asNewReplica: true)) && harness.session.state == .resetting)
     #expect(harness.handle(.standing(Harness.standing())).last == .report(.connecting))
+  }
+
+  @Test(arguments: [(7, false), (8, true)])
+  func `one that made as many since it was restored is told by what it made last`(stamp: UInt64, isForked: Bool) {
+    var harness = Harness()
+    var (standing, bound) = (Harness.standing(clientSeq: 5), Harness.bound(judged: 5))
+    standing.stamps = [5: Stamp(time: 7, replica: standing.replica)]
+    bound.judgedStamp = Stamp(time: stamp, replica: standing.replica)
+    harness.goLive(standing, bound)
+    #expect(harness.effects.contains(.reset(asNewReplica: true)) == isForked)
   }
 
   @Test func `a message that does not belong ends the connection`() {
@@ -271,8 +282,7 @@ import VivariumTestSupport
     case 10: return .timer([.retry, .upload, .ping, .pong][random.below(4)], generation: generation)
     case 11, 12: return .outbox((1...3).map { Harness.write(UInt64($0 + random.below(4))) }, reading: harness.session.reading)
     case 13, 14: return .integrated(standing, generation: generation)
-    case 15: return .redated(standing)
-    case 16: return random.oneIn(4) ? .failedLocally : .written
+    case 15, 16: return random.oneIn(4) ? .failedLocally : .written
     case 17, 18: return .received(Harness.welcome, bytes: 10)
     case 19, 20:
       let mode = Bound.Mode.allCases[random.below(4)]

@@ -1,0 +1,34 @@
+import SyncModel
+
+/// What a file says of itself when it binds and after each integration; only what is durable.
+package struct LocalStanding: Hashable, Sendable {
+  package var replica: ReplicaID
+  /// 16 bytes that only this replica knows.
+  package var secret: [UInt8]
+  /// The last entry that is integrated.
+  package var cursor: Seq
+  /// Which history the cursor is of; none for a file that has not joined.
+  package var history: [UInt8]
+  package var refusalSeen: Seq
+  /// The base of the oldest changeset that waits; the cursor where none does.
+  package var pendingBase: Seq
+  package var schemaHash: UInt64
+  /// The last changeset that the file has made.
+  package var clientSeq: UInt64
+  /// The first stamps of the changesets that wait, by number; of void ones none.
+  package var stamps: [UInt64: Stamp]
+
+  package init(
+    replica: ReplicaID, secret: [UInt8], cursor: Seq = .zero, history: [UInt8] = [], refusalSeen: Seq = .zero, pendingBase: Seq = .zero,
+    schemaHash: UInt64 = 0, clientSeq: UInt64 = 0, stamps: [UInt64: Stamp] = [:]
+  ) {
+    (self.replica, self.secret, self.cursor, self.history) = (replica, secret, cursor, history)
+    (self.refusalSeen, self.pendingBase, self.schemaHash, self.clientSeq) = (refusalSeen, pendingBase, schemaHash, clientSeq)
+    self.stamps = stamps
+  }
+
+  /// Whether the server has judged changes of this replica that the file has not made: it is a copy, or was restored from a back-up.
+  package func isForked(judged: UInt64, stamp: Stamp) -> Bool {
+    judged > clientSeq || stamps[judged].map { $0 != stamp } ?? false
+  }
+}

@@ -1,0 +1,54 @@
+/// Which changesets of a replica a server's state holds, told by the stamps in it: of a file that was copied, or restored from
+/// a back-up, nobody knows otherwise what its double has sent.
+///
+/// What was written over by others, or forgotten by a purge, leaves no trace. A server takes the changesets of a replica in their order, so
+/// all before the last that left one are in it, or were refused.
+public struct KnownChanges: Sendable {
+  private var stamps: Set<Stamp> = []
+
+  /// What some objects hold of a replica.
+  public init(of replica: ReplicaID, in states: some Sequence<ObjectState>) {
+    for state in states { state.forEachStamp { if $0.replica == replica { stamps.insert($0) } } }
+  }
+
+  /// Whether a changeset left a trace.
+  public func contains(_ changeset: Changeset) -> Bool {
+    changeset.operations.indices.contains { stamps.contains(changeset.stamp(of: $0)) }
+  }
+}
+
+extension ObjectState {
+  /// Visits the stamp of every operation that left one.
+  func forEachStamp(_ body: (Stamp) -> Void) {
+    record.node.forEachStamp(body)
+    for list in lists {
+      for element in list.elements {
+        body(element.moved)
+        element.slot.node.forEachStamp(body)
+      }
+    }
+  }
+}
+
+extension Node {
+  fileprivate func forEachStamp(_ body: (Stamp) -> Void) {
+    body(guarding.epoch)
+    for register in contents.values.map(\.value) {
+      switch register.key {
+      case .never: break
+      case .byDefault(let stamp), .written(let stamp): body(stamp)
+      }
+      for increment in register.increments { body(increment.key) }
+    }
+    for node in contents.embedded.map(\.value) { node.forEachStamp(body) }
+    for head in contents.lists.map(\.value) { body(head.guarding.epoch) }
+    for set in contents.sets.map(\.value) {
+      body(set.guarding.epoch)
+      for member in set.members { body(member.value.stamp) }
+    }
+    for map in contents.maps.map(\.value) {
+      body(map.guarding.epoch)
+      for entry in map.entries { entry.value.slot.node.forEachStamp(body) }
+    }
+  }
+}
