@@ -179,12 +179,18 @@ let targets: [Target] = [
       "SyncProtocol", "SyncServer", "Vivarium", "VivariumTestSupport",
     ]),
   Room.program("sync-simulation", ["SyncSimulation", argumentParser], path: "Tests/SyncSimulationProgram"),
+  Room.program(
+    "sync-bench",
+    [
+      "ChangeTracker", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreValues", "SyncClient", "SyncModel",
+      "SyncProtocol", "SyncServer", "Vivarium", argumentParser,
+    ], path: "Tests/SyncBenchmark"),
   Room.tests("SyncSimulationTests", ["SyncSimulation", "VivariumTestSupport"]),
   Room.tests(
     "SyncClientTests",
     [
-      "ChangeTracker", "StorageInterface", "StorageLMDB", "StoreValues", "SyncClient", "SyncModel", "SyncProtocol", "SyncServer",
-      "SyncSimulation", "Vivarium", "VivariumTestSupport",
+      "CVivariumSQLite", "ChangeTracker", "StorageInterface", "StorageLMDB", "StoreValues", "SyncClient", "SyncModel", "SyncProtocol",
+      "SyncServer", "SyncSimulation", "Vivarium", "VivariumTestSupport",
     ]),
   Room.tests(
     "NotificationsTests",

@@ -14,6 +14,10 @@ package protocol CommitCompanion: Sendable {
   ///   - notes: what the record does not say.
   /// - Throws: whatever keeps the write from being committed; it is then undone.
   func complete(_ write: RecordedTransaction, _ record: CommitRecord, _ notes: CommitNotes) throws(StorageError)
+
+  /// Called at the beginning of a write of what other replicas did, which is not completed: what was written past every store, by other
+  /// programs, goes into the books first.
+  func catchUp(_ write: RecordedTransaction) throws(StorageError)
 }
 
 /// What a companion has to know of a write and a commit record does not say. A value: a savepoint is a copy.

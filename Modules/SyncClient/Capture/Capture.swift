@@ -25,12 +25,22 @@ struct Capture: CommitCompanion {
     let known = try ReplicaStanding.read(sides)
     let standing = known ?? replica.map { ReplicaStanding(replica: $0) } ?? .drawn()
     var author = ChangeAuthor(write, sides, try FileState(sides), standing, wall: wallClock(), notes, localTypes)
+    let uncaptured = try known?.captured.flatMap { version throws(StorageError) in try UncapturedWrites(after: version, sides) }
     if known == nil, existing == .merge {
       try author.adopt(record)
     } else {
       if known == nil { try refuseExisting(sides, record) }
-      try author.capture(record)
+      try author.capture(record, uncaptured)
     }
+    try author.finish()
+  }
+
+  func catchUp(_ write: RecordedTransaction) throws(StorageError) {
+    guard let sides = write.transaction.sideWriting, let standing = try ReplicaStanding.read(sides), let version = standing.captured,
+      let uncaptured = try UncapturedWrites(after: version, sides)
+    else { return }
+    var author = ChangeAuthor(write, sides, try FileState(sides), standing, wall: wallClock(), CommitNotes(), localTypes)
+    try author.capture(CommitRecord(origin: 0), uncaptured)
     try author.finish()
   }
 

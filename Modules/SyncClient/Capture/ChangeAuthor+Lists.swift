@@ -30,7 +30,7 @@ extension ChangeAuthor {
   private func replayed(
     _ list: ShownCollection, _ before: [ListElement], _ values: [Value], isNew: Bool
   ) throws(StorageError) -> ReplayedList {
-    if !isNew, let edits = edits[CommitNotes.Place(list.id, list.owner)],
+    if !isNew, !isComparing, let edits = edits[CommitNotes.Place(list.id, list.owner)],
       let replayed = ReplayedList(count: before.count, edits), replayed.slots.count == values.count
     {
       return replayed
@@ -39,7 +39,9 @@ extension ChangeAuthor {
     let isEmbedding = shown.embedded(list.column) != nil
     var old: [Value?] = []
     for element in before { old.append(isEmbedding ? nil : try shown.shown(element.slot.value, list.column)) }
-    return ReplayedList(from: before.count, to: values.count) { isEmbedding || old[$0] == values[$1] }
+    var replayed = ReplayedList(from: before.count, to: values.count) { isEmbedding || old[$0] == values[$1] }
+    if isComparing, isEmbedding { replayed.setAll() }
+    return replayed
   }
 
   /// Puts the elements that stay, and the new ones, where they are now.

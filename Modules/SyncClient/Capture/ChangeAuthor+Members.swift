@@ -14,6 +14,7 @@ extension ChangeAuthor {
       }
       return
     }
+    if isComparing { return try compare(set: set, object, path) }
     for change in members[CommitNotes.Place(set.id, set.owner)] ?? [] {
       if change.kind == .removed {
         if let member = try removed(change.member, set.column) { try make(object, path, .eraseMember(member)) }
@@ -32,6 +33,7 @@ extension ChangeAuthor {
       }
       return
     }
+    if isComparing { return try compare(map: map, object, path) }
     for change in members[CommitNotes.Place(map.id, map.owner)] ?? [] {
       guard case .string(let text) = change.member else { continue }
       let key = Name(text)
@@ -68,7 +70,7 @@ extension ChangeAuthor {
 
   // MARK: entries
 
-  private func entry(
+  func entry(
     _ key: Name, _ object: ObjectIdentity, _ path: [PathStep.Place]
   ) throws(StorageError) -> EntryMap.Entry? {
     guard case .map(let name) = path.last else { return nil }
@@ -76,13 +78,13 @@ extension ChangeAuthor {
     return entry?.isVisible == true ? entry : nil
   }
 
-  private func isShown(_ entry: EntryMap.Entry, _ column: ColumnEntry) throws(StorageError) -> Bool {
+  func isShown(_ entry: EntryMap.Entry, _ column: ColumnEntry) throws(StorageError) -> Bool {
     if shown.embedded(column) != nil { return entry.slot.node.isMade }
     return try shown.shown(entry.slot.value, column) != nil
   }
 
   /// - Parameter old: what the merge state shows for the key.
-  private mutating func write(
+  mutating func write(
     _ value: Value, forKey key: Name, _ map: ShownCollection, _ object: ObjectIdentity, _ path: [PathStep.Place],
     _ old: EntryMap.Entry?
   ) throws(StorageError) {

@@ -32,6 +32,8 @@ struct ChangeAuthor {
   private(set) var members: [CommitNotes.Place: [MemberChange]] = [:]
   /// Embedded rows whose contents were written down as a whole.
   var isWhole: Set<ObjectPlace> = []
+  /// Whether what is written down is held against the merge state in full, as no record says what happened to it.
+  var isComparing = false
   /// Whether what is written down is from before replication: it loses to what anybody wrote.
   private(set) var isAdopting = false
 
@@ -53,8 +55,10 @@ struct ChangeAuthor {
 
   // MARK: the steps of a write
 
-  mutating func capture(_ record: CommitRecord) throws(StorageError) {
+  /// - Parameter uncaptured: what other programs did before the write.
+  mutating func capture(_ record: CommitRecord, _ uncaptured: UncapturedWrites? = nil) throws(StorageError) {
     note(record)
+    if let uncaptured { return try capture(record, after: uncaptured) }
     let tables = record.tables.compactMap { change in replicated(change.table).map { ($0, change) } }
     for (table, change) in tables where !table.isEmbedded {
       for key in change.deleted { try delete(table, ObjectKey(key)) }
@@ -90,6 +94,7 @@ struct ChangeAuthor {
     if let first {
       try Outbox.put(operations, first: first, base: try SyncCursor.read(sides), schemaHash: 0, &standing, sides)
     }
+    standing.captured = sides.version.next
     try standing.write(sides)
     for object in created {
       for linker in try state.linkers(of: object) { try shown.reconcile(linker, linksAlone: true) }
@@ -97,9 +102,14 @@ struct ChangeAuthor {
     try state.flush()
   }
 
-  private func replicated(_ table: TableID) -> TableEntry? {
+  func replicated(_ table: TableID) -> TableEntry? {
     guard let entry = sides.catalog[table], !localTypes.contains(entry.name) else { return nil }
     return entry
+  }
+
+  /// Rows that were inserted before the write, and that the merge state has not.
+  mutating func note(inserted keys: [Int64], _ table: TableID) {
+    inserted[table] = KeyRuns((inserted[table].map(Array.init) ?? []) + keys)
   }
 
   private mutating func note(_ record: CommitRecord) {
@@ -116,7 +126,7 @@ struct ChangeAuthor {
 
   // MARK: objects
 
-  private mutating func delete(_ table: TableEntry, _ key: ObjectKey) throws(StorageError) {
+  mutating func delete(_ table: TableEntry, _ key: ObjectKey) throws(StorageError) {
     let place = ObjectLink(table.id, key)
     let object: ObjectIdentity?
     if table.primaryKey != nil {
@@ -125,13 +135,17 @@ struct ChangeAuthor {
     } else {
       object = try names.identity(of: place)
     }
-    guard let object, let record = try state.record(of: object), record.isAlive else { return }
-    ended[object] = record.node.guarding
-    try make(object, [], .delete)
-    try names.forget(object, at: place)
+    if let object { try end(object, at: place) }
   }
 
-  private mutating func create(_ table: TableEntry, _ key: ObjectKey) throws(StorageError) -> ObjectIdentity {
+  mutating func end(_ object: ObjectIdentity, at place: ObjectLink?) throws(StorageError) {
+    guard let record = try state.record(of: object), record.isAlive else { return }
+    ended[object] = record.node.guarding
+    try make(object, [], .delete)
+    if let place { try names.forget(object, at: place) }
+  }
+
+  mutating func create(_ table: TableEntry, _ key: ObjectKey) throws(StorageError) -> ObjectIdentity {
     guard let object = try names.identity(of: ObjectLink(table.id, key)) else {
       throw StorageError(
         .schemaMismatch, .transaction, "An object of '\(table.name)' has no primary key that replicas could know it by.",
@@ -143,7 +157,7 @@ struct ChangeAuthor {
     return object
   }
 
-  private mutating func changed(_ table: TableEntry, _ modified: ModifiedObject) throws(StorageError) {
+  mutating func changed(_ table: TableEntry, _ modified: ModifiedObject) throws(StorageError) {
     if let key = table.primaryKey, modified.properties.contains(key.id) {
       throw StorageError(
         .schemaMismatch, .transaction, "The primary key of an object of '\(table.name)' changed, by which other replicas know it.",
@@ -186,6 +200,8 @@ struct ChangeAuthor {
       case .object(let link): place = link
       default: return nil
       }
+      // Other programs may link to anything.
+      if isComparing, try !sides.contains(place.table, place.key) { return nil }
       guard let table = replicated(place.table), !table.isEmbedded else {
         throw StorageError(
           .schemaMismatch, .transaction, "'\(column.schema.name)' links to an object that stays on this device.",

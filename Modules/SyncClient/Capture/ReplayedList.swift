@@ -13,6 +13,9 @@ struct ReplayedList {
   /// Whether the list was emptied as a whole: what is there now all came after.
   private(set) var isCleared = false
 
+  /// What each element holds may be another thing than before.
+  mutating func setAll() { for index in slots.indices { slots[index].isSet = true } }
+
   /// - Parameter count: of elements before the edits.
   /// - Returns: nil for edits that a list of so many elements cannot have had.
   init?(count: Int, _ edits: [ListChange.Edit]) {

@@ -1,5 +1,6 @@
 import ChangeTracker
 import StorageInterface
+import StoreValues
 import SyncModel
 import SyncProtocol
 
@@ -102,6 +103,7 @@ package struct RemoteChanges {
   package mutating func finish(at shown: Seq = .zero) throws(StorageError) {
     cursor = max(cursor, shown)
     try SyncCursor.write(cursor, sides)
+    standing.captured = sides.version.next
     try standing.write(sides)
     try state.flush()
   }

@@ -1,4 +1,5 @@
 import StorageInterface
+import StoreValues
 import SyncModel
 
 /// Who a file is among the replicas of its store, and how far its numbers have come: the side entry `s`, 2.
@@ -13,6 +14,9 @@ package struct ReplicaStanding: Hashable, Sendable {
   package var refusalSeen: Seq
   /// 16 bytes that name the history of the store which the file follows; none before it has joined.
   package var history: [UInt8]
+  /// The version up to which the merge state has all that was written; nil where that is not known. What comes behind it other programs
+  /// wrote.
+  package var captured: Version?
   /// Whether the file is to take all objects from the server, whatever it has, and do what waits again on top of them.
   package var isAnew = false
 
@@ -32,7 +36,7 @@ package struct ReplicaStanding: Hashable, Sendable {
   func renamed(_ replica: ReplicaID) -> ReplicaStanding {
     var new = ReplicaStanding(replica: replica)
     new.clock = HybridClock(replica: replica, last: clock.last, offset: clock.offset)
-    (new.clientSeq, new.elements) = (clientSeq, elements)
+    (new.clientSeq, new.elements, new.captured) = (clientSeq, elements, captured)
     return new
   }
 
@@ -57,6 +61,7 @@ package struct ReplicaStanding: Hashable, Sendable {
       standing.refusalSeen = Seq(try reader.fixed(UInt64.self))
       standing.history = Array(try reader.content())
       standing.isAnew = try reader.fixed(UInt8.self) != 0
+      standing.captured = Version(try reader.fixed(UInt64.self))
       try reader.end()
       return standing
     }
@@ -73,6 +78,7 @@ package struct ReplicaStanding: Hashable, Sendable {
     writer.put(fixed: refusalSeen.rawValue)
     writer.put(history)
     writer.put(fixed: UInt8(isAnew ? 1 : 0))
+    writer.put(fixed: captured?.rawValue ?? 0)
     try sides.setSide(ReplicaStanding.key, writer.bytes)
   }
 }

@@ -10,7 +10,7 @@ extension SharedEngine {
   ///
   /// Delete rules are off: see `RecordedTransaction`. `done` is called once, on any thread.
   func integrate<R: Sendable>(
-    author: String?, durability: Durability, deadline: Deadline,
+    author: String?, durability: Durability, deadline: Deadline, companion: (any CommitCompanion)?,
     _ body: @escaping @Sendable (RecordedTransaction) throws -> R, _ done: @escaping @Sendable (Result<R, any Error>) -> Void
   ) {
     let turn = line.join()
@@ -19,7 +19,10 @@ extension SharedEngine {
       done(
         Result {
           guard turn.wait(deadline) else { throw StoreError(StorageError.lateForWrite) }
-          return try integrate(author, durability, try engine.beginWrite(deadline), turn, body)
+          return try integrate(author, durability, try engine.beginWrite(deadline), turn) { write in
+            try companion?.catchUp(write)
+            return try body(write)
+          }
         }.mapError { error in (error as? StorageError).map { StoreError($0) } ?? error })
     }
   }
@@ -51,9 +54,10 @@ extension Store {
     _ body: @escaping @Sendable (RecordedTransaction) throws -> R
   ) async throws -> R {
     let result = await withCheckedContinuation { continuation in
-      shared.integrate(author: author, durability: durability ?? configuration.durability, deadline: writeDeadline, body) {
-        continuation.resume(returning: $0)
-      }
+      shared.integrate(
+        author: author, durability: durability ?? configuration.durability, deadline: writeDeadline,
+        companion: configuration.commitCompanion, body
+      ) { continuation.resume(returning: $0) }
     }
     return try result.get()
   }

@@ -1,0 +1,56 @@
+import ArgumentParser
+import ChangeTracker
+import Foundation
+import StorageInterface
+import SyncClient
+import SyncModel
+import SyncProtocol
+import SyncServer
+import Vivarium
+
+/// One line of the result, as the other benchmark's.
+struct Measurement: Codable {
+  var engine: String
+  var workload: String
+  var count: Int
+  var seconds: Double
+  var bytes: Int?
+  var note: String
+}
+
+/// Measures what replication costs a file, without any network.
+@main struct SyncBenchmark: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sync-bench", abstract: "Measures what replication costs a file. One JSON line for each figure. Build for release.")
+
+  @Option(help: "memory, lmdb or sqlite; several with commas.") var engines = "memory,lmdb,sqlite"
+  @Option(help: "S1, S2, S3, S4; all when left out.") var workloads = "S1,S2,S3,S4"
+  @Option(help: "A hundredth for a run that only shows that it works.") var scale = 1.0
+
+  @MainActor func run() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sync-bench-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for name in engines.split(separator: ",") {
+      guard let engine = Engine(rawValue: String(name)) else { throw ValidationError("There is no engine '\(name)'.") }
+      for workload in workloads.split(separator: ",") {
+        let course = SyncCourse(engine: engine, folder: folder.appendingPathComponent("\(name)-\(workload)"), scale: scale)
+        try FileManager.default.createDirectory(at: course.folder, withIntermediateDirectories: true)
+        switch workload {
+        case "S1": try await report(course.integrate())
+        case "S2": for part in [1, 2] { try await report(course.rebase(part: part)) }
+        case "S3": try await report(course.heal())
+        case "S4": for line in try await course.mergeData() { report(line) }
+        default: throw ValidationError("There is no workload '\(workload)'.")
+        }
+      }
+    }
+  }
+
+  private func report(_ line: Measurement) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    guard let data = try? encoder.encode(line) else { return }
+    FileHandle.standardOutput.write(data + Data("\n".utf8))
+  }
+}
