@@ -4,6 +4,7 @@ import SyncModel
 /// The lists of one object, as far as they were asked for.
 struct KeptLists {
   var directory: ListDirectory
+  let place: SideEntries.Place
   var isChanged = false
   /// By path: what the file has, and what it is to have.
   var loaded: [[PathStep.Place]: (kept: [ListPiece], pieces: ListPieces)] = [:]
@@ -65,11 +66,11 @@ extension FileState {
 
   private func kept(_ object: ObjectIdentity) throws(StorageError) -> KeptLists {
     if let kept = lists[object] { return kept }
-    let bytes = try directories.bytes(of: object)
+    let (place, bytes) = try directories.entry(of: object)
     let directory = try bytes.map { bytes throws(StorageError) in
       try reading("lists of \(object)") { () throws(CodingError) in try ListDirectory(decoding: bytes) }
     }
-    let kept = KeptLists(directory: directory ?? ListDirectory())
+    let kept = KeptLists(directory: directory ?? ListDirectory(), place: place)
     lists[object] = kept
     return kept
   }
@@ -95,7 +96,7 @@ extension FileState {
       for list in kept.dropped { for piece in list.pieces { try sides.setSide(FileState.key(list.number, piece), nil) } }
       for (path, list) in kept.loaded { try write(list, path, &kept.directory) }
       for path in kept.loaded.keys { if let pieces = kept.loaded[path]?.pieces { kept.loaded[path] = (pieces.pieces, pieces) } }
-      try directories.set(kept.directory.lists.isEmpty ? nil : kept.directory.encoded(), of: object)
+      try directories.set(kept.directory.lists.isEmpty ? nil : kept.directory.encoded(), at: kept.place)
       kept.dropped = []
       kept.isChanged = false
       lists[object] = kept

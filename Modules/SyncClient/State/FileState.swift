@@ -16,11 +16,12 @@ import SyncModel
 package final class FileState: MergeState {
   let sides: any SideWriting
   package private(set) var floor: Stamp
-  var records: [ObjectIdentity: Kept<ObjectRecord?>] = [:]
+  var records: [ObjectIdentity: KeptRecord] = [:]
   var lists: [ObjectIdentity: KeptLists] = [:]
 
-  struct Kept<T> {
-    var value: T
+  struct KeptRecord {
+    var value: ObjectRecord?
+    let place: SideEntries.Place
     var isChanged = false
   }
 
@@ -50,17 +51,18 @@ package final class FileState: MergeState {
 
   package func record(of object: ObjectIdentity) throws(StorageError) -> ObjectRecord? {
     if let kept = records[object] { return kept.value }
-    let bytes = try recordEntries.bytes(of: object)
+    let (place, bytes) = try recordEntries.entry(of: object)
     let record = try bytes.map { bytes throws(StorageError) in
       try reading("record of \(object)") { () throws(CodingError) in try ObjectRecord(decoding: bytes) }
     }
-    records[object] = Kept(value: record)
+    records[object] = KeptRecord(value: record, place: place)
     return record
   }
 
   package func setRecord(_ record: ObjectRecord?, of object: ObjectIdentity) throws(StorageError) {
     let old = try self.record(of: object)
-    records[object] = Kept(value: record, isChanged: true)
+    records[object]?.value = record
+    records[object]?.isChanged = true
     guard let record else { return }
     var links: Set<ObjectIdentity> = []
     record.node.contents.forEachLink { links.insert($0.object) }
@@ -72,7 +74,7 @@ package final class FileState: MergeState {
   /// Writes what was changed. Once, at the end of the write.
   package func flush() throws(StorageError) {
     for (object, kept) in records where kept.isChanged {
-      try recordEntries.set(kept.value?.encoded(), of: object)
+      try recordEntries.set(kept.value?.encoded(), at: kept.place)
       records[object]?.isChanged = false
     }
     try flushLists()

@@ -15,19 +15,23 @@ enum SideName {
   static let countMax = 200
 
   static func bytes(_ object: ObjectIdentity) -> [UInt8] {
-    var writer = ByteWriter()
-    writer.put(raw: object.className.text.utf8)
-    writer.put(byte: 0)
+    var bytes = Array(object.className.text.utf8)
+    bytes.append(0)
     switch object.key {
-    case .int(let x): writer.put(raw: bigEndian(UInt64(bitPattern: x) ^ 1 << 63))
-    case .string(let x): writer.put(raw: x.text.utf8)
-    case .uuid(let x): withUnsafeBytes(of: x.uuid) { writer.put(raw: $0) }
-    case .objectId(let x): writer.put(raw: x.bytes)
+    case .int(let x): append(UInt64(bitPattern: x) ^ 1 << 63, to: &bytes)
+    case .string(let x): bytes += x.text.utf8
+    case .uuid(let x): withUnsafeBytes(of: x.uuid) { bytes += $0 }
+    case .objectId(let x): bytes += x.bytes
     case .created(let replica, let key):
-      writer.put(raw: bigEndian(replica.rawValue))
-      writer.put(raw: bigEndian(UInt64(bitPattern: key.rawValue)))
+      append(replica.rawValue, to: &bytes)
+      append(UInt64(bitPattern: key.rawValue), to: &bytes)
     }
-    return Array(writer.bytes.prefix(countMax))
+    if bytes.count > countMax { bytes.removeSubrange(countMax...) }
+    return bytes
+  }
+
+  private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+    for shift in stride(from: UInt64(56), through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
   }
 
   static func bigEndian<N: FixedWidthInteger>(_ number: N) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
@@ -38,17 +42,42 @@ struct SideEntries {
   let space: UInt8
   let sides: any SideWriting
 
-  /// What is kept of an object; nil for nothing. O(log n).
-  func bytes(of object: ObjectIdentity) throws(StorageError) -> [UInt8]? {
-    try kept(key(object)).first { $0.object == object }?.bytes
+  /// Where an object has its entry, with what the file has there of others: what was read once need not be read again to be written.
+  struct Place {
+    fileprivate let key: [UInt8]
+    /// The identity, as it is written.
+    fileprivate let name: [UInt8]
+    fileprivate let others: [Entry]
+  }
+
+  fileprivate typealias Entry = (object: ObjectIdentity, name: ArraySlice<UInt8>, bytes: ArraySlice<UInt8>)
+
+  /// Where an object's entry is, and what is kept of it; nil for nothing. O(log n).
+  func entry(of object: ObjectIdentity) throws(StorageError) -> (place: Place, bytes: [UInt8]?) {
+    let key = [space] + SideName.bytes(object)
+    var all = try sides.side(key).map { bytes throws(StorageError) in try SideEntries.decoded(bytes) } ?? []
+    guard let at = all.firstIndex(where: { $0.object == object }) else {
+      return (Place(key: key, name: ObjectIdentity.encode([object]), others: all), nil)
+    }
+    let own = all.remove(at: at)
+    return (Place(key: key, name: Array(own.name), others: all), Array(own.bytes))
   }
 
   /// nil removes it.
-  func set(_ bytes: [UInt8]?, of object: ObjectIdentity) throws(StorageError) {
-    let key = key(object)
-    var all = try kept(key).filter { $0.object != object }
-    if let bytes { all.append((object, bytes)) }
-    try sides.setSide(key, all.isEmpty ? nil : SideEntries.encoded(all))
+  func set(_ bytes: [UInt8]?, at place: Place) throws(StorageError) {
+    let count = place.others.count + (bytes == nil ? 0 : 1)
+    if count == 0 { return try sides.setSide(place.key, nil) }
+    var writer = ByteWriter()
+    writer.put(count)
+    for other in place.others {
+      writer.put(Array(other.name))
+      writer.put(Array(other.bytes))
+    }
+    if let bytes {
+      writer.put(place.name)
+      writer.put(bytes)
+    }
+    try sides.setSide(place.key, writer.bytes)
   }
 
   /// Every object of which something is kept, in no order that means anything.
@@ -58,26 +87,7 @@ struct SideEntries {
       found.append(Array(value))
       return .proceed
     }
-    for value in found { for entry in try SideEntries.decoded(value) { try body(entry.object, entry.bytes) } }
-  }
-
-  private func key(_ object: ObjectIdentity) -> [UInt8] { [space] + SideName.bytes(object) }
-
-  private typealias Entry = (object: ObjectIdentity, bytes: [UInt8])
-
-  private func kept(_ key: [UInt8]) throws(StorageError) -> [Entry] {
-    guard let bytes = try sides.side(key) else { return [] }
-    return try SideEntries.decoded(bytes)
-  }
-
-  private static func encoded(_ all: [Entry]) -> [UInt8] {
-    var writer = ByteWriter()
-    writer.put(all.count)
-    for entry in all {
-      writer.put(ObjectIdentity.encode([entry.object]))
-      writer.put(entry.bytes)
-    }
-    return writer.bytes
+    for value in found { for entry in try SideEntries.decoded(value) { try body(entry.object, Array(entry.bytes)) } }
   }
 
   private static func decoded(_ bytes: [UInt8]) throws(StorageError) -> [Entry] {
@@ -85,9 +95,10 @@ struct SideEntries {
       var reader = ByteReader(bytes)
       var all: [Entry] = []
       for _ in 0..<(try reader.count(of: 2)) {
-        let objects = try ObjectIdentity.decode(Array(try reader.content()))
+        let name = try reader.content()
+        let objects = try ObjectIdentity.decode(Array(name))
         guard let object = objects.first, objects.count == 1 else { throw reader.error(.value) }
-        all.append((object, Array(try reader.content())))
+        all.append((object, name, try reader.content()))
       }
       try reader.end()
       return all

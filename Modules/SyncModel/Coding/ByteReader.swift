@@ -48,7 +48,9 @@ package struct ByteReader {
     let size = N.bitWidth / 8
     guard left >= size else { throw error(.truncated) }
     defer { position += size }
-    return bytes[position..<position + size].reversed().reduce(0) { $0 << 8 | N(truncatingIfNeeded: $1) }
+    var value: N = 0
+    for at in (position..<position + size).reversed() { value = value << 8 | N(truncatingIfNeeded: bytes[at]) }
+    return value
   }
 
   package mutating func raw(_ count: Int) throws(CodingError) -> ArraySlice<UInt8> {

@@ -25,9 +25,17 @@ struct TableWriter {
     var all: [Element] = []
     private var places: [Element: Int] = [:]
 
+    /// Up to here they are looked through: most records name a few, and a hash costs more than that.
+    private static var fewMax: Int { 8 }
+
     mutating func place(_ element: Element) -> Int {
-      if let place = places[element] { return place }
-      places[element] = all.count
+      if all.count <= Self.fewMax {
+        if let place = all.firstIndex(of: element) { return place }
+        if all.count == Self.fewMax { for (place, element) in all.enumerated() { places[element] = place } }
+      } else if let place = places[element] {
+        return place
+      }
+      if all.count >= Self.fewMax { places[element] = all.count }
       all.append(element)
       return all.count - 1
     }
