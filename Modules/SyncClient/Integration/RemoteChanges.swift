@@ -80,7 +80,8 @@ package struct RemoteChanges {
     standing.refusalSeen = max(standing.refusalSeen, bound.refusal)
     // What is forgotten first, while the own records still say which incarnations links lead to: the server's do not any more.
     if isAll {
-      try state.setFloor(max(state.floor, last.floor))
+      // Another history may have forgotten less.
+      try state.setFloor(standing.isAnew ? last.floor : max(state.floor, last.floor))
     } else {
       try integrator.purge(Purge(stable: last.stable, floor: last.floor))
     }

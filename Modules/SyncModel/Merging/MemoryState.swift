@@ -36,6 +36,12 @@ public struct MemoryState: MergeState, Hashable, Sendable {
   }
 
   /// All objects: memory keeps no list of what is to be forgotten.
+  /// Takes over what another state has of an object, in place of what this one has. O(1).
+  public mutating func adopt(_ object: ObjectIdentity, from other: MemoryState) {
+    records[object] = other.records[object]
+    lists[object] = other.lists[object]
+  }
+
   public func objectsToPurge(upTo seq: Seq) -> [ObjectIdentity] { Array(records.keys) }
 
   /// All objects: memory keeps no index of links.

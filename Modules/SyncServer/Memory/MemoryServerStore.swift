@@ -1,8 +1,8 @@
 import SyncModel
 import SyncProtocol
 
-/// Stores in memory, which end with the process: for tests, simulations and demonstrations. A transaction and a page of objects cost
-/// O(objects of the store).
+/// Stores in memory, which end with the process: for tests, simulations and demonstrations. A transaction costs
+/// what it touches, a page of objects O(objects of the store).
 ///
 /// ```swift
 /// let stores = MemoryServerStore()

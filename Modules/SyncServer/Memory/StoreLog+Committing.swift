@@ -44,41 +44,38 @@ extension StoreLog {
       return refuse(group, Verdict(.invalidChange, "It is not what its author could have made."), id, &replica)
     }
     if changesets.contains(where: { isSkewed($0, at: time) }) { return group.map { _ in .skewed } }
-    let verdict: Verdict?
-    switch merged(changesets) {
-    case .failure(let unknown): verdict = unknown
-    case .success(let trial):
-      let before = state
-      verdict = judge(
-        UploadCase(user: replica.user, changesets: changesets) { object, isAfter in
-          Merge.objectState(of: object, in: isAfter ? trial : before)
-        })
-      if verdict == nil {
-        state = trial
-        return accept(changesets, &replica)
-      }
+    // What is tried ends with the trial: a state that is held twice would be copied to be changed.
+    switch attempt(changesets, user: replica.user, judge) {
+    case .refused(let verdict): return refuse(group, verdict, id, &replica)
+    case .stands(let objects, let result):
+      for object in objects { state.adopt(object, from: result) }
+      return accept(changesets, &replica)
     }
-    return refuse(group, verdict ?? Verdict(.invalidChange), id, &replica)
   }
 
-  /// The state with a transaction; a verdict where it names what nobody knows.
-  private func merged(_ changesets: [Changeset]) -> Attempt {
-    var trial = state
+  /// What a transaction makes of the objects that it touches; a verdict where it names what nobody knows, or the judge says so.
+  private func attempt(_ changesets: [Changeset], user: String, _ judge: UploadJudge) -> Attempt {
+    var trial = TrialState(state)
     for (offset, changeset) in changesets.enumerated() {
       let seq = Seq(next.rawValue + UInt64(offset))
       for (index, operation) in changeset.operations.enumerated() {
         if let unknown = Merge.unknownReference(in: operation, to: trial) {
-          return .failure(Verdict(.unknownReference, "\(unknown)"))
+          return .refused(Verdict(.unknownReference, "\(unknown)"))
         }
         _ = Merge.apply(operation, at: changeset.stamp(of: index), seq: seq, to: &trial)
       }
     }
-    return .success(trial)
+    let (before, after) = (state, trial)
+    let verdict = judge(
+      UploadCase(user: user, changesets: changesets) { object, isAfter in
+        isAfter ? Merge.objectState(of: object, in: after) : Merge.objectState(of: object, in: before)
+      })
+    return verdict.map { .refused($0) } ?? .stands(trial.touched, trial.own)
   }
 
   private enum Attempt {
-    case success(MemoryState)
-    case failure(Verdict)
+    case stands(Set<ObjectIdentity>, MemoryState)
+    case refused(Verdict)
   }
 
   private mutating func accept(_ changesets: [Changeset], _ replica: inout Replica) -> [UploadOutcome] {
