@@ -44,8 +44,8 @@ extension SimulatedReplica {
     }
     func mode() -> Bound.Mode { standing.mode(cursor: local.cursor, history: local.history, pendingBase: local.pendingBase) }
     if mode() == .reset {
-      try await beginAnew(asAnother: false)
-      local = try await self.local()
+      try await beginAnew(asAnother: true)
+      (standing, local) = (try await asked(), try await self.local())
     }
     return (standing, local, mode())
   }

@@ -52,7 +52,8 @@ extension SyncSession {
     switch bound.mode {
     case .resume: becomeLive(now, &effects)
     case .delta, .snapshot: state = .fetching(bound.mode)
-    case .reset: reset(asNewReplica: false, &effects)
+    // Whether this file made what the server knows of the replica cannot be told across histories, nor of a file that was restored.
+    case .reset: reset(asNewReplica: true, &effects)
     }
   }
 
@@ -136,7 +137,7 @@ extension SyncSession {
       suspend(.schema(code), &effects)
     // What waits is dated anew by the server's clock, on top of what there is.
     case .restamp: reset(asNewReplica: false, &effects)
-    case .reset: reset(asNewReplica: [.replicaTaken, .replicaExpired, .replicaForked].contains(code), &effects)
+    case .reset: reset(asNewReplica: code != .stateDiffers, &effects)
     case .wait: fail(now, random, retryAfterSeconds: seconds, &effects)
     }
   }
