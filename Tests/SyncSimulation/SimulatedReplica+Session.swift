@@ -119,7 +119,7 @@ extension SimulatedReplica {
     let bearing = try await bearing()
     let state = Acknowledgement(
       cursor: bearing.cursor, pendingBase: bearing.pending.baseSeq(integrated: bearing.cursor),
-      refusalSeen: bearing.standing?.refusalSeen ?? .zero)
+      refusalSeen: fault == .refusalsUnreported ? .zero : bearing.standing?.refusalSeen ?? .zero)
     try await server.acknowledge(path, id, state, at: time.now())
   }
 

@@ -34,7 +34,8 @@ import VivariumTestSupport
   init(seed: UInt64, _ options: Simulation.Options, _ directory: TemporaryDirectory) async throws {
     random = SeededGenerator(seed: seed)
     self.options = options
-    hasDisasters = random.oneIn(2)
+    // A planted fault is looked for without.
+    hasDisasters = random.oneIn(2) && options.fault == nil
     self.directory = directory
     files = (0..<options.clients).map { "\($0)" }
     copies = Array(repeating: nil, count: options.clients)

@@ -22,10 +22,10 @@ import VivariumTestSupport
     #expect("\(a)" == "\(b)" && a.writes > 0)
   }
 
-  /// All of them, by hand: `sync-simulation --mutants --seeds 25 --clients 3 --steps 200`.
+  /// All of them, by hand: `sync-simulation --mutants --seeds 50 --clients 3 --steps 200`.
   @Test(arguments: [PlantedFault.laterByArrival, .epochsOfObjectsIgnored, .incrementsDoubled, .entriesLost, .refusalsMissed])
   func `a planted fault is found`(fault: PlantedFault) async {
-    let found = await Simulation.finds(fault, seeds: 1..<4, Simulation.Options(clients: 3, steps: 200))
+    let found = await Simulation.finds(fault, seeds: 1..<12, Simulation.Options(clients: 3, steps: 200))
     #expect(found != nil)
   }
 }
