@@ -1,3 +1,4 @@
+import Foundation
 import StorageInterface
 import StoreValues
 import SyncClient
@@ -172,5 +173,54 @@ import VivariumTestSupport
     #expect(picture.objects.count == 2)
     let operations = try await merging.look().bearing.pending.all.flatMap(\.changeset.operations)
     #expect(operations.contains { $0.action == .set("x", .string("old"), isDefault: true) })
+  }
+
+  @Test func `what a migration sets, makes and deletes is told`() async throws {
+    let directory = TemporaryDirectory("capture")
+    var configuration = Engine.lmdb.configuration(directory, "a")
+    var before = 0
+    do {
+      let replica = try SimulatedReplica(1, configuration, time: SimulatedTime())
+      try replica.store.write {
+        _ = try make(replica.store)
+        _ = try make(replica.store, 2)
+      }
+      before = try await replica.bearing().pending.all.count
+    }
+    configuration.schemaVersion = 2
+    configuration.migration = { migration, _ in
+      try migration.enumerateObjects(ofType: "Thing") { old, new in
+        guard let new else { return }
+        if old["id"] == .int(2) { try migration.delete(new) } else { try new.set("x", to: .string("migrated")) }
+      }
+      try migration.create("Thing", ["id": .int(3)])
+    }
+    let replica = try SimulatedReplica(1, configuration, time: SimulatedTime())
+    let look = try await replica.check()
+    #expect(look.file.objects.keys.sorted() == ["Thing(1)", "Thing(3)"])
+    let told = look.bearing.pending.all.dropFirst(before).flatMap(\.changeset.operations).map { "\($0.object) \($0.action)" }
+    #expect(told.contains { $0.hasPrefix("Thing(1)") && $0.contains("migrated") })
+    #expect(told.contains { $0.hasPrefix("Thing(2)") && $0.hasSuffix("delete") })
+    #expect(told.contains { $0.hasPrefix("Thing(3)") && $0.hasSuffix("create") })
+  }
+
+  @Test func `objects that come many at once are told like any others`() async throws {
+    let directory = TemporaryDirectory("capture")
+    let replica = try SimulatedReplica(1, Engine.memory.configuration(directory, "a"), time: SimulatedTime())
+    let store = try replica.store
+    try store.write {
+      let things = (1...500).map { id in
+        let thing = Thing()
+        thing.id = id
+        thing.x = "\(id)"
+        return thing
+      }
+      try store.add(things)
+      try store.create(Thing.self, json: Data(#"[{"id": 501, "texts": ["a", "b"]}, {"id": 502}]"#.utf8))
+    }
+    let look = try await replica.check()
+    #expect(look.file.objects.count == 502)
+    let creations = look.bearing.pending.all.flatMap(\.changeset.operations).filter { $0.action == .create }
+    #expect(creations.count == 502)
   }
 }
