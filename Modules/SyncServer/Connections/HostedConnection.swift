@@ -1,0 +1,146 @@
+import SyncModel
+import SyncProtocol
+
+/// Runs one connection of a host: feeds the state machine, and does what it says.
+actor HostedConnection {
+  let number: UInt64
+  private let host: SyncHost
+  private let transport: any SyncTransport
+  private var machine: ServerConnection
+  private let outgoing: AsyncStream<[[UInt8]]>.Continuation
+  private let sending: Task<Void, Never>
+  private var timers: [ServerConnectionTimer: Task<Void, Never>] = [:]
+  /// Who reads the connection, while too much of what came waits.
+  private var reader: CheckedContinuation<Void, Never>?
+  private var isOver = false
+
+  init(_ number: UInt64, _ host: SyncHost, _ transport: any SyncTransport) {
+    (self.number, self.host, self.transport) = (number, host, transport)
+    machine = ServerConnection(host.configuration)
+    let (parts, continuation) = AsyncStream.makeStream(of: [[UInt8]].self)
+    outgoing = continuation
+    // What waits here is bounded by the credit that the client has granted.
+    sending = Task {
+      for await parts in parts {
+        do throws(TransportError) { try await transport.send(parts) } catch { break }
+      }
+      await transport.close()
+    }
+  }
+
+  var identity: SyncIdentity? { machine.identity }
+
+  /// Until the connection has ended.
+  func run() async {
+    perform(machine.begin(at: host.clock()))
+    while !isOver {
+      guard let part = await received() else { break }
+      take(.received(part))
+      await untilThereIsRoom()
+    }
+    take(.disconnected)
+    await sending.value
+    // Who still says something is not listened to, but it has to see the end of what was said to it.
+    await transport.close()
+  }
+
+  /// Says that there is no place here, and ends.
+  func sendAway(seconds: UInt64) async {
+    take(.drain(seconds: seconds))
+    await sending.value
+    await transport.close()
+  }
+
+  private func received() async -> [UInt8]? {
+    do throws(TransportError) { return try await transport.receive() } catch { return nil }
+  }
+
+  private func untilThereIsRoom() async {
+    let most = 2 * Int(clamping: host.configuration.uploadWindow)
+    while !isOver, machine.isBehind(most) { await withCheckedContinuation { reader = $0 } }
+  }
+
+  /// Takes an event in, and does what follows.
+  func take(_ event: ServerConnectionEvent) {
+    perform(machine.handle(event, at: host.clock()))
+    reader?.resume()
+    reader = nil
+  }
+
+  private func perform(_ effects: [ServerConnectionEffect]) {
+    for effect in effects {
+      switch effect {
+      case .send(let parts): outgoing.yield(parts)
+      case .close: close()
+      case .wake(let timer, let time): wake(timer, at: time)
+      case .unbind(let key, let path): Task { await host.forget(path, key, of: self) }
+      case .bind(let key, let path, let bind, let identity):
+        Task {
+          await host.listen(path, key, of: self)
+          take(.bound(key, await host.bind(path, bind, identity)))
+          // It may have ended before anybody listened.
+          if !machine.isBound(key) { await host.forget(path, key, of: self) }
+        }
+      default: Task { if let event = await answer(effect) { take(event) } }
+      }
+    }
+  }
+
+  private func close() {
+    isOver = true
+    outgoing.finish()
+    for timer in timers.values { timer.cancel() }
+    timers = [:]
+  }
+
+  private func wake(_ timer: ServerConnectionTimer, at time: Int64) {
+    timers[timer]?.cancel()
+    let delay = max(0, time - host.clock())
+    timers[timer] = Task { [weak self] in
+      do { try await Task.sleep(for: .milliseconds(delay)) } catch { return }
+      await self?.take(.timer(timer))
+    }
+  }
+
+  /// What the host and its stores say.
+  private func answer(_ effect: ServerConnectionEffect) async -> ServerConnectionEvent? {
+    let (host, stores) = (host, host.stores)
+    switch effect {
+    case .verify(let token):
+      return .verified(await result { () throws(SyncRefusal) in try await host.access.identity(ofToken: token, at: host.clock()) })
+    case .commit(let key, let place, let uploads, let seen, let mayWrite):
+      let judge: UploadJudge = { _ in mayWrite ? nil : Verdict(.writeDenied, "This user may only read.") }
+      return .committed(
+        key,
+        await result { () throws(ServerStoreError) in
+          try await stores.commit(place.path, place.replica, uploads, refusalSeen: seen, at: host.clock(), judge: judge)
+        })
+    case .acknowledge(let key, let place, let state):
+      return .acknowledged(
+        key,
+        await result { () throws(ServerStoreError) in
+          try await stores.acknowledge(place.path, place.replica, state, at: host.clock())
+        })
+    case .readEntries(let key, let place, let seq, let limit):
+      return .entries(
+        key,
+        await result { () throws(ServerStoreError) in
+          try await stores.changes(place.path, for: place.replica, after: seq, limitBytes: limit)
+        })
+    case .readObjects(let key, let path, let seq, let last, let limit):
+      return .objects(
+        key,
+        await result { () throws(ServerStoreError) in
+          try await stores.objects(path, changedAfter: seq, behind: last, limitBytes: limit)
+        })
+    case .readHead(let key, let path, let mark):
+      return .head(
+        key, mark: mark, await result { () throws(ServerStoreError) in try await stores.heads([path])[path] ?? .zero })
+    case .send, .close, .wake, .bind, .unbind: return nil
+    }
+  }
+
+  private func result<T: Sendable, E: Error>(_ body: @Sendable () async throws(E) -> T) async -> Result<T, E> {
+    do throws(E) { return .success(try await body()) } catch { return .failure(error) }
+  }
+}

@@ -1,0 +1,128 @@
+import SyncModel
+import SyncProtocol
+
+// What goes down: objects and entries, as far as the client has granted bytes.
+
+extension ServerConnection {
+  /// Reads what comes next, unless something is being read, nothing is new, or the client takes no more.
+  mutating func pump(_ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
+    guard let session = sessions[number], !session.isReading, session.credit.bytes > 0 else { return }
+    let limit = min(configuration.pageBytes, Int(clamping: session.credit.bytes))
+    switch session.state {
+    case .binding: return
+    case .fetching(let fetch):
+      effects.append(
+        .readObjects(session.key, session.place.path, changedAfter: fetch.start, behind: fetch.last, limitBytes: limit))
+    case .live:
+      guard session.hasNews else { return }
+      // Before it is read: what comes while it is read is news again.
+      sessions[number]?.hasNews = false
+      effects.append(.readEntries(session.key, session.place, after: session.cursor, limitBytes: limit))
+    }
+    sessions[number]?.isReading = true
+  }
+
+  mutating func news(_ key: SessionKey, _ effects: inout [ServerConnectionEffect]) {
+    guard sessions[key.session]?.key == key else { return }
+    sessions[key.session]?.hasNews = true
+    pump(key.session, &effects)
+  }
+
+  mutating func entries(
+    _ key: SessionKey, _ result: Result<LogPage, ServerStoreError>, _ effects: inout [ServerConnectionEffect]
+  ) {
+    guard var session = sessions[key.session], session.key == key else { return }
+    session.isReading = false
+    switch result {
+    case .failure(let error): return readingFailed(key.session, error, &effects)
+    case .success(let page):
+      session.cursor = max(session.cursor, page.cursor)
+      if page.cursor < page.head { session.hasNews = true }
+      sessions[key.session] = session
+      for entries in messages(of: page.entries) { sendCharged(.changes(session: key.session, entries), key.session, &effects) }
+      tellMarks(key.session, &effects)
+      pump(key.session, &effects)
+    }
+  }
+
+  /// A transaction is never cut in a page, and may be larger than a message: then it goes in several, which the client puts together.
+  private func messages(of entries: [LogEntry]) -> [[LogEntry]] {
+    guard entries.contains(where: \.isContinued) else { return entries.isEmpty ? [] : [entries] }
+    var all: [[LogEntry]] = []
+    var bytes = 0
+    for entry in entries {
+      let size = entry.encodedCount
+      if bytes == 0 || bytes + size > configuration.limits.messageBytes / 2 {
+        all.append([])
+        bytes = 0
+      }
+      all[all.count - 1].append(entry)
+      bytes += size
+    }
+    return all
+  }
+
+  mutating func objects(
+    _ key: SessionKey, _ result: Result<StatePage, ServerStoreError>, _ effects: inout [ServerConnectionEffect]
+  ) {
+    guard var session = sessions[key.session], session.key == key, case .fetching(var fetch) = session.state else { return }
+    session.isReading = false
+    switch result {
+    case .failure(let error): return readingFailed(key.session, error, &effects)
+    case .success(let page):
+      fetch.asOf = fetch.asOf ?? page.asOf
+      fetch.last = page.objects.last?.identity ?? fetch.last
+      session.state = .fetching(fetch)
+      if page.isLast { (session.state, session.cursor, session.hasNews) = (.live, fetch.asOf ?? page.asOf, true) }
+      sessions[key.session] = session
+      sendCharged(.state(session: key.session, page), key.session, &effects)
+      pump(key.session, &effects)
+    }
+  }
+
+  /// Sends, and counts the bytes against what the client has granted.
+  private mutating func sendCharged(_ message: ServerMessage, _ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
+    let frame = message.frame
+    _ = sessions[number]?.credit.take(frame.body.count)
+    send(frame, &effects)
+  }
+
+  private mutating func readingFailed(_ number: UInt32, _ error: ServerStoreError, _ effects: inout [ServerConnectionEffect]) {
+    // The log was cut behind a client that is slow: it comes back, and gets objects.
+    if error.code == .logTruncated { return fault(number, SyncRefusal(.overloaded, error.message), &effects) }
+    fault(number, SyncRefusal(error), &effects)
+  }
+
+  // MARK: marks
+
+  mutating func head(
+    _ key: SessionKey, _ mark: UInt64, _ result: Result<Seq, ServerStoreError>, _ effects: inout [ServerConnectionEffect]
+  ) {
+    guard sessions[key.session]?.key == key else { return }
+    switch result {
+    case .failure(let error): return fault(key.session, SyncRefusal(error), &effects)
+    case .success(let head):
+      guard (sessions[key.session]?.marks.count ?? 0) < 64 else {
+        return fault(key.session, SyncRefusal(.limitExceeded, "Too many marks wait."), &effects)
+      }
+      sessions[key.session]?.marks.append((mark, head))
+      sessions[key.session]?.hasNews = true
+      tellMarks(key.session, &effects)
+      pump(key.session, &effects)
+    }
+  }
+
+  private mutating func tellMarks(_ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
+    guard let session = sessions[number], session.state == .live else { return }
+    sessions[number]?.marks.removeAll { $0.head <= session.cursor }
+    for mark in session.marks where mark.head <= session.cursor { send(.marked(session: number, number: mark.number), &effects) }
+  }
+}
+
+extension LogEntry {
+  /// Whether the next entry is of the same transaction.
+  fileprivate var isContinued: Bool { if case .changeset(_, let changeset) = body { changeset.isContinued } else { false } }
+
+  /// About.
+  fileprivate var encodedCount: Int { if case .changeset(_, let changeset) = body { 32 + changeset.encoded().count } else { 64 } }
+}

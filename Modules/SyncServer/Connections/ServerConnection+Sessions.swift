@@ -1,0 +1,171 @@
+import SyncModel
+import SyncProtocol
+
+// Stores on a connection: how they begin and end, and what goes up.
+
+extension ServerConnection {
+  mutating func begin(
+    _ number: UInt32, _ bind: Bind, _ identity: SyncIdentity, _ effects: inout [ServerConnectionEffect]
+  ) throws(FrameError) {
+    guard number != 0, sessions[number] == nil else { throw FrameError(.outOfOrder, "The session \(number) is bound already.") }
+    guard sessions.count < configuration.sessions else {
+      return fault(number, SyncRefusal(.limitExceeded, "A connection carries \(configuration.sessions) stores."), &effects)
+    }
+    ended.remove(number)
+    guard let path = StorePath(ownPath(bind.path, of: identity)) else {
+      return fault(number, SyncRefusal(.unknownStore, "'\(bind.path)' is no path of a store."), &effects)
+    }
+    lastSerial += 1
+    let key = SessionKey(session: number, serial: lastSerial)
+    sessions[number] = ServerSession(key, path, bind, uploadWindow: configuration.uploadWindow)
+    effects.append(.bind(key, path, bind, identity))
+  }
+
+  /// `/~/tasks` is the user's own.
+  private func ownPath(_ path: String, of identity: SyncIdentity) -> String {
+    path.hasPrefix("/~/") ? "/\(identity.user)/\(path.dropFirst(3))" : path
+  }
+
+  mutating func bound(
+    _ key: SessionKey, _ result: Result<(StoreGrant, Standing), SyncRefusal>, _ effects: inout [ServerConnectionEffect]
+  ) {
+    guard var session = sessions[key.session], session.key == key else { return }
+    switch result {
+    case .failure(let refusal): fault(key.session, refusal, &effects)
+    case .success(let (grant, standing)):
+      let bind = session.bind
+      let mode = standing.mode(cursor: bind.cursor, history: bind.history, pendingBase: bind.pendingBase)
+      session.grant = grant
+      session.cursor = bind.cursor
+      session.hasNews = true
+      switch mode {
+      case .resume, .reset: session.state = .live
+      case .delta: session.state = .fetching(ServerSession.Fetch(start: bind.cursor))
+      case .snapshot: session.state = .fetching(ServerSession.Fetch(start: .zero))
+      }
+      let early = session.early
+      session.early = []
+      sessions[key.session] = session
+      send(
+        .bound(
+          session: key.session,
+          Bound(
+            mode: mode, rights: grant.rights, history: standing.history, head: standing.head, stable: standing.stable,
+            judged: standing.judged, judgedStamp: standing.judgedStamp, refusal: standing.refusal, refused: standing.refused,
+            schemaHash: 0, credit: configuration.uploadWindow)), &effects)
+      // It begins anew, and binds again when it has.
+      if mode == .reset { return drop(key.session, &effects) }
+      do throws(FrameError) { for (message, bytes) in early { try take(message, key.session, bytes, &effects) } } catch {
+        return refuse(SyncRefusal(error.code, error.detail), &effects)
+      }
+      pump(key.session, &effects)
+    }
+  }
+
+  /// A message that is about a store.
+  mutating func take(
+    _ message: ClientMessage, _ number: UInt32, _ bytes: Int, _ effects: inout [ServerConnectionEffect]
+  ) throws(FrameError) {
+    guard var session = sessions[number] else {
+      if ended.contains(number) { return }
+      throw FrameError(.outOfOrder, "The session \(number) is not bound.")
+    }
+    if session.state == .binding {
+      guard session.early.count < 64 else { throw FrameError(.limitExceeded, "Too much came before the store was bound.") }
+      sessions[number]?.early.append((message, bytes))
+      return
+    }
+    switch message {
+    case .upload(_, let changesets):
+      let share = bytes / max(1, changesets.count)
+      for changeset in changesets { session.line.append(.upload(.changeset(changeset), refusalSeen: session.refusalSeen, bytes: share)) }
+      session.waiting += share * changesets.count
+    case .void(_, let clientSeq, let objects):
+      session.line.append(.upload(.void(clientSeq: clientSeq, objects: objects), refusalSeen: session.refusalSeen, bytes: bytes))
+      session.waiting += bytes
+    case .acknowledge(_, let state):
+      if case .upload(let upload, _, _)? = session.line.last, upload.isContinued {
+        throw FrameError(.outOfOrder, "A transaction is not whole yet.")
+      }
+      session.refusalSeen = max(session.refusalSeen, state.refusalSeen)
+      session.line.append(.acknowledge(state))
+    case .credit(_, let more): session.credit.grant(more)
+    case .mark(_, let mark): effects.append(.readHead(session.key, session.place.path, mark: mark))
+    case .unbind:
+      drop(number, &effects)
+      return send(.unbound(session: number), &effects)
+    // Schemas are not compared yet: unknown names are kept by every replica.
+    case .schema: break
+    default: throw FrameError(.outOfOrder, "It belongs to no store.")
+    }
+    guard session.waiting <= configuration.transactionBytes else {
+      throw FrameError(.limitExceeded, "A transaction has more than \(configuration.transactionBytes) bytes.")
+    }
+    sessions[number] = session
+    work(number, &effects)
+    pump(number, &effects)
+  }
+
+  // MARK: up
+
+  /// Does the next step of what goes up, unless one is being done.
+  private mutating func work(_ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
+    guard let session = sessions[number], session.state != .binding, let step = sessions[number]?.nextStep() else { return }
+    switch step {
+    case .acknowledge(let state): effects.append(.acknowledge(session.key, session.place, state))
+    case .commit(let uploads, let refusalSeen, let bytes):
+      if let grant = sessions[number]?.window.settle(bytes) { send(.credit(session: number, bytes: grant), &effects) }
+      let mayWrite = session.grant.rights.contains(.write)
+      effects.append(.commit(session.key, session.place, uploads, refusalSeen: refusalSeen, mayWrite: mayWrite))
+    }
+  }
+
+  mutating func committed(
+    _ key: SessionKey, _ result: Result<[UploadOutcome], ServerStoreError>, _ effects: inout [ServerConnectionEffect]
+  ) {
+    guard let session = sessions[key.session], session.key == key else { return }
+    sessions[key.session]?.isWorking = false
+    switch result {
+    case .failure(let error): return fault(key.session, SyncRefusal(error), &effects)
+    case .success(let outcomes):
+      let accepted = zip(session.judging, outcomes).filter { if case .accepted = $0.1 { true } else { false } }
+      if let (last, _) = accepted.last { send(.acknowledged(session: key.session, clientSeq: last), &effects) }
+      for outcome in outcomes {
+        switch outcome {
+        case .accepted, .refused: sessions[key.session]?.hasNews = true
+        // What came before, and what the client will say again.
+        case .duplicate, .behindRefusal: break
+        case .gap(let expected):
+          return fault(key.session, SyncRefusal(.outOfOrder, "The changeset \(expected) is missing."), &effects)
+        case .incomplete: return fault(key.session, SyncRefusal(.outOfOrder, "A transaction is not whole."), &effects)
+        case .skewed: return fault(key.session, SyncRefusal(.clockSkew), &effects)
+        }
+      }
+    }
+    work(key.session, &effects)
+    pump(key.session, &effects)
+  }
+
+  mutating func acknowledged(
+    _ key: SessionKey, _ result: Result<Void, ServerStoreError>, _ effects: inout [ServerConnectionEffect]
+  ) {
+    guard sessions[key.session]?.key == key else { return }
+    sessions[key.session]?.isWorking = false
+    if case .failure(let error) = result { return fault(key.session, SyncRefusal(error), &effects) }
+    work(key.session, &effects)
+  }
+
+  // MARK: ends
+
+  /// Says what is wrong with a session, and ends it; the connection goes on.
+  mutating func fault(_ number: UInt32, _ refusal: SyncRefusal, _ effects: inout [ServerConnectionEffect]) {
+    drop(number, &effects)
+    send(
+      .error(session: number, code: refusal.code, retryAfterSeconds: refusal.retryAfterSeconds, text: refusal.text), &effects)
+  }
+
+  private mutating func drop(_ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
+    if let session = sessions.removeValue(forKey: number) { effects.append(.unbind(session.key, session.place.path)) }
+    if ended.count < 4 * configuration.sessions { ended.insert(number) }
+  }
+}

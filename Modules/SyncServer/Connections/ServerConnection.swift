@@ -1,0 +1,209 @@
+import SyncModel
+import SyncProtocol
+
+/// A server's side of one connection, as a pure state machine: what happened goes in, what is to be done comes out. No I/O, no clock and no
+/// threads, so that the same code runs in a server and in tests that can repeat everything. It speaks in parts, as they are on the wire.
+///
+/// | phase | what is legal from the client |
+/// |---|---|
+/// | `greeting` | `hello` |
+/// | `verifying` | anything, which waits until it is known who speaks; little of it |
+/// | `open` | everything but `hello` |
+/// | `closed` | nothing: it is passed over |
+///
+/// Whatever the bytes are, they end in an answer, an error with its code, or a closed connection. Confined to its owner.
+public struct ServerConnection: Sendable {
+  enum Phase: Sendable {
+    case greeting
+    case verifying(Hello)
+    case open(SyncIdentity)
+    case closed
+  }
+
+  let configuration: ServerConnectionConfiguration
+  var phase = Phase.greeting
+  var sessions: [UInt32: ServerSession] = [:]
+  /// Numbers of sessions that have ended: what the client said before it heard of that is passed over.
+  var ended: Set<UInt32> = []
+  var lastSerial: UInt64 = 0
+  private var decoder: FrameDecoder
+  private var encoder: FrameEncoder
+  /// What came before it was known who speaks.
+  private var early: [SyncFrame] = []
+  private var earlyBytes = 0
+  private var lastHeard: Int64 = 0
+  /// Whether a fresh token is being looked at, and its holder.
+  private var isRenewing = false
+
+  /// A connection that has just begun.
+  public init(_ configuration: ServerConnectionConfiguration = ServerConnectionConfiguration()) {
+    self.configuration = configuration
+    decoder = FrameDecoder(configuration.limits)
+    encoder = FrameEncoder(configuration.limits)
+  }
+
+  /// Who speaks; nil before that is known, and after the end.
+  public var identity: SyncIdentity? { if case .open(let identity) = phase { identity } else { nil } }
+
+  /// Whether a session goes on.
+  public func isBound(_ key: SessionKey) -> Bool { sessions[key.session]?.key == key }
+
+  /// Whether more bytes of uploads than these wait to be judged: the owner reads no more of the connection then. Transactions that are not
+  /// whole yet do not count: nothing becomes of them before their rest has come.
+  public func isBehind(_ bytes: Int) -> Bool { sessions.values.contains { $0.isWorking && $0.waiting > bytes } }
+
+  /// What is done when a connection begins.
+  public mutating func begin(at now: Int64) -> [ServerConnectionEffect] {
+    lastHeard = now
+    return [.wake(.silence, at: now + configuration.greetingTime)]
+  }
+
+  /// Takes an event in, and says what is to be done, in order.
+  ///
+  /// - Parameter now: milliseconds since 1970 by the server's clock.
+  public mutating func handle(_ event: ServerConnectionEvent, at now: Int64) -> [ServerConnectionEffect] {
+    if case .closed = phase { return [] }
+    var effects: [ServerConnectionEffect] = []
+    switch event {
+    case .received(let part): receive(part, now, &effects)
+    case .disconnected: end(&effects)
+    case .verified(let result): verified(result, now, &effects)
+    case .bound(let key, let result): bound(key, result, &effects)
+    case .committed(let key, let result): committed(key, result, &effects)
+    case .acknowledged(let key, let result): acknowledged(key, result, &effects)
+    case .entries(let key, let result): entries(key, result, &effects)
+    case .objects(let key, let result): objects(key, result, &effects)
+    case .head(let key, let mark, let result): head(key, mark, result, &effects)
+    case .news(let key): news(key, &effects)
+    case .timer(let timer): ring(timer, now, &effects)
+    case .drain(let seconds): leave(with: .goAway(seconds: seconds), &effects)
+    case .expel(let refusal): refuse(refusal, &effects)
+    }
+    return effects
+  }
+
+  // MARK: what comes
+
+  private mutating func receive(_ part: [UInt8], _ now: Int64, _ effects: inout [ServerConnectionEffect]) {
+    lastHeard = now
+    do throws(FrameError) {
+      guard let frame = try decoder.take(part) else { return }
+      if case .verifying = phase { return try keep(frame) }
+      try take(frame, &effects)
+    } catch { refuse(SyncRefusal(error.code, error.detail), &effects) }
+  }
+
+  /// What comes before it is known who speaks: a few messages of clients that do not wait.
+  private mutating func keep(_ frame: SyncFrame) throws(FrameError) {
+    earlyBytes += frame.body.count
+    guard early.count < 2 * configuration.sessions, earlyBytes <= configuration.limits.partBytes else {
+      throw FrameError(.limitExceeded, "Too much came before the connection was let in.")
+    }
+    early.append(frame)
+  }
+
+  private mutating func take(_ frame: SyncFrame, _ effects: inout [ServerConnectionEffect]) throws(FrameError) {
+    let message = try ClientMessage(frame)
+    switch (message, phase) {
+    case (.hello(let hello), .greeting):
+      guard hello.versions.contains(1) else {
+        throw FrameError(.unknownVersion, "The client speaks \(hello.versions), the server 1.")
+      }
+      phase = .verifying(hello)
+      effects.append(.verify(token: hello.token))
+    case (.unknown, _): break
+    case (.authenticate(let token), .open):
+      guard !isRenewing else { throw FrameError(.outOfOrder, "A token is being looked at already.") }
+      isRenewing = true
+      effects.append(.verify(token: token))
+    case (.ping(let number, _), .open): send(.pong(number: number), &effects)
+    case (.bind(let session, let bind), .open(let identity)): try begin(session, bind, identity, &effects)
+    case (_, .open): try take(message, frame.session, frame.body.count, &effects)
+    default: throw FrameError(.outOfOrder, "The first message is 'hello', and there is one.")
+    }
+  }
+
+  private mutating func verified(
+    _ result: Result<SyncIdentity, SyncRefusal>, _ now: Int64, _ effects: inout [ServerConnectionEffect]
+  ) {
+    switch (result, phase) {
+    case (.failure(let refusal), _): refuse(refusal, &effects)
+    case (.success(let identity), .verifying(let hello)):
+      phase = .open(identity)
+      let features = hello.features.intersection(.compression)
+      send(
+        .welcome(
+          Welcome(
+            version: 1, features: features, serverTime: UInt64(max(0, now)), pingSeconds: configuration.pingSeconds,
+            messageBytes: UInt64(configuration.limits.messageBytes))), &effects)
+      encoder.compresses = features.contains(.compression)
+      planExpiry(identity, &effects)
+      let frames = early
+      (early, earlyBytes) = ([], 0)
+      do throws(FrameError) { for frame in frames { try take(frame, &effects) } } catch {
+        refuse(SyncRefusal(error.code, error.detail), &effects)
+      }
+    case (.success(let identity), .open(let old)):
+      isRenewing = false
+      guard identity.user == old.user else { return refuse(SyncRefusal(.tokenInvalid, "It is another user's."), &effects) }
+      phase = .open(identity)
+      planExpiry(identity, &effects)
+      send(.authenticated, &effects)
+    default: break
+    }
+  }
+
+  // MARK: time
+
+  private func planExpiry(_ identity: SyncIdentity, _ effects: inout [ServerConnectionEffect]) {
+    guard let expires = identity.expires else { return }
+    effects.append(.wake(.expiry, at: expires - configuration.expiryNotice))
+  }
+
+  private mutating func ring(_ timer: ServerConnectionTimer, _ now: Int64, _ effects: inout [ServerConnectionEffect]) {
+    switch (timer, phase) {
+    case (.silence, .open):
+      let patience = Int64(configuration.pingSeconds) * 3000
+      guard now - lastHeard < patience else { return end(&effects) }
+      effects.append(.wake(.silence, at: lastHeard + patience))
+    // Verifying takes the server's time, and not the client's.
+    case (.silence, .verifying): effects.append(.wake(.silence, at: now + configuration.greetingTime))
+    case (.silence, _): refuse(SyncRefusal(.outOfOrder, "Nobody said who it is."), &effects)
+    case (.expiry, .open(let identity)):
+      guard let expires = identity.expires, now >= expires - configuration.expiryNotice else { return }
+      if now >= expires { return refuse(SyncRefusal(.tokenExpired), &effects) }
+      send(.expiring(seconds: UInt64((expires - now) / 1000)), &effects)
+      effects.append(.wake(.expiry, at: expires))
+    case (.expiry, _): break
+    }
+  }
+
+  // MARK: what goes
+
+  mutating func send(_ message: ServerMessage, _ effects: inout [ServerConnectionEffect]) { send(message.frame, &effects) }
+
+  mutating func send(_ frame: SyncFrame, _ effects: inout [ServerConnectionEffect]) {
+    do throws(FrameError) { effects.append(.send(try encoder.parts(of: frame))) } catch {
+      refuse(SyncRefusal(error.code, error.detail), &effects)
+    }
+  }
+
+  /// The whole connection ends, with a reason.
+  mutating func refuse(_ refusal: SyncRefusal, _ effects: inout [ServerConnectionEffect]) {
+    leave(
+      with: .error(session: 0, code: refusal.code, retryAfterSeconds: refusal.retryAfterSeconds, text: refusal.text), &effects)
+  }
+
+  private mutating func leave(with message: ServerMessage, _ effects: inout [ServerConnectionEffect]) {
+    // A reason is a few bytes, which always fit.
+    if let parts = try? encoder.parts(of: message.frame) { effects.append(.send(parts)) }
+    end(&effects)
+  }
+
+  private mutating func end(_ effects: inout [ServerConnectionEffect]) {
+    for session in sessions.values { effects.append(.unbind(session.key, session.place.path)) }
+    sessions = [:]
+    phase = .closed
+    effects.append(.close)
+  }
+}

@@ -1,0 +1,131 @@
+import SyncModel
+import SyncProtocol
+import SyncServer
+import Testing
+import VivariumTestSupport
+
+@Suite("A server's connection")
+struct ServerConnectionTests {
+  private let encoder = FrameEncoder()
+
+  private func parts(_ message: ClientMessage) throws -> [[UInt8]] { try encoder.parts(of: message.frame) }
+
+  /// What the effects send, decoded.
+  private func sent(_ effects: [ServerConnectionEffect]) throws -> [ServerMessage] {
+    var decoder = FrameDecoder()
+    var messages: [ServerMessage] = []
+    for case .send(let parts) in effects {
+      for part in parts { if let frame = try decoder.take(part) { messages.append(try ServerMessage(frame)) } }
+    }
+    return messages
+  }
+
+  private func isClosed(_ effects: [ServerConnectionEffect]) -> Bool {
+    effects.contains { if case .close = $0 { true } else { false } }
+  }
+
+  private func open(_ identity: SyncIdentity, at now: Int64 = 0) throws -> (ServerConnection, [ServerConnectionEffect]) {
+    var connection = ServerConnection()
+    _ = connection.begin(at: now)
+    for part in try parts(.hello(Hello(versions: [1], features: [], token: "t"))) { _ = connection.handle(.received(part), at: now) }
+    let effects = connection.handle(.verified(.success(identity)), at: now)
+    return (connection, effects)
+  }
+
+  @Test("that says nothing is ended, before and after it has said who it is")
+  func silence() throws {
+    var silent = ServerConnection()
+    let begun = silent.begin(at: 0)
+    guard case .wake(.silence, let time)? = begun.first else { return #expect(Bool(false), "no timer") }
+    #expect(isClosed(silent.handle(.timer(.silence), at: time)))
+    var (connection, _) = try open(SyncIdentity(user: "ann"))
+    for part in try parts(.ping(number: 1, roundTrip: 0)) { _ = connection.handle(.received(part), at: 60_000) }
+    #expect(!isClosed(connection.handle(.timer(.silence), at: 90_000)))
+    #expect(isClosed(connection.handle(.timer(.silence), at: 150_000)))
+  }
+
+  @Test("is told that its token ends, goes on with a fresh one, and ends without")
+  func expiry() throws {
+    var (connection, effects) = try open(SyncIdentity(user: "ann", expires: 900_000))
+    #expect(effects.contains { if case .wake(.expiry, 840_000) = $0 { true } else { false } })
+    #expect(try sent(connection.handle(.timer(.expiry), at: 840_000)) == [.expiring(seconds: 60)])
+    var renewed = connection
+    for part in try parts(.authenticate(token: "u")) { effects = renewed.handle(.received(part), at: 850_000) }
+    effects = renewed.handle(.verified(.success(SyncIdentity(user: "ann", expires: 1_800_000))), at: 850_000)
+    #expect(try sent(effects) == [.authenticated])
+    #expect(!isClosed(renewed.handle(.timer(.expiry), at: 900_000)))
+    let ended = connection.handle(.timer(.expiry), at: 900_000)
+    #expect(try sent(ended) == [.error(session: 0, code: .tokenExpired, retryAfterSeconds: 0, text: "")])
+    #expect(isClosed(ended))
+  }
+
+  @Test("cannot become another user's with a fresh token")
+  func otherUser() throws {
+    var (connection, _) = try open(SyncIdentity(user: "ann"))
+    for part in try parts(.authenticate(token: "u")) { _ = connection.handle(.received(part), at: 1) }
+    #expect(isClosed(connection.handle(.verified(.success(SyncIdentity(user: "bob"))), at: 1)))
+  }
+
+  @Test("that begins with anything but hello, or has no version in common, is told so and ended")
+  func beginnings() throws {
+    for message in [ClientMessage.ping(number: 1, roundTrip: 0), .hello(Hello(versions: [7], features: [], token: ""))] {
+      var connection = ServerConnection()
+      var effects = connection.begin(at: 0)
+      for part in try parts(message) { effects = connection.handle(.received(part), at: 0) }
+      #expect(isClosed(effects))
+      guard case .error(0, let code, _, _)? = try sent(effects).first else { return #expect(Bool(false), "no reason") }
+      #expect(code == .outOfOrder || code == .unknownVersion)
+    }
+  }
+
+  @Test("cannot fill the memory before it is known who speaks")
+  func early() throws {
+    var connection = ServerConnection()
+    _ = connection.begin(at: 0)
+    for part in try parts(.hello(Hello(versions: [1], features: [], token: "t"))) { _ = connection.handle(.received(part), at: 0) }
+    let blob = [UInt8](repeating: 0, count: 100_000)
+    var effects: [ServerConnectionEffect] = []
+    for _ in 0..<3 { for part in try parts(.schema(session: 1, blob)) { effects = connection.handle(.received(part), at: 0) } }
+    #expect(isClosed(effects))
+    guard case .error(0, .limitExceeded, _, _)? = try sent(effects).first else { return #expect(Bool(false), "no reason") }
+  }
+
+  @Test("takes any bytes whatever: it answers, passes them over or ends", arguments: [UInt64.random(in: 1...(.max))])
+  func anyBytes(_ seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<2_000 {
+      var (connection, _) = try open(SyncIdentity(user: "ann"))
+      var isOver = false
+      for _ in 0..<random.below(20) where !isOver {
+        var part = try parts(RandomMessage.client(&random)).randomElement(using: &random) ?? []
+        if random.oneIn(2), !part.isEmpty { part[random.below(part.count)] = UInt8(random.below(256)) }
+        if random.oneIn(8) { part = (0..<random.below(40)).map { _ in UInt8(random.below(256)) } }
+        isOver = isClosed(connection.handle(.received(part), at: 0))
+      }
+      #expect(connection.handle(.disconnected, at: 0).isEmpty == isOver, "seed \(seed)")
+    }
+  }
+}
+
+/// Messages of every kind.
+enum RandomMessage {
+  static func client(_ random: inout SeededGenerator) -> ClientMessage {
+    let session = UInt32(random.below(3))
+    switch random.below(10) {
+    case 0: return .hello(Hello(versions: [1], features: [], token: "t"))
+    case 1: return .authenticate(token: "u")
+    case 2, 3:
+      return .bind(
+        session: session,
+        Bind(
+          path: ["/~/a", "/b/c", "", "/../x"][random.below(4)], replica: ReplicaID(1), secret: [1], cursor: .zero, history: [],
+          refusalSeen: .zero, pendingBase: .zero, schemaHash: 0))
+    case 4: return .upload(session: session, [changeset(1, UInt64(random.below(4)))])
+    case 5: return .void(session: session, clientSeq: 2, objects: [ObjectIdentity("Thing", .int(1))])
+    case 6: return .acknowledge(session: session, Acknowledgement(cursor: .zero, pendingBase: .zero, refusalSeen: .zero))
+    case 7: return .credit(session: session, bytes: UInt64(random.below(1000)))
+    case 8: return .mark(session: session, number: 1)
+    default: return .unbind(session: session)
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import SyncModel
+import SyncProtocol
+import SyncServer
+import Testing
+
+@Suite("A host")
+struct SyncHostTests {
+  private func host(_ access: any SyncAccess = OpenAccess()) -> SyncHost {
+    SyncHost(stores: MemoryServerStore(), access: access, clock: { 1_000_000 })
+  }
+
+  private func isPage(_ message: ServerMessage) -> Bool { if case .state(1, let page) = message { page.isLast } else { false } }
+
+  @Test("lets a new replica in at its first word, sends what there is and takes what it did")
+  func firstContact() async throws {
+    let host = host()
+    let (ann, bound) = try await RawClient.bound(host, as: "ann", 1)
+    #expect(bound?.mode == .snapshot)
+    #expect(bound?.rights == [.read, .write, .manage])
+    _ = try await ann.messages(until: isPage)
+    try await ann.send(.upload(session: 1, [changeset(1, 1), changeset(1, 2, creates: false)]))
+    let answers = try await ann.messages { if case .changes = $0 { true } else { false } }
+    #expect(answers.contains(.acknowledged(session: 1, clientSeq: 2)))
+    #expect(answers.last == .changes(session: 1, [LogEntry(Seq(1), .own(clientSeq: 1)), LogEntry(Seq(2), .own(clientSeq: 2))]))
+  }
+
+  @Test("sends an entry to everybody who is bound to its store, and to nobody else")
+  func fanOut() async throws {
+    let host = host()
+    var others: [RawClient] = []
+    for replica in UInt64(2)...5 {
+      let (client, _) = try await RawClient.bound(host, as: "user\(replica)", replica)
+      _ = try await client.messages(until: isPage)
+      others.append(client)
+    }
+    let (elsewhere, _) = try await RawClient.bound(host, as: "ann", 9, path: "/shared/other")
+    _ = try await elsewhere.messages(until: isPage)
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    try await ann.send(.upload(session: 1, [changeset(1, 1)]))
+    for other in others {
+      #expect(try await other.next() == .changes(session: 1, [LogEntry(Seq(1), .changeset(author: "ann", changeset(1, 1)))]))
+    }
+    try await elsewhere.send(.mark(session: 1, number: 7))
+    #expect(try await elsewhere.next() == .marked(session: 1, number: 7))
+  }
+
+  @Test("answers a mark after everything that was there when it came")
+  func marks() async throws {
+    let host = host()
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    try await ann.send(.upload(session: 1, [changeset(1, 1)]))
+    _ = try await ann.messages { if case .changes = $0 { true } else { false } }
+    let (bob, bound) = try await RawClient.bound(host, as: "bob", 2)
+    try await bob.send(.mark(session: 1, number: 3))
+    let messages = try await bob.messages { $0 == .marked(session: 1, number: 3) }
+    #expect(bound?.mode == .snapshot)
+    #expect(messages.contains { if case .state(_, let page) = $0 { page.objects.count == 1 } else { false } })
+  }
+
+  @Test("goes on behind a cursor, and tells one with another history to begin anew")
+  func cursors() async throws {
+    let host = host()
+    let (ann, first) = try await RawClient.bound(host, as: "ann", 1)
+    try await ann.send(.upload(session: 1, [changeset(1, 1), changeset(1, 2, creates: false)]))
+    _ = try await ann.messages { if case .changes = $0 { true } else { false } }
+    let history = try #require(first?.history)
+    let (bob, resumed) = try await RawClient.bound(host, as: "bob", 2, cursor: Seq(1), history: history)
+    #expect(resumed?.mode == .resume)
+    #expect(try await bob.next() == .changes(session: 1, [LogEntry(Seq(2), .changeset(author: "ann", changeset(1, 2, creates: false)))]))
+    let (_, other) = try await RawClient.bound(host, as: "cem", 3, cursor: Seq(1), history: [1, 2, 3])
+    #expect(other?.mode == .reset)
+  }
+
+  @Test("sends nothing that the client has not granted bytes for")
+  func credit() async throws {
+    let host = host()
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    try await ann.send(.upload(session: 1, [changeset(1, 1)]))
+    _ = try await ann.messages { if case .changes = $0 { true } else { false } }
+    let bob = RawClient(host)
+    try await bob.hello("bob")
+    try await bob.bind(2, credit: 0)
+    try await bob.send(.ping(number: 4, roundTrip: 0))
+    var messages = try await bob.messages { if case .bound = $0 { true } else { false } }
+    try await bob.send(.ping(number: 5, roundTrip: 0))
+    messages += try await bob.messages { $0 == .pong(number: 5) }
+    #expect(!messages.contains { if case .state = $0 { true } else { false } })
+    try await bob.send(.credit(session: 1, bytes: 1000))
+    #expect(try await bob.messages(until: isPage).count == 1)
+  }
+
+  @Test("refuses what a reader writes, and goes on with the session")
+  func readers() async throws {
+    let host = host(TestAccess(rights: ["ann": [.read]]))
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    _ = try await ann.messages(until: isPage)
+    try await ann.send(.upload(session: 1, [changeset(1, 1)]))
+    guard case .changes(1, let entries) = try await ann.next(), case .refusal(1, .writeDenied, _, _)? = entries.first?.body else {
+      Issue.record("no refusal came")
+      return
+    }
+    try await ann.send(.mark(session: 1, number: 1))
+    #expect(try await ann.next() == .marked(session: 1, number: 1))
+  }
+
+  @Test("does not let what was said before a refusal was seen pass because of what was said after it")
+  func refusalOrder() async throws {
+    let host = host()
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    _ = try await ann.messages(until: isPage)
+    // The first sets a name in an object of an incarnation that nobody knows; the second was made on top of it.
+    let object = ObjectIdentity("Thing", .int(1))
+    let unknown = Stamp(milliseconds: 5, counter: 0, replica: ReplicaID(77))
+    let bad = Changeset(
+      clientSeq: 1, baseSeq: .zero, first: Stamp(milliseconds: 1_000, counter: 0, replica: ReplicaID(1)),
+      operations: [SyncModel.Operation(object, epoch: unknown, .set("name", .string("x"), isDefault: false))])
+    try await ann.send(.upload(session: 1, [bad]))
+    try await ann.send(.upload(session: 1, [changeset(1, 2)]))
+    try await ann.send(.acknowledge(session: 1, Acknowledgement(cursor: Seq(1), pendingBase: .zero, refusalSeen: Seq(1))))
+    try await ann.send(.mark(session: 1, number: 1))
+    let messages = try await ann.messages { $0 == .marked(session: 1, number: 1) }
+    #expect(!messages.contains { if case .acknowledged = $0 { true } else { false } })
+    // Said again, after it has seen the refusal, it passes.
+    try await ann.send(.upload(session: 1, [changeset(1, 2)]))
+    let again = try await ann.messages { if case .acknowledged = $0 { true } else { false } }
+    #expect(again.last == .acknowledged(session: 1, clientSeq: 2))
+  }
+
+  @Test("opens a user's own store at its first binding, and shows nobody another's")
+  func ownStores() async throws {
+    let host = host(TestAccess(rights: ["ann": [], "bob": []]))
+    let (_, own) = try await RawClient.bound(host, as: "ann", 1, path: "/~/tasks")
+    #expect(own?.mode == .snapshot)
+    let bob = RawClient(host)
+    try await bob.hello("bob")
+    try await bob.bind(2, path: "/ann/tasks")
+    _ = try await bob.next()
+    guard case .error(1, .unknownStore, _, _) = try await bob.next() else {
+      Issue.record("another's store was shown")
+      return
+    }
+    // The connection goes on.
+    try await bob.bind(2, session: 2, path: "/~/tasks")
+    guard case .bound(2, _) = try await bob.next() else {
+      Issue.record("the own store was not")
+      return
+    }
+  }
+
+  @Test("tells everybody to come back when it ends, and newcomers too")
+  func leaving() async throws {
+    let host = host()
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    await host.leave(comeBackAfter: 5)
+    let messages = try await ann.messages { $0 == .goAway(seconds: 5) }
+    #expect(messages.last == .goAway(seconds: 5))
+    #expect(try await ann.next() == nil)
+    let bob = RawClient(host)
+    #expect(try await bob.next() == .goAway(seconds: 5))
+  }
+
+  @Test("ends the connections of a user who is suspended, with the reason")
+  func expelling() async throws {
+    let host = host()
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    let (bob, _) = try await RawClient.bound(host, as: "bob", 2)
+    await host.expel("ann", SyncRefusal(.userSuspended))
+    let messages = try await ann.messages { if case .error(0, .userSuspended, _, _) = $0 { true } else { false } }
+    #expect(!messages.isEmpty)
+    #expect(try await ann.next() == nil)
+    try await bob.send(.ping(number: 1, roundTrip: 0))
+    #expect(try await bob.messages { $0 == .pong(number: 1) }.last == .pong(number: 1))
+  }
+}
