@@ -91,7 +91,11 @@ let targets: [Target] = [
   Room.module("StoreReactive", ["ChangeTracker", "Vivarium", openCombine]),
   Room.module("StoreMessages", ["StoreValues", "Vivarium"]),
   // Rank 8: replication.
-  Room.module("SyncClient", ["ChangeTracker", "StorageInterface", "StoreValues", "SyncModel", "SyncProtocol", "Vivarium"]),
+  Room.module(
+    "SyncClient",
+    [
+      "ChangeTracker", "Notifications", "StorageCoordination", "StorageInterface", "StoreValues", "SyncModel", "SyncProtocol", "Vivarium",
+    ]),
   // Rank 9 and 10: programs, and what they share with tests.
   Room.program(
     "inspect",
@@ -189,7 +193,7 @@ let targets: [Target] = [
   Room.tests(
     "SyncClientTests",
     [
-      "CVivariumSQLite", "ChangeTracker", "StorageInterface", "StorageLMDB", "StoreValues", "SyncClient", "SyncModel", "SyncProtocol",
+      "CVivariumSQLite", "ChangeTracker", "StorageInterface", "StorageLMDB", "StorageMemory", "StoreValues", "SyncClient", "SyncModel", "SyncProtocol",
       "SyncServer", "SyncSimulation", "Vivarium", "VivariumTestSupport",
     ]),
   Room.tests(

@@ -11,7 +11,7 @@ extension SimulatedReplica {
   private func local() async throws -> LocalStanding {
     let id = id
     return try await reading { sides in
-      try LocalStanding(sides, try ReplicaStanding.read(sides) ?? ReplicaStanding(replica: id), secret: [])
+      try LocalStanding(sides, try ReplicaStanding.read(sides) ?? ReplicaStanding(replica: id))
     }
   }
 

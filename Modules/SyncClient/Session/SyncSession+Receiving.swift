@@ -16,7 +16,10 @@ extension SyncSession {
     case (.bound(SyncSession.number, let bound), .binding): bind(bound, now, &effects)
     case (.state(SyncSession.number, let page), .fetching(let mode)): take(page, bytes, mode, &effects)
     case (.changes(SyncSession.number, let entries), .live), (.changes(SyncSession.number, let entries), .fetching):
-      queue.append((entries, bytes))
+      arrived(entries, bytes)
+      integrateNext(&effects)
+    case (.marked(SyncSession.number, let number), .live):
+      queue.append(Arrival(mark: number))
       integrateNext(&effects)
     case (.acknowledged(SyncSession.number, let number), .live), (.acknowledged(SyncSession.number, let number), .fetching):
       judged = max(judged, number)
@@ -29,7 +32,7 @@ extension SyncSession {
     case (.expiring, _): effects.append(.getToken(isNew: true))
     case (.goAway(let seconds), _): fail(now, random, retryAfterSeconds: seconds, &effects)
     case (.error(_, let code, let seconds, let text), _): fault(code, seconds, text, now, random, &effects)
-    case (.authenticated, _), (.marked, _), (.progress, _), (.schema, _), (.unknown, _): break
+    case (.authenticated, _), (.progress, _), (.schema, _), (.unknown, _): break
     case (.unbound, _): fail(now, random, &effects)
     default:
       effects.append(.tell(.outOfOrder, text: "The server sent what does not belong here."))
@@ -60,6 +63,7 @@ extension SyncSession {
   private mutating func becomeLive(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
     state = .live
     liveSince = now
+    for mark in marks.sorted() { effects.append(.send(.mark(session: SyncSession.number, number: mark))) }
     readOutbox(&effects)
     integrateNext(&effects)
   }
@@ -76,8 +80,23 @@ extension SyncSession {
     pages = []
   }
 
+  /// A transaction that is larger than a message comes in several, and is taken in as a whole.
+  private mutating func arrived(_ entries: [LogEntry], _ bytes: Int) {
+    if let last = queue.last, !last.isWhole {
+      queue[queue.count - 1].entries += entries
+      queue[queue.count - 1].bytes += bytes
+    } else {
+      queue.append(Arrival(entries: entries, bytes: bytes))
+    }
+  }
+
   private mutating func integrateNext(_ effects: inout [SyncSessionEffect]) {
-    guard state == .live, !isIntegrating, let next = queue.first else { return }
+    guard state == .live, !isIntegrating else { return }
+    while let mark = queue.first?.mark {
+      queue.removeFirst()
+      if marks.remove(mark) != nil { effects.append(.reached(mark: mark)) }
+    }
+    guard let next = queue.first, next.isWhole else { return }
     isIntegrating = true
     effects.append(.integrate(next.entries, generation: generation))
   }

@@ -4,6 +4,9 @@ import SyncProtocol
 // What goes up: writes in their order, each whole, as far as the server has granted bytes.
 
 extension SyncSession {
+  /// A write with more bytes goes in several messages.
+  private static let messageBytes = 4 << 20
+
   /// Writes that come within a few milliseconds go together.
   mutating func planUpload(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
     guard state == .live, !isUploadPlanned, !isReading else { return }
@@ -30,7 +33,13 @@ extension SyncSession {
       switch entry {
       case .write(let write, let bytes):
         guard credit.take(bytes) else { return flush(&effects) }
-        changesets += write
+        if bytes <= SyncSession.messageBytes {
+          changesets += write
+        } else {
+          // Each is far smaller than a message may be.
+          flush(&effects)
+          for changeset in write { effects.append(.send(.upload(session: SyncSession.number, [changeset]))) }
+        }
       case .void(let clientSeq, let objects):
         flush(&effects)
         effects.append(.send(.void(session: SyncSession.number, clientSeq: clientSeq, objects: objects)))

@@ -73,8 +73,8 @@ package struct SyncSession: Sendable {
   /// How often the server wants to be asked; 0 for never.
   var pingSeconds: Int64 = 0
   var isPongDue = false
-  /// Entries that came and are not integrated, with the bytes of their message.
-  var queue: [(entries: [LogEntry], bytes: Int)] = []
+  /// What came and is not integrated.
+  var queue: [Arrival] = []
   var isIntegrating = false
   /// Up to this number everything was sent.
   var sent: UInt64 = 0
@@ -86,6 +86,23 @@ package struct SyncSession: Sendable {
   var isUploadPlanned = false
   /// The cursor that was acknowledged last.
   var acknowledged = Seq.zero
+
+  /// What the app waits for.
+  var marks: Set<UInt64> = []
+
+  /// What came in one message, or in those of one transaction.
+  struct Arrival: Sendable {
+    var entries: [LogEntry] = []
+    /// Of the messages.
+    var bytes = 0
+    /// The server's answer to a mark, which comes behind entries.
+    var mark: UInt64?
+
+    /// Whether its last transaction is there to its end.
+    var isWhole: Bool {
+      if case .changeset(_, let changeset)? = entries.last?.body { !changeset.isContinued } else { true }
+    }
+  }
 
   /// A session that is off.
   package init(_ configuration: SyncSessionConfiguration, isNetworkThere: Bool = true) {
@@ -125,6 +142,9 @@ package struct SyncSession: Sendable {
     case .outbox(let entries, let reading): if reading == self.reading { upload(entries, &effects) }
     case .integrated(let standing, let generation): if generation == self.generation { integrated(standing, now, &effects) }
     case .failedLocally: if isConnected { fail(now, random, &effects) }
+    case .mark(let number):
+      marks.insert(number)
+      if state == .live { effects.append(.send(.mark(session: SyncSession.number, number: number))) }
     }
     if state != before { effects.append(.report(state)) }
     return effects

@@ -41,6 +41,8 @@ package enum SyncSessionEvent: Sendable {
   case integrated(LocalStanding, generation: UInt64)
   /// The file could not be read or written.
   case failedLocally
+  /// The app wants to know when everything that the server has now is in the file: `.reached` says so.
+  case mark(UInt64)
 }
 
 /// What a session waits for.
@@ -74,6 +76,8 @@ package enum SyncSessionEffect: Hashable, Sendable {
   case reset(asNewReplica: Bool)
   /// The server wants the app to know: a refused write, a fault of the protocol.
   case tell(SyncErrorCode, text: String)
+  /// Everything that the server had when the app asked is in the file.
+  case reached(mark: UInt64)
   /// The state is another one.
   case report(SyncSession.State)
 }

@@ -11,6 +11,17 @@ package enum Outbox {
   /// Bytes of a changeset, about: a larger write becomes several, which belong together (`Changeset.isContinued`).
   package static let bytesMax = 1 << 20
 
+  /// Bytes of the longest changeset that one operation may be: it has to go in one message.
+  package static let valueBytesMax = 15 << 20
+  /// Bytes of the largest write.
+  package static let writeBytesMax = 256 << 20
+
+  private static func tooLarge(_ bytes: Int) -> StorageError {
+    StorageError(
+      .tooLarge, .transaction, "The write is too large for other replicas: it has \(bytes) bytes or more.",
+      remedy: "Keep values below \(valueBytesMax >> 20) MiB, and divide a write of more than \(writeBytesMax >> 20) MiB.")
+  }
+
   private static func key(_ clientSeq: UInt64) -> [UInt8] { [space] + SideName.bigEndian(clientSeq) }
 
   /// Puts what one write did. Gives its changesets the numbers after `standing.clientSeq`, which moves on.
@@ -22,6 +33,7 @@ package enum Outbox {
   ) throws(StorageError) -> [Changeset] {
     var all: [Changeset] = []
     var rest: [(range: Range<Int>, isContinued: Bool)] = [(operations.indices, false)]
+    var total = 0
     while let part = rest.popLast() {
       let changeset = Changeset(
         clientSeq: standing.clientSeq + 1, baseSeq: base, isContinued: part.isContinued, schemaHash: schemaHash,
@@ -33,6 +45,8 @@ package enum Outbox {
         rest.append((part.range.lowerBound..<middle, true))
         continue
       }
+      total += bytes.count
+      guard bytes.count <= valueBytesMax, total <= writeBytesMax else { throw tooLarge(total) }
       standing.clientSeq += 1
       try sides.setSide(key(standing.clientSeq), [0] + bytes)
       all.append(changeset)
@@ -60,6 +74,37 @@ package enum Outbox {
       pending.append(try changeset(bytes), isVoid: bytes.first == 1)
     }
     return pending
+  }
+
+  /// What waits behind a number as it is sent: whole writes, about so many bytes and at least one.
+  package static func entries(after clientSeq: UInt64, bytes: Int, _ sides: any SideReading) throws(StorageError) -> [OutboxEntry] {
+    var found: [(changeset: Changeset, isVoid: Bool, bytes: Int)] = []
+    var (size, isInside) = (0, false)
+    var fault: StorageError?
+    try sides.sides(from: key(clientSeq &+ 1), below: [space + 1]) { _, value in
+      if size > 0, size + value.count > bytes, !isInside { return .stop }
+      do throws(StorageError) {
+        let read = try changeset(Array(value))
+        found.append((read, value.first == 1, value.count - 1))
+        (size, isInside) = (size + value.count, read.isContinued && value.first != 1)
+        return .proceed
+      } catch {
+        fault = error
+        return .stop
+      }
+    }
+    if let fault { throw fault }
+    var entries: [OutboxEntry] = []
+    var write: (changesets: [Changeset], bytes: Int) = ([], 0)
+    for (changeset, isVoid, bytes) in found {
+      if !isVoid { write = (write.changesets + [changeset], write.bytes + bytes) }
+      if !write.changesets.isEmpty, isVoid || !changeset.isContinued {
+        entries.append(.write(write.changesets, bytes: write.bytes))
+        write = ([], 0)
+      }
+      if isVoid { entries.append(.void(clientSeq: changeset.clientSeq, objects: changeset.objects.sorted())) }
+    }
+    return entries
   }
 
   /// One changeset; nil where it does not wait any more. O(log n).

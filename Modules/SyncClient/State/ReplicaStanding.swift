@@ -17,6 +17,8 @@ package struct ReplicaStanding: Hashable, Sendable {
   /// The version up to which the merge state has all that was written; nil where that is not known. What comes behind it other programs
   /// wrote.
   package var captured: Version?
+  /// 16 bytes that only this replica knows: who first binds with them owns it.
+  package var secret: [UInt8] = []
   /// Whether the file is to take all objects from the server, whatever it has, and do what waits again on top of them.
   package var isAnew = false
 
@@ -35,6 +37,7 @@ package struct ReplicaStanding: Hashable, Sendable {
   /// Of the same file as another replica, which has sent nothing yet. Numbers of elements go on.
   func renamed(_ replica: ReplicaID) -> ReplicaStanding {
     var new = ReplicaStanding(replica: replica)
+    new.secret = secret.isEmpty ? [] : ReplicaStanding.newSecret()
     new.clock = HybridClock(replica: replica, last: clock.last, offset: clock.offset)
     (new.clientSeq, new.elements, new.captured) = (clientSeq, elements, captured)
     return new
@@ -42,8 +45,12 @@ package struct ReplicaStanding: Hashable, Sendable {
 
   /// Of a new replica: the number is drawn, below those of event handlers.
   package static func drawn() -> ReplicaStanding {
-    ReplicaStanding(replica: ReplicaID(UInt64.random(in: 1..<1 << 63)))
+    var standing = ReplicaStanding(replica: ReplicaID(UInt64.random(in: 1..<1 << 63)))
+    standing.secret = newSecret()
+    return standing
   }
+
+  private static func newSecret() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
 
   private static let key: [UInt8] = [UInt8(ascii: "s"), 2]
 
@@ -62,6 +69,7 @@ package struct ReplicaStanding: Hashable, Sendable {
       standing.history = Array(try reader.content())
       standing.isAnew = try reader.fixed(UInt8.self) != 0
       standing.captured = Version(try reader.fixed(UInt64.self))
+      standing.secret = Array(try reader.content())
       try reader.end()
       return standing
     }
@@ -79,6 +87,7 @@ package struct ReplicaStanding: Hashable, Sendable {
     writer.put(history)
     writer.put(fixed: UInt8(isAnew ? 1 : 0))
     writer.put(fixed: captured?.rawValue ?? 0)
+    writer.put(secret)
     try sides.setSide(ReplicaStanding.key, writer.bytes)
   }
 }

@@ -1,8 +1,8 @@
-/// A connection that carries parts of messages (`FrameEncoder`) in order, each whole and once, both ways: a WebSocket, or in tests a pair of
-/// queues. It knows nothing of what it carries.
+/// A connection that carries parts of messages (`FrameEncoder`) in order, each whole and once, both ways: a WebSocket, or in
+/// tests a pair of queues. It knows nothing of what it carries.
 ///
-/// **Threads.** Any task may call; one at a time receives, and one at a time sends. **Errors.** `TransportError`; after one the connection is
-/// of no more use, and is to be closed.
+/// **Threads.** Any task may call; one at a time receives, and one at a time sends. **Errors.** `TransportError`; after one
+/// the connection is of no more use, and is to be closed.
 public protocol SyncTransport: Sendable {
   /// The next part from the other side, waiting for it; nil once the other side has closed, or this one has.
   func receive() async throws(TransportError) -> [UInt8]?

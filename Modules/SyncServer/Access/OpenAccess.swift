@@ -1,7 +1,7 @@
 import SyncProtocol
 
-/// Lets everybody in as the user that the token names, with all rights: for tests, demonstrations and an app's own server within its process.
-/// Never for a server that others can reach.
+/// Lets everybody in as the user that the token names, with all rights: for tests, demonstrations and an app's own server
+/// within its process. Never for a server that others can reach.
 public struct OpenAccess: SyncAccess {
   /// Access without a check.
   public init() {}

@@ -9,8 +9,8 @@ import SyncProtocol
 /// | `fetching` | objects are sent, page by page |
 /// | `live` | entries are sent as they come |
 ///
-/// Uploads and acknowledgements form one line, and one step of it is done at a time: what a client says after it has seen a refusal must not be
-/// believed of what it said before.
+/// Uploads and acknowledgements form one line, and one step of it is done at a time: what a client says after it has seen a
+/// refusal must not be believed of what it said before.
 struct ServerSession: Sendable {
   enum State: Hashable, Sendable {
     case binding

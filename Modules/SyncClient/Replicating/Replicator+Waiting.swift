@@ -1,0 +1,71 @@
+import SyncModel
+import SyncProtocol
+import Vivarium
+
+extension Replicator {
+  /// What happens from now on, beginning with where it stands. Ends with the replicator; what is not read is kept, newest last.
+  public func notices() -> AsyncStream<SyncNotice> {
+    let (stream, continuation) = AsyncStream.makeStream(of: SyncNotice.self)
+    lastNumber += 1
+    let number = lastNumber
+    listeners[number] = continuation
+    continuation.onTermination = { [weak self] _ in Task { await self?.forget(number) } }
+    continuation.yield(.state(state))
+    return stream
+  }
+
+  private func forget(_ number: UInt64) { listeners[number] = nil }
+
+  /// Returns when everything that the server has now is in the file, however long there is no connection. Throws
+  /// `CancellationError` where the task is cancelled or the replicator is not started, or is stopped.
+  public func downloaded() async throws {
+    lastNumber += 1
+    let number = lastNumber
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        if Task.isCancelled || !isStarted { return continuation.resume(throwing: CancellationError()) }
+        marks[number] = continuation
+        handle(.mark(number))
+      }
+    } onCancel: {
+      Task { await self.giveUp(number) }
+    }
+  }
+
+  /// Returns when the server has everything that was written before the call, however long there is no connection. Throws
+  /// `CancellationError` where the task is cancelled or the replicator is not started, or is stopped, and what reading the file throws.
+  public func uploaded() async throws {
+    lastNumber += 1
+    let number = lastNumber
+    let last = try file.waiting().last
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        if Task.isCancelled || !isStarted { return continuation.resume(throwing: CancellationError()) }
+        uploads[number] = (last, continuation)
+        checkUploads()
+      }
+    } onCancel: {
+      Task { await self.giveUp(number) }
+    }
+  }
+
+  private func giveUp(_ number: UInt64) {
+    marks.removeValue(forKey: number)?.resume(throwing: CancellationError())
+    uploads.removeValue(forKey: number)?.continuation.resume(throwing: CancellationError())
+  }
+
+  /// Something came back from the server.
+  func checkUploads() {
+    if uploads.isEmpty { return }
+    do {
+      let oldest = try file.waiting().oldest
+      for (number, upload) in uploads where oldest.map({ $0 > upload.upTo }) ?? true {
+        uploads[number] = nil
+        upload.continuation.resume()
+      }
+    } catch {
+      for (_, upload) in uploads { upload.continuation.resume(throwing: error) }
+      uploads = [:]
+    }
+  }
+}

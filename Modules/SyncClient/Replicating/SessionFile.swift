@@ -1,0 +1,115 @@
+import ChangeTracker
+import StorageInterface
+import StoreValues
+import SyncModel
+import SyncProtocol
+import Vivarium
+
+/// What a session reads and writes of its file, each in one version.
+struct SessionFile: Sendable {
+  let file: SharedFile
+
+  /// How far the file is, with what waits; makes it a replica where it is none yet. What it says is durable.
+  func standing() async throws -> LocalStanding {
+    let known = try file.read { snapshot in
+      try sides(snapshot) { sides, standing in try LocalStanding(sides, standing) }
+    }
+    if let known {
+      try await file.makeDurable()
+      return known
+    }
+    return try await write { changes, sides in
+      try changes.finish()
+      return try LocalStanding(sides, changes.standing)
+    }
+  }
+
+  /// What waits behind a number, whole writes, about so many bytes and at least one; durable.
+  func outbox(after clientSeq: UInt64, bytes: Int) async throws -> [OutboxEntry] {
+    let entries = try file.read { snapshot in
+      try sides(snapshot) { sides, _ in try Outbox.entries(after: clientSeq, bytes: bytes, sides) }
+    }
+    guard let entries, !entries.isEmpty else { return [] }
+    try await file.makeDurable()
+    return entries
+  }
+
+  /// The number of the last changeset that the file has made, and that of the oldest that waits.
+  func waiting() throws -> (last: UInt64, oldest: UInt64?) {
+    try file.read { snapshot in
+      try sides(snapshot) { sides, standing in
+        (standing.clientSeq, try Outbox.pending(bytesMax: 1, sides).all.first?.changeset.clientSeq)
+      }
+    } ?? (0, nil)
+  }
+
+  /// Takes entries in, in one commit.
+  func integrate(_ entries: [LogEntry], clockOffset: Int64?) async throws -> LocalStanding {
+    try await write(author: SessionFile.author(of: entries)) { changes, sides in
+      if let clockOffset { changes.standing.clock.offset = clockOffset }
+      for entry in entries { try changes.take(entry) }
+      try changes.finish()
+      return try LocalStanding(progress: sides, changes.standing)
+    }
+  }
+
+  /// Takes pages in, in one commit.
+  func take(_ pages: [StatePage], _ bound: Bound, clockOffset: Int64?, wall: Int64) async throws -> LocalStanding {
+    try await write { changes, sides in
+      changes.standing.history = bound.history
+      if let clockOffset { changes.standing.clock.offset = clockOffset }
+      try changes.take(pages, bound, isAll: bound.mode == .snapshot, wall: wall)
+      try changes.finish()
+      return try LocalStanding(progress: sides, changes.standing)
+    }
+  }
+
+  /// What is stamped from now on goes by the server's clock. No commit where it does so already, within a second.
+  func setClock(offset: Int64) async throws {
+    let known = try file.read { snapshot in try sides(snapshot) { _, standing in standing.clock.offset } } ?? nil
+    if let known, abs(known - offset) < 1_000 { return }
+    try await write { changes, _ in
+      changes.standing.clock.offset = offset
+      try changes.finish()
+    }
+  }
+
+  /// Begins anew: the next connection brings all objects.
+  func beginAnew(asNewReplica isNew: Bool) async throws -> LocalStanding {
+    try await write { changes, sides in
+      try changes.beginAnew(as: isNew ? ReplicaStanding.drawn().replica : nil)
+      try changes.finish()
+      return try LocalStanding(sides, changes.standing)
+    }
+  }
+
+  // MARK: ways in
+
+  /// nil for a file that is no replica yet.
+  private func sides<R>(
+    _ snapshot: any StorageReading, _ body: (any SideReading, ReplicaStanding) throws -> R
+  ) throws -> R? {
+    guard let sides = snapshot.sideReading else { throw StorageError.withoutSideEntries }
+    guard let standing = try ReplicaStanding.read(sides) else { return nil }
+    return try body(sides, standing)
+  }
+
+  @discardableResult private func write<R: Sendable>(
+    author: String? = nil, _ body: @escaping @Sendable (inout RemoteChanges, any SideReading) throws -> R
+  ) async throws -> R {
+    try await file.integrate(author: author) { write in
+      var changes = try RemoteChanges(write)
+      return try body(&changes, changes.sides)
+    }
+  }
+
+  /// Whose changes they are, where they are one user's.
+  private static func author(of entries: [LogEntry]) -> String? {
+    var only: String?
+    for case .changeset(let author, _) in entries.map(\.body) {
+      if let only, only != author { return nil }
+      only = author
+    }
+    return only
+  }
+}

@@ -1,0 +1,62 @@
+import SyncProtocol
+import Synchronization
+
+/// One connection of a session: messages to parts and back, each in order.
+final class SyncLink: Sendable {
+  enum News: Sendable {
+    /// A message, and how many bytes it is, unpacked.
+    case message(ServerMessage, bytes: Int)
+    /// The other side sent what is no message, or what was to be sent is none.
+    case fault(FrameError)
+    /// The connection has ended.
+    case end
+  }
+
+  private let transport: any SyncTransport
+  private let outgoing: AsyncStream<ClientMessage>.Continuation
+  private let features: Mutex<SyncFeatures>
+  private let tasks: Mutex<[Task<Void, Never>]>
+
+  /// - Parameter tell: called with one piece of news after the other; no more of the connection is read before it returns.
+  init(_ transport: any SyncTransport, _ tell: @escaping @Sendable (News) async -> Void) {
+    self.transport = transport
+    features = Mutex([])
+    let (messages, continuation) = AsyncStream.makeStream(of: ClientMessage.self)
+    outgoing = continuation
+    tasks = Mutex([])
+    let receiving = Task {
+      var decoder = FrameDecoder()
+      do throws(TransportError) {
+        while let part = try await transport.receive() {
+          do throws(FrameError) {
+            guard let frame = try decoder.take(part) else { continue }
+            await tell(.message(try ServerMessage(frame), bytes: frame.body.count))
+          } catch { return await tell(.fault(error)) }
+        }
+      } catch {}
+      await tell(.end)
+    }
+    let sending = Task { [weak self] in
+      for await message in messages {
+        do {
+          let compresses = self?.features.withLock { $0.contains(.compression) } ?? false
+          try await transport.send(try FrameEncoder(compresses: compresses).parts(of: message.frame))
+        } catch let error as FrameError {
+          return await tell(.fault(error))
+        } catch { return await tell(.end) }
+      }
+    }
+    tasks.withLock { $0 = [receiving, sending] }
+  }
+
+  /// What waits is bounded by the credit that the server has granted.
+  func send(_ message: ClientMessage) { outgoing.yield(message) }
+
+  /// What both sides can.
+  func agree(to features: SyncFeatures) { self.features.withLock { $0 = features } }
+
+  func close() async {
+    outgoing.finish()
+    await transport.close()
+  }
+}
