@@ -77,7 +77,10 @@ let targets: [Target] = [
   Room.module("Notifications", ["ChangeTracker", "StorageInterface", "StoreValues", logging]),
   Room.module("SyncServer", ["SyncModel", "SyncProtocol"]),
   Room.module("StoreInspection", ["ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues"]),
-  // Rank 6: the face.
+  // Rank 6: the face, and what a server stands on.
+  Room.module(
+    "SyncStoreEmbedded",
+    ["StorageCoordination", "StorageInterface", "StorageLMDB", "SyncModel", "SyncProtocol", "SyncServer"]),
   Room.macros("VivariumMacros", syntax),
   Room.module(
     "Vivarium",
@@ -174,6 +177,12 @@ let targets: [Target] = [
   Room.tests(
     "SyncServerTests",
     ["StoreValues", "SyncModel", "SyncProtocol", "SyncServer", "SyncServerConformance", "VivariumTestSupport"]),
+  Room.tests(
+    "SyncStoreEmbeddedTests",
+    [
+      "StorageInterface", "StorageLMDB", "SyncModel", "SyncProtocol", "SyncServer", "SyncServerConformance", "SyncStoreEmbedded",
+      "VivariumTestSupport",
+    ]),
   Room.tests("SyncProtocolTests", ["StoreValues", "SyncModel", "SyncProtocol", "VivariumTestSupport"]),
   Room.tests("SyncModelTests", ["StoreValues", "SyncModel", "VivariumTestSupport"]),
   Room.support(
@@ -282,7 +291,7 @@ let targets: [Target] = [
 let chosen = [
   "Vivarium", "StorageMemory", "StorageLMDB", "StorageSQLite", "QueryEngine", "ChangeTracker", "Notifications",
   "StoreInspection", "StoreOperations", "ResultsControl", "StoreReactive", "StoreMessages", "SyncModel", "SyncProtocol",
-  "SyncServer",
+  "SyncServer", "SyncStoreEmbedded", "SyncClient",
 ]
 /// What the author of an engine takes: the interface, what stands on it, and the suite that an engine has to pass.
 let storageKit: Product = .library(

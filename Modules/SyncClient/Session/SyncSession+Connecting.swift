@@ -124,6 +124,7 @@ extension SyncSession {
     reading &+= 1
     (bound, pages, queue, local) = (nil, [], [], nil)
     (isPongDue, isIntegrating, isReading, isUploadPlanned) = (false, false, false, false)
+    isReadingDue = false
     credit = SendCredit()
     window = ReceiveWindow(size: configuration.windowBytes)
     (sent, judged, acknowledged, liveSince) = (0, 0, .zero, nil)

@@ -9,14 +9,19 @@ extension SyncSession {
 
   /// Writes that come within a few milliseconds go together.
   mutating func planUpload(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
-    guard state == .live, !isUploadPlanned, !isReading else { return }
+    guard state == .live, !isUploadPlanned else { return }
     isUploadPlanned = true
     effects.append(.wake(.upload, at: now + configuration.gathering, generation: generation))
   }
 
   mutating func readOutbox(_ effects: inout [SyncSessionEffect]) {
-    guard state == .live, !isReading, credit.bytes > 0 else { return }
-    isReading = true
+    guard state == .live, credit.bytes > 0 else { return }
+    if isReading {
+      // What is being read may be of before what is asked for now.
+      isReadingDue = true
+      return
+    }
+    (isReading, isReadingDue) = (true, false)
     reading &+= 1
     effects.append(.readOutbox(after: sent, bytes: configuration.uploadBytes, reading: reading))
   }
@@ -47,6 +52,6 @@ extension SyncSession {
       sent = entry.clientSeq
     }
     flush(&effects)
-    if !entries.isEmpty { readOutbox(&effects) }
+    if !entries.isEmpty || isReadingDue { readOutbox(&effects) }
   }
 }

@@ -83,6 +83,8 @@ package struct SyncSession: Sendable {
   /// Of the last reading of the outbox: what an earlier one finds is passed over.
   package internal(set) var reading: UInt64 = 0
   var isReading = false
+  /// Whether the outbox is to be read again after that.
+  var isReadingDue = false
   var isUploadPlanned = false
   /// The cursor that was acknowledged last.
   var acknowledged = Seq.zero

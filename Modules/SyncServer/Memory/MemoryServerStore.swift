@@ -126,6 +126,8 @@ public actor MemoryServerStore: SyncServerStore {
     logs[path] = nil
     defer { logs[path] = log }
     let result = try body(&log)
+    // Nobody stores them.
+    log.touched = TouchedRows()
     if log.head > before { for listener in listeners.values { listener.yield(path) } }
     return result
   }

@@ -2,7 +2,7 @@ import SyncModel
 import SyncProtocol
 
 extension StoreLog {
-  mutating func commit(
+  package mutating func commit(
     _ id: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: UploadJudge
   ) throws(ServerStoreError) -> [UploadOutcome] {
     var replica = try replica(id)
@@ -16,7 +16,7 @@ extension StoreLog {
       rest = rest.dropFirst(count)
       outcomes += take(Array(group), id, &replica, at: time, judge)
     }
-    replicas[id] = replica
+    set(replica, id)
     return outcomes
   }
 
@@ -49,6 +49,7 @@ extension StoreLog {
     case .refused(let verdict): return refuse(group, verdict, id, &replica)
     case .stands(let objects, let result):
       for object in objects { state.adopt(object, from: result) }
+      touched.objects.formUnion(objects)
       return accept(changesets, &replica)
     }
   }

@@ -1,11 +1,12 @@
 import SyncModel
 
 extension StoreLog {
-  mutating func purge(expiry: Int64) -> Purge? {
+  package mutating func purge(expiry: Int64) -> Purge? {
     // Handlers come back, however long their process was down: their cursors keep the log as well.
     for (id, replica) in replicas where replica.seenAt < expiry && !id.isHandler {
-      replicas[id] = nil
+      set(nil, id)
       expired.insert(id)
+      touched.expired.insert(id)
     }
     // Where nobody is, nobody can act against anything.
     let stable = replicas.values.map(\.pendingBase).min() ?? head
@@ -14,12 +15,16 @@ extension StoreLog {
     let floor = covered.map(\.stamp).max() ?? .zero
     stamps.removeFirst(covered.count)
     purged = Purge(stable: stable, floor: max(purged.floor, floor))
+    let before = state
     Merge.purge(purged, in: &state)
+    for object in before.records.keys where Merge.objectState(of: object, in: before) != Merge.objectState(of: object, in: state) {
+      touched.objects.insert(object)
+    }
     append(.purge(purged), bytes: 32)
     return purged
   }
 
-  mutating func truncate(through seq: Seq) {
+  package mutating func truncate(through seq: Seq) {
     let needed = handlers.values.map(\.cursor).min() ?? head
     var last = min(seq, needed, head)
     // What is left begins with a whole transaction.

@@ -2,16 +2,17 @@ import SyncModel
 import SyncProtocol
 
 extension StoreLog {
-  mutating func claim(_ name: String, fromStart: Bool, until end: Int64, at time: Int64) -> HandlerLease? {
+  package mutating func claim(_ name: String, fromStart: Bool, until end: Int64, at time: Int64) -> HandlerLease? {
     var handler = handlers[name] ?? Handler(cursor: fromStart ? logStart : head)
     guard handler.leaseEnd <= time else { return nil }
     handler.fence += 1
     handler.leaseEnd = end
     handlers[name] = handler
+    touched.handlers = true
     return HandlerLease(handler: name, cursor: handler.cursor, fence: handler.fence)
   }
 
-  mutating func advance(
+  package mutating func advance(
     _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
   ) throws(ServerStoreError) -> [Seq] {
     guard var handler = handlers[lease.handler], handler.fence == lease.fence, handler.leaseEnd > time else {
@@ -25,9 +26,13 @@ extension StoreLog {
     var trial = self
     let seqs = try trial.write(changesets, of: lease.handler, as: handler.author, at: time)
     // What it does from now on it does having dealt with all up to here.
-    if let author = handler.author { trial.replicas[author]?.pendingBase = cursor }
+    if let author = handler.author, var replica = trial.replicas[author] {
+      replica.pendingBase = cursor
+      trial.set(replica, author)
+    }
     handler.cursor = cursor
     trial.handlers[lease.handler] = handler
+    trial.touched.handlers = true
     self = trial
     return seqs
   }
@@ -40,7 +45,7 @@ extension StoreLog {
       ServerStoreError(.writesRefused, "What the handler '\(name)' wrote is not taken in: \(why).")
     }
     guard author.isHandler else { throw refused("it is signed by \(author), which is no handler's replica") }
-    replicas[author] = replicas[author] ?? Replica(secret: [], user: name, seenAt: time)
+    set(replicas[author] ?? Replica(secret: [], user: name, seenAt: time), author)
     guard replicas[author]?.user == name else { throw refused("\(author) is another handler's replica") }
     // A handler reads the log itself: it has seen what was refused, and holds nothing back.
     var seqs: [Seq] = []

@@ -2,7 +2,7 @@ import SyncModel
 import SyncProtocol
 
 extension StoreLog {
-  func changes(for id: ReplicaID, after seq: Seq, limitBytes: Int) throws(ServerStoreError) -> LogPage {
+  package func changes(for id: ReplicaID, after seq: Seq, limitBytes: Int) throws(ServerStoreError) -> LogPage {
     guard seq >= logStart else {
       throw ServerStoreError(.logTruncated, "The log begins behind entry \(logStart), and what follows \(seq) was asked for.")
     }
@@ -24,7 +24,7 @@ extension StoreLog {
     return page
   }
 
-  func objects(changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int) -> StatePage {
+  package func objects(changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int) -> StatePage {
     var page = StatePage(asOf: head, stable: purged.stable, floor: state.floor, latest: latest, objects: [], next: [], isLast: true)
     var bytes = 0
     let wanted = state.records.filter { $0.value.lastSeq > seq || seq == .zero }.keys.filter { object in last.map { $0 < object } ?? true }

@@ -1,11 +1,11 @@
 import SyncModel
 import SyncProtocol
 
-/// One store of a server in memory: a value with pure functions, which `MemoryServerStore` makes safe to share. What the other stores do in
-/// tables they do by the same rules.
-struct StoreLog: Sendable {
-  struct Entry: Sendable {
-    enum Body: Sendable {
+/// One store of a server as a value with pure functions, which `MemoryServerStore` makes safe to share. Who keeps it in a file
+/// writes the rows that it has touched (`StoreRows`).
+package struct StoreLog: Sendable {
+  package struct Entry: Sendable {
+    package enum Body: Sendable {
       case changeset(Changeset, user: String)
       case refusal(ReplicaID, Refusal, SyncErrorCode, String)
       case purge(Purge)
@@ -16,7 +16,7 @@ struct StoreLog: Sendable {
     var bytes: Int
   }
 
-  struct Replica: Sendable {
+  package struct Replica: Sendable {
     var secret: [UInt8]
     var user: String
     var gate = UploadGate()
@@ -32,7 +32,7 @@ struct StoreLog: Sendable {
     var seenAt: Int64
   }
 
-  struct Handler: Sendable {
+  package struct Handler: Sendable {
     var cursor: Seq
     /// The replica that it writes as; nil until it has written.
     var author: ReplicaID?
@@ -54,21 +54,28 @@ struct StoreLog: Sendable {
   var latest = Stamp.zero
   /// What the last purge said.
   var purged = Purge(stable: .zero, floor: .zero)
+  /// What is different from what was stored last.
+  var touched = TouchedRows()
 
-  init(history: [UInt8]) { self.history = history }
+  package init(history: [UInt8]) { self.history = history }
 
-  var head: Seq { Seq(logStart.rawValue + UInt64(log.count)) }
+  package var head: Seq { Seq(logStart.rawValue + UInt64(log.count)) }
 
   var next: Seq { Seq(head.rawValue + 1) }
 
   mutating func append(_ body: Entry.Body, bytes: Int) { log.append(Entry(body: body, bytes: bytes)) }
+
+  mutating func set(_ replica: Replica?, _ id: ReplicaID) {
+    replicas[id] = replica
+    touched.replicas.insert(id)
+  }
 
   func replica(_ id: ReplicaID) throws(ServerStoreError) -> Replica {
     guard let replica = replicas[id] else { throw ServerStoreError(.replicaExpired, "The replica \(id) is not known.") }
     return replica
   }
 
-  mutating func bind(_ id: ReplicaID, secret: [UInt8], user: String, at time: Int64) throws(ServerStoreError) -> Standing {
+  package mutating func bind(_ id: ReplicaID, secret: [UInt8], user: String, at time: Int64) throws(ServerStoreError) -> Standing {
     if id.isHandler { throw ServerStoreError(.replicaTaken, "The replica \(id) is a handler's.") }
     if expired.contains(id) { throw ServerStoreError(.replicaExpired, "The replica \(id) was away for too long.") }
     var replica = replicas[id] ?? Replica(secret: secret, user: user, seenAt: time)
@@ -76,20 +83,20 @@ struct StoreLog: Sendable {
       throw ServerStoreError(.replicaTaken, "The replica \(id) belongs to another device or user.")
     }
     replica.seenAt = max(replica.seenAt, time)
-    replicas[id] = replica
+    set(replica, id)
     return Standing(
       judged: replica.gate.answered, judgedStamp: replica.judgedStamp, refusal: replica.gate.refused,
       refused: replica.refusals.map(\.clientSeq), history: history, head: head,
       logStart: logStart, stable: purged.stable, pendingBase: replica.pendingBase)
   }
 
-  mutating func acknowledge(_ id: ReplicaID, _ state: Acknowledgement, at time: Int64) throws(ServerStoreError) {
+  package mutating func acknowledge(_ id: ReplicaID, _ state: Acknowledgement, at time: Int64) throws(ServerStoreError) {
     var replica = try replica(id)
     // Nobody is further than the log, whatever he says: what is forgotten hangs on it.
     replica.cursor = max(replica.cursor, min(state.cursor, head))
     replica.pendingBase = max(replica.pendingBase, min(state.pendingBase, replica.cursor))
     replica.refusalSeen = max(replica.refusalSeen, min(state.refusalSeen, replica.cursor))
     replica.seenAt = max(replica.seenAt, time)
-    replicas[id] = replica
+    set(replica, id)
   }
 }

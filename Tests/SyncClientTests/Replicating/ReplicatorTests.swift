@@ -115,10 +115,11 @@ struct ReplicatorTests {
     try await bob.replicator.downloaded()
     let (changes, continuation) = AsyncStream.makeStream(of: Int.self)
     let token = bob.store.objects(Note.self).observe { change in
-      if case .update(_, _, let insertions, _) = change { continuation.yield(insertions.count) }
+      if case .update(_, _, let insertions, _) = change { continuation.yield(insertions.count) } else { continuation.yield(0) }
     }
-    try ann.store.write { _ = try ann.store.create(Note.self, value: ["id": "a"]) }
     var iterator = changes.makeAsyncIterator()
+    #expect(await iterator.next() == 0)
+    try ann.store.write { _ = try ann.store.create(Note.self, value: ["id": "a"]) }
     #expect(await iterator.next() == 1)
     token.stop()
   }

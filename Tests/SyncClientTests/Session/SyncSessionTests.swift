@@ -114,6 +114,52 @@ import VivariumTestSupport
     #expect(harness.reading?.after == 2)
   }
 
+  @Test func `what is written while the outbox is read is not forgotten`() {
+    var harness = Harness()
+    harness.goLive(Harness.standing(clientSeq: 0))
+    let reading = harness.reading?.number ?? 0
+    harness.handle(.written)
+    #expect(harness.handle(.timer(.upload, generation: harness.session.generation)) == [])
+    harness.handle(.outbox([], reading: reading))
+    #expect(harness.reading?.after == 0)
+  }
+
+  @Test func `a transaction that comes in several messages is taken in as a whole`() {
+    var harness = Harness()
+    harness.goLive()
+    func entry(_ seq: UInt64, isContinued: Bool) -> LogEntry {
+      LogEntry(
+        Seq(seq),
+        .changeset(
+          author: "bob",
+          Changeset(
+            clientSeq: seq, baseSeq: .zero, isContinued: isContinued, first: Stamp(time: seq << 16, replica: ReplicaID(8)),
+            operations: [])))
+    }
+    #expect(harness.receive(.changes(session: 1, [entry(10, isContinued: true)])) == [])
+    let effects = harness.receive(.changes(session: 1, [entry(11, isContinued: false)]))
+    #expect(
+      effects == [.integrate([entry(10, isContinued: true), entry(11, isContinued: false)], generation: harness.session.generation)])
+  }
+
+  @Test func `a mark is reached once what came before it is in the file, and is asked again after a lost connection`() {
+    var harness = Harness()
+    harness.goLive()
+    #expect(harness.handle(.mark(4)) == [.send(.mark(session: 1, number: 4))])
+    harness.handle(.disconnected)
+    harness.now = 10_000
+    harness.handle(.timer(.retry, generation: harness.session.generation))
+    harness.handle(.standing(Harness.standing()))
+    harness.handle(.connected)
+    harness.receive(Harness.welcome)
+    harness.receive(.bound(session: 1, Harness.bound()))
+    #expect(harness.sent.contains(.mark(session: 1, number: 4)))
+    harness.receive(.changes(session: 1, [LogEntry(Seq(1), .own(clientSeq: 1))]))
+    #expect(harness.receive(.marked(session: 1, number: 4)) == [])
+    let effects = harness.handle(.integrated(Harness.standing(cursor: 1), generation: harness.session.generation))
+    #expect(effects.contains(.reached(mark: 4)))
+  }
+
   @Test func `after a refusal all that was sent behind it goes again, what is void as void`() {
     var harness = Harness()
     harness.goLive(Harness.standing(clientSeq: 4))

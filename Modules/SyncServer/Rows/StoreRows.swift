@@ -1,0 +1,154 @@
+import SyncModel
+import SyncProtocol
+
+/// What of a store's log is different from what was stored last.
+struct TouchedRows: Sendable {
+  var objects: Set<ObjectIdentity> = []
+  var replicas: Set<ReplicaID> = []
+  var expired: Set<ReplicaID> = []
+  var handlers = false
+}
+
+/// How a store's log is kept as rows, small values by key, of which a change writes those that it has touched.
+///
+/// | key | value |
+/// |---|---|
+/// | `h` | the history, where the log begins, the highest stamp, what was purged |
+/// | `e`, number u64 | an entry: kind u8, of a refusal its replica, the bytes on the wire |
+/// | `s`, number u64 | the highest stamp of an entry that no purge has covered |
+/// | `o`, u64 | an object: its identity, and its state |
+/// | `r`, replica u64 | a replica: secret, user, uploads, refusals, how far it is |
+/// | `x`, replica u64 | a replica that was forgotten |
+/// | `p` | all handlers of events |
+///
+/// Numbers in keys are big endian, those in values as in messages.
+package struct StoreRows: Sendable {
+  /// One row to be written; nil takes it out.
+  package typealias Row = (key: [UInt8], value: [UInt8]?)
+
+  enum Space {
+    static let head = UInt8(ascii: "h"), entry = UInt8(ascii: "e"), stamp = UInt8(ascii: "s"), object = UInt8(ascii: "o")
+    static let replica = UInt8(ascii: "r"), expired = UInt8(ascii: "x"), handlers = UInt8(ascii: "p")
+  }
+
+  /// Under which number an object is kept.
+  private var numbers: [ObjectIdentity: UInt64] = [:]
+  private var lastNumber: UInt64 = 0
+  /// What is stored of the log: entries after the first up to the second.
+  private var stored: (start: Seq, head: Seq) = (.zero, .zero)
+  private var stamps: Set<Seq> = []
+  private var covered = Seq.zero
+
+  /// Of a store that was never stored.
+  package init() {}
+
+  static func key(_ space: UInt8, _ number: UInt64) -> [UInt8] {
+    [space] + (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+  }
+
+  /// The rows that make what is stored the same as the log is, which takes note of that.
+  package mutating func changes(of log: inout StoreLog) -> [Row] {
+    var rows: [Row] = [([Space.head], log.headRow)]
+    if log.logStart > stored.start {
+      for number in stored.start.rawValue + 1..<min(log.logStart.rawValue, stored.head.rawValue) + 1 {
+        rows.append((StoreRows.key(Space.entry, number), nil))
+      }
+    }
+    for number in max(log.logStart, stored.head).rawValue..<log.head.rawValue {
+      rows.append((StoreRows.key(Space.entry, number + 1), log.log[Int(number - log.logStart.rawValue)].row(Seq(number + 1))))
+    }
+    stored = (log.logStart, log.head)
+    let uncovered = Dictionary(uniqueKeysWithValues: log.stamps.suffix(from: firstNewStamp(log)).map { ($0.seq, $0.stamp) })
+    for (seq, stamp) in uncovered { rows.append((StoreRows.key(Space.stamp, seq.rawValue), stampRow(stamp))) }
+    stamps.formUnion(uncovered.keys)
+    // A purge covers all up to its stable entry.
+    if log.purged.stable > covered {
+      for seq in stamps where seq <= log.purged.stable { rows.append((StoreRows.key(Space.stamp, seq.rawValue), nil)) }
+      stamps = stamps.filter { $0 > log.purged.stable }
+      covered = log.purged.stable
+    }
+    for object in log.touched.objects { rows.append(objectRow(object, log)) }
+    for id in log.touched.replicas { rows.append((StoreRows.key(Space.replica, id.rawValue), log.replicas[id]?.row)) }
+    for id in log.touched.expired { rows.append((StoreRows.key(Space.expired, id.rawValue), [])) }
+    if log.touched.handlers { rows.append(([Space.handlers], log.handlersRow)) }
+    log.touched = TouchedRows()
+    return rows
+  }
+
+  /// New stamps are at the end.
+  private func firstNewStamp(_ log: StoreLog) -> Int {
+    var index = log.stamps.count
+    while index > 0, !stamps.contains(log.stamps[index - 1].seq) { index -= 1 }
+    return index
+  }
+
+  private func stampRow(_ stamp: Stamp) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.put(stamp)
+    return writer.bytes
+  }
+
+  private mutating func objectRow(_ object: ObjectIdentity, _ log: StoreLog) -> Row {
+    let number: UInt64
+    if let known = numbers[object] {
+      number = known
+    } else {
+      lastNumber += 1
+      number = lastNumber
+      numbers[object] = number
+    }
+    guard let state = Merge.objectState(of: object, in: log.state) else {
+      numbers[object] = nil
+      return (StoreRows.key(Space.object, number), nil)
+    }
+    var writer = ByteWriter()
+    writer.put(ObjectIdentity.encode([object]))
+    writer.put(raw: state.encoded())
+    return (StoreRows.key(Space.object, number), writer.bytes)
+  }
+
+  // MARK: reading
+
+  /// The log of all rows, in the order of their keys. Safe for any bytes whatever; memory and time are linear in their number.
+  package mutating func log(of rows: [(key: [UInt8], value: [UInt8])]) throws(CodingError) -> StoreLog {
+    var log = StoreLog(history: [])
+    guard let head = rows.first(where: { $0.key == [Space.head] }) else { throw CodingError(.truncated, at: 0) }
+    try log.readHead(head.value)
+    for (key, value) in rows {
+      var reader = ByteReader(value)
+      switch key.first {
+      case Space.head: continue
+      case Space.entry:
+        let seq = Seq(try StoreRows.number(of: key))
+        guard seq.rawValue == log.head.rawValue + 1 else { throw CodingError(.value, at: 0) }
+        log.log.append(try StoreLog.Entry(row: value, seq))
+        continue
+      case Space.stamp:
+        let seq = Seq(try StoreRows.number(of: key))
+        log.stamps.append((seq, try reader.stamp()))
+        stamps.insert(seq)
+      case Space.object: try readObject(StoreRows.number(of: key), &reader, &log)
+      case Space.replica: log.replicas[ReplicaID(try StoreRows.number(of: key))] = try StoreLog.Replica(&reader)
+      case Space.expired: log.expired.insert(ReplicaID(try StoreRows.number(of: key)))
+      case Space.handlers: try log.readHandlers(&reader)
+      default: throw CodingError(.code(key.first ?? 0), at: 0)
+      }
+      try reader.end()
+    }
+    (stored, covered) = ((log.logStart, log.head), log.purged.stable)
+    return log
+  }
+
+  private mutating func readObject(_ number: UInt64, _ reader: inout ByteReader, _ log: inout StoreLog) throws(CodingError) {
+    guard let object = try ObjectIdentity.decode(Array(try reader.content())).first else { throw reader.error(.value) }
+    let state = try ObjectState(decoding: Array(try reader.raw(reader.left)))
+    Merge.replace(object, with: state, in: &log.state)
+    numbers[object] = number
+    lastNumber = max(lastNumber, number)
+  }
+
+  private static func number(of key: [UInt8]) throws(CodingError) -> UInt64 {
+    guard key.count == 9 else { throw CodingError(.value, at: 0) }
+    return key.dropFirst().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}

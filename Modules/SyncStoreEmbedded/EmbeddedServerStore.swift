@@ -1,0 +1,196 @@
+import Foundation
+import StorageCoordination
+import StorageInterface
+import StorageLMDB
+import SyncModel
+import SyncProtocol
+import SyncServer
+
+/// A server's stores in one folder, without any service: a file of LMDB for each store, `/ann/tasks` in `ann/tasks.store`.
+///
+/// ```swift
+/// let stores = try EmbeddedServerStore(folder: "/var/lib/vivarium")
+/// ```
+///
+/// What a call has changed survives a power cut when it returns; only how far replicas say they are is written with the next
+/// change (`flush`). A store that is used is in memory as a whole, from its first use on; a transaction costs what it touches.
+/// One process has a folder at a time.
+public actor EmbeddedServerStore: SyncServerStore {
+  private let folder: String
+  private let turn: FileTurn
+  private var open: [StorePath: EmbeddedLog] = [:]
+  private var listeners: [UInt64: AsyncStream<StorePath>.Continuation] = [:]
+  private var lastListener: UInt64 = 0
+
+  /// The stores of a folder, which is made when it is missing.
+  ///
+  /// Throws `.unavailable` where another process has the folder, or it cannot be written.
+  public init(folder: String) throws(ServerStoreError) {
+    self.folder = folder
+    do {
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: NSNumber(value: Int16(0o700))])
+    } catch { throw ServerStoreError(.unavailable, "The folder '\(folder)' cannot be made: \(error.localizedDescription)") }
+    let turn: FileTurn?
+    do throws(StorageError) { turn = try FileTurn.take(path: folder + "/server.lock", "lock of the folder", mode: 0o600) } catch {
+      throw ServerStoreError(error)
+    }
+    guard let turn else { throw ServerStoreError(.unavailable, "Another server has the folder '\(folder)'.") }
+    self.turn = turn
+  }
+
+  // MARK: which stores
+
+  public func makeStore(_ path: StorePath) async throws(ServerStoreError) {
+    guard open[path] == nil, !FileManager.default.fileExists(atPath: file(of: path)) else {
+      throw ServerStoreError(.storeExists, "There is a store at \(path) already.")
+    }
+    let file = file(of: path)
+    do {
+      try FileManager.default.createDirectory(
+        atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: NSNumber(value: Int16(0o700))])
+    } catch { throw ServerStoreError(.unavailable, "The folder of \(path) cannot be made: \(error.localizedDescription)") }
+    open[path] = try EmbeddedLog(making: file)
+  }
+
+  public func stores() -> [StorePath] {
+    guard let names = FileManager.default.enumerator(atPath: folder) else { return [] }
+    var paths: [StorePath] = []
+    for case let name as String in names where name.hasSuffix(EmbeddedServerStore.suffix) {
+      if let path = EmbeddedServerStore.path(ofFile: name) { paths.append(path) }
+    }
+    return paths.sorted()
+  }
+
+  /// The store of a path. Opens it where it is not open.
+  private func log(_ path: StorePath) throws(ServerStoreError) -> EmbeddedLog {
+    if let log = open[path] { return log }
+    let file = file(of: path)
+    guard FileManager.default.fileExists(atPath: file) else {
+      throw ServerStoreError(.unknownStore, "There is no store at \(path).")
+    }
+    let log = try EmbeddedLog(opening: file)
+    open[path] = log
+    return log
+  }
+
+  /// Writes what was left to the next change: how far replicas say they are.
+  public func flush() async throws(ServerStoreError) {
+    for log in open.values { try await log.change { _ in } }
+  }
+
+  // MARK: names of files
+
+  static let suffix = ".store"
+
+  private func file(of path: StorePath) -> String { folder + EmbeddedServerStore.name(of: path) + EmbeddedServerStore.suffix }
+
+  /// A capital has a mark before it: some file systems take "A" for "a", and no path has the mark.
+  static func name(of path: StorePath) -> String {
+    path.text.reduce(into: "") { name, character in name += character.isUppercase ? "+\(character)" : "\(character)" }
+  }
+
+  static func path(ofFile name: String) -> StorePath? {
+    let path = StorePath("/" + name.dropLast(suffix.count).replacing("+", with: ""))
+    return path.flatMap { self.name(of: $0) == "/" + name.dropLast(suffix.count) ? $0 : nil }
+  }
+
+  // MARK: what stores do
+
+  public func bind(
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
+  ) async throws(ServerStoreError) -> Standing {
+    try await log(path).change { log throws(ServerStoreError) in
+      try log.bind(replica, secret: secret, user: user, at: time)
+    }
+  }
+
+  public func commit(
+    _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
+  ) async throws(ServerStoreError) -> [UploadOutcome] {
+    let log = try log(path)
+    let before = try await log.head
+    let outcomes = try await log.change { log throws(ServerStoreError) in
+      try log.commit(replica, uploads, refusalSeen: refusalSeen, at: time, judge: judge)
+    }
+    await tell(path, log, after: before)
+    return outcomes
+  }
+
+  public func changes(
+    _ path: StorePath, for replica: ReplicaID, after seq: Seq, limitBytes: Int
+  ) async throws(ServerStoreError) -> LogPage {
+    try await log(path).read { log throws(ServerStoreError) in try log.changes(for: replica, after: seq, limitBytes: limitBytes) }
+  }
+
+  public func objects(
+    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+  ) async throws(ServerStoreError) -> StatePage {
+    try await log(path).read { log throws(ServerStoreError) in log.objects(changedAfter: seq, behind: last, limitBytes: limitBytes) }
+  }
+
+  public func acknowledge(
+    _ path: StorePath, _ replica: ReplicaID, _ state: Acknowledgement, at time: Int64
+  ) async throws(ServerStoreError) {
+    try await log(path).change(isKept: false) { log throws(ServerStoreError) in try log.acknowledge(replica, state, at: time) }
+  }
+
+  public func purge(_ path: StorePath, expiry: Int64) async throws(ServerStoreError) -> Purge? {
+    let log = try log(path)
+    let before = try await log.head
+    let purge = try await log.change { log throws(ServerStoreError) in log.purge(expiry: expiry) }
+    await tell(path, log, after: before)
+    return purge
+  }
+
+  public func truncateLog(_ path: StorePath, through seq: Seq) async throws(ServerStoreError) {
+    try await log(path).change { log throws(ServerStoreError) in log.truncate(through: seq) }
+  }
+
+  public func claim(
+    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+  ) async throws(ServerStoreError) -> HandlerLease? {
+    try await log(path).change { log throws(ServerStoreError) in log.claim(handler, fromStart: fromStart, until: end, at: time) }
+  }
+
+  public func advance(
+    _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
+  ) async throws(ServerStoreError) -> [Seq] {
+    let log = try log(path)
+    let before = try await log.head
+    let seqs = try await log.change { log throws(ServerStoreError) in
+      try log.advance(lease, to: cursor, writing: changesets, at: time)
+    }
+    await tell(path, log, after: before)
+    return seqs
+  }
+
+  public func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq] {
+    var heads: [StorePath: Seq] = [:]
+    for path in paths {
+      do throws(ServerStoreError) { heads[path] = try await log(path).head } catch {
+        guard error.code == .unknownStore else { throw error }
+      }
+    }
+    return heads
+  }
+
+  // MARK: news
+
+  public func wakeups() -> AsyncStream<StorePath> {
+    let (stream, continuation) = AsyncStream.makeStream(of: StorePath.self)
+    lastListener += 1
+    let number = lastListener
+    listeners[number] = continuation
+    continuation.onTermination = { _ in Task { await self.forget(number) } }
+    return stream
+  }
+
+  private func forget(_ listener: UInt64) { listeners[listener] = nil }
+
+  private func tell(_ path: StorePath, _ log: EmbeddedLog, after seq: Seq) async {
+    guard let head = try? await log.head, head > seq else { return }
+    for listener in listeners.values { listener.yield(path) }
+  }
+}
