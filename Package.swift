@@ -44,6 +44,10 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 let openCombine: Target.Dependency = .product(
   name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux, .windows, .android]))
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+/// What speaks to networks, for who asks for the trait: an app without it resolves none of it.
+func network(_ products: String...) -> [Target.Dependency] {
+  products.map { .product(name: $0, package: "swift-nio", condition: .when(traits: ["Sync"])) }
+}
 let syntax: [Target.Dependency] = [
   .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
   .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
@@ -76,6 +80,7 @@ let targets: [Target] = [
     ["CVivariumSQLite", "CVivariumSystem", "QueryModel", "StorageCoordination", "StorageInterface", "StoreValues"]),
   Room.module("Notifications", ["ChangeTracker", "StorageInterface", "StoreValues", logging]),
   Room.module("SyncServer", ["SyncModel", "SyncProtocol"]),
+  Room.module("SyncWebSocket", ["SyncProtocol"] + network("NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket")),
   Room.module("StoreInspection", ["ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues"]),
   // Rank 6: the face, and what a server stands on.
   Room.module(
@@ -113,6 +118,9 @@ let targets: [Target] = [
     ], path: "Tools/vivarium-demo"),
   Room.program(
     "vivarium-tasks", ["ResultsControl", "StorageLMDB", "Vivarium", argumentParser], path: "Tools/vivarium-tasks"),
+  Room.program(
+    "vivarium-server",
+    ["SyncModel", "SyncServer", "SyncStoreEmbedded", "SyncWebSocket", argumentParser], path: "Tools/vivarium-server"),
   Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
   Room.library(
     "ConformanceCases",
@@ -182,6 +190,12 @@ let targets: [Target] = [
     [
       "StorageInterface", "StorageLMDB", "SyncModel", "SyncProtocol", "SyncServer", "SyncServerConformance", "SyncStoreEmbedded",
       "VivariumTestSupport",
+    ]),
+  Room.tests("SyncWebSocketTests", ["SyncProtocol", "SyncWebSocket"] + network("NIOCore", "NIOPosix")),
+  Room.tests(
+    "SyncServerProgramTests",
+    [
+      "StorageLMDB", "SyncClient", "SyncProtocol", "SyncWebSocket", "Vivarium", "VivariumTestSupport", "vivarium-server",
     ]),
   Room.tests("SyncProtocolTests", ["StoreValues", "SyncModel", "SyncProtocol", "VivariumTestSupport"]),
   Room.tests("SyncModelTests", ["StoreValues", "SyncModel", "VivariumTestSupport"]),
@@ -292,6 +306,7 @@ let chosen = [
   "Vivarium", "StorageMemory", "StorageLMDB", "StorageSQLite", "QueryEngine", "ChangeTracker", "Notifications",
   "StoreInspection", "StoreOperations", "ResultsControl", "StoreReactive", "StoreMessages", "SyncModel", "SyncProtocol",
   "SyncServer", "SyncStoreEmbedded", "SyncClient",
+  "SyncWebSocket",
 ]
 /// What the author of an engine takes: the interface, what stands on it, and the suite that an engine has to pass.
 let storageKit: Product = .library(
@@ -304,7 +319,9 @@ let package = Package(
   name: "Vivarium",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: chosen.map { .library(name: $0, targets: [$0]) } + [storageKit],
+  traits: [.trait(name: "Sync", description: "Replication over the network: WebSocket, and the server.")],
   dependencies: [
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

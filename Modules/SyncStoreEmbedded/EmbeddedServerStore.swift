@@ -54,7 +54,10 @@ public actor EmbeddedServerStore: SyncServerStore {
     open[path] = try EmbeddedLog(making: file)
   }
 
-  public func stores() -> [StorePath] {
+  public func stores() -> [StorePath] { EmbeddedServerStore.stores(inFolder: folder) }
+
+  /// The stores of a folder, whoever has it open; none where it is not there.
+  public static func stores(inFolder folder: String) -> [StorePath] {
     guard let names = FileManager.default.enumerator(atPath: folder) else { return [] }
     var paths: [StorePath] = []
     for case let name as String in names where name.hasSuffix(EmbeddedServerStore.suffix) {

@@ -1,0 +1,82 @@
+#if Sync
+import NIOCore
+import NIOWebSocket
+import SyncProtocol
+
+/// Carries parts between a WebSocket and one end of a connection within the process, until either ends. What waits in between is bounded, so
+/// who reads slowly slows down who writes.
+struct WebSocketBridge: Sendable {
+  typealias Channel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
+
+  let end: MemoryTransport
+  /// Whether frames are masked, as those of clients have to be.
+  let masks: Bool
+
+  func carry(_ channel: Channel) async {
+    do {
+      try await channel.executeThenClose { inbound, outbound in
+        await withTaskGroup(of: Void.self) { group in
+          group.addTask { await send(outbound) }
+          group.addTask { await receive(inbound, outbound) }
+          _ = await group.next()
+          await end.close()
+          group.cancelAll()
+        }
+      }
+    } catch {
+      // The connection is gone, which both ends are told.
+    }
+    await end.close()
+  }
+
+  private func send(_ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>) async {
+    do {
+      while let part = try await end.receive() { try await outbound.write(frame(.binary, ByteBuffer(bytes: part))) }
+      try await outbound.write(closing(.normalClosure))
+    } catch {
+      // It could not be sent: the connection is gone.
+    }
+  }
+
+  private func receive(
+    _ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>, _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
+  ) async {
+    do {
+      for try await frame in inbound {
+        switch frame.opcode {
+        case .binary: try await end.send([Array(frame.unmaskedData.readableBytesView)])
+        case .ping: try await outbound.write(self.frame(.pong, frame.unmaskedData))
+        case .pong: break
+        case .connectionClose:
+          try await outbound.write(closing(.normalClosure))
+          return
+        default:
+          // Text, or what is no message by itself.
+          try await outbound.write(closing(.unacceptableData))
+          return
+        }
+      }
+    } catch {
+      // Cancelled, or the connection is gone, or it sent what is no frame.
+    }
+  }
+
+  private func frame(_ opcode: WebSocketOpcode, _ data: ByteBuffer) -> WebSocketFrame {
+    WebSocketFrame(fin: true, opcode: opcode, maskKey: masks ? .random() : nil, data: data)
+  }
+
+  private func closing(_ code: WebSocketErrorCode) -> WebSocketFrame {
+    var data = ByteBuffer()
+    data.write(webSocketErrorCode: code)
+    return frame(.connectionClose, data)
+  }
+
+  /// A WebSocket's channel, whose fragmented messages come as one.
+  static func channel(_ channel: any NIOCore.Channel) throws -> Channel {
+    try channel.pipeline.syncOperations.addHandler(
+      NIOWebSocketFrameAggregator(
+        minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1024, maxAccumulatedFrameSize: WebSocketNames.frameBytes))
+    return try Channel(wrappingChannelSynchronously: channel)
+  }
+}
+#endif

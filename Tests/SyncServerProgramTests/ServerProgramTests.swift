@@ -1,0 +1,111 @@
+#if Sync
+import Foundation
+import StorageLMDB
+import SyncClient
+import SyncProtocol
+import SyncWebSocket
+import Testing
+import Vivarium
+import VivariumTestSupport
+
+@Model final class Page {
+  @PrimaryKey var id = ""
+  var text = ""
+}
+
+/// A file that is replicated by a server's program.
+@MainActor private struct Device {
+  let store: Store
+  let replicator: Replicator
+
+  init(_ directory: TemporaryDirectory, _ name: String, port: Int, token: String) throws {
+    var configuration = Store.Configuration.lmdb(directory.url.appending(path: name), models: Page.self)
+    configuration.replicate()
+    store = try Store(configuration)
+    var options = Replicator.Options()
+    options.firstDelay = .milliseconds(20)
+    options.longestDelay = .milliseconds(100)
+    replicator = store.replicator(
+      path: "/~/pages", connector: try WebSocketConnector("ws://127.0.0.1:\(port)"), credentials: FixedToken(token), options: options)
+  }
+
+  func write(_ id: String, _ text: String) throws {
+    try store.write { _ = try store.create(Page.self, value: ["id": id, "text": text], update: .modified) }
+  }
+
+  var texts: [String: String] {
+    store.refresh()
+    return Dictionary(uniqueKeysWithValues: store.objects(Page.self).map { ($0.id, $0.text) })
+  }
+}
+
+@MainActor @Suite("The server's program")
+struct ServerProgramTests {
+  private func token(_ folder: String, _ user: String) throws -> String {
+    try ServerProcess.run("user", "add", "--folder", folder, user).output.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  @Test("keeps two devices the same, also when it is killed in between, and ends when it is told to")
+  func twoDevices() async throws {
+    let directory = TemporaryDirectory()
+    let folder = directory.url.appending(path: "server").path
+    let token = try token(folder, "ann")
+    var server = try ServerProcess(folder: folder)
+    let first = try Device(directory, "first", port: server.port, token: token)
+    let second = try Device(directory, "second", port: server.port, token: token)
+    await first.replicator.start()
+    await second.replicator.start()
+    for round in 0..<3 {
+      try first.write("a\(round)", "first")
+      try second.write("b\(round)", "second")
+      try first.write("both", "\(round)")
+      if round > 0 {
+        server.killNow()
+        try second.write("while it was away \(round)", "second")
+        server = try ServerProcess(folder: folder, port: server.port)
+      }
+      for device in [first, second] { try await device.replicator.uploaded() }
+      for device in [first, second] { try await device.replicator.downloaded() }
+      #expect(first.texts == second.texts)
+      #expect(first.texts["both"] == "\(round)")
+    }
+    #expect(first.texts.count == 9)
+    #expect(try ServerProcess.run("store", "list", "--folder", folder).output == "/ann/pages\n")
+    #expect(server.end() == 0)
+    await first.replicator.stop()
+    await second.replicator.stop()
+  }
+
+  @Test("lets nobody in without his token, and tells the device so")
+  func strangers() async throws {
+    let directory = TemporaryDirectory()
+    let folder = directory.url.appending(path: "server").path
+    _ = try token(folder, "ann")
+    let server = try ServerProcess(folder: folder)
+    let device = try Device(directory, "stranger", port: server.port, token: "0000")
+    let notices = await device.replicator.notices()
+    await device.replicator.start()
+    for await notice in notices {
+      guard case .state(.suspended(let error)) = notice else { continue }
+      #expect(error.code == .tokenInvalid)
+      break
+    }
+    await device.replicator.stop()
+    #expect(server.end() == 0)
+  }
+
+  @Test("has users come and go, and says what cannot be")
+  func users() throws {
+    let directory = TemporaryDirectory()
+    let folder = directory.url.appending(path: "server").path
+    let first = try token(folder, "ann")
+    #expect(first.count == 64)
+    #expect(try token(folder, "bob") != first)
+    #expect(try ServerProcess.run("user", "list", "--folder", folder).output == "ann\nbob\n")
+    #expect(try ServerProcess.run("user", "remove", "--folder", folder, "ann").status == 0)
+    #expect(try ServerProcess.run("user", "remove", "--folder", folder, "ann").status != 0)
+    #expect(try ServerProcess.run("user", "add", "--folder", folder, "no/name").status != 0)
+    #expect(try ServerProcess.run("serve", "--folder", folder, "--host", "0.0.0.0").status != 0)
+  }
+}
+#endif

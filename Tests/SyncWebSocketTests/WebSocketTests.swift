@@ -1,0 +1,148 @@
+#if Sync
+import NIOCore
+import NIOPosix
+import SyncProtocol
+import SyncWebSocket
+import Testing
+
+/// A listener with a server that answers each part by the same.
+private func withEcho(
+  _ limits: WebSocketListener.Limits = WebSocketListener.Limits(), _ body: (Int) async throws -> Void
+) async throws {
+  let listener = try await WebSocketListener(host: "127.0.0.1", port: 0, limits: limits)
+  let running = Task {
+    try await listener.run { transport in
+      do throws(TransportError) { while let part = try await transport.receive() { try await transport.send([part]) } } catch {}
+    }
+  }
+  defer { running.cancel() }
+  try await body(listener.port)
+  await listener.close()
+}
+
+/// Says the same to everybody, and closes.
+private final class Answering: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+  private let answer: String
+
+  init(_ answer: String) { self.answer = answer }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
+    context.close(promise: nil)
+  }
+}
+
+/// What a server says to some text, until it closes.
+private func said(to text: String, _ port: Int) async throws -> String {
+  let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: "127.0.0.1", port: port) { channel in
+    channel.eventLoop.makeCompletedFuture {
+      try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+    }
+  }
+  return try await channel.executeThenClose { inbound, outbound in
+    try await outbound.write(ByteBuffer(string: text))
+    var all = ""
+    do { for try await part in inbound { all += String(buffer: part) } } catch {}
+    return all
+  }
+}
+
+@Suite("A WebSocket")
+struct WebSocketTests {
+  @Test("carries parts both ways, in order, up to the longest")
+  func parts() async throws {
+    try await withEcho { port in
+      let transport = try await WebSocketConnector("ws://127.0.0.1:\(port)").connect()
+      let parts = [[UInt8](), [1], [UInt8](repeating: 7, count: (256 << 10) + 16)] + (0..<50).map { [UInt8](repeating: $0, count: 1000) }
+      let sending = Task { try await transport.send(parts) }
+      for part in parts { #expect(try await transport.receive() == part) }
+      try await sending.value
+      await transport.close()
+      #expect(try await transport.receive() == nil)
+    }
+  }
+
+  @Test("ends on the other side when one closes it")
+  func closing() async throws {
+    let listener = try await WebSocketListener(host: "127.0.0.1", port: 0)
+    let (ends, continuation) = AsyncStream.makeStream(of: Bool.self)
+    let running = Task {
+      try await listener.run { transport in
+        let part = try? await transport.receive()
+        // The first says goodbye, the second is said goodbye to.
+        if part == [1] { continuation.yield((try? await transport.receive()) == nil) }
+      }
+    }
+    let first = try await WebSocketConnector("ws://127.0.0.1:\(listener.port)").connect()
+    try await first.send([[1]])
+    await first.close()
+    var iterator = ends.makeAsyncIterator()
+    #expect(await iterator.next() == true)
+    let second = try await WebSocketConnector("ws://127.0.0.1:\(listener.port)").connect()
+    try await second.send([[2]])
+    #expect(try await second.receive() == nil)
+    running.cancel()
+  }
+
+  @Test("is not had where nobody is, and where somebody speaks something else")
+  func foreign() async throws {
+    await #expect { _ = try await WebSocketConnector("ws://127.0.0.1:1").connect() } throws: {
+      ($0 as? TransportError)?.code == .unreachable
+    }
+    for answer in ["SSH-2.0-none\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", ""] {
+      let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .childChannelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Answering(answer)) }
+        }
+        .bind(host: "127.0.0.1", port: 0).get()
+      let port = server.localAddress?.port ?? 0
+      await #expect { _ = try await WebSocketConnector("ws://127.0.0.1:\(port)", seconds: 5).connect() } throws: {
+        ($0 as? TransportError)?.code == .foreignProtocol
+      }
+      try await server.close()
+    }
+  }
+
+  @Test("is asked for at a port that tells others that it is there")
+  func health() async throws {
+    try await withEcho { port in
+      #expect(try await said(to: "GET /health HTTP/1.1\r\nHost: x\r\n\r\n", port).hasSuffix("ok\n"))
+      #expect(try await said(to: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", port).hasPrefix("HTTP/1.1 426"))
+      _ = try await said(to: "\u{16}\u{3}\u{1} nonsense\r\n\r\n", port)
+      // It goes on.
+      let transport = try await WebSocketConnector("ws://127.0.0.1:\(port)").connect()
+      try await transport.send([[5]])
+      #expect(try await transport.receive() == [5])
+    }
+  }
+
+  @Test("has an address of a known form, and none that others could listen to")
+  func addresses() throws {
+    let address = try WebSocketAddress("ws://[::1]:9480/a/b")
+    #expect((address.host, address.port, address.path) == ("::1", 9480, "/a/b"))
+    #expect(try WebSocketAddress("ws://localhost").port == 80)
+    #expect(try WebSocketAddress("ws://example.org:1", allowsPlainText: true).host == "example.org")
+    for text in [
+      "", "http://localhost", "ws://", "ws://localhost:0", "ws://localhost:99999", "ws://a b", "ws://example.org", "ws://127.evil.org",
+    ] {
+      #expect(throws: TransportError.self, "\(text)") { try WebSocketAddress(text) }
+    }
+  }
+
+  @Test("is taken only so many times from one address")
+  func limits() async throws {
+    var limits = WebSocketListener.Limits()
+    limits.connectionsOfAddress = 2
+    try await withEcho(limits) { port in
+      let connector = try WebSocketConnector("ws://127.0.0.1:\(port)")
+      let (first, second) = (try await connector.connect(), try await connector.connect())
+      await #expect(throws: TransportError.self) { _ = try await connector.connect() }
+      try await first.send([[1]])
+      #expect(try await first.receive() == [1])
+      await second.close()
+    }
+  }
+}
+#endif
