@@ -3,8 +3,8 @@ import NIOCore
 import NIOWebSocket
 import SyncProtocol
 
-/// Carries parts between a WebSocket and one end of a connection within the process, until either ends. What waits in between is bounded, so
-/// who reads slowly slows down who writes.
+/// Carries parts between a WebSocket and one end of a connection within the process, until either ends. What waits in between is
+/// bounded, so who reads slowly slows down who writes.
 struct WebSocketBridge: Sendable {
   typealias Channel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
 

@@ -41,7 +41,7 @@ public final class WebSocketListener: Sendable {
   ///   - allowsPlainText: where a proxy before it speaks TLS, or the network is private.
   public init(host: String, port: Int, allowsPlainText: Bool = false, limits: Limits = Limits()) async throws(TransportError) {
     guard allowsPlainText || WebSocketAddress.isLoopback(host) else {
-      throw TransportError(.badAddress, "Others can read what comes to '\(host)' in plain text: put a proxy with TLS before it, and say so.")
+      throw TransportError(.badAddress, "Others can read what comes to '\(host)' in plain text: put a proxy with TLS before it.")
     }
     let counts = ConnectionCounts(limits)
     self.counts = counts

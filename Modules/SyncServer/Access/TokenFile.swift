@@ -1,8 +1,8 @@
 import Foundation
 import SyncProtocol
 
-/// Users and their tokens in a file, a line each: for a server of a few people, without log-ins. A token is drawn by the server and does not end;
-/// who has it is the user. The file is read again for each connection, so that users come and go while the server runs.
+/// Users and their tokens in a file, a line each: for a server of a few people, without log-ins. A token is drawn by the server
+/// and does not end; who has it is the user. The file is read again for each connection, so that users come and go while the server runs.
 ///
 /// Everybody may do everything in the stores under his own name, and read and write those under `/shared`.
 public struct TokenFile: SyncAccess {
