@@ -39,7 +39,7 @@ public struct TokenFile: SyncAccess {
 
   /// Adds a user, or gives him another token, and returns the token. Throws for a name that cannot be part of a path.
   public func add(_ user: String) throws(SyncRefusal) -> String {
-    guard StorePath("/\(user)") != nil, user != "shared" else {
+    guard !user.utf8.contains(UInt8(ascii: "/")), StorePath("/\(user)") != nil, user != "shared" else {
       throw SyncRefusal(.tokenInvalid, "'\(user)' cannot be a user's name: it has 1 to 64 of the characters A–Z a–z 0–9 . _ -.")
     }
     let token = (0..<32).map { _ in
