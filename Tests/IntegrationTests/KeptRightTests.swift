@@ -97,6 +97,27 @@ import VivariumTestSupport
     }
   }
 
+  /// The store's own asynchronous write waits for the open one already, and the store would wait for that.
+  @Test func soIsOneThatWouldWaitForAnAsynchronousWriteBehindIt() throws {
+    let (configuration, directory) = Engine.memory.place()
+    defer { withExtendedLifetime(directory) {} }
+    let queue = DispatchQueue(label: "test.context")
+    let done = Signal()
+    let stores = try queue.sync { [try Store(configuration, queue: queue), try Store(configuration, queue: queue)] }
+    try queue.sync {
+      try stores[0].beginWrite()
+      try stores[1].beginAsyncWrite {
+        try stores[1].add(Author(name: "later"))
+        try stores[1].commitWrite()
+        done.fire()
+      }
+      for store in stores { #expect { try store.beginWrite() } throws: { StoreError.Code.alreadyInWrite ~= $0 } }
+      try stores[0].commitWrite()
+    }
+    #expect(done.wait { done.count == 1 })
+    queue.sync { #expect(stores[1].objects(Author.self).map(\.name) == ["later"]) }
+  }
+
   /// Another context's open write is waited for: it ends by itself.
   @Test func aWriteWaitsForThatOfAnotherThread() throws {
     let (configuration, directory) = Engine.memory.place()

@@ -77,7 +77,7 @@ extension Store {
   }
 
   /// How many writes of this process wait for others of it; for tests.
-  package var waitingWriteCount: Int { shared.line.count }
+  package var waitingWriteCount: Int { shared.writers.count }
 
   /// How often the disk was waited for on behalf of `commitAsyncWrite`; for tests.
   package var syncCount: Int { shared.syncer.syncCount.load(ordering: .relaxed) }

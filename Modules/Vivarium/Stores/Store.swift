@@ -30,12 +30,10 @@ public final class Store {
   /// Tells this store's commits from others'.
   let origin = StoreOrigin.next()
 
-  /// The right to write, held while observers hear of what came before; a write that one of them begins takes it.
-  var reserved: (any WriteTransaction)?
   /// Writes that wait for the right to begin on this store's context, in order.
   var pendingWrites: [PendingWrite] = []
-  /// The right that is being waited for on their behalf.
-  var acquisition: WriteAcquisition?
+  /// The right that the worker fetches on their behalf, until this store has its turn.
+  var fetch: WriterQueue.Waiter?
   /// The request that this store runs a write for, on the worker.
   var request: AsyncWrite?
 
@@ -165,11 +163,8 @@ public final class Store {
     for observer in resultObservers { observer.observation.map(shared.results.stop) }
     for observer in watchObservers.values { observer.watch.map(shared.results.stop) }
     subscription?.stop()
-    reserved?.end()
-    if let writing {
-      writing.end()
-      shared.ended(self)
-    }
+    if let fetch { shared.writers.abandon(fetch) }
+    if let writing { shared.writers.ending(origin) { writing.end() } }
     if !isSnapshotShared { snapshot.end() }
   }
 

@@ -13,9 +13,9 @@ extension SharedEngine {
     author: String?, durability: Durability, deadline: Deadline, companion: (any CommitCompanion)?,
     _ body: @escaping @Sendable (RecordedTransaction) throws -> R, _ done: @escaping @Sendable (Result<R, any Error>) -> Void
   ) {
-    let turn = line.join()
-    worker.async { [self] in
-      defer { turn.leave() }
+    let turn = writers.join()
+    writers.onWorker { [self] in
+      defer { writers.leave(turn) }
       done(
         Result {
           guard turn.wait(deadline) else { throw StoreError(StorageError.lateForWrite) }
@@ -28,10 +28,10 @@ extension SharedEngine {
   }
 
   private func integrate<R>(
-    _ author: String?, _ durability: Durability, _ transaction: any WriteTransaction, _ turn: WriterLine.Place,
+    _ author: String?, _ durability: Durability, _ transaction: any WriteTransaction, _ turn: WriterQueue.Waiter,
     _ body: (RecordedTransaction) throws -> R
   ) throws -> R {
-    turn.leave()
+    writers.leave(turn)
     let write = RecordedTransaction(
       transaction, origin: StoreOrigin.remote, recordsValues: false, followsRules: false, companion: nil)
     defer { write.end() }

@@ -10,15 +10,15 @@ extension SharedEngine {
     author: String?, durability: Durability?, place: String,
     _ body: @escaping @Sendable (Store) throws -> R, _ done: @escaping @Sendable (Result<R, any Error>) -> Void
   ) {
-    let turn = line.join()
-    let giveUp: @Sendable () -> Void = {
-      turn.leave()
+    let turn = writers.join()
+    let giveUp: @Sendable () -> Void = { [writers] in
+      writers.leave(turn)
       done(.failure(StoreError.cancelledWrite))
     }
     guard request.whenCancelled(giveUp) else { return giveUp() }
     let deadline = configuration.writeTimeout.map { Deadline.after($0) } ?? .never
-    worker.async { [self] in
-      defer { turn.leave() }
+    writers.onWorker { [self] in
+      defer { writers.leave(turn) }
       guard request.isWaiting else { return }
       // The store is gone when the outcome is told: whoever hears of it finds nothing held.
       let outcome = run(request, turn, deadline, configuration, withoutNotifying: tokens, author, durability, place, body)
@@ -28,7 +28,7 @@ extension SharedEngine {
 
   /// Writes on the worker; nil where the request was cancelled, which was reported then.
   private func run<R: Sendable>(
-    _ request: AsyncWrite, _ turn: WriterLine.Place, _ deadline: Deadline, _ configuration: StoreConfiguration,
+    _ request: AsyncWrite, _ turn: WriterQueue.Waiter, _ deadline: Deadline, _ configuration: StoreConfiguration,
     withoutNotifying tokens: [NotificationToken], _ author: String?, _ durability: Durability?, _ place: String,
     _ body: @Sendable (Store) throws -> R
   ) -> Result<R, any Error>? {
@@ -41,7 +41,7 @@ extension SharedEngine {
     } catch {
       return request.begin() ? .failure(error) : nil
     }
-    turn.leave()
+    writers.leave(turn)
     guard request.begin() else {
       store.cancelWrite()
       return nil

@@ -64,30 +64,27 @@ extension Store {
       pendingWrites.removeAll { !$0.request.isWaiting }
       for pending in cancelled { pending.onError(StoreError.cancelledWrite) }
     }
-    guard acquisition == nil, writing == nil, let first = pendingWrites.first else { return }
-    let acquisition = WriteAcquisition(self.home)
-    self.acquisition = acquisition
-    self.shared.note(acquisition)
-    let (shared, home, weak, deadline) = (shared, home, ConfinedStore(self), first.deadline)
-    shared.worker.async {
-      acquisition.fulfil(shared.engine, deadline)
+    guard let first = pendingWrites.first, writing == nil else { return }
+    // One that another write took is of no use any more.
+    if let fetch, shared.writers.isFetched(fetch) { return }
+    let (writers, home, weak) = (shared.writers, home, ConfinedStore(self))
+    fetch = writers.fetch(for: origin, at: WriteSite(home), first.deadline) { fetch in
       home.schedule {
-        // Without the store the right is let go of with the acquisition.
-        weak.store?.turn(of: acquisition)
+        weak.store?.turn(of: fetch)
       } otherwise: {
         // The actor is gone, and with it all who could use the store: what waits would keep it, and each other, for ever.
-        acquisition.abandon()
+        writers.abandon(fetch)
         weak.store?.pendingWrites = []
       }
     }
   }
 
   /// The right has come, unless a write that could not wait took it.
-  private func turn(of acquisition: WriteAcquisition) {
-    guard self.acquisition === acquisition else { return }
-    self.acquisition = nil
+  private func turn(of fetch: WriterQueue.Waiter) {
+    guard self.fetch == fetch else { return }
+    self.fetch = nil
     defer { beginPendingWrites() }
-    guard let result = acquisition.take() else { return }
+    guard let result = shared.writers.take(fetch) else { return }
     while !pendingWrites.isEmpty {
       let pending = pendingWrites.removeFirst()
       guard pending.request.begin() else {
@@ -97,7 +94,7 @@ extension Store {
       defer { pending.request.end() }
       do {
         try openWrite(try result.get(), pending.deadline)
-        try shared.running(WriteKeeper(self), pending.block)
+        try shared.writers.running(origin, at: WriteSite(home), pending.block)
         cancelWrite()
       } catch {
         cancelWrite()
@@ -107,4 +104,12 @@ extension Store {
     }
     if case .success(let unwanted) = result { unwanted.end() }
   }
+}
+
+/// A block that waits for the right to write on its store's context.
+struct PendingWrite {
+  let request: AsyncWrite
+  let deadline: Deadline
+  let block: () throws -> Void
+  let onError: (any Error) -> Void
 }

@@ -33,7 +33,7 @@ extension Store {
     try checkNotWriting()
     // Not after having waited for others.
     if let outdated { throw outdated }
-    try openWrite(try acquireWrite(deadline), deadline)
+    try openWrite(try shared.writers.right(for: origin, at: WriteSite(home), deadline), deadline)
   }
 
   func checkNotWriting() throws(StoreError) {
@@ -43,45 +43,15 @@ extension Store {
       remedy: "Write within it, or use 'savepoint' for a part that can be undone alone.")
   }
 
-  /// The right to write: the one this store holds already, or waits for already, or a new one.
-  private func acquireWrite(_ deadline: Deadline) throws(StoreError) -> any WriteTransaction {
-    if let reserved {
-      self.reserved = nil
-      return reserved
-    }
-    if let kept = shared.takeFromCaller() { return kept }
-    if shared.isWriting() {
-      throw StoreError(
-        .alreadyInWrite, "A write of another store of this file is open further up on this thread, and ends after this one.",
-        remedy: "Pass the store of the open write on, and write with that.")
-    }
-    if let acquisition, !acquisition.isSpent {
-      // It stands before us in line, and its turn could only come after ours.
-      guard let result = acquisition.wait(deadline) else { throw StoreError(StorageError.lateForWrite) }
-      self.acquisition = nil
-      if case .success(let transaction) = result { return transaction }
-    }
-    // So does another store of this context, whose turn could only come after ours too.
-    if let kept = try shared.takeAcquired(for: home, deadline) { return kept }
-    try shared.refuseSelfDeadlock(home, deadline)
-    // Behind the asynchronous writes that were asked for before.
-    let place = shared.placeBehindOthers()
-    defer { place?.leave() }
-    if let place, !place.wait(deadline) { throw StoreError(StorageError.lateForWrite) }
-    return try storing { () throws(StorageError) in try shared.engine.beginWrite(deadline) }
-  }
-
   /// Makes a begun transaction this store's write. What was committed while the store waited is seen and told first:
   /// nothing is ever told inside a write. The right is kept meanwhile, so nobody gets in between again and again.
   func openWrite(_ begun: any WriteTransaction, _ deadline: Deadline) throws(StoreError) {
     var transaction = begun
+    let (writers, site) = (shared.writers, WriteSite(home))
     while transaction.version != snapshot.version || isInvalidated {
-      reserved = transaction
-      shared.keeper.withLock { $0 = WriteKeeper(self) }
+      writers.keep(transaction, for: origin, at: site)
       deliver(.commits)
-      shared.keeper.withLock { if $0?.store === self { $0 = nil } }
-      if let kept = reserved {
-        reserved = nil
+      if let kept = writers.takeBack(origin) {
         transaction = kept
         if kept.version == snapshot.version, !isInvalidated { break }
         // It could not be told now: then it is after the write.
@@ -92,7 +62,7 @@ extension Store {
       } else {
         // An observer wrote with it.
         try checkNotWriting()
-        transaction = try acquireWrite(deadline)
+        transaction = try writers.right(for: origin, at: site, deadline)
       }
     }
     checkCommittedProperties()
@@ -103,7 +73,7 @@ extension Store {
     writing = RecordedTransaction(
       transaction, origin: origin, recordsValues: configuration.recordsValues, followsRules: true,
       companion: configuration.commitCompanion)
-    shared.began(self)
+    writers.opened(origin, at: site)
     writeNumber &+= 1
     read(from: transaction)
   }
@@ -140,14 +110,15 @@ extension Store {
     dropWindows()
     writing = nil
     let hooks = hooks.take()
-    let result = Result { () throws(StorageError) in
-      try write.isEmpty
-        ? nil
-        : commit(
-          write, without: tokens, silently, author ?? configuration.author, durability ?? configuration.durability)
+    let result = shared.writers.ending(origin) {
+      defer { write.end() }
+      return Result { () throws(StorageError) in
+        try write.isEmpty
+          ? nil
+          : commit(
+            write, without: tokens, silently, author ?? configuration.author, durability ?? configuration.durability)
+      }
     }
-    write.end()
-    shared.ended(self)
     read(from: snapshot)
     defer { beginPendingWrites() }
     var committed = snapshot.version
@@ -232,8 +203,7 @@ extension Store {
     writing = nil
     edits = RefusedEdits()
     let hooks = hooks.take()
-    write.end()
-    shared.ended(self)
+    shared.writers.ending(origin) { write.end() }
     read(from: snapshot)
     checkPropertyObservers()
     noteAllReads()
@@ -260,7 +230,7 @@ extension Store {
     _ body: () throws -> R
   ) throws -> R {
     do {
-      let result = try shared.running(WriteKeeper(self), body)
+      let result = try shared.writers.running(origin, at: WriteSite(home), body)
       if writing != nil {
         try commitWrite(withoutNotifying: tokens, silently: silently, author: author, durability: durability)
       }

@@ -1,0 +1,176 @@
+import Dispatch
+import StorageInterface
+import Synchronization
+
+/// The order in which the stores of one process write a file, and what they wait on for it. Any thread.
+///
+/// What is decided, `WriterStateMachine` decides, under the one lock there is here; engine, worker and semaphores are used outside
+/// of it. Asynchronous writes wait for the worker before they stand in line at the engine. So that a synchronous write does not
+/// overtake them, they take a place in a line here when they are asked for, and so does a synchronous write that finds somebody
+/// in it. When nobody is, it goes to the engine at once, whose line is that of all processes.
+final class WriterQueue: Sendable {
+  /// Something to block on, once: a place in line, or a fetch.
+  final class Waiter: Sendable, Equatable {
+    private let turn = DispatchSemaphore(value: 0)
+
+    static func == (a: Waiter, b: Waiter) -> Bool { a === b }
+
+    /// Blocks until it is woken; false past the deadline.
+    func wait(_ deadline: Deadline) -> Bool {
+      guard let time = deadline.dispatchTime else {
+        turn.wait()
+        return true
+      }
+      return turn.wait(timeout: time) == .success
+    }
+
+    fileprivate func wake() { turn.signal() }
+  }
+
+  // Sound because a write transaction is bound to no thread, only to one owner at a time, and the machine gives it to
+  // the first who asks and to nobody after.
+  private struct Right: @unchecked Sendable {
+    let write: any WriteTransaction
+  }
+
+  private let machine = Mutex(WriterStateMachine<WriteSite, Waiter, Right>())
+  private let engine: any StorageEngine
+  /// Runs asynchronous writes in the order they were asked for.
+  private let worker = DispatchQueue(label: "vivarium.writer")
+  private static let isWorker = DispatchSpecificKey<Bool>()
+
+  init(_ engine: any StorageEngine) {
+    self.engine = engine
+    worker.setSpecific(key: WriterQueue.isWorker, value: true)
+  }
+
+  /// Runs `body` on the worker, after all that was given to it before.
+  func onWorker(_ body: @escaping @Sendable () -> Void) { worker.async(execute: body) }
+
+  // MARK: - The line
+
+  /// How many places are taken.
+  var count: Int { machine.withLock { $0.line.count } }
+
+  /// Takes the last place. Whoever does waits in it until it is at the front, asks the engine, and leaves.
+  func join() -> Waiter {
+    let waiter = Waiter()
+    machine.withLock { $0.join(waiter) }?.wake()
+    return waiter
+  }
+
+  /// Lets the next one come to the front. Idempotent.
+  func leave(_ waiter: Waiter) { machine.withLock { $0.leave(waiter) }?.wake() }
+
+  // MARK: - The right
+
+  /// The right to write for a store, here and now: one that is there already, or a new one. Blocks until the deadline at most.
+  func right(for owner: UInt64, at site: WriteSite, _ deadline: Deadline) throws(StoreError) -> any WriteTransaction {
+    let patience = WriterStateMachine<WriteSite, Waiter, Right>.Patience(
+      isEndless: deadline.remaining == nil, mayStand: DispatchQueue.getSpecific(key: WriterQueue.isWorker) != true)
+    while true {
+      switch machine.withLock({ $0.ask(owner, at: site, patience, Waiter()) }) {
+      case .take(let right): return right.write
+      case .begin: return try begin(deadline)
+      case .stand(let waiter):
+        defer { leave(waiter) }
+        guard waiter.wait(deadline) else { throw StoreError(StorageError.lateForWrite) }
+        return try begin(deadline)
+      case .await(let waiter):
+        guard waiter.wait(deadline) else {
+          perform(machine.withLock { $0.gaveUp(waiter) })
+          throw StoreError(StorageError.lateForWrite)
+        }
+        if case .success(let write) = take(waiter) { return write }
+      case .refuse(.openFurtherUp): throw .openFurtherUp
+      case .refuse(.waitsForItself): throw .waitsForItself
+      }
+    }
+  }
+
+  private func begin(_ deadline: Deadline) throws(StoreError) -> any WriteTransaction {
+    try storing { () throws(StorageError) in try engine.beginWrite(deadline) }
+  }
+
+  /// Keeps the right while the store's observers are told, for what they write.
+  func keep(_ write: any WriteTransaction, for owner: UInt64, at site: WriteSite) {
+    let right = Right(write: write)
+    machine.withLock { $0.keep(right, for: owner, at: site) }
+  }
+
+  /// Observers were told; nil: one of them wrote with it.
+  func takeBack(_ owner: UInt64) -> (any WriteTransaction)? { machine.withLock { $0.takeBack(owner) }?.write }
+
+  /// A store has opened its write.
+  func opened(_ owner: UInt64, at site: WriteSite) { machine.withLock { $0.opened(owner, at: site) } }
+
+  /// Runs `body`, which ends the write of a store.
+  func ending<R>(_ owner: UInt64, _ body: () -> R) -> R {
+    machine.withLock { $0.willEnd(owner) }
+    defer { machine.withLock { $0.ended(owner) } }
+    return body()
+  }
+
+  /// Runs `body` in the open write of a store.
+  func running<R>(_ owner: UInt64, at site: WriteSite, _ body: () throws -> R) rethrows -> R {
+    machine.withLock { $0.beginBody(owner, at: site) }
+    defer { machine.withLock { $0.endBody(owner) } }
+    return try body()
+  }
+
+  // MARK: - Fetching
+
+  /// Begins a write on the worker for a store that goes on in a turn. `arrived` is called there, once.
+  func fetch(for owner: UInt64, at site: WriteSite, _ deadline: Deadline, arrived: @escaping @Sendable (Waiter) -> Void) -> Waiter {
+    let waiter = Waiter()
+    machine.withLock { $0.fetch(owner, at: site, waiter) }
+    onWorker { [self] in
+      let made = Result { () throws(StoreError) in Right(write: try begin(deadline)) }
+      perform(machine.withLock { $0.came(waiter, made) })
+      arrived(waiter)
+    }
+    return waiter
+  }
+
+  /// What came, for the first who takes it; nil: nothing yet, or it was taken.
+  func take(_ waiter: Waiter) -> Result<any WriteTransaction, StoreError>? {
+    machine.withLock { $0.take(waiter) }.map { taken in taken.map { $0.write } }
+  }
+
+  /// Whether nobody has taken what comes, or came.
+  func isFetched(_ waiter: Waiter) -> Bool { machine.withLock { $0.isFetched(waiter) } }
+
+  /// Lets go of what comes: its store will not take it.
+  func abandon(_ waiter: Waiter) { perform(machine.withLock { $0.abandon(waiter) }) }
+
+  private func perform(_ action: WriterStateMachine<WriteSite, Waiter, Right>.Action) {
+    switch action {
+    case .none: break
+    case .wake(let waiter): waiter.wake()
+    case .release(let right): right.write.end()
+    }
+  }
+}
+
+extension Deadline {
+  /// nil: no end.
+  fileprivate var dispatchTime: DispatchTime? {
+    guard let remaining else { return nil }
+    let (seconds, attoseconds) = remaining.components
+    return .now() + .nanoseconds(Int(clamping: min(seconds, 1 << 32) * 1_000_000_000 + attoseconds / 1_000_000_000))
+  }
+}
+
+extension StoreError {
+  fileprivate static var openFurtherUp: StoreError {
+    StoreError(
+      .alreadyInWrite, "A write of another store of this file is open further up on this thread, and ends after this one.",
+      remedy: "Pass the store of the open write on, and write with that.")
+  }
+
+  fileprivate static var waitsForItself: StoreError {
+    StoreError(
+      .alreadyInWrite, "Another store of this file has a write open where this one would wait for its end.",
+      remedy: "Commit or cancel that write first, write within it, or give the store a 'writeTimeout'.")
+  }
+}

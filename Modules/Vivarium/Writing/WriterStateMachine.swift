@@ -1,0 +1,254 @@
+/// Who of this process's stores may write a file next: decisions alone. It locks nothing, waits for nothing, begins and ends no
+/// write; `WriterQueue` has one for each open file, calls it under its lock (the only one there is), and does what a transition
+/// returns once that lock is let go of. The right to write itself is the engine's lock, which writers of other processes share; a
+/// transaction is that right.
+///
+/// The right, as stores of this process have it:
+///
+///     holder   event                                               next      action
+///     nobody   keep: its store tells observers before it opens     kept
+///     nobody   opened                                              open
+///     kept     ask, of its store or further down its thread        nobody    take(right)
+///     kept     takeBack, of its store                              nobody    the right
+///     open     ask, inside the code that the write runs            open      refuse(openFurtherUp)
+///     open     willEnd, of its store                               ending
+///     open     ask without a deadline, where it has to go on       open      refuse(waitsForItself)
+///     ending   the same                                            ending    refuse(waitsForItself)
+///     ending   keep, opened: the engine gave the right on already  kept, open
+///     ending   ended, of its store                                 nobody
+///
+/// What another store says of a right that it does not have changes nothing.
+///
+/// A fetch: the worker gets the right for a store that goes on in a turn of its context.
+///
+///     phase     event                                              next      action
+///     (none)    fetch                                              fetching
+///     fetching  ask, of its store or its context                   awaited   await(waiter): that thread blocks
+///     fetching  came                                               arrived
+///     awaited   came                                               arrived   wake(waiter)
+///     awaited   gaveUp: the thread's deadline passed               fetching; (none) without its store
+///     arrived   ask, of its store or its context                   (none)    take(right); as without it where it failed
+///     arrived   take, by its turn or by who was woken              (none)    what came
+///     any       abandon: its store is gone                         (none)    release(right), if it is there
+///     awaited   abandon                                            awaited, for that thread alone
+///     (none)    came                                               (none)    release(right)
+///
+/// The line of those that are to ask the engine one after the other. The first has been woken, always.
+///
+///     place     event                                              action
+///     (none)    join; ask, when others stand there                 wake(waiter), if it is the first; stand(waiter)
+///     first     leave                                              wake(the next)
+///     behind    leave                                              wake(waiter): nothing waits in a place that was left
+struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
+  /// A store, by the number that no other of the process has.
+  typealias Owner = UInt64
+
+  enum Holder {
+    case nobody
+    case kept(Owner, Site, Right)
+    case open(Owner, Site)
+    case ending(Owner, Site)
+  }
+
+  struct Fetch {
+    enum Phase {
+      case fetching
+      case awaited
+      case arrived(Result<Right, StoreError>)
+    }
+
+    let waiter: Waiter
+    let site: Site
+    /// nil: the store is gone.
+    var owner: Owner?
+    var phase = Phase.fetching
+  }
+
+  private(set) var holder = Holder.nobody
+  /// The store whose write runs code, and where. It may be over before the code returns.
+  private(set) var body: (owner: Owner, site: Site)?
+  /// In the order in which they were asked for.
+  private(set) var fetches: [Fetch] = []
+  private(set) var line: [Waiter] = []
+
+  // MARK: - Asking
+
+  enum Answer {
+    /// Here it is.
+    case take(Right)
+    /// Block until the fetch wakes this, then take what it has, or ask again when it has nothing.
+    case await(Waiter)
+    /// Block until the place comes to the front, begin at the engine, leave.
+    case stand(Waiter)
+    /// Begin at the engine: its line is that of all processes.
+    case begin
+    case refuse(Refusal)
+  }
+
+  enum Refusal {
+    /// A write is open further up on the thread, and ends after this one.
+    case openFurtherUp
+    /// Waiting for the open write would be waiting for oneself.
+    case waitsForItself
+  }
+
+  /// Where whoever asks may wait.
+  struct Patience {
+    /// There is no deadline.
+    var isEndless = true
+    /// Not on the worker: those in line wait for it.
+    var mayStand = true
+  }
+
+  /// The way to the right for a store that wants to write here and now.
+  mutating func ask(_ owner: Owner, at site: Site, _ patience: Patience, _ waiter: @autoclosure () -> Waiter) -> Answer {
+    if case .kept(let keeper, let place, let right) = holder, keeper == owner || place.isSameThread(as: site) {
+      holder = .nobody
+      return .take(right)
+    }
+    if isOpenFurtherUp(from: site) { return .refuse(.openFurtherUp) }
+    let isStuck = patience.isEndless && holderSite?.holdsUp(site) == true
+    // A fetch stands before us in the engine's line, and its turn could only come after ours.
+    while let at = fetch(for: owner, at: site) {
+      guard case .arrived(let result) = fetches[at].phase else {
+        if isStuck { break }
+        fetches[at].phase = .awaited
+        return .await(fetches[at].waiter)
+      }
+      fetches.remove(at: at)
+      if case .success(let right) = result { return .take(right) }
+    }
+    if isStuck { return .refuse(.waitsForItself) }
+    guard patience.mayStand, !line.isEmpty else { return .begin }
+    line.append(waiter())
+    return .stand(line[line.count - 1])
+  }
+
+  private func fetch(for owner: Owner, at site: Site) -> Int? {
+    fetches.firstIndex { $0.owner == owner } ?? fetches.firstIndex { $0.site.isSameContext(as: site) }
+  }
+
+  private func isOpenFurtherUp(from site: Site) -> Bool {
+    guard case .open(let owner, _) = holder, let body, body.owner == owner else { return false }
+    return body.site.isSameThread(as: site)
+  }
+
+  private var holderSite: Site? {
+    switch holder {
+    case .open(_, let site), .ending(_, let site): site
+    case .nobody, .kept: nil
+    }
+  }
+
+  // MARK: - Holding
+
+  /// A store has the right and tells its observers what came before. What they write takes it.
+  mutating func keep(_ right: Right, for owner: Owner, at site: Site) { holder = .kept(owner, site, right) }
+
+  /// Observers were told; nil: one of them wrote with it.
+  mutating func takeBack(_ owner: Owner) -> Right? {
+    guard case .kept(owner, _, let right) = holder else { return nil }
+    holder = .nobody
+    return right
+  }
+
+  mutating func opened(_ owner: Owner, at site: Site) { holder = .open(owner, site) }
+
+  /// From now on the engine may give the right to the next.
+  mutating func willEnd(_ owner: Owner) {
+    if case .open(owner, let site) = holder { holder = .ending(owner, site) }
+  }
+
+  mutating func ended(_ owner: Owner) {
+    switch holder {
+    case .open(owner, _), .ending(owner, _): holder = .nobody
+    default: break
+    }
+  }
+
+  mutating func beginBody(_ owner: Owner, at site: Site) { body = (owner, site) }
+
+  /// Another store, of another thread too, may have run one since.
+  mutating func endBody(_ owner: Owner) { if body?.owner == owner { body = nil } }
+
+  // MARK: - Fetching
+
+  /// What to do for a fetch once the lock is let go of.
+  enum Action {
+    case none
+    case wake(Waiter)
+    case release(Right)
+  }
+
+  mutating func fetch(_ owner: Owner, at site: Site, _ waiter: Waiter) {
+    fetches.append(Fetch(waiter: waiter, site: site, owner: owner))
+  }
+
+  mutating func came(_ waiter: Waiter, _ result: Result<Right, StoreError>) -> Action {
+    guard let at = fetches.firstIndex(where: { $0.waiter == waiter }) else { return release(result) }
+    let phase = fetches[at].phase
+    fetches[at].phase = .arrived(result)
+    if case .awaited = phase { return .wake(waiter) }
+    return .none
+  }
+
+  /// What came, for the first who takes it; nil: nothing yet, or it was taken.
+  mutating func take(_ waiter: Waiter) -> Result<Right, StoreError>? {
+    guard let at = fetches.firstIndex(where: { $0.waiter == waiter }), case .arrived(let result) = fetches[at].phase else { return nil }
+    fetches.remove(at: at)
+    return result
+  }
+
+  /// Whether nobody has taken what comes, or came.
+  func isFetched(_ waiter: Waiter) -> Bool { fetches.contains { $0.waiter == waiter } }
+
+  /// The thread that blocked goes on without it.
+  mutating func gaveUp(_ waiter: Waiter) -> Action {
+    guard let at = fetches.firstIndex(where: { $0.waiter == waiter }) else { return .none }
+    if case .awaited = fetches[at].phase { fetches[at].phase = .fetching }
+    return fetches[at].owner == nil ? drop(at) : .none
+  }
+
+  /// Its store will not take it.
+  mutating func abandon(_ waiter: Waiter) -> Action {
+    guard let at = fetches.firstIndex(where: { $0.waiter == waiter }) else { return .none }
+    fetches[at].owner = nil
+    if case .awaited = fetches[at].phase { return .none }
+    return drop(at)
+  }
+
+  private mutating func drop(_ at: Int) -> Action {
+    if case .arrived(let result) = fetches.remove(at: at).phase { return release(result) }
+    return .none
+  }
+
+  private func release(_ result: Result<Right, StoreError>) -> Action {
+    if case .success(let right) = result { return .release(right) }
+    return .none
+  }
+
+  // MARK: - The line
+
+  /// Takes the last place. Returns who is to be woken.
+  mutating func join(_ waiter: Waiter) -> Waiter? {
+    line.append(waiter)
+    return line.count == 1 ? waiter : nil
+  }
+
+  /// Returns who is to be woken. Idempotent.
+  mutating func leave(_ waiter: Waiter) -> Waiter? {
+    guard let at = line.firstIndex(of: waiter) else { return nil }
+    line.remove(at: at)
+    return at == 0 ? line.first : waiter
+  }
+}
+
+/// Where a store writes, or wants to.
+protocol WritingSite: Sendable {
+  /// Whether both are on one thread: the later one in a call that the earlier one makes.
+  func isSameThread(as other: Self) -> Bool
+  /// Whether what runs for one store can never run beside what runs for the other.
+  func isSameContext(as other: Self) -> Bool
+  /// Whether a write that was opened here can only go on where another store would block.
+  func holdsUp(_ waiting: Self) -> Bool
+}
