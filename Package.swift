@@ -181,7 +181,7 @@ let targets: [Target] = [
       "ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StorageReference", "StoreValues",
       "VivariumTestSupport",
     ]),
-  Room.support("SyncServerConformance", ["SyncModel", "SyncProtocol", "SyncServer"]),
+  Room.support("SyncServerConformance", ["StoreValues", "SyncModel", "SyncProtocol", "SyncServer", "VivariumTestSupport"]),
   Room.tests(
     "SyncServerTests",
     ["StoreValues", "SyncModel", "SyncProtocol", "SyncServer", "SyncServerConformance", "VivariumTestSupport"]),

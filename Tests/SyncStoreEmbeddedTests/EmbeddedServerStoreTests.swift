@@ -41,7 +41,7 @@ struct EmbeddedServerStoreTests {
       var embedded: EmbeddedServerStore? = try EmbeddedServerStore(folder: folder.path)
       try await memory.makeStore(EmbeddedServerStoreTests.path)
       try await embedded?.makeStore(EmbeddedServerStoreTests.path)
-      var authors = (1...3).map { Author(ReplicaID($0)) }
+      var authors = (1...3).map { RandomAuthor(ReplicaID($0)) }
       for step in 0..<60 {
         if random.oneIn(6) {
           try await embedded?.flush()

@@ -101,20 +101,3 @@ package final class FileState: MergeState {
   /// All objects: a purge looks at each once. O(objects).
   package func objectsToPurge(upTo seq: Seq) throws(StorageError) -> [ObjectIdentity] { try knownObjects() }
 }
-
-extension Contents {
-  /// Visits every link that the record holds; those in elements of lists are beside it.
-  func forEachLink(_ body: (LinkTarget) -> Void) {
-    for entry in values { entry.value.value.forEachLink(body) }
-    for entry in embedded { entry.value.contents.forEachLink(body) }
-    for set in sets { for member in set.value.members { member.value.value.forEachLink(body) } }
-    for map in maps { for entry in map.value.entries { entry.value.slot.forEachLink(body) } }
-  }
-}
-
-extension Slot {
-  func forEachLink(_ body: (LinkTarget) -> Void) {
-    value.forEachLink(body)
-    node.contents.forEachLink(body)
-  }
-}

@@ -35,13 +35,21 @@ public struct MemoryState: MergeState, Hashable, Sendable {
     lists[object] = left.isEmpty ? nil : left
   }
 
-  /// All objects: memory keeps no list of what is to be forgotten.
   /// Takes over what another state has of an object, in place of what this one has. O(1).
   public mutating func adopt(_ object: ObjectIdentity, from other: MemoryState) {
     records[object] = other.records[object]
     lists[object] = other.lists[object]
   }
 
+  /// The lists of an object, by path, in the pieces in which they are kept.
+  package func listPieces(of object: ObjectIdentity) -> [[PathStep.Place]: ListPieces] { lists[object] ?? [:] }
+
+  /// Puts lists as they were kept in the place of an object's.
+  package mutating func setListPieces(_ pieces: [[PathStep.Place]: ListPieces], of object: ObjectIdentity) {
+    lists[object] = pieces.isEmpty ? nil : pieces
+  }
+
+  /// All objects: memory keeps no list of what is to be forgotten.
   public func objectsToPurge(upTo seq: Seq) -> [ObjectIdentity] { Array(records.keys) }
 
   /// All objects: memory keeps no index of links.

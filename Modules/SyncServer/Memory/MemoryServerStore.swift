@@ -2,7 +2,7 @@ import SyncModel
 import SyncProtocol
 
 /// Stores in memory, which end with the process: for tests, simulations and demonstrations. A transaction costs
-/// what it touches, a page of objects O(objects of the store).
+/// what it touches, a page of objects what is in it.
 ///
 /// ```swift
 /// let stores = MemoryServerStore()

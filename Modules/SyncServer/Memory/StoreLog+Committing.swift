@@ -48,7 +48,10 @@ extension StoreLog {
     switch attempt(changesets, user: replica.user, judge) {
     case .refused(let verdict): return refuse(group, verdict, id, &replica)
     case .stands(let objects, let result):
-      for object in objects { state.adopt(object, from: result) }
+      for object in objects {
+        state.adopt(object, from: result)
+        if state.record(of: object) != nil { order.insert(object) } else { order.remove(object) }
+      }
       touched.objects.formUnion(objects)
       return accept(changesets, &replica)
     }

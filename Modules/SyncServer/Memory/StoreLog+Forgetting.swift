@@ -2,6 +2,20 @@ import SyncModel
 
 extension StoreLog {
   package mutating func purge(expiry: Int64) -> Purge? {
+    guard let stable = expire(before: expiry) else { return nil }
+    note(stable)
+    let before = state
+    Merge.purge(purged, in: &state)
+    for object in before.records.keys where Merge.objectState(of: object, in: before) != Merge.objectState(of: object, in: state) {
+      touched.objects.insert(object)
+      if state.record(of: object) == nil { order.remove(object) }
+    }
+    return purged
+  }
+
+  /// Forgets replicas that were not there since a time, and says up to where nobody can act against anything any more; nil where
+  /// that is nothing new. Of a part of a log all replicas have to be there.
+  package mutating func expire(before expiry: Int64) -> Seq? {
     // Handlers come back, however long their process was down: their cursors keep the log as well.
     for (id, replica) in replicas where replica.seenAt < expiry && !id.isHandler {
       set(nil, id)
@@ -10,23 +24,20 @@ extension StoreLog {
     }
     // Where nobody is, nobody can act against anything.
     let stable = replicas.values.map(\.pendingBase).min() ?? head
-    guard stable > purged.stable else { return nil }
+    return stable > purged.stable ? stable : nil
+  }
+
+  /// Appends a purge, which the caller applies to the objects. The stamps of the entries up to `stable` have to be there.
+  package mutating func note(_ stable: Seq) {
     let covered = stamps.prefix { $0.seq <= stable }
     let floor = covered.map(\.stamp).max() ?? .zero
     stamps.removeFirst(covered.count)
     purged = Purge(stable: stable, floor: max(purged.floor, floor))
-    let before = state
-    Merge.purge(purged, in: &state)
-    for object in before.records.keys where Merge.objectState(of: object, in: before) != Merge.objectState(of: object, in: state) {
-      touched.objects.insert(object)
-    }
     append(.purge(purged), bytes: 32)
-    return purged
   }
 
   package mutating func truncate(through seq: Seq) {
-    let needed = handlers.values.map(\.cursor).min() ?? head
-    var last = min(seq, needed, head)
+    var last = removable(through: seq)
     // What is left begins with a whole transaction.
     while last > logStart, case .changeset(let changeset, _) = log[Int(last.rawValue - logStart.rawValue) - 1].body,
       changeset.isContinued
@@ -35,6 +46,9 @@ extension StoreLog {
     }
     guard last > logStart else { return }
     log.removeFirst(Int(last.rawValue - logStart.rawValue))
-    logStart = last
+    (logStart, base) = (last, last)
   }
+
+  /// Up to where entries may be removed, at most up to a number: handlers need the rest.
+  package func removable(through seq: Seq) -> Seq { min(seq, handlers.values.map(\.cursor).min() ?? head, head) }
 }

@@ -3,46 +3,73 @@ import SyncProtocol
 
 extension StoreLog {
   package func changes(for id: ReplicaID, after seq: Seq, limitBytes: Int) throws(ServerStoreError) -> LogPage {
-    guard seq >= logStart else {
-      throw ServerStoreError(.logTruncated, "The log begins behind entry \(logStart), and what follows \(seq) was asked for.")
+    try checkStart(seq)
+    var pager = LogPager(for: id, after: seq, head: head, limitBytes: limitBytes)
+    for index in Int(min(seq, head).rawValue - base.rawValue)..<log.count {
+      guard pager.take(log[index], Seq(base.rawValue + UInt64(index) + 1)) else { break }
     }
-    var page = LogPage(entries: [], cursor: min(seq, head), head: head)
-    var bytes = 0
-    var isInside = false
-    for index in Int(min(seq, head).rawValue - logStart.rawValue)..<log.count {
-      // A transaction is shown whole.
-      if bytes > 0, bytes + log[index].bytes > limitBytes, !isInside { break }
-      let seq = Seq(logStart.rawValue + UInt64(index) + 1)
-      isInside = false
-      if case .changeset(let changeset, _) = log[index].body { isInside = changeset.isContinued }
-      if let body = log[index].shown(to: id) {
-        page.entries.append(LogEntry(seq, body))
-        bytes += log[index].bytes
-      }
-      page.cursor = seq
-    }
-    return page
+    return pager.page
+  }
+
+  /// Throws where what follows an entry is gone.
+  package func checkStart(_ seq: Seq) throws(ServerStoreError) {
+    guard seq < logStart else { return }
+    throw ServerStoreError(.logTruncated, "The log begins behind entry \(logStart), and what follows \(seq) was asked for.")
   }
 
   package func objects(changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int) -> StatePage {
     var page = StatePage(asOf: head, stable: purged.stable, floor: state.floor, latest: latest, objects: [], next: [], isLast: true)
     var bytes = 0
-    let wanted = state.records.filter { $0.value.lastSeq > seq || seq == .zero }.keys.filter { object in last.map { $0 < object } ?? true }
-    for object in wanted.sorted() {
-      guard let state = Merge.objectState(of: object, in: state) else { continue }
+    order.forEach(behind: last) { object in
+      guard let record = state.record(of: object), record.lastSeq > seq || seq == .zero,
+        let state = Merge.objectState(of: object, in: state)
+      else { return true }
       let count = 32 + state.encoded().count
       if bytes > 0, bytes + count > limitBytes {
         page.isLast = false
-        break
+        return false
       }
       page.objects.append(StatePage.Object(object, state))
       bytes += count
+      return true
     }
     return page
   }
 }
 
+/// Gathers the page of a log that one replica is shown.
+package struct LogPager {
+  package private(set) var page: LogPage
+  private let replica: ReplicaID
+  private let limitBytes: Int
+  private var bytes = 0
+  private var isInside = false
+
+  package init(for replica: ReplicaID, after seq: Seq, head: Seq, limitBytes: Int) {
+    page = LogPage(entries: [], cursor: min(seq, head), head: head)
+    (self.replica, self.limitBytes) = (replica, limitBytes)
+  }
+
+  /// Takes the next entry; false where the page is full without it.
+  package mutating func take(_ entry: StoreLog.Entry, _ seq: Seq) -> Bool {
+    // A transaction is shown whole.
+    if bytes > 0, bytes + entry.bytes > limitBytes, !isInside { return false }
+    isInside = entry.isContinued
+    if let body = entry.shown(to: replica) {
+      page.entries.append(LogEntry(seq, body))
+      bytes += entry.bytes
+    }
+    page.cursor = seq
+    return true
+  }
+}
+
 extension StoreLog.Entry {
+  /// Whether the next entry is of the same transaction.
+  package var isContinued: Bool {
+    if case .changeset(let changeset, _) = body { changeset.isContinued } else { false }
+  }
+
   /// As a replica is shown it; nil where it is none of its business.
   func shown(to id: ReplicaID) -> LogEntry.Body? {
     switch body {

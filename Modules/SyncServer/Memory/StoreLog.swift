@@ -3,6 +3,9 @@ import SyncProtocol
 
 /// One store of a server as a value with pure functions, which `MemoryServerStore` makes safe to share. Who keeps it in a file
 /// writes the rows that it has touched (`StoreRows`).
+///
+/// It need not be the whole store: a call needs the replica, the objects and the handlers that it names, and of the log no entry
+/// (`StoreRowsNeeded`). Who keeps rows in a database reads those, calls, and writes what was touched.
 package struct StoreLog: Sendable {
   package struct Entry: Sendable {
     package enum Body: Sendable {
@@ -11,55 +14,68 @@ package struct StoreLog: Sendable {
       case purge(Purge)
     }
 
-    var body: Body
+    package var body: Body
     /// About how long it is on the wire.
-    var bytes: Int
+    package var bytes: Int
   }
 
   package struct Replica: Sendable {
-    var secret: [UInt8]
-    var user: String
+    package var secret: [UInt8]
+    package var user: String
     var gate = UploadGate()
     var judgedStamp = Stamp.zero
     /// The base of its oldest changeset that was not acknowledged.
-    var pendingBase = Seq.zero
+    package var pendingBase = Seq.zero
     var cursor = Seq.zero
     var refusalSeen = Seq.zero {
       didSet { refusals.removeAll { $0.seq <= refusalSeen } }
     }
     /// Refusals that it has not seen.
     var refusals: [(seq: Seq, clientSeq: UInt64)] = []
-    var seenAt: Int64
+    package var seenAt: Int64
   }
 
   package struct Handler: Sendable {
-    var cursor: Seq
+    package var cursor: Seq
     /// The replica that it writes as; nil until it has written.
-    var author: ReplicaID?
-    var fence: UInt64 = 0
-    var leaseEnd: Int64 = .min
+    package var author: ReplicaID?
+    package var fence: UInt64 = 0
+    package var leaseEnd: Int64 = .min
+
+    package init(cursor: Seq) { self.cursor = cursor }
   }
 
-  var history: [UInt8]
-  var state = MemoryState()
-  /// The entries after `logStart`.
-  var log: [Entry] = []
-  var logStart = Seq.zero
-  var replicas: [ReplicaID: Replica] = [:]
-  var expired: Set<ReplicaID> = []
-  var handlers: [String: Handler] = [:]
+  package var history: [UInt8]
+  package var state = MemoryState()
+  /// Which objects the state knows, in their order.
+  var order = ObjectOrder()
+  /// The entries after `base`.
+  package var log: [Entry] = []
+  /// Where the log begins: the entries after this one are there.
+  package var logStart = Seq.zero
+  /// Where the part of the log begins that is here: at its start, or behind it.
+  var base = Seq.zero
+  package var replicas: [ReplicaID: Replica] = [:]
+  package var expired: Set<ReplicaID> = []
+  package var handlers: [String: Handler] = [:]
   /// The highest stamps of entries that no purge has covered yet, by number: kept when the log is not.
-  var stamps: [(seq: Seq, stamp: Stamp)] = []
+  package var stamps: [(seq: Seq, stamp: Stamp)] = []
   /// The highest stamp of all entries there ever were.
-  var latest = Stamp.zero
+  package var latest = Stamp.zero
   /// What the last purge said.
-  var purged = Purge(stable: .zero, floor: .zero)
+  package var purged = Purge(stable: .zero, floor: .zero)
   /// What is different from what was stored last.
-  var touched = TouchedRows()
+  package var touched = TouchedRows()
 
   package init(history: [UInt8]) { self.history = history }
 
-  package var head: Seq { Seq(logStart.rawValue + UInt64(log.count)) }
+  /// The frame of a stored log, without any of its rows.
+  package init(history: [UInt8], logStart: Seq, head: Seq, latest: Stamp, purged: Purge) {
+    (self.history, self.logStart, base, self.latest, self.purged) = (history, logStart, head, latest, purged)
+    state.setFloor(purged.floor)
+  }
+
+  package var head: Seq { Seq(base.rawValue + UInt64(log.count)) }
 
   var next: Seq { Seq(head.rawValue + 1) }
 
@@ -68,6 +84,11 @@ package struct StoreLog: Sendable {
   mutating func set(_ replica: Replica?, _ id: ReplicaID) {
     replicas[id] = replica
     touched.replicas.insert(id)
+  }
+
+  /// The entries that are here, with their numbers.
+  package var numberedEntries: [(seq: Seq, entry: Entry)] {
+    log.enumerated().map { (Seq(base.rawValue + UInt64($0) + 1), $1) }
   }
 
   func replica(_ id: ReplicaID) throws(ServerStoreError) -> Replica {

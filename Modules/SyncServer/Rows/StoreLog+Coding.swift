@@ -17,6 +17,7 @@ extension StoreLog {
     var reader = ByteReader(row)
     history = Array(try reader.content())
     logStart = Seq(try reader.number())
+    base = logStart
     latest = try reader.stamp()
     let floor = try reader.stamp()
     state.setFloor(try reader.stamp())
@@ -51,7 +52,7 @@ extension StoreLog {
 }
 
 extension StoreLog.Replica {
-  var row: [UInt8] {
+  package var row: [UInt8] {
     var writer = ByteWriter()
     writer.put(secret)
     writer.put(user)
@@ -68,7 +69,7 @@ extension StoreLog.Replica {
     return writer.bytes
   }
 
-  init(_ reader: inout ByteReader) throws(CodingError) {
+  package init(_ reader: inout ByteReader) throws(CodingError) {
     let secret = Array(try reader.content())
     self.init(secret: secret, user: try reader.text(), seenAt: 0)
     let answered = try reader.number()
@@ -87,7 +88,7 @@ extension StoreLog.Replica {
 
 extension StoreLog.Entry {
   /// In the form in which it is sent.
-  func row(_ seq: Seq) -> [UInt8] {
+  package func row(_ seq: Seq) -> [UInt8] {
     var writer = ByteWriter()
     let sent: LogEntry.Body
     switch body {
@@ -102,7 +103,7 @@ extension StoreLog.Entry {
     return writer.bytes
   }
 
-  init(row: [UInt8], _ seq: Seq) throws(CodingError) {
+  package init(row: [UInt8], _ seq: Seq) throws(CodingError) {
     var reader = ByteReader(row)
     let replica = ReplicaID(try reader.fixed(UInt64.self))
     bytes = Int(truncatingIfNeeded: try reader.number())

@@ -2,11 +2,13 @@ import SyncModel
 import SyncProtocol
 
 /// What of a store's log is different from what was stored last.
-struct TouchedRows: Sendable {
-  var objects: Set<ObjectIdentity> = []
-  var replicas: Set<ReplicaID> = []
-  var expired: Set<ReplicaID> = []
-  var handlers = false
+package struct TouchedRows: Sendable {
+  package var objects: Set<ObjectIdentity> = []
+  package var replicas: Set<ReplicaID> = []
+  package var expired: Set<ReplicaID> = []
+  package var handlers = false
+
+  package init() {}
 }
 
 /// How a store's log is kept as rows, small values by key, of which a change writes those that it has touched.
@@ -55,7 +57,7 @@ package struct StoreRows: Sendable {
       }
     }
     for number in max(log.logStart, stored.head).rawValue..<log.head.rawValue {
-      rows.append((StoreRows.key(Space.entry, number + 1), log.log[Int(number - log.logStart.rawValue)].row(Seq(number + 1))))
+      rows.append((StoreRows.key(Space.entry, number + 1), log.log[Int(number - log.base.rawValue)].row(Seq(number + 1))))
     }
     stored = (log.logStart, log.head)
     let uncovered = Dictionary(uniqueKeysWithValues: log.stamps.suffix(from: firstNewStamp(log)).map { ($0.seq, $0.stamp) })
@@ -136,6 +138,7 @@ package struct StoreRows: Sendable {
       try reader.end()
     }
     (stored, covered) = ((log.logStart, log.head), log.purged.stable)
+    log.order = ObjectOrder(log.state.records.keys)
     return log
   }
 

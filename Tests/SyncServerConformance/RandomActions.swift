@@ -4,28 +4,33 @@ import SyncServer
 import VivariumTestSupport
 
 /// A replica that does anything that a server may see, sensible or not.
-struct Author {
-  let id: ReplicaID
+public struct RandomAuthor {
+  /// Of the replica.
+  public let id: ReplicaID
   private var clientSeq: UInt64 = 0
   private var refusal = Seq.zero
   private var head = Seq.zero
 
-  init(_ id: ReplicaID) { self.id = id }
+  /// One that has done nothing yet.
+  public init(_ id: ReplicaID) { self.id = id }
 
   /// One call of a server's store.
-  struct Action: Sendable, CustomStringConvertible {
-    let description: String
+  public struct Action: Sendable, CustomStringConvertible {
+    public let description: String
     let run: @Sendable (any SyncServerStore) async throws -> String
 
-    func outcome(on store: any SyncServerStore) async -> String {
+    /// What it answers, as a text that is the same where the answers are.
+    public func outcome(on store: any SyncServerStore) async -> String {
       do { return try await run(store) } catch { return "threw \((error as? ServerStoreError)?.code.rawValue ?? "\(error)")" }
     }
   }
 
-  private static let path = StorePath("/shared/shop")!
+  /// Of the store that is called.
+  public static let path = Bench.path
 
-  mutating func next(_ step: Int, _ random: inout SeededGenerator) -> Action {
-    let (id, path, time) = (id, Author.path, Int64(1_000_000 + step * 1000))
+  /// The next call.
+  public mutating func next(_ step: Int, _ random: inout SeededGenerator) -> Action {
+    let (id, path, time) = (id, RandomAuthor.path, Int64(1_000_000 + step * 1000))
     switch random.below(12) {
     case 0: return Action(description: "bind") { store in
       let standing = try await store.bind(path, id, secret: [1], user: "u", at: time)
@@ -81,7 +86,7 @@ struct Author {
   }
 
   /// Learns of a refusal, mostly; and that a number was not taken.
-  mutating func note(_ outcome: String) {
+  public mutating func note(_ outcome: String) {
     if let range = outcome.firstRange(of: /refused\((\d+)/) {
       let digits = outcome[range].drop { !$0.isNumber }
       refusal = Seq(UInt64(digits) ?? 0)

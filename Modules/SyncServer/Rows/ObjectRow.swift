@@ -1,0 +1,154 @@
+import SyncModel
+
+/// An object as a row: its identity, its record, its short lists, and of each long list which pieces it has. The pieces are rows of
+/// their own, so that an append to a list of 100,000 elements writes one of them.
+package struct ObjectRow: Sendable {
+  /// A piece of a long list, by its numbers, which are given once in an object.
+  package struct Piece: Hashable, Sendable {
+    package let list: UInt64
+    package let number: UInt32
+
+    package init(list: UInt64, number: UInt32) { (self.list, self.number) = (list, number) }
+  }
+
+  package let object: ObjectIdentity
+  /// What the row holds itself: the elements of long lists are not there.
+  package let state: ObjectState
+  package private(set) var directory: ListDirectory
+  private var kept: [[PathStep.Place]: [ListPiece]] = [:]
+
+  // MARK: reading
+
+  /// Safe for any bytes whatever; memory and time are linear in their number.
+  package init(decoding bytes: [UInt8]) throws(CodingError) {
+    var reader = ByteReader(bytes)
+    guard let object = try ObjectIdentity.decode(Array(try reader.content())).first else { throw reader.error(.value) }
+    let directory = Array(try reader.content())
+    self.object = object
+    self.directory = directory.isEmpty ? ListDirectory() : try ListDirectory(decoding: directory)
+    state = try ObjectState(decoding: Array(try reader.raw(reader.left)))
+  }
+
+  /// Whether pieces belong to it.
+  package var hasPieces: Bool { !directory.lists.isEmpty }
+
+  /// Takes its pieces; those that nothing names are passed over.
+  package mutating func take(_ pieces: [Piece: ListPiece]) throws(CodingError) {
+    for (path, list) in directory.lists {
+      var kept: [ListPiece] = []
+      for number in list.pieces {
+        guard let piece = pieces[Piece(list: list.number, number: number)] else { throw CodingError(.truncated, at: 0) }
+        kept.append(piece)
+      }
+      self.kept[path] = kept
+    }
+  }
+
+  /// Puts the object into a state that does not have it.
+  package func put(into state: inout MemoryState) {
+    Merge.replace(object, with: self.state, in: &state)
+    guard !kept.isEmpty else { return }
+    var lists = state.listPieces(of: object)
+    for (path, pieces) in kept { lists[path] = ListPieces(kept: pieces) }
+    state.setListPieces(lists, of: object)
+  }
+
+  /// The object with all of its lists.
+  package var wholeState: ObjectState {
+    if kept.isEmpty { return state }
+    var memory = MemoryState()
+    put(into: &memory)
+    return Merge.objectState(of: object, in: memory) ?? state
+  }
+
+  // MARK: writing
+
+  /// What a change of an object writes.
+  package struct Changes {
+    /// nil takes the object's row out, and all that belongs to it.
+    package var row: [UInt8]?
+    /// Whether pieces belong to the row.
+    package var hasPieces = false
+    /// nil takes a piece out.
+    package var pieces: [(Piece, [UInt8]?)] = []
+    /// Objects to which it leads now and did not before; a few more do no harm.
+    package var links: Set<ObjectIdentity> = []
+  }
+
+  /// What has to be written so that an object is stored as a state has it.
+  ///
+  /// - Parameter old: as it is stored; nil where it is not.
+  package static func changes(of object: ObjectIdentity, in state: MemoryState, from old: ObjectRow?) -> Changes {
+    var changes = Changes()
+    guard let record = state.record(of: object) else {
+      for list in old?.directory.lists.values ?? [:].values {
+        for number in list.pieces { changes.pieces.append((Piece(list: list.number, number: number), nil)) }
+      }
+      return changes
+    }
+    var before: Set<ObjectIdentity> = []
+    func note(_ elements: [ListElement]) {
+      for element in elements { element.slot.forEachLink { changes.links.insert($0.object) } }
+    }
+    record.node.contents.forEachLink { changes.links.insert($0.object) }
+    old?.state.record.node.contents.forEachLink { before.insert($0.object) }
+    for list in old?.state.lists ?? [] {
+      for element in list.elements { element.slot.forEachLink { before.insert($0.object) } }
+    }
+    var (directory, short) = (ListDirectory(), [ObjectState.List]())
+    let lists = state.listPieces(of: object)
+    var lastList = old?.directory.lists.values.map(\.number).max() ?? 0
+    for (path, pieces) in lists.sorted(by: { ObjectRow.isBefore($0.key, $1.key) }) {
+      guard pieces.pieces.count > 1 else {
+        short.append(ObjectState.List(path: path, elements: pieces.elements))
+        note(pieces.elements)
+        continue
+      }
+      let known = old?.directory.lists[path]
+      if known == nil { lastList += 1 }
+      var list = known ?? ListDirectory.List(number: lastList, pieces: [])
+      for (number, piece) in list.takeChanges(from: old?.kept[path] ?? [], to: pieces.pieces) {
+        changes.pieces.append((Piece(list: list.number, number: number), piece?.encoded()))
+        note(piece?.elements ?? [])
+      }
+      directory.lists[path] = list
+    }
+    for (path, list) in old?.directory.lists ?? [:] where directory.lists[path] == nil {
+      for number in list.pieces { changes.pieces.append((Piece(list: list.number, number: number), nil)) }
+    }
+    changes.links.subtract(before)
+    changes.hasPieces = !directory.lists.isEmpty
+    var writer = ByteWriter()
+    writer.put(ObjectIdentity.encode([object]))
+    writer.put(directory.lists.isEmpty ? [] : directory.encoded())
+    writer.put(raw: ObjectState(record: record, lists: short).encoded())
+    changes.row = writer.bytes
+    return changes
+  }
+
+  /// Any order will do that is the same for the same paths: equal objects are to be equal rows.
+  private static func isBefore(_ a: [PathStep.Place], _ b: [PathStep.Place]) -> Bool {
+    a.count != b.count ? a.count < b.count : "\(a)" < "\(b)"
+  }
+}
+
+extension ListDirectory.List {
+  /// Takes note of the pieces that a list has now, and says which are to be written or, for nil, taken out. Those at the beginning and
+  /// the end that are as they were keep their numbers.
+  fileprivate mutating func takeChanges(from old: [ListPiece], to new: [ListPiece]) -> [(UInt32, ListPiece?)] {
+    let shorter = min(old.count, new.count)
+    let prefix = (0..<shorter).first { old[$0] != new[$0] } ?? shorter
+    let suffix = (0..<shorter - prefix).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? shorter - prefix
+    var free = Array(pieces[prefix..<pieces.count - suffix])
+    var next = (pieces.max() ?? 0) &+ 1
+    var (numbers, changes) = ([UInt32](), [(UInt32, ListPiece?)]())
+    for piece in new[prefix..<new.count - suffix] {
+      var number = next
+      if free.isEmpty { next &+= 1 } else { number = free.removeFirst() }
+      numbers.append(number)
+      changes.append((number, piece))
+    }
+    pieces.replaceSubrange(prefix..<pieces.count - suffix, with: numbers)
+    return changes + free.map { ($0, nil) }
+  }
+}
