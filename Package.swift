@@ -44,6 +44,8 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 let openCombine: Target.Dependency = .product(
   name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux, .windows, .android]))
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+/// The client of PostgreSQL, which a server alone needs: without the trait nobody looks for it, and with it only who builds a server.
+let postgres: Target.Dependency = .target(name: "CVivariumPostgres", condition: .when(traits: ["Sync"]))
 /// What speaks to networks, for who asks for the trait: an app without it resolves none of it.
 func network(_ products: String...) -> [Target.Dependency] {
   products.map { .product(name: $0, package: "swift-nio", condition: .when(traits: ["Sync"])) }
@@ -59,6 +61,7 @@ let targets: [Target] = [
   Room.system("CVivariumLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev", brew: "lmdb"),
   Room.system("CVivariumSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
   Room.system("CVivariumZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
+  Room.system("CVivariumPostgres", pkgConfig: "libpq", apt: "libpq-dev", brew: "libpq"),
   // Rank 0 to 2: values, the question, the plug point.
   Room.module("StoreValues"),
   Room.module("QueryModel", ["StoreValues"]),
@@ -86,6 +89,7 @@ let targets: [Target] = [
   Room.module(
     "SyncStoreEmbedded",
     ["StorageCoordination", "StorageInterface", "StorageLMDB", "SyncModel", "SyncProtocol", "SyncServer"]),
+  Room.module("SyncStorePostgres", ["StoreValues", "SyncModel", "SyncProtocol", "SyncServer", postgres]),
   Room.macros("VivariumMacros", syntax),
   Room.module(
     "Vivarium",
@@ -191,6 +195,15 @@ let targets: [Target] = [
       "StorageInterface", "StorageLMDB", "SyncModel", "SyncProtocol", "SyncServer", "SyncServerConformance", "SyncStoreEmbedded",
       "VivariumTestSupport",
     ]),
+  Room.program(
+    "postgres-child",
+    ["SyncModel", "SyncProtocol", "SyncServer", "SyncStorePostgres"], path: "Tests/PostgresChild"),
+  Room.tests(
+    "SyncStorePostgresTests",
+    [
+      "StoreValues", "SyncModel", "SyncProtocol", "SyncServer", "SyncServerConformance", "SyncStorePostgres", "VivariumTestSupport",
+      "postgres-child",
+    ]),
   Room.tests("SyncWebSocketTests", ["SyncProtocol", "SyncWebSocket"] + network("NIOCore", "NIOPosix")),
   Room.tests(
     "SyncServerProgramTests",
@@ -210,7 +223,7 @@ let targets: [Target] = [
     "sync-bench",
     [
       "ChangeTracker", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreValues", "SyncClient", "SyncModel",
-      "SyncProtocol", "SyncServer", "Vivarium", argumentParser,
+      "SyncProtocol", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "Vivarium", argumentParser,
     ], path: "Tests/SyncBenchmark"),
   Room.tests("SyncSimulationTests", ["SyncSimulation", "VivariumTestSupport"]),
   Room.tests(
@@ -305,7 +318,7 @@ let targets: [Target] = [
 let chosen = [
   "Vivarium", "StorageMemory", "StorageLMDB", "StorageSQLite", "QueryEngine", "ChangeTracker", "Notifications",
   "StoreInspection", "StoreOperations", "ResultsControl", "StoreReactive", "StoreMessages", "SyncModel", "SyncProtocol",
-  "SyncServer", "SyncStoreEmbedded", "SyncClient",
+  "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncClient",
   "SyncWebSocket",
 ]
 /// What the author of an engine takes: the interface, what stands on it, and the suite that an engine has to pass.

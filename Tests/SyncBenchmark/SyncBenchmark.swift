@@ -24,13 +24,16 @@ struct Measurement: Codable {
     commandName: "sync-bench", abstract: "Measures what replication costs a file. One JSON line for each figure. Build for release.")
 
   @Option(help: "memory, lmdb or sqlite; several with commas.") var engines = "memory,lmdb,sqlite"
-  @Option(help: "S1, S2, S3, S4; all when left out.") var workloads = "S1,S2,S3,S4"
+  @Option(help: "S1, S2, S3, S4 of a file, S5, S9 of a server's stores.") var workloads = "S1,S2,S3,S4"
+  @Option(help: "Where a server's stores are: memory, embedded or postgres; several with commas.") var homes = "embedded"
+  @Option(help: "The address of an empty database, for the home 'postgres'.") var postgres: String?
   @Option(help: "A hundredth for a run that only shows that it works.") var scale = 1.0
 
   @MainActor func run() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sync-bench-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
+    for name in homes.split(separator: ",") { try await serve(String(name), folder) }
     for name in engines.split(separator: ",") {
       guard let engine = Engine(rawValue: String(name)) else { throw ValidationError("There is no engine '\(name)'.") }
       for workload in workloads.split(separator: ",") {
@@ -41,8 +44,29 @@ struct Measurement: Codable {
         case "S2": for part in [1, 2] { try await report(course.rebase(part: part)) }
         case "S3": try await report(course.heal())
         case "S4": for line in try await course.mergeData() { report(line) }
+        case "S5", "S9": continue
         default: throw ValidationError("There is no workload '\(workload)'.")
         }
+      }
+    }
+  }
+
+  private func serve(_ name: String, _ folder: URL) async throws {
+    guard let home = ServerCourse.Home(rawValue: name) else { throw ValidationError("There is no home '\(name)'.") }
+    if home == .postgres, postgres == nil { throw ValidationError("The home 'postgres' needs --postgres ADDRESS.") }
+    let course = ServerCourse(home: home, folder: folder, address: postgres, scale: scale)
+    for workload in workloads.split(separator: ",") {
+      switch workload {
+      case "S5":
+        if home == .postgres {
+          try await report(course.commits("S5.one.unbatched", stores: 1, writers: 8, batch: 1))
+          try await report(course.commits("S5.one.batched", stores: 1, writers: 64))
+        } else {
+          try await report(course.commits("S5.one", stores: 1, writers: 8))
+        }
+        try await report(course.commits("S5.many", stores: 100, writers: 200))
+      case "S9": try await report(course.snapshot())
+      default: continue
       }
     }
   }

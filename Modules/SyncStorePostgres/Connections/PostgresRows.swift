@@ -1,0 +1,44 @@
+#if Sync
+import CVivariumPostgres
+
+/// What a statement found, in the database's own form. For one thread; each value is copied when it is asked for.
+final class PostgresRows {
+  private let result: OpaquePointer
+  /// How many rows there are.
+  let count: Int
+  private let width: Int32
+
+  /// Takes the result over.
+  init(_ result: OpaquePointer) {
+    self.result = result
+    count = Int(PQntuples(result))
+    width = PQnfields(result)
+  }
+
+  deinit { PQclear(result) }
+
+  private func content<R>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) -> R) throws(PostgresFailure) -> R {
+    let (row, column) = (Int32(truncatingIfNeeded: row), Int32(truncatingIfNeeded: column))
+    guard row >= 0, row < count, column >= 0, column < width, PQgetisnull(result, row, column) == 0 else {
+      throw PostgresFailure(.damaged, "A row lacks column \(column)")
+    }
+    return body(UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: Int(PQgetlength(result, row, column))))
+  }
+
+  func bytes(_ row: Int, _ column: Int) throws(PostgresFailure) -> [UInt8] { try content(row, column) { Array($0) } }
+
+  func int(_ row: Int, _ column: Int) throws(PostgresFailure) -> Int64 {
+    let value = try content(row, column) { bytes in
+      bytes.count == 8 ? Int64(bigEndian: bytes.loadUnaligned(as: Int64.self)) : nil
+    }
+    guard let value else { throw PostgresFailure(.damaged, "Column \(column) of a row is no number of eight bytes") }
+    return value
+  }
+
+  func bool(_ row: Int, _ column: Int) throws(PostgresFailure) -> Bool { try content(row, column) { $0.first == 1 } }
+
+  func text(_ row: Int, _ column: Int) throws(PostgresFailure) -> String {
+    try content(row, column) { String(decoding: $0, as: UTF8.self) }
+  }
+}
+#endif

@@ -1,0 +1,117 @@
+#if Sync
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+import SyncModel
+import Synchronization
+
+/// Waits for the database's notices, with a connection and a thread of its own, and asks for the last entries when none came for a while.
+final class PostgresEar: Sendable {
+  /// Last entries of stores; from a notice with who told.
+  struct News: Sendable {
+    var origin: String?
+    var heads: [Int64: Seq] = [:]
+  }
+
+  private let connection: PostgresConnection
+  private let listens: Bool
+  private let milliseconds: Int
+  /// Written to end a wait.
+  private let pipe: (read: Int32, write: Int32)
+  private let state = Mutex(State())
+
+  private struct State {
+    var isListening = false
+    var asked = ContinuousClock.now
+  }
+
+  init(address: String, listens: Bool, milliseconds: Int) {
+    connection = PostgresConnection(address: address, name: "vivarium ear")
+    (self.listens, self.milliseconds) = (listens, milliseconds)
+    var ends: [Int32] = [-1, -1]
+    // Without it a wait ends by itself, a little later.
+    if Self.makePipe(&ends) != 0 { ends = [-1, -1] }
+    pipe = (ends[0], ends[1])
+  }
+
+  private static func makePipe(_ ends: inout [Int32]) -> Int32 {
+    ends.withUnsafeMutableBufferPointer { ends in
+      #if canImport(Glibc)
+      Glibc.pipe(ends.baseAddress!)  // it has two elements
+      #elseif canImport(Musl)
+      Musl.pipe(ends.baseAddress!)  // it has two elements
+      #else
+      Darwin.pipe(ends.baseAddress!)  // it has two elements
+      #endif
+    }
+  }
+
+  deinit { for end in [pipe.read, pipe.write] where end >= 0 { close(end) } }
+
+  /// Ends a wait that is under way, and every one to come.
+  func wake() {
+    var byte: UInt8 = 0
+    if pipe.write >= 0 { _ = write(pipe.write, &byte, 1) }
+  }
+
+  func end() { connection.end() }
+
+  /// Waits until something is heard, or it is time to ask.
+  func next(_ stores: [Int64]) async -> [News] {
+    do throws(PostgresFailure) {
+      return try await connection.run { link throws(PostgresFailure) in try self.heard(stores, link) }
+    } catch {
+      self.state.withLock { $0.isListening = false }
+      // The database is away: asking again at once would keep a core busy.
+      do { try await Task.sleep(for: .milliseconds(milliseconds)) } catch {}
+      return []
+    }
+  }
+
+  private func heard(_ stores: [Int64], _ link: PostgresLink) throws(PostgresFailure) -> [News] {
+    let (isListening, asked) = state.withLock { ($0.isListening, $0.asked) }
+    if listens, !isListening {
+      try link.run("LISTEN \(StoreNews.channel)")
+      state.withLock { $0.isListening = true }
+      // Between two connections notices are lost.
+      return try ask(stores, link)
+    }
+    let left = milliseconds - Int((ContinuousClock.now - asked) / .milliseconds(1))
+    if left > 0 {
+      var sockets = [pollfd(fd: link.socket, events: Int16(POLLIN), revents: 0), pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0)]
+      _ = poll(&sockets, 2, Int32(truncatingIfNeeded: left))
+      if listens, sockets[0].revents != 0 {
+        let news = try link.notices().map { Self.news(of: $0) }
+        if !news.isEmpty { return news }
+      }
+      if sockets[1].revents != 0 { return [] }
+    }
+    return milliseconds <= Int((ContinuousClock.now - asked) / .milliseconds(1)) ? try ask(stores, link) : []
+  }
+
+  private func ask(_ stores: [Int64], _ link: PostgresLink) throws(PostgresFailure) -> [News] {
+    state.withLock { $0.asked = .now }
+    if stores.isEmpty { return [] }
+    let rows = try link.query("SELECT id, head FROM sync_store WHERE id = ANY($1)", .ints(stores))
+    var news = News()
+    for row in 0..<rows.count { news.heads[try rows.int(row, 0)] = try rows.seq(row, 1) }
+    return [news]
+  }
+
+  /// "origin,store:head,store:head"; what is anything else says nothing.
+  static func news(of text: String) -> News {
+    let parts = text.split(separator: ",")
+    var news = News(origin: parts.first.map(String.init))
+    for part in parts.dropFirst() {
+      let pair = part.split(separator: ":")
+      guard pair.count == 2, let store = Int64(pair[0]), let head = UInt64(pair[1]) else { continue }
+      news.heads[store] = Seq(head)
+    }
+    return news
+  }
+}
+#endif

@@ -1,0 +1,113 @@
+#if Sync
+import SyncModel
+import SyncServer
+
+/// Who hears of new entries, of this process and of others: by the database's notices where it has them, and by asking each second for
+/// the last entries of the stores that are in use here.
+actor StoreNews {
+  private let bell: PostgresConnection
+  private let ear: PostgresEar
+  /// Tells own notices from others'.
+  private let origin = String(UInt64.random(in: .min ... .max), radix: 16)
+  private let usesNotices: Bool
+  private var listeners: [UInt64: AsyncStream<StorePath>.Continuation] = [:]
+  private var lastListener: UInt64 = 0
+  /// The stores in use here, and the last entry that was told.
+  private var known: [Int64: (path: StorePath, head: Seq)] = [:]
+  private var untold: [Int64: Seq] = [:]
+  private var ringing: Task<Void, Never>?
+  private var hearing: Task<Void, Never>?
+
+  static let channel = "vivarium_sync"
+  /// A notice has at most 8,000 bytes.
+  private static let longest = 7_500
+
+  init(address: String, usesNotices: Bool, pollMilliseconds: Int) {
+    bell = PostgresConnection(address: address, name: "vivarium bell")
+    ear = PostgresEar(address: address, listens: usesNotices, milliseconds: pollMilliseconds)
+    self.usesNotices = usesNotices
+  }
+
+  /// Ends the connections. Nobody is told anything any more.
+  func end() {
+    hearing?.cancel()
+    ear.wake()
+    bell.end()
+    for listener in listeners.values { listener.finish() }
+    listeners = [:]
+  }
+
+  deinit {
+    hearing?.cancel()
+    ear.wake()
+  }
+
+  func wakeups() -> AsyncStream<StorePath> {
+    let (stream, continuation) = AsyncStream.makeStream(of: StorePath.self)
+    lastListener += 1
+    let number = lastListener
+    listeners[number] = continuation
+    continuation.onTermination = { _ in Task { await self.forget(number) } }
+    if hearing == nil { hearing = Task { [weak self, ear] in await StoreNews.hear(ear) { [weak self] in await self?.take($0) ?? [] } } }
+    return stream
+  }
+
+  private func forget(_ listener: UInt64) { listeners[listener] = nil }
+
+  /// A store is in use here from now on.
+  func watch(_ path: StorePath, _ store: Int64, _ head: Seq) {
+    if known[store] == nil { known[store] = (path, head) }
+  }
+
+  /// Entries of this process.
+  func tell(_ path: StorePath, _ store: Int64, _ head: Seq) {
+    known[store] = (path, max(head, known[store]?.head ?? .zero))
+    for listener in listeners.values { listener.yield(path) }
+    guard usesNotices else { return }
+    untold[store] = head
+    if ringing == nil { ringing = Task { [weak self] in await self?.ring() } }
+  }
+
+  /// At most one notice in 10 ms, outside of every transaction that commits: a commit with a notice locks the whole database.
+  private func ring() async {
+    do { try await Task.sleep(for: .milliseconds(10)) } catch { return }
+    var (texts, text) = ([String](), origin)
+    for (store, head) in untold {
+      let item = ",\(store):\(head.rawValue)"
+      if text.utf8.count + item.utf8.count > StoreNews.longest { (texts, text) = (texts + [text], origin) }
+      text += item
+    }
+    untold = [:]
+    texts.append(text)
+    let all = texts
+    // What is not told by a notice is found by asking.
+    do throws(PostgresFailure) {
+      try await bell.run { link throws(PostgresFailure) in
+        for text in all { _ = try link.query("SELECT pg_notify($1, $2)", .text(StoreNews.channel), .text(text)) }
+      }
+    } catch {}
+    ringing = nil
+    if !untold.isEmpty { ringing = Task { [weak self] in await self?.ring() } }
+  }
+
+  // MARK: others' entries
+
+  private static func hear(_ ear: PostgresEar, _ take: @Sendable ([PostgresEar.News]) async -> [Int64]) async {
+    var watched: [Int64] = []
+    while !Task.isCancelled { watched = await take(await ear.next(watched)) }
+    ear.end()
+  }
+
+  /// Takes in what was heard, and says which stores to ask for.
+  private func take(_ news: [PostgresEar.News]) -> [Int64] {
+    for new in news where new.origin != origin {
+      for (store, head) in new.heads {
+        guard let before = known[store], head > before.head else { continue }
+        known[store] = (before.path, head)
+        for listener in listeners.values { listener.yield(before.path) }
+      }
+    }
+    return Array(known.keys)
+  }
+}
+#endif

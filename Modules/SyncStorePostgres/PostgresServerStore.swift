@@ -1,0 +1,211 @@
+#if Sync
+import SyncModel
+import SyncProtocol
+import SyncServer
+
+/// A server's stores in a PostgreSQL database, which several servers may serve at once: any of them any store.
+///
+/// ```swift
+/// let stores = try await PostgresServerStore("postgresql:///vivarium?host=/run/postgresql", makesTables: true)
+/// ```
+///
+/// What a call has changed survives a crash of the server and of the database when it returns; only how far replicas say they are may
+/// be lost with the database, and is said again. No store is in memory as a whole: a call reads and writes the rows of what it names.
+/// **Threads.** Any task may call. What blocks has threads of its own, one for each connection.
+/// **Errors.** `.unavailable` where the database cannot be reached for some seconds, refuses, or has tables of a newer build.
+public actor PostgresServerStore: SyncServerStore {
+  /// What may be chosen.
+  public struct Configuration: Sendable {
+    /// The most connections for calls; two more are for news.
+    public var connections = 8
+    /// The most changes of one store that share a transaction.
+    public var batch = 128
+    /// Whether news come by LISTEN and NOTIFY. Databases that speak PostgreSQL's protocol and have none are asked only.
+    public var usesNotices = true
+    /// How often the last entries of stores in use are asked for.
+    public var pollMilliseconds = 1_000
+
+    /// The usual.
+    public init() {}
+  }
+
+  private let pool: PostgresPool
+  private let news: StoreNews
+  private let configuration: Configuration
+  private var queues: [StorePath: StoreQueue] = [:]
+  private var numbers: [StorePath: Int64] = [:]
+
+  /// The stores of a database.
+  ///
+  /// - Parameters:
+  ///   - address: as libpq takes it: "postgresql://user@host/database", or "host=… dbname=…".
+  ///   - makesTables: makes the tables where there are none.
+  public init(
+    _ address: String, makesTables: Bool = false, configuration: Configuration = Configuration()
+  ) async throws(ServerStoreError) {
+    self.configuration = configuration
+    pool = PostgresPool(address: address, limit: configuration.connections)
+    news = StoreNews(
+      address: address, usesNotices: configuration.usesNotices,
+      pollMilliseconds: configuration.usesNotices ? configuration.pollMilliseconds : min(configuration.pollMilliseconds, 50))
+    try await read { link throws(PostgresFailure) in
+      if makesTables { try PostgresSchema.make(link) }
+      try PostgresSchema.check(link)
+    }
+  }
+
+  /// Ends all connections, when what they do is done. To be called before the last reference goes.
+  public func close() async {
+    await news.end()
+    await pool.end()
+  }
+
+  private func read<R: Sendable>(
+    _ body: @escaping @Sendable (PostgresLink) throws(PostgresFailure) -> R
+  ) async throws(ServerStoreError) -> R {
+    do throws(PostgresFailure) {
+      return try await pool.transaction { link throws(PostgresFailure) in
+        do throws(PostgresFailure) { return try body(link) } catch {
+          link.rollBack()
+          throw error
+        }
+      }
+    } catch { throw error.error }
+  }
+
+  // MARK: which stores
+
+  public func makeStore(_ path: StorePath) async throws(ServerStoreError) {
+    let history = (0..<16).map { _ in UInt8.random(in: 0...255) }
+    let isMade = try await read { link throws(PostgresFailure) in
+      // Numbers are drawn: a sequence would be one more thing to restore.
+      let rows = try link.query(
+        """
+        INSERT INTO sync_store(id, path, history, head, log_start, latest, stable, floor)
+        VALUES ($1, $2, $3, 0, 0, $4, 0, $4) ON CONFLICT (path) DO NOTHING RETURNING id
+        """, .int(.random(in: 1 ... .max)), .text(path.text), .bytes(history), .bytes(Stamp.zero.orderedBytes))
+      return rows.count == 1
+    }
+    guard isMade else { throw ServerStoreError(.storeExists, "There is a store at \(path) already.") }
+  }
+
+  public func stores() async throws(ServerStoreError) -> [StorePath] {
+    let texts = try await read { link throws(PostgresFailure) in
+      let rows = try link.query("SELECT path FROM sync_store")
+      var texts: [String] = []
+      for row in 0..<rows.count { texts.append(try rows.text(row, 0)) }
+      return texts
+    }
+    return texts.compactMap { StorePath($0) }.sorted()
+  }
+
+  private func number(_ path: StorePath) async throws(ServerStoreError) -> Int64 {
+    if let number = numbers[path] { return number }
+    let found = try await read { link throws(PostgresFailure) -> (Int64, Seq)? in
+      let rows = try link.query("SELECT id, head FROM sync_store WHERE path = $1", .text(path.text))
+      return rows.count == 1 ? (try rows.int(0, 0), try rows.seq(0, 1)) : nil
+    }
+    guard let (number, head) = found else { throw ServerStoreError(.unknownStore, "There is no store at \(path).") }
+    numbers[path] = number
+    await news.watch(path, number, head)
+    return number
+  }
+
+  private func queue(_ path: StorePath) async throws(ServerStoreError) -> StoreQueue {
+    if let queue = queues[path] { return queue }
+    let number = try await number(path)
+    if let queue = queues[path] { return queue }
+    let queue = StoreQueue(path: path, store: number, pool: pool, news: news, batch: configuration.batch)
+    queues[path] = queue
+    return queue
+  }
+
+  // MARK: changes
+
+  public func bind(
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
+  ) async throws(ServerStoreError) -> Standing {
+    try await queue(path).change(StoreRowsNeeded(replica)) { transaction throws(PostgresFailure) in
+      try transaction.apply { log throws(ServerStoreError) in try log.bind(replica, secret: secret, user: user, at: time) }
+    }
+  }
+
+  public func commit(
+    _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
+  ) async throws(ServerStoreError) -> [UploadOutcome] {
+    try await queue(path).change(StoreRowsNeeded(replica, uploads)) { transaction throws(PostgresFailure) in
+      try transaction.apply { log throws(ServerStoreError) in
+        try log.commit(replica, uploads, refusalSeen: refusalSeen, at: time, judge: judge)
+      }
+    }
+  }
+
+  public func acknowledge(
+    _ path: StorePath, _ replica: ReplicaID, _ state: Acknowledgement, at time: Int64
+  ) async throws(ServerStoreError) {
+    try await queue(path).change(StoreRowsNeeded(replica), isDurable: false) { transaction throws(PostgresFailure) in
+      try transaction.apply { log throws(ServerStoreError) in try log.acknowledge(replica, state, at: time) }
+    }
+  }
+
+  public func purge(_ path: StorePath, expiry: Int64) async throws(ServerStoreError) -> Purge? {
+    try await queue(path).change(StoreRowsNeeded(), isAlone: true) { transaction throws(PostgresFailure) in
+      try transaction.purge(expiry: expiry)
+    }
+  }
+
+  public func truncateLog(_ path: StorePath, through seq: Seq) async throws(ServerStoreError) {
+    try await queue(path).change(StoreRowsNeeded(), isAlone: true) { transaction throws(PostgresFailure) in
+      try transaction.truncate(through: seq)
+    }
+  }
+
+  public func claim(
+    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+  ) async throws(ServerStoreError) -> HandlerLease? {
+    try await queue(path).change(StoreRowsNeeded(handler: handler)) { transaction throws(PostgresFailure) in
+      transaction.log.claim(handler, fromStart: fromStart, until: end, at: time)
+    }
+  }
+
+  public func advance(
+    _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
+  ) async throws(ServerStoreError) -> [Seq] {
+    try await queue(path).change(StoreRowsNeeded(handler: lease.handler, writing: changesets)) { transaction throws(PostgresFailure) in
+      try transaction.apply { log throws(ServerStoreError) in try log.advance(lease, to: cursor, writing: changesets, at: time) }
+    }
+  }
+
+  // MARK: reading
+
+  public func changes(
+    _ path: StorePath, for replica: ReplicaID, after seq: Seq, limitBytes: Int
+  ) async throws(ServerStoreError) -> LogPage {
+    let number = try await number(path)
+    return try await read { link throws(PostgresFailure) in
+      try StoreReading(link, number, path).changes(for: replica, after: seq, limitBytes: limitBytes)
+    }
+  }
+
+  public func objects(
+    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+  ) async throws(ServerStoreError) -> StatePage {
+    let number = try await number(path)
+    return try await read { link throws(PostgresFailure) in
+      try StoreReading(link, number, path).objects(changedAfter: seq, behind: last, limitBytes: limitBytes)
+    }
+  }
+
+  public func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq] {
+    let found = try await read { link throws(PostgresFailure) in
+      let rows = try link.query("SELECT path, head FROM sync_store WHERE path = ANY($1)", .texts(paths.map(\.text)))
+      var heads: [String: Seq] = [:]
+      for row in 0..<rows.count { heads[try rows.text(row, 0)] = try rows.seq(row, 1) }
+      return heads
+    }
+    return paths.reduce(into: [:]) { heads, path in heads[path] = found[path.text] }
+  }
+
+  public func wakeups() async -> AsyncStream<StorePath> { await news.wakeups() }
+}
+#endif

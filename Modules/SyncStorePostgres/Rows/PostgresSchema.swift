@@ -1,0 +1,67 @@
+#if Sync
+import SyncServer
+
+/// The tables, and which version of them a database has. Plain SQL: no advisory locks, no triggers, no sequences.
+enum PostgresSchema {
+  /// Of the tables that this build reads and writes.
+  static let version: Int64 = 1
+
+  private static let tables = """
+    CREATE TABLE sync_version(id bigint PRIMARY KEY, version bigint NOT NULL);
+    CREATE TABLE sync_store(
+      id bigint PRIMARY KEY, path text NOT NULL UNIQUE, history bytea NOT NULL, head bigint NOT NULL, log_start bigint NOT NULL,
+      latest bytea NOT NULL, stable bigint NOT NULL, floor bytea NOT NULL);
+    CREATE TABLE sync_log(
+      store bigint, seq bigint, kind bigint NOT NULL, replica bigint NOT NULL, is_continued boolean NOT NULL, stamp bytea,
+      body bytea NOT NULL, PRIMARY KEY(store, seq));
+    CREATE TABLE sync_stamp(store bigint, seq bigint, stamp bytea NOT NULL, PRIMARY KEY(store, seq));
+    CREATE TABLE sync_object(
+      store bigint, object bytea, last_seq bigint NOT NULL, has_pieces boolean NOT NULL, body bytea NOT NULL,
+      PRIMARY KEY(store, object));
+    CREATE INDEX sync_object_seq ON sync_object(store, last_seq);
+    CREATE TABLE sync_piece(
+      store bigint, object bytea, list bigint, piece bigint, body bytea NOT NULL, PRIMARY KEY(store, object, list, piece));
+    CREATE TABLE sync_link(store bigint, target bytea, source bytea, PRIMARY KEY(store, target, source));
+    CREATE TABLE sync_replica(
+      store bigint, replica bigint, usr text NOT NULL, seen_at bigint NOT NULL, pending_base bigint NOT NULL,
+      is_expired boolean NOT NULL, body bytea NOT NULL, PRIMARY KEY(store, replica));
+    CREATE TABLE sync_handler(
+      store bigint, name text, position bigint NOT NULL, author bigint NOT NULL, fence bigint NOT NULL, lease_end bigint NOT NULL,
+      PRIMARY KEY(store, name));
+    INSERT INTO sync_version VALUES (1, 1);
+    """
+
+  /// The version of the tables of a database; nil where it has none.
+  static func version(of link: PostgresLink) throws(PostgresFailure) -> Int64? {
+    do throws(PostgresFailure) {
+      let rows = try link.query("SELECT version FROM sync_version WHERE id = 1")
+      guard rows.count == 1 else { throw PostgresFailure(.damaged, "The table 'sync_version' has no row") }
+      return try rows.int(0, 0)
+    } catch {
+      if case .refused("42P01") = error.kind { return nil }
+      throw error
+    }
+  }
+
+  /// Makes the tables where they are not. Several may ask at once.
+  static func make(_ link: PostgresLink) throws(PostgresFailure) {
+    if try version(of: link) != nil { return }
+    do throws(PostgresFailure) { try link.run("BEGIN; \(tables) COMMIT") } catch {
+      link.rollBack()
+      // Another made them in the same moment, or is about to.
+      guard case .refused(let state) = error.kind, ["42P07", "23505", "42710"].contains(state) else { throw error }
+    }
+  }
+
+  /// Throws where the tables are not those of this build.
+  static func check(_ link: PostgresLink) throws(PostgresFailure) {
+    guard let found = try version(of: link) else {
+      throw PostgresFailure(ServerStoreError(.unavailable, "The database has no tables of a server: make them first."))
+    }
+    guard found <= version else {
+      throw PostgresFailure(
+        ServerStoreError(.unavailable, "The database has tables of version \(found), and this build knows \(version): take a newer build."))
+    }
+  }
+}
+#endif

@@ -1,0 +1,103 @@
+#if Sync
+import SyncModel
+import SyncProtocol
+import SyncServer
+
+/// One call that reads a store, as it is at one moment.
+struct StoreReading {
+  private let link: PostgresLink
+  private let store: Int64
+  private let path: StorePath
+  private static let rowsAtOnce: Int64 = 1_024
+
+  init(_ link: PostgresLink, _ store: Int64, _ path: StorePath) { (self.link, self.store, self.path) = (link, store, path) }
+
+  private func frame() throws(PostgresFailure) -> StoreLog {
+    let rows = try link.query(all: [
+      PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+      PostgresStatement("SELECT history, head, log_start, latest, stable, floor FROM sync_store WHERE id = $1", .int(store)),
+    ])[1]
+    guard rows.count == 1 else { throw PostgresFailure(ServerStoreError(.unknownStore, "There is no store at \(path).")) }
+    return try StoreTransaction.log(rows)
+  }
+
+  func changes(for replica: ReplicaID, after seq: Seq, limitBytes: Int) throws(PostgresFailure) -> LogPage {
+    let log = try frame()
+    do throws(ServerStoreError) { try log.checkStart(seq) } catch { throw PostgresFailure(error) }
+    var pager = LogPager(for: replica, after: seq, head: log.head, limitBytes: limitBytes)
+    reading: while pager.page.cursor < log.head {
+      // Not more than the page takes, whatever an entry is long.
+      let rows = try link.query(
+        """
+        SELECT seq, body FROM (SELECT seq, body, length(body) AS bytes, sum(length(body)) OVER (ORDER BY seq) AS total
+        FROM sync_log WHERE store = $1 AND seq > $2 AND seq <= $3) AS entries WHERE total - bytes <= $4 ORDER BY seq
+        """, .int(store), .int(pager.page.cursor),
+        .int(min(log.head, Seq(pager.page.cursor.rawValue + UInt64(StoreReading.rowsAtOnce)))), .int(Int64(limitBytes)))
+      guard rows.count > 0 else { throw PostgresFailure(.damaged, "The log lacks what follows entry \(pager.page.cursor)") }
+      for row in 0..<rows.count {
+        let (seq, bytes) = (try rows.seq(row, 0), try rows.bytes(row, 1))
+        let entry = try reading("Entry \(seq)") { () throws(CodingError) in try StoreLog.Entry(row: bytes, seq) }
+        guard pager.take(entry, seq) else { break reading }
+      }
+    }
+    try link.run("COMMIT")
+    return pager.page
+  }
+
+  func objects(changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int) throws(PostgresFailure) -> StatePage {
+    let log = try frame()
+    var page = StatePage(
+      asOf: log.head, stable: log.purged.stable, floor: log.purged.floor, latest: log.latest, objects: [], next: [], isLast: true)
+    var (key, bytes) = (last.map { ObjectKeyBytes.bytes(of: $0) } ?? [], 0)
+    reading: while true {
+      let rows = try link.query(
+        """
+        SELECT has_pieces, body, object FROM (SELECT has_pieces, body, object, length(body) AS bytes,
+        sum(length(body)) OVER (ORDER BY object) AS total FROM (SELECT has_pieces, body, object FROM sync_object
+        WHERE store = $1 AND object > $2 AND last_seq > $3 ORDER BY object LIMIT $4) AS following) AS objects
+        WHERE total - bytes <= $5 ORDER BY object
+        """, .int(store), .bytes(key), .int(seq == .zero ? -1 : Int64(bitPattern: seq.rawValue)), .int(StoreReading.rowsAtOnce),
+        .int(Int64(limitBytes)))
+      guard rows.count > 0 else { break }
+      key = try rows.bytes(rows.count - 1, 2)
+      for row in try ObjectRows.read(rows, hasPiecesAt: 0, bodyAt: 1, store, link) {
+        let state = row.wholeState
+        let count = 32 + state.encoded().count
+        if bytes > 0, bytes + count > limitBytes {
+          page.isLast = false
+          break reading
+        }
+        page.objects.append(StatePage.Object(row.object, state))
+        bytes += count
+      }
+    }
+    try link.run("COMMIT")
+    return page
+  }
+}
+
+extension StoreTransaction {
+  /// Does what the rules of stores say with the part of the log that is here.
+  func apply<R>(_ body: (inout StoreLog) throws(ServerStoreError) -> R) throws(PostgresFailure) -> R {
+    do throws(ServerStoreError) { return try body(&log) } catch { throw PostgresFailure(error) }
+  }
+
+  /// Removes entries, as far as no handler needs them, whole transactions alone. Stamps stay until a purge covers them.
+  func truncate(through seq: Seq) throws(PostgresFailure) {
+    try readHandlers(
+      try link.query("SELECT name, position, author, fence, lease_end FROM sync_handler WHERE store = $1", .int(store)))
+    let rows = try link.query(
+      "SELECT seq FROM sync_log WHERE store = $1 AND seq > $2 AND seq <= $3 AND NOT is_continued ORDER BY seq DESC LIMIT 1",
+      .int(store), .int(log.logStart), .int(log.removable(through: seq)))
+    guard rows.count == 1 else { return }
+    let last = try rows.seq(0, 0)
+    _ = try link.query(
+      """
+      INSERT INTO sync_stamp(store, seq, stamp)
+      SELECT store, seq, stamp FROM sync_log WHERE store = $1 AND seq > $2 AND seq <= $3 AND stamp IS NOT NULL
+      """, .int(store), .int(max(log.logStart, log.purged.stable)), .int(last))
+    _ = try link.query("DELETE FROM sync_log WHERE store = $1 AND seq <= $2", .int(store), .int(last))
+    log.logStart = last
+  }
+}
+#endif

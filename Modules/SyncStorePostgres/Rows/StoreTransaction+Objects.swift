@@ -1,0 +1,153 @@
+#if Sync
+import SyncModel
+import SyncServer
+
+extension StoreTransaction {
+  /// Takes rows of objects (`has_pieces`, `body`), with the pieces of their lists, into the part of the log.
+  ///
+  /// - Parameter wanted: which were asked for; of those that are not among the rows it is known then that they are not stored.
+  func take(objects rows: PostgresRows, wanted: Set<ObjectIdentity>) throws(PostgresFailure) {
+    for object in wanted { kept.updateValue(kept[object] ?? nil, forKey: object) }
+    for row in try ObjectRows.read(rows, hasPiecesAt: 0, bodyAt: 1, store, link) {
+      // Of identities that are too long for a key others may have the same one.
+      guard wanted.contains(row.object) else {
+        throw PostgresFailure(ServerStoreError(.writesRefused, "The primary key of an object is taken for that of \(row.object)."))
+      }
+      row.put(into: &log.state)
+      kept.updateValue(row, forKey: row.object)
+    }
+  }
+
+  /// Statements that write the objects that were touched.
+  func objectChanges() -> [PostgresStatement] {
+    ObjectRows.changes(of: log.touched.objects, in: log.state, from: kept, store)
+  }
+}
+
+/// Rows of objects, and the pieces that belong to them.
+enum ObjectRows {
+  static func read(
+    _ rows: PostgresRows, hasPiecesAt flag: Int, bodyAt body: Int, _ store: Int64, _ link: PostgresLink
+  ) throws(PostgresFailure) -> [ObjectRow] {
+    var (objects, withPieces) = ([ObjectRow](), [Int]())
+    objects.reserveCapacity(rows.count)
+    for row in 0..<rows.count {
+      let bytes = try rows.bytes(row, body)
+      if try rows.bool(row, flag) { withPieces.append(row) }
+      objects.append(try reading("An object's row") { () throws(CodingError) in try ObjectRow(decoding: bytes) })
+    }
+    if withPieces.isEmpty { return objects }
+    let keys = withPieces.map { ObjectKeyBytes.bytes(of: objects[$0].object) }
+    let pieces = try link.query(
+      "SELECT object, list, piece, body FROM sync_piece WHERE store = $1 AND object = ANY($2)", .int(store), .byteLists(keys))
+    var found: [[UInt8]: [ObjectRow.Piece: ListPiece]] = [:]
+    for row in 0..<pieces.count {
+      let number = ObjectRow.Piece(
+        list: UInt64(bitPattern: try pieces.int(row, 1)), number: UInt32(truncatingIfNeeded: try pieces.int(row, 2)))
+      let bytes = try pieces.bytes(row, 3)
+      found[try pieces.bytes(row, 0), default: [:]][number] = try reading("A list's piece") { () throws(CodingError) in
+        try ListPiece(decoding: bytes)
+      }
+    }
+    for (row, key) in zip(withPieces, keys) {
+      let object = objects[row].object
+      try reading("A list of \(object)") { () throws(CodingError) in try objects[row].take(found[key] ?? [:]) }
+    }
+    return objects
+  }
+
+  static func changes(
+    of objects: Set<ObjectIdentity>, in state: MemoryState, from kept: [ObjectIdentity: ObjectRow?], _ store: Int64
+  ) -> [PostgresStatement] {
+    var (written, gone) = (Written(), [[UInt8]?]())
+    for object in objects {
+      let (key, old) = (ObjectKeyBytes.bytes(of: object), kept[object] ?? nil)
+      let changes = ObjectRow.changes(of: object, in: state, from: old)
+      if let row = changes.row {
+        written.keys.append(key)
+        written.seqs.append(Int64(bitPattern: state.record(of: object)?.lastSeq.rawValue ?? 0))
+        written.flags.append(changes.hasPieces)
+        written.bodies.append(row)
+      } else if old != nil {
+        gone.append(key)
+      }
+      for (piece, body) in changes.pieces { written.take(piece, body, key) }
+      for target in changes.links {
+        written.targets.append(ObjectKeyBytes.bytes(of: target))
+        written.sources.append(key)
+      }
+    }
+    return written.statements(store) + removal(gone, store)
+  }
+
+  private static func removal(_ keys: [[UInt8]?], _ store: Int64) -> [PostgresStatement] {
+    if keys.isEmpty { return [] }
+    return [
+      PostgresStatement("DELETE FROM sync_object WHERE store = $1 AND object = ANY($2)", .int(store), .byteLists(keys)),
+      PostgresStatement("DELETE FROM sync_piece WHERE store = $1 AND object = ANY($2)", .int(store), .byteLists(keys)),
+    ]
+  }
+
+  /// What is written, a column an array.
+  private struct Written {
+    var (keys, seqs, flags, bodies) = ([[UInt8]?](), [Int64](), [Bool](), [[UInt8]?]())
+    var (owners, lists, pieces, contents) = ([[UInt8]?](), [Int64](), [Int64](), [[UInt8]?]())
+    var (emptied, emptiedLists, emptiedPieces) = ([[UInt8]?](), [Int64](), [Int64]())
+    var (targets, sources) = ([[UInt8]?](), [[UInt8]?]())
+
+    mutating func take(_ piece: ObjectRow.Piece, _ body: [UInt8]?, _ key: [UInt8]) {
+      let (list, number) = (Int64(bitPattern: piece.list), Int64(piece.number))
+      guard let body else {
+        emptied.append(key)
+        emptiedLists.append(list)
+        emptiedPieces.append(number)
+        return
+      }
+      owners.append(key)
+      lists.append(list)
+      pieces.append(number)
+      contents.append(body)
+    }
+
+    func statements(_ store: Int64) -> [PostgresStatement] {
+      var statements: [PostgresStatement] = []
+      if !keys.isEmpty {
+        statements.append(
+          PostgresStatement(
+            """
+            INSERT INTO sync_object(store, object, last_seq, has_pieces, body)
+            SELECT $1, * FROM unnest($2::bytea[], $3::int8[], $4::bool[], $5::bytea[])
+            ON CONFLICT (store, object) DO UPDATE SET last_seq = excluded.last_seq, has_pieces = excluded.has_pieces,
+            body = excluded.body
+            """, .int(store), .byteLists(keys), .ints(seqs), .bools(flags), .byteLists(bodies)))
+      }
+      if !emptied.isEmpty {
+        statements.append(
+          PostgresStatement(
+            """
+            DELETE FROM sync_piece WHERE store = $1 AND (object, list, piece) IN
+            (SELECT * FROM unnest($2::bytea[], $3::int8[], $4::int8[]))
+            """, .int(store), .byteLists(emptied), .ints(emptiedLists), .ints(emptiedPieces)))
+      }
+      if !owners.isEmpty {
+        statements.append(
+          PostgresStatement(
+            """
+            INSERT INTO sync_piece(store, object, list, piece, body)
+            SELECT $1, * FROM unnest($2::bytea[], $3::int8[], $4::int8[], $5::bytea[])
+            ON CONFLICT (store, object, list, piece) DO UPDATE SET body = excluded.body
+            """, .int(store), .byteLists(owners), .ints(lists), .ints(pieces), .byteLists(contents)))
+      }
+      if !targets.isEmpty {
+        statements.append(
+          PostgresStatement(
+            """
+            INSERT INTO sync_link(store, target, source) SELECT $1, * FROM unnest($2::bytea[], $3::bytea[])
+            ON CONFLICT (store, target, source) DO NOTHING
+            """, .int(store), .byteLists(targets), .byteLists(sources)))
+      }
+      return statements
+    }
+  }
+}
+#endif

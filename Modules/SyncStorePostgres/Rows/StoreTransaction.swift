@@ -1,0 +1,204 @@
+#if Sync
+import SyncModel
+import SyncProtocol
+import SyncServer
+
+/// One transaction that changes a store: reads the rows that calls need, as a part of the store's log, and writes what they touched.
+///
+/// It begins with the store's row, locked until the end: so transactions of one store are one after the other, whichever process they
+/// are of, and numbers of the log become visible in their order.
+final class StoreTransaction {
+  let link: PostgresLink
+  let store: Int64
+  var log: StoreLog
+  /// Objects as they are stored; nil for one that is not.
+  var kept: [ObjectIdentity: ObjectRow?] = [:]
+  private let before: (head: Seq, logStart: Seq, purged: Purge, latest: Stamp)
+
+  /// Begins one.
+  init(
+    _ link: PostgresLink, store: Int64, path: StorePath, needs: StoreRowsNeeded, isDurable: Bool
+  ) throws(PostgresFailure) {
+    (self.link, self.store) = (link, store)
+    let answers = try link.query(all: StoreTransaction.opening(store, needs, isDurable: isDurable))
+    guard answers.count == 6, answers[2].count == 1 else {
+      throw PostgresFailure(ServerStoreError(.unknownStore, "There is no store at \(path)."))
+    }
+    log = try StoreTransaction.log(answers[2])
+    before = (log.head, log.logStart, log.purged, log.latest)
+    try StoreTransaction.readReplicas(answers[3], &log)
+    try readHandlers(answers[4])
+    try take(objects: answers[5], wanted: needs.objects)
+  }
+
+  /// All that a transaction reads at its beginning, sent at once.
+  private static func opening(_ store: Int64, _ needs: StoreRowsNeeded, isDurable: Bool) -> [PostgresStatement] {
+    let handlers = PostgresValue.texts(Array(needs.handlers))
+    return [
+      PostgresStatement("BEGIN"),
+      // A crash may take back what is said again anyway.
+      PostgresStatement(isDurable ? "SET LOCAL synchronous_commit = 'on'" : "SET LOCAL synchronous_commit = 'off'"),
+      PostgresStatement(
+        "SELECT history, head, log_start, latest, stable, floor FROM sync_store WHERE id = $1 FOR UPDATE", .int(store)),
+      PostgresStatement(
+        """
+        SELECT replica, is_expired, body FROM sync_replica WHERE store = $1 AND (replica = ANY($2) OR replica IN
+        (SELECT author FROM sync_handler WHERE store = $1 AND name = ANY($3)))
+        """, .int(store), .ints(needs.replicas.map { Int64(bitPattern: $0.rawValue) }), handlers),
+      PostgresStatement(
+        "SELECT name, position, author, fence, lease_end FROM sync_handler WHERE store = $1 AND name = ANY($2)", .int(store), handlers),
+      PostgresStatement(
+        "SELECT has_pieces, body FROM sync_object WHERE store = $1 AND object = ANY($2)", .int(store),
+        .byteLists(needs.objects.map { ObjectKeyBytes.bytes(of: $0) })),
+    ]
+  }
+
+  /// The frame of a log of the store's row.
+  static func log(_ rows: PostgresRows, at row: Int = 0) throws(PostgresFailure) -> StoreLog {
+    StoreLog(
+      history: try rows.bytes(row, 0), logStart: try rows.seq(row, 2), head: try rows.seq(row, 1), latest: try rows.stamp(row, 3),
+      purged: Purge(stable: try rows.seq(row, 4), floor: try rows.stamp(row, 5)))
+  }
+
+  static func readReplicas(_ rows: PostgresRows, _ log: inout StoreLog) throws(PostgresFailure) {
+    for row in 0..<rows.count {
+      let id = ReplicaID(UInt64(bitPattern: try rows.int(row, 0)))
+      if try rows.bool(row, 1) {
+        log.expired.insert(id)
+        continue
+      }
+      let body = try rows.bytes(row, 2)
+      log.replicas[id] = try reading("Replica \(id)") { () throws(CodingError) in
+        var reader = ByteReader(body)
+        let replica = try StoreLog.Replica(&reader)
+        try reader.end()
+        return replica
+      }
+    }
+  }
+
+  func readHandlers(_ rows: PostgresRows) throws(PostgresFailure) {
+    for row in 0..<rows.count {
+      var handler = StoreLog.Handler(cursor: try rows.seq(row, 1))
+      let author = UInt64(bitPattern: try rows.int(row, 2))
+      handler.author = author == 0 ? nil : ReplicaID(author)
+      handler.fence = UInt64(bitPattern: try rows.int(row, 3))
+      handler.leaseEnd = try rows.int(row, 4)
+      log.handlers[try rows.text(row, 0)] = handler
+    }
+  }
+
+  // MARK: the end
+
+  /// Makes all of it last.
+  func commit() throws(PostgresFailure) {
+    _ = try link.query(all: changes() + [PostgresStatement("COMMIT")])
+  }
+
+  /// The statements that write what was touched.
+  func changes() throws(PostgresFailure) -> [PostgresStatement] {
+    var statements = entryChanges() + objectChanges() + replicaChanges()
+    if log.touched.handlers { statements += handlerChanges() }
+    if log.head != before.head || log.logStart != before.logStart || log.purged != before.purged || log.latest != before.latest {
+      statements.append(
+        PostgresStatement(
+          "UPDATE sync_store SET head = $2, log_start = $3, latest = $4, stable = $5, floor = $6 WHERE id = $1", .int(store),
+          .int(log.head), .int(log.logStart), .bytes(log.latest.orderedBytes), .int(log.purged.stable),
+          .bytes(log.purged.floor.orderedBytes)))
+    }
+    return statements
+  }
+
+  private func entryChanges() -> [PostgresStatement] {
+    let entries = log.numberedEntries
+    if entries.isEmpty { return [] }
+    let stamps = Dictionary(log.stamps.map { ($0.seq, $0.stamp) }) { first, _ in first }
+    return [
+      PostgresStatement(
+        """
+        INSERT INTO sync_log(store, seq, kind, replica, is_continued, stamp, body)
+        SELECT $1, * FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::bool[], $6::bytea[], $7::bytea[])
+        """, .int(store), .ints(entries.map { Int64(bitPattern: $0.seq.rawValue) }), .ints(entries.map { $0.entry.kind }),
+        .ints(entries.map { Int64(bitPattern: $0.entry.replica.rawValue) }), .bools(entries.map { $0.entry.isContinued }),
+        .byteLists(entries.map { stamps[$0.seq]?.orderedBytes }), .byteLists(entries.map { $0.entry.row($0.seq) }))
+    ]
+  }
+
+  private func replicaChanges() -> [PostgresStatement] {
+    let ids = Array(log.touched.replicas)
+    if ids.isEmpty { return [] }
+    let replicas = ids.map { log.replicas[$0] }
+    return [
+      PostgresStatement(
+        """
+        INSERT INTO sync_replica(store, replica, usr, seen_at, pending_base, is_expired, body)
+        SELECT $1, * FROM unnest($2::int8[], $3::text[], $4::int8[], $5::int8[], $6::bool[], $7::bytea[])
+        ON CONFLICT (store, replica) DO UPDATE SET usr = excluded.usr, seen_at = excluded.seen_at,
+        pending_base = excluded.pending_base, is_expired = excluded.is_expired, body = excluded.body
+        """, .int(store), .ints(ids.map { Int64(bitPattern: $0.rawValue) }), .texts(replicas.map { $0?.user ?? "" }),
+        .ints(replicas.map { $0?.seenAt ?? 0 }), .ints(replicas.map { Int64(bitPattern: $0?.pendingBase.rawValue ?? 0) }),
+        .bools(replicas.map { $0 == nil }), .byteLists(replicas.map { $0?.row ?? [] }))
+    ]
+  }
+
+  private func handlerChanges() -> [PostgresStatement] {
+    let all = Array(log.handlers)
+    return [
+      PostgresStatement(
+        """
+        INSERT INTO sync_handler(store, name, position, author, fence, lease_end)
+        SELECT $1, * FROM unnest($2::text[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
+        ON CONFLICT (store, name) DO UPDATE SET position = excluded.position, author = excluded.author, fence = excluded.fence,
+        lease_end = excluded.lease_end
+        """, .int(store), .texts(all.map(\.key)), .ints(all.map { Int64(bitPattern: $0.value.cursor.rawValue) }),
+        .ints(all.map { Int64(bitPattern: $0.value.author?.rawValue ?? 0) }), .ints(all.map { Int64(bitPattern: $0.value.fence) }),
+        .ints(all.map(\.value.leaseEnd)))
+    ]
+  }
+}
+
+extension PostgresValue {
+  static func int(_ seq: Seq) -> PostgresValue { .int(Int64(bitPattern: seq.rawValue)) }
+}
+
+extension PostgresRows {
+  func seq(_ row: Int, _ column: Int) throws(PostgresFailure) -> Seq { Seq(UInt64(bitPattern: try int(row, column))) }
+
+  func stamp(_ row: Int, _ column: Int) throws(PostgresFailure) -> Stamp {
+    let bytes = try self.bytes(row, column)
+    guard bytes.count == 16 else { throw PostgresFailure(.damaged, "A stamp is not of 16 bytes") }
+    func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+    return Stamp(time: number(bytes[..<8]), replica: ReplicaID(number(bytes[8...])))
+  }
+}
+
+extension Stamp {
+  /// Sixteen bytes that are in the order of stamps.
+  var orderedBytes: [UInt8] {
+    var bytes: [UInt8] = []
+    PostgresValue.put(time, &bytes)
+    PostgresValue.put(replica.rawValue, &bytes)
+    return bytes
+  }
+}
+
+extension StoreLog.Entry {
+  /// As people at a terminal tell them apart: 1 a changeset, 3 a refusal, 4 a purge.
+  var kind: Int64 {
+    switch body {
+    case .changeset: 1
+    case .refusal: 3
+    case .purge: 4
+    }
+  }
+
+  /// Whose it is; 0 for the server's own.
+  var replica: ReplicaID {
+    switch body {
+    case .changeset(let changeset, _): changeset.author
+    case .refusal(let replica, _, _, _): replica
+    case .purge: ReplicaID(0)
+    }
+  }
+}
+#endif

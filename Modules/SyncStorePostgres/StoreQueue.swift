@@ -1,0 +1,76 @@
+#if Sync
+import SyncModel
+import SyncServer
+
+/// The changes of one store that this process makes, one transaction after the other. What waits while one is under way shares the
+/// next: so many changesets cost one commit of the database, and the store's row has one writer of each process.
+actor StoreQueue {
+  private let path: StorePath
+  private let store: Int64
+  private let pool: PostgresPool
+  private let news: StoreNews
+  /// The most changes that share a transaction: 1 for a measurement without.
+  private let batch: Int
+  private var waiting: [any StoreRequest] = []
+  private var isBusy = false
+
+  init(path: StorePath, store: Int64, pool: PostgresPool, news: StoreNews, batch: Int) {
+    (self.path, self.store, self.pool, self.news, self.batch) = (path, store, pool, news, batch)
+  }
+
+  /// Makes a change, and returns when it is made.
+  func change<R: Sendable>(
+    _ needs: StoreRowsNeeded, isDurable: Bool = true, isAlone: Bool = false,
+    _ body: @escaping AskedChange<R>.Body
+  ) async throws(ServerStoreError) -> R {
+    let result = await withCheckedContinuation { asker in
+      waiting.append(AskedChange(needs, isDurable: isDurable, isAlone: isAlone, asker, body))
+      if !isBusy {
+        isBusy = true
+        Task { await work() }
+      }
+    }
+    do throws(PostgresFailure) { return try result.get() } catch { throw error.error }
+  }
+
+  private func work() async {
+    while !waiting.isEmpty { await make(next()) }
+    isBusy = false
+  }
+
+  private func next() -> [any StoreRequest] {
+    var count = 1
+    if !waiting[0].isAlone {
+      while count < min(waiting.count, batch), !waiting[count].isAlone { count += 1 }
+    }
+    defer { waiting.removeFirst(count) }
+    return Array(waiting.prefix(count))
+  }
+
+  private func make(_ requests: [any StoreRequest]) async {
+    var needs = requests[0].needs
+    for request in requests.dropFirst() { needs.formUnion(request.needs) }
+    let isDurable = requests.contains { $0.isDurable }
+    let (store, path, all) = (store, path, needs)
+    do throws(PostgresFailure) {
+      let (before, after) = try await pool.transaction { link throws(PostgresFailure) in
+        do throws(PostgresFailure) {
+          let transaction = try StoreTransaction(link, store: store, path: path, needs: all, isDurable: isDurable)
+          let before = transaction.log.head
+          for request in requests { try request.perform(transaction) }
+          try transaction.commit()
+          return (before, transaction.log.head)
+        } catch {
+          link.rollBack()
+          throw error
+        }
+      }
+      // Whoever is told finds it: it is committed.
+      if after > before { await news.tell(path, store, after) }
+      for request in requests { request.answer(nil) }
+    } catch {
+      for request in requests { request.answer(error) }
+    }
+  }
+}
+#endif

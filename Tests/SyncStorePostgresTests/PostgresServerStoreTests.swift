@@ -1,0 +1,122 @@
+#if Sync
+import SyncModel
+import SyncProtocol
+import SyncServer
+import SyncServerConformance
+import Testing
+import VivariumTestSupport
+
+@testable import SyncStorePostgres
+
+@Suite("The server store in PostgreSQL", .enabled(if: PostgresCluster.isInstalled, "PostgreSQL is not installed"))
+struct PostgresServerStoreTests {
+  private static let path = RandomAuthor.path
+
+  @Test("keeps every rule of server stores", arguments: SyncServerConformance.allChecks)
+  func rule(_ check: ServerStoreCheck) async throws {
+    let (stores, _) = try await PostgresServerStore.forTest()
+    try await check.run(stores)
+    await stores.close()
+  }
+
+  @Test("is what a store in memory is, whichever server is asked, and whatever happens")
+  func differential() async throws {
+    var random = SeededGenerator.forTest()
+    for _ in 0..<4 {
+      let memory = MemoryServerStore()
+      let (first, address) = try await PostgresServerStore.forTest()
+      let servers = [first, try await PostgresServerStore.beside(address)]
+      try await memory.makeStore(PostgresServerStoreTests.path)
+      try await first.makeStore(PostgresServerStoreTests.path)
+      var authors = (1...3).map { RandomAuthor(ReplicaID($0)) }
+      for step in 0..<100 {
+        let at = random.below(authors.count)
+        let action = authors[at].next(step, &random)
+        let (there, here) = (await action.outcome(on: memory), await action.outcome(on: servers[random.below(2)]))
+        #expect(there == here, "\(action)")
+        authors[at].note(there)
+      }
+      let place = PostgresServerStoreTests.path
+      for author in authors {
+        let objects = try await first.objects(place, changedAfter: .zero, behind: nil, limitBytes: .max)
+        #expect(objects == (try await memory.objects(place, changedAfter: .zero, behind: nil, limitBytes: .max)))
+        guard let start = try? await first.bind(place, author.id, secret: [1], user: "u", at: 1_000_000).logStart else { continue }
+        let page = try await first.changes(place, for: author.id, after: start, limitBytes: .max)
+        #expect(page == (try await memory.changes(place, for: author.id, after: start, limitBytes: .max)))
+      }
+      for server in servers { await server.close() }
+    }
+  }
+
+  @Test("makes replicas of two servers the same, whatever they do", arguments: 1...environmentNumber("VIVARIUM_HISTORIES", default: 6))
+  func histories(round: Int) async throws {
+    var random = SeededGenerator.forTest("postgres histories \(round)")
+    let (first, address) = try await PostgresServerStore.forTest()
+    let second = try await PostgresServerStore.beside(address)
+    try await RandomHistory(servers: [first, second]).run(&random)
+    for server in [first, second] { await server.close() }
+  }
+
+  @Test("tells a server of what another has taken in", arguments: [true, false])
+  func wakeups(usesNotices: Bool) async throws {
+    var configuration = PostgresServerStore.Configuration()
+    // Only notices, or only asking.
+    (configuration.usesNotices, configuration.pollMilliseconds) = (usesNotices, usesNotices ? 3_600_000 : 20)
+    let (first, address) = try await PostgresServerStore.forTest(configuration)
+    let second = try await PostgresServerStore.beside(address, configuration)
+    let place = PostgresServerStoreTests.path
+    try await first.makeStore(place)
+    // Whoever listens has bound somebody.
+    _ = try await second.bind(place, ReplicaID(2), secret: [1], user: "u", at: 1)
+    var heard = await second.wakeups().makeAsyncIterator()
+    _ = try await first.bind(place, ReplicaID(1), secret: [1], user: "u", at: 1)
+    for number in 1...3 {
+      let outcomes = try await first.commit(
+        place, ReplicaID(1), [.changeset(.creating(UInt64(number), by: ReplicaID(1)))], refusalSeen: .zero, at: 1_000_000) { _ in nil }
+      #expect(outcomes == [.accepted(Seq(UInt64(number)))])
+      #expect(await heard.next() == place)
+      let head = try await second.changes(place, for: ReplicaID(2), after: .zero, limitBytes: 1 << 20).head
+      #expect(head >= Seq(UInt64(number)))
+    }
+    for server in [first, second] { await server.close() }
+  }
+
+  @Test("takes many changes of one store in one transaction, each with its own answer")
+  func batches() async throws {
+    let (stores, _) = try await PostgresServerStore.forTest()
+    let place = PostgresServerStoreTests.path
+    try await stores.makeStore(place)
+    let accepted = try await withThrowingTaskGroup(of: [UploadOutcome].self) { group in
+      for replica in 1...40 {
+        group.addTask {
+          let id = ReplicaID(UInt64(replica))
+          _ = try await stores.bind(place, id, secret: [1], user: "u", at: 1)
+          let uploads = (1...5).map { Upload.changeset(.creating(UInt64($0), by: id)) }
+          // Each tenth belongs to nobody.
+          let author = replica.isMultiple(of: 10) ? ReplicaID(99) : id
+          return (try? await stores.commit(place, author, uploads, refusalSeen: .zero, at: 1_000_000) { _ in nil }) ?? []
+        }
+      }
+      return try await group.reduce(into: [Seq]()) { seqs, outcomes in
+        for case .accepted(let seq) in outcomes { seqs.append(seq) }
+      }
+    }
+    #expect(accepted.sorted() == (1...180).map { Seq($0) })
+    #expect(try await stores.heads([place]) == [place: Seq(180)])
+    await stores.close()
+  }
+}
+
+extension Changeset {
+  /// One that creates an object and names it.
+  static func creating(_ clientSeq: UInt64, by replica: ReplicaID) -> Changeset {
+    let object = ObjectIdentity("Thing", .int(Int64(replica.rawValue * 1_000 + clientSeq)))
+    return Changeset(
+      clientSeq: clientSeq, baseSeq: .zero, first: Stamp(milliseconds: 1_000 + clientSeq, counter: 0, replica: replica),
+      operations: [
+        SyncModel.Operation(object, epoch: .zero, .create),
+        SyncModel.Operation(object, epoch: .zero, .set("name", .string("\(replica).\(clientSeq)"), isDefault: false)),
+      ])
+  }
+}
+#endif
