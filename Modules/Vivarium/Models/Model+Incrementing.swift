@@ -17,6 +17,19 @@ extension Model {
     if !add(delta, to: path) { self[keyPath: path] &+= delta }
   }
 
+  /// The same of an optional integer. One that is nil stays so: nobody can say what it is counted from, and on another device somebody may
+  /// set it to nil at the same time.
+  public func increment(_ path: ReferenceWritableKeyPath<Self, Int?>, by delta: Int = 1) {
+    guard let old = self[keyPath: path] else { return }
+    if !add(Int64(delta), to: path) { self[keyPath: path] = old &+ delta }
+  }
+
+  /// The same of an optional `Int64`.
+  public func increment(_ path: ReferenceWritableKeyPath<Self, Int64?>, by delta: Int64 = 1) {
+    guard let old = self[keyPath: path] else { return }
+    if !add(delta, to: path) { self[keyPath: path] = old &+ delta }
+  }
+
   /// Returns whether there is a store that it is a matter of.
   private func add(_ delta: Int64, to path: PartialKeyPath<Self>) -> Bool {
     guard let context else { return false }
