@@ -18,7 +18,8 @@ public struct SyncConfiguration: Sendable {
     case merge
   }
 
-  /// Types whose objects stay on the device. No type that is replicated may link to them.
+  /// Types whose objects stay on the device. No type that is replicated may link to them. `MessageReceipt`, by which the handlers of a
+  /// device know what they have done, is one of them in any case.
   public var localTypes: [any SchemaDescribing.Type]
   /// What becomes of objects that are there already.
   public var existing: ExistingObjects
@@ -35,7 +36,8 @@ public struct SyncConfiguration: Sendable {
   }
 
   fileprivate var capture: Capture {
-    Capture(localTypes: Set(localTypes.map { $0._$schema.name }), wallClock: wallClock, existing: existing, replica: replica)
+    let names = Set(localTypes.map { $0._$schema.name }).union(["MessageReceipt"])
+    return Capture(localTypes: names, wallClock: wallClock, existing: existing, replica: replica)
   }
 }
 

@@ -28,7 +28,16 @@ public struct Name: Hashable, Sendable {
 
 extension Name: Comparable {
   /// By bytes.
-  public static func < (a: Name, b: Name) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+  public static func < (a: Name, b: Name) -> Bool {
+    let (x, y) = (a.text.utf8, b.text.utf8)
+    let isBefore = x.withContiguousStorageIfAvailable { x in
+      y.withContiguousStorageIfAvailable { y in
+        for at in 0..<min(x.count, y.count) where x[at] != y[at] { return x[at] < y[at] }
+        return x.count < y.count
+      }
+    }
+    return (isBefore ?? nil) ?? x.lexicographicallyPrecedes(y)
+  }
 }
 
 extension Name: ExpressibleByStringLiteral, CustomStringConvertible {

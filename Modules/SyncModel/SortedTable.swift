@@ -31,6 +31,9 @@ public struct SortedTable<Key: Comparable & Hashable & Sendable, Value: Sendable
     }
   }
 
+  /// Puts an entry behind all others; its key must be after theirs. O(1).
+  mutating func append(_ key: Key, _ value: Value) { entries.append(Entry(key: key, value: value)) }
+
   /// Changes every value where it stands.
   public mutating func updateAll(_ body: (inout Value) -> Void) {
     for index in entries.indices { body(&entries[index].value) }

@@ -10,6 +10,10 @@ struct PendingValues {
 
   fileprivate var old: [Place: Value] = [:]
   fileprivate var created: Set<ObjectPlace> = []
+  /// Whether the commit's record says them; else they are for the companion alone, who asks for some that were set.
+  let areRecorded: Bool
+
+  init(areRecorded: Bool) { self.areRecorded = areRecorded }
 
   mutating func insert(_ object: ObjectPlace) { created.insert(object) }
 }
@@ -30,6 +34,11 @@ extension RecordedTransaction {
     for column in scalars(of: table) { try noteValue(column, key) }
   }
 
+  /// What a scalar was that this write has set; nil for one that it has not. For the companion of the write.
+  package func valueBefore(_ column: ColumnID, _ key: ObjectKey) -> Value? {
+    values?.old[PendingValues.Place(column: column, key: key.rawValue)]
+  }
+
   private func scalars(of table: TableID) -> [ColumnID] {
     guard let entry = transaction.catalog[table] else { return [] }
     return entry.columns.filter { $0.schema.isStored && $0.schema.isScalar }.map { entry.column($0.id) }
@@ -37,7 +46,7 @@ extension RecordedTransaction {
 
   /// What the record says of values: those that differ, of changed, deleted and new objects.
   func changedValues() throws(StorageError) -> [RecordedValueChange] {
-    guard let values else { return [] }
+    guard let values, values.areRecorded else { return [] }
     var changes: [RecordedValueChange] = []
     for (place, old) in values.old {
       let key = ObjectKey(place.key)

@@ -64,7 +64,7 @@ public final class RecordedTransaction {
     notes = companion == nil ? nil : CommitNotes()
     self.followsRules = followsRules
     self.origin = origin
-    values = recordsValues ? PendingValues() : nil
+    values = recordsValues || companion != nil ? PendingValues(areRecorded: recordsValues) : nil
   }
 
   /// Whether anything was changed so far.
@@ -130,7 +130,7 @@ extension RecordedTransaction {
   public func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey {
     if plainTable != row.table {
       if !mixedSlots(of: row.table).isEmpty { try clean(row) }
-      if mixedSlots(of: row.table).isEmpty, !derives, values == nil { plainTable = row.table }
+      if mixedSlots(of: row.table).isEmpty, !derives, values?.areRecorded != true { plainTable = row.table }
     }
     let key = try transaction.insert(row)
     changes.insert(row.table, key)
@@ -171,7 +171,7 @@ extension RecordedTransaction {
   public func deleteAlone(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
     try noteDeletion(table, key)
     for relationship in relationships(to: table) { try nullify(relationship, target: key, of: table) }
-    if values != nil { try noteValues(of: table, key) }
+    if values?.areRecorded == true { try noteValues(of: table, key) }
     if notes != nil, let primaryKey = transaction.catalog[table]?.primaryKey {
       let value = try transaction.value(ColumnID(table, primaryKey.id), key)
       notes?.delete(ObjectPlace(table: table, key: key.rawValue), primaryKey: value)

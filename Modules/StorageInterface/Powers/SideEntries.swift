@@ -14,6 +14,10 @@ import StoreValues
 /// Called for each object that a commit changes, by whoever asked for the power; never for stores that nobody keeps books on.
 /// **Threads, memory, errors.** As `StorageReading` says. A key that is too short or too long is `.misuse`, of scope statement.
 public protocol SideReading: StorageReading {
+  /// Whether other programs may write objects past the library, as they may those of a SQLite file. Whoever keeps books on the objects
+  /// finds out what they did by what he has written down of them. False where an engine does not say.
+  var isOpenToOthers: Bool { get }
+
   /// The value of a key, lent; nil where there is no entry. `body` runs exactly once unless the call throws. O(log n).
   func side(_ key: [UInt8], _ body: (UnsafeRawBufferPointer?) -> Void) throws(StorageError)
 
@@ -23,6 +27,10 @@ public protocol SideReading: StorageReading {
   func sides(
     from start: [UInt8], below end: [UInt8]?, _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step
   ) throws(StorageError)
+}
+
+extension SideReading {
+  public var isOpenToOthers: Bool { false }
 }
 
 /// The same in the write, which sees what it has put.

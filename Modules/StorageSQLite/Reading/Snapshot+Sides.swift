@@ -9,6 +9,8 @@ enum SideTable {
 }
 
 extension Snapshot: SideReading {
+  final var isOpenToOthers: Bool { true }
+
   final func side(_ key: [UInt8], _ body: (UnsafeRawBufferPointer?) -> Void) throws(StorageError) {
     try enterBeside()
     defer { leave() }

@@ -34,6 +34,8 @@ struct ChangeAuthor {
   var isWhole: Set<ObjectPlace> = []
   /// Whether what is written down is held against the merge state in full, as no record says what happened to it.
   var isComparing = false
+  /// Whether the write changed the schema.
+  private var hasNewSchema = false
   /// Whether what is written down is from before replication: it loses to what anybody wrote.
   private(set) var isAdopting = false
 
@@ -51,6 +53,7 @@ struct ChangeAuthor {
     self.notes = notes
     self.localTypes = localTypes
     shown = Integrator(write, sides, own: standing.replica, state: state)
+    state.settled.names = shown.names
   }
 
   // MARK: the steps of a write
@@ -58,6 +61,7 @@ struct ChangeAuthor {
   /// - Parameter uncaptured: what other programs did before the write.
   mutating func capture(_ record: CommitRecord, _ uncaptured: UncapturedWrites? = nil) throws(StorageError) {
     note(record)
+    hasNewSchema = record.changedCatalog
     if let uncaptured { return try capture(record, after: uncaptured) }
     let tables = record.tables.compactMap { change in replicated(change.table).map { ($0, change) } }
     for (table, change) in tables where !table.isEmbedded {
@@ -97,9 +101,17 @@ struct ChangeAuthor {
     standing.captured = sides.version.next
     try standing.write(sides)
     for object in created {
-      for linker in try state.linkers(of: object) { try shown.reconcile(linker, linksAlone: true) }
+      for linker in try state.linkers(of: object) { try shown.reconcile(linker, .links) }
     }
+    if hasNewSchema { try showKept() }
     try state.flush()
+  }
+
+  /// Shows what others wrote of types and properties that the schema did not have. O(objects), once for a schema.
+  private mutating func showKept() throws(StorageError) {
+    for object in try state.knownObjects().sorted() where !localTypes.contains(object.className.text) {
+      try shown.reconcile(object, .kept)
+    }
   }
 
   func replicated(_ table: TableID) -> TableEntry? {
@@ -113,6 +125,10 @@ struct ChangeAuthor {
   }
 
   private mutating func note(_ record: CommitRecord) {
+    let new = Dictionary(record.tables.map { ($0.table, $0.inserted) }) { first, _ in first }
+    let write = write
+    state.settled.isNew = { new[$0.table]?.contains($0.key.rawValue) ?? false }
+    state.settled.before = { write.valueBefore($0, $1) }
     for change in record.tables {
       inserted[change.table] = change.inserted
       for list in change.lists {
@@ -135,7 +151,9 @@ struct ChangeAuthor {
     } else {
       object = try names.identity(of: place)
     }
-    if let object { try end(object, at: place) }
+    guard let object else { return }
+    try state.noteGone(object)
+    try end(object, at: place)
   }
 
   mutating func end(_ object: ObjectIdentity, at place: ObjectLink?) throws(StorageError) {

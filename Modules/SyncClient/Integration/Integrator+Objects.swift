@@ -4,44 +4,10 @@ import StoreValues
 import SyncModel
 
 extension Integrator {
-  /// The object is there, with nothing in it; links to it are shown.
-  mutating func create(_ object: ObjectIdentity) throws(StorageError) {
-    guard let table = names.table(of: object), try names.place(of: object) == nil else { return }
-    let place = ObjectLink(table.id, try insertRow(table, object))
-    try names.note(object, at: place)
-    for linker in try watched.linkers(of: object) { try reconcile(linker, linksAlone: true) }
-  }
-
   mutating func delete(_ object: ObjectIdentity) throws(StorageError) {
     guard let place = try names.place(of: object) else { return }
     try write.delete(place.table, place.key)
     try names.forget(object, at: place)
-  }
-
-  /// Inserts a row in which every property is zero or null: what a property is that nobody wrote is the same in every schema.
-  mutating func insertRow(_ table: TableEntry, _ object: ObjectIdentity? = nil) throws(StorageError) -> ObjectKey {
-    let row = rows[table.id] ?? RowBuffer(table)
-    rows[table.id] = row
-    row.reset()
-    for (slot, column) in table.columns.enumerated() {
-      guard case .scalar(let type) = column.schema.kind else { continue }
-      row.set(slot, column.schema.mayBeNull ? .null : Value.zero(of: type))
-    }
-    if let object {
-      guard let key = table.primaryKey, let slot = table.slot(of: key.id) else {
-        guard object.primaryKey == nil else { throw mismatch(object, table) }
-        return try write.insert(row)
-      }
-      guard let value = object.primaryKey, let type = key.schema.valueType, value.fits(type) else { throw mismatch(object, table) }
-      row.set(slot, value)
-    }
-    return try write.insert(row)
-  }
-
-  private func mismatch(_ object: ObjectIdentity, _ table: TableEntry) -> StorageError {
-    StorageError(
-      .schemaMismatch, .transaction, "'\(table.name)' cannot have the object \(object), which another replica created.",
-      remedy: "Give the type the same primary key in every program that writes the store.")
   }
 
   // MARK: properties
@@ -49,6 +15,10 @@ extension Integrator {
   mutating func set(
     _ name: Name, _ cell: CellValue, in object: ObjectIdentity, _ path: [PathStep.Place]
   ) throws(StorageError) {
+    if path.isEmpty {
+      guard let property = names.type(of: object)?.property(name), let place = try names.place(of: object) else { return }
+      return try put(try shown(cell, property.column) ?? .null, property.id, place.key, as: property.column.schema.valueType)
+    }
     guard let row = try row(object, path), let column = settable(name, of: row.table) else { return }
     try write.set(row.table.column(column.id), row.key, try shown(cell, column) ?? .null)
   }
@@ -73,9 +43,7 @@ extension Integrator {
 
   /// A property that holds one value which somebody writes; nil for all others. The primary key is the object's for good.
   func settable(_ name: Name, of table: TableEntry) -> ColumnEntry? {
-    guard let column = table[name.text], column.schema.isScalar, !column.schema.isPrimaryKey, column.schema.derivation == nil,
-      embedded(column) == nil
-    else { return nil }
+    guard let column = table[name.text], ShownType.isSettable(column, write.transaction.catalog) else { return nil }
     return column
   }
 

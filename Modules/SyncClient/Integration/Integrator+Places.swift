@@ -19,8 +19,9 @@ struct ShownCollection {
 extension Integrator {
   /// The row at the end of a path to an object or embedded object; nil where nothing is shown there.
   func row(_ object: ObjectIdentity, _ path: some Collection<PathStep.Place>) throws(StorageError) -> ShownRow? {
-    guard let place = try names.place(of: object), let table = write.transaction.catalog[place.table] else { return nil }
-    var row = ShownRow(table: table, key: place.key)
+    guard let type = names.type(of: object), let place = try names.place(of: object) else { return nil }
+    var row = ShownRow(table: type.table, key: place.key)
+    if path.isEmpty { return row }
     var gone: [PathStep.Place] = []
     var container: ShownCollection?
     for step in path {
@@ -73,9 +74,8 @@ extension Integrator {
 
   /// The table of what a column embeds; nil for all other columns.
   func embedded(_ column: ColumnEntry) -> TableEntry? {
-    guard column.schema.isRelationship, let table = column.schema.target.flatMap({ write.transaction.catalog[$0] }), table.isEmbedded
-    else { return nil }
-    return table
+    if !column.schema.isRelationship { return nil }
+    return ShownType.embedded(column, write.transaction.catalog)
   }
 
   // MARK: lists

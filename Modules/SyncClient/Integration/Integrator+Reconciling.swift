@@ -3,41 +3,52 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
+/// How much of an object is made what the merge state shows.
+enum Reconciling {
+  case everything
+  /// Only what may hold links, in an object that is there: some of them may lead somewhere now.
+  case links
+  /// Only what somebody wrote: the schema may have had no place for it until now. What nobody wrote keeps what the schema gave it.
+  case kept
+}
+
 extension Integrator {
   /// Makes an object what the merge state shows, whatever it was: writes what differs.
-  ///
-  /// - Parameter linksAlone: only what may hold links, in an object that is there: some of them may lead somewhere now.
-  mutating func reconcile(_ object: ObjectIdentity, linksAlone: Bool = false) throws(StorageError) {
+  mutating func reconcile(_ object: ObjectIdentity, _ scope: Reconciling = .everything) throws(StorageError) {
     guard let record = try watched.record(of: object), record.isAlive else {
-      if !linksAlone { try delete(object) }
+      if scope == .everything { try delete(object) }
       return
     }
-    if !linksAlone { try create(object) }
+    if scope != .links { try create(object) }
     guard let row = try row(object, []) else { return }
-    try reconcile(record.node.contents, row, object, [], linksAlone)
+    try reconcile(record.node.contents, row, object, [], scope)
   }
 
   private mutating func reconcile(
-    _ contents: Contents, _ row: ShownRow, _ object: ObjectIdentity, _ path: [PathStep.Place], _ linksAlone: Bool
+    _ contents: Contents, _ row: ShownRow, _ object: ObjectIdentity, _ path: [PathStep.Place], _ scope: Reconciling
   ) throws(StorageError) {
     for column in row.table.columns where column.schema.isStored && column.schema.derivation == nil {
       let name = Name(column.schema.name)
       let shown = ShownCollection(id: row.table.column(column.id), column: column, owner: row.key)
       let isEmbedding = embedded(column) != nil
-      if linksAlone, !isEmbedding, column.schema.valueType?.mayLink != true { continue }
+      if scope == .links, !isEmbedding, column.schema.valueType?.mayLink != true { continue }
       switch column.schema.kind {
       case .scalar(let type):
         if isEmbedding {
-          try reconcile(contents.embedded[name], shown, object, path + [.embedded(name)], linksAlone)
+          try reconcile(contents.embedded[name], shown, object, path + [.embedded(name)], scope)
         } else if settable(name, of: row.table) != nil {
           let cell = contents.values[name]?.visible
-          if linksAlone, cell?.holdsLinks != true { continue }
+          if scope == .links, cell?.holdsLinks != true { continue }
+          if scope == .kept, cell == nil { continue }
           let value = try cell.map { cell throws(StorageError) in try self.shown(cell, column) ?? .null }
           try write.set(shown.id, row.key, value ?? (column.schema.mayBeNull ? .null : Value.zero(of: type)))
         }
-      case .list: try reconcile(list: ListPlace(object: object, path: path + [.list(name)]), shown, linksAlone)
+      case .list where scope == .kept && contents.lists[name] == nil: break
+      case .set where scope == .kept && contents.sets[name] == nil: break
+      case .map where scope == .kept && contents.maps[name] == nil: break
+      case .list: try reconcile(list: ListPlace(object: object, path: path + [.list(name)]), shown, scope)
       case .set: try reconcile(shown, contents.sets[name] ?? MemberSet())
-      case .map: try reconcile(contents.maps[name] ?? EntryMap(), shown, object, path + [.map(name)], linksAlone)
+      case .map: try reconcile(contents.maps[name] ?? EntryMap(), shown, object, path + [.map(name)], scope)
       case .linkingObjects: break
       }
     }
@@ -45,18 +56,18 @@ extension Integrator {
 
   /// Of a property that embeds.
   private mutating func reconcile(
-    _ node: Node?, _ property: ShownCollection, _ object: ObjectIdentity, _ path: [PathStep.Place], _ linksAlone: Bool
+    _ node: Node?, _ property: ShownCollection, _ object: ObjectIdentity, _ path: [PathStep.Place], _ scope: Reconciling
   ) throws(StorageError) {
     guard let node, node.isMade else {
-      if !linksAlone { try remove(object, path) }
+      if scope == .everything { try remove(object, path) }
       return
     }
-    if !linksAlone, try write.transaction.word(property.id, property.owner) == nil { try make(object, path) }
+    if scope != .links, try write.transaction.word(property.id, property.owner) == nil { try make(object, path) }
     guard let row = try row(object, path) else { return }
-    try reconcile(node.contents, row, object, path, linksAlone)
+    try reconcile(node.contents, row, object, path, scope)
   }
 
-  private mutating func reconcile(list place: ListPlace, _ list: ShownCollection, _ linksAlone: Bool) throws(StorageError) {
+  private mutating func reconcile(list place: ListPlace, _ list: ShownCollection, _ scope: Reconciling) throws(StorageError) {
     let elements = try watched.elements(of: place)
     guard let table = embedded(list.column) else {
       var new: [Value] = []
@@ -64,7 +75,7 @@ extension Integrator {
       return try replace(list, with: new)
     }
     let made = elements.filter(\.slot.node.isMade)
-    if !linksAlone, try write.transaction.elementCount(list.id, list.owner) != made.count {
+    if scope != .links, try write.transaction.elementCount(list.id, list.owner) != made.count {
       var keys: [Value] = []
       for _ in made { keys.append(.link(try insertRow(table))) }
       try write.edit(list.id, list.owner, .clear)
@@ -73,7 +84,7 @@ extension Integrator {
     for element in made {
       let path = place.path + [.element(element.id)]
       guard let row = try row(place.object, path) else { continue }
-      try reconcile(element.slot.node.contents, row, place.object, path, linksAlone)
+      try reconcile(element.slot.node.contents, row, place.object, path, scope)
     }
   }
 
@@ -88,7 +99,7 @@ extension Integrator {
   }
 
   private mutating func reconcile(
-    _ entries: EntryMap, _ map: ShownCollection, _ object: ObjectIdentity, _ path: [PathStep.Place], _ linksAlone: Bool
+    _ entries: EntryMap, _ map: ShownCollection, _ object: ObjectIdentity, _ path: [PathStep.Place], _ scope: Reconciling
   ) throws(StorageError) {
     var shownKeys: Set<Name> = []
     let isEmbedding = embedded(map.column) != nil
@@ -100,8 +111,8 @@ extension Integrator {
       } else {
         guard slot.node.isMade else { continue }
         let inner = path + [.entry(entry.key)]
-        if !linksAlone, try row(object, inner) == nil { try make(object, inner) }
-        if let row = try row(object, inner) { try reconcile(slot.node.contents, row, object, inner, linksAlone) }
+        if scope != .links, try row(object, inner) == nil { try make(object, inner) }
+        if let row = try row(object, inner) { try reconcile(slot.node.contents, row, object, inner, scope) }
       }
       shownKeys.insert(entry.key)
     }

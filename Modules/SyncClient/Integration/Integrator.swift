@@ -22,6 +22,8 @@ package struct Integrator<State: MergeState> where State.Failure == StorageError
   package let names: ObjectNames
   var watched: WatchedState<State>
   var rows: [TableID: RowBuffer] = [:]
+  /// The object that is begun.
+  var pending: PendingRow?
 
   /// What has been merged so far.
   package var state: State { watched.base }
@@ -38,11 +40,12 @@ package struct Integrator<State: MergeState> where State.Failure == StorageError
     for (index, operation) in changeset.operations.enumerated() {
       try integrate(operation, at: changeset.stamp(of: index), seq: seq)
     }
+    try settle()
   }
 
-  /// Takes in one operation.
+  /// Takes in one operation. `settle` is to follow the last one.
   package mutating func integrate(_ operation: SyncModel.Operation, at stamp: Stamp, seq: Seq) throws(StorageError) {
-    watched.replaced.removeAll(keepingCapacity: true)
+    if !watched.replaced.isEmpty { watched.replaced.removeAll(keepingCapacity: true) }
     for effect in try Merge.apply(operation, at: stamp, seq: seq, to: &watched) { try show(effect) }
   }
 
@@ -56,7 +59,7 @@ package struct Integrator<State: MergeState> where State.Failure == StorageError
     // Another incarnation stands in the place of the one before: links to that one lead nowhere now, and others somewhere.
     for (object, epoch) in before {
       guard let record = try watched.record(of: object), record.isAlive, record.node.guarding.epoch != epoch else { continue }
-      for linker in try watched.linkers(of: object) { try reconcile(linker, linksAlone: true) }
+      for linker in try watched.linkers(of: object) { try reconcile(linker, .links) }
     }
   }
 
@@ -65,8 +68,10 @@ package struct Integrator<State: MergeState> where State.Failure == StorageError
 
   private mutating func show(_ effect: Effect) throws(StorageError) {
     let (object, path) = (effect.object, effect.path)
+    if case .set(let name, let value) = effect.change, try setPending(name, value, in: object, path) { return }
+    try settle()
     switch effect.change {
-    case .created: try create(object)
+    case .created: try begin(object)
     case .deleted: try delete(object)
     case .replaced: try reconcile(object)
     case .set(let name, let value): try set(name, value, in: object, path)

@@ -17,30 +17,37 @@ package struct ObjectNames {
   /// The replica that the file is.
   package let own: ReplicaID
   private let sides: any SideWriting
+  private let types = ShownTypes()
 
   package init(_ sides: any SideWriting, own: ReplicaID) {
     self.sides = sides
     self.own = own
   }
 
-  /// The table of a class; nil for one that this file does not have, or as an embedded type alone.
-  package func table(of object: ObjectIdentity) -> TableEntry? {
-    guard let table = sides.catalog[object.className.text], !table.isEmbedded else { return nil }
-    return table
-  }
+  /// What is known of a class; nil for one that this file does not have, or as an embedded type alone.
+  func type(of object: ObjectIdentity) -> ShownType? { types.type(of: object.className, sides.catalog) }
 
   /// The object; nil while there is none. O(log n).
   package func place(of object: ObjectIdentity) throws(StorageError) -> ObjectLink? {
-    guard let table = table(of: object) else { return nil }
+    if let place = types.place(of: object) { return place }
+    guard let type = type(of: object), let key = try key(of: object, type) else { return nil }
+    let place = ObjectLink(type.table.id, key)
+    types.note(object, at: place)
+    return place
+  }
+
+  private func key(of object: ObjectIdentity, _ type: ShownType) throws(StorageError) -> ObjectKey? {
+    let table = type.table
     if case .created(let replica, let key) = object.key {
       if let bytes = try sides.side(ObjectNames.away(table.id, replica, key)) {
-        return ObjectLink(table.id, ObjectKey(Int64(bitPattern: ObjectNames.number(bytes, 0))))
+        return ObjectKey(Int64(bitPattern: ObjectNames.number(bytes, 0)))
       }
       guard replica == own, try sides.contains(table.id, key) else { return nil }
-      return ObjectLink(table.id, key)
+      return key
     }
-    guard let index = table.primaryIndex, let key = object.primaryKey else { return nil }
-    return try sides.key(in: index.id, equal: [key]).map { ObjectLink(table.id, $0) }
+    guard let index = type.primaryIndex, let key = object.primaryKey else { return nil }
+    if case .int(let number) = key { return try sides.key(in: index, equalTo: number) }
+    return try sides.key(in: index, equal: [key])
   }
 
   /// What an object is called that lives; nil for one of a type that is embedded, or is not there.
@@ -57,6 +64,7 @@ package struct ObjectNames {
 
   /// Notes where an object is that another replica created. Nothing for one with a primary key.
   package func note(_ object: ObjectIdentity, at place: ObjectLink) throws(StorageError) {
+    types.note(object, at: place)
     guard case .created(let replica, let key) = object.key, replica != own || key != place.key else { return }
     try sides.setSide(ObjectNames.away(place.table, replica, key), ObjectNames.bytes(UInt64(bitPattern: place.key.rawValue)))
     try sides.setSide(
@@ -65,6 +73,7 @@ package struct ObjectNames {
 
   /// The object is gone. Nothing for one with a primary key.
   package func forget(_ object: ObjectIdentity, at place: ObjectLink) throws(StorageError) {
+    types.forget()
     guard case .created(let replica, let key) = object.key else { return }
     try sides.setSide(ObjectNames.away(place.table, replica, key), nil)
     try sides.setSide(ObjectNames.here(place), nil)

@@ -97,8 +97,8 @@ extension RemoteChanges {
       else { continue }
       let new = ObjectIdentity(old.className, .created(standing.replica, place.key))
       renamed[old] = new
-      try integrator.names.forget(old, at: place)
       let shown = try Merge.objectState(of: old, in: state)
+      try integrator.names.forget(old, at: place)
       var target = state
       try Merge.replace(new, with: shown, in: &target)
       try Merge.replace(old, with: nil, in: &target)

@@ -30,6 +30,7 @@ package struct RemoteChanges {
     standing = try ReplicaStanding.read(sides) ?? .drawn()
     cursor = try SyncCursor.read(sides)
     integrator = Integrator(write, sides, own: standing.replica, state: state)
+    state.settled.names = integrator.names
   }
 
   /// Up to where the log is integrated.
@@ -59,11 +60,23 @@ package struct RemoteChanges {
   /// Objects that came in a page may have entries already that come after it: those are not merged again, as a purge may have forgotten
   /// since what they would lose to.
   private mutating func integrate(_ changeset: Changeset, at seq: Seq) throws(StorageError) {
-    var known: Set<ObjectIdentity> = []
-    for object in changeset.objects where try (state.record(of: object)?.lastSeq ?? .zero) >= seq { known.insert(object) }
-    for (index, operation) in changeset.operations.enumerated() where !known.contains(operation.object) {
+    var isKnown: [ObjectIdentity: Bool] = [:]
+    var last: (object: ObjectIdentity, isKnown: Bool)?
+    for (index, operation) in changeset.operations.enumerated() {
+      let object = operation.object
+      if last?.object != object {
+        if let known = isKnown[object] {
+          last = (object, known)
+        } else {
+          let known = (try state.record(of: object)?.lastSeq ?? .zero) >= seq
+          isKnown[object] = known
+          last = (object, known)
+        }
+      }
+      if last?.isKnown == true { continue }
       try integrator.integrate(operation, at: changeset.stamp(of: index), seq: seq)
     }
+    try integrator.settle()
   }
 
   /// Takes objects in place of entries: those of a difference, or all.

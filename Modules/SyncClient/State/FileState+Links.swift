@@ -12,11 +12,13 @@ extension FileState {
     var pairs = try FileState.pairs(try sides.side(key))
     if pairs.contains(where: { $0.target == target && $0.linker == linker }) { return }
     pairs.append((target, linker))
+    hasLinks = true
     try sides.setSide(key, ObjectIdentity.encode(pairs.flatMap { [$0.target, $0.linker] }))
   }
 
   /// Every object that may hold a link to the target. O(those, and those that once did).
   package func linkers(of target: ObjectIdentity) throws(StorageError) -> [ObjectIdentity] {
+    guard try mayHaveLinks() else { return [] }
     let start = FileState.linkKey(target)
     var values: [[UInt8]] = []
     try sides.sides(from: start, below: start.dropLast() + [start[start.count - 1] + 1]) { _, value in
@@ -26,6 +28,18 @@ extension FileState {
     var linkers: [ObjectIdentity] = []
     for value in values { for pair in try FileState.pairs(value) where pair.target == target { linkers.append(pair.linker) } }
     return linkers
+  }
+
+  /// Asked for every object that comes: most files have many without any link.
+  private func mayHaveLinks() throws(StorageError) -> Bool {
+    if let hasLinks { return hasLinks }
+    var isEmpty = true
+    try sides.sides(from: [FileState.space], below: [FileState.space + 1]) { _, _ in
+      isEmpty = false
+      return .stop
+    }
+    hasLinks = !isEmpty
+    return !isEmpty
   }
 
   /// The length tells names apart of which one begins the other; 0 ends it, so that the key after it is one above.

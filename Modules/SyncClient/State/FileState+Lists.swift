@@ -4,7 +4,6 @@ import SyncModel
 /// The lists of one object, as far as they were asked for.
 struct KeptLists {
   var directory: ListDirectory
-  let place: SideEntries.Place
   var isChanged = false
   /// By path: what the file has, and what it is to have.
   var loaded: [[PathStep.Place]: (kept: [ListPiece], pieces: ListPieces)] = [:]
@@ -13,7 +12,7 @@ struct KeptLists {
 }
 
 extension FileState {
-  private var directories: SideEntries { SideEntries(space: UInt8(ascii: "l"), sides: sides) }
+  private var directories: SideEntries { SideEntries(space: UInt8(ascii: "l"), sides: sides, words: words) }
 
   package func element(_ id: ElementID, near: ListPosition, of list: ListPlace) throws(StorageError) -> ListElement? {
     try pieces(of: list).element(id, near: near)
@@ -35,10 +34,12 @@ extension FileState {
 
   package func removeLists(of object: ObjectIdentity, under path: [PathStep.Place]) throws(StorageError) {
     var kept = try kept(object)
-    let gone = Set(kept.directory.lists.keys).union(kept.loaded.keys).filter { $0.starts(with: path) }
+    if kept.directory.isEmpty, kept.loaded.isEmpty { return }
+    let gone = Set(kept.directory.lists.keys).union(kept.directory.short.keys).union(kept.loaded.keys).filter { $0.starts(with: path) }
     if gone.isEmpty { return }
     for path in gone {
       if let list = kept.directory.lists.removeValue(forKey: path) { kept.dropped.append(list) }
+      kept.directory.short[path] = nil
       kept.loaded[path] = nil
     }
     kept.isChanged = true
@@ -53,12 +54,16 @@ extension FileState {
   private func load(_ list: ListPlace) throws(StorageError) {
     var kept = try kept(list.object)
     if kept.loaded[list.path] != nil { return }
+    if let short = kept.directory.short[list.path] {
+      lists[list.object]?.loaded[list.path] = ([short], ListPieces(kept: [short]))
+      return
+    }
     guard let stored = kept.directory.lists[list.path] else { return }
     var pieces: [ListPiece] = []
     for number in stored.pieces {
       let bytes = try sides.side(FileState.key(stored.number, number)) ?? []
       pieces.append(
-        try reading("list \(list.path.count) deep of \(list.object)") { () throws(CodingError) in try ListPiece(decoding: bytes) })
+        try reading("list \(list.path.count) deep of \(list.object)") { () throws(CodingError) in try ListPiece(decoding: bytes, words) })
     }
     kept.loaded[list.path] = (pieces, ListPieces(kept: pieces))
     lists[list.object] = kept
@@ -66,11 +71,11 @@ extension FileState {
 
   private func kept(_ object: ObjectIdentity) throws(StorageError) -> KeptLists {
     if let kept = lists[object] { return kept }
-    let (place, bytes) = try directories.entry(of: object)
-    let directory = try bytes.map { bytes throws(StorageError) in
-      try reading("lists of \(object)") { () throws(CodingError) in try ListDirectory(decoding: bytes) }
+    let directory = try directories.entry(of: object) { bytes throws(StorageError) -> ListDirectory in
+      guard let bytes else { return ListDirectory() }
+      return try reading("lists of \(object)") { () throws(CodingError) in try ListDirectory(decoding: bytes, words) }
     }
-    let kept = KeptLists(directory: directory ?? ListDirectory(), place: place)
+    let kept = KeptLists(directory: directory)
     lists[object] = kept
     return kept
   }
@@ -96,7 +101,7 @@ extension FileState {
       for list in kept.dropped { for piece in list.pieces { try sides.setSide(FileState.key(list.number, piece), nil) } }
       for (path, list) in kept.loaded { try write(list, path, &kept.directory) }
       for path in kept.loaded.keys { if let pieces = kept.loaded[path]?.pieces { kept.loaded[path] = (pieces.pieces, pieces) } }
-      try directories.set(kept.directory.lists.isEmpty ? nil : kept.directory.encoded(), at: kept.place)
+      try directories.set(kept.directory.isEmpty ? nil : kept.directory.encoded(words), of: object)
       kept.dropped = []
       kept.isChanged = false
       lists[object] = kept
@@ -107,10 +112,18 @@ extension FileState {
   private func write(
     _ list: (kept: [ListPiece], pieces: ListPieces), _ path: [PathStep.Place], _ directory: inout ListDirectory
   ) throws(StorageError) {
-    let (old, new) = (list.kept, list.pieces.pieces)
-    if old == new { return }
+    let new = list.pieces.pieces
+    if list.kept == new { return }
     let known = directory.lists[path]
+    // One that is in pieces stays so until it is empty.
+    if known == nil, new.count <= 1, (new.first?.elements.count ?? 0) <= ListDirectory.shortMax {
+      directory.short[path] = new.first
+      return
+    }
+    directory.short[path] = nil
     let before = if let known { known } else { ListDirectory.List(number: try newListNumber(), pieces: []) }
+    // What was short has no pieces.
+    let old = known == nil ? [] : list.kept
     let shorter = min(old.count, new.count)
     let prefix = (0..<shorter).first { old[$0] != new[$0] } ?? shorter
     let suffix = (0..<shorter - prefix).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? shorter - prefix
@@ -126,7 +139,7 @@ extension FileState {
         number = free.removeFirst()
       }
       numbers.append(number)
-      try sides.setSide(FileState.key(before.number, number), piece.encoded())
+      try sides.setSide(FileState.key(before.number, number), piece.encoded(words))
     }
     for number in free { try sides.setSide(FileState.key(before.number, number), nil) }
     var after = before

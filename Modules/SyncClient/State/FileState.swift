@@ -11,27 +11,52 @@ import SyncModel
 /// | `g`, target, linker | both: the linker has held a link to the target |
 /// | `s`, 1 | the floor of purges |
 /// | `s`, 3 | the last list's number, u64 |
+/// | `s`, 4 | what records name by a number (`RecordWords`) |
 ///
 /// What is read is kept, and what is changed is written by `flush`, once for each object and piece. For one write; confined to its owner.
 package final class FileState: MergeState {
   let sides: any SideWriting
   package private(set) var floor: Stamp
-  var records: [ObjectIdentity: KeptRecord] = [:]
+  let words: RecordWords
+  private var records: [ObjectIdentity: KeptRecord] = [:]
+  /// The one that was asked for last: operations come many of an object.
+  private var last: KeptRecord?
   var lists: [ObjectIdentity: KeptLists] = [:]
+  /// Up to where the log is purged; nil but in a write that does it.
+  private var purged: Seq?
+  /// Objects that have no record.
+  var settled: SettledRows
+  /// Whether any object links, or has linked, to another; nil while nobody has looked.
+  var hasLinks: Bool?
 
-  struct KeptRecord {
+  /// A record in memory.
+  private final class KeptRecord {
+    let object: ObjectIdentity
     var value: ObjectRecord?
-    let place: SideEntries.Place
     var isChanged = false
+    /// What the file's index says that it links to, as far as that is known from the record.
+    var links: Set<ObjectIdentity>
+
+    init(_ object: ObjectIdentity, _ value: ObjectRecord?) {
+      self.object = object
+      self.value = value
+      links = value?.node.contents.linkTargets ?? []
+    }
   }
 
   private static let floorKey: [UInt8] = [UInt8(ascii: "s"), 1]
-  private var recordEntries: SideEntries { SideEntries(space: UInt8(ascii: "m"), sides: sides) }
+  private static let wordsKey: [UInt8] = [UInt8(ascii: "s"), 4]
+  private var recordEntries: SideEntries { SideEntries(space: UInt8(ascii: "m"), sides: sides, words: words) }
 
   /// The state that a write begins with.
   package init(_ sides: any SideWriting) throws(StorageError) {
     self.sides = sides
+    words = try sides.side(FileState.wordsKey).map { bytes throws(StorageError) in
+      try reading("names") { () throws(CodingError) in try RecordWords(decoding: bytes) }
+    } ?? RecordWords()
     floor = .zero
+    let own = words.settled.isEmpty ? nil : try ReplicaStanding.read(sides)?.replica
+    settled = SettledRows(sides: sides, names: ObjectNames(sides, own: own ?? ReplicaID(0)))
     guard let bytes = try sides.side(FileState.floorKey) else { return }
     floor = try reading("floor") { () throws(CodingError) in
       var reader = ByteReader(bytes)
@@ -49,42 +74,87 @@ package final class FileState: MergeState {
     try sides.setSide(FileState.floorKey, writer.bytes)
   }
 
-  package func record(of object: ObjectIdentity) throws(StorageError) -> ObjectRecord? {
-    if let kept = records[object] { return kept.value }
-    let (place, bytes) = try recordEntries.entry(of: object)
-    let record = try bytes.map { bytes throws(StorageError) in
-      try reading("record of \(object)") { () throws(CodingError) in try ObjectRecord(decoding: bytes) }
+  // MARK: records
+
+  private func kept(_ object: ObjectIdentity) throws(StorageError) -> KeptRecord {
+    if let last, last.object == object { return last }
+    if let known = records[object] {
+      last = known
+      return known
     }
-    records[object] = KeptRecord(value: record, place: place)
-    return record
+    let record = try recordEntries.entry(of: object) { bytes throws(StorageError) -> ObjectRecord? in
+      guard let bytes else {
+        guard let properties = words.settled[object.className] else { return nil }
+        return try settled.record(of: object, properties)
+      }
+      return try reading("record of \(object)") { () throws(CodingError) in try ObjectRecord(decoding: bytes, words) }
+    }
+    let kept = KeptRecord(object, record)
+    records[object] = kept
+    last = kept
+    return kept
   }
 
+  /// Tells of an object that was there before the open write and whose row is gone. Of its values nothing is asked any more.
+  func noteGone(_ object: ObjectIdentity) throws(StorageError) {
+    let kept = try kept(object)
+    guard kept.value == nil, !kept.isChanged, words.settled[object.className] != nil else { return }
+    kept.value = settled.goneRecord(of: object)
+  }
+
+  package func record(of object: ObjectIdentity) throws(StorageError) -> ObjectRecord? { try kept(object).value }
+
   package func setRecord(_ record: ObjectRecord?, of object: ObjectIdentity) throws(StorageError) {
-    let old = try self.record(of: object)
-    records[object]?.value = record
-    records[object]?.isChanged = true
+    try returnRecord(record, of: object, isChanged: true)
+  }
+
+  package func lendRecord(of object: ObjectIdentity) throws(StorageError) -> ObjectRecord? {
+    let kept = try kept(object)
+    return kept.value.take()
+  }
+
+  package func returnRecord(_ record: ObjectRecord?, of object: ObjectIdentity, isChanged: Bool) throws(StorageError) {
+    let kept = try kept(object)
+    kept.value = record
+    if !isChanged { return }
+    kept.isChanged = true
     guard let record else { return }
-    var links: Set<ObjectIdentity> = []
-    record.node.contents.forEachLink { links.insert($0.object) }
-    if links.isEmpty { return }
-    old?.node.contents.forEachLink { links.remove($0.object) }
-    for target in links { try note(link: target, from: object) }
+    for target in record.node.contents.linkTargets where kept.links.insert(target).inserted { try note(link: target, from: object) }
   }
 
   /// Writes what was changed. Once, at the end of the write.
   package func flush() throws(StorageError) {
+    let entries = recordEntries
     for (object, kept) in records where kept.isChanged {
-      try recordEntries.set(kept.value?.encoded(), at: kept.place)
-      records[object]?.isChanged = false
+      try entries.set(try isSettled(kept) ? nil : kept.value?.encoded(words), of: object)
+      kept.isChanged = false
     }
     try flushLists()
+    guard words.isChanged else { return }
+    try sides.setSide(FileState.wordsKey, words.encoded())
+    words.settle()
+  }
+
+  /// Whether a record may be left out from now on.
+  private func isSettled(_ kept: KeptRecord) throws(StorageError) -> Bool {
+    guard let purged, settled.isPossible, let record = kept.value, record.settledValues != nil else { return false }
+    let name = kept.object.className
+    let properties = words.settled[name] ?? settled.properties(of: kept.object)
+    guard try settled.covers(record, of: kept.object, properties, upTo: purged) else { return false }
+    return words.settle(class: name, properties)
   }
 
   /// Every object of which something is known: deleted ones too, until a purge forgets them. O(objects).
   package func knownObjects() throws(StorageError) -> [ObjectIdentity] {
-    var all = Set(records.filter { $0.value.value != nil }.keys)
-    try recordEntries.forEach { object, _ in if records[object] == nil { all.insert(object) } }
+    var all = try recordedObjects()
+    for object in try settled.objects(of: Array(words.settled.keys)) where records[object] == nil { all.insert(object) }
     return Array(all)
+  }
+
+  private func recordedObjects() throws(StorageError) -> Set<ObjectIdentity> {
+    var all = Set(records.filter { $0.value.value != nil }.keys)
+    for object in try recordEntries.objects() where records[object] == nil { all.insert(object) }
+    return all
   }
 
   /// A copy of all that is known, in memory. O(all of it).
@@ -98,6 +168,18 @@ package final class FileState: MergeState {
     return memory
   }
 
-  /// All objects: a purge looks at each once. O(objects).
-  package func objectsToPurge(upTo seq: Seq) throws(StorageError) -> [ObjectIdentity] { try knownObjects() }
+  /// All objects that have a record: a purge looks at each once. O(those).
+  package func objectsToPurge(upTo seq: Seq) throws(StorageError) -> [ObjectIdentity] {
+    purged = seq
+    return Array(try recordedObjects())
+  }
+}
+
+extension Contents {
+  /// Whom it links to.
+  var linkTargets: Set<ObjectIdentity> {
+    var targets: Set<ObjectIdentity> = []
+    forEachLink { targets.insert($0.object) }
+    return targets
+  }
 }

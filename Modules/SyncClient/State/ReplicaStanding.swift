@@ -54,10 +54,16 @@ package struct ReplicaStanding: Hashable, Sendable {
 
   private static let key: [UInt8] = [UInt8(ascii: "s"), 2]
 
+  /// How the file keeps what replication knows; written behind the standing, as the number was not there before 2.
+  private static let format: UInt8 = 2
+
   /// nil for a file that was never written with replication.
+  ///
+  /// - Throws: `.unsupportedVersion` where another build kept the books.
   package static func read(_ sides: any SideReading) throws(StorageError) -> ReplicaStanding? {
     guard let bytes = try sides.side(key) else { return nil }
-    return try reading("standing") { () throws(CodingError) in
+    var format: UInt8 = 1
+    let standing = try reading("standing") { () throws(CodingError) in
       var reader = ByteReader(bytes)
       let replica = ReplicaID(try reader.fixed(UInt64.self))
       var standing = ReplicaStanding(replica: replica)
@@ -70,9 +76,18 @@ package struct ReplicaStanding: Hashable, Sendable {
       standing.isAnew = try reader.fixed(UInt8.self) != 0
       standing.captured = Version(try reader.fixed(UInt64.self))
       standing.secret = Array(try reader.content())
-      try reader.end()
+      if reader.left == 0 { return standing }
+      format = try reader.byte()
+      if format == ReplicaStanding.format { try reader.end() }
       return standing
     }
+    if format == ReplicaStanding.format { return standing }
+    throw StorageError(
+      .unsupportedVersion, .engine,
+      "What the file keeps for replication is of format \(format), and this build has \(ReplicaStanding.format).",
+      remedy: format < ReplicaStanding.format
+        ? "Open it without replication to save its objects, and join the server's store with a new file."
+        : "Use a newer version of Vivarium.")
   }
 
   /// Part of the write that made the changes: so no number is given out twice, whenever the process dies.
@@ -88,6 +103,7 @@ package struct ReplicaStanding: Hashable, Sendable {
     writer.put(fixed: UInt8(isAnew ? 1 : 0))
     writer.put(fixed: captured?.rawValue ?? 0)
     writer.put(secret)
+    writer.put(byte: ReplicaStanding.format)
     try sides.setSide(ReplicaStanding.key, writer.bytes)
   }
 }

@@ -5,9 +5,21 @@ import Foundation
 #endif
 import StoreValues
 
-/// The tags are those of `MixedCoding`; numbers are shorter, links name a table, and texts, which seldom repeat, stand where
+/// What writes values: how it names the targets of links is its own.
+protocol CellWriter {
+  var body: ByteWriter { get set }
+  mutating func put(_ target: LinkTarget)
+}
+
+/// What reads them.
+protocol CellReader {
+  var body: ByteReader { get set }
+  mutating func target() throws(CodingError) -> LinkTarget
+}
+
+/// The tags are those of `MixedCoding`; numbers are shorter, links are named by the writer, and texts, which seldom repeat, stand where
 /// they are.
-extension TableWriter {
+extension CellWriter {
   mutating func put(_ value: CellValue) {
     func tag(_ tag: MixedCoding.Tag) { body.put(byte: tag.rawValue) }
     switch value {
@@ -66,7 +78,7 @@ extension TableWriter {
   }
 }
 
-extension TableReader {
+extension CellReader {
   mutating func value(depth: Int = 0) throws(CodingError) -> CellValue {
     let start = body.position
     guard depth <= MixedCoding.depthMax else { throw CodingError(.depth, at: start) }
@@ -120,5 +132,12 @@ extension TableReader {
       guard decimal.high == high, decimal.low == low else { throw CodingError(.value, at: start) }
       return .decimal(decimal)
     }
+  }
+  /// A value of a type that `Value` reads from bytes.
+  mutating func plain(_ count: Int, _ type: ValueType) throws(CodingError) -> Value {
+    let start = body.position
+    let content = try body.raw(count)
+    guard let value = content.withUnsafeBytes({ Value(bytes: $0, type: type) }) else { throw CodingError(.value, at: start) }
+    return value
   }
 }

@@ -6,7 +6,7 @@ import Foundation
 import StoreValues
 
 /// Reads the tables of `TableWriter` and then lends itself to the body.
-struct TableReader {
+struct TableReader: CellReader {
   var body: ByteReader
   private var texts: [Name] = []
   private var replicas: [ReplicaID] = []
@@ -93,13 +93,5 @@ struct TableReader {
     case let code: throw CodingError(.code(code), at: start)
     }
     return LinkTarget(ObjectIdentity(className, key), epoch: try stamp())
-  }
-
-  /// A value of a type that `Value` reads from bytes.
-  mutating func plain(_ count: Int, _ type: ValueType) throws(CodingError) -> Value {
-    let start = body.position
-    let content = try body.raw(count)
-    guard let value = content.withUnsafeBytes({ Value(bytes: $0, type: type) }) else { throw CodingError(.value, at: start) }
-    return value
   }
 }

@@ -7,7 +7,7 @@ import StoreValues
 
 /// Writes a body that names texts, replicas, stamps and objects by their place in tables, which go before it. They are
 /// numbered in the order in which the body names them first, so one value has one form.
-struct TableWriter {
+struct TableWriter: CellWriter {
   var body = ByteWriter()
   private var texts = Table<Name>()
   private var replicas = Table<ReplicaID>()

@@ -24,14 +24,12 @@ public enum Merge {
   ) throws(State.Failure) -> [Effect] {
     guard operation.isWellFormed else { return [] }
     var run = MergeRun(operation: operation, stamp: stamp, seq: seq, floor: state.floor)
-    var record = try state.record(of: operation.object) ?? ObjectRecord()
-    let before = record.node.guarding
-    try run.apply(to: &record, in: &state)
-    let isNoted = record.note(before, operation.action == .delete ? stamp : operation.epoch, seq)
-    if run.isChanged || isNoted {
-      if seq != .pending { record.lastSeq = max(record.lastSeq, seq) }
-      try state.setRecord(record, of: operation.object)
-    }
+    let known = try state.lendRecord(of: operation.object)
+    let isNew = known == nil
+    // The only reference to what it holds: it is changed where it stands.
+    var record = (consume known) ?? ObjectRecord()
+    let isChanged = try run.merge(into: &record, in: &state)
+    try state.returnRecord(isNew && !isChanged ? nil : record, of: operation.object, isChanged: isChanged)
     return run.effects
   }
 

@@ -8,7 +8,17 @@ struct MergeRun {
   /// Whether the record is another now. What lost a comparison leaves it as it was, so nothing is written.
   var isChanged = false
 
-  mutating func apply<State: MergeState>(to record: inout ObjectRecord, in state: inout State) throws(State.Failure) {
+  /// Merges the operation. True: the record is another now.
+  mutating func merge<State: MergeState>(into record: inout ObjectRecord, in state: inout State) throws(State.Failure) -> Bool {
+    let before = record.node.guarding
+    try apply(to: &record, in: &state)
+    let isNoted = record.note(before, operation.action == .delete ? stamp : operation.epoch, seq)
+    guard isChanged || isNoted else { return false }
+    if seq != .pending { record.lastSeq = max(record.lastSeq, seq) }
+    return true
+  }
+
+  private mutating func apply<State: MergeState>(to record: inout ObjectRecord, in state: inout State) throws(State.Failure) {
     if case .delete = operation.action {
       if raise(&record.node.guarding) { try unmake(&record.node, 0, .deleted, in: &state) }
       return

@@ -15,6 +15,14 @@ public protocol MergeState {
   /// nil removes it. Its lists are removed by `removeLists`.
   mutating func setRecord(_ record: ObjectRecord?, of object: ObjectIdentity) throws(Failure)
 
+  /// The same record, to be changed and given back by `returnRecord`: nothing else asks for it meanwhile. A state that keeps records in
+  /// memory lets go of its own, so that no copy is made.
+  mutating func lendRecord(of object: ObjectIdentity) throws(Failure) -> ObjectRecord?
+  /// Gives a record back.
+  ///
+  /// - Parameter isChanged: false for one that is as it was lent, which need not be stored.
+  mutating func returnRecord(_ record: ObjectRecord?, of object: ObjectIdentity, isChanged: Bool) throws(Failure)
+
   /// The element of an id; nil if the list has none, or none any more.
   ///
   /// - Parameter near: where the author of an operation saw it, to find its piece; `.none` if that is not known. It may
@@ -32,4 +40,12 @@ public protocol MergeState {
   func objectsToPurge(upTo seq: Seq) throws(Failure) -> [ObjectIdentity]
   /// Every object that may hold a link to the target, whatever the epoch.
   func linkers(of target: ObjectIdentity) throws(Failure) -> [ObjectIdentity]
+}
+
+extension MergeState {
+  public mutating func lendRecord(of object: ObjectIdentity) throws(Failure) -> ObjectRecord? { try record(of: object) }
+
+  public mutating func returnRecord(_ record: ObjectRecord?, of object: ObjectIdentity, isChanged: Bool) throws(Failure) {
+    if isChanged { try setRecord(record, of: object) }
+  }
 }

@@ -1,0 +1,89 @@
+import ChangeTracker
+import StorageInterface
+import StoreValues
+import SyncModel
+
+/// An object that operations have made and that is not in the file yet: what they set of it comes with its row, in one insert.
+struct PendingRow {
+  let object: ObjectIdentity
+  let type: ShownType
+  let row: RowBuffer
+}
+
+extension Integrator {
+  /// Begins a new object, in which every property is zero or null.
+  mutating func begin(_ object: ObjectIdentity) throws(StorageError) {
+    guard let type = names.type(of: object), try names.place(of: object) == nil else { return }
+    pending = PendingRow(object: object, type: type, row: try emptyRow(type.table, object))
+  }
+
+  /// Sets a value in an object that has no row yet. False: there is more to it, or it is no such object.
+  func setPending(
+    _ name: Name, _ cell: CellValue, in object: ObjectIdentity, _ path: [PathStep.Place]
+  ) throws(StorageError) -> Bool {
+    guard let pending, path.isEmpty, pending.object == object, case .plain = cell else { return false }
+    guard let property = pending.type.property(name) else { return true }
+    pending.row.set(property.slot, try shown(cell, property.column) ?? .null)
+    return true
+  }
+
+  /// Puts an object that was begun into the file, and shows the links to it. To be called once operations have been taken in, before
+  /// anything else reads the file.
+  package mutating func settle() throws(StorageError) {
+    guard let new = pending else { return }
+    pending = nil
+    let place = ObjectLink(new.type.table.id, try write.insert(new.row))
+    try names.note(new.object, at: place)
+    for linker in try watched.linkers(of: new.object) { try reconcile(linker, .links) }
+  }
+
+  /// The object is there, with nothing in it; links to it are shown.
+  mutating func create(_ object: ObjectIdentity) throws(StorageError) {
+    try begin(object)
+    try settle()
+  }
+
+  /// Inserts an embedded row.
+  mutating func insertRow(_ table: TableEntry) throws(StorageError) -> ObjectKey {
+    try settle()
+    return try write.insert(try emptyRow(table, nil))
+  }
+
+  /// A row in which every property is zero or null: what a property is that nobody wrote is the same in every schema.
+  private mutating func emptyRow(_ table: TableEntry, _ object: ObjectIdentity?) throws(StorageError) -> RowBuffer {
+    let row = rows[table.id] ?? RowBuffer(table)
+    rows[table.id] = row
+    row.reset()
+    for (slot, column) in table.columns.enumerated() {
+      guard case .scalar(let type) = column.schema.kind else { continue }
+      row.set(slot, column.schema.mayBeNull ? .null : Value.zero(of: type))
+    }
+    guard let object else { return row }
+    guard let key = table.primaryKey, let slot = table.slot(of: key.id) else {
+      guard object.primaryKey == nil else { throw mismatch(object, table) }
+      return row
+    }
+    guard let value = object.primaryKey, let type = key.schema.valueType, value.fits(type) else { throw mismatch(object, table) }
+    row.set(slot, value)
+    return row
+  }
+
+  private func mismatch(_ object: ObjectIdentity, _ table: TableEntry) -> StorageError {
+    StorageError(
+      .schemaMismatch, .transaction, "'\(table.name)' cannot have the object \(object), which another replica created.",
+      remedy: "Give the type the same primary key in every program that writes the store.")
+  }
+
+  /// Writes a value that fits, by its word or its bytes: a box would be made of what is there to compare the two.
+  func put(_ value: Value, _ id: ColumnID, _ key: ObjectKey, as type: ValueType?) throws(StorageError) {
+    guard let type, type != .mixed else {
+      try write.set(id, key, value)
+      return
+    }
+    if type.isWord {
+      try write.set(id, key, word: value.word)
+    } else {
+      try value.withBytes { bytes throws(StorageError) in _ = try write.set(id, key, bytes: bytes) }
+    }
+  }
+}

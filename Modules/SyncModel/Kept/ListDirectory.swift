@@ -1,0 +1,120 @@
+/// Which lists of an object have elements. A short list is in the directory itself; the pieces of others are entries of their own, so that
+/// a list of 100,000 elements is not written for one that is inserted.
+package struct ListDirectory: Hashable, Sendable {
+  /// Elements of a list that is kept in the directory, at most.
+  package static let shortMax = 8
+
+  /// The pieces of one list.
+  package struct List: Hashable, Sendable {
+    /// Tells it from all other lists of the file, and is given to no other.
+    package let number: UInt64
+    /// The numbers of the pieces, in the order of the list.
+    package var pieces: [UInt32]
+
+    /// A list of its parts.
+    package init(number: UInt64, pieces: [UInt32]) {
+      self.number = number
+      self.pieces = pieces
+    }
+  }
+
+  /// Lists in pieces, by path from the object; each ends with `.list`.
+  package var lists: [[PathStep.Place]: List] = [:]
+  /// Short ones, which are in no piece; none is empty.
+  package var short: [[PathStep.Place]: ListPiece] = [:]
+
+  /// No lists.
+  package init() {}
+
+  /// Whether the object has no elements.
+  package var isEmpty: Bool { lists.isEmpty && short.isEmpty }
+
+  /// The bytes of the directory. O(size).
+  package func encoded(_ words: RecordWords) -> [UInt8] {
+    var writer = KeptWriter(words)
+    writer.body.put(short.count)
+    for (path, piece) in short {
+      writer.put(path)
+      writer.body.put(piece.elements.count)
+      for element in piece.elements { writer.put(element) }
+    }
+    for (path, list) in lists.sorted(by: { $0.value.number < $1.value.number }) {
+      writer.put(path)
+      writer.body.put(list.number)
+      writer.body.put(list.pieces.count)
+      for piece in list.pieces { writer.body.put(UInt64(piece)) }
+    }
+    return writer.body.bytes
+  }
+
+  /// Safe for any bytes whatever; memory and time are linear in their number.
+  package init(decoding bytes: [UInt8], _ words: RecordWords) throws(CodingError) {
+    var reader = KeptReader(bytes, words)
+    for _ in 0..<(try reader.body.count(of: 3)) {
+      let path = try reader.path()
+      short[path] = ListPiece(try reader.elements())
+    }
+    while reader.body.left > 0 {
+      let path = try reader.path()
+      let number = try reader.body.number()
+      var pieces: [UInt32] = []
+      for _ in 0..<(try reader.body.count(of: 1)) { pieces.append(try ListDirectory.piece(&reader)) }
+      lists[path] = List(number: number, pieces: pieces)
+    }
+  }
+
+  private static func piece(_ reader: inout KeptReader) throws(CodingError) -> UInt32 {
+    let start = reader.body.position
+    guard let number = UInt32(exactly: try reader.body.number()) else { throw CodingError(.value, at: start) }
+    return number
+  }
+}
+
+extension KeptWriter {
+  /// The way to a list.
+  fileprivate mutating func put(_ path: [PathStep.Place]) {
+    body.put(path.count)
+    for place in path {
+      switch place {
+      case .embedded(let name): put(name, bits: 0, of: 3)
+      case .list(let name): put(name, bits: 1, of: 3)
+      case .set(let name): put(name, bits: 2, of: 3)
+      case .map(let name): put(name, bits: 3, of: 3)
+      case .element(let id):
+        body.put(byte: 4)
+        put(id)
+      case .entry(let key):
+        body.put(byte: 5)
+        body.put(key.text.utf8)
+      }
+    }
+  }
+}
+
+extension KeptReader {
+  fileprivate mutating func path() throws(CodingError) -> [PathStep.Place] {
+    let start = body.position
+    var path: [PathStep.Place] = []
+    for _ in 0..<(try body.count(of: 1)) {
+      let place = try place()
+      guard path.count < Operation.depthMax, place.follows(path.last) else { throw CodingError(.path, at: start) }
+      path.append(place)
+    }
+    guard case .list = path.last else { throw CodingError(.path, at: start) }
+    return path
+  }
+
+  private mutating func place() throws(CodingError) -> PathStep.Place {
+    let start = body.position
+    let code = try body.number()
+    switch code & 7 {
+    case 0: return .embedded(try name(code >> 3, at: start))
+    case 1: return .list(try name(code >> 3, at: start))
+    case 2: return .set(try name(code >> 3, at: start))
+    case 3: return .map(try name(code >> 3, at: start))
+    case 4 where code == 4: return .element(try elementID())
+    case 5 where code == 5: return .entry(try text())
+    default: throw CodingError(.code(UInt8(truncatingIfNeeded: code)), at: start)
+    }
+  }
+}
