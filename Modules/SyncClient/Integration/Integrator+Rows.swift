@@ -87,3 +87,11 @@ extension Integrator {
     }
   }
 }
+
+extension SyncModel.Operation {
+  /// Whether it sets a value that is no link in an object itself.
+  func isPlainSet(of other: ObjectIdentity) -> Bool {
+    guard path.isEmpty, case .set(_, .plain, _) = action else { return false }
+    return object == other
+  }
+}

@@ -45,6 +45,8 @@ package struct Integrator<State: MergeState> where State.Failure == StorageError
 
   /// Takes in one operation. `settle` is to follow the last one.
   package mutating func integrate(_ operation: SyncModel.Operation, at stamp: Stamp, seq: Seq) throws(StorageError) {
+    // Nothing is merged while an object that links may lead to is not in the file, but what goes with its row.
+    if let pending, !operation.isPlainSet(of: pending.object) { try settle() }
     if !watched.replaced.isEmpty { watched.replaced.removeAll(keepingCapacity: true) }
     for effect in try Merge.apply(operation, at: stamp, seq: seq, to: &watched) { try show(effect) }
   }
