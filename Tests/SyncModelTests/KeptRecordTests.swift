@@ -21,19 +21,19 @@ import VivariumTestSupport
 
   @Test func `the directory of an object's lists comes back, with short ones in it`() throws {
     let state = CodingTests.state()
-    var directory = ListDirectory()
+    var directory = KeptDirectory()
     for (number, list) in state.lists.enumerated() {
       if number == 0 {
         directory.short[list.path] = ListPiece(list.elements)
       } else {
-        directory.lists[list.path] = ListDirectory.List(number: UInt64(number) << 40, pieces: [3, 1, .max])
+        directory.lists[list.path] = KeptDirectory.List(number: UInt64(number) << 40, pieces: [3, 1, .max])
       }
     }
     #expect(directory.lists.count >= 1)
     let words = RecordWords()
     let bytes = directory.encoded(words)
-    #expect(try ListDirectory(decoding: bytes, words) == directory)
-    for count in bytes.indices { _ = try? ListDirectory(decoding: Array(bytes.prefix(count)), words) }
+    #expect(try KeptDirectory(decoding: bytes, words) == directory)
+    for count in bytes.indices { _ = try? KeptDirectory(decoding: Array(bytes.prefix(count)), words) }
   }
 
   @Test func `stamps of every time and replica come back`() throws {

@@ -3,12 +3,12 @@ import SyncModel
 
 /// The lists of one object, as far as they were asked for.
 struct KeptLists {
-  var directory: ListDirectory
+  var directory: KeptDirectory
   var isChanged = false
   /// By path: what the file has, and what it is to have.
   var loaded: [[PathStep.Place]: (kept: [ListPiece], pieces: ListPieces)] = [:]
   /// Pieces of lists that are gone.
-  var dropped: [ListDirectory.List] = []
+  var dropped: [KeptDirectory.List] = []
 }
 
 extension FileState {
@@ -71,9 +71,9 @@ extension FileState {
 
   private func kept(_ object: ObjectIdentity) throws(StorageError) -> KeptLists {
     if let kept = lists[object] { return kept }
-    let directory = try directories.entry(of: object) { bytes throws(StorageError) -> ListDirectory in
-      guard let bytes else { return ListDirectory() }
-      return try reading("lists of \(object)") { () throws(CodingError) in try ListDirectory(decoding: bytes, words) }
+    let directory = try directories.entry(of: object) { bytes throws(StorageError) -> KeptDirectory in
+      guard let bytes else { return KeptDirectory() }
+      return try reading("lists of \(object)") { () throws(CodingError) in try KeptDirectory(decoding: bytes, words) }
     }
     let kept = KeptLists(directory: directory)
     lists[object] = kept
@@ -110,18 +110,18 @@ extension FileState {
 
   /// Writes the pieces that differ: those at the beginning and the end that are as they were keep their numbers.
   private func write(
-    _ list: (kept: [ListPiece], pieces: ListPieces), _ path: [PathStep.Place], _ directory: inout ListDirectory
+    _ list: (kept: [ListPiece], pieces: ListPieces), _ path: [PathStep.Place], _ directory: inout KeptDirectory
   ) throws(StorageError) {
     let new = list.pieces.pieces
     if list.kept == new { return }
     let known = directory.lists[path]
     // One that is in pieces stays so until it is empty.
-    if known == nil, new.count <= 1, (new.first?.elements.count ?? 0) <= ListDirectory.shortMax {
+    if known == nil, new.count <= 1, (new.first?.elements.count ?? 0) <= KeptDirectory.shortMax {
       directory.short[path] = new.first
       return
     }
     directory.short[path] = nil
-    let before = if let known { known } else { ListDirectory.List(number: try newListNumber(), pieces: []) }
+    let before = if let known { known } else { KeptDirectory.List(number: try newListNumber(), pieces: []) }
     // What was short has no pieces.
     let old = known == nil ? [] : list.kept
     let shorter = min(old.count, new.count)

@@ -6,7 +6,7 @@ import SyncModel
 /// | key | value |
 /// |---|---|
 /// | `m`, object | its record, with values |
-/// | `l`, object | which lists it has, and in which pieces (`ListDirectory`) |
+/// | `l`, object | which lists it has, and in which pieces (`KeptDirectory`) |
 /// | `k`, list u64, piece u32 | a run of elements (`ListPiece`) |
 /// | `g`, target, linker | both: the linker has held a link to the target |
 /// | `s`, 1 | the floor of purges |

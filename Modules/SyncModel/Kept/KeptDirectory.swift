@@ -1,6 +1,6 @@
 /// Which lists of an object have elements. A short list is in the directory itself; the pieces of others are entries of their own, so that
 /// a list of 100,000 elements is not written for one that is inserted.
-package struct ListDirectory: Hashable, Sendable {
+package struct KeptDirectory: Hashable, Sendable {
   /// Elements of a list that is kept in the directory, at most.
   package static let shortMax = 8
 
@@ -58,7 +58,7 @@ package struct ListDirectory: Hashable, Sendable {
       let path = try reader.path()
       let number = try reader.body.number()
       var pieces: [UInt32] = []
-      for _ in 0..<(try reader.body.count(of: 1)) { pieces.append(try ListDirectory.piece(&reader)) }
+      for _ in 0..<(try reader.body.count(of: 1)) { pieces.append(try KeptDirectory.piece(&reader)) }
       lists[path] = List(number: number, pieces: pieces)
     }
   }
