@@ -47,9 +47,12 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 /// The client of PostgreSQL, which a server alone needs: without the trait nobody looks for it, and with it only who builds a server.
 let postgres: Target.Dependency = .target(name: "CVivariumPostgres", condition: .when(traits: ["Sync"]))
 /// What speaks to networks, for who asks for the trait: an app without it resolves none of it.
-func network(_ products: String...) -> [Target.Dependency] {
-  products.map { .product(name: $0, package: "swift-nio", condition: .when(traits: ["Sync"])) }
+func network(_ products: String..., package: String = "swift-nio") -> [Target.Dependency] {
+  products.map { .product(name: $0, package: package, condition: .when(traits: ["Sync"])) }
 }
+let transportSecurity = network("NIOSSL", package: "swift-nio-ssl")
+let cryptography = network("Crypto", "CryptoExtras", package: "swift-crypto")
+let webTokens = network("JWTKit", package: "jwt-kit")
 let syntax: [Target.Dependency] = [
   .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
   .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
@@ -82,14 +85,17 @@ let targets: [Target] = [
     "StorageSQLite",
     ["CVivariumSQLite", "CVivariumSystem", "QueryModel", "StorageCoordination", "StorageInterface", "StoreValues"]),
   Room.module("Notifications", ["ChangeTracker", "StorageInterface", "StoreValues", logging]),
-  Room.module("SyncServer", ["SyncModel", "SyncProtocol"]),
-  Room.module("SyncWebSocket", ["SyncProtocol"] + network("NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket")),
+  Room.module("SyncServer", ["SyncModel", "SyncProtocol", logging]),
+  Room.module(
+    "SyncWebSocket",
+    ["SyncProtocol"] + network("NIOCore", "NIOHTTP1", "NIOPosix", "NIOTLS", "NIOWebSocket") + transportSecurity + cryptography),
   Room.module("StoreInspection", ["ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues"]),
   // Rank 6: the face, and what a server stands on.
   Room.module(
     "SyncStoreEmbedded",
     ["StorageCoordination", "StorageInterface", "StorageLMDB", "SyncModel", "SyncProtocol", "SyncServer"]),
   Room.module("SyncStorePostgres", ["StoreValues", "SyncModel", "SyncProtocol", "SyncServer", postgres]),
+  Room.module("SyncTokens", ["SyncModel", "SyncProtocol", "SyncServer"] + cryptography + webTokens),
   Room.macros("VivariumMacros", syntax),
   Room.module(
     "Vivarium",
@@ -124,7 +130,9 @@ let targets: [Target] = [
     "vivarium-tasks", ["ResultsControl", "StorageLMDB", "Vivarium", argumentParser], path: "Tools/vivarium-tasks"),
   Room.program(
     "vivarium-server",
-    ["SyncModel", "SyncServer", "SyncStoreEmbedded", "SyncWebSocket", argumentParser], path: "Tools/vivarium-server"),
+    [
+      "SyncModel", "SyncProtocol", "SyncServer", "SyncStoreEmbedded", "SyncTokens", "SyncWebSocket", argumentParser, logging,
+    ], path: "Tools/vivarium-server"),
   Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
   Room.library(
     "ConformanceCases",
@@ -204,7 +212,11 @@ let targets: [Target] = [
       "StoreValues", "SyncModel", "SyncProtocol", "SyncServer", "SyncServerConformance", "SyncStorePostgres", "VivariumTestSupport",
       "postgres-child",
     ]),
-  Room.tests("SyncWebSocketTests", ["SyncProtocol", "SyncWebSocket"] + network("NIOCore", "NIOPosix")),
+  Room.tests(
+    "SyncWebSocketTests", ["SyncProtocol", "SyncWebSocket", "VivariumTestSupport"] + network("NIOCore", "NIOPosix")),
+  Room.tests(
+    "SyncTokensTests",
+    ["SyncModel", "SyncProtocol", "SyncServer", "SyncTokens", "VivariumTestSupport"] + network("Crypto", package: "swift-crypto")),
   Room.tests(
     "SyncServerProgramTests",
     [
@@ -319,7 +331,7 @@ let chosen = [
   "Vivarium", "StorageMemory", "StorageLMDB", "StorageSQLite", "QueryEngine", "ChangeTracker", "Notifications",
   "StoreInspection", "StoreOperations", "ResultsControl", "StoreReactive", "StoreMessages", "SyncModel", "SyncProtocol",
   "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncClient",
-  "SyncWebSocket",
+  "SyncWebSocket", "SyncTokens",
 ]
 /// What the author of an engine takes: the interface, what stands on it, and the suite that an engine has to pass.
 let storageKit: Product = .library(
@@ -335,6 +347,9 @@ let package = Package(
   traits: [.trait(name: "Sync", description: "Replication over the network: WebSocket, and the server.")],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

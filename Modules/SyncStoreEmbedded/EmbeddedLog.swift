@@ -34,6 +34,13 @@ actor EmbeddedLog {
     } catch { throw ServerStoreError(error) }
   }
 
+  /// Removes the file. The log is of no use afterwards.
+  func remove() throws(ServerStoreError) {
+    engine.close()
+    log = nil
+    do throws(StorageError) { try LMDBBackend(path: path).remove() } catch { throw ServerStoreError(error) }
+  }
+
   /// The last entry.
   var head: Seq {
     get throws(ServerStoreError) { try loaded().head }

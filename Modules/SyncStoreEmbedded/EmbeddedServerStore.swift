@@ -83,6 +83,13 @@ public actor EmbeddedServerStore: SyncServerStore {
     for log in open.values { try await log.change { _ in } }
   }
 
+  /// Removes a store, for good: its file goes. Throws `.unknownStore`.
+  public func removeStore(_ path: StorePath) async throws(ServerStoreError) {
+    let log = try log(path)
+    open[path] = nil
+    try await log.remove()
+  }
+
   // MARK: names of files
 
   static let suffix = ".store"

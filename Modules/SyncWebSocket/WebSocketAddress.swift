@@ -1,7 +1,9 @@
 import SyncProtocol
 
-/// Where a server is: `ws://127.0.0.1:9480`, `ws://[::1]:9480/sync`.
+/// Where a server is: `wss://sync.example.org`, `ws://127.0.0.1:9480`, `ws://[::1]:9480/sync`.
 public struct WebSocketAddress: Hashable, Sendable, CustomStringConvertible {
+  /// Whether TLS is spoken there: "wss".
+  public let isSecure: Bool
   /// A name or a number, of IPv6 without brackets.
   public let host: String
   /// From 1 on.
@@ -14,8 +16,9 @@ public struct WebSocketAddress: Hashable, Sendable, CustomStringConvertible {
   /// - Parameter allowsPlainText: takes any host, where something else keeps what is sent from other eyes: a tunnel, a private network.
   public init(_ text: String, allowsPlainText: Bool = false) throws(TransportError) {
     func bad(_ why: String) -> TransportError { TransportError(.badAddress, "'\(text)' is no address of a server: \(why).") }
-    guard text.hasPrefix("ws://") else { throw bad("it begins with 'ws://'") }
-    let rest = text.dropFirst(5)
+    isSecure = text.hasPrefix("wss://")
+    guard isSecure || text.hasPrefix("ws://") else { throw bad("it begins with 'wss://', or 'ws://' on this machine") }
+    let rest = text.dropFirst(isSecure ? 6 : 5)
     let end = rest.firstIndex(of: "/") ?? rest.endIndex
     let place = rest[..<end]
     path = end == rest.endIndex ? "/" : String(rest[end...])
@@ -26,7 +29,7 @@ public struct WebSocketAddress: Hashable, Sendable, CustomStringConvertible {
       guard let number = UInt16(place[place.index(after: colon)...]), number > 0 else { throw bad("its port is a number up to 65535") }
       port = Int(number)
     } else {
-      port = 80
+      port = isSecure ? 443 : 80
     }
     let isBracketed = name.first == "[" && name.last == "]"
     let bare = isBracketed ? name.dropFirst().dropLast() : name
@@ -34,8 +37,8 @@ public struct WebSocketAddress: Hashable, Sendable, CustomStringConvertible {
       throw bad("it has no host")
     }
     host = String(bare)
-    guard allowsPlainText || WebSocketAddress.isLoopback(host) else {
-      throw bad("what is sent there in plain text others can read; say 'allowsPlainText' where nobody can")
+    guard isSecure || allowsPlainText || WebSocketAddress.isLoopback(host) else {
+      throw bad("what is sent there in plain text others can read; use 'wss://', or say 'allowsPlainText' where nobody can")
     }
   }
 
@@ -53,7 +56,10 @@ public struct WebSocketAddress: Hashable, Sendable, CustomStringConvertible {
     host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
   }
 
-  public var description: String { "ws://\(host.contains(":") ? "[\(host)]" : host):\(port)\(path)" }
+  public var description: String { "\(isSecure ? "wss" : "ws")://\(authority)\(path)" }
+
+  /// Host and port, as a request names them.
+  var authority: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }
 
 /// What both sides name when they agree on WebSocket.

@@ -8,48 +8,61 @@ import SyncProtocol
 /// Reaches a server over WebSocket.
 ///
 /// ```swift
-/// let connector = try WebSocketConnector("ws://127.0.0.1:9480")
+/// let connector = try WebSocketConnector("wss://sync.example.org")
 /// ```
 public struct WebSocketConnector: SyncConnector {
   /// Where the server is.
   public let address: WebSocketAddress
-  private let seconds: Int64
+  let security: ClientSecurity?
+  let limit: TimeAmount
 
   /// - Parameters:
   ///   - address: see `WebSocketAddress`.
+  ///   - trust: by what the server is known, where it speaks TLS.
   ///   - seconds: for the connection to be there.
-  public init(_ address: String, allowsPlainText: Bool = false, seconds: Int64 = 10) throws(TransportError) {
+  public init(
+    _ address: String, trust: ServerTrust = .system, allowsPlainText: Bool = false, seconds: Int64 = 10
+  ) throws(TransportError) {
     self.address = try WebSocketAddress(address, allowsPlainText: allowsPlainText)
-    self.seconds = max(1, seconds)
+    security = self.address.isSecure ? try ClientSecurity(trust, host: self.address.host) : nil
+    limit = .seconds(max(1, seconds))
   }
 
   public func connect() async throws(TransportError) -> any SyncTransport {
-    let upgraded: WebSocketBridge.Channel?
-    do { upgraded = try await upgrade() } catch let error as TransportError { throw error } catch {
-      throw TransportError(.unreachable, "There is no way to \(address): \(error).")
+    let upgrade = try await open { channel in try WebSocketConnector.upgrade(channel, address) }
+    // Who closes, or says what is no answer, is none of ours.
+    guard let channel = try? await upgrade.get() else {
+      throw TransportError(.foreignProtocol, "Who answers at \(address) is no server of Vivarium.")
     }
-    guard let upgraded else { throw TransportError(.foreignProtocol, "Who answers at \(address) is no server of Vivarium.") }
     let (here, there) = MemoryTransport.pair()
-    Task { await WebSocketBridge(end: there, masks: true).carry(upgraded) }
+    Task { await WebSocketBridge(end: there, masks: true).carry(channel) }
     return here
   }
 
-  /// nil where who answers does not want to speak our protocol.
-  private func upgrade() async throws -> WebSocketBridge.Channel? {
-    let (address, limit) = (address, TimeAmount.seconds(seconds))
-    let result: EventLoopFuture<WebSocketBridge.Channel?> = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .connectTimeout(limit)
-      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .connect(host: address.host, port: address.port) { channel in
-        channel.eventLoop.makeCompletedFuture {
-          let timer = channel.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
-          let result = try WebSocketConnector.upgrade(channel, address)
-          result.whenComplete { _ in timer.cancel() }
-          return result
+  /// Opens a connection, on which TLS is spoken where the address says so, and gives what `configure` makes of it in time.
+  func open<R: Sendable>(
+    _ configure: @escaping @Sendable (any Channel) throws -> EventLoopFuture<R>
+  ) async throws(TransportError) -> EventLoopFuture<R> {
+    let (security, limit) = (security, limit)
+    let opened: (handshake: EventLoopFuture<Void>, result: EventLoopFuture<R>)
+    do {
+      opened = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .connectTimeout(limit)
+        .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        .connect(host: address.host, port: address.port) { channel in
+          channel.eventLoop.makeCompletedFuture {
+            let timer = channel.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
+            let handshake = try security?.add(to: channel) ?? channel.eventLoop.makeSucceededVoidFuture()
+            let result = try configure(channel)
+            result.whenComplete { _ in timer.cancel() }
+            return (handshake, result)
+          }
         }
-      }
-    // Who closes, or says what is no answer, is none of ours.
-    do { return try await result.get() } catch { return nil }
+    } catch { throw TransportError(.unreachable, "There is no way to \(address): \(error).") }
+    do { try await opened.handshake.get() } catch {
+      throw security?.meaning(of: error, address) ?? TransportError(.unreachable, "There is no way to \(address).")
+    }
+    return opened.result
   }
 
   private static func upgrade(
@@ -67,7 +80,7 @@ public struct WebSocketConnector: SyncConnector {
         }
       })
     var headers = HTTPHeaders()
-    headers.add(name: "Host", value: "\(address.host.contains(":") ? "[\(address.host)]" : address.host):\(address.port)")
+    headers.add(name: "Host", value: address.authority)
     headers.add(name: "Sec-WebSocket-Protocol", value: WebSocketNames.subprotocol)
     headers.add(name: "Content-Length", value: "0")
     let request = HTTPRequestHead(version: .http1_1, method: .GET, uri: address.path, headers: headers)

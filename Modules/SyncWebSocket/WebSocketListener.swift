@@ -2,9 +2,9 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 import NIOWebSocket
 import SyncProtocol
-import Synchronization
 
 /// Takes connections over WebSocket.
 ///
@@ -26,9 +26,27 @@ public final class WebSocketListener: Sendable {
     public init() {}
   }
 
+  /// How a listener is set up beyond its address.
+  public struct Options: Sendable {
+    /// Speaks TLS with it; nil speaks none.
+    public var certificate: ServerCertificate?
+    /// Whether plain text may come from other machines: a proxy before it speaks TLS, or the network is private.
+    public var allowsPlainText = false
+    /// Whether all that comes has passed a proxy, whose header "X-Forwarded-For" says where it is from.
+    public var isBehindProxy = false
+    /// How much is taken.
+    public var limits = Limits()
+    /// Answers requests that are for no WebSocket.
+    public var answer: @Sendable (WebRequest) async -> WebAnswer = WebSocketListener.plainAnswer
+    /// Is told, in a sentence, what was refused at the port.
+    public var notice: @Sendable (String) -> Void = { _ in }
+
+    /// The usual.
+    public init() {}
+  }
+
   private typealias Upgrade = EventLoopFuture<WebSocketBridge.Channel?>
   private let server: NIOAsyncChannel<Upgrade, Never>
-  private let counts: ConnectionCounts
   /// Where it listens: what was asked for, or what the system chose for 0.
   public let port: Int
 
@@ -38,23 +56,38 @@ public final class WebSocketListener: Sendable {
   /// - Parameters:
   ///   - host: one of this machine's addresses.
   ///   - port: 0 has the system choose.
-  ///   - allowsPlainText: where a proxy before it speaks TLS, or the network is private.
-  public init(host: String, port: Int, allowsPlainText: Bool = false, limits: Limits = Limits()) async throws(TransportError) {
-    guard allowsPlainText || WebSocketAddress.isLoopback(host) else {
-      throw TransportError(.badAddress, "Others can read what comes to '\(host)' in plain text: put a proxy with TLS before it.")
+  public init(host: String, port: Int, options: Options) async throws(TransportError) {
+    guard options.certificate != nil || options.allowsPlainText || options.isBehindProxy || WebSocketAddress.isLoopback(host) else {
+      throw TransportError(
+        .badAddress,
+        "Others can read what comes to '\(host)' in plain text: give the server a certificate, or put a proxy with TLS before it.")
     }
-    let counts = ConnectionCounts(limits)
-    self.counts = counts
+    let counts = ConnectionCounts(options.limits)
     do {
       server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .serverChannelOption(.backlog, value: 1024)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
         .bind(host: host, port: port) { channel in
-          channel.eventLoop.makeCompletedFuture { try WebSocketListener.upgrade(channel, counts) }
+          channel.eventLoop.makeCompletedFuture { try WebSocketListener.upgrade(channel, counts, options) }
         }
     } catch { throw TransportError(.badAddress, "Nobody can listen at '\(host)', port \(port): \(error).") }
     self.port = server.channel.localAddress?.port ?? port
+  }
+
+  /// Listens without TLS.
+  public convenience init(
+    host: String, port: Int, allowsPlainText: Bool = false, limits: Limits = Limits()
+  ) async throws(TransportError) {
+    var options = Options()
+    (options.allowsPlainText, options.limits) = (allowsPlainText, limits)
+    try await self.init(host: host, port: port, options: options)
+  }
+
+  /// What a server without routes says: whether it is there.
+  public static let plainAnswer: @Sendable (WebRequest) async -> WebAnswer = { request in
+    if request.method == "GET", request.path == "/health" { return WebAnswer("ok\n") }
+    return WebAnswer(status: 426, "This is a server of Vivarium; it speaks WebSocket with '\(WebSocketNames.subprotocol)'.\n")
   }
 
   /// Serves who comes, each beside the others, until the task is cancelled or the listener closed.
@@ -87,14 +120,18 @@ public final class WebSocketListener: Sendable {
     }
   }
 
-  private static func upgrade(_ channel: any Channel, _ counts: ConnectionCounts) throws -> Upgrade {
-    let address = channel.remoteAddress?.ipAddress ?? ""
+  private static func upgrade(_ channel: any Channel, _ counts: ConnectionCounts, _ options: Options) throws -> Upgrade {
+    let address = options.isBehindProxy ? nil : channel.remoteAddress?.ipAddress ?? ""
     guard counts.begin(address) else {
+      options.notice("There are too many connections\(address.map { " from \($0)" } ?? "").")
       channel.close(promise: nil)
       throw TransportError(.closed, "There are too many connections.")
     }
     channel.closeFuture.whenComplete { _ in counts.end(address) }
     let timer = channel.eventLoop.scheduleTask(in: .seconds(counts.limits.seconds)) { channel.close(promise: nil) }
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(ForeignProtocolHandler(isSecure: options.certificate != nil, notice: options.notice))
+    if let certificate = options.certificate { try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context)) }
     let upgrader = NIOTypedWebSocketServerUpgrader<WebSocketBridge.Channel?>(
       maxFrameSize: WebSocketNames.frameBytes,
       shouldUpgrade: { channel, head in
@@ -107,62 +144,18 @@ public final class WebSocketListener: Sendable {
       upgraders: [upgrader],
       notUpgradingCompletionHandler: { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(PlainRequestHandler())
+          try channel.pipeline.syncOperations.addHandler(
+            WebRequestHandler(isBehindProxy: options.isBehindProxy, seconds: options.limits.seconds, options.answer))
           return nil
         }
       })
-    let result = try channel.pipeline.syncOperations.configureUpgradableHTTPServerPipeline(
-      configuration: .init(upgradeConfiguration: configuration))
+    let result = try pipeline.configureUpgradableHTTPServerPipeline(configuration: .init(upgradeConfiguration: configuration))
+    try pipeline.addHandler(ClosingOnError())
     result.whenComplete { outcome in
       timer.cancel()
       if case .failure = outcome { channel.close(promise: nil) }
     }
     return result
-  }
-}
-
-/// Answers who does not want a WebSocket: whether the server is there.
-private final class PlainRequestHandler: ChannelInboundHandler {
-  typealias InboundIn = HTTPServerRequestPart
-  typealias OutboundOut = HTTPServerResponsePart
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard case .head(let head) = unwrapInboundIn(data) else { return }
-    let isHealth = head.method == .GET && head.uri == "/health"
-    let text = isHealth ? "ok\n" : "This is a server of Vivarium; it speaks WebSocket with '\(WebSocketNames.subprotocol)'.\n"
-    let headers: HTTPHeaders = ["Content-Type": "text/plain", "Content-Length": "\(text.utf8.count)", "Connection": "close"]
-    let answer = HTTPResponseHead(version: .http1_1, status: isHealth ? .ok : .upgradeRequired, headers: headers)
-    context.write(wrapOutboundOut(.head(answer)), promise: nil)
-    context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
-    let closed = context.eventLoop.makePromise(of: Void.self)
-    let channel = context.channel
-    closed.futureResult.whenComplete { _ in channel.close(promise: nil) }
-    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: closed)
-  }
-}
-
-/// How many connections there are.
-final class ConnectionCounts: Sendable {
-  let limits: WebSocketListener.Limits
-  private let counts = Mutex<(all: Int, ofAddress: [String: Int])>((0, [:]))
-
-  init(_ limits: WebSocketListener.Limits) { self.limits = limits }
-
-  func begin(_ address: String) -> Bool {
-    counts.withLock { counts in
-      guard counts.all < limits.connections, counts.ofAddress[address, default: 0] < limits.connectionsOfAddress else { return false }
-      counts.all += 1
-      counts.ofAddress[address, default: 0] += 1
-      return true
-    }
-  }
-
-  func end(_ address: String) {
-    counts.withLock { counts in
-      counts.all -= 1
-      counts.ofAddress[address, default: 1] -= 1
-      if counts.ofAddress[address] == 0 { counts.ofAddress[address] = nil }
-    }
   }
 }
 #endif

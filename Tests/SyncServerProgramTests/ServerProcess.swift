@@ -7,10 +7,15 @@ final class ServerProcess {
   /// Where it listens.
   let port: Int
 
-  init(folder: String, port: Int = 0) throws {
+  /// - Parameter log: a file that gets what it logs.
+  init(folder: String, port: Int = 0, log: String? = nil, _ arguments: String...) throws {
     process.executableURL = try ServerProcess.url()
-    process.arguments = ["serve", "--folder", folder, "--port", "\(port)"]
+    process.arguments = ["serve", "--folder", folder, "--port", "\(port)"] + arguments
     process.standardOutput = output
+    if let log {
+      _ = FileManager.default.createFile(atPath: log, contents: nil)
+      process.standardError = FileHandle(forWritingAtPath: log)
+    }
     try process.run()
     let id = process.processIdentifier
     DispatchQueue.global().asyncAfter(deadline: .now() + 900) { [weak process] in
@@ -26,18 +31,29 @@ final class ServerProcess {
     self.port = Int(line.split(separator: "\n")[0].split(separator: ":").last ?? "") ?? 0
   }
 
-  /// One command of the program that ends by itself: what it prints, and its status.
-  static func run(_ arguments: String...) throws -> (output: String, status: Int32) {
-    let (process, output) = (Process(), Pipe())
+  /// One command of the program that ends by itself: what it prints, what it says is wrong, and its status; `input` is what is typed.
+  static func run(_ arguments: String...) throws -> (output: String, problem: String, status: Int32) {
+    try run(arguments: arguments, input: "")
+  }
+
+  static func run(arguments: [String], input: String) throws -> (output: String, problem: String, status: Int32) {
+    let (process, output, problems, typed) = (Process(), Pipe(), Pipe(), Pipe())
     process.executableURL = try url()
     process.arguments = arguments
     process.standardOutput = output
-    process.standardError = Pipe()
+    process.standardError = problems
+    process.standardInput = typed
     try process.run()
+    try typed.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+    try typed.fileHandleForWriting.close()
     let data = output.fileHandleForReading.readDataToEndOfFile()
+    let problem = problems.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
-    return (String(decoding: data, as: UTF8.self), process.terminationStatus)
+    return (String(decoding: data, as: UTF8.self), String(decoding: problem, as: UTF8.self), process.terminationStatus)
   }
+
+  /// Tells it that its certificate is another one.
+  func hangUp() { kill(process.processIdentifier, SIGHUP) }
 
   private static func url() throws -> URL {
     let bundles = Bundle.allBundles.map(\.bundleURL).filter { $0.pathExtension == "xctest" }

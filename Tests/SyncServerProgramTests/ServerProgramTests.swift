@@ -8,37 +8,6 @@ import Testing
 import Vivarium
 import VivariumTestSupport
 
-@Model final class Page {
-  @PrimaryKey var id = ""
-  var text = ""
-}
-
-/// A file that is replicated by a server's program.
-@MainActor private struct Device {
-  let store: Store
-  let replicator: Replicator
-
-  init(_ directory: TemporaryDirectory, _ name: String, port: Int, token: String) throws {
-    var configuration = Store.Configuration.lmdb(directory.url.appending(path: name), models: Page.self)
-    configuration.replicate()
-    store = try Store(configuration)
-    var options = Replicator.Options()
-    options.firstDelay = .milliseconds(20)
-    options.longestDelay = .milliseconds(100)
-    replicator = store.replicator(
-      path: "/~/pages", connector: try WebSocketConnector("ws://127.0.0.1:\(port)"), credentials: FixedToken(token), options: options)
-  }
-
-  func write(_ id: String, _ text: String) throws {
-    try store.write { _ = try store.create(Page.self, value: ["id": id, "text": text], update: .modified) }
-  }
-
-  var texts: [String: String] {
-    store.refresh()
-    return Dictionary(uniqueKeysWithValues: store.objects(Page.self).map { ($0.id, $0.text) })
-  }
-}
-
 @MainActor @Suite("The server's program")
 struct ServerProgramTests {
   private func token(_ folder: String, _ user: String) throws -> String {

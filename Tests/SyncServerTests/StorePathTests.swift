@@ -13,4 +13,9 @@ import Testing
     #expect(StorePath("/" + String(repeating: "a", count: 64)) != nil)
     #expect(StorePath("/" + String(repeating: "a", count: 65)) == nil)
   }
+
+  @Test func `a user's name is one part`() {
+    #expect(StorePath.isPart("ann"))
+    for name in ["", "ann/x", "/ann", "..", "a b"] { #expect(!StorePath.isPart(name)) }
+  }
 }

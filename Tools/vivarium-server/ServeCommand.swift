@@ -1,64 +1,66 @@
+#if Sync
 import ArgumentParser
-import Dispatch
 import Foundation
-import SyncModel
+import Logging
 import SyncServer
-import SyncStoreEmbedded
-import SyncWebSocket
 
 /// `vivarium-server serve`
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Serves until it is told to end by SIGTERM or SIGINT.",
-    discussion: "It speaks plain WebSocket. From other machines it is reached through a proxy that speaks TLS.")
+    discussion: """
+      With a certificate it speaks TLS, and reads the files again on SIGHUP. Without one it listens on this machine alone, unless a proxy \
+      that speaks TLS is before it. What is set here can be in a file too (--settings), as lines of 'name = value'; flags win.
+      """)
 
-  @OptionGroup var place: FolderOption
-  @Option(help: "Where to listen.") var host = "127.0.0.1"
-  @Option(help: "0 has the system choose.") var port = 9480
-  @Flag(help: "Listens also where others could read along: a proxy with TLS, or a tunnel, is before it.") var behindProxy = false
-  @Option(help: "Days after which a device that was away begins anew.") var forgetAfter = 60
+  @Option(help: "A file of settings.") var settings: String?
+  @Option(help: "The folder of what the server keeps.") var folder: String?
+  @Option(help: "Where to listen. (default: 127.0.0.1)") var host: String?
+  @Option(help: "0 has the system choose. (default: 9480)") var port: Int?
+  @Flag(help: "Listens in plain text also where others could read along: a proxy with TLS is before it.") var behindProxy = false
+  @Option(help: "A PEM file: the server's certificate, and those that lead to its root.") var certificate: String?
+  @Option(help: "A PEM file: the certificate's key.") var key: String?
+  @Option(help: "Days after which a device that was away begins anew. (default: 60)") var forgetAfter: Int?
+  @Option(help: "Trusts tokens of another issuer: NAME=FILE, with its keys as a JWKS. May be said several times.") var issuer: [String] = []
+  @Flag(help: "Lets anybody make himself a user.") var registration = false
+  @Option(help: "Tries to log in, a minute, for one name and from one address. (default: 5)") var loginTries: Int?
+  @Option(help: "Connections at one time. (default: 10000)") var connections: Int?
+  @Option(help: "Connections from one address. (default: 1000)") var connectionsPerAddress: Int?
+  @Option(help: "One of trace, debug, info, notice, warning, error, critical. (default: info)") var logLevel: Logger.Level?
 
   func run() async throws {
-    #if Sync
-    let stores = try EmbeddedServerStore(folder: place.stores)
-    let host = SyncHost(stores: stores, access: TokenFile(path: place.users))
-    let listener = try await WebSocketListener(host: self.host, port: port, allowsPlainText: behindProxy)
-    print("Serving '\(place.folder)' at ws://\(self.host.contains(":") ? "[\(self.host)]" : self.host):\(listener.port)")
+    let settings = try merged()
+    guard let folder = settings.folder else { throw Trouble("Where is what it keeps? Say --folder, or 'folder' in the settings.") }
+    let logger = ServerLog.logger(settings.logLevel)
+    let server = try await RunningServer(settings, try await ServerBackend(ServerPlace(folder: folder)), logger)
+    print("Serving '\(folder)' at \(server.address)")
     fflush(nil)
-    let upkeep = Task { await keep(stores) }
-    let signals = [SIGTERM, SIGINT].map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number)
-      source.setEventHandler {
-        Task {
-          await host.leave(comeBackAfter: 2)
-          await listener.close()
-        }
-      }
-      source.resume()
-      return source
-    }
-    try await listener.run { transport in await host.serve(transport) }
-    upkeep.cancel()
-    signals.forEach { $0.cancel() }
-    try await stores.flush()
+    var signals = SignalWatch()
+    signals.on([SIGTERM, SIGINT]) { await server.end() }
+    signals.on([SIGHUP]) { server.reload() }
+    try await server.run()
+    signals.end()
     print("Ended.")
-    #else
-    throw Trouble("This build speaks no WebSocket: build it with the trait 'Sync'.")
-    #endif
   }
 
-  /// Once an hour all replicas forget what nobody needs any more.
-  private func keep(_ stores: EmbeddedServerStore) async {
-    while true {
-      do { try await Task.sleep(for: .seconds(3600)) } catch { return }
-      let expiry = Int64(Date().timeIntervalSince1970 * 1000) - Int64(forgetAfter) * 86_400_000
-      for path in await stores.stores() {
-        do throws(ServerStoreError) {
-          guard let purge = try await stores.purge(path, expiry: expiry) else { continue }
-          try await stores.truncateLog(path, through: purge.stable)
-        } catch { print("\(path): \(error)") }
-      }
-    }
+  private func merged() throws -> ServeSettings {
+    var merged = try ServeSettings(try settings.map { try SettingsFile(path: $0) })
+    merged.folder = folder ?? merged.folder
+    merged.host = host ?? merged.host
+    merged.port = port ?? merged.port
+    merged.behindProxy = behindProxy || merged.behindProxy
+    merged.certificate = certificate ?? merged.certificate
+    merged.key = key ?? merged.key
+    merged.forgetAfter = forgetAfter ?? merged.forgetAfter
+    if !issuer.isEmpty { merged.issuers = issuer }
+    merged.registration = registration || merged.registration
+    merged.loginTries = loginTries ?? merged.loginTries
+    merged.connections = connections ?? merged.connections
+    merged.connectionsOfAddress = connectionsPerAddress ?? merged.connectionsOfAddress
+    merged.logLevel = logLevel ?? merged.logLevel
+    return merged
   }
 }
+
+extension Logger.Level: @retroactive ExpressibleByArgument {}
+#endif

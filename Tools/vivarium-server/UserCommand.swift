@@ -1,53 +1,118 @@
+#if Sync
 import ArgumentParser
 import Foundation
 import SyncServer
-import SyncStoreEmbedded
+import SyncTokens
 
 /// `vivarium-server user …`
-struct UserCommand: ParsableCommand {
+struct UserCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "user", abstract: "Who may use the server. Works while it runs.", subcommands: [Add.self, List.self, Remove.self])
+    commandName: "user", abstract: "Who may use the server. Works while it runs, which hears of it within a second.",
+    subcommands: [Add.self, Password.self, List.self, Suspend.self, Resume.self, Remove.self])
 
-  struct Add: ParsableCommand {
+  struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Adds a user, or gives one another token, and prints the token. Who has it is the user.")
-    @OptionGroup var place: FolderOption
+      abstract: "Adds a user. Without a password it prints a token that does not end, and who has it is the user.",
+      discussion: "A user that there is gets another token in place of the one before, or another password.")
+    @OptionGroup var option: PlaceOption
     @Argument var name: String
+    @Flag(help: "Reads a password, from the terminal or a line of the standard input: the user logs in with it.") var password = false
+    @Flag(help: "May do everything, and administer the server.") var admin = false
 
-    func run() throws {
-      try FileManager.default.createDirectory(
-        atPath: place.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: NSNumber(value: Int16(0o700))])
-      print(try TokenFile(path: place.users).add(name))
+    func run() async throws {
+      guard UserRecord.isName(name) else {
+        throw Trouble("'\(name)' cannot be a user's name: it has 1 to 64 of the characters A–Z a–z 0–9 . _ -, and is not 'shared'.")
+      }
+      let hash = password ? try Typed.hash() : nil
+      let token = password ? nil : StandingToken.make()
+      try option.place.make()
+      let (name, isAdministrator) = (name, admin)
+      try await option.place.directory().update(name) { found in
+        var user = found ?? UserRecord(name: name)
+        if let hash { user.passwordHash = hash }
+        if let token { user.tokenHashes = [token.hash] }
+        if isAdministrator { user.isAdministrator = true }
+        return user
+      }
+      if let token { print(token.token) }
     }
   }
 
-  struct List: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Prints the users' names.")
-    @OptionGroup var place: FolderOption
-
-    func run() throws { for user in try TokenFile(path: place.users).users() { print(user) } }
-  }
-
-  struct Remove: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Lets a user in no more. Connections that there are go on.")
-    @OptionGroup var place: FolderOption
+  struct Password: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Gives a user another password, read from the terminal or a line of the standard input, and ends his log-ins.")
+    @OptionGroup var option: PlaceOption
     @Argument var name: String
 
-    func run() throws {
-      guard try TokenFile(path: place.users).remove(name) else { throw Trouble("There is no user '\(name)'.") }
+    func run() async throws {
+      let hash = try Typed.hash()
+      try await option.place.change(name) { $0.passwordHash = hash }
+      try await option.place.directory().removeLogins(of: name)
+    }
+  }
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Prints the users' names, and what is special about them.")
+    @OptionGroup var option: PlaceOption
+
+    func run() async throws {
+      for user in try await option.place.directory().users() {
+        print(user.name + (user.isAdministrator ? " admin" : "") + (user.isSuspended ? " suspended" : ""))
+      }
+    }
+  }
+
+  struct Suspend: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Keeps a user out, and ends his connections. Nothing of his is lost.")
+    @OptionGroup var option: PlaceOption
+    @Argument var name: String
+
+    func run() async throws { try await option.place.change(name) { $0.isSuspended = true } }
+  }
+
+  struct Resume: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Lets a user in again.")
+    @OptionGroup var option: PlaceOption
+    @Argument var name: String
+
+    func run() async throws { try await option.place.change(name) { $0.isSuspended = false } }
+  }
+
+  struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Removes a user, his log-ins and his rights, and ends his connections. His stores stay.")
+    @OptionGroup var option: PlaceOption
+    @Argument var name: String
+
+    func run() async throws {
+      let directory = try option.place.directory()
+      guard try await directory.user(name) != nil else { throw Trouble("There is no user '\(name)'.") }
+      try await directory.update(name) { _ in nil }
     }
   }
 }
 
-/// `vivarium-server store …`
-struct StoreCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "store", abstract: "What the server keeps.", subcommands: [List.self])
-
-  struct List: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Prints the stores' paths.")
-    @OptionGroup var place: FolderOption
-
-    func run() throws { for path in EmbeddedServerStore.stores(inFolder: place.stores) { print(path) } }
+extension ServerPlace {
+  /// Changes a user that there is.
+  func change(_ name: String, _ body: @escaping @Sendable (inout UserRecord) -> Void) async throws {
+    let user = try await directory().update(name) { found in
+      guard var user = found else { return nil }
+      body(&user)
+      return user
+    }
+    guard user != nil else { throw Trouble("There is no user '\(name)'.") }
   }
 }
+
+/// What somebody types that nobody else is to see.
+enum Typed {
+  /// A password's hash.
+  static func hash() throws -> String {
+    let isTerminal = isatty(STDIN_FILENO) != 0
+    let typed = isTerminal ? getpass("Password: ").map { String(cString: $0) } : readLine()
+    guard let typed, (8...1024).contains(typed.utf8.count) else { throw Trouble("A password has 8 to 1024 bytes.") }
+    if isTerminal, getpass("Once more: ").map({ String(cString: $0) }) != typed { throw Trouble("The two differ.") }
+    return try PasswordHash.make(of: typed)
+  }
+}
+#endif

@@ -203,6 +203,7 @@ public actor Replicator {
     guard generation == machine.generation else { return }
     tell(.unreachable(error))
     handle(.disconnected)
+    if error.code == .untrusted, state == .waiting { report(.untrusted(error)) }
   }
 
   private func connected(_ transport: any SyncTransport, _ generation: UInt64) -> Bool {

@@ -10,6 +10,8 @@ public enum SyncState: Hashable, Sendable {
   case waitingForNetwork
   /// The last try failed; the next one comes by itself.
   case waiting
+  /// The server has not shown that it is the right one: see the error's remedy. It is tried again by itself.
+  case untrusted(TransportError)
   /// A connection is being made.
   case connecting
   /// The server's objects are on their way.

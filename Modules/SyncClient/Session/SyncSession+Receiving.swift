@@ -157,7 +157,9 @@ extension SyncSession {
     // What waits is dated anew by the server's clock, on top of what there is.
     case .restamp: reset(asNewReplica: false, &effects)
     case .reset: reset(asNewReplica: code != .stateDiffers, &effects)
-    case .wait: fail(now, random, retryAfterSeconds: seconds, &effects)
+    case .wait:
+      effects.append(.tell(code, text: text))
+      fail(now, random, retryAfterSeconds: seconds, &effects)
     }
   }
 

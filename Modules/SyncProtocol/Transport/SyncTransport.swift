@@ -30,6 +30,8 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     case unreachable
     /// The other side's certificate is not trusted, or it speaks no TLS.
     case untrusted
+    /// A certificate, a key or a list of trusted roots cannot be used.
+    case badCertificate
     /// Who answers speaks another protocol.
     case foreignProtocol
     /// The connection was lost, or a side has closed it.
@@ -50,6 +52,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     case .badAddress: "Give an address like 'wss://sync.example.org:9443'."
     case .unreachable, .closed: "Nothing needs to be done: it is tried again."
     case .untrusted: "Give the server a certificate that this device trusts, or the client the server's root certificate."
+    case .badCertificate: "Give PEM files: of a server the chain, its own certificate first, and the key that belongs to it."
     case .foreignProtocol: "Look whether the address and the port are those of a Vivarium server."
     }
   }

@@ -7,7 +7,7 @@ public struct OpenAccess: SyncAccess {
   public init() {}
 
   public func identity(ofToken token: String, at time: Int64) async throws(SyncRefusal) -> SyncIdentity {
-    guard StorePath("/\(token)") != nil else { throw SyncRefusal(.tokenInvalid, "It is no user's name.") }
+    guard StorePath.isPart(token) else { throw SyncRefusal(.tokenInvalid, "It is no user's name.") }
     return SyncIdentity(user: token)
   }
 

@@ -11,6 +11,14 @@ public protocol SyncAccess: Sendable {
 
   /// What a user may do in a store, whether it is there or not. Throws where it cannot be told.
   func grant(to identity: SyncIdentity, on path: StorePath) async throws(SyncRefusal) -> StoreGrant
+
+  /// Why somebody who was let in may not go on; nil where he may. Asked when users or rights may have changed.
+  func refusal(of identity: SyncIdentity) async throws(SyncRefusal) -> SyncRefusal?
+}
+
+extension SyncAccess {
+  /// Who is in stays in.
+  public func refusal(of identity: SyncIdentity) async throws(SyncRefusal) -> SyncRefusal? { nil }
 }
 
 /// A user, as a token says it.
@@ -21,10 +29,16 @@ public struct SyncIdentity: Hashable, Sendable {
   public var expires: Int64?
   /// Whether the user may do everything.
   public var isAdministrator: Bool
+  /// The log-in that the token belongs to; nil for one that belongs to none.
+  public var login: String?
+  /// What the token itself gives, by path (`GrantRecord.path`).
+  public var claims: [String: Bound.Rights]
 
   /// A user of its parts.
-  public init(user: String, expires: Int64? = nil, isAdministrator: Bool = false) {
-    (self.user, self.expires, self.isAdministrator) = (user, expires, isAdministrator)
+  public init(
+    user: String, expires: Int64? = nil, isAdministrator: Bool = false, login: String? = nil, claims: [String: Bound.Rights] = [:]
+  ) {
+    (self.user, self.expires, self.isAdministrator, self.login, self.claims) = (user, expires, isAdministrator, login, claims)
   }
 }
 
@@ -58,7 +72,8 @@ public struct SyncRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     (self.code, self.text, self.retryAfterSeconds) = (code, text, retryAfterSeconds)
   }
 
-  init(_ error: ServerStoreError) { self.init(error.syncCode, error.message) }
+  /// What the other side is told of a store's error.
+  public init(_ error: ServerStoreError) { self.init(error.syncCode, error.message) }
 
   /// What happened.
   public var message: String { text.isEmpty ? code.message : "\(code.message) \(text)" }

@@ -30,6 +30,23 @@ actor HostedConnection {
 
   var identity: SyncIdentity? { machine.identity }
 
+  var summaries: [SessionSummary] {
+    guard let identity else { return [] }
+    let backlog = machine.backlog
+    return machine.bound.map { SessionSummary(user: identity.user, path: $0.path.text, backlog: backlog) }
+  }
+
+  /// Asks again who is there, and what he may do where.
+  func recheck() async {
+    guard let identity else { return }
+    do throws(SyncRefusal) {
+      if let refusal = try await host.access.refusal(of: identity) { return take(.expel(refusal)) }
+      for (key, path) in machine.bound { take(.granted(key, try await host.access.grant(to: identity, on: path))) }
+    } catch {
+      // It cannot be told now, and nothing changes.
+    }
+  }
+
   /// Until the connection has ended.
   func run() async {
     perform(machine.begin(at: host.clock()))
@@ -62,6 +79,7 @@ actor HostedConnection {
 
   /// Takes an event in, and does what follows.
   func take(_ event: ServerConnectionEvent) {
+    host.note(event, of: number)
     perform(machine.handle(event, at: host.clock()))
     reader?.resume()
     reader = nil
@@ -70,7 +88,9 @@ actor HostedConnection {
   private func perform(_ effects: [ServerConnectionEffect]) {
     for effect in effects {
       switch effect {
-      case .send(let parts): outgoing.yield(parts)
+      case .send(let parts):
+        host.counts.sent(parts)
+        outgoing.yield(parts)
       case .close: close()
       case .wake(let timer, let time): wake(timer, at: time)
       case .unbind(let key, let path): Task { await host.forget(path, key, of: self) }

@@ -155,6 +155,14 @@ extension ServerConnection {
     work(key.session, &effects)
   }
 
+  /// Rights that changed: what is uploaded from now on is judged by them.
+  mutating func granted(_ key: SessionKey, _ grant: StoreGrant, _ effects: inout [ServerConnectionEffect]) {
+    guard let session = sessions[key.session], session.key == key else { return }
+    if grant.rights.isEmpty { return fault(key.session, SyncRefusal(.unknownStore), &effects) }
+    if !grant.rights.contains(.read) { return fault(key.session, SyncRefusal(.readDenied), &effects) }
+    sessions[key.session]?.grant = grant
+  }
+
   // MARK: ends
 
   /// Says what is wrong with a session, and ends it; the connection goes on.

@@ -45,6 +45,14 @@ public struct ServerConnection: Sendable {
   /// Who speaks; nil before that is known, and after the end.
   public var identity: SyncIdentity? { if case .open(let identity) = phase { identity } else { nil } }
 
+  /// The stores that are bound, with what the user may do there.
+  public var bound: [(key: SessionKey, path: StorePath)] {
+    sessions.values.filter { $0.state != .binding }.map { ($0.key, $0.place.path) }
+  }
+
+  /// Bytes of uploads that wait to be judged.
+  public var backlog: Int { sessions.values.reduce(0) { $0 + $1.waiting } }
+
   /// Whether a session goes on.
   public func isBound(_ key: SessionKey) -> Bool { sessions[key.session]?.key == key }
 
@@ -78,6 +86,7 @@ public struct ServerConnection: Sendable {
     case .timer(let timer): ring(timer, now, &effects)
     case .drain(let seconds): leave(with: .goAway(seconds: seconds), &effects)
     case .expel(let refusal): refuse(refusal, &effects)
+    case .granted(let key, let grant): granted(key, grant, &effects)
     }
     return effects
   }

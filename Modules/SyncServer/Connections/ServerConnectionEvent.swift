@@ -35,6 +35,8 @@ public enum ServerConnectionEvent: Sendable {
   case drain(seconds: UInt64)
   /// The user may not go on.
   case expel(SyncRefusal)
+  /// The user may do something else in a store than before.
+  case granted(SessionKey, StoreGrant)
 }
 
 /// What a connection waits for.

@@ -1,3 +1,4 @@
+import Logging
 import SyncModel
 import SyncProtocol
 
@@ -22,6 +23,9 @@ public actor SyncHost {
   public nonisolated let access: any SyncAccess
   nonisolated let configuration: ServerConnectionConfiguration
   nonisolated let clock: @Sendable () -> Int64
+  /// What it has done.
+  public nonisolated let counts = ServerCounts()
+  private nonisolated let logger: Logger
   private var connections: [UInt64: HostedConnection] = [:]
   private var lastConnection: UInt64 = 0
   private var listeners: [StorePath: [Listener: HostedConnection]] = [:]
@@ -35,13 +39,17 @@ public actor SyncHost {
 
   /// A server of some stores.
   ///
-  /// - Parameter clock: milliseconds since 1970.
+  /// - Parameters:
+  ///   - logger: is told who comes and goes, and what is refused; never a token.
+  ///   - clock: milliseconds since 1970.
   public init(
     stores: any SyncServerStore, access: any SyncAccess,
     configuration: ServerConnectionConfiguration = ServerConnectionConfiguration(),
+    logger: Logger = Logger(label: "vivarium.server", factory: { _ in SwiftLogNoOpLogHandler() }),
     clock: @escaping @Sendable () -> Int64 = { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) }
   ) {
     (self.stores, self.access, self.configuration, self.clock) = (stores, access, configuration, clock)
+    self.logger = logger
   }
 
   deinit { watch?.cancel() }
@@ -54,8 +62,41 @@ public actor SyncHost {
     let number = lastConnection
     let connection = HostedConnection(number, self, transport)
     connections[number] = connection
+    counts.count { $0.connections += 1 }
+    logger.debug("A connection began.", metadata: ["connection": "\(number)"])
     await connection.run()
     connections[number] = nil
+    logger.debug("A connection ended.", metadata: ["connection": "\(number)"])
+  }
+
+  /// The stores that are bound now.
+  public func sessions() async -> [SessionSummary] {
+    var all: [SessionSummary] = []
+    for connection in connections.values { all += await connection.summaries }
+    return all.sorted { ($0.user, $0.path) < ($1.user, $1.path) }
+  }
+
+  /// Asks again what everybody may do who is there, after users or rights have changed: ends connections and sessions, or takes the right
+  /// to write.
+  public func recheck() async { for connection in connections.values { await connection.recheck() } }
+
+  /// Counts and logs what happened. No content and no token is in what is written.
+  nonisolated func note(_ event: ServerConnectionEvent, of connection: UInt64) {
+    counts.note(event)
+    let about: Logger.Metadata = ["connection": "\(connection)"]
+    func refused(_ what: String, _ code: SyncErrorCode, _ text: String) {
+      logger.notice("\(what)", metadata: about.merging(["code": "\(code.rawValue)", "why": "\(text)"]) { $1 })
+    }
+    switch event {
+    case .verified(.success(let identity)): logger.info("A user is let in.", metadata: about.merging(["user": "\(identity.user)"]) { $1 })
+    case .verified(.failure(let refusal)): refused("A token was refused.", refusal.code, refusal.message)
+    case .bound(_, .failure(let refusal)): refused("A store was refused.", refusal.code, refusal.message)
+    case .expel(let refusal): refused("A connection was ended.", refusal.code, refusal.message)
+    case .committed(_, .failure(let error)): refused("An upload could not be kept.", error.syncCode, error.message)
+    case .entries(_, .failure(let error)), .acknowledged(_, .failure(let error)):
+      refused("A store could not be used.", error.syncCode, error.message)
+    default: break
+    }
   }
 
   /// How many connections there are.
@@ -64,6 +105,13 @@ public actor SyncHost {
   /// Ends the connections of a user, as when he is suspended.
   public func expel(_ user: String, _ refusal: SyncRefusal) async {
     for connection in connections.values where await connection.identity?.user == user { await connection.take(.expel(refusal)) }
+  }
+
+  /// Ends the connections of one log-in, as when it was logged out.
+  public func expel(login: String) async {
+    for connection in connections.values where await connection.identity?.login == login {
+      await connection.take(.expel(SyncRefusal(.tokenInvalid, "The log-in has ended.")))
+    }
   }
 
   /// Takes no connections any more, and tells all that there are to come back after so many seconds. What was sent to be taken in is.

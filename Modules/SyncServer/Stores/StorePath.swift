@@ -14,6 +14,9 @@ public struct StorePath: Hashable, Sendable, Comparable, CustomStringConvertible
     self.text = text
   }
 
+  /// Whether a text can be one part of a path: a user's name is one.
+  public static func isPart(_ text: String) -> Bool { isPart(text[...].utf8) }
+
   private static func isPart(_ part: Substring.UTF8View) -> Bool {
     guard (1...64).contains(part.count), part.contains(where: { $0 != UInt8(ascii: ".") }) else { return false }
     return part.allSatisfy { byte in

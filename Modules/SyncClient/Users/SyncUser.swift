@@ -1,0 +1,78 @@
+import Foundation
+import StorageCoordination
+import SyncProtocol
+
+/// A user who is logged in on this device (`SyncUsers`): gives replicators his tokens, and gets new ones before they end.
+///
+/// **Threads.** Any task may call.
+public actor SyncUser: SyncCredentials {
+  /// The user's name: his stores are below "/~/", which is "/NAME/" to others.
+  public nonisolated let name: String
+  private let file: KeptUsers
+  private let server: any WebRequester
+  private var refreshing: Task<String?, Never>?
+
+  init(_ name: String, _ file: KeptUsers, _ server: any WebRequester) { (self.name, self.file, self.server) = (name, file, server) }
+
+  /// Whether he is logged in still: the server may have ended it.
+  public var isLoggedIn: Bool { (try? file.read().users[name]) != nil }
+
+  /// Milliseconds before the end of a token from which on a new one is asked for.
+  private static let margin: Int64 = 60_000
+
+  /// The token that there is, or a new one. nil where he has to log in again. Where the server cannot be reached it is the old one, so that
+  /// replicators go on trying.
+  public func token(isNew: Bool) async -> String? {
+    guard let kept = try? file.read().users[name] else { return nil }
+    if !isNew, kept.accessEnds - SyncUser.margin > LogInAnswer.now { return kept.accessToken }
+    if let refreshing { return await refreshing.value }
+    let task = Task { await refresh(kept) }
+    refreshing = task
+    defer { refreshing = nil }
+    return await task.value
+  }
+
+  private struct Refresh: Encodable { let refreshToken: String }
+
+  private func refresh(_ old: KeptUsers.User) async -> String? {
+    do {
+      // Others use the same refresh token, which is good for once.
+      let turn = try await file.turn()
+      defer { withExtendedLifetime(turn) {} }
+      guard let kept = try file.read().users[name] else { return nil }
+      if kept.accessToken != old.accessToken { return kept.accessToken }
+      do {
+        let answer = try await LogInAnswer.asked(server, "refresh", Refresh(refreshToken: kept.refreshToken))
+        var contents = try file.read()
+        contents.users[name] = answer.kept
+        try file.write(contents)
+        return answer.accessToken
+      } catch let error as SyncError where error.code == .tokenInvalid || error.code == .tokenExpired {
+        try forget()
+        return nil
+      } catch let error as SyncError where error.code == .userSuspended {
+        // He may be let in again.
+        return nil
+      } catch is SyncError { return kept.accessToken } catch is TransportError { return kept.accessToken }
+    } catch { return old.accessToken }
+  }
+
+  private func forget() throws {
+    var contents = try file.read()
+    contents.users[name] = nil
+    if contents.current == name { contents.current = contents.users.keys.min() }
+    try file.write(contents)
+  }
+
+  /// Logs the user out: his tokens are gone from this device, and good for nothing at the server, as soon as that can be reached now. What
+  /// his stores hold stays; removing them is the app's to decide.
+  public func logOut() async throws {
+    let turn = try await file.turn()
+    defer { withExtendedLifetime(turn) {} }
+    guard let kept = try file.read().users[name] else { return }
+    try forget()
+    do { _ = try await LogInAnswer.sent(server, "logout", Refresh(refreshToken: kept.refreshToken)) } catch {
+      // Without a way to the server the log-in ends there by itself, and nobody has its token.
+    }
+  }
+}

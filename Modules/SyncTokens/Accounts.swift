@@ -1,0 +1,207 @@
+#if Sync
+import Dispatch
+import Foundation
+import SyncProtocol
+import SyncServer
+
+/// Logs users in and out: passwords become access tokens, which end soon, and refresh tokens, each of which is good for once.
+///
+/// **Threads.** Any task may call. Passwords are looked at one after the other on a thread of their own, so that who tries many holds up
+/// nobody but others who log in.
+public actor Accounts {
+  /// How it goes about it.
+  public struct Options: Sendable {
+    /// Tries to log in, a minute, for one name and from one address.
+    public var triesPerMinute = 5
+    /// Whether anybody may make himself a user.
+    public var allowsRegistration = false
+    /// Days for which a log-in lives without being used.
+    public var refreshDays = 60
+    /// What hashing a password costs.
+    public var passwordCost = PasswordHash.Cost.usual
+
+    /// The usual.
+    public init() {}
+  }
+
+  /// What a log-in or a refresh gives.
+  public struct Tokens: Hashable, Sendable, Codable {
+    /// Whose they are.
+    public var user: String
+    /// For a connection.
+    public var accessToken: String
+    /// Seconds for which that is good.
+    public var expiresIn: Int64
+    /// For the next refresh, once.
+    public var refreshToken: String
+    /// Seconds for which that is good.
+    public var refreshExpiresIn: Int64
+  }
+
+  private let directory: any UserDirectory
+  private let issuer: TokenIssuer
+  private let options: Options
+  private let clock: @Sendable () -> Int64
+  private let ended: @Sendable (_ login: String) async -> Void
+  private var limiter: LoginLimiter
+  private var hashing = 0
+  private let queue = DispatchQueue(label: "vivarium.passwords")
+  /// Log-ins that were refused, since the start.
+  public private(set) var failures = 0
+
+  /// - Parameters:
+  ///   - clock: milliseconds since 1970.
+  ///   - ended: is told of log-ins that have ended, whose connections are to end too.
+  public init(
+    _ directory: any UserDirectory, _ issuer: TokenIssuer, options: Options = Options(),
+    clock: @escaping @Sendable () -> Int64 = { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) },
+    ended: @escaping @Sendable (_ login: String) async -> Void = { _ in }
+  ) {
+    (self.directory, self.issuer, self.options, self.clock, self.ended) = (directory, issuer, options, clock, ended)
+    limiter = LoginLimiter(tries: options.triesPerMinute)
+  }
+
+  // MARK: in
+
+  /// Logs a user in. Throws `.tokenInvalid` for a wrong name or password, `.userSuspended`, and `.overloaded` after too many tries.
+  public func logIn(_ name: String, password: String, device: String = "", from address: String) async throws(SyncRefusal) -> Tokens {
+    let now = clock()
+    let keys = ["user \(name)", "address \(address)"]
+    try count(keys, at: now)
+    let user = try await asked { () throws(ServerStoreError) in try await directory.user(name) }
+    // As much work where there is nobody of that name, so that the time says nothing.
+    let kept = user?.passwordHash
+    let isRight = try await hashed { [options] in
+      if let kept { return PasswordHash.matches(password, kept) }
+      _ = try? PasswordHash.make(of: password, cost: options.passwordCost)
+      return false
+    }
+    guard let user, isRight else {
+      failures += 1
+      throw SyncRefusal(.tokenInvalid, "Name or password is wrong.")
+    }
+    limiter.succeed(keys, at: now)
+    if user.isSuspended {
+      failures += 1
+      throw SyncRefusal(.userSuspended)
+    }
+    return try await begin(user, device: device, at: now)
+  }
+
+  /// Makes a user with a password and logs him in, where that is allowed.
+  public func register(_ name: String, password: String, device: String = "", from address: String) async throws(SyncRefusal) -> Tokens {
+    guard options.allowsRegistration else {
+      throw SyncRefusal(.readDenied, "Users are added by the administrator of this server.")
+    }
+    try count(["address \(address)"], at: clock())
+    guard UserRecord.isName(name) else { throw SyncRefusal(.badFrame, Accounts.nameRule) }
+    let hash = try await self.hash(of: password)
+    let made = try await asked { () throws(ServerStoreError) in
+      try await directory.update(name) { $0 ?? UserRecord(name: name, passwordHash: hash) }
+    }
+    guard let made, made.passwordHash == hash else { throw SyncRefusal(.readDenied, "There is a user of that name.") }
+    return try await begin(made, device: device, at: clock())
+  }
+
+  static let nameRule = "A user's name has 1 to 64 of the characters A–Z a–z 0–9 . _ -, and is not 'shared'."
+
+  /// The hash of a new password. Throws `.badFrame` for one that is too short, or no password at all.
+  public func hash(of password: String) async throws(SyncRefusal) -> String {
+    guard (8...1024).contains(password.utf8.count) else { throw SyncRefusal(.badFrame, "A password has 8 to 1024 bytes.") }
+    let hash = try await hashed { [options] in try? PasswordHash.make(of: password, cost: options.passwordCost) }
+    guard let hash else { throw SyncRefusal(.overloaded, "There is no memory to hash a password.") }
+    return hash
+  }
+
+  private func begin(_ user: UserRecord, device: String, at now: Int64) async throws(SyncRefusal) -> Tokens {
+    let (id, refresh) = (Secret.text(Secret.bytes(12)), Secret.text(Secret.bytes(32)))
+    let login = LoginRecord(
+      id: id, user: user.name, refreshHash: Secret.hash(refresh), expires: now + refreshTime, device: String(device.prefix(100)))
+    try await asked { () throws(ServerStoreError) in try await directory.add(login, at: now) }
+    return try await tokens(user, id, refresh, at: now)
+  }
+
+  // MARK: on
+
+  /// A refresh token for the next tokens. A token that was used before ends its log-in: somebody has stolen it, now or then.
+  public func refresh(_ token: String) async throws(SyncRefusal) -> Tokens {
+    let now = clock()
+    let (id, secret) = try Accounts.parts(of: token)
+    let found = try await asked { () throws(ServerStoreError) in try await directory.login(id) }
+    guard let found, found.expires > now else { throw SyncRefusal(.tokenInvalid, "The log-in has ended.") }
+    let user = try await asked { () throws(ServerStoreError) in try await directory.user(found.user) }
+    guard let user else { throw SyncRefusal(.tokenInvalid, "The user is not there any more.") }
+    if user.isSuspended { throw SyncRefusal(.userSuspended) }
+    let next = Secret.text(Secret.bytes(32))
+    let end = now + refreshTime
+    let isFresh = try await asked { () throws(ServerStoreError) in
+      try await directory.rotate(id, from: Secret.hash(secret), to: Secret.hash(next), expires: end)
+    }
+    guard isFresh else {
+      failures += 1
+      try await asked { () throws(ServerStoreError) in try await directory.removeLogin(id) }
+      await ended(id)
+      throw SyncRefusal(.tokenInvalid, "The refresh token was used before: the log-in has ended for whoever has it.")
+    }
+    return try await tokens(user, id, next, at: now)
+  }
+
+  // MARK: out
+
+  /// Ends a log-in. It is no error where it has ended already.
+  public func logOut(_ token: String) async throws(SyncRefusal) {
+    let (id, secret) = try Accounts.parts(of: token)
+    let found = try await asked { () throws(ServerStoreError) in try await directory.login(id) }
+    guard let found, found.refreshHash == Secret.hash(secret) else { return }
+    try await asked { () throws(ServerStoreError) in try await directory.removeLogin(id) }
+    await ended(id)
+  }
+
+  // MARK: parts
+
+  private var refreshTime: Int64 { Int64(options.refreshDays) * 86_400_000 }
+
+  private static func parts(of token: String) throws(SyncRefusal) -> (id: String, secret: String) {
+    let parts = token.split(separator: ".")
+    guard parts.count == 2, token.utf8.count <= 256 else { throw SyncRefusal(.tokenInvalid, "It is no refresh token.") }
+    return (String(parts[0]), String(parts[1]))
+  }
+
+  private func tokens(_ user: UserRecord, _ id: String, _ refresh: String, at now: Int64) async throws(SyncRefusal) -> Tokens {
+    let access: String
+    do { access = try await issuer.token(user: user.name, login: id, isAdministrator: user.isAdministrator, at: now) } catch {
+      throw SyncRefusal(.storageUnavailable, "The server cannot sign tokens.")
+    }
+    return Tokens(
+      user: user.name, accessToken: access, expiresIn: issuer.lifetime, refreshToken: "\(id).\(refresh)",
+      refreshExpiresIn: refreshTime / 1000)
+  }
+
+  private func count(_ keys: [String], at now: Int64) throws(SyncRefusal) {
+    guard let seconds = limiter.begin(keys, at: now) else { return }
+    failures += 1
+    throw SyncRefusal(.overloaded, "There were too many tries to log in: the next one is in \(seconds) s.", retryAfterSeconds: seconds)
+  }
+
+  /// One at a time, and not many wait: each takes memory.
+  private func hashed<R: Sendable>(_ body: @escaping @Sendable () -> R) async throws(SyncRefusal) -> R {
+    guard hashing < 32 else { throw SyncRefusal(.overloaded, "Too many log in at once.", retryAfterSeconds: 5) }
+    hashing += 1
+    defer { hashing -= 1 }
+    return await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: body()) } }
+  }
+
+  private func asked<R: Sendable>(_ body: () async throws(ServerStoreError) -> R) async throws(SyncRefusal) -> R {
+    do throws(ServerStoreError) { return try await body() } catch { throw SyncRefusal(error) }
+  }
+}
+
+/// Tokens that do not end by themselves.
+public enum StandingToken {
+  /// A new one, and what is kept of it.
+  public static func make() -> (token: String, hash: String) {
+    let token = Secret.text(Secret.bytes(32))
+    return (token, Secret.hash(token))
+  }
+}
+#endif

@@ -1,0 +1,133 @@
+#if Sync
+import Foundation
+import SyncModel
+import SyncProtocol
+import SyncServer
+
+// `/admin/v1/…`: users, stores, grants and sessions, for who has an administrator's token.
+
+extension ServerRoutes {
+  private struct ShownUser: Encodable {
+    let name: String
+    let isAdministrator: Bool
+    let isSuspended: Bool
+    let hasPassword: Bool
+
+    init(_ user: UserRecord) {
+      (name, isAdministrator, isSuspended) = (user.name, user.isAdministrator, user.isSuspended)
+      hasPassword = user.passwordHash != nil
+    }
+  }
+
+  private struct UserChange: Decodable {
+    var name: String?
+    var password: String?
+    var isAdministrator: Bool?
+    var isSuspended: Bool?
+  }
+
+  private struct ShownStore: Encodable {
+    let path: String
+    let head: UInt64
+  }
+
+  private struct GrantChange: Codable {
+    let user: String
+    let path: String
+    let rights: String
+  }
+
+  private struct Expulsion: Decodable { let user: String }
+
+  func administration(_ request: WebRequest, _ parts: [String], by identity: SyncIdentity) async throws(SyncRefusal) -> WebAnswer {
+    switch (request.method, parts[0], parts.count) {
+    case ("GET", "users", 1):
+      return .json(try await asked { () throws(ServerStoreError) in try await directory.users() }.map { ShownUser($0) })
+    case ("POST", "users", 1): return try await addUser(try ServerRoutes.decoded(request))
+    case ("PATCH", "users", 2): return try await change(parts[1], try ServerRoutes.decoded(request), by: identity)
+    case ("DELETE", "users", 2): return try await removeUser(parts[1], by: identity)
+    case ("GET", "stores", 1): return try await stores()
+    case ("GET", "grants", 1):
+      let grants = try await asked { () throws(ServerStoreError) in try await directory.grants() }
+      return .json(grants.map { GrantChange(user: $0.user, path: $0.path, rights: $0.rights.short) })
+    case ("PUT", "grants", 1): return try await give(try ServerRoutes.decoded(request))
+    case ("GET", "sessions", 1): return .json(await host.sessions())
+    case ("DELETE", "sessions", 1):
+      let sent: Expulsion = try ServerRoutes.decoded(request)
+      try await asked { () throws(ServerStoreError) in try await directory.removeLogins(of: sent.user) }
+      await host.recheck()
+      return WebAnswer(status: 204)
+    default: return ServerRoutes.unknown
+    }
+  }
+
+  // MARK: users
+
+  private func addUser(_ sent: UserChange) async throws(SyncRefusal) -> WebAnswer {
+    guard let name = sent.name, UserRecord.isName(name) else { throw SyncRefusal(.badFrame, Accounts.nameRule) }
+    let hash: String? = if let password = sent.password { try await accounts.hash(of: password) } else { nil }
+    let user = UserRecord(
+      name: name, passwordHash: hash, isAdministrator: sent.isAdministrator ?? false, isSuspended: sent.isSuspended ?? false)
+    let found = try await asked { () throws(ServerStoreError) in try await directory.user(name) }
+    guard found == nil else { throw SyncRefusal(.badFrame, "There is a user '\(name)'.") }
+    let made = try await asked { () throws(ServerStoreError) in try await directory.update(name) { $0 ?? user } }
+    return .json(ShownUser(made ?? user), status: 201)
+  }
+
+  private func change(_ name: String, _ sent: UserChange, by identity: SyncIdentity) async throws(SyncRefusal) -> WebAnswer {
+    if name == identity.user, sent.isSuspended == true || sent.isAdministrator == false {
+      throw SyncRefusal(.badFrame, "Nobody takes the server from himself: have another administrator do it, or the shell.")
+    }
+    let hash: String? = if let password = sent.password { try await accounts.hash(of: password) } else { nil }
+    let user = try await asked { () throws(ServerStoreError) in
+      try await directory.update(name) { found in
+        guard var user = found else { return nil }
+        if let hash { user.passwordHash = hash }
+        if let isAdministrator = sent.isAdministrator { user.isAdministrator = isAdministrator }
+        if let isSuspended = sent.isSuspended { user.isSuspended = isSuspended }
+        return user
+      }
+    }
+    guard let user else { throw SyncRefusal(.unknownStore, "There is no user '\(name)'.") }
+    // With another password, who knew the old one is out.
+    if hash != nil { try await asked { () throws(ServerStoreError) in try await directory.removeLogins(of: name) } }
+    await host.recheck()
+    return .json(ShownUser(user))
+  }
+
+  private func removeUser(_ name: String, by identity: SyncIdentity) async throws(SyncRefusal) -> WebAnswer {
+    if name == identity.user { throw SyncRefusal(.badFrame, "Nobody takes the server from himself.") }
+    let found = try await asked { () throws(ServerStoreError) in try await directory.user(name) }
+    guard found != nil else { throw SyncRefusal(.unknownStore, "There is no user '\(name)'.") }
+    try await asked { () throws(ServerStoreError) in try await directory.update(name) { _ in nil } }
+    await host.expel(name, SyncRefusal(.userSuspended))
+    return WebAnswer(status: 204)
+  }
+
+  // MARK: stores and rights
+
+  private func stores() async throws(SyncRefusal) -> WebAnswer {
+    let shown = try await asked { () throws(ServerStoreError) -> [ShownStore] in
+      let paths = try await host.stores.stores()
+      let heads = try await host.stores.heads(paths)
+      return paths.map { ShownStore(path: $0.text, head: heads[$0]?.rawValue ?? 0) }
+    }
+    return .json(shown)
+  }
+
+  private func give(_ sent: GrantChange) async throws(SyncRefusal) -> WebAnswer {
+    guard let grant = GrantRecord(user: sent.user, path: sent.path, rights: sent.rights) else {
+      throw SyncRefusal(
+        .badFrame, "A right is a user or '*', a path as '/shared/shop' or '/shared/*', and letters of 'rwm', or 'none'.")
+    }
+    try await asked { () throws(ServerStoreError) in try await directory.put(grant) }
+    await host.recheck()
+    return .json(GrantChange(user: grant.user, path: grant.path, rights: grant.rights.short))
+  }
+
+  @discardableResult
+  private func asked<R: Sendable>(_ body: () async throws(ServerStoreError) -> R) async throws(SyncRefusal) -> R {
+    do throws(ServerStoreError) { return try await body() } catch { throw SyncRefusal(error) }
+  }
+}
+#endif

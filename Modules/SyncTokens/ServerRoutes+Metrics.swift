@@ -1,0 +1,57 @@
+#if Sync
+import SyncModel
+import SyncProtocol
+import SyncServer
+
+// `/metrics`: numbers in the text form that Prometheus reads.
+
+extension ServerRoutes {
+  func metrics() async -> String {
+    let (numbers, sessions) = (host.counts.numbers, await host.sessions())
+    var text = MetricsText()
+    text.add("vivarium_connections", .gauge, "Connections that there are.", [("", UInt64(await host.connectionCount))])
+    text.add("vivarium_connections_total", .counter, "Connections that were taken.", [("", numbers.connections)])
+    text.add("vivarium_sessions", .gauge, "Stores that are bound on connections.", [("", UInt64(sessions.count))])
+    text.add("vivarium_uploads_total", .counter, "Changesets that became entries.", [("", numbers.accepted)])
+    text.add(
+      "vivarium_refusals_total", .counter, "What was refused, by the code of the protocol.",
+      numbers.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { ("code=\"\($0.key.rawValue)\"", $0.value) })
+    text.add("vivarium_received_bytes_total", .counter, "Bytes of parts that came.", [("", numbers.bytesIn)])
+    text.add("vivarium_sent_bytes_total", .counter, "Bytes of parts that went.", [("", numbers.bytesOut)])
+    text.add(
+      "vivarium_backlog_bytes", .gauge, "Bytes of uploads that wait to be judged.",
+      [("", sessions.reduce(0) { $0 + UInt64($1.backlog) })])
+    text.add("vivarium_login_failures_total", .counter, "Log-ins that were refused.", [("", UInt64(await accounts.failures))])
+    await addStores(Set(sessions.compactMap { StorePath($0.path) }), &text)
+    return text.text
+  }
+
+  /// Of stores that somebody is bound to: a server may have many more.
+  private func addStores(_ paths: Set<StorePath>, _ text: inout MetricsText) async {
+    var (heads, lags): ([(String, UInt64)], [(String, UInt64)]) = ([], [])
+    for path in paths.sorted() {
+      guard let head = try? await host.stores.heads([path])[path] else { continue }
+      heads.append(("store=\"\(path.text)\"", head.rawValue))
+      guard let page = try? await host.stores.objects(path, changedAfter: head, behind: nil, limitBytes: 1) else { continue }
+      lags.append(("store=\"\(path.text)\"", head.rawValue - min(head.rawValue, page.stable.rawValue)))
+    }
+    text.add("vivarium_log_head", .gauge, "The last entry of a store that is bound.", heads)
+    text.add("vivarium_stable_lag", .gauge, "Entries of it whose deletions cannot be forgotten yet.", lags)
+  }
+}
+
+/// Lines of metrics.
+private struct MetricsText {
+  enum Kind: String {
+    case gauge
+    case counter
+  }
+
+  private(set) var text = ""
+
+  mutating func add(_ name: String, _ kind: Kind, _ help: String, _ values: [(labels: String, value: UInt64)]) {
+    text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+    for (labels, value) in values { text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n" }
+  }
+}
+#endif

@@ -1,0 +1,56 @@
+#if Sync
+import Logging
+
+/// How a server is run: what its flags say, and else its file, and else the usual.
+struct ServeSettings {
+  var folder: String?
+  var host = "127.0.0.1"
+  var port = 9480
+  var behindProxy = false
+  var certificate: String?
+  var key: String?
+  var forgetAfter = 60
+  var issuers: [String] = []
+  var registration = false
+  var loginTries = 5
+  var connections = 10_000
+  var connectionsOfAddress = 1_000
+  var logLevel = Logger.Level.info
+
+  /// What a file may set, by the names of the flags.
+  private static let names = [
+    "folder", "host", "port", "behind-proxy", "certificate", "key", "forget-after", "issuer", "registration", "login-tries", "connections",
+    "connections-per-address", "log-level",
+  ]
+
+  /// The usual, with what a file says in its place.
+  init(_ file: SettingsFile?) throws {
+    for entry in file?.entries ?? [] {
+      switch entry.name {
+      case "folder": folder = entry.value
+      case "host": host = entry.value
+      case "port": port = try entry.number(0...65535)
+      case "behind-proxy": behindProxy = try entry.truth()
+      case "certificate": certificate = entry.value
+      case "key": key = entry.value
+      case "forget-after": forgetAfter = try entry.number(1...3650)
+      case "issuer": issuers.append(entry.value)
+      case "registration": registration = try entry.truth()
+      case "login-tries": loginTries = try entry.number(1...1000)
+      case "connections": connections = try entry.number(1...1_000_000)
+      case "connections-per-address": connectionsOfAddress = try entry.number(1...1_000_000)
+      case "log-level":
+        guard let level = Logger.Level(rawValue: entry.value) else {
+          throw Trouble("\(entry.place): 'log-level' is one of \(Logger.Level.names), and not '\(entry.value)'.")
+        }
+        logLevel = level
+      default: throw Trouble("\(entry.place): '\(entry.name)' is no setting. There are: \(ServeSettings.names.joined(separator: ", ")).")
+      }
+    }
+  }
+}
+
+extension Logger.Level {
+  static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}
+#endif
