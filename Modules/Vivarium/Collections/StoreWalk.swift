@@ -61,13 +61,13 @@ struct WeakWalk {
 
 extension Store {
   func add(_ walk: some OpenWalk) {
-    walks.removeAll { $0.walk == nil }
-    walks.append(WeakWalk(walk: walk))
+    reader.walks.removeAll { $0.walk == nil }
+    reader.walks.append(WeakWalk(walk: walk))
   }
 
   func finishWalks() {
-    let open = walks
-    walks = []
+    let open = reader.walks
+    reader.walks = []
     for walk in open { walk.walk?.finish() }
   }
 }

@@ -26,7 +26,7 @@ extension ModelContext {
         return .nothing
       }
       open(window, ordinal)
-      store.hasWindows = true
+      store.reader.hasWindows = true
       return .window(row: Int(key - window.firstKey))
     } catch {
       store.misuse(StoreError(error))

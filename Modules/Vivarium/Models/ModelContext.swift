@@ -88,12 +88,12 @@ public final class ModelContext {
 
   /// A row to fill: the spare one, unless the table has grown columns. Within a write the catalog stays as it is.
   func adoption(in write: RecordedTransaction) throws(StoreError) -> Adoption {
-    if let spare = spareAdoption, spareWrite == store.writeNumber {
+    if let spare = spareAdoption, spareWrite == store.writer.writeNumber {
       spare.reset()
       return spare
     }
     guard let entry = write.transaction.catalog[table] else { throw .unknownType(schema.name) }
-    spareWrite = store.writeNumber
+    spareWrite = store.writer.writeNumber
     if let spare = spareAdoption, spare.row.count == entry.columns.count {
       spare.reset()
       return spare

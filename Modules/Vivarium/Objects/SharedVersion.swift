@@ -110,7 +110,7 @@ extension Store {
   /// A transaction of its own. A version that is not the newest any more cannot be opened again: then the store shares the
   /// one it has, and reads through the same lock until it moves on.
   func sharedSnapshot() -> SharedVersion {
-    if let sharedVersion, sharedVersion.version == snapshot.version { return sharedVersion }
+    if let known = reader.sharedVersion, known.version == snapshot.version { return known }
     let own = try? shared.engine.beginRead()
     let made: SharedVersion
     if let own, own.version == snapshot.version {
@@ -119,11 +119,10 @@ extension Store {
       own?.end()
       made = SharedVersion(snapshot, of: identity)
       let isRead = reading === snapshot
-      snapshot = made
-      isSnapshotShared = true
+      reader.share(made)
       if isRead { read(from: made) }
     }
-    sharedVersion = made
+    reader.sharedVersion = made
     return made
   }
 }

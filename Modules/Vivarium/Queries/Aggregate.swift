@@ -27,7 +27,7 @@ extension ResultsState {
     store.settleDerived()
     if store.tracksReads { didRead() }
     var keys: [Int64]?
-    if case .all = source { store.evaluationCount += 1 } else { keys = self.keys().array }
+    if case .all = source { store.reader.evaluationCount += 1 } else { keys = self.keys().array }
     let query = try bound().get()
     do throws(QueryError) {
       return try aggregate.value(query, PropertyPath([context.names[ordinal]]), of: keys, store.reading)

@@ -76,7 +76,7 @@ extension Results {
 
 extension Store {
   /// The version that is read; nil where the open write has changed something.
-  fileprivate var versionWithoutWrites: Version? { (writing ?? heldWrite)?.isEmpty ?? true ? snapshot.version : nil }
+  fileprivate var versionWithoutWrites: Version? { writer.unfinished?.isEmpty ?? true ? snapshot.version : nil }
 
   /// Follows a path of names: over to-one links, and over inverses to the first object that points here.
   fileprivate func value(at path: PropertyPath, of table: TableID, _ key: ObjectKey) -> Value {

@@ -23,7 +23,7 @@ extension ResultsState {
   func explained() throws(StoreError) -> ResultsExplanation {
     if let error { throw error }
     store.settleDerived()
-    store.evaluationCount += 1
+    store.reader.evaluationCount += 1
     let (description, reading, isKept) = (description, store.reading, store.isKept(self))
     return try storing { () throws(StorageError) in try description.explained(in: reading, isObserved: isKept).explanation }
   }

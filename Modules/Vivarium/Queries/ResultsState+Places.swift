@@ -28,7 +28,7 @@ extension ResultsState {
   }
 
   private func place(_ key: Int64, _ order: any ViewQuestion) throws(StorageError) -> OrderedRow {
-    store.placesRead += 1
+    store.reader.placesRead += 1
     guard let place = try order.places(of: [key], in: store.reading).first else {
       throw StorageError(.objectDeleted, .statement, "There is no object \(key).")
     }

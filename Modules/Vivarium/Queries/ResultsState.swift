@@ -255,7 +255,7 @@ extension ResultsState {
   private func evaluate() throws(StoreError) -> KeySnapshot {
     if let error { throw error }
     if let kept = store.keptState(of: self) { return KeySnapshot(kept) }
-    store.evaluationCount += 1
+    store.reader.evaluationCount += 1
     let bound = try bound().get()
     let reading = store.reading
     if isEverything {
@@ -326,7 +326,7 @@ extension ResultsState {
       let keys = keys()
       return keys.count == 0 ? nil : keys[0]
     }
-    store.evaluationCount += 1
+    store.reader.evaluationCount += 1
     do throws(StorageError) {
       return try bound.first(in: store.reading)?.rawValue
     } catch {

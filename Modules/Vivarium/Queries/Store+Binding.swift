@@ -10,14 +10,14 @@ extension Store {
   /// latest are not bound twice: binding takes longer than to answer over an index.
   func bound(_ query: Query) throws(QueryError) -> BoundQuery {
     let catalog = reading.catalog
-    if let place = latelyBound.firstIndex(where: { $0.isBound(to: catalog) && $0.query == query }) { return latelyBound[place] }
+    if let known = reader.latelyBound.first(where: { $0.isBound(to: catalog) && $0.query == query }) { return known }
     let bound = try BoundQuery(query, in: catalog)
-    if latelyBound.count < Store.boundMax {
-      latelyBound.append(bound)
+    if reader.latelyBound.count < Store.boundMax {
+      reader.latelyBound.append(bound)
     } else {
-      latelyBound[boundCount % Store.boundMax] = bound
+      reader.latelyBound[reader.boundCount % Store.boundMax] = bound
     }
-    boundCount &+= 1
+    reader.boundCount &+= 1
     return bound
   }
 }

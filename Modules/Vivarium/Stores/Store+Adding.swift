@@ -31,7 +31,7 @@ extension Store {
     if object._$raw != nil { return try checkOwn(object) }
     let added = try insert(object, context, update, write)
     if added.pending.isEmpty {
-      edits.added?.append(added)
+      writer.edits.added?.append(added)
       added.settle()
       if added.values == nil, hasPropertyObservers { tellOfAdded([added]) }
       return
@@ -249,7 +249,7 @@ extension Store {
       takeBack(done, write)
       throw error
     }
-    edits.added?.append(contentsOf: done)
+    writer.edits.added?.append(contentsOf: done)
     for added in done { added.settle() }
     if hasPropertyObservers { tellOfAdded(done) }
   }

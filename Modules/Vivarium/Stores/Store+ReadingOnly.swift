@@ -4,15 +4,10 @@ extension Store {
   /// write's state and cannot add to it. Nests.
   package func readOnly<R>(_ body: () throws -> R) rethrows -> R {
     if isReadOnly { return try body() }
-    // Setters and lists look for the write itself.
-    heldWrite = writing
-    writing = nil
-    isReadOnly = true
-    defer {
-      writing = heldWrite
-      heldWrite = nil
-      isReadOnly = false
-    }
+    // Setters and lists look for a write that is open to them.
+    let phase = writer.phase
+    writer.phase = .readOnly(writing)
+    defer { writer.phase = phase }
     return try body()
   }
 }

@@ -60,14 +60,11 @@ extension Store {
   /// - Parameter keepsOld: whether the old one may be kept for observers that want to see what objects were.
   func move(to next: any ReadTransaction, keepsOld: Bool = true) {
     let old = snapshot
-    snapshot = next
-    if let hold { hold.move(to: next.version) } else {
-      hold = shared.versions.hold(next.version, label: configuration.label, place: opener)
-    }
+    let isShared = reader.isSnapshotShared
+    reader.move(to: next, shared.versions.hold(next.version, label: configuration.label, place: opener))
     read(from: next)
     // Kept for observers, it ends with its last reader.
-    if !(keepsOld && keepOld(old)), !isSnapshotShared { old.end() }
-    isSnapshotShared = false
+    if !(keepsOld && keepOld(old)), !isShared { old.end() }
     noteReads(since: old.version)
   }
 
@@ -84,7 +81,7 @@ extension Store {
     if isInvalidated { return }
     move(to: NoVersion(after: snapshot), keepsOld: false)
     old = nil
-    hold = nil
+    reader.hold = nil
     kept = [:]
     checkPropertyObservers()
     checkedVersion = nil

@@ -147,7 +147,7 @@ extension Store {
 
   /// Whether this store has been behind for longer than its policy allows, or old versions keep half of what they may.
   var isExpired: Bool {
-    guard let hold else { return false }
+    guard let hold = reader.hold else { return false }
     if let limit = configuration.versions.expiresAfter, hold.age >= limit { return true }
     guard configuration.versions.maximumBytes != nil, shared.engine.kind != "memory" else { return false }
     // Only stores that do not move by themselves ask; those of a process that does not write have to look for themselves.

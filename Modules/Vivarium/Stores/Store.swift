@@ -13,8 +13,8 @@ import StoreValues
 /// file share one engine, so opening one for each context is cheap. It shows one version of the data until it is
 /// refreshed: at the context's next turn after a commit by anybody, at `refresh()`, and at each write.
 ///
-/// What every look-up and every read touches is `@exclusivity(unchecked)`: a store is in one context at a time, and
-/// no access to these variables spans another call.
+/// What it reads is its `StoreReader`'s, what it writes its `StoreWriter`'s; the store itself does with both what touches more than
+/// one of them: it moves on, tells observers, and runs what its caller handed over.
 public final class Store {
   /// What a store is opened with.
   public typealias Configuration = StoreConfiguration
@@ -30,65 +30,15 @@ public final class Store {
   /// Tells this store's commits from others'.
   let origin = StoreOrigin.next()
 
-  /// Writes that wait for the right to begin on this store's context, in order.
-  var pendingWrites: [PendingWrite] = []
-  /// The right that the worker fetches on their behalf, until this store has its turn.
-  var fetch: WriterQueue.Waiter?
-  /// The request that this store runs a write for, on the worker.
-  var request: AsyncWrite?
-
-  // One version to read, and the write that is open on top of it.
-  var snapshot: any ReadTransaction
-  /// The snapshot's line in the list of held versions; nil while none is held.
-  var hold: VersionHold?
-  /// Why nothing newer can be read any more: a newer program has migrated the file. The store stays where it is, for good.
-  package internal(set) var outdated: StoreError?
-  /// Whether the store's observers heard of it.
-  var isOutdatedTold = false
-  /// Whether `invalidate()` was called and nothing was read anew since.
-  var isInvalidated: Bool { hold == nil }
   /// Where in the program it was opened.
   let opener: String
-  @exclusivity(unchecked) var writing: RecordedTransaction?
-  /// Grows with each write: what was made for one is told from what was made for another.
-  @exclusivity(unchecked) var writeNumber: UInt64 = 0
-  /// Inside `readOnly`: nothing is written and nothing newer read.
-  var isReadOnly = false
-  /// The write that was open when it began.
-  var heldWrite: RecordedTransaction?
-  /// What was refused in it.
-  var edits = RefusedEdits()
-  /// What waits for the open write to end.
-  var hooks = WriteHooks()
-  /// The write while there is one, else the snapshot; and its windows, if its engine has them.
-  @exclusivity(unchecked) var reading: any StorageReading
-  @exclusivity(unchecked) var windowed: (any WindowedReading)?
-  /// Frozen objects read the snapshot too, through one lock: it ends with the last of its readers, not when the store moves on.
-  var isSnapshotShared = false
-  /// What frozen objects of this version read.
-  weak var sharedVersion: SharedVersion?
-
-  /// Walks over long collections that somebody may still take steps of.
-  var walks: [WeakWalk] = []
-
-  /// Of the types that were used so far.
-  private var contexts: [(type: ObjectIdentifier, context: ModelContext)] = []
-  @exclusivity(unchecked) private var lastContext: (type: ObjectIdentifier, context: ModelContext)?
-  /// Whether any window is open; spares a bulk load the closing of none.
-  @exclusivity(unchecked) var hasWindows = false
-  /// Grows whenever anything that is read may have changed.
-  @exclusivity(unchecked) private(set) var tick: UInt64 = 0
-  /// Queries that were bound lately, and how many ever were.
-  var latelyBound: [BoundQuery] = []
-  package var boundCount = 0
-  /// How many queries this store ran; for tests.
-  package var evaluationCount = 0
+  // Proof for both: a store is in one context at a time, and no access to them spans a call that looks at the store.
+  @exclusivity(unchecked) var reader: StoreReader
+  @exclusivity(unchecked) var writer = StoreWriter()
   /// How often an observed property was read to be compared, beside those that were set; for tests.
   package var propertyCheckCount = 0
   /// How often an observed path was followed; for tests.
   package var pathReadCount = 0
-  /// How often it was asked where one object stands in an order, for tests.
-  package var placesRead = 0
 
   var observers: [StoreObserver] = []
   /// The version that observers were told of last.
@@ -142,19 +92,17 @@ public final class Store {
     self.home = home
     watchStops = StopSignal(home)
     opener = place
-    do throws(StorageError) {
-      if let first { snapshot = first } else { snapshot = try shared.engine.beginRead() }
-    } catch {
-      throw StoreError(error)
+    let snapshot = try storing { () throws(StorageError) -> any ReadTransaction in
+      if let first { return first }
+      return try shared.engine.beginRead()
     }
     // A newer program may have migrated the file since it was looked at.
     if let refusal = configuration.refusal(of: snapshot.catalog) {
       snapshot.end()
       throw refusal
     }
-    hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place, isBrief: isBrief)
-    reading = snapshot
-    windowed = snapshot.powers.windows
+    reader = StoreReader(snapshot)
+    reader.hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place, isBrief: isBrief)
     notifiedVersion = snapshot.version
     try subscribeIfNeeded()
   }
@@ -163,39 +111,13 @@ public final class Store {
     for observer in resultObservers { observer.observation.map(shared.results.stop) }
     for observer in watchObservers.values { observer.watch.map(shared.results.stop) }
     subscription?.stop()
-    if let fetch { shared.writers.abandon(fetch) }
+    if let fetch = writer.fetch { shared.writers.abandon(fetch) }
     if let writing { shared.writers.ending(origin) { writing.end() } }
-    if !isSnapshotShared { snapshot.end() }
+    if !reader.isSnapshotShared { snapshot.end() }
   }
 
   /// The version that is read; in a write, the one it began from.
   public var version: Version { reading.version }
-}
-
-// MARK: - Types
-
-extension Store {
-  /// The context of a type. Types that are not in the store have one without a table.
-  @usableFromInline func context<T: Model>(_ type: T.Type) -> ModelContext {
-    let id = ObjectIdentifier(type)
-    if let last = lastContext, last.type == id { return last.context }
-    let context = contexts.first { $0.type == id }?.context ?? makeContext(id, T._$schema)
-    lastContext = (id, context)
-    return context
-  }
-
-  private func makeContext(_ id: ObjectIdentifier, _ schema: ObjectSchema) -> ModelContext {
-    let isListed = configuration.models.contains { $0._$objectType == id }
-    let context = ModelContext(self, schema, in: isListed ? reading.catalog : Catalog())
-    contexts.append((id, context))
-    context.raw.pointee.tracksReads = isTrackingReads || readTrace != nil
-    return context
-  }
-
-  var allContexts: some Collection<ModelContext> { contexts.lazy.map(\.context) }
-
-  /// The object with a key, not looked up.
-  func live<T: Model>(_ key: Int64) -> T { T(_$handle: ModelHandle(context(T.self).raw, key, self)) }
 }
 
 // MARK: - Moving
@@ -203,11 +125,8 @@ extension Store {
 extension Store {
   /// Reads from another transaction from now on: everything that was read before may differ.
   func read(from transaction: any StorageReading) {
-    if !walks.isEmpty { finishWalks() }
-    dropWindows()
-    reading = transaction
-    windowed = transaction.powers.windows
-    everythingChanged()
+    if !reader.walks.isEmpty { finishWalks() }
+    reader.read(from: transaction)
   }
 
   /// Makes derived properties right within an open write.
@@ -215,28 +134,14 @@ extension Store {
     guard let writing, writing.hasUnderived else { return }
     dropWindows()
     do throws(StorageError) { try writing.settleDerived() } catch { misuse(StoreError(error)) }
-    everythingChanged()
+    reader.everythingChanged()
   }
 
-  func dropWindows() {
-    guard hasWindows else { return }
-    for (_, context) in contexts { context.dropWindows() }
-    hasWindows = false
-  }
-
-  func everythingChanged() {
-    tick &+= 1
-    for (_, context) in contexts {
-      context.tick &+= 1
-      context.raw.pointee.membershipTick &+= 1
-    }
-  }
+  func dropWindows() { reader.dropWindows() }
 
   /// After a call that changed a value of the type, or with `membership` which objects there are.
   func didChange(_ context: ModelContext, membership: Bool = false) {
-    dropWindows()
-    tick &+= 1
-    context.tick &+= 1
+    reader.didChange(context)
     if membership {
       context.raw.pointee.membershipTick &+= 1
       context.noteMembership()
@@ -247,7 +152,7 @@ extension Store {
   /// - Parameter touched: the objects that may be different; nil: any.
   func didChangeEverything(_ touched: Set<ObjectPlace>? = nil) {
     dropWindows()
-    everythingChanged()
+    reader.everythingChanged()
     checkPropertyObservers(of: touched)
     noteAllReads()
   }

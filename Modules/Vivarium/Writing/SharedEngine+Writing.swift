@@ -46,7 +46,7 @@ extension SharedEngine {
       store.cancelWrite()
       return nil
     }
-    store.request = request
+    store.writer.request = request
     defer { request.end() }
     return Result {
       try store.finishWrite(withoutNotifying: tokens, author, durability) {

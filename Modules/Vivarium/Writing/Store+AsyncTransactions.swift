@@ -28,7 +28,7 @@ extension Store {
     try checkContext("beginAsyncWrite")
     let request = AsyncWrite()
     let onError = onError ?? { StoreLog.warning("An asynchronous write failed: \($0)") }
-    pendingWrites.append(PendingWrite(request: request, deadline: writeDeadline, block: block, onError: onError))
+    writer.pendingWrites.append(PendingWrite(request: request, deadline: writeDeadline, block: block, onError: onError))
     beginPendingWrites()
     return request
   }
@@ -59,34 +59,34 @@ extension Store {
 
   /// Stands in line for the writes that wait, unless it does already.
   func beginPendingWrites() {
-    let cancelled = pendingWrites.filter { !$0.request.isWaiting }
+    let cancelled = writer.pendingWrites.filter { !$0.request.isWaiting }
     if !cancelled.isEmpty {
-      pendingWrites.removeAll { !$0.request.isWaiting }
+      writer.pendingWrites.removeAll { !$0.request.isWaiting }
       for pending in cancelled { pending.onError(StoreError.cancelledWrite) }
     }
-    guard let first = pendingWrites.first, writing == nil else { return }
+    guard let first = writer.pendingWrites.first, writing == nil else { return }
     // One that another write took is of no use any more.
-    if let fetch, shared.writers.isFetched(fetch) { return }
+    if let fetch = writer.fetch, shared.writers.isFetched(fetch) { return }
     let (writers, home, weak) = (shared.writers, home, ConfinedStore(self))
-    fetch = writers.fetch(for: origin, at: WriteSite(home), first.deadline) { fetch in
+    writer.fetch = writers.fetch(for: origin, at: WriteSite(home), first.deadline) { fetch in
       home.schedule {
         weak.store?.turn(of: fetch)
       } otherwise: {
         // The actor is gone, and with it all who could use the store: what waits would keep it, and each other, for ever.
         writers.abandon(fetch)
-        weak.store?.pendingWrites = []
+        weak.store?.writer.pendingWrites = []
       }
     }
   }
 
   /// The right has come, unless a write that could not wait took it.
   private func turn(of fetch: WriterQueue.Waiter) {
-    guard self.fetch == fetch else { return }
-    self.fetch = nil
+    guard writer.fetch == fetch else { return }
+    writer.fetch = nil
     defer { beginPendingWrites() }
     guard let result = shared.writers.take(fetch) else { return }
-    while !pendingWrites.isEmpty {
-      let pending = pendingWrites.removeFirst()
+    while !writer.pendingWrites.isEmpty {
+      let pending = writer.pendingWrites.removeFirst()
       guard pending.request.begin() else {
         pending.onError(StoreError.cancelledWrite)
         continue

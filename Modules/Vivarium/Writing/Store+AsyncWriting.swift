@@ -65,7 +65,7 @@ extension Store {
   /// For the body of an asynchronous write that takes long: throws `.cancelled` when nobody wants it any more. The write
   /// is undone when the body lets the error through.
   public func checkCancellation() throws(StoreError) {
-    if request?.isCancelled == true { throw .cancelledWrite }
+    if writer.request?.isCancelled == true { throw .cancelledWrite }
   }
 
   /// Runs a long job on another thread with a store of its own, which ends with the job: it may read, and write as often

@@ -21,7 +21,7 @@ extension Store {
   /// nothing. `.notInWrite` without a write.
   public func afterCommit(_ action: @escaping (Version) -> Void) throws(StoreError) {
     try checkWriting("'afterCommit'")
-    hooks.add(committed: action)
+    writer.hooks.add(committed: action)
   }
 
   /// Runs `action` once, when the open write is undone: by `cancelWrite()`, by an error thrown in it, or because the commit failed.
@@ -30,7 +30,7 @@ extension Store {
   /// Asked for inside a savepoint that is undone, it runs too, when the write ends, however that does.
   public func afterRollback(_ action: @escaping () -> Void) throws(StoreError) {
     try checkWriting("'afterRollback'")
-    hooks.add(rolledBack: action)
+    writer.hooks.add(rolledBack: action)
   }
 
   // An observer inside the write may ask too: it does not write by that.

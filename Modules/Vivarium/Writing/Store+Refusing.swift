@@ -13,20 +13,20 @@ extension Store {
   /// the savepoint round it when that ends. Without a write it is a mistake of the program.
   func refuse(_ error: StoreError) {
     guard writing != nil else { return misuse(error) }
-    if edits.fault == nil { edits.fault = error }
+    if writer.edits.fault == nil { writer.edits.fault = error }
   }
 
   /// Runs an edit that may add objects to the store on its way: when it throws, those are unmanaged again.
   func addingAll<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
-    let outer = edits.added
-    edits.added = []
+    let outer = writer.edits.added
+    writer.edits.added = []
     do throws(StoreError) {
       let result = try body()
-      if let outer { edits.added = outer + (edits.added ?? []) } else { edits.added = nil }
+      writer.edits.added = outer.map { $0 + (writer.edits.added ?? []) }
       return result
     } catch {
-      let added = edits.added ?? []
-      edits.added = outer
+      let added = writer.edits.added ?? []
+      writer.edits.added = outer
       if let writing { takeBack(added, writing) }
       throw error
     }

@@ -18,8 +18,8 @@ extension Store {
   public func savepoint<R>(_ body: () throws -> R) throws -> R {
     let write = try openWrite(for: "A savepoint")
     try storing { () throws(StorageError) in try write.beginSavepoint() }
-    let savepoint = OpenSavepoint(write: write, hooks: hooks.count, fault: edits.fault)
-    edits.fault = nil
+    let savepoint = OpenSavepoint(write: write, hooks: writer.hooks.count, fault: writer.edits.fault)
+    writer.edits.fault = nil
     let result = Result { try body() }
     guard writing === savepoint.write else {
       if case .failure(let error) = result { throw error }
@@ -49,18 +49,18 @@ extension Store {
   package func beginSavepoint() throws(StoreError) -> OpenSavepoint? {
     guard let writing else { return nil }
     try storing { () throws(StorageError) in try writing.beginSavepoint() }
-    defer { edits.fault = nil }
-    return OpenSavepoint(write: writing, hooks: hooks.count, fault: edits.fault)
+    defer { writer.edits.fault = nil }
+    return OpenSavepoint(write: writing, hooks: writer.hooks.count, fault: writer.edits.fault)
   }
 
   /// Keeps what was written since, or, where an edit of it was refused, undoes it and throws why. Nothing when the write is over.
   package func release(_ savepoint: OpenSavepoint) throws(StoreError) {
     guard writing === savepoint.write else { return }
-    if let fault = edits.fault {
+    if let fault = writer.edits.fault {
       try rollBack(to: savepoint)
       throw fault
     }
-    edits.fault = savepoint.fault
+    writer.edits.fault = savepoint.fault
     dropWindows()
     try storing { () throws(StorageError) in try savepoint.write.releaseSavepoint() }
   }
@@ -68,8 +68,8 @@ extension Store {
   /// Undoes what was written since. Nothing when the write is over.
   package func rollBack(to savepoint: OpenSavepoint) throws(StoreError) {
     guard writing === savepoint.write else { return }
-    edits.fault = savepoint.fault
-    hooks.undo(from: savepoint.hooks)
+    writer.edits.fault = savepoint.fault
+    writer.hooks.undo(from: savepoint.hooks)
     dropWindows()
     defer {
       didChangeEverything()

@@ -70,11 +70,11 @@ extension Store {
       transaction.end()
       throw error
     }
-    writing = RecordedTransaction(
-      transaction, origin: origin, recordsValues: configuration.recordsValues, followsRules: true,
-      companion: configuration.commitCompanion)
+    writer.begin(
+      RecordedTransaction(
+        transaction, origin: origin, recordsValues: configuration.recordsValues, followsRules: true,
+        companion: configuration.commitCompanion))
     writers.opened(origin, at: site)
-    writeNumber &+= 1
     read(from: transaction)
   }
 
@@ -103,13 +103,12 @@ extension Store {
     guard let write = writing else { throw .notInWrite("'commitWrite'") }
     try checkContext("commitWrite")
     try refuseInObserver("'commitWrite'")
-    if let fault = edits.fault {
+    if let fault = writer.edits.fault {
       cancelWrite()
       throw fault
     }
     dropWindows()
-    writing = nil
-    let hooks = hooks.take()
+    let hooks = writer.end()
     let result = shared.writers.ending(origin) {
       defer { write.end() }
       return Result { () throws(StorageError) in
@@ -200,9 +199,7 @@ extension Store {
       return misuse(error)
     }
     dropWindows()
-    writing = nil
-    edits = RefusedEdits()
-    let hooks = hooks.take()
+    let hooks = writer.end()
     shared.writers.ending(origin) { write.end() }
     read(from: snapshot)
     checkPropertyObservers()

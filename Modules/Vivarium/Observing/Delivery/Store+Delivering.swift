@@ -224,7 +224,7 @@ extension Store {
   /// The results as the notifier keeps them, in the version that is read; nil when nobody observes them, or a write has
   /// changed something.
   func keptState(of state: ResultsState) -> ResultVersion? {
-    guard place != nil, !isInvalidated, (writing ?? heldWrite)?.isEmpty ?? true, snapshot.version == reading.version else { return nil }
+    guard place != nil, !isInvalidated, writer.unfinished?.isEmpty ?? true, snapshot.version == reading.version else { return nil }
     let description = state.description
     if keptVersion == snapshot.version, let result = kept[description] { return result }
     guard resultObservers.contains(where: { $0.isActive && $0.description == description }) else { return nil }

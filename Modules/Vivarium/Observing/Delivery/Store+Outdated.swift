@@ -10,7 +10,7 @@ extension Store {
   func follow(_ next: any ReadTransaction) throws(StoreError) {
     if let refusal = configuration.refusal(of: next.catalog) {
       next.end()
-      outdated = refusal
+      reader.end(refusal)
       throw refusal
     }
     move(to: next)
@@ -19,7 +19,7 @@ extension Store {
   /// Looks whether a newer program has migrated the file, and stays where it is.
   func lookAhead() {
     guard outdated == nil, let newest = try? shared.engine.beginRead() else { return }
-    outdated = configuration.refusal(of: newest.catalog)
+    if let refusal = configuration.refusal(of: newest.catalog) { reader.end(refusal) }
     newest.end()
   }
 
@@ -32,8 +32,7 @@ extension Store {
     // What this store wrote itself before.
     checkCommittedProperties()
     tellChange()
-    if !isOutdatedTold {
-      isOutdatedTold = true
+    if reader.tellsOutdated() {
       misuse(error)
       tell(.refreshRequired, of: (try? shared.engine.latestVersion()) ?? snapshot.version.next)
     }
