@@ -168,4 +168,18 @@ import VivariumTestSupport
     try await download(b)
     #expect(try thing(b).part?.count == 0)
   }
+
+  @Test func `a file that is another replica and has sent nothing knows that its double has`() async throws {
+    let a = try await replica(1, .memory)
+    _ = try make(a)
+    try a.store.write { try thing(a).n = 1 }
+    try await a.beginAnew(asAnother: true)
+    let standing = try await a.reading { sides in
+      try LocalStanding(sides, try #require(try ReplicaStanding.read(sides)))
+    }
+    #expect(standing.isForked(judged: 1, stamp: .zero))
+    #expect(!standing.isForked(judged: 0, stamp: .zero))
+    try await download(a)
+    #expect(try await upload(a).count == 2)
+  }
 }

@@ -88,6 +88,26 @@ import VivariumTestSupport
     #expect(try one(replica)?.texts.count == 0)
   }
 
+  @Test func `another replica's object without a primary key is deleted like any`() async throws {
+    let directory = TemporaryDirectory("settled")
+    let replica = try await purged(.memory, directory)
+    let plain = ObjectIdentity("Plain", .created(ReplicaID(9), ObjectKey(40)))
+    let first = Stamp(milliseconds: 1_700_000_100_001, counter: 0, replica: ReplicaID(9))
+    let changeset = Changeset(
+      clientSeq: 1, baseSeq: Seq(2), first: first,
+      operations: [
+        SyncModel.Operation(plain, epoch: .zero, .create),
+        SyncModel.Operation(plain, epoch: .zero, .set("name", .string("theirs"), isDefault: false)),
+      ])
+    try await replica.take(
+      [.changeset(author: "ann", changeset), .purge(Purge(stable: Seq(3), floor: first.advanced(by: 1)))], from: 3)
+    #expect(try await records(replica) == 0)
+    let store = try replica.store
+    try store.write { try store.delete(try #require(store.objects(Plain.self).first)) }
+    let made = try await replica.check().bearing.pending.all.flatMap { $0.changeset.operations.map(\.action) }
+    #expect(made == [.delete])
+  }
+
   @Test func `others' changes are merged with what the row says`() async throws {
     let directory = TemporaryDirectory("settled")
     let replica = try await purged(.memory, directory)

@@ -112,8 +112,11 @@ final class SimulatedClock: Sendable {
       (configuration.backend, isBound, cursor, highest) = (other.backend, false, .zero, .zero)
     }
     opened = try Store(configuration)
-    // A file that was restored may be who it was once.
-    id = try await reading { sides in try ReplicaStanding.read(sides)?.replica } ?? id
+    // A file that was restored may be who it was once, and its objects ahead of its cursor as they were then.
+    let (was, highest) = try await reading { sides in
+      (try ReplicaStanding.read(sides)?.replica, try FileState(sides).copied().records.values.map(\.lastSeq).max() ?? .zero)
+    }
+    (id, self.highest) = (was ?? id, max(highest, self.highest))
   }
 
   /// It is somebody else from now on.

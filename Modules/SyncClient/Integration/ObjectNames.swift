@@ -42,7 +42,9 @@ package struct ObjectNames {
       if let bytes = try sides.side(ObjectNames.away(table.id, replica, key)) {
         return ObjectKey(Int64(bitPattern: ObjectNames.number(bytes, 0)))
       }
-      guard replica == own, try sides.contains(table.id, key) else { return nil }
+      // The row may be another's that came after one which a restored file does not know.
+      guard replica == own, try sides.contains(table.id, key), try sides.side(ObjectNames.here(ObjectLink(table.id, key))) == nil
+      else { return nil }
       return key
     }
     guard let index = type.primaryIndex, let key = object.primaryKey else { return nil }

@@ -55,7 +55,7 @@ extension RemoteChanges {
       }
     }
     standing.elements = recovery.elements
-    standing.isAnew = false
+    standing.settle()
     try integrator.take(states, under: pending)
   }
 

@@ -52,7 +52,7 @@ package struct RemoteChanges {
     case .refusal(let clientSeq, _, _, let states):
       standing.refusalSeen = max(standing.refusalSeen, entry.seq)
       try updatePending(taking: states) { $0.refuse([clientSeq]) }
-    case .purge(let purge): try integrator.purge(purge)
+    case .purge(let purge): try forget(purge)
     case .schema: break
     }
   }
@@ -79,6 +79,15 @@ package struct RemoteChanges {
     try integrator.settle()
   }
 
+  /// Forgets what a marker covers. A void change may link to an incarnation that was refused, which nothing tells from a forgotten one
+  /// then: until its answer comes it is shown as the merge state has it.
+  private mutating func forget(_ purge: Purge) throws(StorageError) {
+    try integrator.purge(purge)
+    for pending in try Outbox.pending(sides).all where pending.isVoid {
+      for object in pending.changeset.objects { try integrator.reconcile(object, .links) }
+    }
+  }
+
   /// Takes objects in place of entries: those of a difference, or all.
   ///
   /// - Parameters:
@@ -96,7 +105,7 @@ package struct RemoteChanges {
       // Another history may have forgotten less.
       try state.setFloor(standing.isAnew ? last.floor : max(state.floor, last.floor))
     } else {
-      try integrator.purge(Purge(stable: last.stable, floor: last.floor))
+      try forget(Purge(stable: last.stable, floor: last.floor))
     }
     if standing.isAnew, isAll {
       try recover(over: &states, first.asOf, last, bound, wall: wall)

@@ -13,7 +13,7 @@ package struct LocalStanding: Hashable, Sendable {
   /// The base of the oldest changeset that waits; the cursor where none does.
   package var pendingBase: Seq
   package var schemaHash: UInt64
-  /// The last changeset that the file has made.
+  /// The last changeset that the file has made as this replica.
   package var clientSeq: UInt64
   /// The first stamps of the changesets that wait, by number; of void ones none.
   package var stamps: [UInt64: Stamp]

@@ -10,7 +10,9 @@ extension LocalStanding {
     let pending = try Outbox.pending(sides)
     let cursor = try SyncCursor.read(sides)
     var stamps: [UInt64: Stamp] = [:]
-    for waiting in pending.all where !waiting.isVoid { stamps[waiting.changeset.clientSeq] = waiting.changeset.first }
+    for waiting in pending.all where !waiting.isVoid && !standing.isRenamed {
+      stamps[waiting.changeset.clientSeq] = waiting.changeset.first
+    }
     self.init(standing, cursor: cursor, pendingBase: pending.baseSeq(integrated: cursor), stamps: stamps)
   }
 
@@ -25,6 +27,6 @@ extension LocalStanding {
   private init(_ standing: ReplicaStanding, cursor: Seq, pendingBase: Seq, stamps: [UInt64: Stamp]) {
     self.init(
       replica: standing.replica, secret: standing.secret, cursor: cursor, history: standing.history, refusalSeen: standing.refusalSeen,
-      pendingBase: pendingBase, clientSeq: standing.clientSeq, stamps: stamps)
+      pendingBase: pendingBase, clientSeq: standing.isRenamed ? 0 : standing.clientSeq, stamps: stamps)
   }
 }

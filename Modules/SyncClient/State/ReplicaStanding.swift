@@ -21,6 +21,8 @@ package struct ReplicaStanding: Hashable, Sendable {
   package var secret: [UInt8] = []
   /// Whether the file is to take all objects from the server, whatever it has, and do what waits again on top of them.
   package var isAnew = false
+  /// Whether it is to do so as another replica, which has sent nothing yet: the numbers of its changes are those of the one before.
+  package private(set) var isRenamed = false
 
   /// Whose changes they are.
   package var replica: ReplicaID { clock.replica }
@@ -39,7 +41,7 @@ package struct ReplicaStanding: Hashable, Sendable {
     var new = ReplicaStanding(replica: replica)
     new.secret = secret.isEmpty ? [] : ReplicaStanding.newSecret()
     new.clock = HybridClock(replica: replica, last: clock.last, offset: clock.offset)
-    (new.clientSeq, new.elements, new.captured) = (clientSeq, elements, captured)
+    (new.clientSeq, new.elements, new.captured, new.isRenamed) = (clientSeq, elements, captured, true)
     return new
   }
 
@@ -49,6 +51,9 @@ package struct ReplicaStanding: Hashable, Sendable {
     standing.secret = newSecret()
     return standing
   }
+
+  /// It has what the server has, and what waits is its own now.
+  mutating func settle() { (isAnew, isRenamed) = (false, false) }
 
   private static func newSecret() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
 
@@ -73,7 +78,8 @@ package struct ReplicaStanding: Hashable, Sendable {
       standing.elements = try reader.fixed(UInt64.self)
       standing.refusalSeen = Seq(try reader.fixed(UInt64.self))
       standing.history = Array(try reader.content())
-      standing.isAnew = try reader.fixed(UInt8.self) != 0
+      let anew = try reader.fixed(UInt8.self)
+      (standing.isAnew, standing.isRenamed) = (anew != 0, anew == 2)
       standing.captured = Version(try reader.fixed(UInt64.self))
       standing.secret = Array(try reader.content())
       if reader.left == 0 { return standing }
@@ -100,7 +106,7 @@ package struct ReplicaStanding: Hashable, Sendable {
     writer.put(fixed: elements)
     writer.put(fixed: refusalSeen.rawValue)
     writer.put(history)
-    writer.put(fixed: UInt8(isAnew ? 1 : 0))
+    writer.put(fixed: UInt8(isAnew ? isRenamed ? 2 : 1 : 0))
     writer.put(fixed: captured?.rawValue ?? 0)
     writer.put(secret)
     writer.put(byte: ReplicaStanding.format)

@@ -24,6 +24,8 @@ struct SettledRows {
   /// - Parameter properties: those whose values the row says.
   func record(of object: ObjectIdentity, _ properties: SortedTable<Name, CellValue>) throws(StorageError) -> ObjectRecord? {
     guard let type = names.type(of: object), let place = try names.place(of: object), !isNew(place) else { return nil }
+    // What names an object without a primary key is there until its delete is written down.
+    guard try sides.contains(place.table, place.key) else { return nil }
     var contents = Contents()
     for column in type.table.columns where column.schema.isStored {
       let name = Name(column.schema.name)
