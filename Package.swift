@@ -127,12 +127,19 @@ let targets: [Target] = [
       argumentParser,
     ], path: "Tools/vivarium-demo"),
   Room.program(
-    "vivarium-tasks", ["ResultsControl", "StorageLMDB", "Vivarium", argumentParser], path: "Tools/vivarium-tasks"),
+    "vivarium-tasks",
+    [
+      "ResultsControl", "StorageInterface", "StorageLMDB", "SyncClient", "SyncProtocol", "SyncWebSocket", "Vivarium", argumentParser,
+    ], path: "Tools/vivarium-tasks"),
   Room.program(
     "vivarium-server",
     [
       "SyncModel", "SyncProtocol", "SyncServer", "SyncStoreEmbedded", "SyncTokens", "SyncWebSocket", argumentParser, logging,
     ], path: "Tools/vivarium-server"),
+  Room.library("SyncProving", [], path: "Tools/SyncProving"),
+  Room.program(
+    "sync-conformance", ["SyncModel", "SyncProtocol", "SyncWebSocket", argumentParser], path: "Tools/sync-conformance"),
+  Room.program("vivarium-sync-demo", ["SyncProving", argumentParser], path: "Tools/vivarium-sync-demo"),
   Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
   Room.library(
     "ConformanceCases",
@@ -220,7 +227,8 @@ let targets: [Target] = [
   Room.tests(
     "SyncServerProgramTests",
     [
-      "StorageLMDB", "SyncClient", "SyncProtocol", "SyncWebSocket", "Vivarium", "VivariumTestSupport", "vivarium-server",
+      "StorageLMDB", "SyncClient", "SyncProtocol", "SyncProving", "SyncWebSocket", "Vivarium", "VivariumTestSupport", "vivarium-server",
+      "sync-conformance", "vivarium-sync-demo", "vivarium-tasks",
     ]),
   Room.tests("SyncProtocolTests", ["StoreValues", "SyncModel", "SyncProtocol", "VivariumTestSupport"]),
   Room.tests("SyncModelTests", ["StoreValues", "SyncModel", "VivariumTestSupport"]),
@@ -235,7 +243,7 @@ let targets: [Target] = [
     "sync-bench",
     [
       "ChangeTracker", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreValues", "SyncClient", "SyncModel",
-      "SyncProtocol", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "Vivarium", argumentParser,
+      "SyncProtocol", "SyncProving", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncWebSocket", "Vivarium", argumentParser,
     ], path: "Tests/SyncBenchmark"),
   Room.tests("SyncSimulationTests", ["SyncSimulation", "VivariumTestSupport"]),
   Room.tests(

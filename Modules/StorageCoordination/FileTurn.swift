@@ -11,6 +11,9 @@ import StorageInterface
 /// The right to do something for a store that one process at a time does, by a lock on a file of its own beside the store.
 /// The kernel takes it back from the dead. It lasts as long as the reference.
 package final class FileTurn: Sendable {
+  /// What the file of who replicates a store is called, behind the store's name. It goes with the store.
+  package static let replication = ".sync"
+
   private let descriptor: Int32
   private let mark = ForkMark()
 

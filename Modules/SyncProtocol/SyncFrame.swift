@@ -56,6 +56,9 @@ public struct FrameLimits: Hashable, Sendable {
   /// How many times its size a body may become when it is unpacked, beyond what is small anyway.
   public var inflationMax: Int
 
+  /// What clients take: an object with all that it holds has to fit, as it may come in place of its history.
+  public static let ofClient = FrameLimits(messageBytes: 256 << 20)
+
   /// 256 KiB, 16 MiB, 512 bytes, 64 times.
   public init(partBytes: Int = 256 << 10, messageBytes: Int = 16 << 20, compressedFrom: Int = 512, inflationMax: Int = 64) {
     self.partBytes = max(64, partBytes)

@@ -34,6 +34,13 @@ enum Engine: String, CaseIterable {
     configuration.replicate(sync)
     return configuration
   }
+
+  /// A file that is replicated by a server from its opening on.
+  func configuration(_ folder: URL, _ name: String, _ sync: SyncConfiguration) -> Store.Configuration {
+    var configuration = configuration(folder, name, replica: 1)
+    configuration.sync = sync
+    return configuration
+  }
 }
 
 /// Makes what another replica would have sent.

@@ -18,13 +18,14 @@ struct Measurement: Codable {
   var note: String
 }
 
-/// Measures what replication costs a file, without any network.
+/// Measures what replication costs a file, and what it takes from one device to another by a server.
 @main struct SyncBenchmark: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sync-bench", abstract: "Measures what replication costs a file. One JSON line for each figure. Build for release.")
+    commandName: "sync-bench", abstract: "Measures what replication costs. One JSON line for each figure. Build for release.")
 
   @Option(help: "memory, lmdb or sqlite; several with commas.") var engines = "memory,lmdb,sqlite"
-  @Option(help: "S1, S2, S3, S4 of a file, S5, S9 of a server's stores.") var workloads = "S1,S2,S3,S4"
+  @Option(help: "S1, S2, S3, S4 of a file, S6, S10 by the server's program beside this one, S5, S9 of a server's stores.")
+  var workloads = "S1,S2,S3,S4"
   @Option(help: "Where a server's stores are: memory, embedded or postgres; several with commas.") var homes = "embedded"
   @Option(help: "The address of an empty database, for the home 'postgres'.") var postgres: String?
   @Option(help: "A hundredth for a run that only shows that it works.") var scale = 1.0
@@ -45,6 +46,10 @@ struct Measurement: Codable {
         case "S3": try await report(course.heal())
         case "S4": for line in try await course.mergeData() { report(line) }
         case "S5", "S9": continue
+        #if Sync
+        case "S6": try await report(WireCourse(course).latency())
+        case "S10": try await report(WireCourse(course).killedServer())
+        #endif
         default: throw ValidationError("There is no workload '\(workload)'.")
         }
       }

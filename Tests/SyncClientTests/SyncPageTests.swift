@@ -19,7 +19,7 @@ import VivariumTestSupport
     let directory = TemporaryDirectory("sync")
     let url = directory.file("posts")
     var configuration = Store.Configuration.lmdb(url, models: Post.self, Draft.self)
-    configuration.replicate(SyncConfiguration(localTypes: [Draft.self]))
+    configuration.replicate(SyncConfiguration(localTypes: [Draft.self]))  // as `sync`, here without a server
     let store = try Store(configuration)
     let post = Post()
     try store.write { try store.add(post) }

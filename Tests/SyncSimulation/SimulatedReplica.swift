@@ -103,6 +103,9 @@ final class SimulatedClock: Sendable {
   /// Milliseconds that the device's clock is ahead.
   var skew: Int64 { clock.ahead }
 
+  /// What the device's clock shows.
+  var wall: Int64 { clock.now() }
+
   func setClock(ahead: Int64) { clock.setAhead(ahead) }
 
   /// Does something while the file is closed, and opens what it gives.

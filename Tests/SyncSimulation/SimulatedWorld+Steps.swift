@@ -12,6 +12,7 @@ extension SimulatedWorld {
     time.pass(Int64(random.below(200)))
     let index = random.below(replicas.count)
     let isOnline = isAway[index] <= step0
+    if let network { return try await step(index, network) }
     switch random.below(30) {
     case 0..<10: try await edit(index)
     case 10..<15: if isOnline { try await upload(index, refusedOneIn: 8) }
@@ -39,6 +40,9 @@ extension SimulatedWorld {
     guard let purge = try await server.purge(path, expiry: random.oneIn(6) ? time.now() - 9_000 : 0) else { return }
     log.append(purge, at: await server.heads([path])[path] ?? .zero)
     report.purges += 1
+    // Who is forgotten while it is connected may be told to forget what it builds on, and begins anew with the next thing that it says.
+    guard network != nil else { return }
+    for replica in replicas { if try await !server.remembers(replica.id, path) { replica.forget() } }
   }
 
   /// Sends what waits, now and then twice, as after a lost answer.
@@ -73,7 +77,7 @@ extension SimulatedWorld {
     }
   }
 
-  private func note(_ upload: Upload, _ outcome: UploadOutcome) throws {
+  func note(_ upload: Upload, _ outcome: UploadOutcome) throws {
     switch (outcome, upload) {
     case (.accepted(let seq), .changeset(let changeset)):
       log.append(changeset, at: seq)
@@ -101,10 +105,11 @@ extension SimulatedWorld {
   }
 
   func restart(_ index: Int) async throws {
-    if options.engine == .memory { return }
+    if options.engine == .memory { return network?.restart(index) ?? () }
     watches[index]?.stop()
     watches[index] = nil
     try replicas[index].restart()
+    network?.restart(index)
     watches[index] = ReplayedResults(try replicas[index].store)
     report.restarts += 1
     try await check(index, "after a restart")
@@ -124,17 +129,18 @@ extension SimulatedWorld {
   }
 
   /// The server is what it was when somebody backed it up: what it took in since is gone.
-  private func restoreServer() async throws {
+  func restoreServer() async throws {
     guard let backUp else { return }
     try await server.restore(path, backUp.store)
     (log, handlerCursor) = (backUp.log, backUp.handlerCursor)
     folded = Array(repeating: FoldedLog(), count: replicas.count)
     for replica in replicas { replica.forget() }
+    network?.killServer(isForgotten: true)
     report.serverRestores += 1
   }
 
   /// The file of a device is what it was when somebody copied it.
-  private func restoreFile(_ index: Int) async throws {
+  func restoreFile(_ index: Int) async throws {
     guard options.engine != .memory else { return }
     watches[index]?.stop()
     watches[index] = nil
@@ -149,6 +155,7 @@ extension SimulatedWorld {
       report.fileRestores += 1
       return options.engine.configuration(directory, copy)
     }
+    network?.restart(index)
     watches[index] = ReplayedResults(try replicas[index].store)
     try await check(index, "after a file was copied or restored")
   }

@@ -26,6 +26,8 @@ import VivariumTestSupport
   var backUp: (store: MemoryServerStore.BackUp, log: AcceptedLog, handlerCursor: Seq)?
   /// Whether back-ups are restored: after that everybody takes all objects, which hides other things.
   let hasDisasters: Bool
+  /// The sessions, where they speak for themselves.
+  private(set) var network: FramedNetwork?
   let directory: TemporaryDirectory
   /// The names of the replicas' files, and of copies that may take their place.
   var files: [String]
@@ -53,9 +55,12 @@ import VivariumTestSupport
       let fault = index == 0 ? options.fault : nil
       replicas.append(try SimulatedReplica(UInt64(index + 1), configuration, time: time, skew: skew, fault: fault))
       // Some join later, and what they write before is dated by a clock that nobody has corrected.
-      if !random.oneIn(4) { _ = try await replicas[index].download(server, path, limitBytes: 1 << 20, isLost: false) }
+      if !options.isFramed, !random.oneIn(4) {
+        _ = try await replicas[index].download(server, path, limitBytes: 1 << 20, isLost: false)
+      }
       watches.append(try ReplayedResults(replicas[index].store))
     }
+    if options.isFramed { network = FramedNetwork(self) }
   }
 
   // MARK: what has to be
@@ -80,6 +85,26 @@ import VivariumTestSupport
   /// Everybody sends and takes in everything, and then all are equal.
   func rest() async throws {
     isAway = Array(repeating: 0, count: replicas.count)
+    if let network { try await network.settle() } else { try await sendAll() }
+    let final = try await server.objects(path, changedAfter: .zero, behind: nil, limitBytes: 1 << 30)
+    var state = MemoryState()
+    state.setFloor(final.floor)
+    for object in final.objects { Merge.replace(object.identity, with: object.state, in: &state) }
+    let server = Picture(state)
+    for index in replicas.indices {
+      defer { watches[index]?.stop() }
+      // Objects, and then the entries after them.
+      for _ in 0..<(network == nil ? 3 : 0) {
+        _ = try await replicas[index].download(self.server, path, limitBytes: 1 << 24, isLost: false)
+      }
+      let look = try await replicas[index].look()
+      if !look.bearing.pending.isEmpty { throw Divergence("replica \(index + 1) still waits") }
+      if look.file != server { throw Divergence("at rest, replica \(index + 1) is not the server: \(look.file.difference(from: server))") }
+      try await check(index, "at rest")
+    }
+  }
+
+  private func sendAll() async throws {
     // Each answer to a void is waited for: as many rounds as there are changesets.
     for _ in 0..<400 {
       var isWaiting = false
@@ -92,20 +117,6 @@ import VivariumTestSupport
         }
       }
       if !isWaiting { break }
-    }
-    let final = try await server.objects(path, changedAfter: .zero, behind: nil, limitBytes: 1 << 30)
-    var state = MemoryState()
-    state.setFloor(final.floor)
-    for object in final.objects { Merge.replace(object.identity, with: object.state, in: &state) }
-    let server = Picture(state)
-    for index in replicas.indices {
-      defer { watches[index]?.stop() }
-      // Objects, and then the entries after them.
-      for _ in 0..<3 { _ = try await replicas[index].download(self.server, path, limitBytes: 1 << 24, isLost: false) }
-      let look = try await replicas[index].look()
-      if !look.bearing.pending.isEmpty { throw Divergence("replica \(index + 1) still waits") }
-      if look.file != server { throw Divergence("at rest, replica \(index + 1) is not the server: \(look.file.difference(from: server))") }
-      try await check(index, "at rest")
     }
   }
 }

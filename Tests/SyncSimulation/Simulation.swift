@@ -27,8 +27,13 @@ import VivariumTestSupport
     /// A rule that is broken; nil for none.
     public var fault: PlantedFault?
 
-    public init(clients: Int = 4, steps: Int = 600, engine: Engine = .memory, fault: PlantedFault? = nil) {
+    /// Whether the sessions of clients and server speak, in encoded frames over wires that are cut at any byte, and decide what is sent and
+    /// taken in; otherwise the simulation does, and what they decide is not looked at.
+    public var isFramed = false
+
+    public init(clients: Int = 4, steps: Int = 600, engine: Engine = .memory, fault: PlantedFault? = nil, isFramed: Bool = false) {
       (self.clients, self.steps, self.engine, self.fault) = (clients, steps, engine, fault)
+      self.isFramed = isFramed
     }
   }
 
@@ -50,6 +55,11 @@ import VivariumTestSupport
     public var fileRestores = 0
     public var events = 0
     public var comparisons = 0
+    /// Of wires.
+    public var cuts = 0
+    public var serverKills = 0
+    /// What happened between sessions: parts that arrived, answers of files and stores, timers.
+    public var actions = 0
 
     public init() {}
 
@@ -71,6 +81,9 @@ import VivariumTestSupport
       sum.fileRestores += b.fileRestores
       sum.events += b.events
       sum.comparisons += b.comparisons
+      sum.cuts += b.cuts
+      sum.serverKills += b.serverKills
+      sum.actions += b.actions
       return sum
     }
   }

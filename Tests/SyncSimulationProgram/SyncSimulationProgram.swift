@@ -13,6 +13,7 @@ import SyncSimulation
   @Option(help: "What happens in each before everybody comes to rest.") var steps = 600
   @Option(help: "memory, lmdb or sqlite; several with commas.") var engines = "memory"
 
+  @Flag(help: "Client and server sessions speak, in frames over wires that are cut at any byte.") var frames = false
   @Flag(help: "Plants one fault after the other, and says which seed finds it.") var mutants = false
 
   func run() async throws {
@@ -20,7 +21,7 @@ import SyncSimulation
     var divergent = 0
     for name in engines.split(separator: ",") {
       guard let engine = Engine(rawValue: String(name)) else { throw ValidationError("There is no engine '\(name)'.") }
-      let options = Simulation.Options(clients: clients, steps: steps, engine: engine)
+      let options = Simulation.Options(clients: clients, steps: steps, engine: engine, isFramed: frames)
       var total = Simulation.Report()
       for number in 0..<UInt64(max(seeds, 0)) {
         do {
@@ -35,7 +36,8 @@ import SyncSimulation
         \(engine.rawValue): \(seeds) seeds, \(total.writes) writes, \(total.operations) operations, \(total.uploads) uploads \
         (\(total.repeats) repeated), \(total.refusals) refusals and \(total.voids) voids, \(total.deltas) deltas, \
         \(total.snapshots) snapshots, \(total.purges) purges, \(total.restarts) restarts, \(total.resets) dated anew, \
-        \(total.serverRestores) servers and \(total.fileRestores) files restored, \(total.events) events, \(total.comparisons) comparisons
+        \(total.serverRestores) servers and \(total.fileRestores) files restored, \(total.events) events, \(total.comparisons) comparisons\
+        \(frames ? ", \(total.actions) steps of sessions, \(total.cuts) cuts, \(total.serverKills) servers killed" : "")
         """)
     }
     say("divergent \(divergent)")
@@ -46,7 +48,7 @@ import SyncSimulation
     var missed: [PlantedFault] = []
     for fault in PlantedFault.allCases {
       let found = await Simulation.finds(
-        fault, seeds: seed..<seed &+ UInt64(max(seeds, 1)), Simulation.Options(clients: clients, steps: steps))
+        fault, seeds: seed..<seed &+ UInt64(max(seeds, 1)), Simulation.Options(clients: clients, steps: steps, isFramed: frames))
       say("\(fault.rawValue): \(found.map { "found by seed \($0)" } ?? "not found")")
       if found == nil { missed.append(fault) }
     }

@@ -13,6 +13,10 @@ import Vivarium
       With --script, or where the input is no terminal, commands are read from it, a line each: add LIST TITLE, done N, \
       up N, down N, delete N, show, wait N (until there are N tasks), waitdone N (until N of them are done), quit. \
       N counts the lines of tasks from 1. What is no command, or names no task, is answered with ? and the line.
+
+      With --sync the list is kept the same on other devices. Then there are also: sharing (prints where it stands; with \
+      a word: waits until it begins so), synced (until the server has all that was done here, and this list all that the \
+      server has), follow (from then on a line with ~ for each change that another device made).
       """)
 
   @Option(help: "The file; it is made when it is missing. Without it, one that all terminals of this machine share until it restarts.")
@@ -21,11 +25,13 @@ import Vivarium
   var script = false
   @Flag(help: "Begin with no tasks where the file is new.")
   var empty = false
+  @OptionGroup var other: OtherDevices
 
   @MainActor func run() async throws {
     let shared = FileManager.default.temporaryDirectory.appending(path: "vivarium-tasks.lmdb")
     let url = path.map { URL(fileURLWithPath: $0) } ?? shared
-    do { try await run(try TaskBoard.open(url)) } catch let error as StoreError { throw Refusal(error: error) }
+    let sync = try other.configuration()
+    do { try await run(try TaskBoard.open(url, sync: sync)) } catch let error as StoreError { throw Refusal(error: error) }
   }
 
   private var isScript: Bool { script || isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0 }

@@ -87,6 +87,8 @@ import Vivarium
 
   // MARK: - Drawing
 
+  private var title: String { board.sharing.map { "\(board.title) · \($0.words)" } ?? board.title }
+
   private func draw() {
     follow()
     let (height, width) = Input.size
@@ -96,7 +98,7 @@ import Vivarium
     // The chosen task stays in sight, and a list's name with its first task.
     let first = line > 0 && lines[line - 1].number == nil ? line - 1 : line
     scroll = max(0, min(scroll, first, lines.count - 1), line - room + 1)
-    var frame = ["\u{1B}[1m\(clipped(board.title, width))\u{1B}[0m", ""]
+    var frame = ["\u{1B}[1m\(clipped(title, width))\u{1B}[0m", ""]
     for line in lines.dropFirst(scroll).prefix(room) {
       let text = clipped("\(line.number == number ? ">" : " ") \(line.text)", width)
       frame.append(line.number == nil ? "\u{1B}[1m\(text)\u{1B}[0m" : text)

@@ -22,6 +22,10 @@ import Vivarium
       case ("show", _):
         board.refresh()
         say(([board.title] + board.lines.map { line in (line.number.map { "  \($0). " } ?? "") + line.text }).joined(separator: "\n"))
+      case ("sharing", _) where words.count > 1: await wait { board.sharing?.words.hasPrefix(words[1]) ?? true }
+      case ("sharing", _): say(board.sharing?.words ?? "not shared")
+      case ("synced", _): try await board.sharing?.settle()
+      case ("follow", _): board.followOthers { say("~ \($0)") }
       case ("quit", _): return
       case (nil, _): break
       default: say("? \(line)")

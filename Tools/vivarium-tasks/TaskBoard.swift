@@ -1,6 +1,8 @@
 import Foundation
 import ResultsControl
+import StorageInterface
 import StorageLMDB
+import SyncClient
 import Vivarium
 
 /// What is shown, and what can be done to it: the tasks of all lists, live, and writes.
@@ -16,13 +18,22 @@ import Vivarium
   private let done: Results<TaskItem>
   /// Called after every change that was not made by moving a task here: what that does is shown already.
   var onChange: (() -> Void)?
+  /// What keeps the list the same on other devices, and where it stands; nil where the list is of this machine alone.
+  private(set) var sharing: TaskSharing?
+  private var others: NotificationToken?
   private let file: TaskFile
   private let isReadOnly: Bool
 
   /// Opens a file, or makes it; for reading alone where it is there and may not be written.
-  static func open(_ url: URL) throws -> TaskBoard {
+  ///
+  /// - Parameter sync: with whom it is kept the same. A list that was shared once keeps what the others have to hear of it, also without.
+  static func open(_ url: URL, sync: SyncConfiguration?) throws -> TaskBoard {
     var configuration = Store.Configuration.lmdb(url, models: TaskItem.self, TaskList.self)
-    do { return try TaskBoard(configuration, url) } catch StoreError.Code.permissionDenied {
+    configuration.sync = sync
+    do {
+      if sync == nil, try Store(configuration).file.read({ $0.catalog.hasSideEntries }) { configuration.sync = SyncConfiguration() }
+      return try TaskBoard(configuration, url)
+    } catch StoreError.Code.permissionDenied {
       configuration.options.isReadOnly = true
       return try TaskBoard(configuration, url)
     }
@@ -35,10 +46,11 @@ import Vivarium
     done = store.objects(TaskItem.self).where { $0.isDone }
     controller = try ResultsController(
       request: ResultsRequest<TaskItem>(
-        store: store, sortedBy: [SortKey(PropertyPath("list.name")), SortKey(\TaskItem.place)]),
+        store: store, sortedBy: [SortKey(PropertyPath("list.name")), SortKey(\TaskItem.place), SortKey(\TaskItem.id)]),
       sectionedBy: .by(keyPath: "list.name"))
     controller.performFetch()
     controller.onChange { [weak self] _, _ in self?.onChange?() }
+    sharing = store.sync.map { TaskSharing($0) { [weak self] in self?.onChange?() } }
   }
 
   var count: Int { controller.numberOfObjects }
@@ -80,6 +92,16 @@ import Vivarium
   }
 
   func refresh() { store.refresh() }
+
+  /// Calls from now on after every change that came from another device: what an ordinary observer of the tasks is told.
+  func followOthers(_ tell: @escaping (String) -> Void) {
+    others = store.objects(TaskItem.self).observe { change in
+      guard case .update(_, let deletions, let insertions, let modifications) = change,
+        let details = change.details, details.origins.contains(.otherReplica)
+      else { return }
+      tell("another device: \(insertions.count) new, \(modifications.count) changed, \(deletions.count) gone")
+    }
+  }
 }
 
 // MARK: - Writing

@@ -6,7 +6,8 @@ import Vivarium
   @PrimaryKey var id: UUID = UUID()
   var title: String
   var isDone = false
-  /// Its place among the tasks of its list; ties stand in the order of insertion.
+  /// Its place among the tasks of its list. Two devices can give the same one while they do not see each other: then the order of `id`
+  /// decides, which is the same everywhere.
   var place = 0.0
   var list: TaskList?
 }

@@ -117,7 +117,7 @@ struct StoreFile {
 
   /// Removes every file of the store; the caller has made sure that nobody has it open.
   func removeAll() throws(StorageError) {
-    for path in allPaths where unlink(path) != 0 {
+    for path in allPaths + [path + FileTurn.replication] where unlink(path) != 0 {
       if errno != ENOENT { throw .system(errno, doing: "remove", path: path) }
     }
   }

@@ -11,22 +11,24 @@ import SyncModel
 /// what they were, and each difference becomes an operation: values that were set to what they were, edits of a savepoint that was
 /// undone, and links that went with their target make none. O(the objects that changed and their lists).
 struct Capture: CommitCompanion {
+  let configuration: SyncConfiguration
   /// Types that stay on the device.
-  let localTypes: Set<String>
-  /// Milliseconds since 1970.
-  let wallClock: @Sendable () -> Int64
-  /// What becomes of objects that are there before the first replicated write.
-  let existing: SyncConfiguration.ExistingObjects
-  /// The replica that a new file becomes; nil draws one.
-  let replica: ReplicaID?
+  private let localTypes: Set<String>
+
+  init(_ configuration: SyncConfiguration) {
+    self.configuration = configuration
+    localTypes = Set(configuration.localTypes.map { $0._$schema.name }).union(["MessageReceipt"])
+  }
+
+  private var wallClock: @Sendable () -> Int64 { configuration.wallClock }
 
   func complete(_ write: RecordedTransaction, _ record: CommitRecord, _ notes: CommitNotes) throws(StorageError) {
     guard let sides = write.transaction.sideWriting else { throw .withoutSideEntries }
     let known = try ReplicaStanding.read(sides)
-    let standing = known ?? replica.map { ReplicaStanding(replica: $0) } ?? .drawn()
+    let standing = known ?? configuration.replica.map { ReplicaStanding(replica: $0) } ?? .drawn()
     var author = ChangeAuthor(write, sides, try FileState(sides), standing, wall: wallClock(), notes, localTypes)
     let uncaptured = try known?.captured.flatMap { version throws(StorageError) in try UncapturedWrites(after: version, sides) }
-    if known == nil, existing == .merge {
+    if known == nil, configuration.existing == .merge {
       try author.adopt(record)
     } else {
       if known == nil { try refuseExisting(sides, record) }
@@ -36,12 +38,21 @@ struct Capture: CommitCompanion {
   }
 
   func catchUp(_ write: RecordedTransaction) throws(StorageError) {
-    guard let sides = write.transaction.sideWriting, let standing = try ReplicaStanding.read(sides), let version = standing.captured,
-      let uncaptured = try UncapturedWrites(after: version, sides)
-    else { return }
+    guard let sides = write.transaction.sideWriting else { return }
+    guard let standing = try ReplicaStanding.read(sides) else { return try adoptIfNew(write, sides) }
+    guard let version = standing.captured, let uncaptured = try UncapturedWrites(after: version, sides) else { return }
     var author = ChangeAuthor(write, sides, try FileState(sides), standing, wall: wallClock(), CommitNotes(), localTypes)
     try author.capture(CommitRecord(origin: 0), uncaptured)
     try author.finish()
+  }
+
+  /// A file that takes in what others did before anybody has written it as a replica: its objects go first, or nothing does.
+  private func adoptIfNew(_ write: RecordedTransaction, _ sides: any SideWriting) throws(StorageError) {
+    if configuration.existing == .refuse { return try refuseExisting(sides, CommitRecord(origin: 0)) }
+    let standing = configuration.replica.map { ReplicaStanding(replica: $0) } ?? .drawn()
+    var author = ChangeAuthor(write, sides, try FileState(sides), standing, wall: wallClock(), CommitNotes(), localTypes)
+    try author.adopt(CommitRecord(origin: 0))
+    if author.hasChanges { try author.finish() }
   }
 
   /// A file with objects that no replica has heard of.

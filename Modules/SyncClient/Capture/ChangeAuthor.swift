@@ -41,6 +41,9 @@ struct ChangeAuthor {
 
   var names: ObjectNames { shown.names }
 
+  /// Whether anything was written down.
+  var hasChanges: Bool { first != nil }
+
   init(
     _ write: RecordedTransaction, _ sides: any SideWriting, _ state: FileState, _ standing: ReplicaStanding, wall: Int64,
     _ notes: CommitNotes, _ localTypes: Set<String>

@@ -23,7 +23,7 @@ extension Replicator {
     let number = lastNumber
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        if Task.isCancelled || !isStarted { return continuation.resume(throwing: CancellationError()) }
+        if Task.isCancelled || !isAtWork { return continuation.resume(throwing: CancellationError()) }
         marks[number] = continuation
         handle(.mark(number))
       }
@@ -40,7 +40,7 @@ extension Replicator {
     let last = try file.waiting().last
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        if Task.isCancelled || !isStarted { return continuation.resume(throwing: CancellationError()) }
+        if Task.isCancelled || !isAtWork { return continuation.resume(throwing: CancellationError()) }
         uploads[number] = (last, continuation)
         checkUploads()
       }

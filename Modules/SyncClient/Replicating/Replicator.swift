@@ -45,21 +45,31 @@ public actor Replicator {
   private var link: SyncLink?
   private var subscription: CommitSubscription?
   private var waitingForTurn: Task<Void, Never>?
+  /// What the file is asked for, in order.
+  private var works: [SyncSessionEffect] = []
+  private var isWorking = false
   private var timers: [SyncSessionTimer: Task<Void, Never>] = [:]
   /// What the server's clock is ahead of this one, in milliseconds.
   private var clockOffset: Int64?
   private(set) var isStarted = false
+  /// Whether somebody is about to start it: who waits for it until then waits, and is not turned away.
+  private var isStarting: Bool
   var listeners: [UInt64: AsyncStream<SyncNotice>.Continuation] = [:]
   var lastNumber: UInt64 = 0
   var marks: [UInt64: CheckedContinuation<Void, any Error>] = [:]
   var uploads: [UInt64: (upTo: UInt64, continuation: CheckedContinuation<Void, any Error>)] = [:]
+  var transfers = Transfers()
+  /// What the server said last of what is wrong.
+  private var lastProblem: SyncError?
   /// What the app was told last.
   public private(set) var state = SyncState.off
 
-  fileprivate init(
-    _ file: SharedFile, path: String, connector: any SyncConnector, credentials: any SyncCredentials, options: Options
+  init(
+    _ file: SharedFile, path: String, connector: any SyncConnector, credentials: any SyncCredentials, options: Options,
+    isStarting: Bool = false
   ) {
-    self.file = SessionFile(file: file)
+    self.isStarting = isStarting
+    self.file = SessionFile(file)
     (self.connector, self.credentials) = (connector, credentials)
     wall = { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) }
     turn = SessionTurn(of: file)
@@ -73,6 +83,7 @@ public actor Replicator {
     waitingForTurn?.cancel()
     for timer in timers.values { timer.cancel() }
     for listener in listeners.values { listener.finish() }
+    transfers.finish()
     if let link { Task { await link.close() } }
     turn.end()
   }
@@ -81,6 +92,7 @@ public actor Replicator {
 
   /// Begins, or waits for another one of the file to end. Idempotent.
   public func start() {
+    isStarting = false
     guard !isStarted else { return }
     isStarted = true
     report(.elsewhere)
@@ -91,20 +103,29 @@ public actor Replicator {
     }
   }
 
+  /// As `start`, unless it was stopped before that.
+  func startIfStarting() { if isStarting { start() } }
+
   private func begin() {
     guard isStarted else { return turn.end() }
     do {
       subscription = try file.file.onCommit { [weak self] in
         guard let self else { return }
-        Task { await self.handle(.written) }
+        Task { await self.wrote() }
       }
       report(.off)
       handle(.start)
     } catch { tell(.file(error)) }
   }
 
+  private func wrote() {
+    handle(.written)
+    lookAtOutbox()
+  }
+
   /// Ends the connection and begins no other. What was written meanwhile is sent after the next `start`.
   public func stop() async {
+    isStarting = false
     guard isStarted else { return }
     isStarted = false
     waitingForTurn?.cancel()
@@ -115,7 +136,11 @@ public actor Replicator {
     for (_, continuation) in marks { continuation.resume(throwing: CancellationError()) }
     for (_, upload) in uploads { upload.continuation.resume(throwing: CancellationError()) }
     (marks, uploads) = ([:], [:])
+    transfers.finish()
   }
+
+  /// Whether it makes sense to wait for it.
+  var isAtWork: Bool { isStarted || isStarting }
 
   /// Tries at once, as when the app comes to the front or somebody has logged in.
   public func retry() {
@@ -144,9 +169,15 @@ public actor Replicator {
     case .send(let message): link?.send(message)
     case .wake(let timer, let time, let generation): wake(timer, time, generation)
     case .setServerTime(let time): clockOffset = Int64(clamping: time) - wall()
-    case .tell(let code, let text): tell(.problem(SyncError(code, text)))
-    case .reached(let mark): marks.removeValue(forKey: mark)?.resume()
-    case .report(let state): report(SyncState(state))
+    case .tell(let code, let text):
+      let problem = SyncError(code, text)
+      lastProblem = problem
+      // A token that has ended is got anew; where that is in vain, the state says so.
+      if code.reaction != .renewToken { tell(.problem(problem)) }
+    case .reached(let mark):
+      marks.removeValue(forKey: mark)?.resume()
+      transfers.reached(mark)
+    case .report(let state): report(SyncState(state, lastProblem))
     case .readStanding, .readOutbox, .integrate, .take, .reset: work(effect)
     }
   }
@@ -159,31 +190,42 @@ public actor Replicator {
     }
   }
 
-  /// What is read from the file or written to it: the answer comes as an event.
+  /// What is read from the file or written to it, one after the other and in order: what a connection that has ended brought must not
+  /// come behind what the next one brings. The answer comes as an event.
   private func work(_ effect: SyncSessionEffect) {
-    let (file, offset, wall) = (file, clockOffset, wall)
+    works.append(effect)
+    guard !isWorking else { return }
+    isWorking = true
+    let file = file
     Task { [weak self] in
-      do {
-        let event: SyncSessionEvent
-        switch effect {
-        case .readStanding: event = .standing(try await file.standing())
-        case .readOutbox(let seq, let bytes, let reading):
-          event = .outbox(try await file.outbox(after: seq, bytes: bytes), reading: reading)
-        case .integrate(let entries, let generation):
-          event = .integrated(try await file.integrate(entries, clockOffset: offset), generation: generation)
-        case .take(let pages, let bound, let generation):
-          let local = try await file.take(pages, bound, clockOffset: offset, wall: wall())
-          event = .integrated(local, generation: generation)
-        case .reset(let isNew): event = .standing(try await file.beginAnew(asNewReplica: isNew))
-        default: return
+      while let (effect, offset) = await self?.nextWork() {
+        do {
+          let event = try await file.answer(effect, clockOffset: offset)
+          await self?.answered(event)
+        } catch {
+          await self?.tell(.file(error))
+          await self?.handle(.failedLocally)
         }
-        await self?.handle(event)
-        if case .integrated = event { await self?.checkUploads() }
-      } catch {
-        await self?.tell(.file(error))
-        await self?.handle(.failedLocally)
       }
     }
+  }
+
+  private func nextWork() -> (SyncSessionEffect, clockOffset: Int64?)? {
+    while !works.isEmpty {
+      let effect = works.removeFirst()
+      if let generation = effect.generation, generation != machine.generation { continue }
+      return (effect, clockOffset)
+    }
+    isWorking = false
+    return nil
+  }
+
+  private func answered(_ event: SyncSessionEvent?) {
+    guard let event else { return }
+    handle(event)
+    guard case .integrated = event else { return }
+    checkUploads()
+    lookAtOutbox()
   }
 
   private func connect() {
@@ -218,6 +260,7 @@ public actor Replicator {
     switch news {
     case .message(let message, let bytes):
       if case .welcome(let welcome) = message { link?.agree(to: welcome.features) }
+      transfers.received(message, bytes)
       handle(.received(message, bytes: bytes))
       if case .welcome = message, let clockOffset { adjustClock(clockOffset) }
     case .fault(let error):

@@ -6,11 +6,14 @@ import SyncProtocol
 import Vivarium
 
 /// What a session reads and writes of its file, each in one version.
-struct SessionFile: Sendable {
+package struct SessionFile: Sendable {
   let file: SharedFile
 
+  /// Of a file.
+  package init(_ file: SharedFile) { self.file = file }
+
   /// How far the file is, with what waits; makes it a replica where it is none yet. What it says is durable.
-  func standing() async throws -> LocalStanding {
+  package func standing() async throws -> LocalStanding {
     let known = try file.read { snapshot in
       try sides(snapshot) { sides, standing in try LocalStanding(sides, standing) }
     }
@@ -25,7 +28,7 @@ struct SessionFile: Sendable {
   }
 
   /// What waits behind a number, whole writes, about so many bytes and at least one; durable.
-  func outbox(after clientSeq: UInt64, bytes: Int) async throws -> [OutboxEntry] {
+  package func outbox(after clientSeq: UInt64, bytes: Int) async throws -> [OutboxEntry] {
     let entries = try file.read { snapshot in
       try sides(snapshot) { sides, _ in try Outbox.entries(after: clientSeq, bytes: bytes, sides) }
     }
@@ -35,7 +38,7 @@ struct SessionFile: Sendable {
   }
 
   /// The number of the last changeset that the file has made, and that of the oldest that waits.
-  func waiting() throws -> (last: UInt64, oldest: UInt64?) {
+  package func waiting() throws -> (last: UInt64, oldest: UInt64?) {
     try file.read { snapshot in
       try sides(snapshot) { sides, standing in
         (standing.clientSeq, try Outbox.pending(bytesMax: 1, sides).all.first?.changeset.clientSeq)
@@ -43,8 +46,20 @@ struct SessionFile: Sendable {
     } ?? (0, nil)
   }
 
+  /// Bytes that wait: of changesets behind a number, and up to each of some others; and the number of the last one that was made.
+  func waitingBytes(after start: UInt64, through ends: [UInt64]) throws -> (new: Int, upTo: [Int], last: UInt64) {
+    try file.read { snapshot in
+      try sides(snapshot) { sides, standing in
+        (
+          try Outbox.bytes(after: start, through: .max, sides), try ends.map { try Outbox.bytes(after: 0, through: $0, sides) },
+          standing.clientSeq
+        )
+      }
+    } ?? (0, ends.map { _ in 0 }, 0)
+  }
+
   /// Takes entries in, in one commit.
-  func integrate(_ entries: [LogEntry], clockOffset: Int64?) async throws -> LocalStanding {
+  package func integrate(_ entries: [LogEntry], clockOffset: Int64?) async throws -> LocalStanding {
     try await write(author: SessionFile.author(of: entries)) { changes, sides in
       if let clockOffset { changes.standing.clock.offset = clockOffset }
       for entry in entries { try changes.take(entry) }
@@ -54,7 +69,7 @@ struct SessionFile: Sendable {
   }
 
   /// Takes pages in, in one commit.
-  func take(_ pages: [StatePage], _ bound: Bound, clockOffset: Int64?, wall: Int64) async throws -> LocalStanding {
+  package func take(_ pages: [StatePage], _ bound: Bound, clockOffset: Int64?, wall: Int64) async throws -> LocalStanding {
     try await write { changes, sides in
       changes.standing.history = bound.history
       if let clockOffset { changes.standing.clock.offset = clockOffset }
@@ -65,7 +80,7 @@ struct SessionFile: Sendable {
   }
 
   /// What is stamped from now on goes by the server's clock. No commit where it does so already, within a second.
-  func setClock(offset: Int64) async throws {
+  package func setClock(offset: Int64) async throws {
     let known = try file.read { snapshot in try sides(snapshot) { _, standing in standing.clock.offset } } ?? nil
     if let known, abs(known - offset) < 1_000 { return }
     try await write { changes, _ in
@@ -75,9 +90,11 @@ struct SessionFile: Sendable {
   }
 
   /// Begins anew: the next connection brings all objects.
-  func beginAnew(asNewReplica isNew: Bool) async throws -> LocalStanding {
+  ///
+  /// - Parameter replica: who the file is from now on; nil where its number is its own and goes on.
+  package func beginAnew(as replica: ReplicaID?) async throws -> LocalStanding {
     try await write { changes, sides in
-      try changes.beginAnew(as: isNew ? ReplicaStanding.drawn().replica : nil)
+      try changes.beginAnew(as: replica)
       try changes.finish()
       return try LocalStanding(sides, changes.standing)
     }

@@ -43,7 +43,7 @@ final class SessionTurn: Sendable {
       guard SessionTurn.taken.withLock({ $0.insert(number).inserted }) else { return false }
       defer { if !held.isTaken { _ = SessionTurn.taken.withLock { $0.remove(number) } } }
       if let path {
-        guard let lock = try FileTurn.take(path: path + ".sync", "file of who replicates it") else { return false }
+        guard let lock = try FileTurn.take(path: path + FileTurn.replication, "file of who replicates it") else { return false }
         held.lock = lock
       }
       held.isTaken = true

@@ -25,7 +25,7 @@ final class SyncLink: Sendable {
     outgoing = continuation
     tasks = Mutex([])
     let receiving = Task {
-      var decoder = FrameDecoder()
+      var decoder = FrameDecoder(.ofClient)
       do throws(TransportError) {
         while let part = try await transport.receive() {
           do throws(FrameError) {

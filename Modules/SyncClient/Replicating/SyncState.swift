@@ -23,7 +23,8 @@ public enum SyncState: Hashable, Sendable {
   /// It goes on when the app has done something about it: see the error's remedy.
   case suspended(SyncError)
 
-  init(_ state: SyncSession.State) {
+  /// - Parameter problem: what the server said last, which explains why it stopped.
+  init(_ state: SyncSession.State, _ problem: SyncError? = nil) {
     switch state {
     case .off: self = .off
     case .waitingForNetwork: self = .waitingForNetwork
@@ -32,8 +33,10 @@ public enum SyncState: Hashable, Sendable {
     case .fetching: self = .downloading
     case .live: self = .live
     case .resetting: self = .beginningAnew
-    case .suspended(.login): self = .suspended(SyncError(.tokenInvalid, ""))
-    case .suspended(.denied(let code)), .suspended(.schema(let code)): self = .suspended(SyncError(code, ""))
+    case .suspended(.login):
+      self = .suspended(problem?.code.reaction == .renewToken ? problem ?? SyncError(.tokenInvalid, "") : SyncError(.tokenInvalid, ""))
+    case .suspended(.denied(let code)), .suspended(.schema(let code)):
+      self = .suspended(problem?.code == code ? problem ?? SyncError(code, "") : SyncError(code, ""))
     }
   }
 }

@@ -41,8 +41,18 @@ extension SyncSession {
     case .waitingForNetwork, .waiting:
       generation &+= 1
       begin(now, &effects)
+    // A connection that slept with the app may be dead, and nobody has said so.
+    case .binding, .fetching, .live: ping(now, patience: min(configuration.pongTimeout, configuration.wakingTimeout), &effects)
     default: break
     }
+  }
+
+  private mutating func ping(_ now: Int64, patience: Int64, _ effects: inout [SyncSessionEffect]) {
+    guard !isPongDue else { return }
+    pingNumber &+= 1
+    isPongDue = true
+    effects.append(.send(.ping(number: pingNumber, roundTrip: 0)))
+    effects.append(.wake(.pong, at: now + patience, generation: generation))
   }
 
   mutating func got(_ token: String?, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
@@ -63,8 +73,10 @@ extension SyncSession {
   }
 
   mutating func standingRead(_ standing: LocalStanding, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
-    local = standing
     if state == .resetting { return begin(now, &effects) }
+    // A connection greets once, with what was read first: an earlier one may have asked too.
+    guard isConnected, local == nil else { return }
+    local = standing
     if state == .greeting { greet(&effects) }
   }
 
@@ -137,11 +149,7 @@ extension SyncSession {
       isUploadPlanned = false
       readOutbox(&effects)
     case .ping:
-      guard isConnected, !isPongDue else { return }
-      pingNumber &+= 1
-      isPongDue = true
-      effects.append(.send(.ping(number: pingNumber, roundTrip: 0)))
-      effects.append(.wake(.pong, at: now + configuration.pongTimeout, generation: generation))
+      if isConnected { ping(now, patience: configuration.pongTimeout, &effects) }
     case .pong: if isConnected, isPongDue { fail(now, random, &effects) }
     }
   }

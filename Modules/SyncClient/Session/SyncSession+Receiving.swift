@@ -145,7 +145,7 @@ extension SyncSession {
     case .reconnect:
       effects.append(.tell(code, text: text))
       fail(now, random, retryAfterSeconds: seconds, &effects)
-    case .renewToken: renewToken(now, &effects)
+    case .renewToken: renewToken(code, text, &effects)
     case .stop:
       effects.append(.tell(code, text: text))
       suspend(.denied(code), &effects)
@@ -164,10 +164,11 @@ extension SyncSession {
   }
 
   /// Once; a new token that is refused too needs somebody to log in.
-  private mutating func renewToken(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
+  private mutating func renewToken(_ code: SyncErrorCode, _ text: String, _ effects: inout [SyncSessionEffect]) {
     token = nil
-    guard !hasRenewed else { return suspend(.login, &effects) }
+    effects.append(.tell(code, text: text))
     suspend(.login, &effects)
+    guard !hasRenewed else { return }
     hasRenewed = true
     state = .gettingToken
     effects.append(.getToken(isNew: true))

@@ -143,7 +143,7 @@ package struct SyncSession: Sendable {
     case .written: planUpload(now, &effects)
     case .outbox(let entries, let reading): if reading == self.reading { upload(entries, &effects) }
     case .integrated(let standing, let generation): if generation == self.generation { integrated(standing, now, &effects) }
-    case .failedLocally: if isConnected { fail(now, random, &effects) }
+    case .failedLocally: if isConnected || state == .resetting { fail(now, random, &effects) }
     case .mark(let number):
       marks.insert(number)
       if state == .live { effects.append(.send(.mark(session: SyncSession.number, number: number))) }
@@ -172,6 +172,8 @@ package struct SyncSessionConfiguration: Sendable {
   package var settled: Int64 = 60_000
   /// Milliseconds for an answer to a ping.
   package var pongTimeout: Int64 = 30_000
+  /// The same where the app was away, and the connection may be gone without a word.
+  package var wakingTimeout: Int64 = 5_000
 
   /// The usual ones, for a path.
   package init(path: String, device: String = "") {

@@ -22,7 +22,10 @@ package enum Outbox {
       remedy: "Keep values below \(valueBytesMax >> 20) MiB, and divide a write of more than \(writeBytesMax >> 20) MiB.")
   }
 
-  private static func key(_ clientSeq: UInt64) -> [UInt8] { [space] + SideName.bigEndian(clientSeq) }
+  /// Behind all of them.
+  static var end: [UInt8] { [space + 1] }
+
+  static func key(_ clientSeq: UInt64) -> [UInt8] { [space] + SideName.bigEndian(clientSeq) }
 
   /// Puts what one write did. Gives its changesets the numbers after `standing.clientSeq`, which moves on.
   ///

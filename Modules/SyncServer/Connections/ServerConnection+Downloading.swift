@@ -39,7 +39,11 @@ extension ServerConnection {
       session.cursor = max(session.cursor, page.cursor)
       if page.cursor < page.head { session.hasNews = true }
       sessions[key.session] = session
-      for entries in messages(of: page.entries) { sendCharged(.changes(session: key.session, entries), key.session, &effects) }
+      var bytes = 0
+      for entries in messages(of: page.entries) {
+        bytes += sendCharged(.changes(session: key.session, entries), key.session, &effects)
+      }
+      tellProgress(page, bytes, key.session, &effects)
       tellMarks(key.session, &effects)
       pump(key.session, &effects)
     }
@@ -80,11 +84,21 @@ extension ServerConnection {
     }
   }
 
-  /// Sends, and counts the bytes against what the client has granted.
-  private mutating func sendCharged(_ message: ServerMessage, _ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
+  /// Says about how much follows, where anything does: as many bytes an entry as on this page.
+  private mutating func tellProgress(_ page: LogPage, _ bytes: Int, _ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
+    guard page.cursor < page.head, !page.entries.isEmpty else { return }
+    let left = UInt64(bytes / page.entries.count).multipliedReportingOverflow(by: page.head.rawValue - page.cursor.rawValue)
+    send(.progress(session: number, head: page.head, bytesLeft: left.overflow ? .max : left.partialValue), &effects)
+  }
+
+  /// Sends, counts the bytes against what the client has granted, and returns them.
+  @discardableResult private mutating func sendCharged(
+    _ message: ServerMessage, _ number: UInt32, _ effects: inout [ServerConnectionEffect]
+  ) -> Int {
     let frame = message.frame
     _ = sessions[number]?.credit.take(frame.body.count)
     send(frame, &effects)
+    return frame.body.count
   }
 
   private mutating func readingFailed(_ number: UInt32, _ error: ServerStoreError, _ effects: inout [ServerConnectionEffect]) {

@@ -39,7 +39,9 @@ public struct ServerConnection: Sendable {
   public init(_ configuration: ServerConnectionConfiguration = ServerConnectionConfiguration()) {
     self.configuration = configuration
     decoder = FrameDecoder(configuration.limits)
-    encoder = FrameEncoder(configuration.limits)
+    var limits = configuration.limits
+    limits.messageBytes = max(limits.messageBytes, FrameLimits.ofClient.messageBytes)
+    encoder = FrameEncoder(limits)
   }
 
   /// Who speaks; nil before that is known, and after the end.

@@ -61,6 +61,11 @@ public actor MemoryServerStore: SyncServerStore {
     try change(path) { log throws(ServerStoreError) in log.purge(expiry: expiry) }
   }
 
+  /// Whether a replica is remembered. For simulations.
+  package func remembers(_ replica: ReplicaID, _ path: StorePath) throws(ServerStoreError) -> Bool {
+    try log(path).replicas[replica] != nil
+  }
+
   public func truncateLog(_ path: StorePath, through seq: Seq) throws(ServerStoreError) {
     try change(path) { log throws(ServerStoreError) in log.truncate(through: seq) }
   }

@@ -30,6 +30,9 @@ public final class Store {
   /// Tells this store's commits from others'.
   let origin = StoreOrigin.next()
 
+  /// What a layer above does for the file while this store is open, see `StoreCompanion`.
+  package private(set) var attachment: (any AnyObject & Sendable)?
+
   /// Where in the program it was opened.
   let opener: String
   // Proof for both: a store is in one context at a time, and no access to them spans a call that looks at the store.
@@ -80,6 +83,9 @@ public final class Store {
     _ configuration: Configuration, _ prepared: PreparedStore, home: DeliveryContext, place: String
   ) throws(StoreError) {
     try self.init(configuration, prepared.shared, home: home, place: place, steps: prepared.steps)
+    if !configuration.options.isReadOnly, let companion = configuration.companion as? any StoreCompanion {
+      attachment = companion.attachment(to: file)
+    }
   }
 
   init(

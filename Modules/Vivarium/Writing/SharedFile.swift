@@ -61,3 +61,11 @@ extension Store {
   /// The store's file.
   package var file: SharedFile { SharedFile(self) }
 }
+
+/// A layer above that does something for a file for as long as a store of it is open for writing: a `StoreConfiguration.companion`
+/// may be one.
+package protocol StoreCompanion: Sendable {
+  /// Called once for each store that people open; what it gives lives as long as the store. nil where there is nothing to do. Must be
+  /// quick.
+  func attachment(to file: SharedFile) -> (any AnyObject & Sendable)?
+}

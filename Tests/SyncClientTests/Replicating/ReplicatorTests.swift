@@ -238,6 +238,19 @@ struct ReplicatorTests {
     #expect(bob.store.objects(Note.self).count == 40)
   }
 
+  @Test("brings an object that is larger than a message to a server, to who comes later")
+  func largeObject() async throws {
+    let (ann, bob) = (try Device(host, "ann"), try Device(host, "bob"))
+    try ann.store.write { _ = try ann.store.create(Note.self, value: ["id": "a"]) }
+    let note = try #require(try ann.note("a"))
+    for number in 0..<4 { try ann.store.write { note.tags.append(String(repeating: "\(number)", count: 5 << 20)) } }
+    await ann.replicator.start()
+    try await ann.replicator.uploaded()
+    await bob.replicator.start()
+    try await bob.replicator.downloaded()
+    #expect(try bob.note("a")?.tags.map(\.utf8.count) == Array(repeating: 5 << 20, count: 4))
+  }
+
   @Test("waits no longer than it is wanted to")
   func givingUp() async throws {
     let ann = try Device(host, "ann")

@@ -68,6 +68,36 @@ import VivariumTestSupport
     #expect(harness.handle(.disconnected).contains { $0 == .wake(.retry, at: harness.now + 1_000, generation: harness.session.generation) })
   }
 
+  @Test func `in the foreground a connection that slept is asked at once, and given up soon`() {
+    var harness = SessionHarness()
+    harness.goLive()
+    harness.handle(.foreground)
+    #expect(harness.sent == [.ping(number: 1, roundTrip: 0)])
+    harness.now += 5_000
+    harness.handle(.timer(.pong, generation: harness.session.generation))
+    #expect(harness.session.state == .waiting)
+  }
+
+  @Test func `a connection greets once, however often the file was read for it`() {
+    var harness = SessionHarness()
+    harness.handle(.start)
+    harness.handle(.token("t"))
+    harness.handle(.standing(SessionHarness.standing()))
+    harness.handle(.connected)
+    #expect(harness.sent.count == 3)
+    harness.handle(.standing(SessionHarness.standing()))
+    #expect(harness.sent.isEmpty)
+  }
+
+  @Test func `a file that could not begin anew is tried again`() {
+    var harness = SessionHarness()
+    harness.goLive()
+    harness.receive(.error(session: 1, code: .replicaExpired, retryAfterSeconds: 0, text: ""))
+    #expect(harness.session.state == .resetting)
+    harness.handle(.failedLocally)
+    #expect(harness.session.state == .waiting)
+  }
+
   @Test func `the foreground tries at once, but no earlier than the server wants`() {
     var harness = Harness()
     harness.goLive()
