@@ -139,11 +139,14 @@ final class SimulatedClock: Sendable {
     let pending: PendingChangesets
     let cursor: Seq
     let standing: ReplicaStanding?
+    /// Everybody has forgotten what was done up to this stamp.
+    let floor: Stamp
 
     init(_ sides: any SideWriting) throws {
       pending = try Outbox.pending(sides)
       cursor = try SyncCursor.read(sides)
       standing = try ReplicaStanding.read(sides)
+      floor = try FileState(sides).floor
     }
   }
 

@@ -31,6 +31,9 @@ import VivariumTestSupport
     /// taken in; otherwise the simulation does, and what they decide is not looked at.
     public var isFramed = false
 
+    /// Told of all that happens between sessions, for who looks for the cause of a divergence.
+    public var trace: (@Sendable (String) -> Void)?
+
     public init(clients: Int = 4, steps: Int = 600, engine: Engine = .memory, fault: PlantedFault? = nil, isFramed: Bool = false) {
       (self.clients, self.steps, self.engine, self.fault) = (clients, steps, engine, fault)
       self.isFramed = isFramed

@@ -14,6 +14,7 @@ import SyncSimulation
   @Option(help: "memory, lmdb or sqlite; several with commas.") var engines = "memory"
 
   @Flag(help: "Client and server sessions speak, in frames over wires that are cut at any byte.") var frames = false
+  @Flag(help: "Prints what happens between sessions.") var trace = false
   @Flag(help: "Plants one fault after the other, and says which seed finds it.") var mutants = false
 
   func run() async throws {
@@ -21,7 +22,8 @@ import SyncSimulation
     var divergent = 0
     for name in engines.split(separator: ",") {
       guard let engine = Engine(rawValue: String(name)) else { throw ValidationError("There is no engine '\(name)'.") }
-      let options = Simulation.Options(clients: clients, steps: steps, engine: engine, isFramed: frames)
+      var options = Simulation.Options(clients: clients, steps: steps, engine: engine, isFramed: frames)
+      if trace { options.trace = { FileHandle.standardOutput.write(Data(($0 + "\n").utf8)) } }
       var total = Simulation.Report()
       for number in 0..<UInt64(max(seeds, 0)) {
         do {

@@ -37,16 +37,15 @@ final class Device {
   func shown() throws -> [String] {
     tasks.say("show")
     tasks.say("sharing")
+    // No command: its answer ends what was asked for.
+    tasks.say("-")
     var lines: [String] = []
     while let line = tasks.line() {
-      if line.hasPrefix("~ ") {
-        heard.append(String(line.dropFirst(2)))
-      } else if lines.isEmpty || line.hasPrefix("  ") || line.hasSuffix(")") {
-        lines.append(line)
-      } else {
-        sharing = line
+      if line == "? -" {
+        sharing = lines.popLast() ?? ""
         return lines
       }
+      if line.hasPrefix("~ ") { heard.append(String(line.dropFirst(2))) } else { lines.append(line) }
     }
     throw Trouble("The list of '\(name)' has ended.")
   }

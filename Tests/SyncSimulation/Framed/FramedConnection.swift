@@ -52,6 +52,14 @@ import VivariumTestSupport
   /// Whether the server has everything, and nothing more comes.
   var isOverForServer: Bool { toServer.isEmpty && isCut && !isEnded }
 
+  /// What comes next to the server, for a trace; nil for a part of a longer message.
+  var next: String? {
+    guard let part = toServer.first else { return nil }
+    var decoder = FrameDecoder()
+    guard let frame = try? decoder.take(part), let message = try? ClientMessage(frame) else { return nil }
+    return String("\(message)".prefix(20_000))
+  }
+
   func deliverToServer(at now: Int64) { take(.received(toServer.removeFirst()), at: now) }
 
   func endForServer(at now: Int64) {

@@ -71,10 +71,26 @@ import VivariumTestSupport
       let all = actions(at: now).sorted { $0.order < $1.order }
       guard !all.isEmpty else { return false }
       count += 1
-      try await perform(all[world.random.below(all.count)], at: now)
+      let action = all[world.random.below(all.count)]
+      world.options.trace?("step \(world.step0): \(describe(action))")
+      try await perform(action, at: now)
       connections.removeAll { $0.isEnded }
     }
     return true
+  }
+
+  /// In words, for a trace.
+  private func describe(_ action: Action) -> String {
+    switch action {
+    case .deliver(let index): return "\(index + 1) gets \(sessions[index].next ?? "a part")"
+    case .work(let index): return "\(index + 1) works on \("\(sessions[index].works[0])".prefix(20_000))"
+    case .answer(let index): return "\(index + 1) hears \("\(sessions[index].answer.map { "\($0)" } ?? "")".prefix(20_000))"
+    case .connect(let index): return "\(index + 1) connects (\(count))"
+    case .token(let index), .end(let index), .ring(let index, _): return "\(index + 1) \("\(action)".prefix(60))"
+    case .serverDelivers(let connection): return "server gets of \(connection.number) \(connection.next ?? "a part")"
+    case .serverEnds(let connection), .serverRings(let connection, _): return "server \("\(action)".prefix(30)) \(connection.number)"
+    case .serverWorks(let connection): return "server works for \(connection.number)"
+    }
   }
 
   private func perform(_ action: Action, at now: Int64) async throws {

@@ -93,6 +93,14 @@ import VivariumTestSupport
     handle(other == nil ? .disconnected : .connected, at: now)
   }
 
+  /// What comes next, for a trace; nil for a part of a longer message.
+  var next: String? {
+    guard let part = connection?.toClient.first else { return nil }
+    var copy = decoder
+    guard let frame = try? copy.take(part), let message = try? ServerMessage(frame) else { return nil }
+    return String("\(message)".prefix(20_000))
+  }
+
   func deliver(at now: Int64) throws {
     guard let part = connection?.partForClient() else { return }
     guard let frame = try decoder.take(part) else { return }

@@ -9,6 +9,7 @@ extension SimulatedWorld {
   func step(_ index: Int, _ network: FramedNetwork) async throws {
     switch random.below(30) {
     case 0..<8:
+      options.trace?("step \(step0): \(index + 1) writes")
       try await edit(index)
       network.wrote(index)
     case 8..<19: try await speak(network, 1 + random.below(40))
@@ -21,6 +22,7 @@ extension SimulatedWorld {
         network.cut(index)
       }
     case 22:
+      options.trace?("step \(step0): a purge")
       try await purge()
       network.tell()
     case 23: if random.oneIn(3) { try await server.truncateLog(path, through: Seq(UInt64(random.below(log.changesets + 1)))) }
