@@ -48,13 +48,15 @@ import SyncSimulation
 
   private func findFaults() async throws {
     var missed: [PlantedFault] = []
-    for fault in PlantedFault.allCases {
+    // Where sessions speak for themselves, what they say is theirs.
+    let all = PlantedFault.allCases.filter { !frames || ($0 != .refusalsUnreported && $0 != .clockStandsStill) }
+    for fault in all {
       let found = await Simulation.finds(
         fault, seeds: seed..<seed &+ UInt64(max(seeds, 1)), Simulation.Options(clients: clients, steps: steps, isFramed: frames))
       say("\(fault.rawValue): \(found.map { "found by seed \($0)" } ?? "not found")")
       if found == nil { missed.append(fault) }
     }
-    say(missed.isEmpty ? "all \(PlantedFault.allCases.count) caught" : "\(missed.count) not caught")
+    say(missed.isEmpty ? "all \(all.count) caught" : "\(missed.count) not caught")
     if !missed.isEmpty { throw ExitCode.failure }
   }
 

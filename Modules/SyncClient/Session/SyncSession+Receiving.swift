@@ -14,7 +14,7 @@ extension SyncSession {
       effects.append(.setServerTime(welcome.serverTime))
       planPing(now, &effects)
     case (.bound(SyncSession.number, let bound), .binding): bind(bound, now, &effects)
-    case (.state(SyncSession.number, let page), .fetching(let mode)): take(page, bytes, mode, &effects)
+    case (.state(SyncSession.number, let page), .fetching(let mode)): take(page, bytes, mode, now, random, &effects)
     case (.changes(SyncSession.number, let entries), .live), (.changes(SyncSession.number, let entries), .fetching):
       arrived(entries, bytes)
       integrateNext(&effects)
@@ -70,7 +70,11 @@ extension SyncSession {
 
   // MARK: objects and entries
 
-  private mutating func take(_ page: StatePage, _ bytes: Int, _ mode: Bound.Mode, _ effects: inout [SyncSessionEffect]) {
+  private mutating func take(
+    _ page: StatePage, _ bytes: Int, _ mode: Bound.Mode, _ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]
+  ) {
+    // What everybody has forgotten became more on the way: objects of before and after do not go together.
+    if let first = pages.first, first.stable != page.stable || first.floor != page.floor { return fail(now, random, &effects) }
     pages.append(page)
     // Pages are kept until the last is there, so each is dealt with when it comes.
     settle(bytes, &effects)

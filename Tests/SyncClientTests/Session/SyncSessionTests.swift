@@ -78,6 +78,16 @@ import VivariumTestSupport
     #expect(harness.session.state == .waiting)
   }
 
+  @Test func `pages of before and after a purge are not taken together`() {
+    var harness = SessionHarness()
+    harness.goLive(SessionHarness.standing(), SessionHarness.bound(.snapshot))
+    harness.receive(.state(session: 1, SessionHarness.page(isLast: false)))
+    var later = SessionHarness.page(isLast: true)
+    (later.stable, later.floor) = (Seq(4), Stamp(time: 9, replica: ReplicaID(1)))
+    harness.receive(.state(session: 1, later))
+    #expect(harness.session.state == .waiting && harness.effects.contains(.disconnect))
+  }
+
   @Test func `a connection greets once, however often the file was read for it`() {
     var harness = SessionHarness()
     harness.handle(.start)
