@@ -49,6 +49,19 @@ public struct Folding: Sendable, Hashable, Codable {
   public static let caseAndDiacriticInsensitive = Folding(ignoresCase: true, ignoresDiacritics: true)
 }
 
+extension Folding: ExpressibleByArrayLiteral {
+  /// What one of these lets pass: `[.caseInsensitive, .diacriticInsensitive]`.
+  public init(arrayLiteral elements: Folding...) {
+    self = elements.reduce(Folding(ignoresCase: false, ignoresDiacritics: false)) { $0.union($1) }
+  }
+
+  /// What one of the two lets pass.
+  public func union(_ other: Folding) -> Folding {
+    Folding(
+      ignoresCase: ignoresCase || other.ignoresCase, ignoresDiacritics: ignoresDiacritics || other.ignoresDiacritics)
+  }
+}
+
 /// How many elements of a collection have to compare. `all` holds for an empty one; `none` is the negation of
 /// `any`.
 public enum Quantifier: String, Sendable, Hashable, Codable, CaseIterable {

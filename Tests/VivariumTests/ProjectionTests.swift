@@ -95,7 +95,7 @@ final class ComputedCard: Projection<Person> {
 
   @Test func projectedResultsHearOfWhatIsProjectedAlone() throws {
     let (store, jane, rex) = try makeStore()
-    let cards = store.objects(PersonCard.self)
+    let cards = store.objects(Person.self).projected(to: PersonCard.self)
     #expect(cards.map(\.title) == ["Jane"] && cards[0].bestName == "Rex" && cards.error == nil)
     var heard: [String] = []
     let token = try cards.observe { change in

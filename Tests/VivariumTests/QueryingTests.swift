@@ -73,7 +73,7 @@ import Testing
     #expect(throws: StoreError.self) { try people.filter(format: "age >") }
     #expect(throws: StoreError.self) { try people.filter(format: "years > 1") }
     do throws(StoreError) {
-      _ = try people.where(format: "age > 'x")
+      _ = try people.filter(format: "age > 'x")
       Issue.record("It was accepted.")
     } catch { #expect((error.underlying as? QueryError)?.position == 6) }
     #expect(try people.filter(format: "age > %@", arguments: [12]).count == 3)

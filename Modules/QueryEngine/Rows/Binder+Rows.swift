@@ -146,6 +146,11 @@ extension Binder {
   private mutating func row(
     _ sign: ArithmeticOperator, _ a: ExpressionNode, _ b: ExpressionNode, _ depth: Int
   ) throws(QueryError) -> RowExpression {
+    for case .quantified(let quantifier, let inner) in [a, b] {
+      throw QueryError(
+        .notSupported, "\(quantifier.rawValue) stands within a computation, before '\(inner)'.",
+        remedy: "Put one quantifier before the whole.", path: inner.description)
+    }
     let (left, right) = (try row(a, depth + 1), try row(b, depth + 1))
     let operands = (try adapted(left, to: right, a), try adapted(right, to: left, b))
     for (operand, node) in [(operands.0, a), (operands.1, b)] where !operand.isNumeric {
@@ -172,12 +177,12 @@ extension Binder {
 
   private mutating func row(_ subquery: Subquery, _ depth: Int) throws(QueryError) -> RowExpression {
     let expression = try row(subquery.collection)
-    guard case .path(let path) = expression, path.isMany, case .objects = path.end, let target = path.target, let entry = catalog[target],
-      path.isAskable
+    guard case .path(let path) = expression.followingLinks, path.isMany, case .objects = path.end, let target = path.target,
+      let entry = catalog[target], path.isAskable
     else {
       throw QueryError(
-        .typeMismatch, "SUBQUERY needs a list of objects, and '\(subquery.collection)' is none.",
-        remedy: "Name a list of objects or an inverse.", path: subquery.collection.description)
+        .typeMismatch, "SUBQUERY needs a collection of objects, and '\(subquery.collection)' is none.",
+        remedy: "Name a list, set or map of objects, or an inverse.", path: subquery.collection.description)
     }
     if subquery.variable == variable || outer.contains(where: { $0.variable == subquery.variable }) {
       throw QueryError(
@@ -194,16 +199,24 @@ extension Binder {
 }
 
 extension RowwisePath {
-  /// Whether SUBQUERY goes over it: sets and maps are no lists.
+  /// Whether SUBQUERY goes over it: a list, a set or a map of objects, or an inverse.
   fileprivate var isAskable: Bool {
     switch steps.last {
-    case .list, .inverse: true
+    case .list, .set, .inverse, .map(_, key: nil): true
     default: false
     }
   }
 }
 
 extension RowExpression {
+  /// To the objects of a map of links, where it ends at the links: those that are null lead nowhere.
+  fileprivate var followingLinks: RowExpression {
+    guard case .path(var path) = self, case .links(let map) = path.end else { return self }
+    path.steps.append(.map(map, key: nil))
+    path.end = .objects
+    return .path(path)
+  }
+
   /// Whether it stands for many values, or for one of many.
   fileprivate var takesQuantifier: Bool {
     guard case .path(let path) = self, !path.isMany else { return isMany }

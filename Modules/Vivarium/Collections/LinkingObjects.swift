@@ -8,12 +8,9 @@ import StoreValues
 /// A position outside is as with `Results`; of an unmanaged object's, which has none, it traps like an empty Array's.
 public struct LinkingObjects<Element: Model>: RandomAccessCollection {
   /// nil: an unmanaged object, which nothing links to.
-  private let state: ResultsState?
+  let state: ResultsState?
 
   init(_ state: ResultsState?) { self.state = state }
-
-  /// The same as results, to be filtered and sorted further; nil for an unmanaged object.
-  public var results: Results<Element>? { state.map { Results($0) } }
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { state?.keys().count ?? 0 }
@@ -30,14 +27,6 @@ public struct LinkingObjects<Element: Model>: RandomAccessCollection {
   public func makeIterator() -> AnyIterator<Element> {
     guard let state else { return AnyIterator { nil } }
     return AnyIterator(Results<Element>(state).makeIterator())
-  }
-
-  /// Those that pass a condition, live; nil for an unmanaged object. Reads nothing.
-  public func `where`(_ condition: (Field<Element>) -> Condition) -> Results<Element>? { results?.where(condition) }
-
-  /// The same in the order of a property, live; nil for an unmanaged object. Reads nothing.
-  public func sorted<V: Scalar>(by path: KeyPath<Element, V>, ascending: Bool = true) -> Results<Element>? {
-    results?.sorted(by: path, ascending: ascending)
   }
 
   /// The objects as they are now. O(n); empty for an unmanaged object.

@@ -179,31 +179,3 @@ where Element: PersistableElement {
     }
   }
 }
-
-extension LiveList where Element: Model {
-  /// The list as results, in its order, to be filtered and sorted further. Live. Empty for a list in memory, and, with
-  /// `.wrongStore` in `error`, for one of another store.
-  public func results(in store: Store) -> Results<Element> {
-    guard case .store(let handle) = place else {
-      return Results(.init(store, store.context(Element.self), Query(type: Element._$name), .nothing))
-    }
-    guard handle.store.shared === store.shared else {
-      let fault = StoreError.wrongStore("The list of \(Element._$name)")
-      return Results(.init(store, store.context(Element.self), Query(type: Element._$name), .nothing, fault: fault))
-    }
-    return Results(
-      .init(handle.store, handle.store.context(Element.self), Query(type: Element._$name), .list(handle)))
-  }
-
-  /// The elements that pass a condition, in the list's order. A list in memory gives no live results: nil.
-  public func `where`(_ condition: (Field<Element>) -> Condition) -> Results<Element>? {
-    guard case .store(let handle) = place else { return nil }
-    return results(in: handle.store).where(condition)
-  }
-
-  /// The elements in the order of a property, live. A list in memory gives no live results: nil.
-  public func sorted<V: Scalar>(by path: KeyPath<Element, V>, ascending: Bool = true) -> Results<Element>? {
-    guard case .store(let handle) = place else { return nil }
-    return results(in: handle.store).sorted(by: path, ascending: ascending)
-  }
-}

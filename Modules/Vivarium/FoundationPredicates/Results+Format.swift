@@ -31,11 +31,6 @@ extension Results {
     return results
   }
 
-  /// Another name for `filter(format:)`, beside the typed `where { }`.
-  public func `where`(format: String, _ arguments: any PredicateArgument...) throws(StoreError) -> Results {
-    try filter(format: format, arguments: arguments)
-  }
-
   /// Of the objects that agree in all of the properties, the first in the order so far.
   public func distinct(by paths: PartialKeyPath<Element>...) -> Results {
     var names: [PropertyPath] = []

@@ -48,10 +48,3 @@ extension Results {
     ProjectedResults(self)
   }
 }
-
-extension Store {
-  /// Every object of a projection's model, shown by it.
-  public func objects<P: ModelProjection>(_ type: P.Type) -> ProjectedResults<P> {
-    objects(P.Root.self).projected(to: type)
-  }
-}

@@ -42,7 +42,8 @@ extension ResultDescription {
       guard try reading.contains(column.table, owner) else { return [] }
       var keys: [Int64] = []
       try reading.elements(column, owner, 0..<Int.max) { batch in
-        for row in 0..<batch.count { keys.append(batch.columns[0].word(at: row)) }
+        // A map has null under a key whose object was deleted.
+        for row in 0..<batch.count where !batch.columns[0].isNull(at: row) { keys.append(batch.columns[0].word(at: row)) }
         return .proceed
       }
       return keys

@@ -32,6 +32,16 @@ extension Results {
   /// In the order of several keys, each deciding the ties of those before it; the ties of the last keep the order they had.
   public func sorted(by keys: [SortKey]) -> Results { refined { $0.sort = keys + $0.sort } }
 
+  /// In the order of what a closure names, over links and of numbers of collections too: `sorted { $0.boss.name }`,
+  /// `sorted(ascending: false) { $0.dogs.count }`. Nil, and what lies behind a nil link, comes first ascending.
+  public func sorted<V>(ascending: Bool = true, folding: Folding? = nil, by value: (Field<Element>) -> Field<V>) -> Results {
+    let body = value(Field(.path([]))).body
+    guard case .path(let path) = body, !path.isEmpty else {
+      return Results(ResultsState(state.store, state.context, state.query, state.source, fault: .notAnOrder(body)))
+    }
+    return sorted(by: [SortKey(PropertyPath(path), ascending: ascending, folding: folding)])
+  }
+
   /// In the order of a path of names: `sorted(byKeyPath: "best.name")`. A wrong name is in `error`.
   public func sorted(byKeyPath path: String, ascending: Bool = true) -> Results {
     sorted(by: [SortKey(PropertyPath(path), ascending: ascending)])
@@ -77,9 +87,16 @@ extension SortKey {
 }
 
 extension StoreError {
+  fileprivate static func notAnOrder(_ body: FieldBody) -> StoreError {
+    StoreError(
+      .unknownProperty, "'\(body.expression?.description ?? body.node.description)' is no property that objects can be ordered by.",
+      remedy: "Order by a property, by one behind links, or by an aggregate of a collection.")
+  }
+
   static func notAProperty(_ path: AnyKeyPath, _ type: String) -> StoreError {
     StoreError(
       .unknownProperty, "'\(path)' is no persisted property of '\(type)'.",
-      remedy: "Use a stored property that is not @Transient.", details: ["type": type])
+      remedy: "Use a stored property that is not @Transient; in an order, '{ $0.link.name }' goes over links.",
+      details: ["type": type])
   }
 }

@@ -1,7 +1,9 @@
 import QueryModel
 import StoreValues
 
-/// A property in a `where` closure, or with `Root == Bool` a whole condition. Building one reads nothing.
+/// A property in a `where` closure, or what is computed of some; with `Root == Bool` a whole condition. Building one reads nothing.
+///
+/// Docs/Queries.md has each line of a closure beside the same line as a text.
 @dynamicMemberLookup
 public struct Field<Root>: Sendable {
   @usableFromInline let body: FieldBody
@@ -41,6 +43,12 @@ extension Field {
   public subscript<Target: Model, V>(dynamicMember path: KeyPath<Target, V?>) -> Field<V?> where Root == Target? {
     Field<V?>(body.appending(Target.fieldPath(of: path)))
   }
+
+  /// A collection behind a to-one link: `$0.best.owners`. Empty where the link is nil.
+  @inlinable
+  public subscript<Target: Model, V: CollectionProperty>(dynamicMember path: KeyPath<Target, V>) -> Field<V> where Root == Target? {
+    Field<V>(body.appending(Target.fieldPath(of: path)))
+  }
 }
 
 // Inlined, and so made for the types that are compared: looking their metadata up would take as long as the rest.
@@ -58,7 +66,7 @@ extension Field {
     Condition(body.compared(comparator, values))
   }
 
-  @inlinable func compare(_ comparator: ComparisonOperator, _ other: Self) -> Condition {
+  @inlinable func compare<Other>(_ comparator: ComparisonOperator, _ other: Field<Other>) -> Condition {
     Condition(body.compared(comparator, other.body))
   }
 }

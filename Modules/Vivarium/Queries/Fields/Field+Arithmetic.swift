@@ -1,0 +1,57 @@
+import QueryModel
+import StoreValues
+
+/// A property that numbers are computed of: an integer, a `Float`, a `Double`, a `Decimal128`, and an optional of one.
+public protocol NumberProperty {
+  /// What there is when it is not nil.
+  associatedtype Number: Scalar
+}
+
+extension Int: NumberProperty { public typealias Number = Int }
+extension Int8: NumberProperty { public typealias Number = Int8 }
+extension Int16: NumberProperty { public typealias Number = Int16 }
+extension Int32: NumberProperty { public typealias Number = Int32 }
+extension Int64: NumberProperty { public typealias Number = Int64 }
+extension Float: NumberProperty { public typealias Number = Float }
+extension Double: NumberProperty { public typealias Number = Double }
+extension Decimal128: NumberProperty { public typealias Number = Decimal128 }
+extension Optional: NumberProperty where Wrapped: NumberProperty & Scalar { public typealias Number = Wrapped }
+
+// Integers divide to integers and wrap round where 64 bits end; with null everything is null.
+
+extension Field where Root: NumberProperty {
+  /// The sum of two numbers.
+  @inlinable public static func + (a: Self, b: Self) -> Self { a.computed(.add, b) }
+  /// A property's number and a written one.
+  @inlinable public static func + (a: Self, b: Root.Number) -> Self { a.computed(.add, constant(b)) }
+  /// A written number and a property's.
+  @inlinable public static func + (a: Root.Number, b: Self) -> Self { constant(a).computed(.add, b) }
+  /// The difference of two numbers.
+  @inlinable public static func - (a: Self, b: Self) -> Self { a.computed(.subtract, b) }
+  /// A property's number less a written one.
+  @inlinable public static func - (a: Self, b: Root.Number) -> Self { a.computed(.subtract, constant(b)) }
+  /// A written number less a property's.
+  @inlinable public static func - (a: Root.Number, b: Self) -> Self { constant(a).computed(.subtract, b) }
+  /// The product of two numbers.
+  @inlinable public static func * (a: Self, b: Self) -> Self { a.computed(.multiply, b) }
+  /// A property's number so many times.
+  @inlinable public static func * (a: Self, b: Root.Number) -> Self { a.computed(.multiply, constant(b)) }
+  /// A written number as many times as a property says.
+  @inlinable public static func * (a: Root.Number, b: Self) -> Self { constant(a).computed(.multiply, b) }
+  /// The quotient of two numbers; what becomes of 0 says "Numbers" in Docs/Predicates.md.
+  @inlinable public static func / (a: Self, b: Self) -> Self { a.computed(.divide, b) }
+  /// A property's number through a written one.
+  @inlinable public static func / (a: Self, b: Root.Number) -> Self { a.computed(.divide, constant(b)) }
+  /// A written number through a property's.
+  @inlinable public static func / (a: Root.Number, b: Self) -> Self { constant(a).computed(.divide, b) }
+
+  /// The number to a power.
+  @inlinable public func power(_ exponent: Root.Number) -> Self { computed(.power, Self.constant(exponent)) }
+
+  /// The same number beside those of another type: `$0.age.number(as: Double.self) < $0.height`. Converts nothing: numbers
+  /// compare by value.
+  @inlinable public func number<T: NumberProperty>(as type: T.Type) -> Field<T> { Field<T>(body) }
+
+  @usableFromInline func computed(_ sign: ArithmeticOperator, _ other: Self) -> Self { Self(body.computed(sign, other.body)) }
+  @inlinable static func constant(_ number: Root.Number) -> Self { Self(.constant(number.persistedValue)) }
+}

@@ -1,0 +1,32 @@
+import QueryModel
+import StoreValues
+
+extension Field where Root: PersistableStruct {
+  /// A field of a struct that is one attribute: `$0.address.city == "Ghent"`. A computed property, and a field whose name in the store
+  /// cannot be found out, makes the query fail with its text in `error`.
+  public subscript<V>(dynamicMember path: KeyPath<Root, V>) -> Field<V> {
+    Field<V>(body.appendingField(of: path))
+  }
+
+  /// What is stored under a coding key of the struct, as a mixed value: lists and structs that are no `PersistableStruct` too.
+  public subscript(key: String) -> Field<AnyValue> { Field<AnyValue>(body.appending(["['\(key)']"])) }
+}
+
+extension Field {
+  /// A field of an optional struct: null where it is nil.
+  public subscript<S: PersistableStruct, V>(dynamicMember path: KeyPath<S, V>) -> Field<V?> where Root == S? {
+    Field<V?>(body.appendingField(of: path))
+  }
+
+  /// An optional field of an optional struct: null where the struct is nil, or the field.
+  public subscript<S: PersistableStruct, V>(dynamicMember path: KeyPath<S, V?>) -> Field<V?> where Root == S? {
+    Field<V?>(body.appendingField(of: path))
+  }
+}
+
+extension FieldBody {
+  fileprivate func appendingField<S: PersistableStruct, V>(of path: KeyPath<S, V>) -> FieldBody {
+    guard let name = StructFields.codingKey(of: path) else { return .path(["\(path)"]) }
+    return appending([name])
+  }
+}

@@ -1,0 +1,78 @@
+import QueryModel
+import Synchronization
+
+extension FieldBody {
+  private static let variables = Atomic<UInt64>(0)
+
+  /// What the paths of an element begin with while the closure about it runs; `counting` gives it a name that says where it stands.
+  @usableFromInline static func newVariable() -> String {
+    "$element\(variables.wrappingAdd(1, ordering: .relaxed).newValue)"
+  }
+
+  /// How many elements of the collection pass the condition.
+  @usableFromInline func counting(_ variable: String, _ condition: FieldBody) -> FieldBody {
+    guard let collection = expression?.unquantified else { return self }
+    let inner = condition.node
+    // Named by the depth of what it holds: the same condition is the same value whenever it is made, and no element hides another.
+    let name = "$e\(inner.depthOfSubqueries + 1)"
+    return .operand(
+      .subquery(
+        Subquery(collection: collection, variable: name, condition: inner.mappingPaths { $0.seenFromElement(variable, called: name) })))
+  }
+}
+
+extension ExpressionNode {
+  /// The path that it is, whatever the quantifier.
+  fileprivate var unquantified: PropertyPath? {
+    switch self {
+    case .path(let path): path
+    case .quantified(_, let inner): inner.unquantified
+    default: nil
+    }
+  }
+}
+
+extension PropertyPath {
+  /// The path in a condition about an element: what begins at the object that is asked about has to say so.
+  fileprivate func seenFromElement(_ variable: String, called name: String) -> PropertyPath {
+    guard let first = components.first else { return self }
+    if first == variable { return PropertyPath([name] + components.dropFirst()) }
+    return first.hasPrefix("$") || first == "SELF" ? self : PropertyPath(["SELF"] + components)
+  }
+}
+
+extension PredicateNode {
+  /// How many SUBQUERYs stand within each other, at most.
+  fileprivate var depthOfSubqueries: Int {
+    switch self {
+    case .constant: 0
+    case .comparison(let comparison): max(comparison.left.depthOfSubqueries, comparison.right.depthOfSubqueries)
+    case .and(let parts), .or(let parts): parts.map(\.depthOfSubqueries).max() ?? 0
+    case .not(let inner): inner.depthOfSubqueries
+    }
+  }
+
+  fileprivate func mappingPaths(_ change: @escaping (PropertyPath) -> PropertyPath) -> PredicateNode {
+    mappingExpressions { expression in
+      switch expression {
+      case .path(let path): return .path(change(path))
+      case .subquery(var subquery):
+        subquery.collection = change(subquery.collection)
+        return .subquery(subquery)
+      default: return expression
+      }
+    }
+  }
+}
+
+extension ExpressionNode {
+  fileprivate var depthOfSubqueries: Int {
+    switch self {
+    case .constant, .constants, .object, .variable, .path: 0
+    case .list(let elements): elements.map(\.depthOfSubqueries).max() ?? 0
+    case .folded(let inner, _), .quantified(_, let inner): inner.depthOfSubqueries
+    case .arithmetic(_, let a, let b): max(a.depthOfSubqueries, b.depthOfSubqueries)
+    case .subquery(let subquery): subquery.condition.depthOfSubqueries + 1
+    }
+  }
+}
