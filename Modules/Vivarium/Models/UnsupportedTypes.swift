@@ -8,23 +8,44 @@ private func unbuildable() -> Never {
 }
 
 extension RawContext {
+  /// No program that builds calls it: the compiler says its message.
   @available(
     *, unavailable,
-    message:
-      "this type cannot be persisted: use a scalar, a PersistableEnum, an optional of these, AnyValue, LiveList, LiveSet, LiveMap, an optional model, or mark the property @Transient"
-  )
+    message: "this type cannot be persisted: use a scalar, a PersistableEnum, AnyValue, an optional, a collection, or mark it @Transient")
   public func load<T>(_ key: Int64, _ ordinal: Int) -> T { unbuildable() }
 
   @available(*, unavailable, message: "a to-one link must be optional: write 'Type?'")
   public func load<T: Model>(_ key: Int64, _ ordinal: Int) -> T { unbuildable() }
 
-  @available(*, unavailable, message: "not a persistable type")
+  /// No program that builds calls it: the compiler says its message.
+  @available(
+    *, unavailable,
+    message: "this type cannot be persisted: use a scalar, a PersistableEnum, AnyValue, an optional, a collection, or mark it @Transient")
   public func store<T>(_ key: Int64, _ ordinal: Int, _ value: T) { unbuildable() }
+
+  @available(*, unavailable, message: "a to-one link must be optional: write 'Type?'")
+  public func store<T: Model>(_ key: Int64, _ ordinal: Int, _ value: T) { unbuildable() }
 }
 
 extension PropertySchema {
-  @available(*, unavailable, message: "not a persistable type")
+  @available(
+    *, unavailable,
+    message: "this type cannot be persisted: use a scalar, a PersistableEnum, AnyValue, an optional, a collection, or mark it @Transient")
   public static func _property<Root, Property>(
+    _ name: String, _ path: KeyPath<Root, Property>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
+    isUnique: Bool = false, isFullText: Bool = false
+  ) -> PropertySchema { unbuildable() }
+
+  @available(
+    *, unavailable,
+    message: "this type cannot be persisted: use a scalar, a PersistableEnum, AnyValue, an optional, a collection, or mark it @Transient")
+  public static func _property<Root, Property>(
+    _ name: String, _ path: KeyPath<Root, Property>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
+    isUnique: Bool = false, isFullText: Bool = false, default value: Property
+  ) -> PropertySchema { unbuildable() }
+
+  @available(*, unavailable, message: "a to-one link must be optional: write 'Type?'")
+  public static func _property<Root, Property: Model>(
     _ name: String, _ path: KeyPath<Root, Property>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
     isUnique: Bool = false, isFullText: Bool = false
   ) -> PropertySchema { unbuildable() }
@@ -38,12 +59,30 @@ extension PropertySchema {
 }
 
 extension Adoption {
-  @available(*, unavailable, message: "not a persistable type")
+  /// No program that builds calls it: the compiler says its message.
+  @available(
+    *, unavailable,
+    message: "this type cannot be persisted: use a scalar, a PersistableEnum, AnyValue, an optional, a collection, or mark it @Transient")
   public func put<T>(_ value: T, _ ordinal: Int) { unbuildable() }
 
-  @available(*, unavailable, message: "not a persistable type")
+  @available(*, unavailable, message: "a to-one link must be optional: write 'Type?'")
+  public func put<T: Model>(_ value: T, _ ordinal: Int) { unbuildable() }
+
+  @available(*, unavailable, message: "a to-one link must be optional: write 'Type?'")
+  public func put<T: Model>(required value: T?, _ ordinal: Int) throws(StoreError) { unbuildable() }
+
+  /// No program that builds calls it: the compiler says its message.
+  @available(
+    *, unavailable,
+    message: "this type cannot be persisted: use a scalar, a PersistableEnum, AnyValue, an optional, a collection, or mark it @Transient")
   public func put<T>(required value: T?, _ ordinal: Int) throws(StoreError) { unbuildable() }
 }
 
-@available(*, unavailable, message: "not a persistable type")
+/// No program that builds calls it: the compiler says its message.
+@available(
+  *, unavailable,
+  message: "this type cannot be persisted: use a scalar, a PersistableEnum, AnyValue, an optional, a collection, or mark it @Transient")
 public func required<T>(_ value: T?) -> T { unbuildable() }
+
+@available(*, unavailable, message: "a to-one link must be optional: write 'Type?'")
+public func required<T: Model>(_ value: T?) -> T { unbuildable() }

@@ -34,7 +34,7 @@ extension Results {
 
   /// In the order of what a closure names, over links and of numbers of collections too: `sorted { $0.boss.name }`,
   /// `sorted(ascending: false) { $0.dogs.count }`. Nil, and what lies behind a nil link, comes first ascending.
-  public func sorted<V>(ascending: Bool = true, folding: Folding? = nil, by value: (Field<Element>) -> Field<V>) -> Results {
+  public func sorted<V>(ascending: Bool = true, folding: Folding? = nil, _ value: (Field<Element>) -> Field<V>) -> Results {
     let body = value(Field(.path([]))).body
     guard case .path(let path) = body, !path.isEmpty else {
       return Results(ResultsState(state.store, state.context, state.query, state.source, fault: .notAnOrder(body)))

@@ -95,7 +95,7 @@ struct AddedObject {
 
 extension Store {
   private func insert<T: Model>(
-    _ object: T, _ context: ModelContext, _ update: UpdatePolicy, _ write: RecordedTransaction
+    _ object: T, _ context: ModelContext, _ update: UpdatePolicy, _ write: RecordedTransaction, over part: ObjectKey? = nil
   ) throws(StoreError) -> AddedObject {
     let adoption = try context.adoption(in: write)
     adoption.keepsEmptyLists = update != .error
@@ -103,7 +103,10 @@ extension Store {
     try adoption.checkValues()
     let (values, observers) = (object._$owner, adoption.observers)
     adoption.observers = nil
-    let (key, isNew) = try insert(adoption, context, update, write)
+    let (key, isNew) = try part.map { part throws(StoreError) in
+      try overwrite(part, with: adoption, context, write)
+      return (part.rawValue, false)
+    } ?? insert(adoption, context, update, write)
     object._$raw = context.raw
     object._$key = key
     object._$owner = self
@@ -232,9 +235,10 @@ extension Store {
             for element in elements { values.append(try element._$elementValue(self)) }
           case .objects(let objects):
             values = []
-            for object in objects {
+            let parts = update == .modified ? try parts(of: added, pending, write) : []
+            for (at, object) in objects.enumerated() {
               if object._$raw == nil {
-                done.append(try insertAny(object, update, write))
+                done.append(try insertAny(object, update, write, over: at < parts.count ? parts[at] : nil))
               } else {
                 try checkOwn(object)
                 try checkUnowned(object, write)
@@ -270,9 +274,36 @@ extension Store {
   }
 
   private func insertAny<T: Model>(
-    _ object: T, _ update: UpdatePolicy, _ write: RecordedTransaction
+    _ object: T, _ update: UpdatePolicy, _ write: RecordedTransaction, over part: ObjectKey?
   ) throws(StoreError) -> AddedObject {
-    try insert(object, context(T.self), update, write)
+    try insert(object, context(T.self), update, write, over: part)
+  }
+
+  /// The embedded objects that an updated one has in the places of those that are given; nil for a place that has none. They
+  /// take on the values, so that an equal one stays as it is.
+  private func parts(
+    of added: AddedObject, _ pending: Adoption.Pending, _ write: RecordedTransaction
+  ) throws(StoreError) -> [ObjectKey?] {
+    let property = added.context.properties[pending.ordinal]
+    let catalog = write.transaction.catalog
+    guard added.values == nil, let target = property.schema.target, catalog[target]?.isEmbedded == true else { return [] }
+    let (column, key) = (property.column, ObjectKey(added.key))
+    return try storing { () throws(StorageError) in
+      switch pending.shape {
+      case .link: return [try write.transaction.word(column, key).map { ObjectKey($0) }]
+      case .list, .set:
+        let count = try write.transaction.elementCount(column, key)
+        return try write.transaction.values(column, key, 0..<count).map { $0.word.map { ObjectKey($0) } }
+      case .map(let keys):
+        var parts: [ObjectKey?] = []
+        for name in keys {
+          let at = try write.transaction.position(of: .string(name), in: column, key)
+          let value = try at.map { at throws(StorageError) in try write.transaction.values(column, key, at..<at + 1) }
+          parts.append(value?.first?.word.map { ObjectKey($0) })
+        }
+        return parts
+      }
+    }
   }
 
   private func link(
@@ -295,9 +326,7 @@ extension Store {
         }
       case .list:
         let count = added.values == nil ? try write.transaction.elementCount(column, key) : 0
-        if update == .modified, count == values.count, try write.transaction.values(column, key, 0..<count) == values {
-          return false
-        }
+        if update == .modified, count > 0 { return try replaceDiffering(column, key, count, values, write) }
         if count > 0 { try write.edit(column, key, .clear) }
         try write.edit(column, key, .insert(at: 0, values))
       }
@@ -306,6 +335,21 @@ extension Store {
     guard isChanged else { return }
     didChange(added.context)
     if added.values == nil { added.context.noteRead(added.key, pending.ordinal) }
+  }
+
+  /// Replaces the elements between those that are the same at both ends; whether there were any.
+  private func replaceDiffering(
+    _ column: ColumnID, _ key: ObjectKey, _ count: Int, _ values: [Value], _ write: RecordedTransaction
+  ) throws(StorageError) -> Bool {
+    let old = try write.transaction.values(column, key, 0..<count)
+    let start = zip(old, values).prefix { $0 == $1 }.count
+    let limit = min(old.count, values.count) - start
+    let end = zip(old.reversed(), values.reversed()).prefix { $0 == $1 }.prefix(limit).count
+    let (gone, new) = (start..<old.count - end, Array(values[start..<values.count - end]))
+    if gone.isEmpty, new.isEmpty { return false }
+    if !gone.isEmpty { try write.edit(column, key, .remove(gone)) }
+    if !new.isEmpty { try write.edit(column, key, .insert(at: start, new)) }
+    return true
   }
 
   /// Takes back what a call put in that failed: the objects are unmanaged again.

@@ -47,6 +47,16 @@ extension Field where Root: TextProperty {
   /// Whether it is another property's text, but for what the options let pass.
   @inlinable public func equals(_ other: Field<some TextProperty>, options: Folding) -> Condition { says(.equal, other, options) }
 
+  /// Is called `starts(with:)` here, as `Sequence` calls it.
+  @available(*, unavailable, renamed: "starts(with:)")
+  public func hasPrefix(_ text: String) -> Condition { starts(with: text) }
+  /// Is called `ends(with:)` here.
+  @available(*, unavailable, renamed: "ends(with:)")
+  public func hasSuffix(_ text: String) -> Condition { ends(with: text) }
+  /// Nothing that is stored says how many characters a text has.
+  @available(*, unavailable, message: "characters are not counted in the store: 'utf8Count' is how many bytes the text has")
+  public var count: Field<Int> { utf8Count }
+
   /// How many bytes the text has in UTF-8; 0 of null.
   @inlinable public var utf8Count: Field<Int> { Field<Int>(body.appending(["@count"])) }
 
