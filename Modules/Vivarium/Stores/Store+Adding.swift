@@ -103,10 +103,7 @@ extension Store {
     try adoption.checkValues()
     let (values, observers) = (object._$owner, adoption.observers)
     adoption.observers = nil
-    let (key, isNew) = try part.map { part throws(StoreError) in
-      try overwrite(part, with: adoption, context, write)
-      return (part.rawValue, false)
-    } ?? insert(adoption, context, update, write)
+    let (key, isNew) = try insert(adoption, context, update, write, over: part)
     object._$raw = context.raw
     object._$key = key
     object._$owner = self
@@ -116,10 +113,14 @@ extension Store {
     return AddedObject(object: object, context: context, key: key, pending: pending, values: isNew ? values : nil, observers: observers)
   }
 
-  /// Inserts a filled row, or writes it to the object that has its primary key.
+  /// Inserts a filled row, or writes it to an object that is known, or to the one that has its primary key.
   func insert(
-    _ adoption: Adoption, _ context: ModelContext, _ update: UpdatePolicy, _ write: RecordedTransaction
+    _ adoption: Adoption, _ context: ModelContext, _ update: UpdatePolicy, _ write: RecordedTransaction, over part: ObjectKey? = nil
   ) throws(StoreError) -> (key: Int64, isNew: Bool) {
+    if let part {
+      try overwrite(part, with: adoption, context, write)
+      return (part.rawValue, false)
+    }
     do throws(StorageError) {
       let key = try write.insert(adoption.row)
       didChange(context, membership: true)
