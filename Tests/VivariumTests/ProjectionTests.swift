@@ -124,7 +124,7 @@ final class ComputedCard: Projection<Person> {
   @Test func aComputedPropertyCannotBeObserved() throws {
     let (store, jane, _) = try makeStore()
     let alone = #expect(throws: StoreError.self) { try ComputedCard(jane).observe { _ in } }
-    let all = #expect(throws: StoreError.self) { try store.objects(ComputedCard.self).observe { _ in } }
+    let all = #expect(throws: StoreError.self) { try store.objects(Person.self).projected(to: ComputedCard.self).observe { _ in } }
     #expect(alone?.code == .unknownProperty && all?.code == .unknownProperty)
   }
 }
