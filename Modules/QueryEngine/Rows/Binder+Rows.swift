@@ -177,12 +177,12 @@ extension Binder {
 
   private mutating func row(_ subquery: Subquery, _ depth: Int) throws(QueryError) -> RowExpression {
     let expression = try row(subquery.collection)
-    guard case .path(let path) = expression.followingLinks, path.isMany, case .objects = path.end, let target = path.target,
+    guard case .path(let path) = expression, path.isMany, case .objects = path.end, let target = path.target,
       let entry = catalog[target], path.isAskable
     else {
       throw QueryError(
-        .typeMismatch, "SUBQUERY needs a collection of objects, and '\(subquery.collection)' is none.",
-        remedy: "Name a list, set or map of objects, or an inverse.", path: subquery.collection.description)
+        .typeMismatch, "SUBQUERY needs a list of objects, and '\(subquery.collection)' is none.",
+        remedy: "Name a list of objects or an inverse.", path: subquery.collection.description)
     }
     if subquery.variable == variable || outer.contains(where: { $0.variable == subquery.variable }) {
       throw QueryError(
@@ -199,24 +199,16 @@ extension Binder {
 }
 
 extension RowwisePath {
-  /// Whether SUBQUERY goes over it: a list, a set or a map of objects, or an inverse.
+  /// Whether SUBQUERY goes over it: sets and maps are no lists.
   fileprivate var isAskable: Bool {
     switch steps.last {
-    case .list, .set, .inverse, .map(_, key: nil): true
+    case .list, .inverse: true
     default: false
     }
   }
 }
 
 extension RowExpression {
-  /// To the objects of a map of links, where it ends at the links: those that are null lead nowhere.
-  fileprivate var followingLinks: RowExpression {
-    guard case .path(var path) = self, case .links(let map) = path.end else { return self }
-    path.steps.append(.map(map, key: nil))
-    path.end = .objects
-    return .path(path)
-  }
-
   /// Whether it stands for many values, or for one of many.
   fileprivate var takesQuantifier: Bool {
     guard case .path(let path) = self, !path.isMany else { return isMany }

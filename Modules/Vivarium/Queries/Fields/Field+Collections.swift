@@ -34,7 +34,7 @@ extension Field where Root: CollectionProperty {
 
 extension Field where Root: CollectionProperty, Root.Member: Model {
   /// A property of the elements: `$0.dogs.name == "Rex"` holds where one of them is called so. Two conditions may hold of two elements:
-  /// `contains { }` asks one element both.
+  /// `contains { }` of a list asks one element both.
   @inlinable public subscript<V>(dynamicMember path: KeyPath<Root.Member, V>) -> Field<V> {
     Field<V>(body.appending(Root.Member.fieldPath(of: path)))
   }
@@ -44,18 +44,6 @@ extension Field where Root: CollectionProperty, Root.Member: Model {
 
   /// Whether one of the objects is among the elements.
   @inlinable public func contains(anyOf objects: some Sequence<Root.Member>) -> Condition { any.in(objects) }
-
-  /// Whether one element passes the condition: `$0.dogs.contains { $0.name == "Rex" && $0.age > 3 }`.
-  @inlinable public func contains(_ condition: (Field<Root.Member>) -> Condition) -> Condition { count(condition) > 0 }
-
-  /// Whether every element passes the condition; so it is where there is none.
-  @inlinable public func allSatisfy(_ condition: (Field<Root.Member>) -> Condition) -> Condition { count { !condition($0) } == 0 }
-
-  /// How many elements pass the condition: `$0.dogs.count { $0.age > 3 } >= 2`.
-  @inlinable public func count(_ condition: (Field<Root.Member>) -> Condition) -> Field<Int> {
-    let variable = FieldBody.newVariable()
-    return Field<Int>(body.counting(variable, condition(Field<Root.Member>(.path([variable]))).body))
-  }
 
   /// The sum of a property of the elements, 0 over nothing; null is passed over.
   @inlinable public func sum<V: NumberProperty>(of path: KeyPath<Root.Member, V>) -> Field<V.Number> { aggregate("@sum", path) }
@@ -72,6 +60,22 @@ extension Field where Root: CollectionProperty, Root.Member: Model {
 
   @inlinable func aggregate<V, R>(_ name: String, _ path: KeyPath<Root.Member, V>) -> Field<R> {
     Field<R>(body.appending([name] + Root.Member.fieldPath(of: path)))
+  }
+}
+
+// As SUBQUERY in a text: of lists and inverses; sets and maps are asked with `any`, `all` and `none`.
+
+extension Field where Root: OrderedProperty, Root.Member: Model {
+  /// Whether one element passes the condition: `$0.dogs.contains { $0.name == "Rex" && $0.age > 3 }`.
+  @inlinable public func contains(_ condition: (Field<Root.Member>) -> Condition) -> Condition { count(condition) > 0 }
+
+  /// Whether every element passes the condition; so it is where there is none.
+  @inlinable public func allSatisfy(_ condition: (Field<Root.Member>) -> Condition) -> Condition { count { !condition($0) } == 0 }
+
+  /// How many elements pass the condition: `$0.dogs.count { $0.age > 3 } >= 2`.
+  @inlinable public func count(_ condition: (Field<Root.Member>) -> Condition) -> Field<Int> {
+    let variable = FieldBody.newVariable()
+    return Field<Int>(body.counting(variable, condition(Field<Root.Member>(.path([variable]))).body))
   }
 }
 
