@@ -5,12 +5,12 @@ import Testing
 import Vivarium
 import VivariumTestSupport
 
-private typealias Person = QueriesGuide.Person
-private typealias Dog = QueriesGuide.Dog
-private typealias Team = QueriesGuide.Team
-
 /// Docs/Queries.md asked line by line.
 @Suite struct QueriesGuideTests {
+  private typealias Person = QueriesGuide.Person
+  private typealias Dog = QueriesGuide.Dog
+  private typealias Team = QueriesGuide.Team
+
   private static let models: [any SchemaDescribing.Type] = [Person.self, Dog.self, QueriesGuide.Toy.self, Team.self]
 
   private func filled(_ engine: Engine) throws -> (Store, TemporaryDirectory) {
@@ -106,8 +106,9 @@ private typealias Team = QueriesGuide.Team
     let condition: (Field<Person>) -> Condition = { person in
       person.dogs.contains { dog in dog.toys.contains { $0.price > dog.age && $0.price > person.age } }
     }
-    #expect(people.where(condition).query == people.where(condition).query)
-    #expect(named(people.where(condition)) == "Ann")
+    let (found, again) = (people.where(condition), people.where(condition))
+    #expect(found.query == again.query)
+    #expect(named(found) == "Ann")
   }
 
   @Test func thePageHasTheLinesThatAreAsked() throws {
@@ -140,16 +141,16 @@ private typealias Team = QueriesGuide.Team
 
 /// A collection of people that a line can be asked of.
 private protocol AskedOfPeople {
-  func asked(_ line: QueriesGuide.Line) -> (Results<Person>, Results<Person>, Results<Person>?)?
+  func asked(_ line: QueriesGuide.Line) -> (Results<QueriesGuide.Person>, Results<QueriesGuide.Person>, Results<QueriesGuide.Person>?)?
 }
 
-extension AskedOfPeople where Self: QueriedCollection, Queried == Person {
-  func asked(_ line: QueriesGuide.Line) -> (Results<Person>, Results<Person>, Results<Person>?)? {
+extension AskedOfPeople where Self: QueriedCollection, Queried == QueriesGuide.Person {
+  func asked(_ line: QueriesGuide.Line) -> (Results<QueriesGuide.Person>, Results<QueriesGuide.Person>, Results<QueriesGuide.Person>?)? {
     guard let closure = self.where(line.closure), let text = filter(line.text) else { return nil }
     return (closure, text, line.predicate.flatMap { filter($0) })
   }
 }
 
-extension LiveList: AskedOfPeople where Element == Person {}
-extension LiveSet: AskedOfPeople where Element == Person {}
-extension LiveMap: AskedOfPeople where Value == Person {}
+extension LiveList: AskedOfPeople where Element == QueriesGuide.Person {}
+extension LiveSet: AskedOfPeople where Element == QueriesGuide.Person {}
+extension LiveMap: AskedOfPeople where Value == QueriesGuide.Person {}
