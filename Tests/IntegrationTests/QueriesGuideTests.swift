@@ -80,7 +80,7 @@ import VivariumTestSupport
     let (store, directory) = try filled(.memory)
     defer { withExtendedLifetime(directory) {} }
     let people = store.objects(Person.self)
-    #expect(named(people.sorted { $0.boss.name }) == "Ann Bob Dän Cid")
+    #expect(named(people.sorted { $0.boss.name }) == "Bob Dän Cid Ann")
     #expect(named(people.sorted(ascending: false) { $0.dogs.count }) == "Ann Bob Cid Dän")
     #expect(named(people.sorted { $0.dogs.max(of: \.age) }) == "Cid Dän Ann Bob")
     #expect(people.sorted { $0.age + 1 }.error?.code == .unknownProperty)

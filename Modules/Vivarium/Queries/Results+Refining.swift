@@ -33,7 +33,7 @@ extension Results {
   public func sorted(by keys: [SortKey]) -> Results { refined { $0.sort = keys + $0.sort } }
 
   /// In the order of what a closure names, over links and of numbers of collections too: `sorted { $0.boss.name }`,
-  /// `sorted(ascending: false) { $0.dogs.count }`. Nil, and what lies behind a nil link, comes first ascending.
+  /// `sorted(ascending: false) { $0.dogs.count }`. Ascending, nil comes first, and what lies behind a nil link last.
   public func sorted<V>(ascending: Bool = true, folding: Folding? = nil, _ value: (Field<Element>) -> Field<V>) -> Results {
     let body = value(Field(.path([]))).body
     guard case .path(let path) = body, !path.isEmpty else {
