@@ -140,6 +140,12 @@ let targets: [Target] = [
   Room.program(
     "sync-conformance", ["SyncModel", "SyncProtocol", "SyncWebSocket", argumentParser], path: "Tools/sync-conformance"),
   Room.program("vivarium-sync-demo", ["SyncProving", argumentParser], path: "Tools/vivarium-sync-demo"),
+  Room.program(
+    "SyncCheck",
+    [
+      "StorageLMDB", "StorageMemory", "StorageSQLite", "SyncClient", "SyncModel", "SyncProtocol", "SyncServer", "SyncStoreEmbedded",
+      "SyncWebSocket", "Vivarium", argumentParser,
+    ] + network("NIOCore", "NIOPosix"), path: "Tools/SyncCheck"),
   Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
   Room.library(
     "ConformanceCases",
