@@ -1,4 +1,5 @@
 import SyncClient
+import SyncProtocol
 
 /// Where the list stands with other devices, in words for a person.
 @MainActor final class TaskSharing {
@@ -39,6 +40,7 @@ import SyncClient
     case .downloading: "downloading"
     case .live: "online"
     case .beginningAnew: "beginning anew"
+    case .untrusted(let error): "offline: \(error.message) \(error.remedy)"
     case .suspended(let error): "stopped: \(error.message) \(error.remedy)"
     }
   }
