@@ -327,7 +327,7 @@ extension Store {
         }
       case .list:
         let count = added.values == nil ? try write.transaction.elementCount(column, key) : 0
-        if update == .modified, count > 0 { return try replaceDiffering(column, key, count, values, write) }
+        if update == .modified, added.values == nil { return try replaceDiffering(column, key, count, values, write) }
         if count > 0 { try write.edit(column, key, .clear) }
         try write.edit(column, key, .insert(at: 0, values))
       }
