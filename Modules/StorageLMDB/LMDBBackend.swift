@@ -12,6 +12,7 @@ public struct LMDBBackend: StorageBackend {
   private static let reading = OpenFiles<ColumnEngine>()
 
   public let kind = "lmdb"
+  public var isFile: Bool { true }
   public let location: String
 
   /// The store at a path. Nothing is touched until `open`.

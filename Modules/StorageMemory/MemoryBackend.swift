@@ -8,6 +8,7 @@ import Synchronization
 public struct MemoryBackend: StorageBackend {
   public let location: String
   public var kind: String { "memory" }
+  public var isFile: Bool { false }
   /// What the chunks of a new store are sized by.
   private let pageSize: Int
 

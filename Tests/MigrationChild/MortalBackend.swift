@@ -9,6 +9,7 @@ struct MortalBackend: StorageBackend {
 
   var kind: String { base.kind }
   var location: String { base.location }
+  var isFile: Bool { base.isFile }
   func open(_ options: OpenOptions) throws(StorageError) -> any StorageEngine {
     ForwardingEngine(try base.open(options), write: { MortalWrite(base: $0, death: death) })
   }

@@ -6,6 +6,7 @@ import Synchronization
 /// an engine of that name lives, so closing and opening again works as with a file.
 public struct ReferenceBackend: StorageBackend {
   public let kind = "reference"
+  public var isFile: Bool { false }
   public let location: String
   /// Makes the layout of a call's batches, from the number of the call.
   private let layout: @Sendable (UInt64) -> any BatchLayout

@@ -39,6 +39,7 @@ import VivariumTestSupport
 private struct RefusingBackend: StorageBackend {
   let kind = "refusing"
   let location = "/kennel"
+  let isFile = true
   let error: StorageError
 
   func open(_ options: OpenOptions) throws(StorageError) -> any StorageEngine {

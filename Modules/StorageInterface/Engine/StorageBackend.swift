@@ -5,6 +5,8 @@ public protocol StorageBackend: Sendable {
   var kind: String { get }
   /// A path, or the identifier of a store in memory.
   var location: String { get }
+  /// Whether `location` is the path of a file, which other processes may open too.
+  var isFile: Bool { get }
 
   /// Opens, or returns the engine that is already open for the same store in this process: identity is the
   /// file's, not the path's; the options of the first open hold. Creates the store when it is missing and `options` allow it.

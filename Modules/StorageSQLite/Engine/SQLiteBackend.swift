@@ -15,6 +15,7 @@ import StoreValues
 /// SQLite finds its log by the name. A plain value; making one touches nothing.
 public struct SQLiteBackend: StorageBackend {
   public let kind = "sqlite"
+  public var isFile: Bool { true }
   /// The path of the main file.
   public let location: String
   /// At most so many pages in the file; 0: no limit. For tests of a full disk.

@@ -41,6 +41,7 @@ public actor Replicator {
   private let credentials: any SyncCredentials
   private let wall: @Sendable () -> Int64
   private let turn: SessionTurn
+  private let delays: ClosedRange<Duration>
   private var machine: SyncSession
   private var link: SyncLink?
   private var subscription: CommitSubscription?
@@ -73,6 +74,7 @@ public actor Replicator {
     (self.connector, self.credentials) = (connector, credentials)
     wall = { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) }
     turn = SessionTurn(of: file)
+    delays = options.firstDelay...max(options.firstDelay, options.longestDelay)
     var configuration = SyncSessionConfiguration(path: path, device: options.device)
     configuration.firstDelay = options.firstDelay.inMilliseconds
     configuration.longestDelay = options.longestDelay.inMilliseconds
@@ -96,26 +98,37 @@ public actor Replicator {
     guard !isStarted else { return }
     isStarted = true
     report(.elsewhere)
-    waitingForTurn = Task { [weak self, turn] in
-      do {
-        if try await turn.begin() { await self?.begin() }
-      } catch { await self?.tell(.file(error)) }
+    waitForTurn()
+  }
+
+  /// Begins when nobody else replicates the file. What keeps it from finding out, a full disk say, may pass.
+  private func waitForTurn() {
+    waitingForTurn?.cancel()
+    waitingForTurn = Task { [weak self, turn, delays] in
+      var pause = delays.lowerBound
+      while !Task.isCancelled {
+        do {
+          if try await turn.begin() { try await self?.begin() }
+          return
+        } catch { await self?.tell(.file(error)) }
+        do { try await Task.sleep(for: pause) } catch { return }
+        pause = min(pause * 2, delays.upperBound)
+      }
     }
   }
 
   /// As `start`, unless it was stopped before that.
   func startIfStarting() { if isStarting { start() } }
 
-  private func begin() {
+  private func begin() throws {
     guard isStarted else { return turn.end() }
-    do {
-      subscription = try file.file.onCommit { [weak self] in
-        guard let self else { return }
-        Task { await self.wrote() }
-      }
-      report(.off)
-      handle(.start)
-    } catch { tell(.file(error)) }
+    guard subscription == nil else { return }
+    subscription = try file.file.onCommit { [weak self] in
+      guard let self else { return }
+      Task { await self.wrote() }
+    }
+    report(.off)
+    handle(.start)
   }
 
   private func wrote() {
@@ -144,6 +157,7 @@ public actor Replicator {
 
   /// Tries at once, as when the app comes to the front or somebody has logged in.
   public func retry() {
+    if isStarted, subscription == nil { return waitForTurn() }
     guard case .suspended = state else { return handle(.foreground) }
     handle(.stop)
     handle(.start)

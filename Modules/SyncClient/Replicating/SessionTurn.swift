@@ -22,7 +22,7 @@ final class SessionTurn: Sendable {
 
   init(of file: SharedFile) {
     number = file.number
-    path = file.location.contains("/") ? file.location : nil
+    path = file.path
     held = Mutex(Held())
   }
 

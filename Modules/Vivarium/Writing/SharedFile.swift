@@ -10,14 +10,15 @@ package struct SharedFile: Sendable {
   private let shared: SharedEngine
   private let companion: (any CommitCompanion)?
   private let writeTimeout: Duration?
-  /// A path, or the identifier of a store in memory.
-  package let location: String
+  /// Where it is; nil of a store in memory, which no other process can have.
+  package let path: String?
 
   fileprivate init(_ store: Store) {
     shared = store.shared
     companion = store.configuration.commitCompanion
     writeTimeout = store.configuration.writeTimeout
-    location = store.configuration.backend.location
+    let backend = store.configuration.backend
+    path = backend.isFile ? backend.location : nil
   }
 
   /// Of one open file of this process: two stores of one file have the same.

@@ -96,4 +96,28 @@ struct OpeningTests {
     #expect(bob.object(Note.self, forPrimaryKey: "old")?.text == "mine")
     #expect(bob.objects(Note.self).count == 2)
   }
+
+  @Test("tries again where the file of who replicates it could not be made, and says why meanwhile")
+  func theTurnIsTriedAgain() async throws {
+    let inTheWay = directory.file("ann").path + ".sync"
+    try FileManager.default.createDirectory(atPath: inTheWay, withIntermediateDirectories: false)
+    let configuration = configuration("ann", TestConnector(host))
+    let store = try Store(configuration)
+    let sync = try #require(store.sync)
+    try store.write { _ = try store.create(Note.self, value: ["id": "a"]) }
+    await waitFor(await sync.notices()) { if case .file = $0 { true } else { false } }
+    try FileManager.default.removeItem(atPath: inTheWay)
+    try await sync.uploaded()
+    #expect(await sync.state == .live)
+  }
+
+  @Test("may be one in memory whose name looks like a path")
+  func aNameLikeAPath() async throws {
+    var configuration = Store.Configuration.memory("/no/such/folder", models: Note.self)
+    configuration.sync = SyncConfiguration(user: FixedToken("ann"), path: "/shared/notes", connector: TestConnector(host))
+    let store = try Store(configuration)
+    try store.write { _ = try store.create(Note.self, value: ["id": "a"]) }
+    try await store.sync?.uploaded()
+    #expect(await store.sync?.state == .live)
+  }
 }

@@ -54,6 +54,7 @@ public struct ForwardingBackend: StorageBackend {
 
   public var kind: String { base.kind }
   public var location: String { base.location }
+  public var isFile: Bool { base.isFile }
   public func open(_ options: OpenOptions) throws(StorageError) -> any StorageEngine { wrap(try base.open(options)) }
   public func isPresent() -> Bool { base.isPresent() }
   public func remove() throws(StorageError) { try base.remove() }
