@@ -27,10 +27,10 @@ extension ResultNotifier {
   }
 
   /// Fetches what a store's observers are to be told. `current` is what the store reads now. A store that must not move is
-  /// told what there is at the version it has.
+  /// told what there is at the version it has. What `resting` watches have to tell waits.
   package func delivery(
-    at place: DeliveryPlace, _ observations: [ResultObservation], current: any ReadTransaction, mayMove: Bool = true,
-    _ patience: Patience
+    at place: DeliveryPlace, _ observations: [ResultObservation], resting: Set<ObjectIdentifier> = [],
+    current: any ReadTransaction, mayMove: Bool = true, _ patience: Patience
   ) throws(StorageError) -> ResultDelivery {
     if patience != .none {
       // A place that takes no turns would not hear of its first results by itself.
@@ -39,20 +39,21 @@ extension ResultNotifier {
         for _ in 0..<100 {
           // What ends all upkeep is told by this very delivery, as it is where the queue meets it.
           do throws(StorageError) { try advance() } catch { fail(error) }
-          let delivery = try prepare(place, observations, current, mayMove)
+          let delivery = try prepare(place, observations, resting, current, mayMove)
           if case .later = delivery { continue }
           return delivery
         }
         return .later
       }
     }
-    return try look(at: place, observations, current, mayMove)
+    return try look(at: place, observations, resting, current, mayMove)
   }
 
   /// What is ready, with a small step that is due. Where one is under way it waits for its end, but no longer than a small one
   /// takes.
   private func look(
-    at place: DeliveryPlace, _ observations: [ResultObservation], _ current: any ReadTransaction, _ mayMove: Bool
+    at place: DeliveryPlace, _ observations: [ResultObservation], _ resting: Set<ObjectIdentifier>,
+    _ current: any ReadTransaction, _ mayMove: Bool
   ) throws(StorageError) -> ResultDelivery {
     place.isLooking.store(true, ordering: .releasing)
     let end = ContinuousClock.now + .microseconds(60)
@@ -61,7 +62,7 @@ extension ResultNotifier {
         takeSmallStep()
         // What comes after this look wakes the place again.
         place.isLooking.store(false, ordering: .releasing)
-        return try prepare(place, observations, current, mayMove)
+        return try prepare(place, observations, resting, current, mayMove)
       }
       if let delivery { return delivery }
     } while ContinuousClock.now < end
@@ -84,12 +85,13 @@ extension ResultNotifier {
   }
 
   private func prepare(
-    _ place: DeliveryPlace, _ observations: [ResultObservation], _ current: any ReadTransaction, _ mayMove: Bool
+    _ place: DeliveryPlace, _ observations: [ResultObservation], _ resting: Set<ObjectIdentifier>,
+    _ current: any ReadTransaction, _ mayMove: Bool
   ) throws(StorageError) -> ResultDelivery {
     let failures = observations.map { observation in
       observation.failure.map { observation.offer(.failed($0), nil, at: current.version) }
     }
-    guard let held else { return .free(watchOffers(of: place, at: current.version, current), failures) }
+    guard let held else { return .free(watchOffers(of: place, but: resting, at: current.version, current), failures) }
     guard held.version >= current.version else { return .later }
     var transaction: (any ReadTransaction)?
     if held.version > current.version {
@@ -121,7 +123,7 @@ extension ResultNotifier {
         failed.append(observation)
       }
     }
-    let watches = watchOffers(of: place, at: held.version, reading)
+    let watches = watchOffers(of: place, but: resting, at: held.version, reading)
     // They hear their last, and no token lets go of the result for them any more.
     for observation in failed { detach(observation) }
     return .ready(transaction, watches, offers, results: versions)

@@ -172,16 +172,17 @@ extension ResultNotifier {
     for watch in watches where watch.note(change, of: record) { touch(watch) }
   }
 
-  /// What the watches of a store have to tell, in the order in which they began.
+  /// What the watches of a store have to tell, but those that rest, in the order in which they began.
   func watchOffers(
-    of place: DeliveryPlace, at version: Version, _ reading: any StorageReading
+    of place: DeliveryPlace, but resting: Set<ObjectIdentifier>, at version: Version, _ reading: any StorageReading
   ) -> [WatchOffer] {
     let observingStore = ObjectIdentifier(place)
     guard let touched = observingStores[observingStore]?.touched, !touched.isEmpty else { return [] }
     let pending = touched.filter { !$0.isEnded && $0.isPending }
     observingStores[observingStore]?.touched = pending
     // Commits touch objects first, and then what is looked at over links.
-    return pending.sorted { $0.number < $1.number }.compactMap { offer(of: $0, at: version, reading) }
+    let due = resting.isEmpty ? pending : pending.filter { !resting.contains(ObjectIdentifier($0)) }
+    return due.sorted { $0.number < $1.number }.compactMap { offer(of: $0, at: version, reading) }
   }
 
   private func offer(of watch: ObjectWatch, at version: Version, _ reading: any StorageReading) -> WatchOffer? {

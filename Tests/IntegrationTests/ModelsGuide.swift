@@ -82,7 +82,7 @@ enum Guide {
     // Guide: projecting
     let cards = store.objects(Project.self).sorted(by: \.name).projected(to: ProjectCard.self)
     let lines = cards.map { "\($0.title): \($0.stepTitles.joined(separator: ", "))" }
-    let token = try cards.observe { change in      // hears of names, leads and titles alone
+    let token = cards.observe { change in      // hears of names, leads and titles alone
       if case .update(_, _, let insertions, _) = change { print(insertions) }
     }
     // Guide: end

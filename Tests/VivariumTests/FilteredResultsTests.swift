@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import Vivarium
 import VivariumTestSupport
@@ -25,23 +26,23 @@ import VivariumTestSupport
   @Test func theTestIsAskedOnceForAVersion() throws {
     let store = try Store(configuration)
     try store.write { for i in 0..<10 { try store.add(Dog(name: "\(i)", age: i)) } }
-    var asked = 0
+    let asked = Asked()
     let some = store.objects(Dog.self).filter(reading: [\.age]) {
-      asked += 1
+      asked.add()
       return $0.age > 3
     }
-    #expect(asked == 0)
+    #expect(asked.count == 0)
     #expect(some.count == 6 && some.first?.age == 4 && some.map(\.age).reduce(0, +) == 39)
-    #expect(asked == 10)
+    #expect(asked.count == 10)
   }
 
   @Test func observersHearWhoCameWentAndChangedAmongThoseThatPass() throws {
     let store = try Store(configuration)
     try store.write { for i in 0..<6 { try store.add(Dog(name: "\(i)", age: i)) } }
-    var asked = 0
+    let asked = Asked()
     var heard: [String] = []
     let odd = store.objects(Dog.self).sorted(by: \.name).filter(reading: [\.age]) {
-      asked += 1
+      asked.add()
       return $0.age % 2 == 1
     }
     let token = odd.observe { change in
@@ -53,26 +54,28 @@ import VivariumTestSupport
       }
     }
     store.refresh()
-    #expect(heard == [#"["1", "3", "5"]"#] && asked == 6)
+    #expect(heard == [#"["1", "3", "5"]"#] && asked.count == 6)
     let dogs = Array(store.objects(Dog.self).sorted(by: \.name))
-    (asked, heard) = (0, [])
+    asked.reset()
+    heard = []
     // One passes no longer, one passes now, one that passes is another.
     try store.write { (dogs[1].age, dogs[4].age, dogs[5].age) = (2, 7, 9) }
     store.refresh()
     #expect(heard == [#"["3", "4", "5"] -[0] +[1] ~[2]"#])
-    #expect(asked == 3)
-    (asked, heard) = (0, [])
+    #expect(asked.count == 3)
+    asked.reset()
+    heard = []
     // Nobody who passes is touched.
     try store.write { dogs[0].age = 8 }
     store.refresh()
-    #expect(heard.isEmpty && asked == 1)
-    asked = 0
+    #expect(heard.isEmpty && asked.count == 1)
+    asked.reset()
     try store.write {
       try store.delete(dogs[3])
       try store.add(Dog(name: "0", age: 1))
     }
     store.refresh()
-    #expect(heard == [#"["0", "4", "5"] -[0] +[0] ~[]"#] && asked == 1)
+    #expect(heard == [#"["0", "4", "5"] -[0] +[0] ~[]"#] && asked.count == 1)
     token.stop()
   }
 
@@ -152,4 +155,12 @@ import VivariumTestSupport
       token.stop()
     }
   }
+}
+
+/// How often a test was asked.
+private final class Asked: Sendable {
+  private let counted = Mutex(0)
+  var count: Int { counted.withLock { $0 } }
+  func add() { counted.withLock { $0 += 1 } }
+  func reset() { counted.withLock { $0 = 0 } }
 }

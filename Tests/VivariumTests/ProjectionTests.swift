@@ -63,7 +63,7 @@ final class ComputedCard: Projection<Person> {
   @Test func aProjectionIsObservedByItsOwnNames() throws {
     let (store, jane, rex) = try makeStore()
     var heard: [[String]] = []
-    let token = try PersonCard(jane).observe { change in
+    let token = PersonCard(jane).observe { change in
       switch change {
       case .change(let properties):
         heard.append(properties.map { "\($0.name) \($0.oldValue.map { "\($0)" } ?? "-") \($0.newValue.map { "\($0)" } ?? "-")" })
@@ -98,7 +98,7 @@ final class ComputedCard: Projection<Person> {
     let cards = store.objects(Person.self).projected(to: PersonCard.self)
     #expect(cards.map(\.title) == ["Jane"] && cards[0].bestName == "Rex" && cards.error == nil)
     var heard: [String] = []
-    let token = try cards.observe { change in
+    let token = cards.observe { change in
       switch change {
       case .initial(let cards): heard.append("initial \(cards.map(\.title))")
       case .update(let cards, let deletions, let insertions, let modifications):
@@ -123,8 +123,17 @@ final class ComputedCard: Projection<Person> {
 
   @Test func aComputedPropertyCannotBeObserved() throws {
     let (store, jane, _) = try makeStore()
-    let alone = #expect(throws: StoreError.self) { try ComputedCard(jane).observe { _ in } }
-    let all = #expect(throws: StoreError.self) { try store.objects(Person.self).projected(to: ComputedCard.self).observe { _ in } }
-    #expect(alone?.code == .unknownProperty && all?.code == .unknownProperty)
+    var told: [String] = []
+    let tokens = [
+      ComputedCard(jane).observe { if case .error(let error) = $0 { told.append("alone \(error.code.rawValue)") } },
+      store.objects(Person.self).projected(to: ComputedCard.self).observe { if case .error(let error) = $0 { told.append("all \(error.code.rawValue)") } },
+    ]
+    store.refresh()
+    #expect(told.sorted() == ["all unknownProperty", "alone unknownProperty"])
+    let atOnce = #expect(throws: StoreError.self) {
+      try store.objects(Person.self).projected(to: ComputedCard.self).observe(observingProperties: nil) { _ in }
+    }
+    #expect(atOnce?.code == .unknownProperty)
+    for token in tokens { token.stop() }
   }
 }

@@ -1,22 +1,18 @@
-import Notifications
-
-/// What results, lists, sets and inverses have in common: positions that count from 0, and observers. The library's
-/// collections conform; `AnyStoreCollection` is any of them.
-public protocol StoreCollection<Element>: RandomAccessCollection where Index == Int {
-  /// Runs `block` on the store's context with the collection once, and then with what changed. Keep the token, and stop it in
-  /// the end.
-  func observe(
-    isolation: isolated (any Actor)?, fileID: StaticString, line: UInt,
-    _ block: @escaping (CollectionChange<Self>) -> Void
-  ) -> NotificationToken
-}
+/// What results, lists, sets, inverses, and the entries of a map have in common: positions that count from 0, and observers. The
+/// library's collections conform; `AnyStoreCollection` is any of them.
+public protocol StoreCollection<Element>: RandomAccessCollection, StoreObservable
+where Index == Int, ObservationChange == CollectionChange<Self> {}
 
 extension Results: StoreCollection {}
 extension LinkingObjects: StoreCollection {}
 extension LiveList: StoreCollection where Element: PersistableElement {}
 extension LiveSet: StoreCollection where Element: PersistableElement & Hashable {}
+extension BoundResults: StoreCollection {}
+extension FilteredResults: StoreCollection {}
+extension ProjectedResults: StoreCollection {}
+extension ValueResults: StoreCollection {}
 
-/// Results, a list, a set or an inverse, whichever it is: for what shows a collection and need not know where it comes from.
+/// Results of any kind, a list, a set, an inverse or a map, whichever it is: for what shows a collection and need not know where it comes from.
 ///
 /// ```swift
 /// let shown: [AnyStoreCollection<Dog>] = [AnyStoreCollection(store.objects(Dog.self)), AnyStoreCollection(jane.dogs)]
@@ -42,32 +38,40 @@ public struct AnyStoreCollection<Element>: StoreCollection {
   /// A copy.
   public func toArray() -> [Element] { Array(self) }
 
-  public func observe(
-    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    _ block: @escaping (CollectionChange<AnyStoreCollection<Element>>) -> Void
-  ) -> NotificationToken {
-    AnyStoreCollection.observe(base, isolation: isolation, fileID, line, block)
+  public var _$source: ObservationSource<CollectionChange<AnyStoreCollection<Element>>> {
+    AnyStoreCollection.source(of: base)
   }
 
   private static func iterator<C: StoreCollection>(of base: C) -> AnyIterator<Element> where C.Element == Element {
     AnyIterator(base.makeIterator())
   }
 
-  private static func observe<C: StoreCollection>(
-    _ base: C, isolation: isolated (any Actor)?, _ fileID: StaticString, _ line: UInt,
-    _ block: @escaping (CollectionChange<AnyStoreCollection<Element>>) -> Void
-  ) -> NotificationToken where C.Element == Element {
-    base.observe(isolation: isolation, fileID: fileID, line: line) { block($0.erased()) }
+  private static func source<C: StoreCollection>(
+    of base: C
+  ) -> ObservationSource<CollectionChange<AnyStoreCollection<Element>>> where C.Element == Element {
+    base._$source.map { $0.map { AnyStoreCollection($0) } }
   }
 }
 
-extension CollectionChange where C: StoreCollection {
-  fileprivate func erased() -> CollectionChange<AnyStoreCollection<C.Element>> {
-    switch self {
-    case .initial(let collection): .initial(AnyStoreCollection(collection))
-    case .error(let error): .error(error)
-    case .update(let collection, let deletions, let insertions, let modifications):
-      .update(AnyStoreCollection(collection), deletions: deletions, insertions: insertions, modifications: modifications)
-    }
+extension AnyStoreCollection {
+  /// The entries of a map, in the order of the keys: changes are told by position. O(1).
+  public init<Value: PersistableElement>(_ map: LiveMap<Value>) where Element == (key: String, value: Value) {
+    base = MapEntries(map: map)
+  }
+}
+
+/// A map as what stands at positions.
+private struct MapEntries<Value: PersistableElement>: StoreCollection {
+  let map: LiveMap<Value>
+
+  var startIndex: Int { 0 }
+  var endIndex: Int { map.count }
+  var underestimatedCount: Int { 0 }
+  subscript(position: Int) -> (key: String, value: Value) { map.entry(at: position) }
+  func makeIterator() -> AnyIterator<(key: String, value: Value)> { AnyIterator(map.makeIterator()) }
+
+  var _$source: ObservationSource<CollectionChange<MapEntries>> {
+    guard let handle = map.handle else { return ObservationSource(unmanaged: .unmanagedCollection) }
+    return handle.source(of: Value._$elementTarget) { { CollectionChange($0, MapEntries(map: LiveMap($1))) } }
   }
 }

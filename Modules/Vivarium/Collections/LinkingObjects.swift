@@ -46,3 +46,39 @@ extension LinkingObjects: InverseProperty {
 
   public static var _$unmanaged: Self { Self(nil) }
 }
+
+extension LinkingObjects: StoreObservable {
+  /// When the object that these point to is deleted, one last call deletes every row.
+  public var _$source: ObservationSource<CollectionChange<LinkingObjects<Element>>> {
+    guard let state else { return ObservationSource(unmanaged: .unmanagedCollection) }
+    let source: ObservationSource<CollectionChange<Self>> = state.source { (results: Results<Element>) in Self(results.state) }
+    // That the object is gone is looked for in the store's context alone.
+    return ObservationSource(state.store, check: source.check) { request, block in
+      guard state.error == nil, let fault = state.targetFault else { return source.start(request, block) }
+      let gone = ResultsState(state.description, of: Element.self, in: state.store, fault: fault)
+      return gone.source { (results: Results<Element>) in Self(results.state) }.start(request, block)
+    } reference: { [source] in
+      guard state.error == nil, let fault = state.targetFault else { return source.reference() }
+      let description = state.description
+      return { store in
+        ResultsState(description, of: Element.self, in: store, fault: fault).source { (results: Results<Element>) in
+          Self(results.state)
+        }
+      }
+    }
+  }
+}
+
+extension ResultsState {
+  /// Of objects that point to one: that it is gone.
+  fileprivate var targetFault: StoreError? {
+    guard case .sources(let target, let column) = source else { return nil }
+    let catalog = store.reading.catalog
+    guard let type = catalog[column]?.schema.target, let table = catalog[type]?.id else { return nil }
+    do throws(StorageError) {
+      return try store.reading.contains(table, target) ? nil : .objectDeleted(type: type, key: target.rawValue)
+    } catch {
+      return StoreError(error)
+    }
+  }
+}

@@ -110,6 +110,14 @@ extension LiveMap where Value: PersistableElement {
     }
   }
 
+  /// What stands at a position in the order of the keys. A position outside is as with `LiveList`.
+  func entry(at position: Int) -> (key: String, value: Value) {
+    guard let handle else { return entries[position] }
+    if position >= 0, position < .max, let found = handle.entries(Value.self, position..<position + 1).first { return found }
+    handle.isMissing(position)
+    return ("", Value._$placeholder(handle.store))
+  }
+
   /// Removes a key and its value; one that is not there is no mistake. In a store this needs a write.
   public nonmutating func removeValue(forKey key: String) { self[key] = nil }
 

@@ -16,7 +16,7 @@ public protocol Persistable {
 }
 
 /// Anything an optional or a collection may hold: a scalar or a model.
-public protocol PersistableElement {
+public protocol PersistableElement: SendableMetatype {
   static var _$elementType: ValueType { get }
   static var _$elementTarget: String? { get }
   static var _$elementCases: [DefaultValue]? { get }

@@ -23,22 +23,13 @@ public struct ProjectedResults<P: ModelProjection>: RandomAccessCollection {
     var objects = results.makeIterator()
     return AnyIterator { objects.next().map { P($0) } }
   }
+}
 
-  /// As `observe` of the results; modifications are those of what is projected alone. `.unknownProperty` when a projected
-  /// property is computed.
-  public func observe(
-    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    _ block: @escaping (CollectionChange<ProjectedResults<P>>) -> Void
-  ) throws(StoreError) -> NotificationToken {
-    let paths = try P(P.Root(_$blank: ())).paths()
-    return try results.observe(observingProperties: paths, isolation: isolation, fileID: fileID, line: line) { change in
-      switch change {
-      case .initial(let results): block(.initial(Self(results)))
-      case .error(let error): block(.error(error))
-      case .update(let results, let deletions, let insertions, let modifications):
-        block(.update(Self(results), deletions: deletions, insertions: insertions, modifications: modifications))
-      }
-    }
+extension ProjectedResults: StoreObservable {
+  /// Modifications are those of what is projected alone; options name projected properties. `.unknownProperty` when one that counts is
+  /// computed.
+  public var _$source: ObservationSource<CollectionChange<ProjectedResults<P>>> {
+    P.projecting(results.state.source { (results: Results<P.Root>) in Self(results) }) { P(P.Root(_$blank: ())) }
   }
 }
 

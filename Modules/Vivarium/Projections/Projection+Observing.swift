@@ -2,21 +2,60 @@ import Notifications
 import StoreValues
 
 extension ModelProjection {
-  /// As `observe` of the object, for what is projected alone and by the projection's own names: a value behind a link is told
-  /// as the projected property with its old and new value.
-  ///
-  /// `.unknownProperty` when a projected property is computed: nobody can say when that changes.
-  public func observe(
-    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    _ block: @escaping (ObjectChange) -> Void
-  ) throws(StoreError) -> NotificationToken {
-    try object.store?.checkContext("observe")
-    let shown = ShownValues(object, projected)
-    return try object.observe(observingProperties: paths(), isolation: isolation, fileID: fileID, line: line) { change in
-      guard case .change(let properties) = change else { return block(change) }
-      let changes = shown.changes(properties)
-      if !changes.isEmpty { block(.change(changes)) }
+  /// As of the object, for what is projected alone and by the projection's own names: a value behind a link is told as the projected
+  /// property with its old and new value. `.unknownProperty` when a projected property is computed: nobody can say when that
+  /// changes.
+  public var _$source: ObservationSource<ObjectChange> {
+    let source = Self.projecting(object._$source) { self }
+    guard let store = source.store else { return source }
+    let (object, projected) = (object, projected)
+    return ObservationSource(store, check: source.check) { request, block in
+      let shown = ShownValues(object, projected)
+      return source.start(request) { change in
+        guard case .change(let properties) = change else { return block(change) }
+        let changes = shown.changes(properties)
+        if !changes.isEmpty { block(.change(changes)) }
+      }
+    } reference: {
+      let key = object._$key
+      return { store in
+        let object: Root = store.live(key)
+        return Self(object)._$source
+      }
     }
+  }
+
+  /// A source whose options are by the names of a projection.
+  static func projecting<Change>(
+    _ source: ObservationSource<Change>, _ sample: @escaping () -> Self
+  ) -> ObservationSource<Change> {
+    guard let store = source.store else { return source }
+    return ObservationSource(store) { (options) throws(StoreError) in
+      try source.check(sample().translated(options))
+    } start: { request, block in
+      var request = request
+      do throws(StoreError) { request.options = try sample().translated(request.options) } catch {
+        request.options.refuse(error)
+      }
+      return source.start(request, block)
+    } reference: {
+      let find = source.reference()
+      return { store in Self.projecting(find(store)) { Self(Root(_$blank: ())) } }
+    }
+  }
+
+  /// Options of the object for options by the names of this. `.unknownProperty`.
+  private func translated(_ options: ObservationOptions) throws(StoreError) -> ObservationOptions {
+    if options.fault != nil { return options }
+    var names = options.properties
+    if !options.ignored.isEmpty {
+      for name in options.ignored where !projected.contains(where: { $0.name == name }) { throw .unknownKeyPath(name, of: "\(Self.self)") }
+      names = (names ?? projected.map(\.name)).filter { !options.ignored.contains($0) }
+    }
+    var translated = options
+    translated.ignored = []
+    translated.properties = try paths(of: names)
+    return translated
   }
 }
 

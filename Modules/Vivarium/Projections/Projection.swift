@@ -9,7 +9,7 @@ import StoreValues
 ///   @Projected(\Person.dogs, \Dog.name) var dogNames          // [String]
 /// }
 /// let cards = store.objects(Person.self).sorted(by: \.name).projected(to: PersonCard.self)
-/// token = try cards.observe { change in … }                   // hears of names and dogs alone
+/// token = cards.observe { change in … }                   // hears of names and dogs alone
 /// ```
 ///
 /// Live: it holds the object and nothing else, and reads through it. Confined like the object.
@@ -24,7 +24,7 @@ open class Projection<Root: Model>: ModelProjection {
 }
 
 /// What can show objects of a model; `Projection` does.
-public protocol ModelProjection: AnyObject {
+public protocol ModelProjection: AnyObject, StoreObservable where ObservationChange == ObjectChange {
   /// The model whose objects are shown.
   associatedtype Root: Model
   /// The object that is shown.
@@ -133,13 +133,15 @@ extension ModelProjection {
     return found
   }
 
-  /// What observers have to watch, by the model's names. `.unknownProperty` for what is computed.
-  func paths() throws(StoreError) -> [String] {
+  /// What observers of some projected properties have to watch, by the model's names; nil: of all. `.unknownProperty` for what is
+  /// computed, or not projected.
+  func paths(of names: [String]?) throws(StoreError) -> [String] {
+    for name in names ?? [] where !projected.contains(where: { $0.name == name }) { throw .unknownKeyPath(name, of: "\(Self.self)") }
     var paths: [String] = []
-    for (name, property) in projected {
-      let names = property.names.compactMap { $0 }
-      guard names.count == property.names.count else { throw .unknownKeyPath(name, of: Root._$name) }
-      paths.append(names.joined(separator: "."))
+    for (name, property) in projected where names?.contains(name) ?? true {
+      let path = property.names.compactMap { $0 }
+      guard path.count == property.names.count else { throw .unknownKeyPath(name, of: Root._$name) }
+      paths.append(path.joined(separator: "."))
     }
     return paths
   }

@@ -144,49 +144,24 @@ extension Store {
 
 // MARK: - Observing
 
-extension BoundResults {
-  /// As `observe` of results, and with the difference where the property changes: one `.update` of that version, together with
-  /// whatever else was committed. The results are asked anew then, off the caller; as long as it stays, a commit costs what it costs
-  /// results.
-  ///
-  /// Keep the token, and stop it in the end.
-  public func observe(
-    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    _ block: @escaping (CollectionChange<BoundResults<Element>>) -> Void
-  ) -> NotificationToken {
-    if let refused = store.tokenElsewhere(fileID, line) { return refused }
-    store.bind(isolation)
-    return observe(.success(nil), fileID, line, block)
-  }
-
-  /// The same, where only modifications of some properties of the rows count. `.unknownProperty` for what leads nowhere.
-  public func observe(
-    observingProperties names: [String], isolation: isolated (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ block: @escaping (CollectionChange<BoundResults<Element>>) -> Void
-  ) throws(StoreError) -> NotificationToken {
-    try store.checkContext("observe")
-    store.bind(isolation)
-    return observe(.success(try base.observed()?.only(names)), fileID, line, block)
-  }
-
-  private func observe(
-    _ filter: Result<ResultFilter?, StoreError>, _ fileID: StaticString, _ line: UInt,
-    _ block: @escaping (CollectionChange<BoundResults<Element>>) -> Void
-  ) -> NotificationToken {
+extension BoundResults: StoreObservable {
+  /// Where the property changes the difference is told: one `.update` of that version, together with whatever else was committed. The
+  /// results are asked anew then, off the caller; as long as it stays, a commit costs what it costs results.
+  public var _$source: ObservationSource<CollectionChange<BoundResults<Element>>> {
     // What is kept of these must not keep the store.
     let (conditions, identity) = (conditions, identity)
-    let bound = BoundDescription(base: base.description, conditions: conditions, identity: identity)
-    let state = error.map(failing) ?? base
-    return store.observe(state, filter, bound: bound, fileID, line) { (change: CollectionChange<Results<Element>>) in
-      switch change {
-      case .initial(let base): block(.initial(BoundResults(base.state, conditions, identity)))
-      case .error(let error): block(.error(error))
-      case .update(let base, let deletions, let insertions, let modifications):
-        block(
-          .update(
-            BoundResults(base.state, conditions, identity), deletions: deletions, insertions: insertions,
-            modifications: modifications))
+    return ObservationSource(store) { [base] (options) throws(StoreError) in
+      _ = try base.observed()?.filter(options)
+    } start: { [self] request, block in
+      let bound = BoundDescription(base: base.description, conditions: conditions, identity: identity)
+      let state = error.map(failing) ?? base
+      return store.observe(state, bound: bound, request) { (change: CollectionChange<Results<Element>>) in
+        block(change.map { BoundResults($0.state, conditions, identity) })
+      }
+    } reference: { [base] in
+      let (description, fault) = (base.description, base.fault)
+      return {
+        BoundResults(ResultsState(description, of: Element.self, in: $0, fault: fault), conditions, identity)._$source
       }
     }
   }

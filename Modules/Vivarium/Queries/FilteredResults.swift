@@ -18,12 +18,12 @@ public struct FilteredResults<Element: Model>: RandomAccessCollection {
   let base: Results<Element>
   /// The paths that the test reads, or why they cannot be followed.
   let reading: Result<[String], StoreError>
-  let passes: (Element) -> Bool
+  let passes: @Sendable (Element) -> Bool
   let answers: FilterAnswers
 
   init(
     _ base: Results<Element>, _ reading: Result<[String], StoreError>, answers: FilterAnswers = FilterAnswers(),
-    _ passes: @escaping (Element) -> Bool
+    _ passes: @escaping @Sendable (Element) -> Bool
   ) {
     (self.base, self.reading, self.answers, self.passes) = (base, reading, answers, passes)
   }
@@ -88,7 +88,7 @@ extension Results {
   ///
   /// Sort and narrow before. What is named must be stored; else these are empty, with `.unknownProperty` in `error`. Reads nothing.
   public func filter(
-    reading paths: [PartialKeyPath<Element>], _ passes: @escaping (Element) -> Bool
+    reading paths: [PartialKeyPath<Element>], _ passes: @escaping @Sendable (Element) -> Bool
   ) -> FilteredResults<Element> {
     FilteredResults(
       self,
@@ -101,7 +101,7 @@ extension Results {
   }
 
   /// The same by names, which may lead over links, lists and inverses: `reading: ["name", "dogs.age"]`.
-  public func filter(reading names: [String], _ passes: @escaping (Element) -> Bool) -> FilteredResults<Element> {
+  public func filter(reading names: [String], _ passes: @escaping @Sendable (Element) -> Bool) -> FilteredResults<Element> {
     FilteredResults(
       self,
       Result { () throws(StoreError) in

@@ -4,12 +4,12 @@ extension Results {
   /// The sum of a property, 0 over nothing; null is passed over. `.overflow` when it leaves the property's type:
   /// nothing wraps. Makes no objects.
   public func sum<V: Scalar & Numeric>(of path: KeyPath<Element, V>) throws(StoreError) -> V {
-    try Results.sum(try compute(.sum, path), path)
+    try Results.sum(try compute(.sum, path), of: Element.propertyName(of: path))
   }
 
   /// The same over an optional property.
   public func sum<V: Scalar & Numeric>(of path: KeyPath<Element, V?>) throws(StoreError) -> V {
-    try Results.sum(try compute(.sum, path), path)
+    try Results.sum(try compute(.sum, path), of: Element.propertyName(of: path))
   }
 
   /// The sum of decimals, to 34 digits, in the order of insertion; 0 over nothing. Null is passed over, NaN makes it NaN. Reads each
@@ -31,7 +31,7 @@ extension Results {
   }
 
   /// A sum as the property's type.
-  static func sum<V: Scalar & Numeric>(_ total: Value, _ path: PartialKeyPath<Element>) throws(StoreError) -> V {
+  static func sum<V: Scalar & Numeric>(_ total: Value, of name: String?) throws(StoreError) -> V {
     if let exact = V(persisted: total) { return exact }
     switch total {
     case .double(let real): if let real = V(persisted: .float(Float(real))) { return real }
@@ -39,7 +39,7 @@ extension Results {
     default: break
     }
     throw StoreError(
-      .overflow, "The sum \(total) of '\(Element._$name).\(Element.propertyName(of: path) ?? "")' does not fit \(V.self).",
+      .overflow, "The sum \(total) of '\(Element._$name).\(name ?? "")' does not fit \(V.self).",
       remedy: "Use a wider type for the property.")
   }
 

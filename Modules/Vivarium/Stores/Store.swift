@@ -56,6 +56,8 @@ public final class Store {
   /// Observers of objects and lists, by their watch; and those that have but an error to tell.
   var watchObservers: [ObjectIdentifier: WatchObserver] = [:]
   var faultyObservers: [WatchObserver] = []
+  /// Those of `watchObservers` that rest after their calls.
+  var restingWatches: [ObjectIdentifier: WatchObserver] = [:]
   /// Set when one of them, or another observer, was stopped.
   let watchStops: StopSignal
   /// Iterators that wait for a turn.

@@ -2,42 +2,15 @@ import Notifications
 import QueryModel
 import StoreValues
 
-extension ValueResults {
-  /// Runs `block` on the store's context with the values once they are there, and then with what changed, as `Results` do: the
-  /// same deletions, insertions and modifications, and the values as they are now.
+extension ValueResults: StoreObservable {
+  /// The same deletions, insertions and modifications as of `objects`, and the values as they are now.
   ///
   /// ```swift
   /// token = store.values(Reading.self).observe { change in
   ///   if case .update(let readings, _, let insertions, _) = change { show(insertions.map { readings[$0] }) }
   /// }
   /// ```
-  public func observe(
-    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    _ block: @escaping (CollectionChange<ValueResults<Value>>) -> Void
-  ) -> NotificationToken {
-    objects.observe(isolation: isolation, fileID: fileID, line: line) { block($0.asValues()) }
-  }
-
-  /// The same, where only modifications of some properties count: `observingProperties: ["celsius"]`. `.unknownProperty`
-  /// for names that are none.
-  public func observe(
-    observingProperties names: [String], isolation: isolated (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ block: @escaping (CollectionChange<ValueResults<Value>>) -> Void
-  ) throws(StoreError) -> NotificationToken {
-    try objects.observe(observingProperties: names, isolation: isolation, fileID: fileID, line: line) { block($0.asValues()) }
-  }
-}
-
-extension CollectionChange {
-  fileprivate func asValues<V: ValueModel>() -> CollectionChange<ValueResults<V>> where C == Results<V.Live> {
-    switch self {
-    case .initial(let objects): .initial(ValueResults(objects))
-    case .error(let error): .error(error)
-    case .update(let objects, let deletions, let insertions, let modifications):
-      .update(ValueResults(objects), deletions: deletions, insertions: insertions, modifications: modifications)
-    }
-  }
+  public var _$source: ObservationSource<CollectionChange<ValueResults<Value>>> { objects.state.source { ValueResults($0) } }
 }
 
 /// What an observer of one value hears.

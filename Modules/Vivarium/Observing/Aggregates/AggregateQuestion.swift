@@ -26,10 +26,9 @@ struct AggregateQuestion {
     let total: TotalQuestion
     var properties = PropertySet()
     var name = ""
-    if let path = aggregate.path {
-      guard let found = T.propertyName(of: path), let column = entry[found], case .scalar(let type) = column.schema.kind else {
-        throw .notAProperty(path, T._$name)
-      }
+    if let property = aggregate.property {
+      let found = try property.get()
+      guard let column = entry[found], case .scalar(let type) = column.schema.kind else { throw .unknownKeyPath(found, of: T._$name) }
       name = found
       try AggregateQuestion.check(type, aggregate.function, found, of: T._$name)
       properties.insert(column.id)
@@ -115,7 +114,7 @@ extension ResultDescription {
 extension Store {
   /// Observes a number of results. `tell` hears of each that may be another one, and how it came about.
   func observe(
-    _ question: Result<AggregateQuestion, StoreError>, _ state: ResultsState, _ fileID: StaticString, _ line: UInt,
+    _ question: Result<AggregateQuestion, StoreError>, _ request: ObservationRequest,
     _ tell: @escaping (Result<Value, StoreError>, ChangeDetails?) -> Void
   ) -> NotificationToken {
     let flag = StopFlag()
@@ -139,7 +138,8 @@ extension Store {
       case .initial, .update: break
       }
     }
+    observer.rest = ObserverRest(request.options.throttle)
     add(observer)
-    return token(of: observer, fileID, line)
+    return token(of: observer, request.fileID, request.line)
   }
 }

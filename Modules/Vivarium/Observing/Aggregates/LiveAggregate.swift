@@ -8,9 +8,27 @@ public struct LiveAggregate<Root: Model, Value> {
   enum Function { case count, sum, average, least, greatest }
 
   let function: Function
-  let path: PartialKeyPath<Root>?
+  /// The property's name, or why it has none; nil for a count.
+  let property: Result<String, StoreError>?
   /// Makes the number of what storage says. `.overflow` when it does not fit its type.
-  let convert: (StoreValues.Value) throws(StoreError) -> Value
+  let convert: @Sendable (StoreValues.Value) throws(StoreError) -> Value
+
+  init(
+    function: Function, path: PartialKeyPath<Root>?, _ convert: @escaping @Sendable (StoreValues.Value) throws(StoreError) -> Value
+  ) {
+    self.function = function
+    property = path.map { path in
+      Root.propertyName(of: path).map { .success($0) } ?? .failure(.notAProperty(path, Root._$name))
+    }
+    self.convert = convert
+  }
+
+  init(
+    _ function: Function, _ property: Result<String, StoreError>?,
+    _ convert: @escaping @Sendable (StoreValues.Value) throws(StoreError) -> Value
+  ) {
+    (self.function, self.property, self.convert) = (function, property, convert)
+  }
 }
 
 extension LiveAggregate where Value == Int {
@@ -24,12 +42,14 @@ extension LiveAggregate {
   /// The sum of a property, 0 over nothing; null is passed over. Reals are added up exactly and rounded once, so that the sum
   /// does not depend on the way it came about; it may differ from `Results.sum(of:)` in the last digit.
   public static func sum(of path: KeyPath<Root, Value>) -> Self where Value: Scalar & Numeric {
-    Self(function: .sum, path: path) { value throws(StoreError) in try Results<Root>.sum(value, path) }
+    let name = Root.propertyName(of: path)
+    return Self(function: .sum, path: path) { value throws(StoreError) in try Results<Root>.sum(value, of: name) }
   }
 
   /// The sum of an optional property, 0 over nothing; null is passed over.
   public static func sum(of path: KeyPath<Root, Value?>) -> Self where Value: Scalar & Numeric {
-    Self(function: .sum, path: path) { value throws(StoreError) in try Results<Root>.sum(value, path) }
+    let name = Root.propertyName(of: path)
+    return Self(function: .sum, path: path) { value throws(StoreError) in try Results<Root>.sum(value, of: name) }
   }
 
   /// The mean of a property; nil over nothing.
@@ -111,9 +131,81 @@ public enum AggregateChange<Value> {
   }
 }
 
+/// A number of results, as something that can be observed: `results.aggregate(.sum(of: \.price))`.
+///
+/// Live as the results are. It is kept by difference, off the caller: a commit costs the rows it touched, O(log n) each. Where
+/// `Results.upkeep` is not `.rowByRow` it costs what the results cost, and then as much as they are large. Equal questions share what
+/// keeps them.
+public struct ResultAggregate<Root: Model, Value>: StoreObservable {
+  let state: ResultsState
+  let aggregate: LiveAggregate<Root, Value>
+
+  /// Of `ObservationOptions` those count that say when; a number has no properties.
+  public var _$source: ObservationSource<AggregateChange<Value>> {
+    let (state, aggregate) = (state, aggregate)
+    return ObservationSource(state.store) { (options) throws(StoreError) in
+      _ = try state.observed()?.filter(options)
+    } start: { request, block in
+      let question = Result { () throws(StoreError) in
+        _ = try state.observed()?.filter(request.options)
+        return try AggregateQuestion(aggregate, of: state)
+      }
+      let news = AggregateNews(aggregate)
+      return state.store.observe(question, request) { if let change = news.change($0, $1) { block(change) } }
+    } reference: {
+      let (description, fault) = (state.description, state.error)
+      let (function, property, convert) = (aggregate.function, aggregate.property, aggregate.convert)
+      return { store in
+        let state = ResultsState(description, of: Root.self, in: store, fault: fault)
+        return ResultAggregate(state: state, aggregate: LiveAggregate(function, property, convert))._$source
+      }
+    }
+  }
+}
+
+/// What an observer of a number was told. Confined to the store's context.
+private final class AggregateNews<Root: Model, Value> {
+  private let aggregate: LiveAggregate<Root, Value>
+  private var last: (stored: StoreValues.Value, value: Value)?
+  /// Of the last call, where the notifier has told since of what left the number as it is.
+  private var lastVersion: Version?
+  /// Whether the last call said that there is no number.
+  private var isOver = false
+
+  init(_ aggregate: LiveAggregate<Root, Value>) { self.aggregate = aggregate }
+
+  /// What is to be told of a number that may be another one; nil: nothing.
+  func change(_ told: Result<StoreValues.Value, StoreError>, _ details: ChangeDetails?) -> AggregateChange<Value>? {
+    do throws(StoreError) {
+      let stored = try told.get()
+      if let last, last.stored == stored, !isOver {
+        lastVersion = lastVersion ?? details?.fromVersion
+        return nil
+      }
+      defer { lastVersion = nil }
+      let value = try aggregate.convert(stored)
+      isOver = false
+      defer { last = (stored, value) }
+      guard let before = last, let details else { return .initial(value) }
+      let whole = ChangeDetails(details, from: lastVersion ?? details.fromVersion)
+      return .update(value, was: before.value, details: whole)
+    } catch {
+      if isOver, error.code == .overflow { return nil }
+      isOver = true
+      lastVersion = nil
+      return .error(error)
+    }
+  }
+}
+
 extension Results {
+  /// A number of these results, to be observed. Reads nothing.
+  public func aggregate<Value>(_ aggregate: LiveAggregate<Element, Value>) -> ResultAggregate<Element, Value> {
+    ResultAggregate(state: state, aggregate: aggregate)
+  }
+
   /// Runs `block` on the store's context with a number of these results once it is there, and then whenever it is another one,
-  /// whoever made it so.
+  /// whoever made it so: `aggregate(_:)`, observed.
   ///
   /// ```swift
   /// let open = store.objects(Order.self).where { $0.isPaid == false }
@@ -121,42 +213,10 @@ extension Results {
   ///   if let sum = change.value { total.text = "\(sum)" }
   /// }
   /// ```
-  ///
-  /// It is kept by difference, off the caller: a commit costs the rows it touched, O(log n) each. Where `upkeep` is not
-  /// `.rowByRow` it costs what the results cost, and then as much as they are large. Equal questions share what keeps them.
-  /// All else is as with `observe(_:)`. Keep the token, and stop it in the end.
   public func observe<Value>(
     _ aggregate: LiveAggregate<Element, Value>, isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (AggregateChange<Value>) -> Void
   ) -> NotificationToken {
-    if let refused = store.tokenElsewhere(fileID, line) { return refused }
-    store.bind(isolation)
-    let question = Result { () throws(StoreError) in try AggregateQuestion(aggregate, of: state) }
-    var last: (stored: StoreValues.Value, value: Value)?
-    // Of the last call, where the notifier has told since of what left the number as it is.
-    var lastVersion: Version?
-    // Whether the last call said that there is no number.
-    var isOver = false
-    return store.observe(question, state, fileID, line) { told, details in
-      do throws(StoreError) {
-        let stored = try told.get()
-        if let last, last.stored == stored, !isOver {
-          lastVersion = lastVersion ?? details?.fromVersion
-          return
-        }
-        defer { lastVersion = nil }
-        let value = try aggregate.convert(stored)
-        isOver = false
-        defer { last = (stored, value) }
-        guard let before = last, let details else { return block(.initial(value)) }
-        let whole = ChangeDetails(details, from: lastVersion ?? details.fromVersion)
-        block(.update(value, was: before.value, details: whole))
-      } catch {
-        if isOver, error.code == .overflow { return }
-        isOver = true
-        lastVersion = nil
-        block(.error(error))
-      }
-    }
+    self.aggregate(aggregate).observe(isolation: isolation, fileID: fileID, line: line, block)
   }
 }

@@ -37,6 +37,16 @@ public enum CollectionChange<C> {
     case .error: nil
     }
   }
+
+  /// The same change of another collection that has the same rows in the same places.
+  public func map<Other>(_ transform: (C) throws -> Other) rethrows -> CollectionChange<Other> {
+    switch self {
+    case .initial(let collection): .initial(try transform(collection))
+    case .error(let error): .error(error)
+    case .update(let collection, let deletions, let insertions, let modifications):
+      .update(try transform(collection), deletions: deletions, insertions: insertions, modifications: modifications)
+    }
+  }
 }
 
 /// The rows that stayed where they were among the others and have other values: a collection of their positions in

@@ -1,40 +1,39 @@
 import Notifications
 
-extension FilteredResults {
-  /// As `observe` of results. The test is asked on the store's context: of all objects before the first call, and then of
-  /// those that came or were modified; a row that passes no longer is a deletion, one that passes now an insertion. Where none of
-  /// the rows that pass is touched, nothing is told. `details` of these changes is nil.
+extension FilteredResults: StoreObservable {
+  /// The test is asked on the context that is told: of all objects before the first call, and then of those that came or were modified; a
+  /// row that passes no longer is a deletion, one that passes now an insertion. Where none of the rows that pass is touched,
+  /// nothing is told. `details` of these changes is nil. What the test reads counts, whatever else the options name.
   ///
   /// What a turn costs beside the tests is a pass over one byte for each object of the results that are tested.
-  ///
-  /// Keep the token, and stop it in the end.
-  public func observe(
-    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    _ block: @escaping (CollectionChange<FilteredResults<Element>>) -> Void
-  ) -> NotificationToken {
-    if let refused = store.tokenElsewhere(fileID, line) { return refused }
-    store.bind(isolation)
-    let filter = reading.flatMap { names in
-      Result { () throws(StoreError) in try base.state.observed()?.everything(and: names) }
-    }
+  public var _$source: ObservationSource<CollectionChange<FilteredResults<Element>>> {
+    let source: ObservationSource<CollectionChange<Results<Element>>> = base._$source
     // What is kept of these must not keep the store.
     let (reading, passes) = (reading, passes)
-    let answers = FilterAnswers()
-    return store.observe(base.state, filter, fileID, line) { (change: CollectionChange<Results<Element>>) in
-      switch change {
-      case .error(let error): block(.error(error))
-      case .initial(let base):
-        answers.set(base.map { passes($0) ? 1 : 0 }, at: base.store.tick)
-        block(.initial(FilteredResults(base, reading, answers: answers, passes)))
-      case .update(let base, let deletions, let insertions, let modifications):
-        var step = FilterStep(answers.passing)
-        step.take(deletions, insertions, modifications) { passes(base[$0]) }
-        answers.set(step.passing, at: base.store.tick)
-        if step.isEmpty { return }
-        block(
-          .update(
-            FilteredResults(base, reading, answers: answers, passes), deletions: step.deletions, insertions: step.insertions,
-            modifications: step.modifications))
+    return ObservationSource(store, check: source.check) { [base] request, block in
+      let answers = FilterAnswers()
+      return base.store.observe(base.state, also: reading, request) { (change: CollectionChange<Results<Element>>) in
+        switch change {
+        case .error(let error): block(.error(error))
+        case .initial(let base):
+          answers.set(base.map { passes($0) ? 1 : 0 }, at: base.store.tick)
+          block(.initial(FilteredResults(base, reading, answers: answers, passes)))
+        case .update(let base, let deletions, let insertions, let modifications):
+          var step = FilterStep(answers.passing)
+          step.take(deletions, insertions, modifications) { passes(base[$0]) }
+          answers.set(step.passing, at: base.store.tick)
+          if step.isEmpty { return }
+          block(
+            .update(
+              FilteredResults(base, reading, answers: answers, passes), deletions: step.deletions, insertions: step.insertions,
+              modifications: step.modifications))
+        }
+      }
+    } reference: { [base] in
+      let (description, fault) = (base.state.description, base.error)
+      return { store in
+        let base = Results<Element>(ResultsState(description, of: Element.self, in: store, fault: fault))
+        return FilteredResults(base, reading, passes)._$source
       }
     }
   }

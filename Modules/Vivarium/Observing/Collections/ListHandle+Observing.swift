@@ -17,22 +17,31 @@ extension ListHandle {
     target.flatMap { ObservedProperties($0, in: store) }
   }
 
-  /// Which changes of elements count, by names of their properties; nil for scalars, which have none. `.unknownProperty`.
-  private func elementFilter(of target: String?, only names: [String]) throws(StoreError) -> ResultFilter? {
-    if let properties = elementProperties(of: target) { return try properties.only(names) }
-    if let name = names.first {
+  /// Which changes of elements count; nil for scalars, which have no properties. `.unknownProperty`.
+  private func elementFilter(of target: String?, _ options: ObservationOptions) throws(StoreError) -> ResultFilter? {
+    if let fault = options.fault { throw fault }
+    if let properties = elementProperties(of: target) { return try properties.filter(options) }
+    if let name = options.properties?.first ?? options.ignored.first {
       throw .unknownKeyPath(name, of: "\(context.schema.name).\(context.properties[ordinal].schema.name)")
     }
     return nil
   }
 
-  /// An observation by names begins: in the store's context, which it has from now on. Which changes of elements count.
-  func begin(
-    observing names: [String], of target: String?, _ isolation: isolated (any Actor)?
-  ) throws(StoreError) -> ResultFilter? {
-    try store.checkContext("observe")
-    store.bind(isolation)
-    return try elementFilter(of: target, only: names)
+  /// How the collection is observed, told as `news` says it. `target` is the type of its elements, where these are objects.
+  func source<Change: StoreChange>(
+    of target: String?, _ news: @escaping @Sendable () -> (News, ListHandle) -> Change
+  ) -> ObservationSource<Change> {
+    ObservationSource(store) { (options) throws(StoreError) in
+      _ = try elementFilter(of: target, options)
+    } start: { request, block in
+      let change = news()
+      return observe(target, request) { block(change($0, $1)) }
+    } reference: {
+      let (column, owner) = (column, ObjectKey(key))
+      return {
+        $0.list(column, of: owner).map { $0.source(of: target, news) } ?? ObservationSource(unmanaged: .unmanagedCollection)
+      }
+    }
   }
 
   /// The collection of the same object in another store of the context: a block must not keep the one it is observed by.
@@ -41,17 +50,19 @@ extension ListHandle {
     return { ListHandle(store: $0, context: context, key: key, ordinal: ordinal) }
   }
 
-  /// Observes the collection, and changes of its elements by the filter. One whose object is gone hears that and nothing else.
-  func observe(
-    _ target: String?, _ elements: ResultFilter?, _ fileID: StaticString, _ line: UInt,
-    _ block: @escaping (News, ListHandle) -> Void
+  /// Observes the collection, and changes of its elements. One whose object is gone hears that and nothing else.
+  private func observe(
+    _ target: String?, _ request: ObservationRequest, _ block: @escaping (News, ListHandle) -> Void
   ) -> NotificationToken {
     let property = column.property
     let remade = remade
     let fail = { [unowned store = store] (error: StoreError) in block(.error(error), remade(store)) }
-    do throws(StoreError) { try context.check(key) } catch {
-      return store.add(
-        WatchObserver(nil, StopFlag(), fault: error, tell: { _, _ in }, rebase: { _ in }, fail: fail), fileID, line)
+    let elements: ResultFilter?
+    do throws(StoreError) {
+      try context.check(key)
+      elements = try elementFilter(of: target, request.options)
+    } catch {
+      return store.add(WatchObserver(nil, request, fault: error, tell: { _, _ in }, rebase: { _ in }, fail: fail), request)
     }
     let isList = context.properties[ordinal].schema.isList
     let members = NetMemberChanges(count: count, isMap: context.properties[ordinal].schema.isMap)
@@ -61,7 +72,7 @@ extension ListHandle {
       lists: isList ? [property: NetListChanges(count: count)] : [:], members: isList ? [:] : [property: members],
       store.deliveryPlace())
     let observer = WatchObserver(
-      watch, StopFlag(),
+      watch, request,
       tell: { offer, store in
         func update(_ set: ChangeSet, _ members: ChangedMembers) {
           block(.update(set, members, ChangeDetails(offer, set, members, own: store.origin)), remade(store))
@@ -74,21 +85,36 @@ extension ListHandle {
           if let found = elements[property], !found.positions.isEmpty { update(found.positions, found.members) }
         }
       }, rebase: { _ in }, fail: fail)
-    return store.add(observer, fileID, line)
+    return store.add(observer, request)
   }
 }
 
-extension NotificationToken {
-  /// The token of an observation that was never one: its block was told why.
-  static func ended(_ fileID: StaticString, _ line: UInt) -> NotificationToken {
-    let token = NotificationToken(fileID: fileID, line: line) {}
-    token.stop()
-    return token
+extension LiveList: StoreObservable where Element: PersistableElement {
+  /// Equal elements keep their places apart: what moved or went is told by the edits. When the object that has the list is deleted,
+  /// one last call deletes every element.
+  public var _$source: ObservationSource<CollectionChange<LiveList<Element>>> {
+    guard case .store(let handle) = place else { return ObservationSource(unmanaged: .unmanagedCollection) }
+    return handle.source(of: Element._$elementTarget) { { CollectionChange($0, LiveList($1)) } }
   }
 }
 
-extension StoreError {
-  /// A collection that is in no store was observed.
-  static let unmanagedCollection = StoreError(
-    .wrongStore, "A collection that is in no store cannot be observed.", remedy: "Add its object to a store first.")
+extension LiveSet: StoreObservable where Element: PersistableElement & Hashable {
+  /// Positions are those in the order in which the set is walked; `change.details` has the members. A member that went and came back
+  /// is no change. When the object that has the set is deleted, one last call deletes every member.
+  public var _$source: ObservationSource<CollectionChange<LiveSet<Element>>> {
+    guard case .store(let handle) = place else { return ObservationSource(unmanaged: .unmanagedCollection) }
+    return handle.source(of: Element._$elementTarget) { { CollectionChange($0, LiveSet($1)) } }
+  }
+}
+
+extension CollectionChange {
+  init(_ told: ListHandle.News, _ collection: @autoclosure () -> C) {
+    switch told {
+    case .initial: self = .initial(collection())
+    case .error(let error): self = .error(error)
+    case .update(let set, _, let details):
+      self = .update(
+        collection(), deletions: set.deletions, insertions: set.insertions, modifications: ChangedRows(set, details))
+    }
+  }
 }

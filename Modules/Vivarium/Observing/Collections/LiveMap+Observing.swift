@@ -46,9 +46,8 @@ public struct ChangedKeys: RandomAccessCollection, Sendable, Hashable, Expressib
   public func hash(into hasher: inout Hasher) { hasher.combine(keys) }
 }
 
-extension LiveMap where Value: PersistableElement {
-  /// Runs `block` on the store's context with the map once, and then with the keys that changed. Changes of objects that are
-  /// values of the map are modifications of their keys, as they are of results.
+extension LiveMap: StoreObservable where Value: PersistableElement {
+  /// Changes are told by key. Those of objects that are values of the map are modifications of their keys.
   ///
   /// ```swift
   /// token = person.phones.observe { change in
@@ -56,65 +55,40 @@ extension LiveMap where Value: PersistableElement {
   /// }
   /// ```
   ///
-  /// When the object that has the map is deleted, one last call deletes every key. The map must be in a store, and of an
-  /// object that is there; else the block hears an error, `.objectDeleted` of one that is gone. Keep the token, and stop it in the end.
-  public func observe(
-    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    _ block: @escaping (MapChange<Value>) -> Void
-  ) -> NotificationToken {
-    if case .store(let handle) = place {
-      if let refused = handle.store.tokenElsewhere(fileID, line) { return refused }
-      handle.store.bind(isolation)
+  /// When the object that has the map is deleted, one last call deletes every key.
+  public var _$source: ObservationSource<MapChange<Value>> {
+    guard case .store(let handle) = place else { return ObservationSource(unmanaged: .unmanagedCollection) }
+    return handle.source(of: Value._$elementTarget) {
+      let known = KnownKeys()
+      return { news, handle in known.change(news, LiveMap(handle)) }
     }
-    return watch(elementProperties?.everything(), fileID, line, block)
   }
+}
 
-  /// The same, where only some properties of the objects in the map count; none of them for an empty list of names.
-  /// `.unknownProperty` for what leads nowhere.
-  public func observe(
-    observingProperties names: [String], isolation: isolated (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (MapChange<Value>) -> Void
-  ) throws(StoreError) -> NotificationToken {
-    var filter: ResultFilter?
-    if case .store(let handle) = place { filter = try handle.begin(observing: names, of: Value._$elementTarget, isolation) }
-    return watch(filter, fileID, line, block)
-  }
+/// The keys that an observer of a map knows: where all of it went, the record does not say which keys that were. Confined to the
+/// store's context.
+private final class KnownKeys {
+  private var keys: Set<String> = []
 
-  private var elementProperties: ObservedProperties? {
-    guard case .store(let handle) = place else { return nil }
-    return handle.elementProperties(of: Value._$elementTarget)
-  }
-
-  private func watch(
-    _ filter: ResultFilter?, _ fileID: StaticString, _ line: UInt, _ block: @escaping (MapChange<Value>) -> Void
-  ) -> NotificationToken {
-    guard case .store(let handle) = place else {
-      block(.error(.unmanagedCollection))
-      return .ended(fileID, line)
-    }
-    // What the observer knows: where all of it went, the record does not say which keys that were.
-    var known: Set<String> = []
-    return handle.observe(Value._$elementTarget, filter, fileID, line) { told, handle in
-      let map = LiveMap(handle)
-      switch told {
-      case .initial:
-        known = Set(map.keys)
-        block(.initial(map))
-      case .error(let error): block(.error(error))
-      case .update(let set, let members, let details):
-        var change = members
-        if members.isEmpty, !set.isEmpty {
-          let now = map.keys
-          change.deleted = known.subtracting(now).map { .string($0) }
-          change.inserted = now.filter { !known.contains($0) }.map { .string($0) }
-          change.modified = now.filter { known.contains($0) }.map { .string($0) }
-        }
-        let deletions = change.deleted.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        known.subtract(deletions)
-        known.formUnion(change.inserted.keys)
-        let modifications = ChangedKeys(change.modified.keys, ChangeDetails(details, from: details.fromVersion))
-        block(.update(map, deletions: deletions, insertions: change.inserted.keys, modifications: modifications))
+  func change<V: PersistableElement>(_ news: ListHandle.News, _ map: LiveMap<V>) -> MapChange<V> {
+    switch news {
+    case .initial:
+      keys = Set(map.keys)
+      return .initial(map)
+    case .error(let error): return .error(error)
+    case .update(let set, let members, let details):
+      var change = members
+      if members.isEmpty, !set.isEmpty {
+        let now = map.keys
+        change.deleted = keys.subtracting(now).map { .string($0) }
+        change.inserted = now.filter { !keys.contains($0) }.map { .string($0) }
+        change.modified = now.filter { keys.contains($0) }.map { .string($0) }
       }
+      let deletions = change.deleted.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      keys.subtract(deletions)
+      keys.formUnion(change.inserted.keys)
+      let modifications = ChangedKeys(change.modified.keys, ChangeDetails(details, from: details.fromVersion))
+      return .update(map, deletions: deletions, insertions: change.inserted.keys, modifications: modifications)
     }
   }
 }

@@ -17,14 +17,10 @@ final class ResultObserver {
   var fault: StoreError?
   /// Whether the observer wants to hear in this turn: one that is asked for its changes does when it is asked.
   var isListening: () -> Bool = { true }
-  /// How long it rests after each call; nil: not at all.
-  var throttle: Duration?
+  /// How it rests after each call.
+  var rest = ObserverRest(nil)
   /// Whether it was told anything.
   private(set) var hasHeard = false
-  /// Until when it rests.
-  private var rest: ContinuousClock.Instant?
-  /// When the turn at the end of the rest is due that was asked for.
-  private var awakening: ContinuousClock.Instant?
   /// Whether it wants to see deleted and modified objects as they were.
   var keepsOldValues = false
 
@@ -48,28 +44,13 @@ final class ResultObserver {
 
   var isActive: Bool { flag.isActive }
 
-  /// Whether it hears in this turn. One that rests has the place woken when it is rested, and is told all at once then; when
-  /// somebody `waits` for what is due, it is told with the others.
-  func hears(waits: Bool, at place: DeliveryPlace) -> Bool {
-    guard isListening() else { return false }
-    guard let rest, !waits else { return true }
-    let now = ContinuousClock.now
-    if now >= rest { return true }
-    if awakening.map({ $0 <= now }) ?? true {
-      // A little more, so that it is over by any clock.
-      let left = now.duration(to: rest) + .milliseconds(1)
-      awakening = now + left
-      place.wake(after: left)
-    }
-    return false
-  }
+  /// Whether it hears in this turn; see `ObserverRest.isOver`.
+  func hears(waits: Bool, at place: DeliveryPlace) -> Bool { isListening() && rest.isOver(waits: waits, at: place) }
 
   /// It was just told something.
   func didHear() {
     hasHeard = true
-    guard let throttle else { return }
-    rest = .now + throttle
-    awakening = nil
+    rest.begin()
   }
 }
 

@@ -39,8 +39,8 @@ package final class ResultsTracking<Element: Model> {
     store.bind(isolation)
     start = startsNow ? results.fixed : .none(in: store)
     let filter = Result { () throws(StoreError) -> ResultFilter? in
-      if let names { return try results.state.observed()?.only(names) }
-      return also.isEmpty ? nil : try results.state.observed()?.everything(and: also)
+      guard let observed = results.state.observed() else { return nil }
+      return try observed.including(names == nil ? also : [], in: observed.filter(ObservationOptions(properties: names)))
     }
     var known: (rows: FixedResults<Element>, origin: Origin)? = startsNow ? (start, Origin(store)) : nil
     let remade = results.state.remaking

@@ -31,10 +31,11 @@ extension Store {
     // Observers without an observation have an error to tell, and nothing else.
     let place = deliveryPlace()
     let due = resultObservers.filter { $0.observation != nil && $0.hears(waits: patience != .none, at: place) }
+    let resting = Set(restingWatches.filter { !$0.value.rest.isOver(waits: patience != .none, at: place) }.keys)
     let delivery: ResultDelivery
     do throws(StorageError) {
       delivery = try shared.results.delivery(
-        at: place, due.compactMap(\.observation), current: snapshot, mayMove: mayMove, patience)
+        at: place, due.compactMap(\.observation), resting: resting, current: snapshot, mayMove: mayMove, patience)
     } catch {
       return misuse(StoreError(error))
     }
@@ -81,6 +82,7 @@ extension Store {
     if old != nil, !resultObservers.contains(where: \.keepsOldValues) { old = nil }
     if watchStops.take() {
       watchObservers = watchObservers.filter { $0.value.flag.isActive }
+      restingWatches = restingWatches.filter { $0.value.flag.isActive }
       observers.removeAll { !$0.flag.isActive }
       endStoppedPropertyObservers()
     }
@@ -117,6 +119,7 @@ extension Store {
       guard let observer = watchObservers[ObjectIdentifier(offer.watch)], observer.flag.isActive, offer.accept() else {
         continue
       }
+      observer.willHear()
       observer.tell(offer, self)
       if offer.watch.isEnded { end(observer) }
     }

@@ -49,6 +49,7 @@ extension Store {
     // As they are told of everything else: in the order in which they began.
     let watching = watchObservers.values.sorted { ($0.watch?.number ?? 0) < ($1.watch?.number ?? 0) }
     watchObservers = [:]
+    restingWatches = [:]
     for observer in watching where observer.flag.isActive {
       observer.fault = error
       observer.watch.map(shared.results.stop)

@@ -52,7 +52,10 @@ extension Store {
     // Those of objects and collections may be new and have their first call before them, or a change that was
     // committed before they began.
     if place?.isStarting == true { return false }
-    if watchObservers.values.contains(where: { $0.flag.isActive && $0.watch?.isPending == true }) { return false }
+    let isDue = { (id: ObjectIdentifier, observer: WatchObserver) in
+      observer.flag.isActive && observer.watch?.isPending == true && (self.restingWatches[id] == nil || !observer.hasHeard)
+    }
+    if watchObservers.contains(where: isDue) { return false }
     return resultObservers.allSatisfy { !$0.isActive || $0.hasHeard || !$0.isListening() }
   }
 

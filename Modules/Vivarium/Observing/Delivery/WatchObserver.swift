@@ -8,7 +8,11 @@ import Synchronization
 final class WatchObserver {
   /// nil when there is nothing to tell but an error.
   let watch: ObjectWatch?
-  let flag: StopFlag
+  let flag = StopFlag()
+  /// How it rests after each call.
+  var rest: ObserverRest
+  /// Whether it was told anything.
+  private(set) var hasHeard = false
   /// Compares, and runs the block where there is something to say.
   let tell: (WatchOffer, Store) -> Void
   /// The observer knows what the store reads now: after a write of which it is not told.
@@ -17,15 +21,21 @@ final class WatchObserver {
   var fault: StoreError?
 
   init(
-    _ watch: ObjectWatch?, _ flag: StopFlag, fault: StoreError? = nil, tell: @escaping (WatchOffer, Store) -> Void,
+    _ watch: ObjectWatch?, _ request: ObservationRequest, fault: StoreError? = nil, tell: @escaping (WatchOffer, Store) -> Void,
     rebase: @escaping (Store) -> Void, fail: @escaping (StoreError) -> Void
   ) {
     self.watch = watch
-    self.flag = flag
+    rest = ObserverRest(request.options.throttle)
     self.fault = fault
     self.tell = tell
     self.rebase = rebase
     self.fail = fail
+  }
+
+  /// It is about to be told something.
+  func willHear() {
+    hasHeard = true
+    rest.begin()
   }
 }
 
@@ -43,7 +53,7 @@ final class StopSignal: Sendable {
 
 extension Store {
   /// Registers it, and makes the token that keeps it.
-  func add(_ observer: WatchObserver, _ fileID: StaticString, _ line: UInt) -> NotificationToken {
+  func add(_ observer: WatchObserver, _ request: ObservationRequest) -> NotificationToken {
     let place = deliveryPlace()
     if observers.isEmpty, resultObservers.isEmpty, watchObservers.isEmpty, writing == nil {
       notifiedVersion = snapshot.version
@@ -51,6 +61,7 @@ extension Store {
     if observer.fault == nil { observer.fault = outdated }
     if observer.fault == nil, let watch = observer.watch {
       watchObservers[ObjectIdentifier(watch)] = observer
+      if observer.rest.isTaken { restingWatches[ObjectIdentifier(watch)] = observer }
       shared.results.observe(watch)
     } else {
       faultyObservers.append(observer)
@@ -58,7 +69,7 @@ extension Store {
     }
     let (notifier, watch, flag, stops) = (shared.results, observer.watch, observer.flag, watchStops)
     let anchor = StoreAnchor(self)
-    return NotificationToken(fileID: fileID, line: line, subject: watch) {
+    return NotificationToken(fileID: request.fileID, line: request.line, subject: watch) {
       flag.stop()
       stops.raise()
       if let watch { notifier.stop(watch) }

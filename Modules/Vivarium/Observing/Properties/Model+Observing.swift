@@ -4,8 +4,8 @@ import StorageInterface
 import StoreValues
 
 extension Model {
-  /// Runs `block` on the store's context when properties of this object have other values, whoever changed them, and once
-  /// when it is deleted. Several commits come as one call, with the values of the last call and those of now.
+  /// What is told are properties that have other values, whoever changed them, and once that the object is deleted. Several commits
+  /// come as one call, with the values of the last call and those of now.
   ///
   /// ```swift
   /// token = jane.observe { change in
@@ -13,62 +13,45 @@ extension Model {
   /// }
   /// ```
   ///
+  /// Where `ObservationOptions` name properties, others are neither told nor a reason to be called; deletion always is. A change behind a
+  /// link is told as one of the link, whose value is the same. An inverse that is named is told when other objects point here, with
+  /// the first of them as its value.
+  ///
   /// The object must be in a store, and not only in a write that is open; else the block hears an error. Any number of
-  /// objects may be observed: a commit costs what it changed, not how many there are. Keep the token, and stop it in the
-  /// end.
-  public func observe(
-    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    _ block: @escaping (ObjectChange) -> Void
-  ) -> NotificationToken {
-    if let refused = store?.tokenElsewhere(fileID, line) { return refused }
-    store?.bind(isolation)
-    let names = Self._$schema.properties.filter(\.isStored).map(\.name)
-    return watch(Result { () throws(StoreError) in try observed()?.only(names) }, fileID, line, block)
+  /// objects may be observed: a commit costs what it changed, not how many there are.
+  public var _$source: ObservationSource<ObjectChange> {
+    guard let store else {
+      return ObservationSource(
+        unmanaged: StoreError(.wrongStore, "A \(Self._$name) that is in no store cannot be observed by a store."))
+    }
+    return ObservationSource(store) { (options) throws(StoreError) in
+      _ = try self.filter(options)
+    } start: { self.watch($0, $1) } reference: {
+      let key = self._$key
+      return { store in
+        let object: Self = store.live(key)
+        return object._$source
+      }
+    }
   }
 
-  /// The same for some properties: others are neither told nor a reason to be called. Deletion always is.
+  /// Only some properties count, and are told: `observe(keyPaths: [\.name])`. Paths that are no persisted properties are told as
+  /// `.error`.
   public func observe(
     keyPaths: [PartialKeyPath<Self>], isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (ObjectChange) -> Void
   ) -> NotificationToken {
-    if let refused = store?.tokenElsewhere(fileID, line) { return refused }
-    store?.bind(isolation)
-    let filter = Result { () throws(StoreError) -> ResultFilter? in
-      try observed()?.only(keyPaths.map { path throws(StoreError) in
-        guard let name = Self.propertyName(of: path) else { throw .notAProperty(path, Self._$name) }
-        return name
-      })
+    observe(options: ObservationOptions(keyPaths: keyPaths), isolation: isolation, fileID: fileID, line: line, block)
+  }
+
+  /// nil where the type is not in the store.
+  private func filter(_ options: ObservationOptions) throws(StoreError) -> ResultFilter? {
+    guard let observed = context.flatMap({ ObservedProperties(Self._$name, in: $0.store) }) else { return nil }
+    var options = options
+    if options.fault == nil, options.properties == nil, (options.linkDepth ?? 0) <= 0 {
+      options.properties = Self._$schema.properties.filter(\.isStored).map(\.name)
     }
-    return watch(filter, fileID, line, block)
-  }
-
-  /// The same by names, also of what the object leads to: `["status", "dogs.name"]`. A change behind a link is told as one of
-  /// the link, whose value is the same. An inverse is told when other objects point here, with the first of them as its
-  /// value. `.unknownProperty` for what leads nowhere.
-  public func observe(
-    observingProperties names: [String], isolation: isolated (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (ObjectChange) -> Void
-  ) throws(StoreError) -> NotificationToken {
-    try store?.checkContext("observe")
-    store?.bind(isolation)
-    return watch(.success(try observed()?.only(names)), fileID, line, block)
-  }
-
-  /// The same for all properties but some. `.unknownProperty` for names that are none.
-  public func observe(
-    ignoringProperties names: [String], isolation: isolated (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (ObjectChange) -> Void
-  ) throws(StoreError) -> NotificationToken {
-    try store?.checkContext("observe")
-    store?.bind(isolation)
-    var filter = try observed()?.ignoring(names)
-    filter?.paths = []
-    filter?.others = []
-    return watch(.success(filter), fileID, line, block)
-  }
-
-  private func observed() -> ObservedProperties? {
-    context.flatMap { ObservedProperties(Self._$name, in: $0.store) }
+    return try observed.filter(options)
   }
 
   /// The ordinals of inverses that are one object or none.
@@ -84,20 +67,13 @@ extension Model {
   }
 
   private func watch(
-    _ filter: Result<ResultFilter?, StoreError>, _ fileID: StaticString, _ line: UInt,
-    _ block: @escaping (ObjectChange) -> Void
+    _ request: ObservationRequest, _ block: @escaping (ObjectChange) -> Void
   ) -> NotificationToken {
-    guard let context else {
-      block(.error(StoreError(.wrongStore, "A \(Self._$name) that is in no store cannot be observed by a store.")))
-      let token = NotificationToken(fileID: fileID, line: line) {}
-      token.stop()
-      return token
-    }
+    guard let context else { return request.ended }  // a source has a store
     let store = context.store
-    let flag = StopFlag()
     do throws(StoreError) {
       try context.check(_$key)
-      guard let filter = try filter.get() else { throw .unknownType(Self._$name) }
+      guard let filter = try filter(request.options) else { throw .unknownType(Self._$name) }
       guard try storing({ () throws(StorageError) in try store.snapshot.contains(context.table, ObjectKey(_$key)) }) else {
         throw StoreError(
           .alreadyInWrite, "The \(Self._$name) object was added in the open write, and nobody hears of a write before its end.",
@@ -109,7 +85,7 @@ extension Model {
         lists: properties.lists(), members: properties.members(), identity: context.identity(of: _$key),
         store.deliveryPlace())
       let observer = WatchObserver(
-        watch, flag,
+        watch, request,
         tell: { offer, store in
           switch offer.content {
           case .initial: break
@@ -128,11 +104,11 @@ extension Model {
           properties.key = watch.key.rawValue
           properties.read()
         }, fail: { block(.error($0)) })
-      return store.add(observer, fileID, line)
+      return store.add(observer, request)
     } catch {
       let observer = WatchObserver(
-        nil, flag, fault: error, tell: { _, _ in }, rebase: { _ in }, fail: { block(.error($0)) })
-      return store.add(observer, fileID, line)
+        nil, request, fault: error, tell: { _, _ in }, rebase: { _ in }, fail: { block(.error($0)) })
+      return store.add(observer, request)
     }
   }
 }

@@ -37,7 +37,7 @@ struct ObservedProperties {
   func everything(depth: Int = ObservedProperties.defaultDepth) -> ResultFilter {
     var paths: [ReadPath] = []
     var reached: [(table: TableEntry, hops: [ReadPath.Hop])] = [(entry, [])]
-    for _ in 0..<depth {
+    for _ in 0..<max(0, depth) where !reached.isEmpty {
       var next: [(table: TableEntry, hops: [ReadPath.Hop])] = []
       for (table, hops) in reached {
         for column in table.columns where column.schema.isRelationship && column.schema.isStored {
@@ -54,10 +54,13 @@ struct ObservedProperties {
       others: Array(paths.dropFirst(Self.ownPathsMax)))
   }
 
-  /// Everything, and some paths beside it, which may lead farther and over inverses.
-  func everything(and paths: [String]) throws(StoreError) -> ResultFilter {
-    var filter = everything()
-    filter.paths = try only(paths).paths + filter.paths
+  /// Some paths beside what counts already, which may lead farther and over inverses.
+  func including(_ paths: [String], in whole: ResultFilter) throws(StoreError) -> ResultFilter {
+    if paths.isEmpty { return whole }
+    var filter = whole
+    let more = try only(paths)
+    filter.properties.formUnion(more.properties)
+    filter.paths = more.paths + filter.paths
     return filter
   }
 
@@ -79,15 +82,16 @@ struct ObservedProperties {
     return filter
   }
 
-  /// Everything but some of the rows' own properties.
-  func ignoring(_ names: [String]) throws(StoreError) -> ResultFilter {
-    var ignored = PropertySet()
+  /// The same without some of the rows' own properties, and what lies behind these.
+  func ignoring(_ names: [String], of whole: ResultFilter) throws(StoreError) -> ResultFilter {
+    if names.isEmpty { return whole }
+    var ignored: Set<PropertyID> = []
     for name in names {
       guard let column = entry[name] else { throw .unknownKeyPath(name, of: entry.name) }
       ignored.insert(column.id)
     }
-    var filter = everything()
-    filter.properties = PropertySet(entry.columns.map(\.id).filter { !ignored.contains($0) })
+    var filter = whole
+    filter.properties = PropertySet(whole.properties.properties.filter { !ignored.contains($0) })
     func isIgnored(_ path: ReadPath) -> Bool {
       if case .forward(let first)? = path.hops.first { ignored.contains(first.property) } else { false }
     }

@@ -70,9 +70,16 @@ extension Store {
       Task { await Store.settle(handed, on: actor) }
       return token
     } catch {
-      Task { await Store.tell(actor, error, fail) }
+      Store.refuse(actor, error, fail)
       return .ended(fileID, line)
     }
+  }
+
+  /// Tells a block of an actor's why it hears nothing.
+  static func refuse<A: Actor>(
+    _ actor: A, _ error: StoreError, _ block: @escaping @Sendable (isolated A, StoreError) -> Void
+  ) {
+    Task { await tell(actor, error, block) }
   }
 
   private static func settle(_ handed: TransferredStore, on actor: isolated some Actor) {
