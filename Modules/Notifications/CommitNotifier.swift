@@ -5,36 +5,12 @@ import Synchronization
 /// Tells contexts that there is a newer version, whoever committed it: this context, another thread, another
 /// process. One for each open engine.
 ///
-/// A context gets at most one pending turn, however many commits happen before it runs: state is bounded
-/// also for a context that never runs. Safe from any thread.
+/// A context gets at most one pending turn (`PendingTurn`), however many commits happen before it runs. Safe from any thread.
 public final class CommitNotifier: Sendable {
   private struct State {
-    var subscribers: [UInt64: Subscriber] = [:]
+    var subscribers: [UInt64: PendingTurn] = [:]
     var nextID: UInt64 = 0
     var listener: (any CommitListener)?
-  }
-
-  private final class Subscriber: Sendable {
-    let context: DeliveryContext
-    let turn: @Sendable () -> Void
-    let isActive = Atomic(true)
-    let isPending = Atomic(false)
-
-    init(_ context: DeliveryContext, _ turn: @escaping @Sendable () -> Void) {
-      self.context = context
-      self.turn = turn
-    }
-
-    func wake() {
-      guard isActive.load(ordering: .acquiring) else { return }
-      if isPending.exchange(true, ordering: .acquiringAndReleasing) { return }
-      context.schedule { [weak self] in
-        guard let self else { return }
-        // Cleared before the turn reads the version: a commit after that asks for another turn.
-        isPending.store(false, ordering: .releasing)
-        if isActive.load(ordering: .acquiring) { turn() }
-      }
-    }
   }
 
   private let engine: any StorageEngine
@@ -51,7 +27,7 @@ public final class CommitNotifier: Sendable {
   public func subscribe(
     _ context: DeliveryContext, _ turn: @escaping @Sendable () -> Void
   ) throws(StorageError) -> CommitSubscription {
-    let subscriber = Subscriber(context, turn)
+    let subscriber = PendingTurn(context, turn)
     let id = state.withLock { state in
       state.nextID += 1
       state.subscribers[state.nextID] = subscriber
@@ -65,7 +41,7 @@ public final class CommitNotifier: Sendable {
       throw error
     }
     return CommitSubscription { [weak self] in
-      subscriber.isActive.store(false, ordering: .releasing)
+      subscriber.stop()
       self?.remove(id)
     }
   }
@@ -73,7 +49,7 @@ public final class CommitNotifier: Sendable {
   /// Wakes every subscriber, as after a commit. For engines' users that know of one before the engine says so.
   package func wakeAll() {
     let subscribers = state.withLock { Array($0.subscribers.values) }
-    for subscriber in subscribers { subscriber.wake() }
+    for subscriber in subscribers { subscriber.ask() }
   }
 
   private func listenIfNeeded() throws(StorageError) {

@@ -1,12 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// Where an open store's observers hear of changes: its context, and the turn it takes there. At most one turn is
-/// pending, however many commits come before it runs. Safe from any thread.
+/// Where an open store's observers hear of changes: its context, and the turn it takes there. Safe from any thread.
 package final class DeliveryPlace: Sendable {
-  private let context: Mutex<DeliveryContext>
-  private let turn: @Sendable () -> Void
-  private let isPending = Atomic(false)
+  private let turn: PendingTurn
   /// Whether a turn is waiting to look, which sees all that is there by then, and need not be woken for it.
   let isLooking = Atomic(false)
   /// Observations whose first result is not there yet.
@@ -17,29 +14,20 @@ package final class DeliveryPlace: Sendable {
 
   package init(_ context: DeliveryContext, of file: UInt64, _ turn: @escaping @Sendable () -> Void) {
     self.file = file
-    self.context = Mutex(context)
-    self.turn = turn
+    self.turn = PendingTurn(context, turn)
   }
 
   /// Whether turns come by themselves.
-  package var takesTurns: Bool { context.withLock { if case .manual = $0 { false } else { true } } }
+  package var takesTurns: Bool { turn.isTaken }
 
   /// Whether observations were asked for that have not begun; a turn follows when they have.
   package var isStarting: Bool { startsPending.load(ordering: .acquiring) > 0 }
 
   /// The store belongs to a context from now on, and takes its turns there.
-  package func move(to context: DeliveryContext) { self.context.withLock { $0 = context } }
+  package func move(to context: DeliveryContext) { turn.move(to: context) }
 
   /// Has the turn run soon.
-  package func wake() {
-    guard takesTurns, !isPending.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    context.withLock { $0 }.schedule { [weak self] in
-      guard let self else { return }
-      // Cleared before the turn looks: what comes after that asks for another turn.
-      isPending.store(false, ordering: .releasing)
-      turn()
-    }
-  }
+  package func wake() { turn.ask() }
 
   /// Has the turn run after a while.
   package func wake(after delay: Duration) {

@@ -4,6 +4,32 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
+// What the notifier is in, and how it gets from one to the other:
+//
+//   resting    nothing is observed: no version is held, and no commit heard of
+//      | observe: `start` on `queue` makes the first result without the lock, and takes it in under it
+//   kept       all of it is at the version `held`; commits ring the bell or call `committed`
+//      | a commit: `isStepDue`, once however many there are
+//   due        a step waits, for `queue` or for a turn that comes sooner (`takeSmallStep`), whoever has the lock first
+//      | `step`, under the lock: results, then watches, then `held` is the newest version; places are woken
+//   kept       each place takes a turn in its own time, and fetches offers in it (`delivery`); an offer that is not accepted before a
+//              later one is made tells nothing, and the later one tells both
+//      | the last observation ends: `restIfIdle`
+//   resting
+//
+// What cannot be read ends what it concerns (`fail`): it has an error to tell, and whoever observes anew begins at `resting`.
+//
+// Which lock guards what, and in which order they are taken:
+//
+//   `lock`                     everything of the notifier after it: what is kept, watched, held, prepared for turns, and due afterwards
+//   `ObjectWatch.state`,       what one token was told, is offered, and what waits for it; inside `lock` or alone, in a turn that accepts
+//   `ResultObservation`'s
+//   `placesToWake`             who is to be woken; alone, so that a commit never waits for a step
+//   `PendingTurn`              atomics alone: whether a turn was asked for
+//
+// The lock of a place is never held while the notifier's is taken, nor is any while a block runs. `commit(_:_:skipping:)` has the writer's
+// lock before `lock`; nobody who has `lock` waits for the writer's.
+
 /// Keeps every observed result of one open engine at its newest version, and knows what each observer is to be told.
 ///
 /// It works on a queue of its own. Observers' contexts only fetch what is ready for them: a state of a result is handed

@@ -113,10 +113,10 @@ import VivariumTestSupport
     }
     store.refresh()
     #expect(heard.filter { $0 == "unknownProperty" }.count == tokens.count - 1)  // a map says it in its own words
-    #expect(heard.contains("path unknownProperty") && !path.isActive)
+    #expect(heard.contains("path unknownProperty"))
     let thrown = #expect(throws: StoreError.self) { try person.dogs.observe(ignoringProperties: ["wings"]) { _ in } }
     #expect(thrown?.code == .unknownProperty)
-    for token in tokens { token.stop() }
+    for token in tokens + [path] { token.stop() }
   }
 
   @Test func entriesOfAMapAreToldByPosition() throws {
@@ -149,7 +149,10 @@ import VivariumTestSupport
     try store.write { dog.age = 7 }
     #expect(filtered.next() == 1 && number.next() == 7)
     try store.write { person.age = 7 }
-    #expect([bound.next(), bound.next()].contains(0) || bound.next() == 0)
+    // Perhaps in one call with what was before, perhaps after it.
+    var last = bound.next()
+    while last == 1 { last = bound.next() }
+    #expect(last == 0)
     for token in tokens { token.stop() }
     queue.sync {}
   }

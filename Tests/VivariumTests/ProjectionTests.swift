@@ -124,14 +124,15 @@ final class ComputedCard: Projection<Person> {
   @Test func aComputedPropertyCannotBeObserved() throws {
     let (store, jane, _) = try makeStore()
     var told: [String] = []
+    let cards = store.objects(Person.self).projected(to: ComputedCard.self)
     let tokens = [
       ComputedCard(jane).observe { if case .error(let error) = $0 { told.append("alone \(error.code.rawValue)") } },
-      store.objects(Person.self).projected(to: ComputedCard.self).observe { if case .error(let error) = $0 { told.append("all \(error.code.rawValue)") } },
+      cards.observe { if case .error(let error) = $0 { told.append("all \(error.code.rawValue)") } },
     ]
     store.refresh()
     #expect(told.sorted() == ["all unknownProperty", "alone unknownProperty"])
     let atOnce = #expect(throws: StoreError.self) {
-      try store.objects(Person.self).projected(to: ComputedCard.self).observe(observingProperties: nil) { _ in }
+      try cards.observe(observingProperties: nil) { _ in }
     }
     #expect(atOnce?.code == .unknownProperty)
     for token in tokens { token.stop() }

@@ -12,7 +12,8 @@ extension FilteredResults: StoreCollection {}
 extension ProjectedResults: StoreCollection {}
 extension ValueResults: StoreCollection {}
 
-/// Results of any kind, a list, a set, an inverse or a map, whichever it is: for what shows a collection and need not know where it comes from.
+/// Results of any kind, a list, a set, an inverse or a map, whichever it is: for what shows a collection and need not know where it
+/// comes from.
 ///
 /// ```swift
 /// let shown: [AnyStoreCollection<Dog>] = [AnyStoreCollection(store.objects(Dog.self)), AnyStoreCollection(jane.dogs)]

@@ -136,17 +136,17 @@ struct ListHandle {
   @discardableResult
   func change(_ write: RecordedTransaction, _ body: () throws(StorageError) -> Bool) throws(StoreError) -> Bool {
     do throws(StorageError) {
-      if store.hasPropertyObservers { context.willSet(key, ordinal) }
+      if store.observing.hasProperties { context.willSet(key, ordinal) }
       store.dropWindows()
       let changed = try body()
       if changed {
         store.didChange(context)
         context.noteRead(key, ordinal)
       }
-      if store.hasPropertyObservers { context.didSet(key, ordinal) }
+      if store.observing.hasProperties { context.didSet(key, ordinal) }
       return changed
     } catch {
-      if store.hasPropertyObservers { context.didSet(key, ordinal) }
+      if store.observing.hasProperties { context.didSet(key, ordinal) }
       throw StoreError(error, type: context.schema.name, key: key)
     }
   }

@@ -46,19 +46,19 @@ extension ModelContext {
     guard let write = store.writing else {
       throw .notInWrite("Setting '\(schema.name).\(properties[ordinal].schema.name)'")
     }
-    if store.isTellingPropertyObserver {
+    if store.observing.isTellingProperty {
       try store.refuseInObserver("Setting '\(schema.name).\(properties[ordinal].schema.name)'")
     }
     if ordinal == primaryKey { return try keepPrimaryKey(key, ordinal, write, body) }
     do throws(StorageError) {
-      if store.hasPropertyObservers { willSet(key, ordinal) }
+      if store.observing.hasProperties { willSet(key, ordinal) }
       if try body(write, columns[ordinal], ObjectKey(key)) {
         store.didChange(self)
         noteRead(key, ordinal)
       }
-      if store.hasPropertyObservers { didSet(key, ordinal) }
+      if store.observing.hasProperties { didSet(key, ordinal) }
     } catch {
-      if store.hasPropertyObservers { didSet(key, ordinal) }
+      if store.observing.hasProperties { didSet(key, ordinal) }
       throw StoreError(error, in: write.transaction.catalog, type: schema.name, key: key)
     }
   }

@@ -33,7 +33,7 @@ extension Store {
     if added.pending.isEmpty {
       writer.edits.added?.append(added)
       added.settle()
-      if added.values == nil, hasPropertyObservers { tellOfAdded([added]) }
+      if added.values == nil, observing.hasProperties { tellOfAdded([added]) }
       return
     }
     try addLinked(added, update, write)
@@ -256,7 +256,7 @@ extension Store {
     }
     writer.edits.added?.append(contentsOf: done)
     for added in done { added.settle() }
-    if hasPropertyObservers { tellOfAdded(done) }
+    if observing.hasProperties { tellOfAdded(done) }
   }
 
   /// Tells observers of properties what the addition made different in objects that were there: what points to them now, or

@@ -117,7 +117,7 @@ extension Store {
       let adoption = try fill(T.self, context, values, creation.write)
       let made = try insert(adoption, context, .error, creation.write)
       (key, isNew) = (made.key, made.isNew)
-      if hasPropertyObservers { creation.made.insert(ObjectPlace(table: context.table, key: made.key)) }
+      if observing.hasProperties { creation.made.insert(ObjectPlace(table: context.table, key: made.key)) }
     }
     guard let key else { throw .unknownType(T._$name) }
     if let given = values[GraphName.id], let id = Value.unwrapped(given) as? any BinaryInteger {

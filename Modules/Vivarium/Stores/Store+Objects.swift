@@ -128,7 +128,7 @@ extension Store {
     // What is lent ends with the call that changes it.
     dropWindows()
     do throws(StorageError) {
-      if isAsked, hasPropertyObservers {
+      if isAsked, observing.hasProperties {
         return try write.touching { () throws(StorageError) in try write.delete(table, ObjectKey(key)) }
       }
       try write.delete(table, ObjectKey(key))

@@ -40,7 +40,7 @@ extension Store {
   /// property too: all blocks of a turn see one version.
   @discardableResult
   public func refresh() -> Bool {
-    guard mayTell, !isTellingPropertyObserver else { return false }
+    guard mayTell, !observing.isTellingProperty else { return false }
     do throws(StoreError) { try checkContext("refresh") } catch {
       misuse(error)
       return false
@@ -73,18 +73,18 @@ extension Store {
   /// open write. Observers with old values (`includingOldValues`) are told of what changed meanwhile without them. Nothing
   /// inside an observer's block, which reads the version it is told of.
   public func invalidate() {
-    guard !isDelivering else { return }
+    guard !observing.isTelling else { return }
     do throws(StoreError) { try checkContext("invalidate") } catch { return misuse(error) }
     guard !isReadOnly else { return misuse(.readOnlyOperation("'invalidate'")) }
     do throws(StoreError) { try refuseInObserver("'invalidate'") } catch { return misuse(error) }
     cancelWrite()
     if isInvalidated { return }
     move(to: NoVersion(after: snapshot), keepsOld: false)
-    old = nil
+    observing.old = nil
     reader.hold = nil
-    kept = [:]
+    observing.kept = [:]
     checkPropertyObservers()
-    checkedVersion = nil
+    observing.checkedVersion = nil
   }
 
   /// Runs `block` on the store's context after every commit that changed the store, whoever made it; several commits
@@ -98,10 +98,10 @@ extension Store {
   ) -> NotificationToken {
     if let refused = tokenElsewhere(fileID, line) { return refused }
     bind(isolation)
-    if observers.isEmpty, resultObservers.isEmpty, writing == nil { notifiedVersion = snapshot.version }
-    let (flag, watch) = (StopFlag(), StoreWatch(notifiedVersion, of: shared.number))
-    observers.append(StoreObserver(flag, watch, block))
-    let (stops, anchor) = (watchStops, StoreAnchor(self))
+    if observing.hearsOfNothing, writing == nil { observing.toldVersion = snapshot.version }
+    let (flag, watch) = (StopFlag(), StoreWatch(observing.toldVersion, of: shared.number))
+    observing.stores.append(StoreObserver(flag, watch, block))
+    let (stops, anchor) = (observing.stops, StoreAnchor(self))
     return NotificationToken(fileID: fileID, line: line, subject: watch) {
       flag.stop()
       stops.raise()
@@ -119,8 +119,8 @@ extension Store {
   /// A store that belonged to no context belongs to this one from now on. Called there.
   func settle(in context: DeliveryContext) {
     home = context
-    watchStops.home.withLock { $0 = context }
-    if let place {
+    observing.stops.home.withLock { $0 = context }
+    if let place = observing.place {
       place.move(to: home)
       place.wake()
     }
@@ -128,61 +128,64 @@ extension Store {
   }
 
   /// Whether observers may be told now: not in a write, whose state is no version, and not inside another observer's block.
-  var mayTell: Bool { writing == nil && !isDelivering && !isReadOnly }
+  var mayTell: Bool { writing == nil && !observing.isTelling && !isReadOnly }
 
   /// One turn of the context after a commit.
   func turn() {
     guard mayTell else {
-      missedTurn = true
+      observing.missedTurn = true
       return
     }
-    defer { for resume in waiters.values { resume() } }
+    defer { for resume in observing.waiters.values { resume() } }
     if configuration.autorefresh || isExpired || outdated != nil { return deliver(.none) }
     // After `invalidate()` there is nothing to show until somebody refreshes.
     if !isInvalidated { deliver(.none, mayMove: false) }
-    if !observers.isEmpty, let newest = try? shared.engine.latestVersion(), newest > snapshot.version,
-      newest != announcedVersion
+    if !observing.stores.isEmpty, let newest = try? shared.engine.latestVersion(), newest > snapshot.version,
+      newest != observing.announcedVersion
     {
-      announcedVersion = newest
+      observing.announcedVersion = newest
       tell(.refreshRequired, of: newest)
     }
   }
 
   func tell(_ notification: StoreNotification, of version: Version) {
-    let wasDelivering = isDelivering
-    isDelivering = true
-    defer { isDelivering = wasDelivering }
-    observers.removeAll { !$0.flag.isActive }
+    let outer = observing.beginTelling()
+    defer { observing.telling = outer }
+    observing.stores.removeAll { !$0.flag.isActive }
     // A copy: blocks may register and stop observers. One that an earlier block stopped does not run.
-    for observer in observers where observer.hears(notification, of: version) { observer.block(notification, self) }
+    for observer in observing.stores where observer.hears(notification, of: version) { observer.block(notification, self) }
   }
 
   func subscribeIfNeeded() throws(StoreError) {
     if case .manual = home { return }
-    guard subscription == nil, place == nil else { return }
+    guard case .nobody = observing.turns else { return }
     let weak = ConfinedStore(self)
     let home = home
-    subscription = try storing { () throws(StorageError) in
+    let subscription = try storing { () throws(StorageError) in
       try shared.notifier.subscribe(home) { weak.store?.turn() }
     }
+    observing.turns = .commits(subscription)
   }
 
   /// A turn for what came while a write was open or observers were told.
   func scheduleTurnIfBehind() {
-    let isOwed = missedTurn
-    missedTurn = false
+    let isOwed = observing.missedTurn
+    observing.missedTurn = false
     guard isOwed || isBehind else { return }
-    if let place { return place.wake() }
-    guard subscription != nil else { return }
-    let weak = ConfinedStore(self)
-    home.schedule { weak.store?.turn() }
+    switch observing.turns {
+    case .results(let place): place.wake()
+    case .nobody: break
+    case .commits:
+      let weak = ConfinedStore(self)
+      home.schedule { weak.store?.turn() }
+    }
   }
 }
 
 extension Store {
   /// Whether there is a version of which observers have not heard, and may.
   private var isBehind: Bool {
-    outdated == nil && (try? shared.engine.latestVersion()).map { $0 != notifiedVersion } ?? false
+    outdated == nil && (try? shared.engine.latestVersion()).map { $0 != observing.toldVersion } ?? false
   }
 }
 

@@ -43,43 +43,8 @@ public final class Store {
   /// How often an observed path was followed; for tests.
   package var pathReadCount = 0
 
-  var observers: [StoreObserver] = []
-  /// The version that observers were told of last.
-  var notifiedVersion: Version
-  /// The newer version that observers were told to refresh for.
-  var announcedVersion: Version?
-  var isDelivering = false
-  /// A turn came while nobody could be told: there may be more to tell than a newer version.
-  var missedTurn = false
-  var subscription: CommitSubscription?
-  var resultObservers: [ResultObserver] = []
-  /// Observers of objects and lists, by their watch; and those that have but an error to tell.
-  var watchObservers: [ObjectIdentifier: WatchObserver] = [:]
-  var faultyObservers: [WatchObserver] = []
-  /// Those of `watchObservers` that rest after their calls.
-  var restingWatches: [ObjectIdentifier: WatchObserver] = [:]
-  /// Set when one of them, or another observer, was stopped.
-  let watchStops: StopSignal
-  /// Iterators that wait for a turn.
-  var waiters: [ObjectIdentifier: () -> Void] = [:]
-  /// Whether any property of an object may have an observer of its own.
-  var hasPropertyObservers = false
-  var isTellingPropertyObserver = false
-  /// The version in which all of them were compared last; nil: they are to be compared whatever was committed.
-  var checkedVersion: Version?
-  /// While observed properties are compared all together: each path is read once.
-  var isCheckingProperties = false
-  var propertyPass: UInt64 = 0
-  /// Who wants to know which properties are read now.
-  var readTrace: ReadTrace?
-  var isTrackingReads = false
-  /// Where they are observed from; nil while none is.
-  var place: DeliveryPlace?
-  /// The version that observers were told of last, where one of them wants to see what objects were.
-  var old: SharedVersion?
-  /// Observed results as they are in `keptVersion`.
-  var kept: [ResultDescription: ResultVersion] = [:]
-  var keptVersion = Version(0)
+  /// Who observes it, and how far they were told.
+  var observing: StoreObservers
 
   convenience init(
     _ configuration: Configuration, _ prepared: PreparedStore, home: DeliveryContext, place: String
@@ -98,7 +63,6 @@ public final class Store {
     schemaChanges = steps
     self.shared = shared
     self.home = home
-    watchStops = StopSignal(home)
     opener = place
     let snapshot = try storing { () throws(StorageError) -> any ReadTransaction in
       if let first { return first }
@@ -109,16 +73,16 @@ public final class Store {
       snapshot.end()
       throw refusal
     }
+    observing = StoreObservers(home, at: snapshot.version)
     reader = StoreReader(snapshot)
     reader.hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place, isBrief: isBrief)
-    notifiedVersion = snapshot.version
     try subscribeIfNeeded()
   }
 
   deinit {
-    for observer in resultObservers { observer.observation.map(shared.results.stop) }
-    for observer in watchObservers.values { observer.watch.map(shared.results.stop) }
-    subscription?.stop()
+    for observer in observing.results { observer.observation.map(shared.results.stop) }
+    for observer in observing.watches.values { observer.watch.map(shared.results.stop) }
+    observing.turns.end()
     if let fetch = writer.fetch { shared.writers.abandon(fetch) }
     if let writing { shared.writers.ending(origin) { writing.end() } }
     if !reader.isSnapshotShared { snapshot.end() }

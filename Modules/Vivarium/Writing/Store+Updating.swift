@@ -61,7 +61,7 @@ extension Store {
     var touched: Set<ObjectPlace>?
     try undoneOnFailure(write) { () throws(StoreError) in
       do throws(StorageError) {
-        if hasPropertyObservers { touched = try write.touching(setAll) } else { try setAll() }
+        if observing.hasProperties { touched = try write.touching(setAll) } else { try setAll() }
       } catch {
         throw StoreError(error, in: write.transaction.catalog, type: T._$name, value: value)
       }

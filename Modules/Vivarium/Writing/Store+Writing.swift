@@ -128,12 +128,12 @@ extension Store {
       // One that cannot be had now is had at the next refresh.
       if let snapshot = next.snapshot { do throws(StoreError) { try follow(snapshot) } catch { misuse(error) } }
       checkCommittedProperties()
-      if silently { for observer in watchObservers.values { observer.rebase(self) } }
+      if silently { for observer in observing.watches.values { observer.rebase(self) } }
       for token in tokens {
         guard let watch = token.subject as? ObjectWatch, watch.file == shared.number else { continue }
-        watchObservers[ObjectIdentifier(watch)]?.rebase(self)
+        observing.watches[ObjectIdentifier(watch)]?.rebase(self)
       }
-      if missedTurn { scheduleTurnIfBehind() }
+      if observing.missedTurn { scheduleTurnIfBehind() }
     case .failure(let error):
       // As after `cancelWrite`: what was set is taken back.
       checkPropertyObservers()

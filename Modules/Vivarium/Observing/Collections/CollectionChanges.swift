@@ -43,7 +43,7 @@ public struct CollectionChanges<Object: Model>: AsyncSequence {
           store.deliver(.none)
           isAsking = false
         } else {
-          store.missedTurn = true
+          store.observing.missedTurn = true
         }
         if let found {
           self.found = nil
@@ -76,7 +76,7 @@ public struct CollectionChanges<Object: Model>: AsyncSequence {
         }
       }
       made.isListening = { [unowned self] in isAsking }
-      store.waiters[ObjectIdentifier(self)] = { [unowned self] in
+      store.observing.waiters[ObjectIdentifier(self)] = { [unowned self] in
         let waiting = waiter
         waiter = nil
         waiting?.resume()
@@ -93,7 +93,7 @@ public struct CollectionChanges<Object: Model>: AsyncSequence {
       guard let observer else { return }
       observer.flag.stop()
       observer.observation.map(results.store.shared.results.stop)
-      results.store.waiters[ObjectIdentifier(self)] = nil
+      results.store.observing.waiters[ObjectIdentifier(self)] = nil
       results.store.endStopped()
     }
 

@@ -56,17 +56,22 @@ final class ResultObserver {
 
 /// Keeps a store for as long as a token observes it, and lets go of it on the store's context.
 final class StoreAnchor: @unchecked Sendable {
-  // Sound because the store is touched through this by a turn of the store's own context alone, but for a constant that is
-  // for any thread, and else only kept; and the last reference is let go of by that turn, or, where none is taken, by
-  // whoever is the last to have one, who then is alone with it.
+  // Sound because the store is touched through this by a turn of the store's own context alone, and else only kept; and the
+  // last reference is let go of by that turn, or, where none is taken, by whoever is the last to have one, who then is alone
+  // with it.
   private let store: Store
 
-  init(_ store: Store) { self.store = store }
+  /// Where the store is, for any thread.
+  private let stops: StopSignal
+
+  init(_ store: Store) {
+    self.store = store
+    stops = store.observing.stops
+  }
 
   static func release(_ anchor: StoreAnchor?) {
     guard let anchor else { return }
-    // A constant of the store's, and for any thread.
-    let home = anchor.store.watchStops.home.withLock { $0 }
+    let home = anchor.stops.home.withLock { $0 }
     // Nobody else may ever call the store: what the observer kept is let go of, and turns come another way from here on.
     home.schedule { anchor.store.endStopped() }
   }

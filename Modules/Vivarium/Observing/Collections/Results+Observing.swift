@@ -47,7 +47,7 @@ extension Store {
       case .error(let error): block(.error(error))
       case .update(let change):
         let rows = ChangedRows(
-          change.changes, ChangeDetails(T._$name, change, own: store.origin, before: keepsOldValues ? store.old : nil))
+          change.changes, ChangeDetails(T._$name, change, own: store.origin, before: keepsOldValues ? store.observing.old : nil))
         block(
           .update(
             Results(remade(store)), deletions: change.changes.deletions, insertions: change.changes.insertions,
@@ -95,7 +95,7 @@ extension Store {
 
   /// Registers an observer of a collection.
   func add(_ observer: ResultObserver) {
-    if resultObservers.isEmpty, observers.isEmpty, writing == nil { notifiedVersion = snapshot.version }
-    resultObservers.append(observer)
+    if observing.hearsOfNothing, writing == nil { observing.toldVersion = snapshot.version }
+    observing.results.append(observer)
   }
 }

@@ -7,12 +7,11 @@ extension Store {
   /// Where the notifier finds this store. Made with the first observation of a result: from then on it, and not every
   /// commit, gives the store its turns.
   func deliveryPlace() -> DeliveryPlace {
-    subscription?.stop()
-    subscription = nil
-    if let place { return place }
+    if let place = observing.place { return place }
+    observing.turns.end()
     let weak = ConfinedStore(self)
     let made = DeliveryPlace(home, of: shared.number) { weak.store?.turn() }
-    place = made
+    observing.turns = .results(made)
     return made
   }
 
@@ -27,11 +26,11 @@ extension Store {
     defer { endStopped() }
     if isInvalidated, mayMove, outdated == nil { do throws(StoreError) { try advance() } catch { failedToMove(error) } }
     if let outdated { return tellOutdated(outdated) }
-    if place == nil { return deliverPlainly(mayMove: mayMove) }
+    if observing.place == nil { return deliverPlainly(mayMove: mayMove) }
     // Observers without an observation have an error to tell, and nothing else.
     let place = deliveryPlace()
-    let due = resultObservers.filter { $0.observation != nil && $0.hears(waits: patience != .none, at: place) }
-    let resting = Set(restingWatches.filter { !$0.value.rest.isOver(waits: patience != .none, at: place) }.keys)
+    let due = observing.results.filter { $0.observation != nil && $0.hears(waits: patience != .none, at: place) }
+    let resting = Set(observing.resting.filter { !$0.value.rest.isOver(waits: patience != .none, at: place) }.keys)
     let delivery: ResultDelivery
     do throws(StorageError) {
       delivery = try shared.results.delivery(
@@ -78,17 +77,17 @@ extension Store {
 
   /// Lets go of observers that were stopped. With the last one the turns come from every commit again.
   func endStopped() {
-    resultObservers.removeAll { !$0.isActive }
-    if old != nil, !resultObservers.contains(where: \.keepsOldValues) { old = nil }
-    if watchStops.take() {
-      watchObservers = watchObservers.filter { $0.value.flag.isActive }
-      restingWatches = restingWatches.filter { $0.value.flag.isActive }
-      observers.removeAll { !$0.flag.isActive }
+    observing.results.removeAll { !$0.isActive }
+    if observing.old != nil, !observing.results.contains(where: \.keepsOldValues) { observing.old = nil }
+    if observing.stops.take() {
+      observing.watches = observing.watches.filter { $0.value.flag.isActive }
+      observing.resting = observing.resting.filter { $0.value.flag.isActive }
+      observing.stores.removeAll { !$0.flag.isActive }
       endStoppedPropertyObservers()
     }
-    if resultObservers.isEmpty, watchObservers.isEmpty, faultyObservers.isEmpty, place != nil {
-      kept = [:]
-      place = nil
+    if observing.results.isEmpty, observing.watches.isEmpty, observing.faulty.isEmpty, observing.place != nil {
+      observing.kept = [:]
+      observing.turns = .nobody
       do throws(StoreError) { try subscribeIfNeeded() } catch { misuse(error) }
       scheduleTurnIfBehind()
     }
@@ -96,27 +95,26 @@ extension Store {
 
   /// Tells observers of the store of the version it is at, once.
   func tellChange() {
-    guard notifiedVersion != snapshot.version else { return }
-    let before = notifiedVersion
-    notifiedVersion = snapshot.version
+    guard observing.toldVersion != snapshot.version else { return }
+    let before = observing.toldVersion
+    observing.toldVersion = snapshot.version
     if snapshot.changedNothing(since: before) { return }
-    tell(.didChange, of: notifiedVersion)
+    tell(.didChange, of: observing.toldVersion)
   }
 
   /// First the observers of the store, then those of objects and lists, then those of results, in the order in which they
   /// were registered.
   private func tell(_ watches: [WatchOffer], _ due: [ResultObserver], _ offers: [ResultOffer?]) {
-    let wasDelivering = isDelivering
-    isDelivering = true
+    let outer = observing.beginTelling()
     defer {
-      isDelivering = wasDelivering
-      if !wasDelivering { scheduleTurnIfBehind() }
+      observing.telling = outer
+      if !observing.isTelling { scheduleTurnIfBehind() }
     }
     checkCommittedProperties()
     tellChange()
     tellFaults()
     for offer in watches {
-      guard let observer = watchObservers[ObjectIdentifier(offer.watch)], observer.flag.isActive, offer.accept() else {
+      guard let observer = observing.watches[ObjectIdentifier(offer.watch)], observer.flag.isActive, offer.accept() else {
         continue
       }
       observer.willHear()
@@ -140,18 +138,18 @@ extension Store {
   /// Nothing comes after this: the notifier need not watch the object any more.
   private func end(_ observer: WatchObserver) {
     observer.flag.stop()
-    watchStops.raise()
+    observing.stops.raise()
     observer.watch.map(shared.results.stop)
   }
 
   func tellFaults() {
-    let faulty = faultyObservers
-    faultyObservers = []
+    let faulty = observing.faulty
+    observing.faulty = []
     for observer in faulty where observer.flag.isActive {
       observer.flag.stop()
       if let fault = observer.fault { observer.fail(fault) }
     }
-    for observer in resultObservers where observer.isActive {
+    for observer in observing.results where observer.isActive {
       // One whose question was right hears of what came later when it listens, as of everything else.
       guard let fault = observer.fault, observer.observation == nil || observer.isListening() else { continue }
       observer.flag.stop()
@@ -183,15 +181,15 @@ extension Store {
   /// Before the store moves on: keeps the version that its observers were told of, if one of them wants to see what objects
   /// were. Returns whether it does.
   func keepOld(_ snapshot: any ReadTransaction) -> Bool {
-    guard resultObservers.contains(where: { $0.keepsOldValues && $0.isActive }) else { return false }
-    if old != nil { return false }
+    guard observing.results.contains(where: { $0.keepsOldValues && $0.isActive }) else { return false }
+    if observing.old != nil { return false }
     // Frozen objects are made of it, for any thread.
-    old = snapshot as? SharedVersion ?? SharedVersion(snapshot, of: identity)
+    observing.old = snapshot as? SharedVersion ?? SharedVersion(snapshot, of: identity)
     return true
   }
 
   /// Observers were told: the version of before is nobody's but theirs who took something of it.
-  private func forgetOld() { old = nil }
+  private func forgetOld() { observing.old = nil }
 }
 
 extension Store {
@@ -209,33 +207,34 @@ extension Store {
 
 extension Store {
   private func keep(_ due: [ResultObserver], _ results: [ResultVersion?]) {
-    if keptVersion != snapshot.version {
-      kept = [:]
-      keptVersion = snapshot.version
+    if observing.keptVersion != snapshot.version {
+      observing.kept = [:]
+      observing.keptVersion = snapshot.version
     }
     for (observer, result) in zip(due, results) {
       guard let result else { continue }
       let bound = observer.bound.flatMap { try? $0.description(in: snapshot) }
       guard let description = observer.description ?? bound else { continue }
-      kept[description] = result
+      observing.kept[description] = result
     }
   }
 
   /// Whether these results are observed, and so need not be evaluated.
-  func isKept(_ state: ResultsState) -> Bool { place != nil && keptState(of: state) != nil }
+  func isKept(_ state: ResultsState) -> Bool { observing.place != nil && keptState(of: state) != nil }
 
   /// The results as the notifier keeps them, in the version that is read; nil when nobody observes them, or a write has
   /// changed something.
   func keptState(of state: ResultsState) -> ResultVersion? {
-    guard place != nil, !isInvalidated, writer.unfinished?.isEmpty ?? true, snapshot.version == reading.version else { return nil }
+    guard observing.place != nil, !isInvalidated, writer.unfinished?.isEmpty ?? true, snapshot.version == reading.version
+    else { return nil }
     let description = state.description
-    if keptVersion == snapshot.version, let result = kept[description] { return result }
-    guard resultObservers.contains(where: { $0.isActive && $0.description == description }) else { return nil }
+    if observing.keptVersion == snapshot.version, let result = observing.kept[description] { return result }
+    guard observing.results.contains(where: { $0.isActive && $0.description == description }) else { return nil }
     // This store has moved by itself, by a commit of its own.
     guard let result = shared.results.state(of: description, at: snapshot.version) else { return nil }
-    if keptVersion != snapshot.version { kept = [:] }
-    keptVersion = snapshot.version
-    kept[description] = result
+    if observing.keptVersion != snapshot.version { observing.kept = [:] }
+    observing.keptVersion = snapshot.version
+    observing.kept[description] = result
     return result
   }
 }

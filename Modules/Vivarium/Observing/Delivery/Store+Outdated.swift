@@ -26,9 +26,8 @@ extension Store {
   /// Tells all who observe why they will hear nothing more: each once, and last. Observers of the store have no word for
   /// it, and hear that there is a version which they do not see.
   func tellOutdated(_ error: StoreError) {
-    let wasDelivering = isDelivering
-    isDelivering = true
-    defer { isDelivering = wasDelivering }
+    let outer = observing.beginTelling()
+    defer { observing.telling = outer }
     // What this store wrote itself before.
     checkCommittedProperties()
     tellChange()
@@ -42,18 +41,18 @@ extension Store {
 
   /// From now on observers have an error to tell, and the notifier keeps nothing for them.
   private func endObservations(_ error: StoreError) {
-    for observer in resultObservers where observer.isActive && observer.fault == nil {
+    for observer in observing.results where observer.isActive && observer.fault == nil {
       observer.fault = error
       observer.observation.map(shared.results.stop)
     }
     // As they are told of everything else: in the order in which they began.
-    let watching = watchObservers.values.sorted { ($0.watch?.number ?? 0) < ($1.watch?.number ?? 0) }
-    watchObservers = [:]
-    restingWatches = [:]
+    let watching = observing.watches.values.sorted { ($0.watch?.number ?? 0) < ($1.watch?.number ?? 0) }
+    observing.watches = [:]
+    observing.resting = [:]
     for observer in watching where observer.flag.isActive {
       observer.fault = error
       observer.watch.map(shared.results.stop)
-      faultyObservers.append(observer)
+      observing.faulty.append(observer)
     }
   }
 }

@@ -14,7 +14,7 @@ extension Store {
   /// Tells observers what is ready, without waiting for anything: for one that listens only when it is asked. Nothing
   /// inside a write or an observer's block.
   package func deliverReady() {
-    guard mayTell, !isTellingPropertyObserver else { return }
+    guard mayTell, !observing.isTellingProperty else { return }
     deliver(.none)
   }
 
@@ -48,15 +48,15 @@ extension Store {
 
   private func isTold(of version: Version) -> Bool {
     // Observers of the store are told even where nobody else is.
-    guard notifiedVersion >= version, snapshot.version >= version, !isInvalidated else { return false }
+    guard observing.toldVersion >= version, snapshot.version >= version, !isInvalidated else { return false }
     // Those of objects and collections may be new and have their first call before them, or a change that was
     // committed before they began.
-    if place?.isStarting == true { return false }
+    if observing.place?.isStarting == true { return false }
     let isDue = { (id: ObjectIdentifier, observer: WatchObserver) in
-      observer.flag.isActive && observer.watch?.isPending == true && (self.restingWatches[id] == nil || !observer.hasHeard)
+      observer.flag.isActive && observer.watch?.isPending == true && (self.observing.resting[id] == nil || !observer.hasHeard)
     }
-    if watchObservers.contains(where: isDue) { return false }
-    return resultObservers.allSatisfy { !$0.isActive || $0.hasHeard || !$0.isListening() }
+    if observing.watches.contains(where: isDue) { return false }
+    return observing.results.allSatisfy { !$0.isActive || $0.hasHeard || !$0.isListening() }
   }
 
   /// Suspends until the store has had a turn, or the task is cancelled. The caller is of the store's context.
@@ -66,7 +66,7 @@ extension Store {
     bind(isolation)
     if scheduler == nil { throw .noContext }
     let waiting = TurnWaiting()
-    waiters[ObjectIdentifier(waiting)] = { waiting.end() }
+    observing.waiters[ObjectIdentifier(waiting)] = { waiting.end() }
     // No turn came for what was committed before the store had a context to take it in.
     if !hadTurns { scheduleTurnIfBehind() }
     await withTaskCancellationHandler {
@@ -74,7 +74,7 @@ extension Store {
     } onCancel: {
       waiting.end()
     }
-    waiters[ObjectIdentifier(waiting)] = nil
+    observing.waiters[ObjectIdentifier(waiting)] = nil
   }
 }
 

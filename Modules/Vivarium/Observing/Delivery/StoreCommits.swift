@@ -159,7 +159,7 @@ public struct StoreCommits: AsyncSequence {
     private func wait(_ actor: isolated (any Actor)?) async {
       let turn = ConfinedStore(store)
       let home = store.home
-      store.waiters[ObjectIdentifier(self)] = { [unowned self] in
+      store.observing.waiters[ObjectIdentifier(self)] = { [unowned self] in
         let waiting = waiter
         waiter = nil
         waiting?.resume()
@@ -169,7 +169,7 @@ public struct StoreCommits: AsyncSequence {
       } onCancel: {
         home.schedule { turn.store?.turn() }
       }
-      store.waiters[ObjectIdentifier(self)] = nil
+      store.observing.waiters[ObjectIdentifier(self)] = nil
     }
   }
 }

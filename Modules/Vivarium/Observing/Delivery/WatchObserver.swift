@@ -55,19 +55,17 @@ extension Store {
   /// Registers it, and makes the token that keeps it.
   func add(_ observer: WatchObserver, _ request: ObservationRequest) -> NotificationToken {
     let place = deliveryPlace()
-    if observers.isEmpty, resultObservers.isEmpty, watchObservers.isEmpty, writing == nil {
-      notifiedVersion = snapshot.version
-    }
+    if observing.hearsOfNothing, observing.watches.isEmpty, writing == nil { observing.toldVersion = snapshot.version }
     if observer.fault == nil { observer.fault = outdated }
     if observer.fault == nil, let watch = observer.watch {
-      watchObservers[ObjectIdentifier(watch)] = observer
-      if observer.rest.isTaken { restingWatches[ObjectIdentifier(watch)] = observer }
+      observing.watches[ObjectIdentifier(watch)] = observer
+      if observer.rest.isTaken { observing.resting[ObjectIdentifier(watch)] = observer }
       shared.results.observe(watch)
     } else {
-      faultyObservers.append(observer)
+      observing.faulty.append(observer)
       place.wake()
     }
-    let (notifier, watch, flag, stops) = (shared.results, observer.watch, observer.flag, watchStops)
+    let (notifier, watch, flag, stops) = (shared.results, observer.watch, observer.flag, observing.stops)
     let anchor = StoreAnchor(self)
     return NotificationToken(fileID: request.fileID, line: request.line, subject: watch) {
       flag.stop()

@@ -37,7 +37,9 @@ struct ObservedProperties {
   func everything(depth: Int = ObservedProperties.defaultDepth) -> ResultFilter {
     var paths: [ReadPath] = []
     var reached: [(table: TableEntry, hops: [ReadPath.Hop])] = [(entry, [])]
-    for _ in 0..<max(0, depth) where !reached.isEmpty {
+    var links = 0
+    while links < depth, !reached.isEmpty {
+      links += 1
       var next: [(table: TableEntry, hops: [ReadPath.Hop])] = []
       for (table, hops) in reached {
         for column in table.columns where column.schema.isRelationship && column.schema.isStored {

@@ -16,7 +16,7 @@ extension Model {
   /// `.unknownProperty` for a path that reads no persisted property, or what cannot be compared; `.notManaged` for a
   /// path over links from an object in no store: say it by names.
   public func observe(
-    _ paths: [PartialKeyPath<Self>], options: ObservingOptions = [.old, .new],
+    _ paths: [PartialKeyPath<Self>], options: PropertyObservingOptions = [.old, .new],
     fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping (Self, PartialKeyPath<Self>, ObservedChange<Any>) -> Void
   ) throws(StoreError) -> NotificationToken {
@@ -35,7 +35,7 @@ extension Model {
   ///
   /// `.unknownProperty`; `.notToOne` for a path over a list, set or map; `.objectDeleted`.
   public func observe(
-    paths: [String], options: ObservingOptions = [.old, .new], fileID: StaticString = #fileID, line: UInt = #line,
+    paths: [String], options: PropertyObservingOptions = [.old, .new], fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping (Self, String, ObservedChange<Any>) -> Void
   ) throws(StoreError) -> NotificationToken {
     var followed: [(String, ObservedPath<Self>)] = []
@@ -44,7 +44,7 @@ extension Model {
   }
 
   private func observe<Path>(
-    _ paths: [(Path, ObservedPath<Self>)], _ options: ObservingOptions, _ fileID: StaticString, _ line: UInt,
+    _ paths: [(Path, ObservedPath<Self>)], _ options: PropertyObservingOptions, _ fileID: StaticString, _ line: UInt,
     _ handler: @escaping (Self, Path, ObservedChange<Any>) -> Void
   ) throws(StoreError) -> NotificationToken {
     try store?.checkContext("observe")

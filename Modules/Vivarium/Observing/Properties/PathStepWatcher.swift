@@ -46,7 +46,7 @@ final class PathStepWatcher: PropertyWatcher {
     case .managed(let context, let key):
       (self.context, self.key) = (context, key)
       context.propertyObservers[key, default: []].append(self)
-      context.store.hasPropertyObservers = true
+      context.store.observing.hasProperties = true
       path.end.enter(context.store)
     case .unmanaged(let object):
       (context, key) = (nil, 0)
@@ -65,7 +65,7 @@ final class PathStepWatcher: PropertyWatcher {
 
   func check() {
     guard isActive else { return }
-    path.check(pass: context.flatMap { $0.store.isCheckingProperties ? $0.store.propertyPass : nil })
+    path.check(pass: context.flatMap { $0.store.observing.comparison.current })
   }
 
   func enter(_ context: ModelContext, _ key: Int64) { path.enter() }

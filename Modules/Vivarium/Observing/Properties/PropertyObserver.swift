@@ -135,7 +135,7 @@ final class ObserverEnd: Sendable {
   /// The object is in a store from now on, which is kept until the end.
   func enter(_ store: Store) {
     if home.withLock({ $0 != nil }) { return }
-    let (stops, anchor) = (store.watchStops, StoreAnchor(store))
+    let (stops, anchor) = (store.observing.stops, StoreAnchor(store))
     home.withLock { $0 = (stops, anchor) }
     // It may have ended meanwhile.
     if !isActive { stop() }
@@ -170,7 +170,7 @@ extension ModelContext {
       teller.tell(object, kind, indexes, isPrior: isPrior)
     }
     propertyObservers[key, default: []].append(observer)
-    store.hasPropertyObservers = true
+    store.observing.hasProperties = true
     end.enter(store)
   }
 }

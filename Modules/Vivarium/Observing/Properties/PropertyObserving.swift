@@ -4,7 +4,7 @@ import StorageInterface
 import StoreValues
 
 /// What an observer of one property wants to be told.
-public struct ObservingOptions: OptionSet, Sendable {
+public struct PropertyObservingOptions: OptionSet, Sendable {
   public let rawValue: Int
   public init(rawValue: Int) { self.rawValue = rawValue }
 
@@ -65,7 +65,7 @@ extension Model {
   /// An object that is in no store yet is observed in the same way, and goes into one with its observers: `add` is no
   /// change, and what is set from then on is told. Over links it is observed by names only: see `observe(paths:)`.
   public func observe<Property>(
-    _ path: KeyPath<Self, Property>, options: ObservingOptions = [.old, .new],
+    _ path: KeyPath<Self, Property>, options: PropertyObservingOptions = [.old, .new],
     fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping (Self, ObservedChange<Property>) -> Void
   ) -> NotificationToken {
@@ -98,7 +98,7 @@ final class PropertyTeller<Root: Model, Property> {
   /// nil: whether the object is there, or what lies at the end of a path.
   let ordinal: Int?
   let wantsPrior: Bool
-  private let options: ObservingOptions
+  private let options: PropertyObservingOptions
   private let read: (Root) -> Property?
   private let handler: (Root, ObservedChange<Property>) -> Void
   private var last: Property?
@@ -106,7 +106,7 @@ final class PropertyTeller<Root: Model, Property> {
   private var remake: (() -> Property?)?
 
   init(
-    _ ordinal: Int?, _ options: ObservingOptions, read: @escaping (Root) -> Property?,
+    _ ordinal: Int?, _ options: PropertyObservingOptions, read: @escaping (Root) -> Property?,
     _ handler: @escaping (Root, ObservedChange<Property>) -> Void
   ) {
     self.ordinal = ordinal
@@ -203,20 +203,18 @@ extension ModelContext {
 extension Store {
   /// Runs a handler that must not write.
   fileprivate func telling(_ body: () -> Void) {
-    let wasTelling = isTellingPropertyObserver
-    isTellingPropertyObserver = true
-    defer { isTellingPropertyObserver = wasTelling }
+    let outer = observing.beginTellingProperty()
+    defer { observing.telling = outer }
     body()
   }
 
   /// Tells the observers of properties of what is different now, after more may have changed than what somebody set.
   /// - Parameter touched: the objects that may be different, beside derived properties; nil: any.
   func checkPropertyObservers(of touched: Set<ObjectPlace>? = nil) {
-    guard hasPropertyObservers else { return }
-    hasPropertyObservers = false
-    propertyPass &+= 1
-    isCheckingProperties = true
-    defer { isCheckingProperties = false }
+    guard observing.hasProperties else { return }
+    observing.hasProperties = false
+    observing.comparison.begin()
+    defer { observing.comparison.end() }
     for context in allContexts {
       // Copies: a handler may register and stop observers, of keys that come later too.
       for key in Array(context.propertyObservers.keys) {
@@ -245,19 +243,19 @@ extension Store {
 
   /// Lets go of what was stopped.
   func endStoppedPropertyObservers() {
-    hasPropertyObservers = false
+    observing.hasProperties = false
     for context in allContexts where !context.propertyObservers.isEmpty {
       context.propertyObservers = context.propertyObservers.compactMapValues { observers in
         let active = observers.filter(\.isActive)
         return active.isEmpty ? nil : active
       }
-      if !context.propertyObservers.isEmpty { hasPropertyObservers = true }
+      if !context.propertyObservers.isEmpty { observing.hasProperties = true }
     }
   }
 
   /// Refuses what a handler of a property must not do.
   func refuseInObserver(_ what: @autoclosure () -> String) throws(StoreError) {
-    guard isTellingPropertyObserver else { return }
+    guard observing.isTellingProperty else { return }
     throw StoreError(
       .writeInObserver, "\(what()) was called by an observer of a property, inside the setter it observes.",
       remedy: "Write later, or observe the object, whose block may write.")

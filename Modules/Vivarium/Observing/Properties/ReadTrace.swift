@@ -9,12 +9,12 @@ final class ReadTrace {
 extension Store {
   /// What `body` gives, and which properties of which objects it read, each once.
   func tracing<T>(_ body: () -> T) -> (T, [PathPlace]) {
-    let (outer, trace) = (readTrace, ReadTrace())
-    readTrace = trace
+    let (outer, trace) = (observing.readTrace, ReadTrace())
+    observing.readTrace = trace
     for context in allContexts { context.raw.pointee.tracksReads = true }
     defer {
-      readTrace = outer
-      for context in allContexts { context.raw.pointee.tracksReads = isTrackingReads || outer != nil }
+      observing.readTrace = outer
+      for context in allContexts { context.raw.pointee.tracksReads = observing.tracksReads || outer != nil }
     }
     return (body(), trace.places)
   }

@@ -9,16 +9,16 @@ extension Store {
   /// Objects need no memory for it: a change may wake who read the same property of another object, and never fails to wake who
   /// read it. Changes of other contexts and processes are seen when the store refreshes.
   public var tracksReads: Bool {
-    get { isTrackingReads }
+    get { observing.tracksReads }
     set {
-      isTrackingReads = newValue
+      observing.tracksReads = newValue
       for context in allContexts { context.raw.pointee.tracksReads = newValue }
     }
   }
 
   /// After a refresh from an older version.
   func noteReads(since version: Version) {
-    guard isTrackingReads else { return }
+    guard observing.tracksReads else { return }
     let contexts = Dictionary(grouping: allContexts, by: \.table)
     do throws(StorageError) {
       try snapshot.history(after: version) { record in
@@ -34,7 +34,7 @@ extension Store {
 
   /// After anything may have changed.
   func noteAllReads() {
-    guard isTrackingReads else { return }
+    guard observing.tracksReads else { return }
     for context in allContexts { context.noteAllReads() }
   }
 }
@@ -48,7 +48,7 @@ extension ModelContext {
   private static func cellKey(_ key: Int64, _ ordinal: Int) -> Int64 { (key & (stripes - 1)) << 32 | Int64(ordinal) }
 
   func didRead(_ key: Int64, _ ordinal: Int) {
-    if let trace = store.readTrace { return trace.note(PathPlace(self, key, ordinal)) }
+    if let trace = store.observing.readTrace { return trace.note(PathPlace(self, key, ordinal)) }
     let id = ModelContext.cellKey(key, ordinal)
     let cell = cells[id] ?? ReadCell()
     cells[id] = cell
@@ -62,7 +62,7 @@ extension ModelContext {
   func didReadMembership() { didReadCell(ModelContext.membership) }
 
   private func didReadCell(_ id: Int64) {
-    if store.readTrace != nil { return }
+    if store.observing.readTrace != nil { return }
     let cell = cells[id] ?? ReadCell()
     cells[id] = cell
     cell.read()

@@ -9,9 +9,9 @@ extension Store {
   /// Tells the observers of properties what was committed since they were compared last. Looks at the objects that
   /// commits touched, and at properties that follow from others.
   func checkCommittedProperties() {
-    let before = checkedVersion
-    checkedVersion = snapshot.version
-    guard hasPropertyObservers else { return }
+    let before = observing.checkedVersion
+    observing.checkedVersion = snapshot.version
+    guard observing.hasProperties else { return }
     checkPropertyObservers(of: before.flatMap { observedPlaces(touchedSince: $0) })
   }
 

@@ -23,7 +23,8 @@ public struct ObservationOptions: Sendable {
   /// lost. The first call comes at once, and `refresh()` and the beginning of a write do not wait.
   public var throttle: Duration?
   /// Whether `change.details` has deleted and modified objects as they were. The store then keeps one older version in the file
-  /// between a commit and the call that tells of it.
+  /// between a commit and the call that tells of it. Of results of all kinds but tested ones, and of inverses; elements of lists have no
+  /// identity by which they would be found, and observers of objects and numbers have old values in any case.
   public var includesOldValues: Bool
   /// Why what was named by key paths cannot be followed.
   private(set) var fault: StoreError?

@@ -11,8 +11,8 @@ extension StoreObservable {
   ///
   /// What has to be worked out is worked out elsewhere, never on the caller. Any number of commits between two calls are one
   /// change. All blocks of a turn see one version of the store, and none runs inside a write. What cannot be observed, and options that
-  /// lead nowhere, are told as `.error`, which is the last call: so is what cannot be kept any more. Of an object that is gone already it is
-  /// `.objectDeleted`.
+  /// lead nowhere, are told as `.error`, which is the last call: so is what cannot be kept any more. Of an object that is gone already
+  /// it is `.objectDeleted`.
   ///
   /// Keep the token, and stop it in the end: it keeps the store, and what the block captures. Elsewhere than in the store's context
   /// nothing is observed, as `Configuration.misuse` says. Docs/Notifications.md has all that may be relied on.
