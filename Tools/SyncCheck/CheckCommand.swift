@@ -92,7 +92,7 @@ struct CheckCommand: AsyncParsableCommand {
       if round.isMultiple(of: 7) { try fleet.killDevice() }
       if round.isMultiple(of: 31) { try await fleet.killServer() }
     }
-    try await fleet.settle(within: .seconds(300))
+    try await fleet.settle(within: .seconds(120))
     await fleet.end()
   }
 }

@@ -12,7 +12,8 @@ import Vivarium
 /// One device, as a process of its own that can be killed: writes, replicates, and says what it has.
 ///
 /// It says `wrote N` once its N-th write has returned. `finish` on its input has it write no more and say `finished` when the
-/// server has everything; `show` has it take in what the server has and say `picture …`; the end of the input ends it.
+/// server has everything; `show` has it take in what the server has and say `picture …`; `why` has it say what happened to its
+/// replicator last; the end of the input ends it.
 struct DeviceCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "device", shouldDisplay: false)
 
@@ -34,6 +35,12 @@ struct DeviceCommand: AsyncParsableCommand {
     options.longestDelay = .milliseconds(200)
     let connector = MortalConnector(base: try WebSocketConnector(self.url), before: dieBefore, after: dieAfter)
     let replicator = store.replicator(path: path, connector: connector, credentials: FixedToken(name), options: options)
+    let notices = await replicator.notices()
+    let lately = Mutex<[String]>([])
+    let listening = Task {
+      for await notice in notices { lately.withLock { $0 = $0.suffix(30) + ["\(notice)"] } }
+    }
+    defer { listening.cancel() }
     await replicator.start()
     let (name, pause, seed) = (name, pause, seed)
     let writing = Task { @MainActor in
@@ -50,11 +57,16 @@ struct DeviceCommand: AsyncParsableCommand {
       case "finish":
         writing.cancel()
         try await writing.value
-        try await replicator.uploaded()
-        printLine("finished")
+        Task {
+          try await replicator.uploaded()
+          printLine("finished")
+        }
       case "show":
-        try await replicator.downloaded()
-        printLine("picture \(try JSONEncoder().encode(store.picture).base64EncodedString())")
+        Task {
+          try await replicator.downloaded()
+          printLine("picture \(try JSONEncoder().encode(store.picture).base64EncodedString())")
+        }
+      case "why": printLine("why \(await replicator.state), \(lately.withLock { $0 })")
       default: throw ValidationError("There is no order '\(order)'.")
       }
     }

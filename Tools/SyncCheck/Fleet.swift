@@ -159,9 +159,18 @@ final class Fleet {
     judge(pictures)
   }
 
+  /// A line of a process within a time; nil, and an end of the process, where it says nothing of the kind. What kept it is
+  /// reported.
   private func answer(_ process: ChildProcess, _ prefix: String, _ limit: Duration) async -> String? {
-    let timer = Task {
+    let timer = Task { [report] in
       do { try await Task.sleep(for: limit) } catch { return }
+      process.order("why")
+      let end = Task {
+        do { try await Task.sleep(for: .seconds(5)) } catch { return }
+        process.killNow()
+      }
+      await report.say(process.line("why ") ?? "It does not even say why.")
+      end.cancel()
       // Who waits for it then sees that it is gone.
       process.killNow()
     }

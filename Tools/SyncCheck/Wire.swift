@@ -13,7 +13,7 @@ final class Wire: Sendable {
     var delay = 0...0
     /// Nobody gets through.
     var isCut = false
-    /// What comes is swallowed, and neither side is told.
+    /// What comes is swallowed, and neither side is told; a connection that lost anything carries nothing in that direction any more.
     var isDead = false
     /// Bytes after which, in either direction, the connection is cut; once.
     var cutAfter: (toServer: Int, toClient: Int)?
@@ -144,10 +144,13 @@ final class Wire: Sendable {
   private func pump(
     _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>, _ direction: Direction
   ) async {
+    // For good: a stream has no holes, whatever the weather is later.
+    var isDead = false
     do {
       for try await var buffer in inbound {
         let (allowed, weather) = allow(buffer.readableBytes, direction)
-        if weather.isDead { continue }
+        if weather.isDead { isDead = true }
+        if isDead { continue }
         let delay = Int.random(in: weather.delay)
         if delay > 0 { try await Task.sleep(for: .milliseconds(delay)) }
         let isWhole = allowed == buffer.readableBytes
