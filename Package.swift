@@ -65,11 +65,11 @@ let targets: [Target] = [
   Room.system("CVivariumSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
   Room.system("CVivariumZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
   Room.system("CVivariumPostgres", pkgConfig: "libpq", apt: "libpq-dev", brew: "libpq"),
-  // Rank 0 to 2: values, the question, the plug point.
+  // Rank 0 to 2: values, the question, the storage interface.
   Room.module("StoreValues"),
   Room.module("QueryModel", ["StoreValues"]),
   Room.module("StorageInterface", ["QueryModel", "StoreValues"]),
-  // Rank 3 and 4: what stands on the plug point and knows no database.
+  // Rank 3 and 4: what stands on the storage interface and knows no database.
   Room.module("StorageCoordination", ["CVivariumSystem", "StorageInterface", "StoreValues"]),
   Room.module("ColumnStore", ["QueryModel", "StorageCoordination", "StorageInterface", "StoreValues"]),
   Room.module("QueryEngine", ["CVivariumSystem", "QueryModel", "StorageInterface", "StoreValues"]),
@@ -90,7 +90,7 @@ let targets: [Target] = [
     "SyncWebSocket",
     ["SyncProtocol"] + network("NIOCore", "NIOHTTP1", "NIOPosix", "NIOTLS", "NIOWebSocket") + transportSecurity + cryptography),
   Room.module("StoreInspection", ["ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues"]),
-  // Rank 6: the face, and what a server stands on.
+  // Rank 6: `Vivarium`, and what a server stands on.
   Room.module(
     "SyncStoreEmbedded",
     ["StorageCoordination", "StorageInterface", "StorageLMDB", "SyncModel", "SyncProtocol", "SyncServer"]),
@@ -103,7 +103,7 @@ let targets: [Target] = [
       "ChangeTracker", "Notifications", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues",
       "VivariumMacros", logging,
     ]),
-  // Rank 7: companions on top of the face.
+  // Rank 7: companions on top of `Vivarium`.
   Room.module("StoreOperations", ["Vivarium"]),
   Room.module("ResultsControl", ["ChangeTracker", "StoreValues", "Vivarium"]),
   Room.module("StoreReactive", ["ChangeTracker", "Vivarium", openCombine]),

@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 
 /// Compares what a version of a store says in one place with what it says in another. Works on every engine; what lies
-/// below the seam is the engine's own to look at.
+/// below the storage interface is the engine's own to look at.
 final class StoreVerifier {
   /// What was looked at, and what is wrong.
   struct Report {

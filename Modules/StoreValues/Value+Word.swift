@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension Value {
-  /// The 64-bit word that stands for a fixed-width value at the storage seam; nil for null and for values
+  /// The 64-bit word that stands for a fixed-width value at the storage interface; nil for null and for values
   /// that are bytes.
   public var word: Int64? {
     switch self {

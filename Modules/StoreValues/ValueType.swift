@@ -69,7 +69,7 @@ extension ValueType {
   @inlinable public var mayLink: Bool { self == .link || self == .mixed }
 
   /// The words that values can have a place among, where not every Int64 is one: integers and Bools in range, dates that are
-  /// not NaN. nil for types that are no integers at the storage seam.
+  /// not NaN. nil for types that are no integers at the storage interface.
   package var wordRange: ClosedRange<Int64>? {
     switch self {
     case .bool: 0...1

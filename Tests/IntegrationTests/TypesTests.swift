@@ -30,7 +30,7 @@ import VivariumTestSupport
 
 @Model(.embedded) final class ExtremePart { var text = "" }
 
-/// Every type at its ends, on every engine, through the face, and after the file was closed.
+/// Every type at its ends, on every engine, through `Vivarium`, and after the file was closed.
 @Suite struct TypesTests {
   static let values: [String: [Value]] = [
     "flag": [.null, .bool(false), .bool(true)],

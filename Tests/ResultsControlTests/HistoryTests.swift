@@ -3,7 +3,7 @@ import Testing
 import Vivarium
 import VivariumTestSupport
 
-/// Random histories through the face, by this store and another: what the delegate is told, done to what was shown, gives
+/// Random histories through `Vivarium`, by this store and another: what the delegate is told, done to what was shown, gives
 /// what is there. The calls of a batch are bracketed.
 @Suite struct HistoryTests {
   @Test func theDelegateLeadsFromEachStateToTheNext() throws {

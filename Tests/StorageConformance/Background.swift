@@ -31,7 +31,7 @@ func onAnotherThread<Output: Sendable>(_ body: @escaping @Sendable () throws -> 
 
 /// A thing that is not `Sendable` on its way to another thread.
 ///
-/// Safe because the seam says that a write may move between threads with one owner at a time, and whoever makes
+/// Safe because the storage interface says that a write may move between threads with one owner at a time, and whoever makes
 /// a `Handed` touches the thing again only after the other thread has ended.
 struct Handed<Thing>: @unchecked Sendable {  // one owner at a time, as explained above
   let thing: Thing

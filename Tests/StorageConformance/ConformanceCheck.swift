@@ -1,7 +1,7 @@
 import Foundation
 import StorageInterface
 
-/// One rule of the storage seam, as a test that any backend can be put to.
+/// One rule of the storage interface, as a test that any backend can be put to.
 public struct ConformanceCheck: Sendable, CustomStringConvertible {
   /// What the rule is about: "values", "lists".
   public let group: String
@@ -109,7 +109,7 @@ public struct ConformanceSubject: Sendable {
   }
 }
 
-/// The rules of the storage seam.
+/// The rules of the storage interface.
 public enum StorageConformance {
   /// Every rule, in groups.
   public static let allChecks: [ConformanceCheck] = groups.flatMap { group, checks in

@@ -1,4 +1,4 @@
-/// A rule of the seam that a backend broke.
+/// A rule of the storage interface that a backend broke.
 public struct ConformanceFailure: Error, CustomStringConvertible, Sendable {
   /// The rule, and what came instead.
   public let message: String

@@ -5,7 +5,7 @@ import StorageInterface
 import StorageLMDB
 import Testing
 
-/// Every rule of the storage seam.
+/// Every rule of the storage interface.
 struct LMDBConformanceTests {
   /// One directory for all; each store has a file of its own in it.
   private static let folder = try? Scratch()

@@ -6,7 +6,7 @@ import StorageSQLite
 import Testing
 import VivariumTestSupport
 
-/// Every rule of the seam, put to SQLite.
+/// Every rule of the storage interface, put to SQLite.
 @Suite struct ConformanceTests {
   @Test(arguments: StorageConformance.allChecks)
   func check(_ check: ConformanceCheck) async throws {

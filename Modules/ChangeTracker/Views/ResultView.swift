@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// The rows of one result, sorted or not: the two kinds of view behind one face.
+/// The rows of one result, sorted or not: the two kinds of view behind one type.
 ///
 /// Confined to its owner.
 package final class ResultView {

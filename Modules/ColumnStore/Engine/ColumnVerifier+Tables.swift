@@ -71,7 +71,7 @@ extension ColumnVerifier {
   }
 
   /// The blocks of an index: each whole, in order, within its fences, and as many entries as the record says. What
-  /// the entries say of objects is looked at from above the seam.
+  /// the entries say of objects is looked at from above the storage interface.
   private func verifyIndex(_ table: TableState, _ position: Int, _ index: IndexShape) {
     let names = index.slots.map { table.shapes[$0].name }.joined(separator: ", ")
     let place: String

@@ -2,7 +2,7 @@ import StorageCoordination
 import StorageInterface
 import StoreValues
 
-/// The small plug point under the column store: an ordered map from byte strings to byte strings with
+/// The small interface under the column store: an ordered map from byte strings to byte strings with
 /// snapshots, one writer at a time and atomic batches. A database becomes an engine by an adapter to this.
 ///
 /// **What it holds.** Keys of 1 to 500 bytes in the order of `memcmp`, the shorter first where one begins

@@ -32,7 +32,7 @@ final class Scratch {
   private(set) var left: UnsafeMutablePointer<Int64>
   private(set) var right: UnsafeMutablePointer<Int64>
 
-  /// `depth` masks. Batches of up to 4,096 rows, the most the seam allows; larger ones make it grow.
+  /// `depth` masks. Batches of up to 4,096 rows, the most the storage interface allows; larger ones make it grow.
   init(depth: Int) {
     self.depth = depth
     capacity = 4096

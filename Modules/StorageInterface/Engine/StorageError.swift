@@ -1,9 +1,9 @@
 import StoreValues
 
-/// Everything the data, the disk, another process or a limit can cause at the storage seam.
+/// Everything the data, the disk, another process or a limit can cause at the storage interface.
 ///
 /// An engine throws it and nothing else. Using a transaction after `end()` or a column of another table is a
-/// mistake of the code above the seam and throws `.misuse`; it never aborts the process and never returns
+/// mistake of the code above the storage interface and throws `.misuse`; it never aborts the process and never returns
 /// made-up data.
 public struct StorageError: Error, Sendable {
   /// What happened. Open: an engine may add codes under its own prefix ("lmdb.…"); code that switches over
@@ -105,7 +105,7 @@ extension StorageError.Code {
   public static let typeMismatch = Self(rawValue: "typeMismatch")
   /// A position outside of a list.
   public static let indexOutOfRange = Self(rawValue: "indexOutOfRange")
-  /// A call the protocol does not allow here; a bug above the seam.
+  /// A call the protocol does not allow here; a bug above the storage interface.
   public static let misuse = Self(rawValue: "misuse")
 }
 

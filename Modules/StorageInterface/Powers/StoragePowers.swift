@@ -26,7 +26,7 @@ public struct StoragePowers {
   }
 }
 
-extension StorageReading {
+extension VersionReading {
   /// The transaction itself where it conforms, found by a cast.
   public var sideReading: (any SideReading)? { self as? any SideReading }
 

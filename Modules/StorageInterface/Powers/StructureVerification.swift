@@ -1,4 +1,4 @@
-/// A power of engines: they look through what lies below the seam, whether anybody reads it or not.
+/// A power of engines: they look through what lies below the storage interface, whether anybody reads it or not.
 public protocol StructureVerification: StorageEngine {
   /// Reads the whole of a snapshot's version, which is this engine's own, and reports each thing that is not as the
   /// engine writes it: pages, entries, headers. Damage never makes it throw, except where nothing can be read at all.

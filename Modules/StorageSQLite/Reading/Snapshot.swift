@@ -6,7 +6,7 @@ import StoreValues
 /// What a read and an open write have in common: a connection inside a transaction, read through the layout of
 /// its version.
 ///
-/// One thread at a time, any, as the seam says of all transactions. `@exclusivity(unchecked)` where no access spans a
+/// One thread at a time, any, as the storage interface says of all transactions. `@exclusivity(unchecked)` where no access spans a
 /// call of a lent closure.
 class Snapshot: StorageReading {
   let engine: SQLiteEngine

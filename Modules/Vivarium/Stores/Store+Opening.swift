@@ -159,7 +159,7 @@ extension StoreError {
   }
 }
 
-/// Runs calls of the seam and gives their errors the face's form.
+/// Runs calls of the storage interface and makes their errors a store's.
 func storing<R>(_ body: () throws(StorageError) -> R) throws(StoreError) -> R {
   do throws(StorageError) { return try body() } catch { throw StoreError(error) }
 }
