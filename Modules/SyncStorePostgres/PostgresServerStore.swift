@@ -99,6 +99,18 @@ public actor PostgresServerStore: SyncServerStore {
     return texts.compactMap { StorePath($0) }.sorted()
   }
 
+  /// Removes a store and all that is in it, which no server may serve.
+  public func removeStore(_ path: StorePath) async throws(ServerStoreError) {
+    let number = try await number(path)
+    (queues[path], numbers[path]) = (nil, nil)
+    try await read { link throws(PostgresFailure) in
+      let rest = ["log", "stamp", "object", "piece", "link", "replica", "handler"]
+      _ = try link.query(
+        all: [PostgresStatement("BEGIN"), PostgresStatement("DELETE FROM sync_store WHERE id = $1", .int(number))]
+          + rest.map { PostgresStatement("DELETE FROM sync_\($0) WHERE store = $1", .int(number)) } + [PostgresStatement("COMMIT")])
+    }
+  }
+
   private func number(_ path: StorePath) async throws(ServerStoreError) -> Int64 {
     if let number = numbers[path] { return number }
     let found = try await read { link throws(PostgresFailure) -> (Int64, Seq)? in

@@ -16,6 +16,8 @@ actor RuleConnection {
   private var decoder = FrameDecoder()
   /// How long an answer may take.
   private let patience: Duration
+  /// Entries that came before something else that was waited for.
+  private var early: [LogEntry] = []
 
   init(_ connector: any SyncConnector, patience: Duration) async throws {
     transport = try await connector.connect()
@@ -51,11 +53,13 @@ actor RuleConnection {
     }
   }
 
-  /// The next message that passes; what comes before it is left out.
+  /// The next message that passes; what comes before it is left out, but entries, which `entries` gives then: a server may send them
+  /// before or after what it says of an upload.
   func next(_ what: String, where passes: @Sendable (ServerMessage) -> Bool) async throws -> ServerMessage {
     var seen: [String] = []
     while let message = try await next() {
       if passes(message) { return message }
+      if case .changes(_, let entries) = message { early += entries }
       seen.append(String("\(message)".prefix(60)))
     }
     throw Fault("\(what) was expected, and the connection ended after \(seen.isEmpty ? "nothing" : seen.joined(separator: ", "))")
@@ -111,7 +115,8 @@ actor RuleConnection {
   /// Entries up to the answer to a mark.
   func entries(_ session: UInt32 = 1, mark: UInt64) async throws -> [LogEntry] {
     try await send(.mark(session: session, number: mark))
-    var all: [LogEntry] = []
+    defer { early = [] }
+    var all = early
     while let message = try await next() {
       switch message {
       case .changes(session, let entries): all += entries

@@ -20,8 +20,9 @@ struct GrantCommand: AsyncParsableCommand {
       guard let grant = GrantRecord(user: user, path: path, rights: rights) else {
         throw Trouble("A right is a user or '*', a path like '/shared/shop' or '/shared/*', and letters of 'rwm', or 'none'.")
       }
-      try option.place.make()
-      try await option.place.directory().put(grant)
+      let place = try option.place
+      try await place.make()
+      try await place.withDirectory { try await $0.put(grant) }
     }
   }
 
@@ -30,7 +31,8 @@ struct GrantCommand: AsyncParsableCommand {
     @OptionGroup var option: PlaceOption
 
     func run() async throws {
-      for grant in try await option.place.directory().grants() { print("\(grant.user) \(grant.path) \(grant.rights.short)") }
+      let grants = try await option.place.withDirectory { try await $0.grants() }
+      for grant in grants { print("\(grant.user) \(grant.path) \(grant.rights.short)") }
     }
   }
 }

@@ -81,7 +81,7 @@ final class RunningServer: Sendable {
     let upkeep = [Task { await forgetHourly() }, Task { await watchUsers() }]
     try await listener.run { transport in await host.serve(transport) }
     upkeep.forEach { $0.cancel() }
-    try await backend.flush()
+    try await backend.finish()
     logger.info("The server ended.")
   }
 

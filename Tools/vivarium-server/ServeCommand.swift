@@ -15,6 +15,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Option(help: "A file of settings.") var settings: String?
   @Option(help: "The folder of what the server keeps.") var folder: String?
+  @Option(help: "In place of a folder, a PostgreSQL database, as libpq takes it. Several servers may serve one.") var postgres: String?
   @Option(help: "Where to listen. (default: 127.0.0.1)") var host: String?
   @Option(help: "0 has the system choose. (default: 9480)") var port: Int?
   @Flag(help: "Listens in plain text also where others could read along: a proxy with TLS is before it.") var behindProxy = false
@@ -30,10 +31,10 @@ struct ServeCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try merged()
-    guard let folder = settings.folder else { throw Trouble("Where is what it keeps? Say --folder, or 'folder' in the settings.") }
+    let place = try ServerPlace(folder: settings.folder, postgres: settings.postgres)
     let logger = ServerLog.logger(settings.logLevel)
-    let server = try await RunningServer(settings, try await ServerBackend(ServerPlace(folder: folder)), logger)
-    print("Serving '\(folder)' at \(server.address)")
+    let server = try await RunningServer(settings, try await ServerBackend(place), logger)
+    print("Serving \(place.name) at \(server.address)")
     fflush(nil)
     var signals = SignalWatch()
     signals.on([SIGTERM, SIGINT]) { await server.end() }
@@ -45,7 +46,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   private func merged() throws -> ServeSettings {
     var merged = try ServeSettings(try settings.map { try SettingsFile(path: $0) })
-    merged.folder = folder ?? merged.folder
+    if folder != nil || postgres != nil { (merged.folder, merged.postgres) = (folder, postgres) }
     merged.host = host ?? merged.host
     merged.port = port ?? merged.port
     merged.behindProxy = behindProxy || merged.behindProxy

@@ -4,6 +4,7 @@ import Logging
 /// How a server is run: what its flags say, and else its file, and else the usual.
 struct ServeSettings {
   var folder: String?
+  var postgres: String?
   var host = "127.0.0.1"
   var port = 9480
   var behindProxy = false
@@ -19,8 +20,8 @@ struct ServeSettings {
 
   /// What a file may set, by the names of the flags.
   private static let names = [
-    "folder", "host", "port", "behind-proxy", "certificate", "key", "forget-after", "issuer", "registration", "login-tries", "connections",
-    "connections-per-address", "log-level",
+    "folder", "postgres", "host", "port", "behind-proxy", "certificate", "key", "forget-after", "issuer", "registration", "login-tries",
+    "connections", "connections-per-address", "log-level",
   ]
 
   /// The usual, with what a file says in its place.
@@ -28,6 +29,7 @@ struct ServeSettings {
     for entry in file?.entries ?? [] {
       switch entry.name {
       case "folder": folder = entry.value
+      case "postgres": postgres = entry.value
       case "host": host = entry.value
       case "port": port = try entry.number(0...65535)
       case "behind-proxy": behindProxy = try entry.truth()

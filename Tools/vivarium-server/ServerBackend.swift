@@ -1,6 +1,7 @@
 #if Sync
 import SyncServer
 import SyncStoreEmbedded
+import SyncStorePostgres
 import SyncTokens
 
 /// What a server is run on: its stores, its users, and the key of its tokens.
@@ -8,16 +9,28 @@ struct ServerBackend {
   let stores: any SyncServerStore
   let directory: any UserDirectory
   let tokenKey: [UInt8]
-  /// What is left to be written at the end.
-  let flush: @Sendable () async throws -> Void
+  /// What is left to be done at the end.
+  let finish: @Sendable () async throws -> Void
 
-  /// Everything in one folder.
+  /// What is in a folder or a database, which is made where it is missing.
   init(_ place: ServerPlace) async throws {
-    try place.make()
-    let embedded = try EmbeddedServerStore(folder: place.stores)
-    (stores, directory) = (embedded, try place.directory())
-    tokenKey = try TokenIssuer.key(ofFile: place.tokenKey)
-    flush = { try await embedded.flush() }
+    switch place {
+    case .folder(let folder):
+      try await place.make()
+      let embedded = try EmbeddedServerStore(folder: ServerPlace.stores(folder))
+      (stores, directory) = (embedded, EmbeddedUserDirectory(path: ServerPlace.users(folder)))
+      tokenKey = try TokenIssuer.key(ofFile: ServerPlace.tokenKey(folder))
+      finish = { try await embedded.flush() }
+    case .database(let address):
+      let database = try await PostgresServerStore(address, makesTables: true)
+      let users = try await PostgresUserDirectory(address)
+      (stores, directory) = (database, users)
+      tokenKey = try await users.tokenKey(TokenIssuer.newKey())
+      finish = {
+        await database.close()
+        await users.close()
+      }
+    }
   }
 }
 #endif

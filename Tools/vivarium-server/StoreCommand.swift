@@ -1,18 +1,17 @@
 #if Sync
 import ArgumentParser
 import SyncServer
-import SyncStoreEmbedded
 
 /// `vivarium-server store …`
 struct StoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store", abstract: "What the server keeps.", subcommands: [List.self, Remove.self])
 
-  struct List: ParsableCommand {
+  struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Prints the stores' paths.")
     @OptionGroup var option: PlaceOption
 
-    func run() throws { for path in EmbeddedServerStore.stores(inFolder: option.place.stores) { print(path) } }
+    func run() async throws { for path in try await option.place.stores() { print(path) } }
   }
 
   struct Remove: AsyncParsableCommand {
@@ -24,7 +23,7 @@ struct StoreCommand: AsyncParsableCommand {
 
     func run() async throws {
       guard let path = StorePath(self.path) else { throw Trouble("'\(self.path)' is no path of a store.") }
-      try await EmbeddedServerStore(folder: option.place.stores).removeStore(path)
+      try await option.place.remove(path)
     }
   }
 }

@@ -25,14 +25,17 @@ struct UserCommand: AsyncParsableCommand {
       }
       let hash = password ? try Typed.hash() : nil
       let token = password ? nil : StandingToken.make()
-      try option.place.make()
+      let place = try option.place
+      try await place.make()
       let (name, isAdministrator) = (name, admin)
-      try await option.place.directory().update(name) { found in
-        var user = found ?? UserRecord(name: name)
-        if let hash { user.passwordHash = hash }
-        if let token { user.tokenHashes = [token.hash] }
-        if isAdministrator { user.isAdministrator = true }
-        return user
+      try await place.withDirectory { directory in
+        _ = try await directory.update(name) { found in
+          var user = found ?? UserRecord(name: name)
+          if let hash { user.passwordHash = hash }
+          if let token { user.tokenHashes = [token.hash] }
+          if isAdministrator { user.isAdministrator = true }
+          return user
+        }
       }
       if let token { print(token.token) }
     }
@@ -47,7 +50,7 @@ struct UserCommand: AsyncParsableCommand {
     func run() async throws {
       let hash = try Typed.hash()
       try await option.place.change(name) { $0.passwordHash = hash }
-      try await option.place.directory().removeLogins(of: name)
+      try await option.place.withDirectory { try await $0.removeLogins(of: name) }
     }
   }
 
@@ -56,7 +59,7 @@ struct UserCommand: AsyncParsableCommand {
     @OptionGroup var option: PlaceOption
 
     func run() async throws {
-      for user in try await option.place.directory().users() {
+      for user in try await option.place.withDirectory({ try await $0.users() }) {
         print(user.name + (user.isAdministrator ? " admin" : "") + (user.isSuspended ? " suspended" : ""))
       }
     }
@@ -85,9 +88,11 @@ struct UserCommand: AsyncParsableCommand {
     @Argument var name: String
 
     func run() async throws {
-      let directory = try option.place.directory()
-      guard try await directory.user(name) != nil else { throw Trouble("There is no user '\(name)'.") }
-      try await directory.update(name) { _ in nil }
+      let name = name
+      try await option.place.withDirectory { directory in
+        guard try await directory.user(name) != nil else { throw Trouble("There is no user '\(name)'.") }
+        _ = try await directory.update(name) { _ in nil }
+      }
     }
   }
 }
@@ -95,10 +100,12 @@ struct UserCommand: AsyncParsableCommand {
 extension ServerPlace {
   /// Changes a user that there is.
   func change(_ name: String, _ body: @escaping @Sendable (inout UserRecord) -> Void) async throws {
-    let user = try await directory().update(name) { found in
-      guard var user = found else { return nil }
-      body(&user)
-      return user
+    let user = try await withDirectory { directory in
+      try await directory.update(name) { found in
+        guard var user = found else { return nil }
+        body(&user)
+        return user
+      }
     }
     guard user != nil else { throw Trouble("There is no user '\(name)'.") }
   }

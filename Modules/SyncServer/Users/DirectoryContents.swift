@@ -30,6 +30,8 @@ public struct DirectoryContents: Hashable, Sendable, Codable {
   }
 
   mutating func rotate(_ id: String, from hash: String, to newHash: String, expires: Int64) -> Bool {
+    // Done already, and the answer was lost with a connection.
+    if logins[id]?.refreshHash == newHash { return true }
     guard logins[id]?.refreshHash == hash else { return false }
     logins[id]?.refreshHash = newHash
     logins[id]?.expires = expires

@@ -28,6 +28,9 @@ enum PostgresSchema {
     CREATE TABLE sync_handler(
       store bigint, name text, position bigint NOT NULL, author bigint NOT NULL, fence bigint NOT NULL, lease_end bigint NOT NULL,
       PRIMARY KEY(store, name));
+    CREATE TABLE sync_users(id bigint PRIMARY KEY, version bigint NOT NULL, body bytea NOT NULL);
+    CREATE TABLE sync_secret(name text PRIMARY KEY, body bytea NOT NULL);
+    INSERT INTO sync_users VALUES (1, 0, '');
     INSERT INTO sync_version VALUES (1, 1);
     """
 

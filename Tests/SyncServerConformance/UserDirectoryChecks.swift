@@ -1,0 +1,62 @@
+import SyncServer
+
+/// What every directory of users keeps to, wherever it has them.
+public enum UserDirectoryChecks {
+  /// What one process writes, another one over the same place finds.
+  public static func areThereForAnother(_ one: any UserDirectory, _ other: any UserDirectory) async throws {
+    try await hold(one.users().isEmpty)
+    try await one.update("ann") { _ in UserRecord(name: "ann", passwordHash: "x", tokenHashes: ["t"]) }
+    try await hold(other.user("ann")?.passwordHash == "x")
+    try await hold(other.user(withTokenHash: "t")?.name == "ann")
+    try await other.put(GrantRecord(user: "ann", path: "/shared/shop", mayRead: true))
+    try await hold(one.grants() == [GrantRecord(user: "ann", path: "/shared/shop", mayRead: true)])
+    try await one.add(LoginRecord(id: "l", user: "ann", refreshHash: "a", expires: 10), at: 5)
+    try await hold(other.rotate("l", from: "a", to: "b", expires: 20))
+    try await hold(one.rotate("l", from: "a", to: "c", expires: 20) == false)
+    try await hold(one.login("l")?.refreshHash == "b")
+    // Whoever got no answer asks again.
+    try await hold(one.rotate("l", from: "a", to: "b", expires: 20))
+  }
+
+  /// A user goes with all that is his, and each change of users and grants has a number of its own.
+  public static func goWithWhatIsTheirs(_ users: any UserDirectory) async throws {
+    var revisions: [UInt64] = [try await users.revision()]
+    for name in ["ann", "bob"] {
+      try await users.update(name) { _ in UserRecord(name: name) }
+      try await users.add(LoginRecord(id: name, user: name, refreshHash: "a", expires: 10), at: 5)
+      try await users.put(GrantRecord(user: name, path: "/shared/shop", mayRead: true))
+      revisions.append(try await users.revision())
+    }
+    try await users.update("ann") { _ in nil }
+    revisions.append(try await users.revision())
+    try hold(Set(revisions).count == revisions.count)
+    try await hold(users.users().map(\.name) == ["bob"])
+    try await hold(users.logins(of: nil).map(\.user) == ["bob"])
+    try await hold(users.grants().map(\.user) == ["bob"])
+    // Log-ins come and go without that.
+    try await users.removeLogins(of: "bob")
+    try await hold(users.revision() == revisions.last)
+    // Those whose time is over go with the next one.
+    try await users.add(LoginRecord(id: "old", user: "bob", refreshHash: "a", expires: 10), at: 5)
+    try await users.add(LoginRecord(id: "new", user: "bob", refreshHash: "a", expires: 100), at: 50)
+    try await hold(users.logins(of: "bob").map(\.id) == ["new"])
+  }
+
+  /// Of many changes made at once, from two sides, none is lost.
+  public static func loseNoChange(_ one: any UserDirectory, _ other: any UserDirectory) async throws {
+    let sides = [one, other]
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<40 {
+        let side = sides[number % 2]
+        group.addTask { try await side.update("user\(number)") { _ in UserRecord(name: "user\(number)") } }
+      }
+      try await group.waitForAll()
+    }
+    try await hold(one.users().count == 40)
+    try await hold(other.revision() == 40)
+  }
+
+  private static func hold(_ isTrue: Bool, line: UInt = #line) throws {
+    if !isTrue { throw ServerStoreFailure(description: "line \(line): not so") }
+  }
+}
