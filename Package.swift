@@ -144,8 +144,8 @@ let targets: [Target] = [
   Room.program(
     "SyncCheck",
     [
-      "StorageLMDB", "StorageMemory", "StorageSQLite", "SyncClient", "SyncModel", "SyncProtocol", "SyncServer", "SyncStoreEmbedded",
-      "SyncWebSocket", "Vivarium", argumentParser,
+      "StorageLMDB", "StorageMemory", "StorageSQLite", "SyncClient", "SyncModel", "SyncProtocol", "SyncProving", "SyncServer",
+      "SyncStoreEmbedded", "SyncStorePostgres", "SyncWebSocket", "Vivarium", argumentParser,
     ] + network("NIOCore", "NIOPosix"), path: "Tools/SyncCheck"),
   Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
   Room.library(
@@ -223,8 +223,8 @@ let targets: [Target] = [
   Room.tests(
     "SyncStorePostgresTests",
     [
-      "StoreValues", "SyncModel", "SyncProtocol", "SyncServer", "SyncServerConformance", "SyncStorePostgres", "VivariumTestSupport",
-      "postgres-child",
+      "StoreValues", "SyncModel", "SyncProtocol", "SyncProving", "SyncServer", "SyncServerConformance", "SyncStorePostgres",
+      "VivariumTestSupport", "postgres-child",
     ]),
   Room.tests(
     "SyncWebSocketTests", ["SyncProtocol", "SyncWebSocket", "VivariumTestSupport"] + network("NIOCore", "NIOPosix")),

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The server's program, on a folder, until it is ended or killed.
+/// The server's program, on a folder or a database, until it is ended or killed.
 final class ServerProcess {
   private let process = Process()
   private let output = Pipe()
@@ -8,9 +8,15 @@ final class ServerProcess {
   let port: Int
 
   /// - Parameter log: a file that gets what it logs.
-  init(folder: String, port: Int = 0, log: String? = nil, _ arguments: String...) throws {
+  convenience init(folder: String, port: Int = 0, log: String? = nil, _ arguments: String...) throws {
+    try self.init(["--folder", folder] + arguments, port: port, log: log)
+  }
+
+  convenience init(postgres address: String) throws { try self.init(["--postgres", address], port: 0, log: nil) }
+
+  private init(_ arguments: [String], port: Int, log: String?) throws {
     process.executableURL = try ServerProcess.url()
-    process.arguments = ["serve", "--folder", folder, "--port", "\(port)"] + arguments
+    process.arguments = ["serve", "--port", "\(port)"] + arguments
     process.standardOutput = output
     if let log {
       _ = FileManager.default.createFile(atPath: log, contents: nil)

@@ -1,12 +1,14 @@
 #if Sync
 import ArgumentParser
 import Foundation
+import SyncProving
 import SyncServer
 
 /// All checks, or some, and their sizes.
 struct CheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Makes the checks. Without a choice all of them; 0 leaves one out.")
+    commandName: "check", abstract: "Makes the checks. Without a choice all of them; 0 leaves one out.",
+    discussion: "With --store postgres two servers serve one database, of a PostgreSQL of the checks' own, and are killed in turn.")
 
   @Option(help: "Where the server keeps its stores.") var store = ServerHome.embedded
   @Option(help: "Cuts a session at every so many bytes, both ways.") var cutEvery = 1
@@ -33,29 +35,30 @@ struct CheckCommand: AsyncParsableCommand {
   }
 
   private func make(_ report: Report) async throws {
+    let database = store == .postgres ? try PostgresFolder() : nil
     if frames > 0 {
       var fuzz = Fuzz(frames: frames, report: report, random: SplitMix(state: seed))
       fuzz.run()
     }
-    if cutEvery > 0 { try await cut(report) }
-    if serverKills > 0 { try await killServers(report) }
-    if pointKills > 0 { try await killAtPoints(report) }
-    if seconds > 0 { try await badWeather(report) }
+    if cutEvery > 0 { try await cut(database, report) }
+    if serverKills > 0 { try await killServers(database, report) }
+    if pointKills > 0 { try await killAtPoints(database, report) }
+    if seconds > 0 { try await badWeather(database, report) }
   }
 
-  private func cut(_ report: Report) async throws {
+  private func cut(_ database: PostgresFolder?, _ report: Report) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "sync-check-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
-    try await Cuts(stores: try store.open(folder: folder.path), stride: cutEvery, report: report).run()
+    try await Cuts(stores: try await store.open(database?.address() ?? folder.path), stride: cutEvery, report: report).run()
   }
 
-  private func fleet(_ devices: Int, _ report: Report) async throws -> Fleet {
-    try await Fleet(Fleet.Options(devices: devices, home: store, seed: seed), report)
+  private func fleet(_ name: String, _ devices: Int, _ database: PostgresFolder?, _ report: Report) async throws -> Fleet {
+    try await Fleet(Fleet.Options(name: name, devices: devices, home: store, database: database?.address(), seed: seed), report)
   }
 
   /// The server dies again and again while everybody writes.
-  private func killServers(_ report: Report) async throws {
-    let fleet = try await fleet(4, report)
+  private func killServers(_ database: PostgresFolder?, _ report: Report) async throws {
+    let fleet = try await fleet("servers", 4, database, report)
     for _ in 0..<serverKills {
       try await fleet.rest(300)
       try await fleet.killServer()
@@ -65,8 +68,8 @@ struct CheckCommand: AsyncParsableCommand {
   }
 
   /// A device dies before and after each of the first things that it passes on.
-  private func killAtPoints(_ report: Report) async throws {
-    let fleet = try await fleet(3, report)
+  private func killAtPoints(_ database: PostgresFolder?, _ report: Report) async throws {
+    let fleet = try await fleet("points", 3, database, report)
     for _ in 0..<pointKills {
       for point in 1...max(1, points) {
         for way in ["--die-before", "--die-after"] {
@@ -81,8 +84,8 @@ struct CheckCommand: AsyncParsableCommand {
   }
 
   /// Wires that are slow, cut and dead, and kills of everybody in between.
-  private func badWeather(_ report: Report) async throws {
-    let fleet = try await fleet(devices, report)
+  private func badWeather(_ database: PostgresFolder?, _ report: Report) async throws {
+    let fleet = try await fleet("weather", devices, database, report)
     let end = ContinuousClock.now + .seconds(seconds)
     var round = 0
     while ContinuousClock.now < end {

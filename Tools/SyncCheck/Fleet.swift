@@ -5,8 +5,12 @@ import Foundation
 /// that had returned is in it, once.
 final class Fleet {
   struct Options {
+    /// Of their store.
+    var name = "fleet"
     var devices = 4
     var home = ServerHome.embedded
+    /// The address of the database of `home`, if it has one.
+    var database: String?
     var seed: UInt64 = 1
   }
 
@@ -33,8 +37,7 @@ final class Fleet {
   private let report: Report
   private let folder: URL
   private var random: SplitMix
-  private var server: ChildProcess
-  private var port: Int
+  private var servers: [(process: ChildProcess, port: Int)] = []
   private var devices: [Device] = []
 
   init(_ options: Options, _ report: Report) async throws {
@@ -42,9 +45,9 @@ final class Fleet {
     random = SplitMix(state: options.seed)
     folder = FileManager.default.temporaryDirectory.appending(path: "sync-check-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    (server, port) = try await Fleet.startServer(options.home, folder)
+    for _ in 0..<options.home.servers { servers.append(try await startServer()) }
     for number in 0..<options.devices {
-      let wire = try await Wire(to: port)
+      let wire = try await Wire(to: servers[number % servers.count].port)
       let device = Device("device\(number)", wire, engine: number.isMultiple(of: 2) ? "lmdb" : "sqlite")
       devices.append(device)
       try start(device)
@@ -57,14 +60,15 @@ final class Fleet {
       device.process?.killNow()
       await device.wire.end()
     }
-    server.killNow()
+    for server in servers { server.process.killNow() }
     do { try FileManager.default.removeItem(at: folder) } catch { report.say("'\(folder.path)' stays: \(error)") }
   }
 
   // MARK: processes
 
-  private static func startServer(_ home: ServerHome, _ folder: URL) async throws -> (ChildProcess, Int) {
-    let process = try ChildProcess(["server", "--store", home.rawValue, "--folder", folder.appending(path: "server").path])
+  private func startServer() async throws -> (process: ChildProcess, port: Int) {
+    let place = options.database ?? folder.appending(path: "server").path
+    let process = try ChildProcess(["server", "--store", options.home.rawValue, "--place", place])
     guard let line = await process.line("port "), let port = Int(line.dropFirst(5)) else { throw CheckFailed("The server did not start.") }
     return (process, port)
   }
@@ -74,18 +78,26 @@ final class Fleet {
     device.isMortal = !more.isEmpty
     device.process = try ChildProcess(
       [
-        "device", "--url", "ws://127.0.0.1:\(device.wire.port)", "--name", device.name, "--path", "/shared/fleet", "--file",
+        "device", "--url", "ws://127.0.0.1:\(device.wire.port)", "--name", device.name, "--path", "/shared/\(options.name)", "--file",
         folder.appending(path: device.name).path, "--engine", device.engine, "--seed", "\(options.seed &* 1000 &+ device.lives)",
       ] + more, remembered: ["wrote"])
   }
 
   // MARK: what happens to them
 
-  /// Kills the server, and starts one over what it has left.
+  /// Kills a server, the next one each time, and starts one over what it has left. Its devices go to another one meanwhile, if there is
+  /// one, and half of all to the new one.
   func killServer() async throws {
-    server.killNow()
-    (server, port) = try await Fleet.startServer(options.home, folder)
-    for device in devices { device.wire.lead(to: port) }
+    let (process, port) = servers.removeFirst()
+    process.killNow()
+    for (number, device) in devices.enumerated() where !servers.isEmpty && device.wire.target == port {
+      device.wire.lead(to: servers[number % servers.count].port)
+    }
+    let next = try await startServer()
+    servers.append(next)
+    for (number, device) in devices.enumerated() where number.isMultiple(of: 2) || servers.count == 1 {
+      device.wire.lead(to: next.port)
+    }
     report.count("servers killed", 1)
   }
 

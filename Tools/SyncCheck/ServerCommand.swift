@@ -3,20 +3,26 @@ import ArgumentParser
 import Foundation
 import SyncServer
 import SyncStoreEmbedded
+import SyncStorePostgres
 import SyncWebSocket
 
-/// Where a check's server keeps its stores.
-enum ServerHome: String, ExpressibleByArgument, CaseIterable { case memory, embedded }
+/// Where a check's servers keep their stores.
+enum ServerHome: String, ExpressibleByArgument, CaseIterable {
+  case memory, embedded, postgres
+
+  /// How many servers serve the stores at once.
+  var servers: Int { self == .postgres ? 2 : 1 }
+}
 
 /// A server, as a process of its own that can be killed. It lets everybody in.
 struct ServerCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "server", shouldDisplay: false)
 
   @Option var store: ServerHome
-  @Option var folder: String
+  @Option(help: "A folder, or the address of a database.") var place: String
 
   func run() async throws {
-    let host = SyncHost(stores: try store.open(folder: folder), access: OpenAccess())
+    let host = SyncHost(stores: try await store.open(place), access: OpenAccess())
     let listener = try await WebSocketListener(host: "127.0.0.1", port: 0)
     printLine("port \(listener.port)")
     try await listener.run { transport in await host.serve(transport) }
@@ -24,10 +30,11 @@ struct ServerCommand: AsyncParsableCommand {
 }
 
 extension ServerHome {
-  func open(folder: String) throws -> any SyncServerStore {
+  func open(_ place: String) async throws -> any SyncServerStore {
     switch self {
     case .memory: MemoryServerStore()
-    case .embedded: try EmbeddedServerStore(folder: folder)
+    case .embedded: try EmbeddedServerStore(folder: place)
+    case .postgres: try await PostgresServerStore(place, makesTables: true)
     }
   }
 }

@@ -68,6 +68,9 @@ final class Wire: Sendable {
     for channel in closing { channel.close(promise: nil) }
   }
 
+  /// The server's port.
+  var target: Int { state.withLock { $0.target } }
+
   /// Leads to another server from the next connection on.
   func lead(to target: Int) { state.withLock { $0.target = target } }
 

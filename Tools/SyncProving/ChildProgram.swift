@@ -44,6 +44,11 @@ public final class ChildProgram {
 
   /// A command that ends by itself: what it prints, and its status.
   public static func run(_ name: String, _ arguments: String...) throws -> (output: String, status: Int32) {
+    try run(name, arguments)
+  }
+
+  /// As `run`, of arguments in a list.
+  public static func run(_ name: String, _ arguments: [String]) throws -> (output: String, status: Int32) {
     let program = try ChildProgram(name, arguments)
     var lines: [String] = []
     while let line = program.line() { lines.append(line) }

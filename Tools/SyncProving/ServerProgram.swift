@@ -1,6 +1,6 @@
 import Foundation
 
-/// The server's program, on a folder, until it is ended or killed.
+/// The server's program, on a folder or a database, until it is ended or killed.
 public final class ServerProgram {
   private let child: ChildProgram
   /// Where it listens, on loopback.
@@ -11,8 +11,13 @@ public final class ServerProgram {
   /// - Parameters:
   ///   - port: 0 has the system choose.
   ///   - more: further arguments of `serve`.
-  public init(folder: String, port: Int = 0, _ more: [String] = []) throws {
-    child = try ChildProgram("vivarium-server", ["serve", "--folder", folder, "--port", "\(port)"] + more)
+  public convenience init(folder: String, port: Int = 0, _ more: [String] = []) throws {
+    try self.init(at: ["--folder", folder], port: port, more)
+  }
+
+  /// As `init(folder:)`, where what it keeps is where the arguments say: "--folder" or "--postgres", and which.
+  public init(at place: [String], port: Int = 0, _ more: [String] = []) throws {
+    child = try ChildProgram("vivarium-server", ["serve", "--port", "\(port)"] + place + more)
     while true {
       guard let line = child.line() else { throw Silent() }
       guard let address = line.range(of: "ws://", options: .backwards) else { continue }
@@ -29,8 +34,11 @@ public final class ServerProgram {
   }
 
   /// A user's token.
-  public static func token(folder: String, user: String) throws -> String {
-    let (output, status) = try ChildProgram.run("vivarium-server", "user", "add", "--folder", folder, user)
+  public static func token(folder: String, user: String) throws -> String { try token(at: ["--folder", folder], user: user) }
+
+  /// As `token(folder:)`, where the users are where the arguments say.
+  public static func token(at place: [String], user: String) throws -> String {
+    let (output, status) = try ChildProgram.run("vivarium-server", ["user", "add"] + place + [user])
     struct Refused: Error {}
     guard status == 0, let token = output.split(separator: "\n").last else { throw Refused() }
     return String(token)

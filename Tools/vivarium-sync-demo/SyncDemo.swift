@@ -14,6 +14,8 @@ import SyncProving
 
   @Option(help: "Where the server and the devices keep their files; it stays. Without it, a temporary folder that is removed.")
   var folder: String?
+  @Flag(help: "Two servers over one PostgreSQL, which it starts for itself, in place of one over a folder; each device is at another one.")
+  var postgres = false
 
   func run() throws {
     let place = folder.map { URL(fileURLWithPath: $0) } ?? FileManager.default.temporaryDirectory.appending(path: "vivarium-sync-\(UUID())")
@@ -30,12 +32,18 @@ import SyncProving
   }
 
   private func show(_ place: URL) throws {
-    title("A server, and two devices of Ann")
-    let token = try ServerProgram.token(folder: place.appending(path: "server").path, user: "ann")
-    let server = try ServerProgram(folder: place.appending(path: "server").path)
-    let (laptop, phone) = (
-      try Device("laptop", in: place, port: server.port, token: token), try Device("phone", in: place, port: server.port, token: token))
-    print("  The server keeps its stores in '\(place.path)/server'. Each device has a file and a wire of its own.")
+    title(postgres ? "Two servers over one database, and two devices of Ann" : "A server, and two devices of Ann")
+    let database = postgres ? try PostgresFolder() : nil
+    let kept = database.map { ["--postgres", $0.address()] } ?? ["--folder", place.appending(path: "server").path]
+    let token = try ServerProgram.token(at: kept, user: "ann")
+    let servers = try (0..<(postgres ? 2 : 1)).map { _ in try ServerProgram(at: kept) }
+    let ports = servers.map(\.port)
+    let laptop = try Device("laptop", in: place, port: ports[0], token: token)
+    let phone = try Device("phone", in: place, port: ports[ports.count - 1], token: token)
+    print(
+      postgres
+        ? "  The servers keep their stores in a PostgreSQL of this demonstration's own. Each device has a file, a wire and a server."
+        : "  The server keeps its stores in '\(place.path)/server'. Each device has a file and a wire of its own.")
     laptop.person("add Groceries Bread", "add Groceries Apples", "add Work Report")
     // Told by its observer, as any app would be.
     phone.say("wait 3")
@@ -61,7 +69,7 @@ import SyncProving
     print("  The report that one finished is gone, as the other had deleted it; everything else of both is there.")
     laptop.end()
     phone.end()
-    server.end()
+    for server in servers { server.end() }
   }
 
   /// Shows both, what their observers were told, and whether they are the same.

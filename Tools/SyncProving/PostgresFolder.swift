@@ -1,0 +1,63 @@
+import Foundation
+
+/// A PostgreSQL server of a program's own: in a temporary folder, on a socket there, and in no network. It ends with the process that
+/// began it, however that ends.
+public final class PostgresFolder: Sendable {
+  /// Where the programs of PostgreSQL are; Debian keeps them by version, and out of the path.
+  private static let programs: String? = {
+    let debian = "/usr/lib/postgresql"
+    let versions = (try? FileManager.default.contentsOfDirectory(atPath: debian)) ?? []
+    let folders = versions.sorted { (Double($0) ?? 0) > (Double($1) ?? 0) }.map { "\(debian)/\($0)/bin" }
+    let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+    return (folders + path).first { folder in
+      ["initdb", "pg_ctl"].allSatisfy { FileManager.default.isExecutableFile(atPath: "\(folder)/\($0)") }
+    }
+  }()
+
+  /// Whether PostgreSQL is installed here.
+  public static var isInstalled: Bool { programs != nil }
+
+  private let folder: String
+  private let script = Process()
+  private let life = Pipe()
+
+  /// It does not run as root, and ends when nobody holds the other end of its input.
+  private static let text = """
+    set -e
+    trap '' INT TERM HUP
+    cd "$1"
+    "$2/initdb" -D data -U vivarium -A trust -E UTF8 --locale=C --no-sync >log 2>&1
+    "$2/pg_ctl" -D data -w -l log -o "-k $1 -c listen_addresses='' -c fsync=off -c max_connections=300" start >>log 2>&1
+    echo ready
+    read -r _ || true
+    "$2/pg_ctl" -D data -m immediate stop >>log 2>&1 || true
+    cd /
+    rm -rf "$1"
+    """
+
+  /// Starts it, and waits until it listens. Throws where it is not installed or does not start.
+  public init() throws {
+    folder = "/tmp/vivarium-pg-\(UInt32.random(in: 0 ... .max))"
+    guard let programs = PostgresFolder.programs else { throw Refused(description: "PostgreSQL is not installed.") }
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+    let shell = ["/bin/sh", "-c", PostgresFolder.text, "sh", folder, programs]
+    let user: String = ["postgres", "nobody"].first { (name: String) in getpwnam(name) != nil } ?? "nobody"
+    let command = getuid() == 0 ? ["runuser", "-u", user, "--"] + shell : shell
+    if getuid() == 0, let entry = getpwnam(user) { chown(folder, entry.pointee.pw_uid, entry.pointee.pw_gid) }
+    script.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    script.arguments = command
+    script.standardInput = life
+    let output = Pipe()
+    script.standardOutput = output
+    try script.run()
+    guard String(decoding: output.fileHandleForReading.availableData, as: UTF8.self).hasPrefix("ready") else {
+      let log = (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? "there is no log"
+      throw Refused(description: "PostgreSQL does not start: \(log)")
+    }
+  }
+
+  private struct Refused: Error, CustomStringConvertible { let description: String }
+
+  /// The address of one of its databases, as libpq takes it. "postgres" is there from the start, and empty.
+  public func address(of database: String = "postgres") -> String { "host=\(folder) user=vivarium dbname=\(database)" }
+}
