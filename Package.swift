@@ -214,8 +214,8 @@ let targets: [Target] = [
   Room.tests(
     "SyncStoreEmbeddedTests",
     [
-      "StorageInterface", "StorageLMDB", "SyncModel", "SyncProtocol", "SyncServer", "SyncServerConformance", "SyncStoreEmbedded",
-      "VivariumTestSupport",
+      "StorageInterface", "StorageLMDB", "StoreValues", "SyncModel", "SyncProtocol", "SyncServer", "SyncServerConformance",
+      "SyncStoreEmbedded", "VivariumTestSupport",
     ]),
   Room.program(
     "postgres-child",

@@ -1,18 +1,29 @@
+import Dispatch
 import StorageInterface
 import StorageLMDB
 import SyncModel
 import SyncServer
 
-/// One store of a folder: its log in memory, and its rows in a file. What cannot be written did not happen: the log is read again.
+/// One store of a folder: its log in memory, and its rows in a file.
+///
+/// What is asked while a commit waits for the disk is done by the next one together: many writers of a store share a flush. What reads is
+/// answered between commits, and so sees nothing that a power cut could take back. What cannot be written did not happen: the log is
+/// read from the file again.
 actor EmbeddedLog {
   private let path: String
-  private let engine: any StorageEngine
+  nonisolated let engine: any StorageEngine
+  /// What blocks has a thread of its own: tasks share theirs.
+  nonisolated let disk: DispatchQueue
+  /// nil until it is read, and while a commit is under way.
   private var log: StoreLog?
   private var rows = StoreRows()
+  private var waiting: [Request] = []
+  private var isBusy = false
 
   /// Makes the file, with an empty log.
   init(making path: String) throws(ServerStoreError) {
     self.path = path
+    disk = DispatchQueue(label: "vivarium.store")
     engine = try EmbeddedLog.opened(path, creates: true)
     var log = StoreLog(history: (0..<16).map { _ in UInt8.random(in: 0...255) })
     try EmbeddedLog.write(rows.changes(of: &log), engine)
@@ -22,10 +33,9 @@ actor EmbeddedLog {
   /// Opens the file.
   init(opening path: String) throws(ServerStoreError) {
     self.path = path
+    disk = DispatchQueue(label: "vivarium.store")
     engine = try EmbeddedLog.opened(path, creates: false)
   }
-
-  deinit { engine.close() }
 
   private static func opened(_ path: String, creates: Bool) throws(ServerStoreError) -> any StorageEngine {
     do throws(StorageError) {
@@ -35,48 +45,123 @@ actor EmbeddedLog {
   }
 
   /// Removes the file. The log is of no use afterwards.
-  func remove() throws(ServerStoreError) {
+  func remove() async throws(ServerStoreError) {
+    // Not while somebody is answered; a log that cannot be read can be removed all the same.
+    _ = try? await read { _ in }
     engine.close()
     log = nil
     do throws(StorageError) { try LMDBBackend(path: path).remove() } catch { throw ServerStoreError(error) }
   }
 
-  /// The last entry.
-  var head: Seq {
-    get throws(ServerStoreError) { try loaded().head }
+  /// Looks at the log as it is on the disk.
+  func read<R: Sendable>(
+    _ body: @escaping @Sendable (StoreLog) throws(ServerStoreError) -> R
+  ) async throws(ServerStoreError) -> R {
+    try await ask(.read) { log throws(ServerStoreError) in try body(log) }
   }
 
-  func read<R: Sendable>(_ body: @Sendable (StoreLog) throws(ServerStoreError) -> R) throws(ServerStoreError) -> R {
-    try body(try loaded())
-  }
-
-  /// A change, as a whole or not at all, which survives a power cut when this returns.
+  /// A change, as a whole or not at all, which survives a power cut when this returns. `body` throws before it changes anything.
   ///
   /// - Parameter isKept: false leaves it to the next change to write it.
   func change<R: Sendable>(
-    isKept: Bool = true, _ body: @Sendable (inout StoreLog) throws(ServerStoreError) -> R
-  ) throws(ServerStoreError) -> R {
-    var log = try loaded()
-    // Not in two places, or each change would copy all. What throws does so before it changes anything.
-    self.log = nil
-    let result: R
-    do throws(ServerStoreError) { result = try body(&log) } catch {
-      self.log = log
-      throw error
-    }
-    if isKept {
-      var rows = rows
-      let changes = rows.changes(of: &log)
-      // What is not written did not happen: the log in memory is given up, and read from the file when it is asked for next.
-      try EmbeddedLog.write(changes, engine)
-      self.rows = rows
-    }
-    self.log = log
-    return result
+    isKept: Bool = true, _ body: @escaping @Sendable (inout StoreLog) throws(ServerStoreError) -> R
+  ) async throws(ServerStoreError) -> R {
+    try await ask(isKept ? .change : .note, body)
   }
 
-  private func loaded() throws(ServerStoreError) -> StoreLog {
+  // MARK: one after the other
+
+  private struct Request: Sendable {
+    enum Kind { case read, note, change }
+
+    let kind: Kind
+    /// Does it, and gives what answers who asked: with an error where it could not be written.
+    let perform: @Sendable (inout StoreLog) -> @Sendable (ServerStoreError?) -> Void
+    /// Answers without doing it.
+    let refuse: @Sendable (ServerStoreError) -> Void
+  }
+
+  private func ask<R: Sendable>(
+    _ kind: Request.Kind, _ body: @escaping @Sendable (inout StoreLog) throws(ServerStoreError) -> R
+  ) async throws(ServerStoreError) -> R {
+    let result: Result<R, ServerStoreError> = await withCheckedContinuation { asker in
+      waiting.append(
+        Request(
+          kind: kind,
+          perform: { log in
+            let result: Result<R, ServerStoreError>
+            do throws(ServerStoreError) { result = .success(try body(&log)) } catch { result = .failure(error) }
+            return { problem in asker.resume(returning: problem.map { .failure($0) } ?? result) }
+          },
+          refuse: { asker.resume(returning: .failure($0)) }))
+      if isBusy { return }
+      isBusy = true
+      Task { await work() }
+    }
+    return try result.get()
+  }
+
+  /// How many are to be done next; nil while nothing is done at all. For tests.
+  var waitingCount: Int? { isBusy ? waiting.count : nil }
+
+  private func work() async {
+    while !waiting.isEmpty {
+      let requests = waiting
+      waiting = []
+      await make(requests)
+    }
+    isBusy = false
+  }
+
+  private func make(_ requests: [Request]) async {
+    var log: StoreLog
+    do throws(ServerStoreError) { log = try await loaded() } catch {
+      for request in requests { request.refuse(error) }
+      return
+    }
+    // Not in two places, or each change would copy all.
+    self.log = nil
+    for request in requests where request.kind == .read { request.perform(&log)(nil) }
+    let answers = requests.filter { $0.kind != .read }.map { $0.perform(&log) }
+    var problem: ServerStoreError?
+    if requests.contains(where: { $0.kind == .change }) {
+      var rows = StoreRows()
+      swap(&rows, &self.rows)
+      let changes = rows.changes(of: &log)
+      do throws(ServerStoreError) {
+        try await onDisk { engine throws(ServerStoreError) in try EmbeddedLog.write(changes, engine) }
+        self.rows = rows
+      } catch { problem = error }
+    }
+    if problem == nil { self.log = log }
+    for answer in answers { answer(problem) }
+  }
+
+  private func onDisk<R: Sendable>(
+    _ body: @escaping @Sendable (any StorageEngine) throws(ServerStoreError) -> R
+  ) async throws(ServerStoreError) -> R {
+    let engine = engine
+    let result: Result<R, ServerStoreError> = await withCheckedContinuation { continuation in
+      disk.async {
+        let result: Result<R, ServerStoreError>
+        do throws(ServerStoreError) { result = .success(try body(engine)) } catch { result = .failure(error) }
+        continuation.resume(returning: result)
+      }
+    }
+    return try result.get()
+  }
+
+  // MARK: rows
+
+  private func loaded() async throws(ServerStoreError) -> StoreLog {
     if let log { return log }
+    let path = path
+    let (log, rows) = try await onDisk { engine throws(ServerStoreError) in try EmbeddedLog.read(engine, path) }
+    self.rows = rows
+    return log
+  }
+
+  private static func read(_ engine: any StorageEngine, _ path: String) throws(ServerStoreError) -> (StoreLog, StoreRows) {
     var found: [(key: [UInt8], value: [UInt8])] = []
     do throws(StorageError) {
       let snapshot = try engine.beginRead()
@@ -87,12 +172,9 @@ actor EmbeddedLog {
       }
     } catch { throw ServerStoreError(error) }
     var rows = StoreRows()
-    let log: StoreLog
-    do throws(CodingError) { log = try rows.log(of: found) } catch {
+    do throws(CodingError) { return (try rows.log(of: found), rows) } catch {
       throw ServerStoreError(.unavailable, "The file '\(path)' is damaged, and has to be restored from a back-up: \(error)")
     }
-    (self.rows, self.log) = (rows, log)
-    return log
   }
 
   private static func write(_ rows: [StoreRows.Row], _ engine: any StorageEngine) throws(ServerStoreError) {

@@ -13,20 +13,28 @@ import SyncServer
 /// ```
 ///
 /// What a call has changed survives a power cut when it returns; only how far replicas say they are is written with the next
-/// change (`flush`). A store that is used is in memory as a whole, from its first use on; a transaction costs what it touches.
+/// change (`flush`). A store that is used is in memory as a whole, from its first use on, until many others were used since; a transaction
+/// costs what it touches, and those of one store that come together share a flush of the disk.
 /// One process has a folder at a time.
 public actor EmbeddedServerStore: SyncServerStore {
   private let folder: String
   private let turn: FileTurn
-  private var open: [StorePath: EmbeddedLog] = [:]
+  private let limit: Int
+  private(set) var open: [StorePath: EmbeddedLog] = [:]
+  /// When each of `open` was used last, and which have something that waits for their next change.
+  private var used: [StorePath: UInt64] = [:]
+  private var lastUse: UInt64 = 0
+  private var noted: Set<StorePath> = []
   private var listeners: [UInt64: AsyncStream<StorePath>.Continuation] = [:]
   private var lastListener: UInt64 = 0
 
   /// The stores of a folder, which is made when it is missing.
   ///
   /// Throws `.unavailable` where another process has the folder, or it cannot be written.
-  public init(folder: String) throws(ServerStoreError) {
-    self.folder = folder
+  ///
+  /// - Parameter openStores: about how many stores are in memory; those that are asked something all are.
+  public init(folder: String, openStores: Int = 256) throws(ServerStoreError) {
+    (self.folder, limit) = (folder, max(1, openStores))
     do {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: NSNumber(value: Int16(0o700))])
@@ -51,7 +59,9 @@ public actor EmbeddedServerStore: SyncServerStore {
         atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
         attributes: [.posixPermissions: NSNumber(value: Int16(0o700))])
     } catch { throw ServerStoreError(.unavailable, "The folder of \(path) cannot be made: \(error.localizedDescription)") }
+    letGo()
     open[path] = try EmbeddedLog(making: file)
+    use(path)
   }
 
   public func stores() -> [StorePath] { EmbeddedServerStore.stores(inFolder: folder) }
@@ -68,25 +78,49 @@ public actor EmbeddedServerStore: SyncServerStore {
 
   /// The store of a path. Opens it where it is not open.
   private func log(_ path: StorePath) throws(ServerStoreError) -> EmbeddedLog {
+    use(path)
     if let log = open[path] { return log }
     let file = file(of: path)
     guard FileManager.default.fileExists(atPath: file) else {
       throw ServerStoreError(.unknownStore, "There is no store at \(path).")
     }
+    letGo()
     let log = try EmbeddedLog(opening: file)
     open[path] = log
     return log
   }
 
+  private func use(_ path: StorePath) {
+    lastUse += 1
+    used[path] = lastUse
+  }
+
+  /// Where many stores are open, closes the half that was not used for the longest time: but none that is asked something now.
+  private func letGo() {
+    guard open.count >= limit else { return }
+    for path in open.keys.sorted(by: { used[$0, default: 0] < used[$1, default: 0] }).prefix(open.count - limit / 2) {
+      // Whoever is answered by it has it too.
+      guard isKnownUniquelyReferenced(&open[path]) else { continue }
+      if noted.remove(path) != nil, let log = open[path] {
+        // It goes next time.
+        Task { try? await log.change { _ in } }
+      } else {
+        (open[path], used[path]) = (nil, nil)
+      }
+    }
+    used = used.filter { open[$0.key] != nil }
+  }
+
   /// Writes what was left to the next change: how far replicas say they are.
   public func flush() async throws(ServerStoreError) {
+    noted = []
     for log in open.values { try await log.change { _ in } }
   }
 
   /// Removes a store, for good: its file goes. Throws `.unknownStore`.
   public func removeStore(_ path: StorePath) async throws(ServerStoreError) {
     let log = try log(path)
-    open[path] = nil
+    (open[path], used[path]) = (nil, nil)
     try await log.remove()
   }
 
@@ -119,13 +153,9 @@ public actor EmbeddedServerStore: SyncServerStore {
   public func commit(
     _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
   ) async throws(ServerStoreError) -> [UploadOutcome] {
-    let log = try log(path)
-    let before = try await log.head
-    let outcomes = try await log.change { log throws(ServerStoreError) in
+    try await told(path) { log throws(ServerStoreError) in
       try log.commit(replica, uploads, refusalSeen: refusalSeen, at: time, judge: judge)
     }
-    await tell(path, log, after: before)
-    return outcomes
   }
 
   public func changes(
@@ -143,15 +173,12 @@ public actor EmbeddedServerStore: SyncServerStore {
   public func acknowledge(
     _ path: StorePath, _ replica: ReplicaID, _ state: Acknowledgement, at time: Int64
   ) async throws(ServerStoreError) {
+    noted.insert(path)
     try await log(path).change(isKept: false) { log throws(ServerStoreError) in try log.acknowledge(replica, state, at: time) }
   }
 
   public func purge(_ path: StorePath, expiry: Int64) async throws(ServerStoreError) -> Purge? {
-    let log = try log(path)
-    let before = try await log.head
-    let purge = try await log.change { log throws(ServerStoreError) in log.purge(expiry: expiry) }
-    await tell(path, log, after: before)
-    return purge
+    try await told(path) { log throws(ServerStoreError) in log.purge(expiry: expiry) }
   }
 
   public func truncateLog(_ path: StorePath, through seq: Seq) async throws(ServerStoreError) {
@@ -167,19 +194,13 @@ public actor EmbeddedServerStore: SyncServerStore {
   public func advance(
     _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
   ) async throws(ServerStoreError) -> [Seq] {
-    let log = try log(path)
-    let before = try await log.head
-    let seqs = try await log.change { log throws(ServerStoreError) in
-      try log.advance(lease, to: cursor, writing: changesets, at: time)
-    }
-    await tell(path, log, after: before)
-    return seqs
+    try await told(path) { log throws(ServerStoreError) in try log.advance(lease, to: cursor, writing: changesets, at: time) }
   }
 
   public func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq] {
     var heads: [StorePath: Seq] = [:]
     for path in paths {
-      do throws(ServerStoreError) { heads[path] = try await log(path).head } catch {
+      do throws(ServerStoreError) { heads[path] = try await log(path).read { $0.head } } catch {
         guard error.code == .unknownStore else { throw error }
       }
     }
@@ -199,8 +220,15 @@ public actor EmbeddedServerStore: SyncServerStore {
 
   private func forget(_ listener: UInt64) { listeners[listener] = nil }
 
-  private func tell(_ path: StorePath, _ log: EmbeddedLog, after seq: Seq) async {
-    guard let head = try? await log.head, head > seq else { return }
-    for listener in listeners.values { listener.yield(path) }
+  /// A change of which listeners are told where it added to the log.
+  private func told<R: Sendable>(
+    _ path: StorePath, _ body: @escaping @Sendable (inout StoreLog) throws(ServerStoreError) -> R
+  ) async throws(ServerStoreError) -> R {
+    let (result, isLonger) = try await log(path).change { log throws(ServerStoreError) -> (R, Bool) in
+      let before = log.head
+      return (try body(&log), log.head > before)
+    }
+    if isLonger { for listener in listeners.values { listener.yield(path) } }
+    return result
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import StorageInterface
 import StorageLMDB
+import StoreValues
 import SyncModel
 import SyncProtocol
 import SyncServer
@@ -65,6 +66,82 @@ struct EmbeddedServerStoreTests {
         #expect(page == (try await memory.changes(place, for: author.id, after: start, limitBytes: .max)))
       }
     }
+  }
+
+  @Test("writes what came while it waited for the disk with one flush, and answers each")
+  func groups() async throws {
+    let folder = try Folder()
+    let log = try EmbeddedLog(making: folder.path + "/shop.store")
+    let before = try log.engine.latestVersion()
+    let change: @Sendable (Int) async throws -> Void = { number in
+      try await log.change { log throws(ServerStoreError) in
+        _ = try log.bind(ReplicaID(UInt64(number)), secret: [1], user: "u", at: 1)
+        if number == 25 { throw ServerStoreError(.unavailable, "No.") }
+      }
+    }
+    log.disk.suspend()
+    async let first: Void = change(1)
+    // It is on its way to the disk, and all others wait for it.
+    while await log.waitingCount != 0 { await Task.yield() }
+    let failures = await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 2...50 { group.addTask { try await change(number) } }
+      while await log.waitingCount != 49 { await Task.yield() }
+      log.disk.resume()
+      var failures = 0
+      while let result = await group.nextResult() { if case .failure = result { failures += 1 } }
+      return failures
+    }
+    try await first
+    #expect(failures == 1)
+    #expect(try log.engine.latestVersion().rawValue == before.rawValue + 2)
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test("does nothing of what could not be written, and goes on when it can")
+  func unwritten() async throws {
+    let folder = try Folder()
+    let path = folder.path + "/shop.store"
+    let log = try EmbeddedLog(making: path)
+    let write = try log.engine.beginWrite(.never)
+    // It goes with the last reference.
+    log.engine.close()
+    write.end()
+    await #expect(throws: ServerStoreError.self) {
+      try await log.change { log throws(ServerStoreError) in _ = try log.bind(ReplicaID(1), secret: [1], user: "u", at: 1) }
+    }
+    await #expect(throws: ServerStoreError.self) { _ = try await log.read { $0.head } }
+    let again = try EmbeddedLog(opening: path)
+    #expect(try await again.read { $0.head } == .zero)
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test("has no more stores in memory than it may, and serves all")
+  func many() async throws {
+    let folder = try Folder()
+    let stores = try EmbeddedServerStore(folder: folder.path, openStores: 4)
+    let paths = (1...20).compactMap { StorePath("/shared/shop\($0)") }
+    for path in paths {
+      try await stores.makeStore(path)
+      _ = try await stores.bind(path, ReplicaID(1), secret: [1], user: "u", at: 1)
+    }
+    for round in 1...3 {
+      for path in paths {
+        // The same device as before, however long ago that was.
+        _ = try await stores.bind(path, ReplicaID(1), secret: [1], user: "u", at: Int64(round))
+        let state = Acknowledgement(cursor: .zero, pendingBase: .zero, refusalSeen: .zero)
+        try await stores.acknowledge(path, ReplicaID(1), state, at: Int64(round))
+        await #expect(throws: ServerStoreError.self) {
+          _ = try await stores.bind(path, ReplicaID(1), secret: [2], user: "u", at: Int64(round))
+        }
+      }
+    }
+    #expect(await stores.stores().count == 20)
+    // Those that wait for a flush go later.
+    #expect(await stores.open.count < 20)
+    try await stores.flush()
+    for path in paths.prefix(8) { _ = try await stores.bind(path, ReplicaID(2), secret: [1], user: "u", at: 9) }
+    #expect(await stores.open.count <= 5)
+    withExtendedLifetime(folder) {}
   }
 
   @Test("belongs to one server at a time")
