@@ -134,8 +134,8 @@ let targets: [Target] = [
   Room.program(
     "vivarium-server",
     [
-      "SyncModel", "SyncProtocol", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncTokens", "SyncWebSocket", argumentParser,
-      logging,
+      "StoreValues", "SyncModel", "SyncProtocol", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncTokens", "SyncWebSocket",
+      argumentParser, logging,
     ], path: "Tools/vivarium-server"),
   Room.library("SyncProving", [], path: "Tools/SyncProving"),
   Room.program(

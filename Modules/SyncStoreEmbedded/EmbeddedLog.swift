@@ -7,8 +7,8 @@ import SyncServer
 /// One store of a folder: its log in memory, and its rows in a file.
 ///
 /// What is asked while a commit waits for the disk is done by the next one together: many writers of a store share a flush. What reads is
-/// answered between commits, and so sees nothing that a power cut could take back. What cannot be written did not happen: the log is
-/// read from the file again.
+/// answered between commits, and so sees all that was asked before it and nothing that a power cut could take back. What cannot be written
+/// did not happen: the log is read from the file again.
 actor EmbeddedLog {
   private let path: String
   nonisolated let engine: any StorageEngine
@@ -121,8 +121,10 @@ actor EmbeddedLog {
     }
     // Not in two places, or each change would copy all.
     self.log = nil
-    for request in requests where request.kind == .read { request.perform(&log)(nil) }
-    let answers = requests.filter { $0.kind != .read }.map { $0.perform(&log) }
+    let first = requests.firstIndex { $0.kind != .read } ?? requests.count
+    for request in requests[..<first] { request.perform(&log)(nil) }
+    let answers = requests[first...].filter { $0.kind != .read }.map { $0.perform(&log) }
+    let reads = requests[first...].filter { $0.kind == .read }
     var problem: ServerStoreError?
     if requests.contains(where: { $0.kind == .change }) {
       var rows = StoreRows()
@@ -133,8 +135,14 @@ actor EmbeddedLog {
         self.rows = rows
       } catch { problem = error }
     }
-    if problem == nil { self.log = log }
     for answer in answers { answer(problem) }
+    if problem == nil {
+      for request in reads { request.perform(&log)(nil) }
+      self.log = log
+    } else {
+      // They see what the file has.
+      waiting.insert(contentsOf: reads, at: 0)
+    }
   }
 
   private func onDisk<R: Sendable>(

@@ -97,6 +97,27 @@ struct EmbeddedServerStoreTests {
     withExtendedLifetime(folder) {}
   }
 
+  @Test("shows who reads all that was asked before")
+  func order() async throws {
+    let folder = try Folder()
+    let log = try EmbeddedLog(making: folder.path + "/shop.store")
+    log.disk.suspend()
+    async let first: Void = log.change { log throws(ServerStoreError) in _ = try log.bind(ReplicaID(1), secret: [1], user: "u", at: 1) }
+    while await log.waitingCount != 0 { await Task.yield() }
+    async let second: Bool = log.change { log throws(ServerStoreError) in
+      _ = try log.bind(ReplicaID(2), secret: [1], user: "u", at: 1)
+      return true
+    }
+    while await log.waitingCount != 1 { await Task.yield() }
+    async let seen: Bool = log.read { $0.replicas[ReplicaID(2)] != nil }
+    while await log.waitingCount != 2 { await Task.yield() }
+    log.disk.resume()
+    try await first
+    #expect(try await second)
+    #expect(try await seen)
+    withExtendedLifetime(folder) {}
+  }
+
   @Test("does nothing of what could not be written, and goes on when it can")
   func unwritten() async throws {
     let folder = try Folder()

@@ -21,7 +21,7 @@ struct ForeignProtocolTests {
     try await withEcho(options) { port in
       #expect(try await said(to: bytes, port).hasPrefix(answer))
       #expect(notices.all.contains { $0.contains(notice) })
-      let transport = try await WebSocketConnector("ws://127.0.0.1:\(port)").connect()
+      let transport = try await WebSocketConnector("ws://127.0.0.1:\(port)", seconds: 600).connect()
       try await transport.send([[5]])
       #expect(try await transport.receive() == [5])
     }
@@ -50,7 +50,7 @@ struct ForeignProtocolTests {
       let answer = try await said(to: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", port)
       #expect(answer.hasPrefix("HTTP/1.1 400"))
       #expect(answer.contains("wss://"))
-      await #expect { _ = try await WebSocketConnector("ws://127.0.0.1:\(port)").connect() } throws: {
+      await #expect { _ = try await WebSocketConnector("ws://127.0.0.1:\(port)", seconds: 600).connect() } throws: {
         ($0 as? TransportError)?.code == .foreignProtocol
       }
     }
@@ -64,7 +64,7 @@ struct ForeignProtocolTests {
       return WebAnswer(status: 201, "\(sent) \(request.address) \(request.isLocal)")
     }
     try await withEcho(options) { port in
-      let connector = try WebSocketConnector("ws://127.0.0.1:\(port)")
+      let connector = try WebSocketConnector("ws://127.0.0.1:\(port)", seconds: 600)
       let answer = try await connector.answer(
         to: WebRequest(method: "POST", path: "/auth/v1/login", token: "secret", body: [UInt8](repeating: 65, count: WebRequest.bytes)))
       #expect(answer.status == 201)

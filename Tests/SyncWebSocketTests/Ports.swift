@@ -5,8 +5,11 @@ import SyncProtocol
 import SyncWebSocket
 import Synchronization
 
-/// A listener with a server that answers each part by the same, for as long as `body` goes on.
+/// A listener with a server that answers each part by the same, for as long as `body` goes on. It waits for long: on a busy machine a test
+/// may say what it has to say much later.
 func withEcho(_ options: WebSocketListener.Options, _ body: (Int) async throws -> Void) async throws {
+  var options = options
+  if options.limits.seconds == WebSocketListener.Limits().seconds { options.limits.seconds = 600 }
   let listener = try await WebSocketListener(host: "127.0.0.1", port: 0, options: options)
   let running = Task {
     try await listener.run { transport in

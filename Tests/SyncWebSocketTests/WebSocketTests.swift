@@ -24,7 +24,7 @@ struct WebSocketTests {
   @Test("carries parts both ways, in order, up to the longest")
   func parts() async throws {
     try await withEcho { port in
-      let transport = try await WebSocketConnector("ws://127.0.0.1:\(port)").connect()
+      let transport = try await WebSocketConnector("ws://127.0.0.1:\(port)", seconds: 600).connect()
       let parts = [[UInt8](), [1], [UInt8](repeating: 7, count: (256 << 10) + 16)] + (0..<50).map { [UInt8](repeating: $0, count: 1000) }
       let sending = Task { try await transport.send(parts) }
       for part in parts { #expect(try await transport.receive() == part) }
@@ -45,12 +45,12 @@ struct WebSocketTests {
         if part == [1] { continuation.yield((try? await transport.receive()) == nil) }
       }
     }
-    let first = try await WebSocketConnector("ws://127.0.0.1:\(listener.port)").connect()
+    let first = try await WebSocketConnector("ws://127.0.0.1:\(listener.port)", seconds: 600).connect()
     try await first.send([[1]])
     await first.close()
     var iterator = ends.makeAsyncIterator()
     #expect(await iterator.next() == true)
-    let second = try await WebSocketConnector("ws://127.0.0.1:\(listener.port)").connect()
+    let second = try await WebSocketConnector("ws://127.0.0.1:\(listener.port)", seconds: 600).connect()
     try await second.send([[2]])
     #expect(try await second.receive() == nil)
     running.cancel()
@@ -81,7 +81,7 @@ struct WebSocketTests {
       #expect(try await said(to: "GET /health HTTP/1.1\r\nHost: x\r\n\r\n", port).hasSuffix("ok\n"))
       #expect(try await said(to: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", port).hasPrefix("HTTP/1.1 426"))
       // It goes on.
-      let transport = try await WebSocketConnector("ws://127.0.0.1:\(port)").connect()
+      let transport = try await WebSocketConnector("ws://127.0.0.1:\(port)", seconds: 600).connect()
       try await transport.send([[5]])
       #expect(try await transport.receive() == [5])
     }
@@ -108,7 +108,7 @@ struct WebSocketTests {
     var limits = WebSocketListener.Limits()
     limits.connectionsOfAddress = 2
     try await withEcho(limits) { port in
-      let connector = try WebSocketConnector("ws://127.0.0.1:\(port)")
+      let connector = try WebSocketConnector("ws://127.0.0.1:\(port)", seconds: 600)
       let (first, second) = (try await connector.connect(), try await connector.connect())
       await #expect(throws: TransportError.self) { _ = try await connector.connect() }
       try await first.send([[1]])

@@ -34,11 +34,12 @@ struct ServeCommand: AsyncParsableCommand {
     let place = try ServerPlace(folder: settings.folder, postgres: settings.postgres)
     let logger = ServerLog.logger(settings.logLevel)
     let server = try await RunningServer(settings, try await ServerBackend(place), logger)
-    print("Serving \(place.name) at \(server.address)")
-    fflush(nil)
     var signals = SignalWatch()
     signals.on([SIGTERM, SIGINT]) { await server.end() }
     signals.on([SIGHUP]) { server.reload() }
+    // Whoever reads it may end the server at once.
+    print("Serving \(place.name) at \(server.address)")
+    fflush(nil)
     try await server.run()
     signals.end()
     print("Ended.")

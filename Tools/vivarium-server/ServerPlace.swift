@@ -69,6 +69,18 @@ enum ServerPlace {
     }
   }
 
+  /// Does something with the stores. A folder's are one process's at a time.
+  func withStores<R>(_ body: (any SyncServerStore) async throws -> R) async throws -> R {
+    switch self {
+    case .folder(let folder):
+      guard FileManager.default.fileExists(atPath: ServerPlace.stores(folder)) else { throw Trouble("There are no stores in '\(folder)'.") }
+      return try await body(EmbeddedServerStore(folder: ServerPlace.stores(folder)))
+    case .database(let address):
+      let stores = try await PostgresServerStore(address)
+      return try await ServerPlace.then({ await stores.close() }) { try await body(stores) }
+    }
+  }
+
   /// Removes a store, which no server may serve.
   func remove(_ path: StorePath) async throws {
     switch self {

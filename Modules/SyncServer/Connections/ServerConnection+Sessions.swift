@@ -90,7 +90,9 @@ extension ServerConnection {
       session.refusalSeen = max(session.refusalSeen, state.refusalSeen)
       session.line.append(.acknowledge(state))
     case .credit(_, let more): session.credit.grant(more)
-    case .mark(_, let mark): effects.append(.readHead(session.key, session.place.path, mark: mark))
+    case .mark(_, let mark):
+      guard session.waitingMarks < 64 else { throw FrameError(.limitExceeded, "Too many marks wait.") }
+      session.append(mark: mark)
     case .unbind:
       drop(number, &effects)
       return send(.unbound(session: number), &effects)
@@ -110,8 +112,14 @@ extension ServerConnection {
 
   /// Does the next step of what goes up, unless one is being done.
   private mutating func work(_ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
-    guard let session = sessions[number], session.state != .binding, let step = sessions[number]?.nextStep() else { return }
-    switch step {
+    guard let session = sessions[number], session.state != .binding else { return }
+    var next = sessions[number]?.nextStep()
+    while case .mark(let mark)? = next {
+      effects.append(.readHead(session.key, session.place.path, mark: mark))
+      next = sessions[number]?.nextStep()
+    }
+    switch next {
+    case nil, .mark: break
     case .acknowledge(let state): effects.append(.acknowledge(session.key, session.place, state))
     case .commit(let uploads, let refusalSeen, let bytes):
       if let grant = sessions[number]?.window.settle(bytes) { send(.credit(session: number, bytes: grant), &effects) }

@@ -10,7 +10,7 @@ import SyncProtocol
 /// | `live` | entries are sent as they come |
 ///
 /// Uploads and acknowledgements form one line, and one step of it is done at a time: what a client says after it has seen a
-/// refusal must not be believed of what it said before.
+/// refusal must not be believed of what it said before. Marks are in it too, so that a client that asks for all hears of what it sent.
 struct ServerSession: Sendable {
   enum State: Hashable, Sendable {
     case binding
@@ -30,6 +30,7 @@ struct ServerSession: Sendable {
   enum Step: Sendable {
     case upload(Upload, refusalSeen: Seq, bytes: Int)
     case acknowledge(Acknowledgement)
+    case mark(UInt64)
   }
 
   let key: SessionKey
@@ -77,6 +78,9 @@ struct ServerSession: Sendable {
   mutating func nextStep() -> NextStep? {
     guard !isWorking, let first = line.first else { return nil }
     switch first {
+    case .mark(let number):
+      line.removeFirst()
+      return .mark(number)
     case .acknowledge(let state):
       line.removeFirst()
       isWorking = true
@@ -98,7 +102,18 @@ struct ServerSession: Sendable {
     }
   }
 
+  /// Puts a mark into the line: behind all that is whole, as the rest of a transaction may come much later.
+  mutating func append(mark: UInt64) {
+    var place = line.count
+    while place > 0, case .upload(let upload, _, _) = line[place - 1], upload.isContinued { place -= 1 }
+    line.insert(.mark(mark), at: place)
+  }
+
+  /// How many marks are in the line.
+  var waitingMarks: Int { line.count { if case .mark = $0 { true } else { false } } }
+
   enum NextStep {
+    case mark(UInt64)
     case commit([Upload], refusalSeen: Seq, bytes: Int)
     case acknowledge(Acknowledgement)
   }

@@ -90,6 +90,43 @@ struct ServerConnectionTests {
     guard case .error(0, .limitExceeded, _, _)? = try sent(effects).first else { return #expect(Bool(false), "no reason") }
   }
 
+  @Test("hears of a mark when what it had sent before was judged, and of one within a transaction before its rest comes")
+  func marks() async throws {
+    let stores = MemoryServerStore()
+    let path = try #require(StorePath("/ann/notes"))
+    try await stores.makeStore(path)
+    let standing = try await stores.bind(path, ReplicaID(1), secret: [1], user: "ann", at: 0)
+    var (connection, _) = try open(SyncIdentity(user: "ann"))
+    func say(_ messages: ClientMessage...) throws -> [ServerConnectionEffect] {
+      try messages.flatMap { try parts($0) }.flatMap { connection.handle(.received($0), at: 0) }
+    }
+    func asked(_ effects: [ServerConnectionEffect]) -> [String] {
+      effects.compactMap { effect in
+        switch effect {
+        case .readHead(_, _, let mark): "mark \(mark)"
+        case .commit(_, _, let uploads, _, _): "commit \(uploads.count)"
+        case .acknowledge: "acknowledge"
+        default: nil
+        }
+      }
+    }
+    let bind = Bind(
+      path: path.text, replica: ReplicaID(1), secret: [1], cursor: .zero, history: [], refusalSeen: .zero, pendingBase: .zero,
+      schemaHash: 0)
+    guard case .bind(let key, _, _, _)? = try say(.bind(session: 1, bind)).last else { return #expect(Bool(false), "not bound") }
+    _ = connection.handle(.bound(key, .success((.all, standing))), at: 0)
+    let seen = Acknowledgement(cursor: .zero, pendingBase: .zero, refusalSeen: .zero)
+    let all = try say(.acknowledge(session: 1, seen), .upload(session: 1, [changeset(1, 1)]), .mark(session: 1, number: 1))
+    #expect(asked(all) == ["acknowledge"])
+    #expect(asked(connection.handle(.acknowledged(key, .success(())), at: 0)) == ["commit 1"])
+    let first = UploadOutcome.accepted(Seq(1))
+    #expect(asked(connection.handle(.committed(key, .success([first])), at: 0)) == ["mark 1"])
+    let whole = changeset(1, 2, of: 2)
+    let half = Changeset(clientSeq: 2, baseSeq: whole.baseSeq, isContinued: true, first: whole.first, operations: whole.operations)
+    #expect(asked(try say(.upload(session: 1, [half]), .mark(session: 1, number: 2))) == ["mark 2"])
+    #expect(asked(try say(.upload(session: 1, [changeset(1, 3, of: 3)]))) == ["commit 2"])
+  }
+
   @Test("takes any bytes whatever: it answers, passes them over or ends")
   func anyBytes() throws {
     var random = SeededGenerator.forTest()
