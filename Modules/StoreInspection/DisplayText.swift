@@ -19,7 +19,8 @@ enum DisplayText {
     return result
   }
 
-  private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+  /// Whether a terminal might obey it, or show what follows somewhere else.
+  static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
     // Overrides of the writing direction; the joiners of emoji and of Arabic are of the same category and safe.

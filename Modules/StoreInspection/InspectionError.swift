@@ -23,9 +23,10 @@ public struct InspectionError: Error, Sendable, Hashable {
   /// One line, for people. Empty when there is nothing to say.
   public var message: String
 
+  /// An end of a command. What a terminal would obey is escaped in the message: names come from files, and from what was typed.
   public init(_ status: CommandStatus, _ message: String) {
     self.status = status
-    self.message = message
+    self.message = DisplayText.escaped(message)
   }
 
   /// The reader of the output went away, as `head` does. Nobody is left to be told, and nothing is wrong.
@@ -36,7 +37,7 @@ extension InspectionError {
   /// What storage reported, as the end of a command. The message is made one line.
   public init(_ error: StorageError) {
     let text = error.remedy.isEmpty ? error.message : "\(error.message) \(error.remedy)"
-    self.init(CommandStatus(error.code), DisplayText.escaped(text))
+    self.init(CommandStatus(error.code), text)
   }
 }
 

@@ -29,10 +29,27 @@ enum JSONText {
     }
   }
 
-  /// A string in quotes.
+  /// A string in quotes. What a terminal would obey is in it as `\uXXXX`, which reads as the same text.
   static func append(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
+    if text.utf8.allSatisfy({ $0 < 0x80 }) {
+      append(plain: text.utf8, to: &bytes)
+    } else {
+      for scalar in text.unicodeScalars {
+        guard scalar.value >= 0x80, DisplayText.isUnsafe(scalar) else {
+          append(plain: String(scalar).utf8, to: &bytes)
+          continue
+        }
+        // All of them have four digits.
+        bytes.append(contentsOf: "\\u".utf8)
+        for shift in [12, 8, 4, 0] { bytes.append(hexDigit(UInt8(truncatingIfNeeded: scalar.value >> UInt32(shift)) & 15)) }
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func append(plain text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
+    for byte in text {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
         bytes.append(UInt8(ascii: "\\"))
@@ -47,7 +64,6 @@ enum JSONText {
       default: bytes.append(byte)
       }
     }
-    bytes.append(UInt8(ascii: "\""))
   }
 
   private static func hexDigit(_ value: UInt8) -> UInt8 {

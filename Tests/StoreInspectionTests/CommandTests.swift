@@ -1,10 +1,22 @@
 import Foundation
 import StorageInterface
-import StoreInspection
 import StoreValues
 import Testing
 
+@testable import StoreInspection
+
 @Suite struct CommandTests {
+  @Test func nothingThatATerminalWouldObeyIsInAMessageOrInJSON() throws {
+    let hostile = "a\u{1B}[2J\u{9B}b\u{202E}c\u{2028}é🦎"
+    let message = InspectionError(.usage, "There is no '\(hostile)'.").message
+    #expect(message == "There is no 'a\\u{1B}[2J\\u{9B}b\\u{202E}c\\u{2028}é🦎'.")
+    #expect(InspectionError(.usage, message).message == message)
+    var bytes: [UInt8] = []
+    JSONText.append(hostile, to: &bytes)
+    #expect(String(decoding: bytes, as: UTF8.self) == "\"a\\u001b[2J\\u009bb\\u202ec\\u2028é🦎\"")
+    #expect(try JSONDecoder().decode(String.self, from: Data(bytes)) == hostile)
+  }
+
   @Test func infoTellsVersionSizeAndTypes() throws {
     let text = try Kennel().printed(.table) { try $0.info() }
     #expect(text.hasPrefix("store     kennel\nbackend   reference\nversion   2, committed 2026-11-21T08:53:53.593Z by keeper\n"))

@@ -21,7 +21,7 @@ import Vivarium
       case ("waitdone", let number?): await wait { board.doneCount == number }
       case ("show", _):
         board.refresh()
-        say(([board.title] + board.lines.map { line in (line.number.map { "  \($0). " } ?? "") + line.text }).joined(separator: "\n"))
+        say([board.title] + board.lines.map { line in (line.number.map { "  \($0). " } ?? "") + line.text })
       case ("sharing", _) where words.count > 1: await wait { board.sharing?.words.hasPrefix(words[1]) ?? true }
       case ("sharing", _): say(board.sharing?.words ?? "not shared")
       case ("synced", _): try await board.sharing?.settle()
@@ -33,7 +33,13 @@ import Vivarium
     }
   }
 
-  private func say(_ text: String) { try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8)) }
+  private func say(_ line: String) { say([line]) }
+
+  /// The output may be a terminal, or become one's: titles and names are anybody's.
+  private func say(_ lines: [String]) {
+    let text = lines.map { TerminalLine.clipped($0, to: .max) + "\n" }.joined()
+    try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+  }
 
   /// Returns when the condition holds, which is tested now and after every change.
   private func wait(until condition: @escaping @MainActor () -> Bool) async {

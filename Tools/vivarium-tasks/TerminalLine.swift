@@ -1,17 +1,24 @@
 /// One line as a terminal shows it: its columns counted, and nothing in it that a terminal obeys.
 enum TerminalLine {
-  /// As much of a text as fits into so many columns, with spaces for control characters: titles come from anybody who
-  /// writes to the file.
+  /// As much of a text as fits into so many columns, with spaces for control characters, line ends of all kinds and overrides of the
+  /// writing direction: titles come from anybody who writes to the file.
   static func clipped(_ text: String, to columns: Int) -> String {
     var (result, room) = ("", columns)
     for character in text {
-      let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
-      let shown: Character = isControl ? " " : character
+      let shown: Character = character.unicodeScalars.contains(where: isObeyed) ? " " : character
       room -= width(shown)
       if room < 0 { break }
       result.append(shown)
     }
     return result
+  }
+
+  private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    case .format: (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+    default: false
+    }
   }
 
   /// How many columns a character takes.
