@@ -35,8 +35,8 @@ struct ServeCommand: AsyncParsableCommand {
     let logger = ServerLog.logger(settings.logLevel)
     let server = try await RunningServer(settings, try await ServerBackend(place), logger)
     var signals = SignalWatch()
-    signals.on([SIGTERM, SIGINT]) { await server.end() }
-    signals.on([SIGHUP]) { server.reload() }
+    await signals.on([SIGTERM, SIGINT]) { await server.end() }
+    await signals.on([SIGHUP]) { server.reload() }
     // Whoever reads it may end the server at once.
     print("Serving \(place.name) at \(server.address)")
     fflush(nil)

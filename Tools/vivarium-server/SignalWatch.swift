@@ -6,12 +6,16 @@ import Foundation
 struct SignalWatch {
   private var sources: [any DispatchSourceSignal] = []
 
-  mutating func on(_ numbers: [Int32], _ body: @escaping @Sendable () async -> Void) {
+  /// Returns when a signal is heard: one that comes before is ignored.
+  mutating func on(_ numbers: [Int32], _ body: @escaping @Sendable () async -> Void) async {
     for number in numbers {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number)
       source.setEventHandler { Task { await body() } }
-      source.resume()
+      await withCheckedContinuation { registered in
+        source.setRegistrationHandler { registered.resume() }
+        source.resume()
+      }
       sources.append(source)
     }
   }
