@@ -10,7 +10,8 @@ struct Course {
 
   static let workloads = [
     "W1", "W12", "W14", "W3", "W4a", "W4b", "W5a", "W5b", "W5c", "W6", "W6b", "W6b.limit", "W7", "W9.sum", "W9.max",
-    "W9.avg", "W8", "W12.afterW8", "W2a", "W2b", "memory", "W10.k1", "W10.k1.view", "W10.k100", "W10.k100.view",
+    "W9.avg", "W8", "W12.afterW8", "W2a", "W2b", "W16", "W16.warm", "W17", "W17.related",
+    "memory", "W10.k1", "W10.k1.view", "W10.k100", "W10.k100.view",
     "W10.k10000", "W10.k10000.view", "W10.cpu", "W10.unsorted", "W10.unsorted.view", "W10.small", "W10.small.view", "W10.one",
     "W10.five", "W10.token", "W10.tokens", "W10.observe", "W11.unobserved", "W11",
     "W15", "W15.small", "memory.live", "R.fetch", "R.k1", "R.k1.plain", "R.k1.own", "R.k10000", "R.path", "R.fetch.filter",
@@ -55,6 +56,7 @@ struct Course {
     }
     try reads(contestant, data)
     try writes(contestant, data)
+    if let own = contestant as? VivariumContestant { try afterCommits(own, data) }
     line("memory", 0, 0, bytes: Resources.peakMemory(), "peak resident memory of all these, data set included")
     if let live = contestant as? any LiveContestant {
       try self.live(live, data)
