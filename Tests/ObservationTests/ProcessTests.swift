@@ -59,6 +59,24 @@ import VivariumTestSupport
     queue.sync {}
   }
 
+  @Test(arguments: ["lmdb", "sqlite"]) func resultsKnowWhatAnotherProcessTouched(kind: String) throws {
+    let place = Place(kind: kind)
+    let store = try Store(place.configuration)
+    // Those of which the child sets the rank with its first line.
+    try store.write { for number in [31, 38] { try store.add(Mark(number: number, rank: 99)) } }
+    let (all, sorted) = (store.objects(Mark.self), store.objects(Mark.self).where { $0.rank < 200 }.sorted(by: \.rank))
+    _ = (all.toArray(), sorted.toArray())
+    let writer = try place.child("write")
+    writer.say("1")
+    #expect(writer.line() == "done")
+    #expect(store.refresh())
+    let before = store.evaluationCount
+    #expect(all.map(\.number) == [31, 38] && store.evaluationCount == before)
+    #expect(sorted.map(\.rank) == sorted.map(\.rank).sorted() && sorted.map(\.rank) != [99, 99])
+    #expect(store.evaluationCount == before + 1)
+    #expect(writer.end())
+  }
+
   @Test(arguments: ["lmdb", "sqlite"]) func changesSayWhichProcessMadeThem(kind: String) throws {
     let place = Place(kind: kind)
     let store = try Store(place.configuration)

@@ -80,10 +80,14 @@ extension ResultDescription {
       let whole = ResultDescription(query: flat.query.unlimited, source: flat.source)
       return .window(kept, window) { reading throws(StorageError) in try whole.keys(in: reading) }
     }
-    return .whole(
-      ComparedQuestion(table: catalog[query.type]?.id ?? TableID(0), reads: reads(in: catalog), roots: roots) {
-        reading throws(StorageError) in try keys(in: reading)
-      })
+    return .whole(compared(in: catalog))
+  }
+
+  /// The question as one that is asked again after a commit that may have changed its answer.
+  func compared(in catalog: Catalog) -> ComparedQuestion {
+    ComparedQuestion(table: catalog[query.type]?.id ?? TableID(0), reads: reads(in: catalog), roots: roots) {
+      reading throws(StorageError) in try keys(in: reading)
+    }
   }
 
   /// The question whose rows are kept one by one, and the window of it that this is; nil where that cannot be.

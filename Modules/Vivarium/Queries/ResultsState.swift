@@ -27,21 +27,7 @@ import StoreValues
   let fault: StoreError?
   /// Nil until something is asked that takes longer than making it: results are mostly made to be refined, or counted over
   /// an index.
-  private var findings: Findings?
-
-  /// What was found out about the question, once.
-  private final class Findings {
-    var query: Query?
-    var snapshot: KeySnapshot?
-    var stamp: UInt64 = 0
-    /// Why the snapshot is empty that could not be made.
-    var failure: StoreError?
-    /// What `count` said before there was a snapshot.
-    var told: (stamp: UInt64, count: Int)?
-    var binding: Binding?
-    var ordering: (any ViewQuestion)??
-    var reach: Reach?
-  }
+  private(set) var findings: ResultFindings?
 
   /// What became of binding the query. No `Result`: the first one of a type of errors costs a part of opening a store.
   enum Binding {
@@ -56,9 +42,6 @@ import StoreValues
     }
   }
 
-  /// What a change must touch to change the result.
-  private enum Reach { case membership, ownTable, store }
-
   init(
     _ store: Store, _ context: ModelContext, _ query: Query, _ source: Source, fault: StoreError? = nil,
     narrowedBy narrowing: FieldBody? = nil
@@ -71,9 +54,9 @@ import StoreValues
     self.fault = fault
   }
 
-  private var found: Findings {
+  private var found: ResultFindings {
     if let findings { return findings }
-    let made = Findings()
+    let made = ResultFindings()
     findings = made
     return made
   }
@@ -137,7 +120,7 @@ import StoreValues
 
 extension ResultsState {
   /// What has to stay the same for the snapshot to be right. Asked at every access: found once.
-  private var currentStamp: UInt64 {
+  var currentStamp: UInt64 {
     switch findings?.reach ?? findReach() {
     case .membership: context.raw.pointee.membershipTick
     case .ownTable: context.tick
@@ -145,8 +128,8 @@ extension ResultsState {
     }
   }
 
-  private func findReach() -> Reach {
-    var reach = Reach.store
+  private func findReach() -> ResultFindings.Reach {
+    var reach = ResultFindings.Reach.store
     if case .all = source, case .success(let bound) = bound(), !bound.followsLinks {
       reach = isEverything ? .membership : .ownTable
     }
@@ -158,8 +141,8 @@ extension ResultsState {
   func keys() -> KeySnapshot {
     store.settleDerived()
     if store.tracksReads { didRead() }
+    if let fresh { return fresh }
     let stamp = currentStamp
-    if let snapshot = findings?.snapshot, findings?.stamp == stamp { return snapshot }
     var made: KeySnapshot
     var failure: StoreError?
     do throws(StoreError) {
@@ -176,6 +159,7 @@ extension ResultsState {
     let found = found
     found.snapshot = made
     found.stamp = stamp
+    found.version = failure == nil && store.readsCommitted ? store.snapshot.version : nil
     found.failure = failure
     return made
   }
@@ -214,11 +198,6 @@ extension ResultsState {
     case .list, .results, .nothing: break
     }
     store.allContexts.forEach { $0.didReadResults() }
-  }
-
-  private var fresh: KeySnapshot? {
-    guard let findings, let snapshot = findings.snapshot, findings.stamp == currentStamp else { return nil }
-    return snapshot
   }
 
   /// What is asked, as a value.
@@ -278,6 +257,7 @@ extension ResultsState {
     if let fresh { return fresh.count }
     if store.isKept(self) { return keys().count }
     if let count = indexedCount { return count }
+    if let told = freshCount { return told }
     guard case .all = source, error == nil, case .success(let bound) = bound() else { return keys().count }
     // Who asks for an order wants the objects next: testing every row twice would cost more than sorting.
     if !query.sort.isEmpty, query.condition != .constant(true) { return keys().count }
@@ -286,7 +266,7 @@ extension ResultsState {
       let all = try bound.count(in: store.reading)
       let count = query.limit.map { min($0, all) } ?? all
       // Binding the question has made the findings.
-      findings?.told = (currentStamp, count)
+      findings?.told = ToldCount(currentStamp, count, store.readsCommitted ? store.snapshot.version : nil)
       return count
     } catch {
       store.misuse(StoreError(error))

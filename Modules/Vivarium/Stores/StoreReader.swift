@@ -37,6 +37,9 @@ struct StoreReader {
   /// Grows whenever anything that is read may have changed.
   private(set) var tick: UInt64 = 0
 
+  /// What was committed before the version that is read.
+  private var trail = CommitTrail()
+
   /// Queries that were bound lately, and how many ever were.
   var latelyBound: [BoundQuery] = []
   var boundCount = 0
@@ -68,6 +71,9 @@ struct StoreReader {
     outdated = .told(error)
     return true
   }
+
+  /// The commits after a version, up to the snapshot's; nil where they are too many, or not known.
+  mutating func commits(after version: Version) -> ArraySlice<CommitRecord>? { trail.commits(after: version, to: snapshot) }
 
   /// The same version, read through the one that frozen objects have too.
   mutating func share(_ made: SharedVersion) { snapshot = made }
