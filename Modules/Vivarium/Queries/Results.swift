@@ -9,8 +9,9 @@ import StoreValues
 /// let adults = store.objects(Person.self).where { $0.age >= 18 }.sorted(by: \.name)
 /// ```
 ///
-/// Cheap to make and to copy. Evaluated at most once for each version, on the caller; inside a write it sees
-/// the write. Iteration walks the result as it was when it began: objects deleted meanwhile are passed over.
+/// Cheap to make and to copy. Evaluated on the caller, when it is read first and again after commits that touched what it
+/// reads, anybody's; inside a write it sees the write. Iteration walks the result as it was when it began: objects deleted
+/// meanwhile are passed over.
 public struct Results<Element: Model>: RandomAccessCollection {
   @usableFromInline let state: ResultsState
 
