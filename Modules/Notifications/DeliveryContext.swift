@@ -65,4 +65,6 @@ public struct ThreadRunLoop: @unchecked Sendable {
 
   /// Whether the calling thread is the loop's own.
   package var isCurrent: Bool { RunLoop.current === loop }
+  /// Whether it is the main thread's.
+  package var isMain: Bool { loop === RunLoop.main }
 }

@@ -30,6 +30,7 @@ extension KeptResult {
   /// Some of its tokens know what it is now.
   func rebase(_ knowing: [ResultObservation], at version: Version) {
     for observation in observations where knowing.contains(where: { $0 === observation }) {
+      observation.noteMove()
       observation.rebase(on: currentState(), at: version)
     }
   }

@@ -179,6 +179,7 @@ extension KeptResult {
     let skipping = skipping.filter { $0.recipe.identity.isSame(as: recipe.identity) }
     if let total { return note(total, by: records, skipping: skipping) }
     for observation in skipping {
+      observation.noteMove()
       try observation.separate { known throws(StorageError) in
         try known.copy(skipping: step, keysBefore(readings.from))
       }
@@ -188,6 +189,7 @@ extension KeptResult {
       let told = records.filter { record in !(record.author.map(observation.ignoredAuthors.contains) ?? false) }
       if told.count == records.count || apart.contains(where: { $0 === observation }) { continue }
       apart.append(observation)
+      observation.noteMove()
       let rows: Set<Int64>? = told.isEmpty ? [] : try rowUpkeep?.rows(touchedBy: told, from: readings.from, to: readings.to)
       let those = touching(told)
       try observation.separate { known throws(StorageError) in

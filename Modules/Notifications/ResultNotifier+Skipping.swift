@@ -61,6 +61,11 @@ extension ResultNotifier {
     }
   }
 
+  /// Whether nothing waits to be told to a token: it knows the result as of the last commit that touched it.
+  package func hasNothing(for observation: ResultObservation) -> Bool {
+    lock.withLock { _ in observation.known?.isEmpty == true }
+  }
+
   /// Reads the version that was just committed from now on; or a later one, if another process was faster.
   private func settle(
     at version: Version, _ from: any ReadTransaction, _ torn: [KeptResult], _ record: CommitRecord,

@@ -22,6 +22,8 @@ package final class ResultObservation: Sendable {
     /// Why the result is kept no more.
     var failure: StorageError?
     var ignoredAuthors: Set<String> = []
+    /// What the observer was given was moved by commits of which it is not told, and nobody has asked for that yet.
+    var isMoved = false
   }
 
   package let recipe: ResultRecipe
@@ -73,6 +75,18 @@ package final class ResultObservation: Sendable {
     }
   }
 
+  /// A commit of which the observer is not told moved what it was given.
+  func noteMove() { knowledge.withLock { $0.isMoved = true } }
+
+  /// Whether commits of which the observer is not told have moved what it was given since this was asked last. What it keeps of rows by
+  /// itself is to follow.
+  package func takeMove() -> Bool {
+    knowledge.withLock { knowledge in
+      defer { knowledge.isMoved = false }
+      return knowledge.isMoved
+    }
+  }
+
   /// Gives the token states of its own, made from the shared ones. When that throws, it keeps those.
   func separate(_ make: (KnownState) throws(StorageError) -> KnownState) throws(StorageError) {
     try knowledge.withLock { knowledge throws(StorageError) in
@@ -91,7 +105,7 @@ package final class ResultObservation: Sendable {
       knowledge.offeredTotal = total
       knowledge.offeredVersion = version
       knowledge.sourcesSinceOffer = CommitSources()
-      let change = TotalChange(total: total, from: knowledge.version, to: version, sources: knowledge.sources)
+      let change = TotalChange(total: total, was: knowledge.total, from: knowledge.version, to: version, sources: knowledge.sources)
       return ResultOffer(content: .total(change), observation: self, serial: knowledge.serial)
     }
   }
@@ -167,6 +181,8 @@ package struct ResultOffer: Sendable {
 /// A total of a result, and how it came about since a token was told.
 package struct TotalChange: Sendable {
   package let total: ResultTotal
+  /// What the token knew: what it was told last, or what a commit of which it is not told has made of that. nil: nothing yet.
+  package let was: ResultTotal?
   package let from: Version
   package let to: Version
   /// Who wrote what led to it.
@@ -185,6 +201,31 @@ package struct ResultChange: Sendable {
 
   /// The objects that went, in the order of `changes.deletions`; moved ones included.
   package var deletedKeys: [Int64] { deletedRows.keys(ofDeletions: changes.deletions) }
+
+  /// Every row that the observer knew, in order. O(rows).
+  package var knownKeys: [Int64] {
+    let now = result.keys(in: 0..<result.count)
+    var known: [Int64] = []
+    known.reserveCapacity(now.count)
+    var gone = zip(changes.deletions, deletedKeys).makeIterator()
+    var (nextGone, came) = (gone.next(), changes.insertions[...])
+    for (position, key) in now.enumerated() {
+      if came.first == position {
+        came.removeFirst()
+        continue
+      }
+      while let (old, lost) = nextGone, old == known.count {
+        known.append(lost)
+        nextGone = gone.next()
+      }
+      known.append(key)
+    }
+    while let (_, lost) = nextGone {
+      known.append(lost)
+      nextGone = gone.next()
+    }
+    return known
+  }
 
   /// The objects at some positions of the new collection.
   package func keys(at positions: [Int]) -> [Int64] { positions.compactMap { result.key(at: $0) } }

@@ -15,6 +15,7 @@ extension ResultsController {
   func take(_ step: ResultsStep<T>) {
     switch step {
     case .initial: break  // the rows were read by the fetch itself
+    case .moved(let now): if !isCommitting { whenReady { [self] in move(to: now) } }
     case .error(let error):
       halt()
       delegate?.resultsFailed(error, controller: self)
@@ -27,6 +28,13 @@ extension ResultsController {
           before: before, after: after, changes: changed, gone: changes.deletions.map { before.objects.key(at: $0) },
           stale: changes.modificationsInNew.map { now.key(at: $0) }))
     }
+  }
+
+  /// A write of which this is not told led to these rows: they are shown, and nobody hears of it. O(rows).
+  private func move(to objects: FixedResults<T>) {
+    mapped = [:]
+    let state = arranged(objects, limit: shown?.rows.limit ?? initialLimit)
+    (shown, latest) = (state, state)
   }
 
   /// Another filter. What comes and goes is told like any change. O(rows of the request). Not inside an open write: the filter
@@ -92,10 +100,13 @@ extension ResultsController {
     isHurried = true
     defer { isHurried = false }
     while isPreparing { showPrepared() }
+    store.refresh()
     try store.beginWrite()
     let result: R
     do {
       result = try body(store)
+      isCommitting = true
+      defer { isCommitting = false }
       if store.isInWriteTransaction { try store.commitWrite(withoutNotifying: others + [token]) }
     } catch {
       store.cancelWrite()

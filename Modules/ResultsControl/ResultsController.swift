@@ -46,6 +46,8 @@ public final class ResultsController<T: Model, U> {
   var preparation = 0
   /// Whether nothing waits for rows to be mapped elsewhere: what comes is told at once.
   var isHurried = false
+  /// A write of its own is being committed, whose rows it shows by itself.
+  var isCommitting = false
   /// Whether the delegate hears of a batch, and whether there was more to take meanwhile.
   var isTelling = false
   var isBehind = false

@@ -35,38 +35,42 @@ extension Live {
   ///   next turn of the context.
   /// - Parameter keyPaths: the properties whose modification counts; nil: all, and those of what the rows lead to.
   public static func collection<T: Model>(
-    from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil
+    from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil,
+    isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<Results<T>> {
-    observing(results, synchronousStart, keyPaths) { results, _ in results }
+    observing(results, synchronousStart, keyPaths, isolation) { results, _ in results }
   }
 
   /// An array at once and after every change. Costs time and memory for all objects, each time.
   public static func array<T: Model>(
-    from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil
+    from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil,
+    isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<[T]> {
-    observing(results, synchronousStart, keyPaths) { results, _ in results.toArray() }
+    observing(results, synchronousStart, keyPaths, isolation) { results, _ in results.toArray() }
   }
 
   /// The collection with nil at once, then with what changed.
   public static func changeset<T: Model>(
-    from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil
+    from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil,
+    isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<(Results<T>, LiveChanges?)> {
-    observing(results, synchronousStart, keyPaths) { ($0, $1) }
+    observing(results, synchronousStart, keyPaths, isolation) { ($0, $1) }
   }
 
   /// An array with nil at once, then with what changed. Costs time and memory for all objects, each time.
   public static func arrayWithChangeset<T: Model>(
-    from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil
+    from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil,
+    isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<([T], LiveChanges?)> {
-    observing(results, synchronousStart, keyPaths) { ($0.toArray(), $1) }
+    observing(results, synchronousStart, keyPaths, isolation) { ($0.toArray(), $1) }
   }
 
   private static func observing<T: Model, Output>(
     _ results: Results<T>, _ synchronousStart: Bool, _ keyPaths: [PartialKeyPath<T>]?,
-    _ output: @escaping (Results<T>, LiveChanges?) -> Output
+    _ isolation: isolated (any Actor)?, _ output: @escaping (Results<T>, LiveChanges?) -> Output
   ) -> LivePublisher<Output> {
     let names = keyPaths.map { $0.map { SortKey($0).path.description } }
-    return LivePublisher(results.store) { subscription in
+    return LivePublisher(results.store, isolation) { subscription in
       if let error = results.error {
         subscription.end(.failure(error))
         return .none
@@ -85,6 +89,7 @@ extension Live {
     ) { [weak subscription] step in
       switch step {
       case .initial: subscription?.send(output(results, nil))
+      case .moved: break  // who wrote shows it already
       case .update(_, let changes, _): subscription?.send(output(results, LiveChanges(changes)))
       case .error(let error): subscription?.end(.failure(error))
       }

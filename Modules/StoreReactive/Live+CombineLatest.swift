@@ -12,16 +12,18 @@ extension Live {
   /// Combining two streams of one store by operators gives every change twice, and in between a pair that never was. Fails
   /// with `.wrongStore` where the two are of different stores, whose versions are not in step.
   public static func combineLatest<A: Model, B: Model>(
-    _ a: Results<A>, _ b: Results<B>
+    _ a: Results<A>, _ b: Results<B>,
+    isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<(Results<A>, Results<B>)> {
-    together([Part(a), Part(b)], { (a, b) }) { [$0.track(a), $0.track(b)] }
+    together([Part(a), Part(b)], isolation, { (a, b) }) { [$0.track(a), $0.track(b)] }
   }
 
   /// Three collections together.
   public static func combineLatest<A: Model, B: Model, C: Model>(
-    _ a: Results<A>, _ b: Results<B>, _ c: Results<C>
+    _ a: Results<A>, _ b: Results<B>, _ c: Results<C>,
+    isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<(Results<A>, Results<B>, Results<C>)> {
-    together([Part(a), Part(b), Part(c)], { (a, b, c) }) { [$0.track(a), $0.track(b), $0.track(c)] }
+    together([Part(a), Part(b), Part(c)], isolation, { (a, b, c) }) { [$0.track(a), $0.track(b), $0.track(c)] }
   }
 
   /// An object and a collection together: a preference and what it is about. Fails with `.objectDeleted` when the object
@@ -33,16 +35,18 @@ extension Live {
   /// }
   /// ```
   public static func combineLatest<O: Model, A: Model>(
-    _ object: O, _ a: Results<A>
+    _ object: O, _ a: Results<A>,
+    isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<(O, Results<A>)> {
-    together([Part(object), Part(a)], { (object, a) }) { [$0.track(object), $0.track(a)] }
+    together([Part(object), Part(a)], isolation, { (object, a) }) { [$0.track(object), $0.track(a)] }
   }
 
   /// An object and two collections together.
   public static func combineLatest<O: Model, A: Model, B: Model>(
-    _ object: O, _ a: Results<A>, _ b: Results<B>
+    _ object: O, _ a: Results<A>, _ b: Results<B>,
+    isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<(O, Results<A>, Results<B>)> {
-    together([Part(object), Part(a), Part(b)], { (object, a, b) }) { [$0.track(object), $0.track(a), $0.track(b)] }
+    together([Part(object), Part(a), Part(b)], isolation, { (object, a, b) }) { [$0.track(object), $0.track(a), $0.track(b)] }
   }
 
   /// What is combined, as far as it can be wrong before anything is observed.
@@ -75,10 +79,11 @@ extension Live {
   }
 
   private static func together<Output>(
-    _ combined: [Part], _ output: @escaping () -> Output, _ track: @escaping (OncePerVersion) -> [OncePerVersion.Part]
+    _ combined: [Part], _ isolation: isolated (any Actor)?, _ output: @escaping () -> Output,
+    _ track: @escaping (OncePerVersion) -> [OncePerVersion.Part]
   ) -> LivePublisher<Output> {
     let store = combined[0].store
-    return LivePublisher(store) { subscription in
+    return LivePublisher(store, isolation) { subscription in
       guard let store, Part.fault(combined) == nil else {
         if let fault = Part.fault(combined) { subscription.end(.failure(fault)) }
         return .none
@@ -125,7 +130,11 @@ private final class OncePerVersion {
     let tracking = ResultsTracking(
       results, isolation: nil, fileID: #fileID, line: #line, wants: wants
     ) { [self] step in
-      if case .error(let error) = step { fail(error) } else { tell() }
+      switch step {
+      case .error(let error): fail(error)
+      case .initial, .update: tell()
+      case .moved: break  // who wrote shows it already
+      }
     }
     return Part(token: tracking.token, wake: tracking.resume)
   }

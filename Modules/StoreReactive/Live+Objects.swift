@@ -12,9 +12,10 @@ extension Live {
   /// - Parameter emitInitialValue: whether the object itself comes first, inside the subscription.
   /// - Parameter properties: the properties that count, by name; nil: all.
   public static func object<T: Model>(
-    from object: T, emitInitialValue: Bool = true, properties: [String]? = nil
+    from object: T, emitInitialValue: Bool = true, properties: [String]? = nil,
+    isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<T> {
-    watching(object, properties, initial: { emitInitialValue ? object : nil }) { missed in
+    watching(object, properties, isolation, initial: { emitInitialValue ? object : nil }) { missed in
       missed.changes = []
       return object
     }
@@ -23,16 +24,17 @@ extension Live {
   /// One value for each property of an object that changed, with what it was and what it is. Fails with `.objectDeleted` when the
   /// object is deleted.
   public static func propertyChanges<T: Model>(
-    of object: T, properties: [String]? = nil
+    of object: T, properties: [String]? = nil,
+    isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<PropertyChange> {
-    watching(object, properties, initial: { nil }) { $0.changes.removeFirst() }
+    watching(object, properties, isolation, initial: { nil }) { $0.changes.removeFirst() }
   }
 
   private static func watching<T: Model, Output>(
-    _ object: T, _ properties: [String]?, initial: @escaping () -> Output?,
+    _ object: T, _ properties: [String]?, _ isolation: isolated (any Actor)?, initial: @escaping () -> Output?,
     next: @escaping (Missed) -> Output
   ) -> LivePublisher<Output> {
-    LivePublisher(object.store) { subscription in
+    LivePublisher(object.store, isolation) { subscription in
       if object.isInvalidated {
         subscription.end(.failure(.deletedObject(T._$name)))
         return .none

@@ -8,8 +8,10 @@ import Vivarium
 extension Live {
   /// The store after every commit, whoever made it; several commits may come as one value. Fails with `.newerSchema` once a
   /// newer program has migrated the file: no commit after that can be read.
-  public static func store(_ store: Store) -> LivePublisher<(Store, StoreNotification)> {
-    LivePublisher(store) { subscription in
+  public static func store(
+    _ store: Store, isolation: isolated (any Actor)? = #isolation
+  ) -> LivePublisher<(Store, StoreNotification)> {
+    LivePublisher(store, isolation) { subscription in
       if let outdated = store.outdated {
         subscription.end(.failure(outdated))
         return .none

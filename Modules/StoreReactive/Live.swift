@@ -13,7 +13,8 @@ import Vivarium
 ///   .store(in: &cancellables)
 /// ```
 ///
-/// Every stream belongs to the context of its store: subscribe, request and cancel there; values come there. A subscriber that
+/// Every stream belongs to the context of its store: make it, subscribe, request and cancel there; values come there. In a store that
+/// has no context it fails with `.wrongContext`, unless `configuration.manualDelivery` was asked for. A subscriber that
 /// asks for values one by one is never buffered for: while it asks for none, what happens is kept as net changes, and
 /// the next value says all of it.
 public enum Live {}

@@ -34,7 +34,9 @@ public struct LivePublisher<Output>: Publisher {
   private let begin: (LiveSubscription<Output>) -> Source
   private var saved: SavedTokens?
 
-  init(_ store: Store?, _ begin: @escaping (LiveSubscription<Output>) -> Source) {
+  /// - Parameter isolation: whose code made it: a store that was opened in an actor's `init` is that actor's from now on.
+  init(_ store: Store?, _ isolation: isolated (any Actor)?, _ begin: @escaping (LiveSubscription<Output>) -> Source) {
+    store?.bind(isolation)
     self.store = store
     self.begin = begin
   }

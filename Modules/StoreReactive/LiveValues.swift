@@ -36,6 +36,7 @@ public struct LiveValues<Output>: AsyncSequence {
 
     /// The next value; nil once the task is cancelled or the stream has ended.
     public func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> Output? {
+      publisher.store?.bind(actor)
       while completion == nil {
         if Task.isCancelled {
           completion = .finished

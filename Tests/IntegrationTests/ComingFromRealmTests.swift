@@ -48,7 +48,7 @@ enum ComingFromRealm {
   private typealias Dog = ComingFromRealm.Dog
   private typealias Person = ComingFromRealm.Person
 
-  private let configuration = Store.Configuration.memory(models: Dog.self, Person.self)
+  private let configuration = Store.Configuration.memory(models: Dog.self, Person.self).byHand
 
   @Test func writing() async throws {
     let store = try Store(configuration)

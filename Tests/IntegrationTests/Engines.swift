@@ -46,6 +46,7 @@ enum Engine: String, CaseIterable, Sendable {
     }
     configuration.models = models
     configuration.misuse = .ignore
+    configuration.manualDelivery = true
     return configuration
   }
 }

@@ -16,8 +16,8 @@ import Vivarium
   @Inverse(\Person.dogs) var owners: LinkingObjects<Person>
 }
 
-func openStore(at url: URL) throws -> Store {
-  try Store(.lmdb(url, models: Person.self, Dog.self))  // or .sqlite(url, …), .memory("name", …)
+func openStore(at url: URL, isolation: isolated (any Actor)? = #isolation) throws -> Store {
+  try Store(.lmdb(url, models: Person.self, Dog.self), isolation: isolation)  // or .sqlite(url, …), .memory("name", …)
 }
 
 func quickStart(_ store: Store) throws -> (names: [String], owners: Int) {

@@ -170,7 +170,8 @@ private struct Place {
 
   var configuration: Store.Configuration {
     let url = URL(fileURLWithPath: path)
-    return kind == "lmdb" ? .lmdb(url, models: Mark.self) : .sqlite(url, models: Mark.self)
+    let configuration: Store.Configuration = kind == "lmdb" ? .lmdb(url, models: Mark.self) : .sqlite(url, models: Mark.self)
+    return configuration.byHand
   }
 
   func child(_ task: String) throws -> WatchingChild { try WatchingChild(kind, path, task) }

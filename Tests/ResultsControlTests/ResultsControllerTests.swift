@@ -174,6 +174,41 @@ import Vivarium
     #expect(controller.text == ["1: b c"] && recorder.take().isEmpty)
   }
 
+  @Test func whatIsWrittenSilentlyIsShownAndNotTold() throws {
+    let configuration = makeConfiguration()
+    let (here, elsewhere) = (try Store(configuration, isolation: nil), try Store(configuration, isolation: nil))
+    try here.write { for (id, name) in [(1, "a"), (2, "b"), (3, "c")] { try here.add(TaskItem(id: id, projectID: 1, name: name)) } }
+    let (controller, tested) = (try controller(here), try self.controller(here))
+    let (recorder, other) = (Recorder<String>(), Recorder<String>())
+    (controller.delegate, tested.delegate) = (recorder, other)
+    tested.updateFilter { !$0.isDone }
+    controller.performFetch()
+    tested.performFetch()
+    try here.write(silently: true) {
+      try task(here, 1).name = "z"
+      try task(here, 2).isDone = true
+      try here.add(TaskItem(id: 4, projectID: 1, name: "d"))
+    }
+    #expect(controller.text == ["1: b c d z"] && tested.text == ["1: c d z"])
+    here.refresh()
+    #expect(recorder.take().isEmpty && other.take().isEmpty)
+    // What comes next leads on from there.
+    try elsewhere.write {
+      try elsewhere.delete(try task(elsewhere, 1))
+      try task(elsewhere, 2).isDone = false
+    }
+    here.refresh()
+    #expect(controller.text == ["1: b c d"] && tested.text == ["1: b c d"])
+    #expect(recorder.take() == ["will", "delete z [0, 3] [0, 3]", "update b [0, 0] [0, 0]", "did"])
+    #expect(other.take() == ["will", "delete z [0, 2] [0, 2]", "insert b [0, 0] [0, 0]", "did"])
+    // Of a write in another context it hears with the next change.
+    try elsewhere.write(silently: true) { try elsewhere.delete(try task(elsewhere, 3)) }
+    try elsewhere.write { try task(elsewhere, 4).name = "e" }
+    here.refresh()
+    #expect(controller.text == ["1: b e"] && tested.text == ["1: b e"])
+    #expect(recorder.take() == ["will", "update e [0, 1] [0, 1]", "did"] && other.take() == ["will", "update e [0, 1] [0, 1]", "did"])
+  }
+
   @Test func aSnapshotNamesWhatIsShown() throws {
     let store = try makeStore([(1, 1, "a"), (2, 2, "b"), (3, 2, "c")])
     let controller = try controller(store) { $0.name != "b" }

@@ -14,6 +14,7 @@ private struct Refusal: Error {}
   private func makeConfiguration() -> Store.Configuration {
     var configuration = Store.Configuration.memory(models: Work.self, Effect.self, MessageReceipt.self)
     configuration.misuse = .ignore
+    configuration.manualDelivery = true
     return configuration
   }
 

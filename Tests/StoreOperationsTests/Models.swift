@@ -13,6 +13,7 @@ struct Refused: Error, Equatable {
 func makeConfiguration() -> Store.Configuration {
   var configuration = Store.Configuration.memory(models: Dog.self)
   configuration.misuse = .ignore
+  configuration.manualDelivery = true
   return configuration
 }
 

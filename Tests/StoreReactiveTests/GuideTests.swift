@@ -26,7 +26,9 @@ private enum Guide {
     }
   }
 
-  static func make() throws -> Store { try Store(.memory(models: TaskItem.self, Preferences.self), isolation: nil) }
+  static func make() throws -> Store {
+    try Store(Store.Configuration.memory(models: TaskItem.self, Preferences.self).byHand, isolation: nil)
+  }
 
   static func stream(_ tasks: Results<TaskItem>, _ table: Table, _ cancellables: inout Set<AnyCancellable>) {
     Live.changeset(from: tasks)

@@ -71,7 +71,7 @@ import VivariumTestSupport
   }
 
   @Test func aMapsChangeNamesWhoWroteIt() throws {
-    let configuration = StoreConfiguration.reference(nil, models: [Shelf.self, Dog.self, Person.self])
+    let configuration = StoreConfiguration.reference(nil, models: [Shelf.self, Dog.self, Person.self]).byHand
     let (store, other) = (try Store(configuration), try Store(configuration))
     let (shelf, dog) = (Shelf(), Dog(name: "Rex"))
     try store.write {

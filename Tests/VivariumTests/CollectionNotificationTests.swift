@@ -271,7 +271,7 @@ final class Heard {
 
   /// Five relationships of each object are 155 ways over up to three of them.
   @Test func whatLiesThreeLinksAwayCountsHoweverManyWaysThereAre() throws {
-    let store = try Store(StoreConfiguration.reference(nil, models: [Knot.self]))
+    let store = try Store(StoreConfiguration.reference(nil, models: [Knot.self]).byHand)
     let knots = (0..<5).map { Knot(value: $0) }
     for (knot, next) in zip(knots, knots.dropFirst()) { knot.d = next }
     let holder = Knot(value: 100)

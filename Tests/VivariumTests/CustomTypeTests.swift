@@ -44,6 +44,7 @@ struct Address: PersistableStruct {
   private func makeFlatStore() throws -> Store {
     var configuration = StoreConfiguration.reference(nil, models: [Flat.self])
     configuration.misuse = .ignore
+    configuration.manualDelivery = true
     return try Store(configuration)
   }
 

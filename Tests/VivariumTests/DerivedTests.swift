@@ -54,6 +54,7 @@ import VivariumTestSupport
   private func makeOrderStore() throws -> Store {
     var configuration = StoreConfiguration.reference(nil, models: [Order.self, Item.self])
     configuration.misuse = .ignore
+    configuration.manualDelivery = true
     return try Store(configuration)
   }
 

@@ -30,7 +30,9 @@ import VivariumTestSupport
 
 /// Decimals are added up, ranked and averaged wherever other numbers are.
 @Suite struct MoneyTests {
-  private func store() throws -> Store { try Store(.reference(nil, models: [Invoice.self, InvoiceLine.self, Purse.self])) }
+  private func store() throws -> Store {
+    try Store(StoreConfiguration.reference(nil, models: [Invoice.self, InvoiceLine.self, Purse.self]).byHand)
+  }
 
   @Test func derivedDecimalsFollowInTheSameWrite() throws {
     let store = try store()

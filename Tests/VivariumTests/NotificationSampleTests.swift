@@ -52,7 +52,7 @@ private final class Table<Object: Model> {
 /// What talks and tutorials show of notifications, with the names that they have here.
 @Suite struct NotificationSampleTests {
   let configuration = StoreConfiguration.reference(
-    nil, models: [Person.self, Dog.self, AppState.self, PermissionChange.self])
+    nil, models: [Person.self, Dog.self, AppState.self, PermissionChange.self]).byHand
 
   @Test func aBlockForEverythingThatHappens() throws {
     let (store, other) = (try Store(configuration), try Store(configuration))

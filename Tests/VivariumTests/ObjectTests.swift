@@ -14,6 +14,7 @@ func makeConfiguration(_ name: String? = nil) -> Store.Configuration {
   var configuration = StoreConfiguration.reference(
     name, models: [Person.self, Dog.self, Everything.self, Message.self, Node.self])
   configuration.misuse = .ignore
+  configuration.manualDelivery = true
   return configuration
 }
 

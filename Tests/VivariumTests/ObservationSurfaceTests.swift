@@ -5,7 +5,7 @@ import VivariumTestSupport
 
 /// Whatever can be observed takes every option, and in every context.
 @Suite struct ObservationSurfaceTests {
-  let configuration = StoreConfiguration.reference(nil, models: [Shelf.self, Dog.self, Person.self])
+  let configuration = StoreConfiguration.reference(nil, models: [Shelf.self, Dog.self, Person.self]).byHand
 
   private func filledStore() throws -> (Store, Shelf, Person, Dog) {
     let store = try Store(configuration)

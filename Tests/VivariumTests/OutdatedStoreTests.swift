@@ -11,6 +11,7 @@ import VivariumTestSupport
   init() {
     var made = StoreConfiguration.reference(nil, models: [Person.self, Dog.self, Shelf.self])
     made.misuse = .ignore
+    made.manualDelivery = true
     configuration = made
   }
 

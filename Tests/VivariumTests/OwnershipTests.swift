@@ -28,6 +28,7 @@ private func makeStudioStore() throws -> Store {
   var configuration = StoreConfiguration.reference(
     nil, models: [Studio.self, Album.self, Song.self, Picture.self, Guest.self])
   configuration.misuse = .ignore
+  configuration.manualDelivery = true
   return try Store(configuration)
 }
 
@@ -140,6 +141,7 @@ private func makeStudioStore() throws -> Store {
   @Test func aChainOfManyOwnersGoesWithoutRecursion() throws {
     var configuration = StoreConfiguration.reference(nil, models: [Link.self])
     configuration.misuse = .ignore
+    configuration.manualDelivery = true
     let store = try Store(configuration)
     var chain = Link()
     for _ in 0..<20_000 { chain = Link(next: chain) }

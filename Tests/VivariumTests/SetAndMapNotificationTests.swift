@@ -15,7 +15,7 @@ import VivariumTestSupport
 
 /// What the observers of sets and maps hear.
 @Suite struct SetAndMapNotificationTests {
-  let configuration = StoreConfiguration.reference(nil, models: [Shelf.self, Dog.self, Person.self])
+  let configuration = StoreConfiguration.reference(nil, models: [Shelf.self, Dog.self, Person.self]).byHand
 
   private func makeShelf(_ store: Store) throws -> Shelf {
     let shelf = Shelf()

@@ -24,6 +24,9 @@ public struct StoreConfiguration: Sendable {
   public var misuse: MisusePolicy
   /// Whether the store moves to new versions by itself, at its context's next turn.
   public var autorefresh: Bool
+  /// Whether observers in a store that has no context (it was opened in code that is no actor's) hear by hand: inside `refresh()`, and of
+  /// the store's own writes. Otherwise nobody would ever tell them, so observing there ends with `.wrongContext` at once.
+  public var manualDelivery: Bool
   /// The author put into each commit record, unless a write names another.
   public var author: String?
   /// Whether commits of this store say in the history what scalars were and are: see `Store.commits(since:)`. The history
@@ -67,6 +70,7 @@ public struct StoreConfiguration: Sendable {
     writeTimeout = nil
     misuse = .trapInDebug
     autorefresh = true
+    manualDelivery = false
     author = nil
     recordsValues = false
     schemaVersion = 0

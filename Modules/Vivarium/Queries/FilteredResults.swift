@@ -72,6 +72,9 @@ final class FilterAnswers {
     (self.passing, self.tick, positions) = (passing, tick, nil)
   }
 
+  /// The answers by the keys of the rows that they are of.
+  func answers(of keys: [Int64]) -> [Int64: UInt8] { Dictionary(zip(keys, passing)) { first, _ in first } }
+
   /// The rows that pass; nil where something may have changed since they were asked. O(rows) the first time.
   func rows(at tick: UInt64) -> [Int]? {
     guard self.tick == tick else { return nil }

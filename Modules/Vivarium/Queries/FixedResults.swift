@@ -27,6 +27,9 @@ package struct FixedResults<Element: Model> {
     self.init(state.store, state.keys(), state, state.store.versionWithoutWrites)
   }
 
+  /// Objects that stood in this order once.
+  init(_ keys: [Int64], of state: ResultsState) { self.init(state.store, KeySnapshot(keys), state, nil) }
+
   /// No objects.
   static func none(in store: Store) -> Self { Self(store, .empty, nil, nil) }
 

@@ -17,6 +17,7 @@ final class SharedEngine: Sendable {
   /// Of a file that has none of its own: one that was never opened for writing since files have them.
   let localIdentity = StoreIdentity()
   let syncer: CommitSyncer
+  let residents = ResidentStores()
 
   private static let count = Atomic<UInt64>(0)
   private struct Weak { weak var shared: SharedEngine? }

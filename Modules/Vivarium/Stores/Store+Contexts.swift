@@ -32,7 +32,27 @@ extension Store {
   }
 }
 
+extension Store {
+  /// Why nobody would ever tell an observer that begins here; nil where somebody does. It is logged with the remedy.
+  func muteness() -> StoreError? {
+    guard case .manual = home, !configuration.manualDelivery, !isReadOnly else { return nil }
+    let error = StoreError.noContext
+    if configuration.misuse != .ignore { StoreLog.warning("\(error)") }
+    return error
+  }
+}
+
 extension DeliveryContext {
+  /// Whether it is the main thread's, where interfaces are drawn.
+  var isMain: Bool {
+    switch self {
+    case .actor(let weak): weak.actor === MainActor.shared
+    case .queue(let queue): queue === DispatchQueue.main
+    case .runLoop(let loop): loop.isMain
+    case .manual: false
+    }
+  }
+
   /// Runs `turn` on the context, or `other` where it is when there is no context any more, or never was one.
   func schedule(_ turn: @escaping @Sendable () -> Void, otherwise other: @Sendable () -> Void) {
     switch self {

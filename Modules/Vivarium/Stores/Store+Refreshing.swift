@@ -46,8 +46,13 @@ extension Store {
       return false
     }
     let before = isInvalidated ? nil : snapshot.version
-    deliver(.firstResults)
+    deliverFirstResults()
     return !isInvalidated && snapshot.version != before
+  }
+
+  /// Tells all that is due, first results included. Nothing where nobody may be told.
+  func deliverFirstResults() {
+    if mayTell, !observing.isTellingProperty { deliver(.firstResults) }
   }
 
   /// Takes a new snapshot. Tells nobody.
@@ -98,6 +103,8 @@ extension Store {
   ) -> NotificationToken {
     if let refused = tokenElsewhere(fileID, line) { return refused }
     bind(isolation)
+    // It has no word for an error, and hears of this store's own writes in any case.
+    _ = muteness()
     if observing.hearsOfNothing, writing == nil { observing.toldVersion = snapshot.version }
     let (flag, watch) = (StopFlag(), StoreWatch(observing.toldVersion, of: shared.number))
     observing.stores.append(StoreObserver(flag, watch, block))
@@ -111,7 +118,7 @@ extension Store {
 
   /// A store that was opened in an actor's `init`, where there was no isolation yet, is that actor's from its first
   /// observer on.
-  func bind(_ isolation: isolated (any Actor)?) {
+  package func bind(_ isolation: isolated (any Actor)?) {
     guard case .manual = home, let isolation else { return }
     settle(in: .actor(isolation))
   }
@@ -119,6 +126,8 @@ extension Store {
   /// A store that belonged to no context belongs to this one from now on. Called there.
   func settle(in context: DeliveryContext) {
     home = context
+    if context.isMain { tracksReads = true }
+    shared.residents.add(self)
     observing.stops.home.withLock { $0 = context }
     if let place = observing.place {
       place.move(to: home)

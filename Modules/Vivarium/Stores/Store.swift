@@ -76,6 +76,8 @@ public final class Store {
     observing = StoreObservers(home, at: snapshot.version)
     reader = StoreReader(snapshot)
     reader.hold = shared.versions.hold(snapshot.version, label: configuration.label, place: place, isBrief: isBrief)
+    if home.isMain { observing.tracksReads = true }
+    shared.residents.add(self)
     try subscribeIfNeeded()
   }
 
@@ -86,6 +88,7 @@ public final class Store {
     if let fetch = writer.fetch { shared.writers.abandon(fetch) }
     if let writing { shared.writers.ending(origin) { writing.end() } }
     if !reader.isSnapshotShared { snapshot.end() }
+    shared.residents.remove(self)
   }
 
   /// The version that is read; in a write, the one it began from.

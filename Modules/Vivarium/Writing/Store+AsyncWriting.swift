@@ -101,14 +101,17 @@ extension SharedEngine {
 }
 
 extension StoreConfiguration {
-  /// Opens the store if need be and writes, from any code, without a store at hand. See the asynchronous `Store.write`.
+  /// Opens the store if need be and writes, from any code, without a store at hand. See the asynchronous `Store.write`. When this
+  /// returns, the stores that the caller's actor has of the file see what was written.
   @discardableResult
   public func write<R: Sendable>(
     author: String? = nil, durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line, _ body: @escaping @Sendable (Store) throws -> R
   ) async throws -> R {
     let shared = try await Store.prepareElsewhere(self).shared
-    return try await shared.perform(self, author: author, durability: durability, place: "\(fileID):\(line)", body).get()
+    let result = await shared.perform(self, author: author, durability: durability, place: "\(fileID):\(line)", body)
+    shared.residents.refresh(of: isolation)
+    return try result.get()
   }
 
   /// Opens the store if need be and reads one version on another thread.

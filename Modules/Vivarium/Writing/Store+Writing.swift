@@ -128,11 +128,7 @@ extension Store {
       // One that cannot be had now is had at the next refresh.
       if let snapshot = next.snapshot { do throws(StoreError) { try follow(snapshot) } catch { misuse(error) } }
       checkCommittedProperties()
-      if silently { for observer in observing.watches.values { observer.rebase(self) } }
-      for token in tokens {
-        guard let watch = token.subject as? ObjectWatch, watch.file == shared.number else { continue }
-        observing.watches[ObjectIdentifier(watch)]?.rebase(self)
-      }
+      if silently || !tokens.isEmpty { followMoves(of: tokens, orAll: silently) }
       if observing.missedTurn { scheduleTurnIfBehind() }
     case .failure(let error):
       // As after `cancelWrite`: what was set is taken back.
@@ -217,6 +213,7 @@ extension Store {
     withoutNotifying tokens: [NotificationToken] = [], silently: Bool = false, author: String? = nil,
     durability: Durability? = nil, _ body: () throws -> R
   ) throws -> R {
+    if silently || !tokens.isEmpty { tellFirst(tokens, orAll: silently) }
     try beginWrite()
     return try finishWrite(withoutNotifying: tokens, silently: silently, author, durability, body)
   }

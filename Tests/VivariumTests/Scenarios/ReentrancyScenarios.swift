@@ -103,6 +103,7 @@ import VivariumTestSupport
     let name = UUID().uuidString
     var configuration = StoreConfiguration.reference(name, models: [Thing.self, Goal.self, Second.self, Far.self])
     configuration.misuse = .ignore
+    configuration.manualDelivery = true
     let store = try Store(configuration)
     try store.write { for i in 0..<6 { try store.add(Thing(number: i, value: i)) } }
     let heard = Heard()

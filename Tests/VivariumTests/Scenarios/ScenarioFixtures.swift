@@ -66,6 +66,7 @@ struct Scene {
         Part.self,
       ])
     configuration.misuse = .ignore
+    configuration.manualDelivery = true
     store = try Store(configuration)
     other = try Store(configuration)
   }

@@ -111,8 +111,9 @@ extension LiveAggregate where Value == Decimal128? {
 public enum AggregateChange<Value> {
   /// The number when it is first there: once, before everything else, never inside the call that observes.
   case initial(Value)
-  /// Another number, what it was at the last call that had one (the same where it fits its type again), and how it came
-  /// about: the versions, who wrote, and where. Positions, identities and members are empty.
+  /// Another number, what it was at the last call that had one (the same where it fits its type again) or was made by a
+  /// commit since of which the token is not told, and how it came about: the versions, who wrote, and where.
+  /// Positions, identities and members are empty.
   case update(Value, was: Value, details: ChangeDetails)
   /// `.overflow`: it does not fit its type, until a later call says otherwise. Everything else is the last call.
   case error(StoreError)
@@ -151,7 +152,7 @@ public struct ResultAggregate<Root: Model, Value>: StoreObservable {
         return try AggregateQuestion(aggregate, of: state)
       }
       let news = AggregateNews(aggregate)
-      return state.store.observe(question, request) { if let change = news.change($0, $1) { block(change) } }
+      return state.store.observe(question, request) { if let change = news.change($0, known: $1, $2) { block(change) } }
     } reference: {
       let (description, fault) = (state.description, state.error)
       let (function, property, convert) = (aggregate.function, aggregate.property, aggregate.convert)
@@ -175,8 +176,14 @@ private final class AggregateNews<Root: Model, Value> {
   init(_ aggregate: LiveAggregate<Root, Value>) { self.aggregate = aggregate }
 
   /// What is to be told of a number that may be another one; nil: nothing.
-  func change(_ told: Result<StoreValues.Value, StoreError>, _ details: ChangeDetails?) -> AggregateChange<Value>? {
+  func change(
+    _ told: Result<StoreValues.Value, StoreError>, known: StoreValues.Value?, _ details: ChangeDetails?
+  ) -> AggregateChange<Value>? {
     do throws(StoreError) {
+      // A commit of which the observer is not told made it another number meanwhile.
+      if let known, let told = last, told.stored != known, let value = try? aggregate.convert(known) {
+        (last, lastVersion) = ((known, value), nil)
+      }
       let stored = try told.get()
       if let last, last.stored == stored, !isOver {
         lastVersion = lastVersion ?? details?.fromVersion

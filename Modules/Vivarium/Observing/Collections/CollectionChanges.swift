@@ -111,6 +111,8 @@ extension Results {
 
 extension StoreError {
   static let noContext = StoreError(
-    .wrongContext, "The store has no actor, queue or run loop to wait in.",
-    remedy: "Open it in an actor, or observe with a block and call 'refresh()'.")
+    .wrongContext, "The store was opened in no actor's code, for no queue and no run loop, so nobody would tell its observers.",
+    remedy: "Open it in an actor, or with 'queue:' or 'runLoop:'. A function that opens it for others takes "
+      + "'isolation: isolated (any Actor)? = #isolation' and passes that on. "
+      + "To be told inside 'refresh()' alone, set 'configuration.manualDelivery'.")
 }

@@ -23,6 +23,20 @@ final class ResultObserver {
   private(set) var hasHeard = false
   /// Whether it wants to see deleted and modified objects as they were.
   var keepsOldValues = false
+  /// The version that a commit led to of which it is not told, and that version once the store reads a later one: then that is what
+  /// objects were.
+  var movedTo: Version?
+  var oldSinceMove: SharedVersion?
+  /// Follows with what the observer keeps of rows by itself, where a commit of which it is not told has moved these.
+  var follow: ((Move, Store) -> Void)?
+
+  /// Where a commit led of which the observer is not told.
+  enum Move {
+    /// To the results as the store reads them.
+    case here
+    /// To these rows, from which the change leads on that is told next.
+    case rows([Int64])
+  }
 
   enum Content {
     case initial

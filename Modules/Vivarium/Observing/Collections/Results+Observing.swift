@@ -29,10 +29,12 @@ extension ResultsState {
 }
 
 extension Store {
-  /// An observation of results, or of what is bound of them. `also` are paths that count beside what is asked for.
+  /// An observation of results, or of what is bound of them. `also` are paths that count beside what is asked for; `follow`
+  /// brings along what is kept of the rows by itself where a commit moved them of which the token is not told.
   func observe<T: Model>(
     _ state: ResultsState, bound: BoundDescription? = nil, also: Result<[String], StoreError> = .success([]),
-    _ request: ObservationRequest, _ block: @escaping (CollectionChange<Results<T>>) -> Void
+    _ request: ObservationRequest, follow: ((ResultObserver.Move, Store) -> Void)? = nil,
+    _ block: @escaping (CollectionChange<Results<T>>) -> Void
   ) -> NotificationToken {
     let filter = Result { () throws(StoreError) in
       let paths = try also.get()
@@ -40,6 +42,7 @@ extension Store {
       return try observed.including(paths, in: observed.filter(request.options))
     }
     let (remade, keepsOldValues) = (state.remaking, request.options.includesOldValues)
+    var own: () -> SharedVersion? = { nil }
     let observer = add(state, filter, bound: bound) { content, store in
       switch content {
       case .initial: block(.initial(Results(remade(store))))
@@ -47,7 +50,8 @@ extension Store {
       case .error(let error): block(.error(error))
       case .update(let change):
         let rows = ChangedRows(
-          change.changes, ChangeDetails(T._$name, change, own: store.origin, before: keepsOldValues ? store.observing.old : nil))
+          change.changes,
+          ChangeDetails(T._$name, change, own: store.origin, before: keepsOldValues ? own() ?? store.observing.old : nil))
         block(
           .update(
             Results(remade(store)), deletions: change.changes.deletions, insertions: change.changes.insertions,
@@ -56,6 +60,8 @@ extension Store {
     }
     observer.rest = ObserverRest(request.options.throttle)
     observer.keepsOldValues = keepsOldValues
+    own = { [weak observer] in observer?.oldSinceMove }
+    observer.follow = follow
     return token(of: observer, request.fileID, request.line)
   }
 

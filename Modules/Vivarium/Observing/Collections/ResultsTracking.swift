@@ -7,6 +7,8 @@ import StoreValues
 package enum ResultsStep<Element: Model> {
   /// They are there. Only for an observer that did not look first.
   case initial(FixedResults<Element>)
+  /// A commit of which the observer is not told led from what it has to this.
+  case moved(FixedResults<Element>)
   /// From what the observer has to this. Never empty.
   case update(FixedResults<Element>, ChangeSet, ChangeDetails?)
   /// The results cannot be kept any more. The last step.
@@ -38,6 +40,11 @@ package final class ResultsTracking<Element: Model> {
     let store = results.store
     store.bind(isolation)
     start = startsNow ? results.fixed : .none(in: store)
+    if let mute = store.muteness() {
+      (token, resume) = (.ended(fileID, line), {})
+      block(.error(mute))
+      return
+    }
     let filter = Result { () throws(StoreError) -> ResultFilter? in
       guard let observed = results.state.observed() else { return nil }
       return try observed.including(names == nil ? also : [], in: observed.filter(ObservationOptions(properties: names)))
@@ -60,6 +67,16 @@ package final class ResultsTracking<Element: Model> {
       }
     }
     observer.isListening = wants
+    observer.follow = { move, store in
+      let now = Results<Element>(remade(store))
+      switch move {
+      case .here:
+        // What was to lead on from the start leads on from here.
+        if known != nil { known = (now.fixed, Origin(store)) }
+        block(.moved(now.fixed))
+      case .rows(let keys): block(.moved(FixedResults(keys, of: now.state)))
+      }
+    }
     let (notifier, observation, flag) = (store.shared.results, observer.observation, observer.flag)
     let anchor = StoreAnchor(store)
     token = NotificationToken(fileID: fileID, line: line, subject: observation) {

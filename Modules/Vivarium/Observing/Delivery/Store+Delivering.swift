@@ -126,7 +126,9 @@ extension Store {
       observer.didHear()
       switch offer.content {
       case .initial: observer.block(.initial, self)
-      case .update(let change): observer.block(.update(change), self)
+      case .update(let change):
+        observer.followMove(before: change, in: self)
+        observer.block(.update(change), self)
       case .total(let total): observer.block(.total(total), self)
       case .failed(let error):
         observer.flag.stop()
@@ -181,15 +183,21 @@ extension Store {
   /// Before the store moves on: keeps the version that its observers were told of, if one of them wants to see what objects
   /// were. Returns whether it does.
   func keepOld(_ snapshot: any ReadTransaction) -> Bool {
-    guard observing.results.contains(where: { $0.keepsOldValues && $0.isActive }) else { return false }
-    if observing.old != nil { return false }
+    let observers = observing.results.filter { $0.keepsOldValues && $0.isActive }
+    if observers.isEmpty { return false }
+    let moved = observers.filter { $0.movedTo == snapshot.version }
+    if observing.old != nil, moved.isEmpty { return false }
     // Frozen objects are made of it, for any thread.
-    observing.old = snapshot as? SharedVersion ?? SharedVersion(snapshot, of: identity)
+    let old = snapshot as? SharedVersion ?? SharedVersion(snapshot, of: identity)
+    if observing.old == nil { observing.old = old } else { for observer in moved { observer.oldSinceMove = old } }
     return true
   }
 
   /// Observers were told: the version of before is nobody's but theirs who took something of it.
-  private func forgetOld() { observing.old = nil }
+  private func forgetOld() {
+    observing.old = nil
+    for observer in observing.results where observer.movedTo != nil { (observer.movedTo, observer.oldSinceMove) = (nil, nil) }
+  }
 }
 
 extension Store {

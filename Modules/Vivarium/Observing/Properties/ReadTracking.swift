@@ -3,8 +3,9 @@ import StorageInterface
 import StoreValues
 
 extension Store {
-  /// Whether `withObservationTracking`, and with it SwiftUI, sees what is read of this store's objects and results. Off at
-  /// first: a read that is tracked costs some ten times as much, one that is not costs nothing more.
+  /// Whether `withObservationTracking`, and with it SwiftUI, sees what is read of this store's objects and results. On at first in
+  /// stores of the main actor, queue and run loop, off in others: a read that is tracked costs some ten times as much, one that
+  /// is not costs nothing more.
   ///
   /// Objects need no memory for it: a change may wake who read the same property of another object, and never fails to wake who
   /// read it. Changes of other contexts and processes are seen when the store refreshes.

@@ -51,12 +51,23 @@ public struct ObservationSource<Change: StoreChange> {
   func begin(
     _ request: ObservationRequest, _ isolation: isolated (any Actor)?, _ block: @escaping (Change) -> Void
   ) -> NotificationToken {
-    guard let store else {
+    if let store {
+      if let refused = store.tokenElsewhere(request.fileID, request.line) { return refused }
+      store.bind(isolation)
+      if let mute = store.muteness() {
+        block(.error(mute))
+        return request.ended
+      }
+    }
+    return beginAnywhere(request, block)
+  }
+
+  /// The same where the store has no context yet, and gets one.
+  func beginAnywhere(_ request: ObservationRequest, _ block: @escaping (Change) -> Void) -> NotificationToken {
+    guard store != nil else {
       block(.error(refusal))
       return request.ended
     }
-    if let refused = store.tokenElsewhere(request.fileID, request.line) { return refused }
-    store.bind(isolation)
     return start(request, block)
   }
 }

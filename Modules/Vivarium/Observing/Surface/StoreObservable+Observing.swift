@@ -12,7 +12,7 @@ extension StoreObservable {
   /// What has to be worked out is worked out elsewhere, never on the caller. Any number of commits between two calls are one
   /// change. All blocks of a turn see one version of the store, and none runs inside a write. What cannot be observed, and options that
   /// lead nowhere, are told as `.error`, which is the last call: so is what cannot be kept any more. Of an object that is gone already
-  /// it is `.objectDeleted`.
+  /// it is `.objectDeleted`; of a store that has no context to tell in, and was not opened with `manualDelivery`, `.wrongContext`.
   ///
   /// Keep the token, and stop it in the end: it keeps the store, and what the block captures. Elsewhere than in the store's context
   /// nothing is observed, as `Configuration.misuse` says. Docs/Notifications.md has all that may be relied on.
@@ -43,7 +43,7 @@ extension StoreObservable {
     let find = source.reference()
     return store.observe(on: queue, fileID, line) { store in
       let found = find(store)
-      if found.store != nil { return found.begin(request, nil) { block($0) } }
+      if found.store != nil { return found.beginAnywhere(request) { block($0) } }
       let refusal = found.refusal
       queue.async { block(.error(refusal)) }
       return request.ended
@@ -70,7 +70,7 @@ extension StoreObservable {
     let find = source.reference()
     return store.observe(on: actor, fileID, line) { store in
       let found = find(store)
-      if found.store != nil { return found.begin(request, nil) { actor.tell($0, block) } }
+      if found.store != nil { return found.beginAnywhere(request) { actor.tell($0, block) } }
       Store.refuse(actor, found.refusal, fail)
       return request.ended
     } fail: { fail($0, $1) }
