@@ -1,4 +1,6 @@
 #if Sync
+import Foundation
+import NIOCore
 import Synchronization
 
 /// How many connections there are.
@@ -21,6 +23,17 @@ final class ConnectionCounts: Sendable {
       counts.all += 1
       return true
     }
+  }
+
+  /// What stands for who comes from an address: of version 6 the network of it, of which one household has all addresses.
+  static func place(of address: SocketAddress?) -> String {
+    guard let text = address?.ipAddress else { return "" }
+    guard case .v6? = address, !text.hasPrefix("::ffff:") else { return text }
+    let halves = text.split(separator: "%")[0].components(separatedBy: "::")
+    var groups = halves[0].split(separator: ":").map(String.init)
+    let tail = halves.count > 1 ? halves[1].split(separator: ":").count : 0
+    if halves.count > 1 { groups += Array(repeating: "0", count: max(0, 8 - groups.count - tail)) }
+    return groups.prefix(4).joined(separator: ":") + "::/64"
   }
 
   func end(_ address: String?) {

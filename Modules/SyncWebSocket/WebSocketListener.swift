@@ -46,6 +46,8 @@ public final class WebSocketListener: Sendable {
   }
 
   private typealias Upgrade = EventLoopFuture<WebSocketBridge.Channel?>
+  /// Those that have not said yet what they want.
+  private let pending = PendingChannels()
   private let server: NIOAsyncChannel<Upgrade, Never>
   /// Where it listens: what was asked for, or what the system chose for 0.
   public let port: Int
@@ -63,13 +65,14 @@ public final class WebSocketListener: Sendable {
         "Others can read what comes to '\(host)' in plain text: give the server a certificate, or put a proxy with TLS before it.")
     }
     let counts = ConnectionCounts(options.limits)
+    let pending = pending
     do {
       server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .serverChannelOption(.backlog, value: 1024)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
         .bind(host: host, port: port) { channel in
-          channel.eventLoop.makeCompletedFuture { try WebSocketListener.upgrade(channel, counts, options) }
+          channel.eventLoop.makeCompletedFuture { try WebSocketListener.upgrade(channel, counts, pending, options) }
         }
     } catch { throw TransportError(.badAddress, "Nobody can listen at '\(host)', port \(port): \(error).") }
     self.port = server.channel.localAddress?.port ?? port
@@ -106,8 +109,11 @@ public final class WebSocketListener: Sendable {
     } catch { throw TransportError(.closed, "It listens no more: \(error).") }
   }
 
-  /// Listens no more, and ends `run`.
-  public func close() async { do { try await server.channel.close() } catch {} }
+  /// Listens no more, hangs up on who has not said yet what he wants, and ends `run` when all others are served.
+  public func close() async {
+    do { try await server.channel.close() } catch {}
+    pending.close()
+  }
 
   private static func take(_ upgrade: Upgrade, _ serve: @Sendable (any SyncTransport) async -> Void) async {
     // Who says what is no request is not one of ours.
@@ -120,14 +126,17 @@ public final class WebSocketListener: Sendable {
     }
   }
 
-  private static func upgrade(_ channel: any Channel, _ counts: ConnectionCounts, _ options: Options) throws -> Upgrade {
-    let address = options.isBehindProxy ? nil : channel.remoteAddress?.ipAddress ?? ""
+  private static func upgrade(
+    _ channel: any Channel, _ counts: ConnectionCounts, _ pending: PendingChannels, _ options: Options
+  ) throws -> Upgrade {
+    let address = options.isBehindProxy ? nil : ConnectionCounts.place(of: channel.remoteAddress)
     guard counts.begin(address) else {
       options.notice("There are too many connections\(address.map { " from \($0)" } ?? "").")
       channel.close(promise: nil)
       throw TransportError(.closed, "There are too many connections.")
     }
     channel.closeFuture.whenComplete { _ in counts.end(address) }
+    pending.insert(channel)
     let timer = channel.eventLoop.scheduleTask(in: .seconds(counts.limits.seconds)) { channel.close(promise: nil) }
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(ForeignProtocolHandler(isSecure: options.certificate != nil, notice: options.notice))
@@ -153,6 +162,7 @@ public final class WebSocketListener: Sendable {
     try pipeline.addHandler(ClosingOnError())
     result.whenComplete { outcome in
       timer.cancel()
+      pending.remove(channel)
       if case .failure = outcome { channel.close(promise: nil) }
     }
     return result

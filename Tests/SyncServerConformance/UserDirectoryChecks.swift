@@ -33,9 +33,26 @@ public enum UserDirectoryChecks {
     try await hold(users.users().map(\.name) == ["bob"])
     try await hold(users.logins(of: nil).map(\.user) == ["bob"])
     try await hold(users.grants().map(\.user) == ["bob"])
-    // Log-ins come and go without that.
-    try await users.removeLogins(of: "bob")
+    // Log-ins come without that; that one ends is news, for it may be in use at another server.
+    try await users.add(LoginRecord(id: "second", user: "bob", refreshHash: "a", expires: 10), at: 5)
     try await hold(users.revision() == revisions.last)
+    try await users.removeLogin("second")
+    revisions.append(try await users.revision())
+    try await users.removeLogin("second")
+    try await hold(users.revision() == revisions.last)
+    try await users.removeLogins(of: "bob")
+    revisions.append(try await users.revision())
+    try hold(Set(revisions).count == revisions.count)
+    // Another password ends them in the same change.
+    try await users.add(LoginRecord(id: "third", user: "bob", refreshHash: "a", expires: 10), at: 5)
+    try await users.update("bob") { $0.map { UserRecord(name: $0.name, passwordHash: "y") } }
+    try await hold(users.logins(of: "bob").isEmpty)
+    // There are so many at most, and the oldest go.
+    for number in 10..<130 as Range<Int64> {
+      try await users.add(LoginRecord(id: "\(number)", user: "bob", refreshHash: "a", expires: number), at: 5)
+    }
+    try await hold(Set(users.logins(of: "bob").map(\.expires)) == Set(30..<130))
+    try await users.removeLogins(of: "bob")
     // Those whose time is over go with the next one.
     try await users.add(LoginRecord(id: "old", user: "bob", refreshHash: "a", expires: 10), at: 5)
     try await users.add(LoginRecord(id: "new", user: "bob", refreshHash: "a", expires: 100), at: 50)

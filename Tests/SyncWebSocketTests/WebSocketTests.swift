@@ -2,7 +2,7 @@
 import NIOCore
 import NIOPosix
 import SyncProtocol
-import SyncWebSocket
+@testable import SyncWebSocket
 import Testing
 
 /// Says the same to everybody, and closes.
@@ -101,6 +101,30 @@ struct WebSocketTests {
     ] {
       #expect(throws: TransportError.self, "\(text)") { try WebSocketAddress(text) }
     }
+  }
+
+  @Test("counts the addresses of one network of version 6 as one place")
+  func places() throws {
+    let places = try ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::7", "2001:db8::1", "10.0.0.1", "::1"].map {
+      ConnectionCounts.place(of: try SocketAddress(ipAddress: $0, port: 1))
+    }
+    #expect(places == ["2001:db8:1:2::/64", "2001:db8:1:2::/64", "2001:db8:0:0::/64", "10.0.0.1", "0:0:0:0::/64"])
+  }
+
+  @Test("ends at once, though somebody has connected and says nothing")
+  func silence() async throws {
+    var limits = WebSocketListener.Limits()
+    limits.seconds = 3_600
+    let listener = try await WebSocketListener(host: "127.0.0.1", port: 0, limits: limits)
+    let running = Task { try await listener.run { await $0.close() } }
+    let silent = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .connect(host: "127.0.0.1", port: listener.port).get()
+    // One more that speaks: the silent one was taken before it.
+    let transport = try await WebSocketConnector("ws://127.0.0.1:\(listener.port)", seconds: 600).connect()
+    await listener.close()
+    try await running.value
+    try await silent.closeFuture.get()
+    await transport.close()
   }
 
   @Test("is taken only so many times from one address")

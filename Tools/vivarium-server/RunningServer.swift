@@ -79,9 +79,11 @@ final class RunningServer: Sendable {
     logger.info("The server began.", metadata: ["address": "\(address)"])
     let host = host
     let upkeep = [Task { await forgetHourly() }, Task { await watchUsers() }]
-    try await listener.run { transport in await host.serve(transport) }
+    var failure: TransportError?
+    do throws(TransportError) { try await listener.run { transport in await host.serve(transport) } } catch { failure = error }
     upkeep.forEach { $0.cancel() }
     try await backend.finish()
+    if let failure { throw failure }
     logger.info("The server ended.")
   }
 

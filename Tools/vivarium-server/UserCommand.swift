@@ -50,7 +50,6 @@ struct UserCommand: AsyncParsableCommand {
     func run() async throws {
       let hash = try Typed.hash()
       try await option.place.change(name) { $0.passwordHash = hash }
-      try await option.place.withDirectory { try await $0.removeLogins(of: name) }
     }
   }
 

@@ -8,24 +8,20 @@ actor HostedConnection {
   private let transport: any SyncTransport
   private var machine: ServerConnection
   private let outgoing: AsyncStream<[[UInt8]]>.Continuation
-  private let sending: Task<Void, Never>
+  private let parts: AsyncStream<[[UInt8]]>
+  /// Bytes that wait to be sent.
+  private var outgoingBytes = 0
   private var timers: [ServerConnectionTimer: Task<Void, Never>] = [:]
   /// Who reads the connection, while too much of what came waits.
   private var reader: CheckedContinuation<Void, Never>?
   private var isOver = false
+  /// Hangs up, where the last words are not taken.
+  private var farewell: Task<Void, Never>?
 
   init(_ number: UInt64, _ host: SyncHost, _ transport: any SyncTransport) {
     (self.number, self.host, self.transport) = (number, host, transport)
     machine = ServerConnection(host.configuration)
-    let (parts, continuation) = AsyncStream.makeStream(of: [[UInt8]].self)
-    outgoing = continuation
-    // What waits here is bounded by the credit that the client has granted.
-    sending = Task {
-      for await parts in parts {
-        do throws(TransportError) { try await transport.send(parts) } catch { break }
-      }
-      await transport.close()
-    }
+    (parts, outgoing) = AsyncStream.makeStream(of: [[UInt8]].self)
   }
 
   var identity: SyncIdentity? { machine.identity }
@@ -49,6 +45,7 @@ actor HostedConnection {
 
   /// Until the connection has ended.
   func run() async {
+    let sending = Task { await send() }
     perform(machine.begin(at: host.clock()))
     while !isOver {
       guard let part = await received() else { break }
@@ -64,8 +61,34 @@ actor HostedConnection {
   /// Says that there is no place here, and ends.
   func sendAway(seconds: UInt64) async {
     take(.drain(seconds: seconds))
-    await sending.value
+    await send()
     await transport.close()
+  }
+
+  /// Sends what waits, until the connection is over and all of it went.
+  private func send() async {
+    for await parts in parts {
+      do throws(TransportError) { try await transport.send(parts) } catch { break }
+      sent(parts)
+    }
+    farewell?.cancel()
+    await transport.close()
+  }
+
+  private func sent(_ parts: [[UInt8]]) {
+    let wasFull = isFull
+    outgoingBytes -= parts.reduce(0) { $0 + $1.count }
+    guard wasFull else { return }
+    perform(machine.handle(.room(!isFull), at: host.clock()))
+    if !isFull { wakeReader() }
+  }
+
+  /// Whether the client does not take what it is sent.
+  private var isFull: Bool { outgoingBytes > host.configuration.outgoingBytes }
+
+  private func wakeReader() {
+    reader?.resume()
+    reader = nil
   }
 
   private func received() async -> [UInt8]? {
@@ -74,15 +97,14 @@ actor HostedConnection {
 
   private func untilThereIsRoom() async {
     let most = 2 * Int(clamping: host.configuration.uploadWindow)
-    while !isOver, machine.isBehind(most) { await withCheckedContinuation { reader = $0 } }
+    while !isOver, isFull || machine.isBehind(most) { await withCheckedContinuation { reader = $0 } }
   }
 
   /// Takes an event in, and does what follows.
   func take(_ event: ServerConnectionEvent) {
     host.note(event, of: number)
     perform(machine.handle(event, at: host.clock()))
-    reader?.resume()
-    reader = nil
+    wakeReader()
   }
 
   private func perform(_ effects: [ServerConnectionEffect]) {
@@ -90,7 +112,10 @@ actor HostedConnection {
       switch effect {
       case .send(let parts):
         host.counts.sent(parts)
+        let wasFull = isFull
+        outgoingBytes += parts.reduce(0) { $0 + $1.count }
         outgoing.yield(parts)
+        if isFull, !wasFull { perform(machine.handle(.room(false), at: host.clock())) }
       case .close: close()
       case .wake(let timer, let time): wake(timer, at: time)
       case .unbind(let key, let path): Task { await host.forget(path, key, of: self) }
@@ -111,6 +136,12 @@ actor HostedConnection {
     outgoing.finish()
     for timer in timers.values { timer.cancel() }
     timers = [:]
+    // Who neither reads nor hangs up does not keep its place.
+    let (time, transport) = (host.configuration.farewellTime, transport)
+    farewell = Task {
+      do { try await Task.sleep(for: .milliseconds(time)) } catch { return }
+      await transport.close()
+    }
   }
 
   private func wake(_ timer: ServerConnectionTimer, at time: Int64) {

@@ -6,7 +6,7 @@ import SyncProtocol
 extension ServerConnection {
   /// Reads what comes next, unless something is being read, nothing is new, or the client takes no more.
   mutating func pump(_ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
-    guard let session = sessions[number], !session.isReading, session.credit.bytes > 0 else { return }
+    guard hasRoom, let session = sessions[number], !session.isReading, session.credit.bytes > 0 else { return }
     let limit = min(configuration.pageBytes, Int(clamping: session.credit.bytes))
     switch session.state {
     case .binding: return
@@ -20,6 +20,13 @@ extension ServerConnection {
       effects.append(.readEntries(session.key, session.place, after: session.cursor, limitBytes: limit))
     }
     sessions[number]?.isReading = true
+  }
+
+  /// Reads go on where there is room again.
+  mutating func room(_ isThere: Bool, _ effects: inout [ServerConnectionEffect]) {
+    hasRoom = isThere
+    guard isThere else { return }
+    for number in sessions.keys.sorted() { pump(number, &effects) }
   }
 
   mutating func news(_ key: SessionKey, _ effects: inout [ServerConnectionEffect]) {

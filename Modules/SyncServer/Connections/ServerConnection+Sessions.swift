@@ -44,7 +44,7 @@ extension ServerConnection {
       case .snapshot: session.state = .fetching(ServerSession.Fetch(start: .zero))
       }
       let early = session.early
-      session.early = []
+      (session.early, session.earlyBytes) = ([], 0)
       sessions[key.session] = session
       send(
         .bound(
@@ -71,28 +71,28 @@ extension ServerConnection {
       throw FrameError(.outOfOrder, "The session \(number) is not bound.")
     }
     if session.state == .binding {
-      guard session.early.count < 64 else { throw FrameError(.limitExceeded, "Too much came before the store was bound.") }
+      // Nothing that is large is said before: changesets need what is granted when it is bound.
+      guard session.early.count < 64, session.earlyBytes + bytes <= configuration.limits.partBytes else {
+        throw FrameError(.limitExceeded, "Too much came before the store was bound.")
+      }
       sessions[number]?.early.append((message, bytes))
+      sessions[number]?.earlyBytes += bytes
       return
     }
     switch message {
     case .upload(_, let changesets):
       let share = bytes / max(1, changesets.count)
-      for changeset in changesets { session.line.append(.upload(.changeset(changeset), refusalSeen: session.refusalSeen, bytes: share)) }
-      session.waiting += share * changesets.count
+      for changeset in changesets { session.line.append(.changeset(changeset), refusalSeen: session.refusalSeen, bytes: share) }
     case .void(_, let clientSeq, let objects):
-      session.line.append(.upload(.void(clientSeq: clientSeq, objects: objects), refusalSeen: session.refusalSeen, bytes: bytes))
-      session.waiting += bytes
+      session.line.append(.void(clientSeq: clientSeq, objects: objects), refusalSeen: session.refusalSeen, bytes: bytes)
     case .acknowledge(_, let state):
-      if case .upload(let upload, _, _)? = session.line.last, upload.isContinued {
-        throw FrameError(.outOfOrder, "A transaction is not whole yet.")
-      }
+      if session.line.isOpen { throw FrameError(.outOfOrder, "A transaction is not whole yet.") }
       session.refusalSeen = max(session.refusalSeen, state.refusalSeen)
-      session.line.append(.acknowledge(state))
+      session.line.append(state)
     case .credit(_, let more): session.credit.grant(more)
     case .mark(_, let mark):
-      guard session.waitingMarks < 64 else { throw FrameError(.limitExceeded, "Too many marks wait.") }
-      session.append(mark: mark)
+      guard session.line.marks < 64 else { throw FrameError(.limitExceeded, "Too many marks wait.") }
+      session.line.append(mark: mark)
     case .unbind:
       drop(number, &effects)
       return send(.unbound(session: number), &effects)
@@ -100,10 +100,11 @@ extension ServerConnection {
     case .schema: break
     default: throw FrameError(.outOfOrder, "It belongs to no store.")
     }
-    guard session.waiting <= configuration.transactionBytes else {
-      throw FrameError(.limitExceeded, "A transaction has more than \(configuration.transactionBytes) bytes.")
-    }
     sessions[number] = session
+    // Of all stores of the connection together: who binds many has no more room by that.
+    guard backlog <= configuration.transactionBytes else {
+      throw FrameError(.limitExceeded, "More than \(configuration.transactionBytes) bytes of changesets wait, or one transaction has more.")
+    }
     work(number, &effects)
     pump(number, &effects)
   }

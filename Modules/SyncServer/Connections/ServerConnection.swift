@@ -26,6 +26,8 @@ public struct ServerConnection: Sendable {
   /// Numbers of sessions that have ended: what the client said before it heard of that is passed over.
   var ended: Set<UInt32> = []
   var lastSerial: UInt64 = 0
+  /// Whether more may be read for the client: it takes what was sent.
+  var hasRoom = true
   private var decoder: FrameDecoder
   private var encoder: FrameEncoder
   /// What came before it was known who speaks.
@@ -53,14 +55,14 @@ public struct ServerConnection: Sendable {
   }
 
   /// Bytes of uploads that wait to be judged.
-  public var backlog: Int { sessions.values.reduce(0) { $0 + $1.waiting } }
+  public var backlog: Int { sessions.values.reduce(0) { $0 + $1.line.bytes } }
 
   /// Whether a session goes on.
   public func isBound(_ key: SessionKey) -> Bool { sessions[key.session]?.key == key }
 
   /// Whether more bytes of uploads than these wait to be judged: the owner reads no more of the connection then. Transactions that are not
   /// whole yet do not count: nothing becomes of them before their rest has come.
-  public func isBehind(_ bytes: Int) -> Bool { sessions.values.contains { $0.isWorking && $0.waiting > bytes } }
+  public func isBehind(_ bytes: Int) -> Bool { sessions.values.contains { $0.isWorking && $0.line.bytes > bytes } }
 
   /// What is done when a connection begins.
   public mutating func begin(at now: Int64) -> [ServerConnectionEffect] {
@@ -89,6 +91,10 @@ public struct ServerConnection: Sendable {
     case .drain(let seconds): leave(with: .goAway(seconds: seconds), &effects)
     case .expel(let refusal): refuse(refusal, &effects)
     case .granted(let key, let grant): granted(key, grant, &effects)
+    case .room(let isThere):
+      // Who takes what is sent is there.
+      lastHeard = now
+      room(isThere, &effects)
     }
     return effects
   }

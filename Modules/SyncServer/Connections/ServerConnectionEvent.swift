@@ -29,6 +29,8 @@ public enum ServerConnectionEvent: Sendable {
   case head(SessionKey, mark: UInt64, Result<Seq, ServerStoreError>)
   /// A store has got an entry, or may have.
   case news(SessionKey)
+  /// Whether the client takes what is sent to it: while it does not, no more is read for it, whatever it has granted.
+  case room(Bool)
   /// A timer rang.
   case timer(ServerConnectionTimer)
   /// The server ends: the client is to come back after so many seconds.
@@ -92,6 +94,10 @@ public struct ServerConnectionConfiguration: Hashable, Sendable {
   public var transactionBytes = 256 << 20
   /// Bytes of entries or objects in one message, about.
   public var pageBytes = 256 << 10
+  /// Bytes that may wait to be sent to a client. While more do, nothing is read for it, and it is not listened to.
+  public var outgoingBytes = 8 << 20
+  /// Milliseconds that a client has to take the last words of a connection that has ended.
+  public var farewellTime: Int64 = 10_000
   /// Seconds between pings of the client. One that says nothing for three times as long is taken for gone.
   public var pingSeconds: UInt64 = 30
   /// Milliseconds within which a new connection has to say who it is.

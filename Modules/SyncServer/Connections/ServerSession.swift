@@ -27,12 +27,6 @@ struct ServerSession: Sendable {
     var asOf: Seq?
   }
 
-  enum Step: Sendable {
-    case upload(Upload, refusalSeen: Seq, bytes: Int)
-    case acknowledge(Acknowledgement)
-    case mark(UInt64)
-  }
-
   let key: SessionKey
   let place: ReplicaOfStore
   let bind: Bind
@@ -40,6 +34,7 @@ struct ServerSession: Sendable {
   var grant = StoreGrant.none
   /// Messages that came before it was bound.
   var early: [(message: ClientMessage, bytes: Int)] = []
+  var earlyBytes = 0
 
   // Down.
   /// Up to here everything was sent.
@@ -53,12 +48,10 @@ struct ServerSession: Sendable {
 
   // Up.
   var window: ReceiveWindow
-  var line: [Step] = []
+  var line = UploadLine()
   var isWorking = false
   /// The numbers of the uploads that are being judged.
   var judging: [UInt64] = []
-  /// Bytes of uploads in the line.
-  var waiting = 0
   /// The last refusal that the client has said it has seen.
   var refusalSeen: Seq
 
@@ -70,51 +63,17 @@ struct ServerSession: Sendable {
     window = ReceiveWindow(size: uploadWindow)
   }
 
-  // MARK: the line of what goes up
-
-  /// The next step: as many uploads as belong together or were said in the same breath, whole transactions only.
-  ///
-  /// - Returns: nil while a step is being done, and where there is none, or none whole.
-  mutating func nextStep() -> NextStep? {
-    guard !isWorking, let first = line.first else { return nil }
-    switch first {
-    case .mark(let number):
-      line.removeFirst()
-      return .mark(number)
-    case .acknowledge(let state):
-      line.removeFirst()
+  /// The next step of what goes up; nil while one is being done, and where there is none, or none whole.
+  mutating func nextStep() -> UploadLine.Batch? {
+    guard !isWorking else { return nil }
+    let next = line.next()
+    switch next {
+    case .mark, nil: break
+    case .acknowledge: isWorking = true
+    case .commit(let uploads, _, _):
       isWorking = true
-      return .acknowledge(state)
-    case .upload(_, let seen, _):
-      var (uploads, whole, bytes, wholeBytes): ([Upload], Int, Int, Int) = ([], 0, 0, 0)
-      for step in line {
-        guard case .upload(let upload, seen, let size) = step else { break }
-        uploads.append(upload)
-        bytes += size
-        if !upload.isContinued { (whole, wholeBytes) = (uploads.count, bytes) }
-      }
-      guard whole > 0 else { return nil }
-      line.removeFirst(whole)
-      waiting -= wholeBytes
-      isWorking = true
-      judging = uploads.prefix(whole).map(\.clientSeq)
-      return .commit(Array(uploads.prefix(whole)), refusalSeen: seen, bytes: wholeBytes)
+      judging = uploads.map(\.clientSeq)
     }
-  }
-
-  /// Puts a mark into the line: behind all that is whole, as the rest of a transaction may come much later.
-  mutating func append(mark: UInt64) {
-    var place = line.count
-    while place > 0, case .upload(let upload, _, _) = line[place - 1], upload.isContinued { place -= 1 }
-    line.insert(.mark(mark), at: place)
-  }
-
-  /// How many marks are in the line.
-  var waitingMarks: Int { line.count { if case .mark = $0 { true } else { false } } }
-
-  enum NextStep {
-    case mark(UInt64)
-    case commit([Upload], refusalSeen: Seq, bytes: Int)
-    case acknowledge(Acknowledgement)
+    return next
   }
 }

@@ -78,7 +78,12 @@ public actor SyncHost {
 
   /// Asks again what everybody may do who is there, after users or rights have changed: ends connections and sessions, or takes the right
   /// to write.
-  public func recheck() async { for connection in connections.values { await connection.recheck() } }
+  public func recheck() async { await each { await $0.recheck() } }
+
+  /// Every connection, beside the others: none waits for what another is busy with.
+  private func each(_ body: @escaping @Sendable (HostedConnection) async -> Void) async {
+    await withDiscardingTaskGroup { group in for connection in connections.values { group.addTask { await body(connection) } } }
+  }
 
   /// Counts and logs what happened. No content and no token is in what is written.
   nonisolated func note(_ event: ServerConnectionEvent, of connection: UInt64) {
@@ -104,20 +109,19 @@ public actor SyncHost {
 
   /// Ends the connections of a user, as when he is suspended.
   public func expel(_ user: String, _ refusal: SyncRefusal) async {
-    for connection in connections.values where await connection.identity?.user == user { await connection.take(.expel(refusal)) }
+    await each { connection in if await connection.identity?.user == user { await connection.take(.expel(refusal)) } }
   }
 
   /// Ends the connections of one log-in, as when it was logged out.
   public func expel(login: String) async {
-    for connection in connections.values where await connection.identity?.login == login {
-      await connection.take(.expel(SyncRefusal(.tokenInvalid, "The log-in has ended.")))
-    }
+    let refusal = SyncRefusal(.tokenInvalid, "The log-in has ended.")
+    await each { connection in if await connection.identity?.login == login { await connection.take(.expel(refusal)) } }
   }
 
   /// Takes no connections any more, and tells all that there are to come back after so many seconds. What was sent to be taken in is.
   public func leave(comeBackAfter seconds: UInt64) async {
     drain = seconds
-    for connection in connections.values { await connection.take(.drain(seconds: seconds)) }
+    await each { await $0.take(.drain(seconds: seconds)) }
     watch?.cancel()
   }
 

@@ -1,11 +1,13 @@
 /// All that a directory of users holds, as one value: what one in memory or in a file is made of.
 public struct DirectoryContents: Hashable, Sendable, Codable {
-  /// Counts the changes of users and grants.
+  /// Counts the changes of users and grants, and log-ins that were ended.
   public private(set) var revision: UInt64 = 0
   /// By name.
   public private(set) var users: [String: UserRecord] = [:]
   /// By number.
   public private(set) var logins: [String: LoginRecord] = [:]
+  /// Log-ins that a user has at one time.
+  static let loginsOfUser = 100
   /// In order of path and user.
   public private(set) var grants: [GrantRecord] = []
 
@@ -16,6 +18,8 @@ public struct DirectoryContents: Hashable, Sendable, Codable {
     let next = change(users[name])
     guard next != users[name] else { return next }
     revision += 1
+    // Who knew the old password is out with it.
+    if next?.passwordHash != users[name]?.passwordHash { logins = logins.filter { $0.value.user != name } }
     users[name] = next
     if next == nil {
       logins = logins.filter { $0.value.user != name }
@@ -26,6 +30,9 @@ public struct DirectoryContents: Hashable, Sendable, Codable {
 
   mutating func add(_ login: LoginRecord, at time: Int64) {
     logins = logins.filter { $0.value.expires > time }
+    // Whose password is tried over and over fills nobody's disk: the oldest log-ins make room.
+    let others = logins.values.filter { $0.user == login.user }.sorted { ($0.expires, $0.id) < ($1.expires, $1.id) }
+    for old in others.prefix(max(0, others.count + 1 - DirectoryContents.loginsOfUser)) { logins[old.id] = nil }
     logins[login.id] = login
   }
 
@@ -38,9 +45,14 @@ public struct DirectoryContents: Hashable, Sendable, Codable {
     return true
   }
 
-  mutating func removeLogin(_ id: String) { logins[id] = nil }
+  mutating func removeLogin(_ id: String) { if logins.removeValue(forKey: id) != nil { revision += 1 } }
 
-  mutating func removeLogins(of user: String) { logins = logins.filter { $0.value.user != user } }
+  mutating func removeLogins(of user: String) {
+    let left = logins.filter { $0.value.user != user }
+    guard left.count != logins.count else { return }
+    revision += 1
+    logins = left
+  }
 
   mutating func put(_ grant: GrantRecord) {
     revision += 1

@@ -6,7 +6,7 @@ import SyncProtocol
 /// where two could decide the same thing (`rotate`). **Threads.** Any task may call. **Errors.** `.unavailable` for whatever the place of
 /// the data causes.
 public protocol UserDirectory: Sendable {
-  /// A number that is another one after every change that anybody made to users or grants.
+  /// A number that is another one after every change that anybody made to users or grants, and after every end of a log-in.
   func revision() async throws(ServerStoreError) -> UInt64
 
   /// All users, by name.
@@ -19,7 +19,8 @@ public protocol UserDirectory: Sendable {
   func user(withTokenHash hash: String) async throws(ServerStoreError) -> UserRecord?
 
   /// Changes a user, or makes him: `change` is given what there is, and says what is to be; nil removes the user with his log-ins and
-  /// grants. Returns what there is then. `change` may be called again where another process was quicker.
+  /// grants, and another password ends his log-ins. Returns what there is then. `change` may be called again where another process was
+  /// quicker.
   @discardableResult
   func update(
     _ name: String, _ change: @Sendable @escaping (UserRecord?) -> UserRecord?
@@ -31,7 +32,7 @@ public protocol UserDirectory: Sendable {
   /// One log-in; nil where there is none of that number.
   func login(_ id: String) async throws(ServerStoreError) -> LoginRecord?
 
-  /// Keeps a new log-in. Those whose time is over may go.
+  /// Keeps a new log-in. Those whose time is over may go, and of more than a hundred of one user the oldest.
   ///
   /// - Parameter time: milliseconds since 1970.
   func add(_ login: LoginRecord, at time: Int64) async throws(ServerStoreError)

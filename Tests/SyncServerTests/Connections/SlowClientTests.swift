@@ -1,0 +1,174 @@
+import SyncModel
+import SyncProtocol
+import SyncServer
+import Testing
+import VivariumTestSupport
+
+/// A transport whose other side takes nothing, once it was told to.
+private actor StuckTransport: SyncTransport {
+  private let inner: any SyncTransport
+  private var isStuck = false
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+  private(set) var isClosed = false
+  let closed = AsyncSignal()
+
+  init(_ inner: any SyncTransport) { self.inner = inner }
+
+  func stick() { isStuck = true }
+
+  func send(_ parts: [[UInt8]]) async throws(TransportError) {
+    while isStuck, !isClosed { await withCheckedContinuation { waiting.append($0) } }
+    if isClosed { throw TransportError(.closed, "It was closed.") }
+    try await inner.send(parts)
+  }
+
+  /// How many parts were read of it.
+  private(set) var received = 0
+
+  func receive() async throws(TransportError) -> [UInt8]? {
+    received += 1
+    return try await inner.receive()
+  }
+
+  func close() async {
+    isClosed = true
+    for waiter in waiting { waiter.resume() }
+    waiting = []
+    await inner.close()
+    closed.fire()
+  }
+}
+
+@Suite("A client that does not read")
+struct SlowClientTests {
+  private func client(_ host: SyncHost, _ encoder: FrameEncoder = FrameEncoder()) async throws -> (any SyncTransport, StuckTransport) {
+    let (here, there) = MemoryTransport.pair(capacity: 1 << 16)
+    let stuck = StuckTransport(there)
+    Task { await host.serve(stuck) }
+    for part in try encoder.parts(of: ClientMessage.hello(Hello(versions: [1], features: [], token: "slow")).frame) {
+      try await here.send([part])
+    }
+    return (here, stuck)
+  }
+
+  @Test("keeps no place once its connection has ended")
+  func farewell() async throws {
+    var configuration = ServerConnectionConfiguration()
+    configuration.farewellTime = 1
+    let host = SyncHost(stores: MemoryServerStore(), access: OpenAccess(), configuration: configuration, clock: { 1_000_000 })
+    let (here, stuck) = try await client(host)
+    _ = try await here.receive()
+    await stuck.stick()
+    await host.expel("slow", SyncRefusal(.tokenInvalid))
+    await stuck.closed.wait()
+    #expect(await stuck.isClosed)
+  }
+
+  @Test("is not listened to, and nothing is read for it: what waits for it is bounded")
+  func bounded() async throws {
+    var configuration = ServerConnectionConfiguration()
+    configuration.outgoingBytes = 4 << 10
+    let host = SyncHost(stores: MemoryServerStore(), access: OpenAccess(), configuration: configuration, clock: { 1_000_000 })
+    let (here, stuck) = try await client(host)
+    _ = try await here.receive()
+    await stuck.stick()
+    // Pings ask for answers, and nobody takes these. What comes after the bound stays where it is.
+    let encoder = FrameEncoder()
+    let sending = Task {
+      for number in 0..<20_000 as Range<UInt64> {
+        try await here.send(try encoder.parts(of: ClientMessage.ping(number: number, roundTrip: 0).frame))
+      }
+    }
+    try await sending.value
+    // One client does not hold up another.
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    for number in 1...100 as ClosedRange<UInt64> {
+      try await ann.send(.upload(session: 1, [changeset(1, number, creates: number == 1)]))
+      let answers = try await ann.messages { if case .changes = $0 { true } else { false } }
+      #expect(answers.contains(.acknowledged(session: 1, clientSeq: number)))
+    }
+    #expect(await stuck.received < 5_000)
+    await stuck.close()
+  }
+}
+
+@Suite("A connection with much under way")
+struct ConnectionBoundTests {
+  private let encoder = FrameEncoder()
+
+  private func open(_ configuration: ServerConnectionConfiguration) throws -> ServerConnection {
+    var connection = ServerConnection(configuration)
+    _ = connection.begin(at: 0)
+    _ = try take(.hello(Hello(versions: [1], features: [], token: "t")), &connection)
+    _ = connection.handle(.verified(.success(SyncIdentity(user: "ann"))), at: 0)
+    return connection
+  }
+
+  private func take(_ message: ClientMessage, _ connection: inout ServerConnection) throws -> [ServerConnectionEffect] {
+    try encoder.parts(of: message.frame).flatMap { connection.handle(.received($0), at: 0) }
+  }
+
+  private func bind(_ number: UInt32, _ connection: inout ServerConnection) throws -> SessionKey? {
+    let bind = Bind(
+      path: "/shared/\(number)", replica: ReplicaID(UInt64(number)), secret: [1], cursor: .zero, history: [], refusalSeen: .zero,
+      pendingBase: .zero, schemaHash: 0)
+    for case .bind(let key, _, _, _) in try self.take(.bind(session: number, bind), &connection) { return key }
+    return nil
+  }
+
+  private func isClosed(_ effects: [ServerConnectionEffect]) -> Bool {
+    effects.contains { if case .close = $0 { true } else { false } }
+  }
+
+  @Test("ends where the open transactions of all its stores together are too large")
+  func allStores() throws {
+    var configuration = ServerConnectionConfiguration()
+    configuration.transactionBytes = 1_024
+    var connection = try open(configuration)
+    let standing = Standing(
+      judged: 0, judgedStamp: .zero, refusal: .zero, refused: [], history: [1], head: .zero, logStart: .zero, stable: .zero,
+      pendingBase: .zero)
+    var isOver = false
+    for number in 1...20 as ClosedRange<UInt32> where !isOver {
+      let key = try #require(try bind(number, &connection))
+      _ = connection.handle(.bound(key, .success((.all, standing))), at: 0)
+      let part = continued(changeset(UInt64(number), 1))
+      isOver = isClosed(try take(.upload(session: number, [part]), &connection))
+    }
+    #expect(isOver)
+  }
+
+  @Test("reads nothing for a client that does not take what it was sent, and goes on where it does")
+  func room() throws {
+    var connection = try open(ServerConnectionConfiguration())
+    let key = try #require(try bind(1, &connection))
+    _ = connection.handle(
+      .bound(
+        key,
+        .success(
+          (
+            .all,
+            Standing(
+              judged: 0, judgedStamp: .zero, refusal: .zero, refused: [], history: [1], head: Seq(5), logStart: .zero, stable: .zero,
+              pendingBase: .zero)
+          ))), at: 0)
+    func reads(_ effects: [ServerConnectionEffect]) -> Bool {
+      effects.contains { if case .readObjects = $0 { true } else { false } }
+    }
+    _ = connection.handle(.room(false), at: 0)
+    #expect(!reads(try take(.credit(session: 1, bytes: 1_000), &connection)))
+    #expect(reads(connection.handle(.room(true), at: 0)))
+  }
+
+  @Test("takes little before a store is bound")
+  func early() throws {
+    var connection = try open(ServerConnectionConfiguration())
+    _ = try bind(1, &connection)
+    let small = changeset(1, 1)
+    let text = SyncModel.Operation.Action.set("text", .string(String(repeating: "x", count: 400_000)), isDefault: false)
+    let large = Changeset(
+      clientSeq: 1, baseSeq: .zero, first: small.first,
+      operations: small.operations + [SyncModel.Operation(ObjectIdentity("Thing", .int(1)), epoch: .zero, text)])
+    #expect(isClosed(try take(.upload(session: 1, [large]), &connection)))
+  }
+}
