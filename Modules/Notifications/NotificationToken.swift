@@ -33,6 +33,19 @@ public final class NotificationToken: Sendable {
     return onStop != nil
   }
 
+  /// One thing more to be done when it stops, after all others; at once where it has.
+  package func alsoOnStop(_ action: @escaping @Sendable () -> Void) {
+    let isOver = state.withLock { known in
+      guard let before = known else { return true }
+      known = {
+        before()
+        action()
+      }
+      return false
+    }
+    if isOver { action() }
+  }
+
   /// The same as `stop()`, under Realm's name.
   public func invalidate() { stop() }
 

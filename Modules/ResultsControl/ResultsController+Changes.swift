@@ -87,7 +87,7 @@ extension ResultsController {
   /// - Parameter others: more observations that are not told.
   @discardableResult
   public func writeWithoutTelling<R>(
-    others: [NotificationToken] = [], _ body: (Store) throws -> R
+    others: [NotificationToken] = [], fileID: StaticString = #fileID, line: UInt = #line, _ body: (Store) throws -> R
   ) throws -> R {
     let store = request.store
     if isTelling {
@@ -95,13 +95,15 @@ extension ResultsController {
         .writeInBatch, "A results controller cannot show another state while its delegate hears of a batch.",
         remedy: "Write with 'store.write', whose changes are told after the batch.")
     }
-    guard let token, token.isActive else { return try store.write(withoutNotifying: others) { try body(store) } }
+    guard let token, token.isActive else {
+      return try store.write(withoutNotifying: others, fileID: fileID, line: line) { try body(store) }
+    }
     // The beginning of a write brings what came before. It is told now, whether its rows are mapped or not.
     isHurried = true
     defer { isHurried = false }
     while isPreparing { showPrepared() }
     store.refresh()
-    try store.beginWrite()
+    try store.beginWrite(fileID: fileID, line: line)
     let result: R
     do {
       result = try body(store)

@@ -107,13 +107,15 @@ extension Store {
     _ = muteness()
     if observing.hearsOfNothing, writing == nil { observing.toldVersion = snapshot.version }
     let (flag, watch) = (StopFlag(), StoreWatch(observing.toldVersion, of: shared.number))
-    observing.stores.append(StoreObserver(flag, watch, block))
+    let block = StoppableBlock<(StoreNotification, Store)> { block($0.0, $0.1) }
+    observing.stores.append(StoreObserver(flag, watch) { block.call(($0, $1)) })
     let (stops, anchor) = (observing.stops, StoreAnchor(self))
-    return NotificationToken(fileID: fileID, line: line, subject: watch) {
+    let token = NotificationToken(fileID: fileID, line: line, subject: watch) {
       flag.stop()
       stops.raise()
       StoreAnchor.release(anchor)
     }
+    return block.end(with: token, of: self)
   }
 
   /// A store that was opened in an actor's `init`, where there was no isolation yet, is that actor's from its first

@@ -70,7 +70,9 @@ extension Store {
   @discardableResult
   public func compact() throws(StoreError) -> Int {
     guard writing == nil else {
-      throw StoreError(.alreadyInWrite, "A write of this store is open.", remedy: "Commit or cancel it first.")
+      throw StoreError(
+        .alreadyInWrite, "A write of this store is open, which began at \(writer.place).", remedy: "Commit or cancel it first.",
+        details: ["begun": "\(writer.place)"])
     }
     guard let engine = shared.engine as? any SpaceReclaiming else { return 0 }
     return try storing { () throws(StorageError) in try engine.reclaimSpace(writeDeadline) }

@@ -37,7 +37,7 @@ extension SharedEngine {
       store = try Store(configuration, self, home: .manual, place: place, isBrief: true)
       guard turn.wait(deadline) else { throw StoreError(StorageError.lateForWrite) }
       guard request.isWaiting else { return nil }
-      try store.beginWrite(deadline)
+      try store.beginWrite(deadline, place)
     } catch {
       return request.begin() ? .failure(error) : nil
     }

@@ -18,7 +18,7 @@ extension Store {
   /// `beginWrite` or `write` of the same store in between goes first. `.wrongContext` when the store has no context to run the block on.
   @discardableResult
   public func beginAsyncWrite(
-    isolation: isolated (any Actor)? = #isolation,
+    isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping () throws -> Void, onError: ((any Error) -> Void)? = nil
   ) throws(StoreError) -> AsyncWrite {
     bind(isolation)
@@ -28,7 +28,9 @@ extension Store {
     try checkContext("beginAsyncWrite")
     let request = AsyncWrite()
     let onError = onError ?? { StoreLog.warning("An asynchronous write failed: \($0)") }
-    writer.pendingWrites.append(PendingWrite(request: request, deadline: writeDeadline, block: block, onError: onError))
+    writer.pendingWrites.append(
+      PendingWrite(
+        request: request, deadline: writeDeadline, place: SourcePlace(fileID: fileID, line: line), block: block, onError: onError))
     beginPendingWrites()
     return request
   }
@@ -68,7 +70,7 @@ extension Store {
     // One that another write took is of no use any more.
     if let fetch = writer.fetch, shared.writers.isFetched(fetch) { return }
     let (writers, home, weak) = (shared.writers, home, ConfinedStore(self))
-    writer.fetch = writers.fetch(for: origin, at: WriteSite(home), first.deadline) { fetch in
+    writer.fetch = writers.fetch(for: origin, at: WriteSite(home, first.place), first.deadline) { fetch in
       home.schedule {
         weak.store?.turn(of: fetch)
       } otherwise: {
@@ -93,8 +95,9 @@ extension Store {
       }
       defer { pending.request.end() }
       do {
-        try openWrite(try result.get(), pending.deadline)
-        try shared.writers.running(origin, at: WriteSite(home), pending.block)
+        let site = WriteSite(home, pending.place)
+        try openWrite(try result.get(), pending.deadline, site)
+        try shared.writers.running(origin, at: site, pending.block)
         cancelWrite()
       } catch {
         cancelWrite()
@@ -110,6 +113,7 @@ extension Store {
 struct PendingWrite {
   let request: AsyncWrite
   let deadline: Deadline
+  let place: SourcePlace
   let block: () throws -> Void
   let onError: (any Error) -> Void
 }

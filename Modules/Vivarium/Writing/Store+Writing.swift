@@ -12,19 +12,21 @@ extension Store {
   /// other processes too, for at most `Configuration.writeTimeout`. The write may stay open over several turns of
   /// the context; nobody else writes meanwhile.
   ///
-  /// `.alreadyInWrite` when one is open, also of another store of the file further up on the thread, or where this call would
-  /// wait for ever because that one can only go on where the caller stands; `.writeTimeout`,
+  /// `.alreadyInWrite`, which says where it began, when one is open, also of another store of the file further up on the thread, or
+  /// where this call would wait for ever because that one can only go on where the caller stands; `.writeTimeout`,
   /// `.readOnly`, `.wrongContext`, `.readOnlyOperation`, `.tooManyVersions`.
   ///
   /// - Parameter timeout: how long to wait for other writers; nil: as the configuration says.
-  public func beginWrite(timeout: Duration? = nil) throws(StoreError) {
-    try beginWrite(timeout.map { .after($0) } ?? writeDeadline)
+  public func beginWrite(
+    timeout: Duration? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws(StoreError) {
+    try beginWrite(timeout.map { .after($0) } ?? writeDeadline, SourcePlace(fileID: fileID, line: line))
   }
 
   /// The moment until which a write that is asked for now waits.
   var writeDeadline: Deadline { configuration.writeTimeout.map { .after($0) } ?? .never }
 
-  func beginWrite(_ deadline: Deadline) throws(StoreError) {
+  func beginWrite(_ deadline: Deadline, _ place: any CustomStringConvertible & Sendable) throws(StoreError) {
     try checkContext("beginWrite")
     guard !isReadOnly else { throw .readOnlyOperation("'beginWrite'") }
     try refuseInObserver("'beginWrite'")
@@ -33,21 +35,22 @@ extension Store {
     try checkNotWriting()
     // Not after having waited for others.
     if let outdated { throw outdated }
-    try openWrite(try shared.writers.right(for: origin, at: WriteSite(home), deadline), deadline)
+    let site = WriteSite(home, place)
+    try openWrite(try shared.writers.right(for: origin, at: site, deadline), deadline, site)
   }
 
   func checkNotWriting() throws(StoreError) {
     guard writing != nil else { return }
     throw StoreError(
-      .alreadyInWrite, "A write of this store is open already.",
-      remedy: "Write within it, or use 'savepoint' for a part that can be undone alone.")
+      .alreadyInWrite, "A write of this store is open already: it began at \(writer.place).",
+      remedy: "Write within it, or use 'savepoint' for a part that can be undone alone.", details: ["begun": "\(writer.place)"])
   }
 
   /// Makes a begun transaction this store's write. What was committed while the store waited is seen and told first:
   /// nothing is ever told inside a write. The right is kept meanwhile, so nobody gets in between again and again.
-  func openWrite(_ begun: any WriteTransaction, _ deadline: Deadline) throws(StoreError) {
+  func openWrite(_ begun: any WriteTransaction, _ deadline: Deadline, _ site: WriteSite) throws(StoreError) {
     var transaction = begun
-    let (writers, site) = (shared.writers, WriteSite(home))
+    let writers = shared.writers
     while transaction.version != snapshot.version || isInvalidated {
       writers.keep(transaction, for: origin, at: site)
       deliver(.commits)
@@ -73,7 +76,7 @@ extension Store {
     writer.begin(
       RecordedTransaction(
         transaction, origin: origin, recordsValues: configuration.recordsValues, followsRules: true,
-        companion: configuration.commitCompanion))
+        companion: configuration.commitCompanion), at: site.place)
     writers.opened(origin, at: site)
     read(from: transaction)
   }
@@ -211,10 +214,10 @@ extension Store {
   @discardableResult
   public func write<R>(
     withoutNotifying tokens: [NotificationToken] = [], silently: Bool = false, author: String? = nil,
-    durability: Durability? = nil, _ body: () throws -> R
+    durability: Durability? = nil, fileID: StaticString = #fileID, line: UInt = #line, _ body: () throws -> R
   ) throws -> R {
     if silently || !tokens.isEmpty { tellFirst(tokens, orAll: silently) }
-    try beginWrite()
+    try beginWrite(fileID: fileID, line: line)
     return try finishWrite(withoutNotifying: tokens, silently: silently, author, durability, body)
   }
 
@@ -224,7 +227,7 @@ extension Store {
     _ body: () throws -> R
   ) throws -> R {
     do {
-      let result = try shared.writers.running(origin, at: WriteSite(home), body)
+      let result = try shared.writers.running(origin, at: WriteSite(home, writer.place), body)
       if writing != nil {
         try commitWrite(withoutNotifying: tokens, silently: silently, author: author, durability: durability)
       }

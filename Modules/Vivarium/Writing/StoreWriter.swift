@@ -12,6 +12,8 @@ struct StoreWriter {
   }
 
   var phase = Phase.idle
+  /// Where the open write began, or the last one.
+  private(set) var place: any CustomStringConvertible & Sendable = "nowhere"
   /// Grows with each write: what was made for one is told from what was made for another.
   private(set) var writeNumber: UInt64 = 0
   /// What was refused in the open write.
@@ -40,7 +42,8 @@ struct StoreWriter {
 
   var isReadOnly: Bool { if case .readOnly = phase { true } else { false } }
 
-  mutating func begin(_ write: RecordedTransaction) {
+  mutating func begin(_ write: RecordedTransaction, at place: any CustomStringConvertible & Sendable) {
+    self.place = place
     phase = .open(write)
     writeNumber &+= 1
   }

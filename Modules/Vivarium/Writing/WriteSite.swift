@@ -2,7 +2,15 @@ import Dispatch
 import Foundation
 import Notifications
 
-/// Where a store writes: its context, and the thread and the task that asked.
+/// A line of the program.
+struct SourcePlace: Sendable, CustomStringConvertible {
+  let fileID: StaticString
+  let line: UInt
+
+  var description: String { "\(fileID):\(line)" }
+}
+
+/// Where a store writes: its context, the thread and the task that asked, and the line of the program.
 ///
 /// `@unchecked` for the thread alone, as all else here is Sendable. Proof: every property is a `let`, so nothing is written
 /// once it is made; and of the thread nothing is used but its identity (`===`) and its count of references, which is atomic.
@@ -12,7 +20,10 @@ struct WriteSite: WritingSite, @unchecked Sendable {
   private let thread = Thread.current
   private let task = withUnsafeCurrentTask { $0?.hashValue }
 
-  init(_ home: DeliveryContext) { self.home = home }
+  /// Where the write was begun.
+  let place: any CustomStringConvertible & Sendable
+
+  init(_ home: DeliveryContext, _ place: any CustomStringConvertible & Sendable) { (self.home, self.place) = (home, place) }
 
   func isSameThread(as other: Self) -> Bool { thread === other.thread }
   func isSameContext(as other: Self) -> Bool { home.isSame(as: other.home) }

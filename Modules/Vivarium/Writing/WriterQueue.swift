@@ -82,8 +82,8 @@ final class WriterQueue: Sendable {
           throw StoreError(StorageError.lateForWrite)
         }
         if case .success(let write) = take(waiter) { return write }
-      case .refuse(.openFurtherUp): throw .openFurtherUp
-      case .refuse(.waitsForItself): throw .waitsForItself
+      case .refuse(.openFurtherUp(let open)): throw .openFurtherUp(begun: "\(open.place)")
+      case .refuse(.waitsForItself(let open)): throw .waitsForItself(begun: "\(open.place)")
       }
     }
   }
@@ -162,15 +162,16 @@ extension Deadline {
 }
 
 extension StoreError {
-  fileprivate static var openFurtherUp: StoreError {
+  fileprivate static func openFurtherUp(begun: String) -> StoreError {
     StoreError(
-      .alreadyInWrite, "A write of another store of this file is open further up on this thread, and ends after this one.",
-      remedy: "Pass the store of the open write on, and write with that.")
+      .alreadyInWrite,
+      "A write of another store of this file is open further up on this thread (it began at \(begun)), and ends after this one.",
+      remedy: "Pass the store of the open write on, and write with that.", details: ["begun": begun])
   }
 
-  fileprivate static var waitsForItself: StoreError {
+  fileprivate static func waitsForItself(begun: String) -> StoreError {
     StoreError(
-      .alreadyInWrite, "Another store of this file has a write open where this one would wait for its end.",
-      remedy: "Commit or cancel that write first, write within it, or give the store a 'writeTimeout'.")
+      .alreadyInWrite, "Another store of this file has a write open (it began at \(begun)) where this one would wait for its end.",
+      remedy: "Commit or cancel that write first, write within it, or give the store a 'writeTimeout'.", details: ["begun": begun])
   }
 }

@@ -87,9 +87,9 @@ struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
 
   enum Refusal {
     /// A write is open further up on the thread, and ends after this one.
-    case openFurtherUp
+    case openFurtherUp(Site)
     /// Waiting for the open write would be waiting for oneself.
-    case waitsForItself
+    case waitsForItself(Site)
   }
 
   /// Where whoever asks may wait.
@@ -106,8 +106,9 @@ struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
       holder = .nobody
       return .take(right)
     }
-    if isOpenFurtherUp(from: site) { return .refuse(.openFurtherUp) }
-    let isStuck = patience.isEndless && holderSite?.holdsUp(site) == true
+    if let open = openFurtherUp(from: site) { return .refuse(.openFurtherUp(open)) }
+    let holding = holderSite.flatMap { patience.isEndless && $0.holdsUp(site) ? $0 : nil }
+    let isStuck = holding != nil
     // A fetch stands before us in the engine's line, and its turn could only come after ours.
     while let at = fetch(for: owner, at: site) {
       guard case .arrived(let result) = fetches[at].phase else {
@@ -118,7 +119,7 @@ struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
       fetches.remove(at: at)
       if case .success(let right) = result { return .take(right) }
     }
-    if isStuck { return .refuse(.waitsForItself) }
+    if let holding { return .refuse(.waitsForItself(holding)) }
     guard patience.mayStand, !line.isEmpty else { return .begin }
     line.append(waiter())
     return .stand(line[line.count - 1])
@@ -128,9 +129,10 @@ struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
     fetches.firstIndex { $0.owner == owner } ?? fetches.firstIndex { $0.site.isSameContext(as: site) }
   }
 
-  private func isOpenFurtherUp(from site: Site) -> Bool {
-    guard case .open(let owner, _) = holder, let body, body.owner == owner else { return false }
-    return body.site.isSameThread(as: site)
+  /// Where the write began that is open further up.
+  private func openFurtherUp(from site: Site) -> Site? {
+    guard case .open(let owner, let begun) = holder, let body, body.owner == owner else { return nil }
+    return body.site.isSameThread(as: site) ? begun : nil
   }
 
   private var holderSite: Site? {

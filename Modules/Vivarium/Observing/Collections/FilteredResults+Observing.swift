@@ -12,30 +12,30 @@ extension FilteredResults: StoreObservable {
     let (reading, passes) = (reading, passes)
     return ObservationSource(store, check: source.check) { [base] request, block in
       let (answers, remade) = (FilterAnswers(), base.state.remaking)
-      // The rows that the answers are of.
-      var known: FixedResults<Element>?
+      // The rows that the answers are of; without their store, which would keep itself.
+      var known: KeySnapshot?
       return base.store.observe(base.state, also: reading, request) { move, store in
         let now = Results<Element>(remade(store))
         switch move {
         case .here:
-          known = now.fixed
+          known = now.state.keys()
           answers.set(now.map { passes($0) ? 1 : 0 }, at: store.tick)
         case .rows(let keys):
           // Of rows that were told the answer is known; one that the commit brought passed as it does now.
-          let told = answers.answers(of: known?.allKeys ?? [])
+          let told = answers.answers(of: known?.array ?? [])
           answers.set(keys.map { key in told[key] ?? (passes(store.live(key)) ? 1 : 0) }, at: store.tick)
         }
       } _: { (change: CollectionChange<Results<Element>>) in
         switch change {
         case .error(let error): block(.error(error))
         case .initial(let base):
-          known = base.fixed
+          known = base.state.keys()
           answers.set(base.map { passes($0) ? 1 : 0 }, at: base.store.tick)
           block(.initial(FilteredResults(base, reading, answers: answers, passes)))
         case .update(let base, let deletions, let insertions, let modifications):
           var step = FilterStep(answers.passing)
           step.take(deletions, insertions, modifications) { passes(base[$0]) }
-          known = base.fixed
+          known = base.state.keys()
           answers.set(step.passing, at: base.store.tick)
           if step.isEmpty { return }
           block(

@@ -49,6 +49,8 @@ package final class ResultsTracking<Element: Model> {
       guard let observed = results.state.observed() else { return nil }
       return try observed.including(names == nil ? also : [], in: observed.filter(ObservationOptions(properties: names)))
     }
+    let told = StoppableBlock(block)
+    let block = { (step: ResultsStep<Element>) in told.call(step) }
     var known: (rows: FixedResults<Element>, origin: Origin)? = startsNow ? (start, Origin(store)) : nil
     let remade = results.state.remaking
     let observer = store.add(results.state, filter) { content, store in
@@ -79,11 +81,12 @@ package final class ResultsTracking<Element: Model> {
     }
     let (notifier, observation, flag) = (store.shared.results, observer.observation, observer.flag)
     let anchor = StoreAnchor(store)
-    token = NotificationToken(fileID: fileID, line: line, subject: observation) {
+    let made = NotificationToken(fileID: fileID, line: line, subject: observation) {
       flag.stop()
       if let observation { notifier.stop(observation) }
       StoreAnchor.release(anchor)
     }
+    token = told.end(with: made, of: store)
     resume = { [weak store] in store?.deliveryPlace().wake() }
   }
 }

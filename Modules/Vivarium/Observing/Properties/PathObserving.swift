@@ -50,7 +50,7 @@ extension Model {
     try store?.checkContext("observe")
     let end = ObserverEnd()
     let tellers = paths.map { name, path in
-      PropertyTeller<Self, Any>(nil, options, read: { path.value(of: $0) }) { handler($0, name, $1) }
+      PropertyTeller<Self, Any>(nil, options, end, read: { path.value(of: $0) }) { handler($0, name, $1) }
     }
     do throws(StoreError) {
       for (path, teller) in zip(paths, tellers) { try follow(path.1, teller, end) }

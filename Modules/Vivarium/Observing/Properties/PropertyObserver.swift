@@ -130,7 +130,13 @@ final class ObserverEnd: Sendable {
   /// The store that the object is in.
   private let home = Mutex<(stops: StopSignal, anchor: StoreAnchor)?>(nil)
 
+  /// Lets go of the program's blocks.
+  private let blocks = Mutex<[@Sendable () -> Void]>([])
+
   var isActive: Bool { flag.isActive }
+
+  /// A block to be let go of where no turn would.
+  func lets(go block: @escaping @Sendable () -> Void) { blocks.withLock { $0.append(block) } }
 
   /// The object is in a store from now on, which is kept until the end.
   func enter(_ store: Store) {
@@ -146,6 +152,13 @@ final class ObserverEnd: Sendable {
     let home = home.withLock { home in
       defer { home = nil }
       return home
+    }
+    if home?.stops.home.withLock({ $0.takesTurns }) != true {
+      let blocks = blocks.withLock { blocks in
+        defer { blocks = [] }
+        return blocks
+      }
+      for letGo in blocks { letGo() }
     }
     guard let home else { return }
     home.stops.raise()

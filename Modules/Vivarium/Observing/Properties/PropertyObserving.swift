@@ -72,7 +72,7 @@ extension Model {
     if let refused = store?.tokenElsewhere(fileID, line) { return refused }
     let ordinal = Self.ordinal(of: path)
     let end = ObserverEnd()
-    let teller = PropertyTeller(ordinal, options, read: { (object: Self) in object[keyPath: path] }, handler)
+    let teller = PropertyTeller(ordinal, options, end, read: { (object: Self) in object[keyPath: path] }, handler)
     guard ordinal != nil || path == \Self.isInvalidated else {
       do throws(StoreError) { try follow(.reads(path), teller, end) } catch {
         StoreLog.warning("\(error)")
@@ -100,19 +100,21 @@ final class PropertyTeller<Root: Model, Property> {
   let wantsPrior: Bool
   private let options: PropertyObservingOptions
   private let read: (Root) -> Property?
-  private let handler: (Root, ObservedChange<Property>) -> Void
+  private let handler: StoppableBlock<(Root, ObservedChange<Property>)>
   private var last: Property?
   /// Makes the object of a store anew that was told last.
   private var remake: (() -> Property?)?
 
   init(
-    _ ordinal: Int?, _ options: PropertyObservingOptions, read: @escaping (Root) -> Property?,
+    _ ordinal: Int?, _ options: PropertyObservingOptions, _ end: ObserverEnd, read: @escaping (Root) -> Property?,
     _ handler: @escaping (Root, ObservedChange<Property>) -> Void
   ) {
     self.ordinal = ordinal
     self.options = options
     self.read = read
-    self.handler = handler
+    let block = StoppableBlock<(Root, ObservedChange<Property>)> { handler($0.0, $0.1) }
+    self.handler = block
+    end.lets(go: { block.drop() })
     wantsPrior = options.contains(.prior)
   }
 
@@ -121,10 +123,9 @@ final class PropertyTeller<Root: Model, Property> {
     let now = value(of: object)
     keep(now, of: object)
     guard options.contains(.initial) else { return }
-    handler(
-      object,
-      ObservedChange(
-        kind: .setting, oldValue: nil, newValue: options.contains(.new) ? now : nil, isPrior: false, indexes: []))
+    let change = ObservedChange(
+      kind: .setting, oldValue: nil, newValue: options.contains(.new) ? now : nil, isPrior: false, indexes: [])
+    handler.call((object, change))
   }
 
   func tell(_ object: Root, _ kind: PropertyObserver.Kind, _ indexes: [Int], isPrior: Bool) {
@@ -132,11 +133,10 @@ final class PropertyTeller<Root: Model, Property> {
     let now = isPrior ? nil : value(of: object)
     // Before the handler, which may set the property of an object in no store.
     if !isPrior { keep(now, of: object) }
-    handler(
-      object,
-      ObservedChange(
-        kind: kind.told(), oldValue: options.contains(.old) ? old : nil,
-        newValue: options.contains(.new) ? now : nil, isPrior: isPrior, indexes: indexes))
+    let change = ObservedChange(
+      kind: kind.told(), oldValue: options.contains(.old) ? old : nil,
+      newValue: options.contains(.new) ? now : nil, isPrior: isPrior, indexes: indexes)
+    handler.call((object, change))
   }
 
   func value(of object: Root) -> Property? { read(object) }

@@ -64,11 +64,12 @@ public struct ObservationSource<Change: StoreChange> {
 
   /// The same where the store has no context yet, and gets one.
   func beginAnywhere(_ request: ObservationRequest, _ block: @escaping (Change) -> Void) -> NotificationToken {
-    guard store != nil else {
+    guard let store else {
       block(.error(refusal))
       return request.ended
     }
-    return start(request, block)
+    let block = StoppableBlock(block)
+    return block.end(with: start(request) { block.call($0) }, of: store)
   }
 }
 
