@@ -4,8 +4,8 @@ import Synchronization
 /// A block of the program's, which its store keeps until the observation ends.
 ///
 /// What the block captures often leads back to the store: an observer that nobody calls any more would keep all of it. Where the store
-/// takes turns, the next one lets go of stopped observers; where it takes none (it is told inside `refresh()`, or its actor is gone), nobody
-/// might ever come by, and so whoever stops the token lets go of the block.
+/// takes turns, the next one lets go of stopped observers; where it takes none (it is told inside `refresh()`, or its actor is gone),
+/// nobody might ever come by, and so whoever stops the token lets go of the block.
 final class StoppableBlock<Input>: @unchecked Sendable {
   // Sound because the block is made and called in the store's context alone. `drop` may come from any thread: it only takes the reference
   // away, under the lock, and a call that runs has one of its own. Objects that the block captured may then end on that thread, which is
