@@ -15,7 +15,7 @@ extension Store.IO {
   public static func objects<T: Model>(_ type: T.Type) -> StoreRO<Results<T>> { StoreRO { $0.objects(type) } }
 
   /// The objects of a type by its name. `.unknownType`.
-  public static func dynamicObjects(_ type: String) -> StoreRO<[DynamicObject]> {
+  public static func dynamicObjects(_ type: String) -> StoreRO<DynamicResults> {
     StoreRO { try $0.dynamicObjects(type) }
   }
 

@@ -1,4 +1,5 @@
 import ChangeTracker
+import QueryModel
 import StorageInterface
 import StoreValues
 
@@ -76,11 +77,11 @@ extension Store {
     reading.catalog.schema
   }
 
-  /// Every object of a type by its name, in the order of insertion, as they are now. `.unknownType`.
-  public func dynamicObjects(_ type: String) throws(StoreError) -> [DynamicObject] {
+  /// Every object of a type by its name, in the order of insertion: live, to be filtered, sorted and observed, also where the program
+  /// has no model of the type. Reads nothing. `.unknownType`.
+  public func dynamicObjects(_ type: String) throws(StoreError) -> DynamicResults {
     guard let table = reading.catalog[type]?.id else { throw .unknownType(type) }
-    let keys = try storing { () throws(StorageError) in try KeySnapshot(of: table, in: reading) }
-    return keys.array.map { DynamicObject(store: self, id: ObjectID(type: type, key: ObjectKey($0)), table: table) }
+    return DynamicResults(self, ResultDescription(query: Query(type: type), source: .all), table)
   }
 
   /// Makes an object of a type by its name. Values that are not given are the defaults kept in the file. `.unknownType`,
