@@ -2,7 +2,8 @@
 ///
 /// Null is an empty field and the empty string is `""`, so the two can be told apart. A list is its JSON text.
 enum CSVText {
-  static func append(_ record: [ShownField], to bytes: inout [UInt8]) {
+  /// - Parameter isShown: whether it goes to a terminal, which must not obey it; else every byte of a text is kept.
+  static func append(_ record: [ShownField], to bytes: inout [UInt8], isShown: Bool) {
     for (position, field) in record.enumerated() {
       if position > 0 { bytes.append(UInt8(ascii: ",")) }
       if case .list = field {
@@ -10,7 +11,7 @@ enum CSVText {
         JSONText.append(field, to: &json)
         append(json, to: &bytes)
       } else if let text = field.scalarText {
-        append(Array(text.utf8), to: &bytes)
+        append(Array((isShown ? DisplayText.escaped(text) : text).utf8), to: &bytes)
       }
     }
     bytes.append(contentsOf: [0x0D, 0x0A])

@@ -45,7 +45,7 @@ public struct Inspector {
     case .table: TableRecordWriter(buffer)
     case .json: JSONRecordWriter(buffer)
     case .ndjson: LineRecordWriter(buffer)
-    case .csv: CSVRecordWriter(buffer)
+    case .csv: CSVRecordWriter(buffer, isShown: output.isTerminal)
     }
   }
 
@@ -67,8 +67,9 @@ public struct Inspector {
 
   func printCSV(_ header: [String], _ records: [[ShownField]]) throws(InspectionError) {
     var bytes: [UInt8] = []
-    CSVText.append(header.map { .value(.string($0)) }, to: &bytes)
-    for record in records { CSVText.append(record, to: &bytes) }
+    let isShown = output.isTerminal
+    CSVText.append(header.map { .value(.string($0)) }, to: &bytes, isShown: isShown)
+    for record in records { CSVText.append(record, to: &bytes, isShown: isShown) }
     try print(bytes)
   }
 }

@@ -72,18 +72,19 @@ struct LineRecordWriter: ObjectWriter {
 /// A header and a record an object. One type only: a CSV file has one header.
 struct CSVRecordWriter: ObjectWriter {
   private let buffer: OutputBuffer
+  private let isShown: Bool
 
-  init(_ buffer: OutputBuffer) { self.buffer = buffer }
+  init(_ buffer: OutputBuffer, isShown: Bool) { (self.buffer, self.isShown) = (buffer, isShown) }
 
   mutating func begin(_ type: String, _ columns: [ColumnEntry], count: Int) throws(InspectionError) {
     var bytes: [UInt8] = []
-    CSVText.append(([keyTitle] + columns.map(\.schema.name)).map { .value(.string($0)) }, to: &bytes)
+    CSVText.append(([keyTitle] + columns.map(\.schema.name)).map { .value(.string($0)) }, to: &bytes, isShown: isShown)
     try buffer.put(bytes)
   }
 
   mutating func object(_ key: ObjectKey, _ fields: [ShownField]) throws(InspectionError) {
     var bytes: [UInt8] = []
-    CSVText.append([.value(.int(key.rawValue))] + fields, to: &bytes)
+    CSVText.append([.value(.int(key.rawValue))] + fields, to: &bytes, isShown: isShown)
     try buffer.put(bytes)
   }
 

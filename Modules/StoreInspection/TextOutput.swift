@@ -10,6 +10,14 @@ import Darwin
 public protocol TextOutput: AnyObject {
   /// Takes all of `bytes`, UTF-8. Throws `.outputClosed` when nobody reads on, else status `.inputOutput`.
   func write(_ bytes: UnsafeRawBufferPointer) throws(InspectionError)
+
+  /// Whether a terminal shows it: then nothing goes there that a terminal would obey, in no format.
+  var isTerminal: Bool { get }
+}
+
+extension TextOutput {
+  /// No terminal.
+  public var isTerminal: Bool { false }
 }
 
 /// Keeps the text in memory: for tests, and for programs that show it themselves.
@@ -30,6 +38,8 @@ public final class DescriptorOutput: TextOutput {
   private let descriptor: Int32
 
   public init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  public var isTerminal: Bool { isatty(descriptor) != 0 }
 
   public func write(_ bytes: UnsafeRawBufferPointer) throws(InspectionError) {
     var rest = bytes[...]

@@ -62,6 +62,17 @@ extension Store.IO {
     }
   }
 
+  /// Adds objects and gives them on, all or none. They are made at each run, inside the transaction.
+  public static func add<T: Model>(
+    all objects: @autoclosure @escaping @Sendable () -> [T], update: UpdatePolicy = .error
+  ) -> StoreRW<[T]> {
+    StoreRW { store in
+      let objects = objects()
+      try store.add(objects, update: update)
+      return objects
+    }
+  }
+
   /// Adds a copy of an object that is at hand: its scalars and collections of scalars as they are now, links left out. The
   /// values travel, the instance does not, so this runs on any thread.
   public static func add<T: Model>(copyOf object: T, update: UpdatePolicy = .error) -> StoreRW<T> {

@@ -115,6 +115,20 @@ import VivariumTestSupport
       for code in codes { try store.dynamicCreate("Item", ["name": .string("item"), "code": .int(code)]) }
     }
   }
+
+  @Test(arguments: [Engine.lmdb, .sqlite]) func theVersionOfAFileIsKnownWithoutItsBeingMadeOrMigrated(engine: Engine) throws {
+    let directory = TemporaryDirectory("version")
+    var configuration = engine.configuration(directory.file())
+    #expect(try Store.schemaVersion(of: configuration) == nil)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path).isEmpty)
+    configuration.schemaVersion = 3
+    configuration.migration = { _, _ in }
+    _ = try Store(configuration)
+    configuration.schemaVersion = 9
+    #expect(try Store.schemaVersion(of: configuration) == 3)
+    try Data("no database".utf8).write(to: directory.file("other"))
+    #expect(throws: StoreError.self) { try Store.schemaVersion(of: engine.configuration(directory.file("other"))) }
+  }
 }
 
 @Model final class Seat {

@@ -38,6 +38,17 @@ import Testing
         """)
   }
 
+  @Test func onATerminalCSVObeysNobodyAndElsewhereItKeepsEveryByte() throws {
+    let kennel = try Kennel()
+    try Kennel.write(kennel.engine) { write in
+      _ = try Rows(write, "Person").insert(["name": .string("\u{1B}]0;owned\u{7}\u{202E}x"), "age": .int(1)])
+    }
+    #expect(try kennel.printed(.csv) { try $0.dump(["Person"]) }.contains("\u{1B}]0;owned\u{7}\u{202E}x"))
+    let shown = TerminalOutput()
+    try Inspector(kennel.engine, location: "kennel", format: .csv, output: shown).dump(["Person"])
+    #expect(shown.text.contains(#"\u{1B}]0;owned\u{7}\u{202E}x"#) && !shown.text.contains("\u{1B}"))
+  }
+
   @Test func csvTellsNullFromEmptyAndQuotesByTheStandard() throws {
     let text = try Kennel().printed(.csv) { try $0.dump(["Person"]) }
     #expect(
@@ -129,6 +140,15 @@ import Testing
     #expect(error == .outputClosed)
     #expect(output.writes == 1)
   }
+}
+
+/// Says that it is a terminal, and keeps the text.
+private final class TerminalOutput: TextOutput {
+  private var bytes: [UInt8] = []
+  let isTerminal = true
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  func write(_ bytes: UnsafeRawBufferPointer) { self.bytes.append(contentsOf: bytes) }
 }
 
 /// Commits a new object with the first bytes it is given.

@@ -35,6 +35,21 @@ extension Store {
     return try SchemaUpkeep(engine: engine, configuration: configuration).dryRun()
   }
 
+  /// The version of the schema that a file is at, without its being migrated or made: nil where there is no file. `.foreignFile` and what
+  /// else opening for reading throws.
+  public static func schemaVersion(of configuration: Configuration) throws(StoreError) -> UInt64? {
+    var options = configuration.options
+    (options.isReadOnly, options.createsIfMissing) = (true, false)
+    do throws(StorageError) {
+      let read = try configuration.backend.open(options).beginRead()
+      defer { read.end() }
+      return read.catalog.schemaVersion
+    } catch {
+      if error.code == .fileNotFound { return nil }
+      throw StoreError(error)
+    }
+  }
+
   /// The version of the schema that the file is at.
   public var schemaVersion: UInt64 { reading.catalog.schemaVersion }
 

@@ -24,9 +24,23 @@ extension Model {
 
   /// `Type-primaryKey`, or `Type-key` for types without a primary key.
   public var objectIdentifier: String {
-    guard let ordinal = Self._$schema.properties.firstIndex(where: \.isPrimaryKey) else { return "\(Self._$name)-\(_$key)" }
-    if let context { return "\(Self._$name)-\(context.value(_$key, ordinal))" }
-    return "\(Self._$name)-\(CopiedValue(unmanaged: self[keyPath: Self._$keyPaths[ordinal]]).scalar)"
+    if let context { return "\(Self._$name)-\(primaryKeyOrdinal.map { "\(context.value(_$key, $0))" } ?? "\(_$key)")" }
+    return "\(Self._$name)-\(primaryKeyValue.map { "\($0)" } ?? "\(_$key)")"
+  }
+
+  private var primaryKeyOrdinal: Int? { Self._$schema.properties.firstIndex(where: \.isPrimaryKey) }
+
+  /// nil for a type that has none.
+  private var primaryKeyValue: Value? {
+    primaryKeyOrdinal.map { ordinal in
+      context.map { $0.value(_$key, ordinal) } ?? CopiedValue(unmanaged: self[keyPath: Self._$keyPaths[ordinal]]).scalar
+    }
+  }
+
+  /// Whether both have one primary key, wherever they are: in this store, in others, or in none. False for types without one.
+  public func hasSamePrimaryKey(as other: Self) -> Bool {
+    guard let key = primaryKeyValue else { return false }
+    return other.primaryKeyValue == key
   }
 
   /// Whether both are the same object of the same store, or the same instance.

@@ -3,6 +3,15 @@ import StorageInterface
 import StoreValues
 
 extension Store {
+  /// Whether there is no object of any of the store's models. O(models).
+  public var isEmpty: Bool {
+    let reading = reading
+    return configuration.models.allSatisfy { model in
+      guard let table = reading.catalog[model._$schema.name]?.id else { return true }
+      return (try? reading.count(table)) == 0
+    }
+  }
+
   /// The object with a primary key; nil when there is none. O(log n).
   public func object<T: Model, Key: Scalar>(_ type: T.Type, forPrimaryKey key: Key) -> T? {
     let value = key.persistedValue
