@@ -18,11 +18,12 @@ final class ServerProcess {
     process.executableURL = try ServerProcess.url()
     process.arguments = ["serve", "--port", "\(port)"] + arguments
     process.standardOutput = output
-    // Never the tests' own: a server that outlives tests that crashed would hold it open, and who reads it would wait for ever.
-    process.standardError = FileHandle.nullDevice
     if let log {
       _ = FileManager.default.createFile(atPath: log, contents: nil)
       process.standardError = FileHandle(forWritingAtPath: log)
+    } else {
+      // Never the tests' own: a server that outlives tests that crashed would hold it open, and who reads it would wait for ever.
+      process.standardError = FileHandle.nullDevice
     }
     try process.run()
     let id = process.processIdentifier

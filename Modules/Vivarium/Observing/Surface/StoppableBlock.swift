@@ -7,9 +7,9 @@ import Synchronization
 /// takes turns, the next one lets go of stopped observers; where it takes none (it is told inside `refresh()`, or its actor is gone),
 /// nobody might ever come by, and so whoever stops the token lets go of the block.
 final class StoppableBlock<Input>: @unchecked Sendable {
-  // Sound because the block is made and called in the store's context alone, and what other threads do to it is to take the reference
-  // away, under the lock: references are counted atomically, and a call that runs has one of its own. Whoever takes the last one away may
-  // be the thread on which what the block captured ends; nobody else can have a reference to it then.
+  // Sound because the block is made and called in the store's context alone, and all that other threads do is to take the reference away,
+  // under the lock: references are counted atomically, and a call that runs has one of its own. Who takes the last one away ends the block,
+  // and what it alone held, on his thread.
   private let lock = Mutex(())
   private var block: ((Input) -> Void)?
 
