@@ -327,6 +327,11 @@ let targets: [Target] = [
       "CVivariumLMDB", "CVivariumSystem", "StorageCoordination", "StorageInterface", "StorageLMDB", "StorageSQLite",
       "StoreValues", "VivariumTestSupport",
     ], path: "Tests/CrashChild"),
+  Room.program(
+    "damage-child",
+    ["StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection", "StoreValues", "VivariumTestSupport"],
+    path: "Tests/DamageChild"),
+  Room.tests("DamageTests", ["VivariumTestSupport", "damage-child"]),
   Room.support("MigrationSamples", ["StorageInterface", "StorageLMDB", "StorageSQLite", "Vivarium"]),
   Room.program(
     "migration-child",

@@ -154,25 +154,21 @@ extension LMDBEnvironment {
     var transaction: OpaquePointer?
     guard mdb_txn_begin(raw.pointer, nil, UInt32(MDB_RDONLY), &transaction) == 0, let transaction else { return }
     defer { mdb_txn_abort(transaction) }
-    if StoreRecord.find(in: transaction) == .foreign { throw foreign(files) }
+    guard let view = try StorePages(path: files.data).view(of: transaction) else { return }
+    if try StoreRecord.find(in: view) == .foreign { throw foreign(files) }
   }
 
   /// Refuses what is no store, and stores of a newer build.
   private func checkRecord() throws(StorageError) {
-    let transaction = try beginRead()
+    let (transaction, view) = try beginView()
     defer { endRead(transaction) }
-    switch StoreRecord.find(in: transaction) {
-    case .none: break
-    case .foreign: throw LMDBEnvironment.foreign(files)
-    case .failed(let code): throw .lmdb(code, .engine, doing: "read the store", path: files.data)
-    case .found(let record):
-      guard record.format <= StoreRecord.currentFormat else {
-        throw StorageError(
-          .unsupportedVersion, .engine,
-          "'\(files.data)' has format \(record.format); this build reads up to \(StoreRecord.currentFormat).",
-          remedy: "Open it with a newer build.")
-      }
+    // How a later format checks its entries nobody knows here.
+    if let format = pages.format, format > StoreRecord.currentFormat {
+      throw StorageError(
+        .unsupportedVersion, .engine, "'\(files.data)' has format \(format); this build reads up to \(StoreRecord.currentFormat).",
+        remedy: "Open it with a newer build.")
     }
+    if try StoreRecord.find(in: view) == .foreign { throw LMDBEnvironment.foreign(files) }
   }
 
   private static func foreign(_ files: LMDBFiles) -> StorageError {

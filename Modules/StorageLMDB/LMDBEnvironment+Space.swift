@@ -44,6 +44,7 @@ extension LMDBEnvironment {
         guard file >= 0 else { throw .system(number, .statement, doing: "open", path: files.data) }
       }
       clearDeadReaders()
+      try checkSpare()
       // Everything is on the disk then, and no crash puts the store back to a version that needs the pages.
       try safePoints.prepare(self, .full, bytes: 0)
       next = try whileNobodyCommits { newest throws(StorageError) in try punch(file, from: from, slice, newest: newest) }
@@ -111,6 +112,13 @@ extension LMDBEnvironment {
   /// Waits for what was begun so far. For tests.
   static func waitForSpace() { spaceQueue.sync {} }
 
+  /// Throws where the lists of free pages are damaged: LMDB follows them wherever they lead. They are read with the first view.
+  func checkSpare() throws(StorageError) {
+    let (transaction, _) = try beginView()
+    endRead(transaction)
+    try pages.checkSpare()
+  }
+
   private enum Space {
     /// The file takes about what it holds.
     case tight
@@ -121,7 +129,9 @@ extension LMDBEnvironment {
   }
 
   private var space: Space {
-    guard !isReadOnly, files.allocatedDataBytes > LMDBEnvironment.slackBytes, let transaction = try? beginRead() else { return .tight }
+    guard !isReadOnly, files.allocatedDataBytes > LMDBEnvironment.slackBytes, (try? checkSpare()) != nil,
+      let transaction = try? beginRead()
+    else { return .tight }
     defer { endRead(transaction) }
     var info = MDB_envinfo()
     mdb_env_info(pointer, &info)

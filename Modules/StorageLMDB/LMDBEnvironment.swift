@@ -13,6 +13,7 @@ final class LMDBEnvironment: Sendable {
   /// The key-value pairs lie in LMDB's unnamed database, which always has this number.
   static let database: MDB_dbi = 1
   private static let idleSnapshotsMax = 16
+  private static let viewTriesMax = 1_000
   /// A check costs about as much as a commit that is not synced.
   static let commitsBetweenChecks = 64
   static let bytesBetweenChecks = 16 << 20
@@ -23,6 +24,7 @@ final class LMDBEnvironment: Sendable {
   let bell: FileDoorbell
   let mark = ForkMark()
   let safePoints = SafePoints()
+  let pages: StorePages
   private let presence: StorePresence?
   private let raw: RawEnvironment
   private let token: UInt64
@@ -48,6 +50,7 @@ final class LMDBEnvironment: Sendable {
     self.token = token
     self.files = files
     isReadOnly = raw.isReadOnly
+    pages = StorePages(path: files.data)
     self.presence = presence
     self.writerLock = writerLock
     self.bell = bell
@@ -71,18 +74,17 @@ final class LMDBEnvironment: Sendable {
     var info = MDB_envinfo()
     mdb_env_info(pointer, &info)
     if let version = known.version(of: UInt(info.me_last_txnid)) { return version }
-    let transaction = try beginRead()
+    let (transaction, view) = try beginView()
     defer { endRead(transaction) }
-    return try version(of: transaction)
+    return try version(of: view)
   }
 
-  /// The version that a read transaction sees.
-  func version(of transaction: OpaquePointer) throws(StorageError) -> Version {
-    let number = UInt(mdb_txn_id(transaction))
+  /// The version that a view is of.
+  func version(of view: LMDBView) throws(StorageError) -> Version {
+    let number = UInt(view.number)
     if let version = known.version(of: number) { return version }
-    switch StoreRecord.find(in: transaction) {
+    switch try StoreRecord.find(in: view) {
     case .none: return Version(0)
-    case .failed(let code): throw .lmdb(code, .engine, doing: "read the store", path: files.data)
     case .foreign:
       throw StorageError(
         .corrupt, .engine, "The record of the store '\(files.data)' is damaged.", remedy: "Restore the store from a copy.")
@@ -93,6 +95,24 @@ final class LMDBEnvironment: Sendable {
   }
 
   func remember(transaction: UInt, version: Version) { known.remember(transaction, version) }
+
+  /// The newest version, held by a read transaction that the caller passes to `endRead`.
+  func beginView() throws(StorageError) -> (transaction: OpaquePointer, view: LMDBView) {
+    for _ in 0..<LMDBEnvironment.viewTriesMax {
+      let transaction = try beginRead()
+      do throws(StorageError) {
+        if let view = try pages.view(of: transaction) { return (transaction, view) }
+      } catch {
+        endRead(transaction)
+        throw error
+      }
+      // Two commits came between.
+      endRead(transaction)
+    }
+    throw StorageError(
+      .corrupt, .engine, "'\(files.data)' is damaged: neither of its first pages is of the version that readers are given.",
+      remedy: "Close it everywhere and open it again; else restore it from a copy.")
+  }
 
   /// A read transaction of the newest version. The caller passes it to `endRead`.
   func beginRead() throws(StorageError) -> OpaquePointer {

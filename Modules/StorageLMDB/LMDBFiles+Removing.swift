@@ -42,10 +42,11 @@ extension LMDBFiles {
     var transaction: OpaquePointer?
     guard mdb_txn_begin(raw.pointer, nil, UInt32(MDB_RDONLY), &transaction) == 0, let transaction else { return false }
     defer { mdb_txn_abort(transaction) }
-    return switch StoreRecord.find(in: transaction) {
+    guard let view = try? StorePages(path: data).view(of: transaction), let found = try? StoreRecord.find(in: view) else { return false }
+    return switch found {
     case .none: true
     case .found(let record): record.version == Version(0)
-    case .foreign, .failed: false
+    case .foreign: false
     }
   }
 }

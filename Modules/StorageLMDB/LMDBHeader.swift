@@ -53,7 +53,21 @@ struct LMDBHeader {
       kind = .otherLayout(first.layout)
       return
     }
-    kind = LMDBHeader.isWhole(file, first) ? .database : .damaged
+    kind = LMDBHeader.areSound(file, first) && LMDBHeader.isWhole(file, first) ? .database : .damaged
+  }
+
+  /// Whether the two meta pages are what LMDB writes one after the other: it takes the one with the higher number, and where one is
+  /// damaged that may be the version before.
+  private static func areSound(_ file: Int32, _ first: LMDBMeta) -> Bool {
+    // A writer may work on the file meanwhile.
+    for _ in 0..<64 {
+      guard let one = LMDBMeta(file, offset: 0), let two = LMDBMeta(file, offset: first.pageSize) else { return false }
+      let (a, b) = (one.transaction, two.transaction)
+      // The same where a new file was made, or a safe point put back; else neighbours, each on its page.
+      let areNeighbours = a == b || (max(a, b) - min(a, b) == 1 && a % 2 == 0)
+      if areNeighbours, one.isSound, two.isSound, one.pageSize == two.pageSize { return true }
+    }
+    return false
   }
 
   private static let pagesMax: UInt64 = 1 << 40
@@ -96,7 +110,7 @@ struct LMDBHeader {
         remedy: "Give the path of a store, or of a file that does not exist yet.")
     case .damaged:
       throw StorageError(
-        .corrupt, .engine, "'\(path)' is cut off: pages that it needs lie beyond its end.",
+        .corrupt, .engine, "'\(path)' is damaged: its first pages are not what LMDB writes, or pages that they need lie beyond its end.",
         remedy: "Restore the store from a copy.")
     }
   }
@@ -114,6 +128,8 @@ struct LMDBMeta {
   let pageSize: Int
   let lastPage: UInt64
   let transaction: UInt64
+  /// Whether all of it can be: what trees are, how deep they are, and where they begin.
+  let isSound: Bool
   /// Of the trees that have a page.
   let roots: [UInt64]
   /// Of the tree of entries; nil without entries.
@@ -149,6 +165,22 @@ struct LMDBMeta {
     lastPage = word(136, as: UInt64.self)
     transaction = word(144, as: UInt64.self)
     self.bytes = bytes
+    isSound = LMDBMeta.isSound(bytes)
     guard (512...65536).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
+  }
+
+  private static func isSound(_ bytes: [UInt8]) -> Bool {
+    func word<T: FixedWidthInteger>(_ at: Int, as type: T.Type) -> T {
+      bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: at, as: type) }
+    }
+    let isMeta = word(0, as: UInt64.self) < 2 && word(10, as: UInt16.self) == 8
+    let last = word(136, as: UInt64.self)
+    // Free pages are listed by numbers.
+    let flags = (spare: word(44, as: UInt16.self) & 0x3FFF, entries: word(92, as: UInt16.self))
+    return isMeta && flags == (8, 0) && [40, 88].allSatisfy { record in
+      let (depth, root) = (word(record + 6, as: UInt16.self), word(record + 40, as: UInt64.self))
+      let entries = word(record + 32, as: UInt64.self)
+      return root == .max ? depth == 0 && entries == 0 : root >= 2 && root <= last && (1...32).contains(depth) && entries > 0
+    }
   }
 }

@@ -13,9 +13,10 @@ import StoreValues
 extension LMDBStore {
   package func statistics() throws(StorageError) -> StorageStatistics {
     let environment = try environment()
-    let transaction = try environment.beginRead()
+    let (transaction, view) = try environment.beginView()
     defer { environment.endRead(transaction) }
-    let version = try environment.version(of: transaction)
+    try environment.pages.checkSpare()
+    let version = try environment.version(of: view)
     let number = UInt64(mdb_txn_id(transaction))
     var result = StorageStatistics()
     result.fileBytes = environment.files.allocatedBytes

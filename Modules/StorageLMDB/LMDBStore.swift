@@ -1,4 +1,5 @@
 import CVivariumLMDB
+import CVivariumSystem
 import ColumnStore
 import StorageCoordination
 import StorageInterface
@@ -12,13 +13,12 @@ import Synchronization
 package final class LMDBStore: KeyValueStore {
   package let kind = "lmdb"
   package let pageSize: Int
-  /// LMDB puts a header of 16 bytes on the pages of a large value.
-  package let pageOverhead = 16
+  /// LMDB puts a header of 16 bytes on the pages of a large value, and its checksum ends it.
+  package let pageOverhead = 16 + Int(CS_SEAL)
   package let isReadOnly: Bool
   package let forkMark: ForkMark? = ForkMark()
   private let path: String
   private let current: Mutex<LMDBEnvironment?>
-  private let knownMaps = LMDBMaps()
 
   /// Opens the file at `path`. Throws what `StorageBackend.open` does. For tests, `mapSize`: bytes of address space at first,
   /// halved until there is room, and `mapSizeMax`: at last.
@@ -40,7 +40,7 @@ package final class LMDBStore: KeyValueStore {
 
   package func latestVersion() throws(StorageError) -> Version { try environment().latestVersion() }
 
-  package func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot { try LMDBSnapshot(environment(), knownMaps) }
+  package func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot { try LMDBSnapshot(environment()) }
 
   package func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
     let environment = try environment()

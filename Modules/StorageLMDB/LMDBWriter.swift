@@ -1,4 +1,5 @@
 import CVivariumLMDB
+import CVivariumSystem
 import ColumnStore
 import StorageCoordination
 #if canImport(Glibc)
@@ -38,14 +39,14 @@ final class LMDBWriter: KeyValueWriter {
     let (version, byteCount) = (batch.version, batch.byteCount)
     try environment.checkInPlace()
     try environment.safePoints.prepare(environment, durability, bytes: byteCount)
+    let format = try checkBase(batch)
     makeRoom(for: batch.count, byteCount)
     let (transaction, handle) = try environment.beginLMDBWrite(.transaction)
     // Only the holder of the writer's lock commits, so nobody else reads or sets the flag now.
     mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), durability == .full ? 0 : 1)
     let number = UInt(mdb_txn_id(transaction))
     do throws(StorageError) {
-      try checkBase(transaction, version)
-      try put(&batch, transaction)
+      try put(&batch, transaction, format)
     } catch {
       mdb_txn_abort(transaction)
       throw error
@@ -82,36 +83,44 @@ final class LMDBWriter: KeyValueWriter {
     try? environment.growMap(toHold: bytes)
   }
 
-  private func checkBase(_ transaction: OpaquePointer, _ version: Version) throws(StorageError) {
-    let base = switch StoreRecord.find(in: transaction) {
-    case .found(let record): record.version
-    default: Version(0)
-    }
+  /// Whether the batch may follow the newest version, and whether all that LMDB will look at is whole: it believes its pages.
+  /// Gives the format that the file has, or will have.
+  private func checkBase(_ batch: borrowing KeyValueBatch) throws(StorageError) -> UInt32 {
+    let (transaction, view) = try environment.beginView()
+    defer { environment.endRead(transaction) }
+    try environment.pages.checkSpare()
+    let base = try environment.version(of: view)
+    let version = batch.version
     // Version 0 is what a store without any commit is at; its first entries may come with it.
     guard version > base || version == Version(0) else {
       throw StorageError(.misuse, .transaction, "A batch of \(version) cannot follow \(base).")
     }
+    try view.prepare(nil)
+    try withRecordKey { key throws(StorageError) in try view.prepare(key) }
+    try StoreID.withKey { key throws(StorageError) in try view.prepare(key) }
+    try batch.forEach { key, _ throws(StorageError) in try view.prepare(key) }
+    return environment.pages.format ?? StoreRecord.currentFormat
   }
 
   /// Puts all entries. They come in key order, so once past the last key of the file the rest is appended, which
   /// fills pages instead of splitting them. LMDB copies the values, so each is let go of once it is put.
-  private func put(_ batch: inout KeyValueBatch, _ transaction: OpaquePointer) throws(StorageError) {
+  private func put(_ batch: inout KeyValueBatch, _ transaction: OpaquePointer, _ format: UInt32) throws(StorageError) {
     var cursor: OpaquePointer?
     let code = mdb_cursor_open(transaction, LMDBEnvironment.database, &cursor)
     guard code == 0, let cursor else { throw failure(code, "write to") }
     defer { mdb_cursor_close(cursor) }
     let last = LMDBWriter.lastKey(cursor)
-    try putRecord(batch.version, cursor)
-    try putStoreID(cursor)
+    let seals = StoreRecord.isSealed(format)
+    let record = StoreRecord(format: format, version: batch.version, transaction: UInt64(mdb_txn_id(transaction)))
+    try putOwn(record, cursor, seals)
     var isPast = last.isEmpty
     try batch.drain { bytes, value throws(StorageError) in
       isPast = isPast || last.withUnsafeBytes { compareBytes(bytes, $0) > 0 }
-      var key = MDB_val(bytes)
       var code: Int32 = 0
       if let value {
-        var data = MDB_val(value.bytes)
-        code = mdb_cursor_put(cursor, &key, &data, isPast ? UInt32(MDB_APPEND) : 0)
+        code = LMDBWriter.put(bytes, value.bytes, cursor, isPast ? UInt32(MDB_APPEND) : 0, seals)
       } else if !isPast {
+        var key = MDB_val(bytes)
         code = mdb_del(transaction, LMDBEnvironment.database, &key, nil)
         if code == MDB_NOTFOUND { code = 0 }
       }
@@ -119,21 +128,31 @@ final class LMDBWriter: KeyValueWriter {
     }
   }
 
-  private func putRecord(_ version: Version, _ cursor: OpaquePointer) throws(StorageError) {
-    let code = StoreRecord(version: version).withBytes { record in
-      withRecordKey { key in
-        var key = MDB_val(key)
-        var value = MDB_val(record)
-        return mdb_cursor_put(cursor, &key, &value, 0)
-      }
+  /// Puts a value, with its checksum where the file's have one.
+  private static func put(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ cursor: OpaquePointer, _ flags: UInt32, _ seals: Bool
+  ) -> Int32 {
+    var name = MDB_val(key)
+    guard seals else {
+      var data = MDB_val(value)
+      return mdb_cursor_put(cursor, &name, &data, flags)
     }
-    guard code == 0 else { throw failure(code, "write to") }
+    // LMDB makes room, and the value is written to its place at once.
+    var data = MDB_val(mv_size: value.count + Int(CS_SEAL), mv_data: nil)
+    let code = mdb_cursor_put(cursor, &name, &data, flags | UInt32(MDB_RESERVE))
+    if code == 0 { cs_seal(data.mv_data, key.baseAddress, key.count, value.baseAddress, value.count) }
+    return code
   }
 
-  /// Files of older builds get one with their next commit.
-  private func putStoreID(_ cursor: OpaquePointer) throws(StorageError) {
-    if environment.hasStoreID.load(ordering: .relaxed) { return }
-    let code = StoreID.put(cursor)
+  /// The store's record; and its id, which files of older builds get with their next commit.
+  private func putOwn(_ record: StoreRecord, _ cursor: OpaquePointer, _ seals: Bool) throws(StorageError) {
+    var code = withRecordKey { key in record.withBytes { LMDBWriter.put(key, $0, cursor, 0, seals) } }
+    if code == 0, !environment.hasStoreID.load(ordering: .relaxed) {
+      code = StoreID.withKey { key in
+        StoreID.random().withBytes { LMDBWriter.put(key, $0, cursor, UInt32(MDB_NOOVERWRITE), seals) }
+      }
+      if code == MDB_KEYEXIST { code = 0 }
+    }
     guard code == 0 else { throw failure(code, "write to") }
   }
 

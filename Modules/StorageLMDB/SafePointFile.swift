@@ -202,8 +202,8 @@ extension SafePoint {
   }
 
   /// The point for the newest transaction of the file, while nobody writes and all is synced or about to be.
-  /// `pin` reads that transaction.
-  init(newestOf files: LMDBFiles, pin: OpaquePointer) throws(StorageError) {
+  /// `view` is of that transaction.
+  init(newestOf files: LMDBFiles, _ view: LMDBView) throws(StorageError) {
     let file = open(files.data, O_RDONLY | O_CLOEXEC)
     guard file >= 0, let identity = FileIdentity(path: files.data) else { throw LMDBFiles.openError(errno, files.data) }
     defer { close(file) }
@@ -214,8 +214,8 @@ extension SafePoint {
     self.init(
       sequence: 0, isArmed: true, system: .current, inode: identity.inode, transaction: newest.transaction,
       meta: newest.bytes)
-    store = StoreID.find(in: pin)
-    if case .found(let record) = StoreRecord.find(in: pin) { version = record.version.rawValue }
+    store = try StoreID.find(in: view)
+    if case .found(let record) = try StoreRecord.find(in: view) { version = record.version.rawValue }
   }
 
   /// Makes both meta pages the point's.

@@ -32,6 +32,7 @@ final class SafePoints: Sendable {
   private struct Pin: Sendable {
     /// Safe to hand over: without thread-local readers any one thread at a time may use it.
     nonisolated(unsafe) let transaction: OpaquePointer
+    let view: LMDBView
     var number: UInt64 { UInt64(mdb_txn_id(transaction)) }
   }
 
@@ -89,7 +90,7 @@ final class SafePoints: Sendable {
     } else {
       let pin = try makePin(environment)
       do throws(StorageError) {
-        let point = try SafePoint(newestOf: environment.files, pin: pin.transaction)
+        let point = try SafePoint(newestOf: environment.files, pin.view)
         try file.update { _ in point }
       } catch {
         state.withLock { SafePoints.end(pin, &$0) }
@@ -159,7 +160,7 @@ final class SafePoints: Sendable {
     let made = Result { () throws(StorageError) -> (SafePoint, Pin) in
       let pin = try makePin(environment)
       do throws(StorageError) {
-        return (try SafePoint(newestOf: environment.files, pin: pin.transaction), pin)
+        return (try SafePoint(newestOf: environment.files, pin.view), pin)
       } catch {
         state.withLock { SafePoints.end(pin, &$0) }
         throw error
@@ -247,9 +248,19 @@ final class SafePoints: Sendable {
 
   private func makePin(_ environment: LMDBEnvironment) throws(StorageError) -> Pin {
     try state.withLock { state throws(StorageError) in
-      let pin = Pin(transaction: try environment.beginNew(.transaction))
-      state.pins.append(pin.number)
-      return pin
+      let transaction = try environment.beginNew(.transaction)
+      do throws(StorageError) {
+        guard let view = try environment.pages.view(of: transaction) else {
+          throw StorageError(
+            .io, .transaction, "'\(environment.files.data)' was written by another program meanwhile.", remedy: "Try again.")
+        }
+        let pin = Pin(transaction: transaction, view: view)
+        state.pins.append(pin.number)
+        return pin
+      } catch {
+        mdb_txn_abort(transaction)
+        throw error
+      }
     }
   }
 }

@@ -26,26 +26,18 @@ struct StoreID: Equatable, Sendable {
     low = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
   }
 
-  /// The one of the version that a transaction reads; `unknown` where no build has put one yet.
-  static func find(in transaction: OpaquePointer) -> StoreID {
-    var value = MDB_val()
-    let code = key.withUnsafeBytes { bytes in
-      var key = MDB_val(bytes)
-      return mdb_get(transaction, LMDBEnvironment.database, &key, &value)
-    }
-    return code == 0 ? StoreID(value.bytes) ?? unknown : unknown
+  /// The one of a version; `unknown` where no build has put one yet.
+  static func find(in view: LMDBView) throws(StorageError) -> StoreID {
+    try withKey { key throws(StorageError) in try view.value(for: key) }.flatMap { StoreID($0) } ?? unknown
   }
 
-  /// Gives the store one unless it has one; LMDB's code.
-  static func put(_ cursor: OpaquePointer) -> Int32 {
-    let new = random()
-    return key.withUnsafeBytes { bytes in
-      withUnsafeBytes(of: (new.high.littleEndian, new.low.littleEndian)) { id in
-        var key = MDB_val(bytes)
-        var value = MDB_val(id)
-        let code = mdb_cursor_put(cursor, &key, &value, UInt32(MDB_NOOVERWRITE))
-        return code == MDB_KEYEXIST ? 0 : code
-      }
-    }
+  /// Calls `body` with the key.
+  static func withKey<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try key.withUnsafeBufferPointer { key throws(E) in try body(UnsafeRawBufferPointer(key)) }
+  }
+
+  /// Lends it as bytes.
+  func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+    withUnsafeBytes(of: (high.littleEndian, low.littleEndian), body)
   }
 }

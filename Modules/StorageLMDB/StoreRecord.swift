@@ -2,26 +2,45 @@ import CVivariumLMDB
 import StorageInterface
 import StoreValues
 
-/// The adapter's own entry: which format the file has, and the version of its data. Twenty-four bytes, little
-/// endian, under the key 0x00: eight of name, four of format, four of zero, eight of version.
+/// The adapter's own entry: which format the file has, and the version of its data. Thirty-two bytes, little endian, under the
+/// key 0x00: eight of name, four of format, four of zero, eight of version, and from format 2 on eight of LMDB's transaction.
 struct StoreRecord: Equatable {
   static let name: UInt64 = 0x4D55_4952_4156_4956  // "VIVARIUM" in the file
   /// What this build writes, and the newest it reads.
-  static let currentFormat: UInt32 = 1
-  static let size = 24
+  static let currentFormat: UInt32 = 2
+  /// Of the first format.
+  static let sizeMin = 24
+  static let size = 32
 
-  var format: UInt32 = StoreRecord.currentFormat
+  var format: UInt32
   var version: Version
+  /// LMDB's number of the commit that wrote it: a meta page that leads to another version is damaged. Nil in the first format.
+  var transaction: UInt64?
 
-  init(version: Version) { self.version = version }
+  init(format: UInt32, version: Version, transaction: UInt64) {
+    (self.format, self.version) = (format, version)
+    self.transaction = StoreRecord.isSealed(format) ? transaction : nil
+  }
+
+  /// Whether each value of such a file ends with its checksum.
+  static func isSealed(_ format: UInt32) -> Bool { format >= 2 }
 
   /// Nil when the bytes are not such a record.
   init?(_ bytes: UnsafeRawBufferPointer) {
-    guard bytes.count >= StoreRecord.size,
+    guard bytes.count >= StoreRecord.sizeMin,
       UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)) == StoreRecord.name
     else { return nil }
     format = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
     version = Version(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)))
+    // Nobody knows what a later build has there.
+    if format > StoreRecord.currentFormat { return }
+    guard StoreRecord.isSealed(format) else {
+      // The second format with a damaged number.
+      if bytes.count > StoreRecord.sizeMin { return nil }
+      return
+    }
+    guard bytes.count >= StoreRecord.size else { return nil }
+    transaction = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
   }
 
   /// Lends the record as bytes.
@@ -31,6 +50,8 @@ struct StoreRecord: Equatable {
       bytes.storeBytes(of: format.littleEndian, toByteOffset: 8, as: UInt32.self)
       bytes.storeBytes(of: 0, toByteOffset: 12, as: UInt32.self)
       bytes.storeBytes(of: version.rawValue.littleEndian, toByteOffset: 16, as: UInt64.self)
+      guard let transaction else { return body(UnsafeRawBufferPointer(rebasing: bytes[..<StoreRecord.sizeMin])) }
+      bytes.storeBytes(of: transaction.littleEndian, toByteOffset: 24, as: UInt64.self)
       return body(UnsafeRawBufferPointer(bytes))
     }
   }
@@ -43,27 +64,20 @@ extension StoreRecord {
     case found(StoreRecord)
     /// There are entries, and the record is not among them.
     case foreign
-    case failed(Int32)
   }
 
   private static let versionMax: UInt64 = 1 << 62
 
-  /// Looks the record up.
-  static func find(in transaction: OpaquePointer) -> Search {
-    var statistics = MDB_stat()
-    var code = mdb_stat(transaction, LMDBEnvironment.database, &statistics)
-    guard code == 0 else { return .failed(code) }
-    if statistics.ms_entries == 0 { return .none }
-    var value = MDB_val()
-    code = withRecordKey { key in
-      var key = MDB_val(key)
-      return mdb_get(transaction, LMDBEnvironment.database, &key, &value)
-    }
-    if code == MDB_NOTFOUND { return .foreign }
-    guard code == 0 else { return .failed(code) }
-    guard let record = StoreRecord(value.bytes) else { return .foreign }
+  /// Looks the record up. `.corrupt` where it cannot be read or cannot be this version's.
+  static func find(in view: LMDBView) throws(StorageError) -> Search {
+    if view.isEmpty { return .none }
+    let bytes = try withRecordKey { key throws(StorageError) in try view.value(for: key) }
+    guard let bytes, bytes.count >= 8, bytes.loadUnaligned(as: UInt64.self) == StoreRecord.name.littleEndian else { return .foreign }
     // A version for each commit: nobody makes so many.
-    return record.version.rawValue <= versionMax ? .found(record) : .failed(MDB_CORRUPTED)
+    guard let record = StoreRecord(bytes), record.version.rawValue <= versionMax,
+      record.transaction == nil || record.transaction == view.number
+    else { throw view.damage("the record of the store says what cannot be") }
+    return .found(record)
   }
 }
 
@@ -77,6 +91,6 @@ extension MDB_val {
 }
 
 /// Calls `body` with the key of the store's record.
-func withRecordKey<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
-  withUnsafeBytes(of: 0 as UInt8) { body($0) }
+func withRecordKey<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+  try withUnsafeBytes(of: 0 as UInt8) { bytes throws(E) in try body(bytes) }
 }

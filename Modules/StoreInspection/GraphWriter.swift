@@ -12,14 +12,14 @@ struct GraphWriter {
     try write.setCatalog(catalog.withoutSideEntries())
   }
 
-  /// Makes the objects of a table, with `value` for each scalar that is no link. Keys ascend; those that are left out are used
-  /// up. O(objects).
+  /// Makes objects of a table, with `value` for each scalar that is no link. Keys ascend, from call to call too; those that are left
+  /// out are used up. O(objects).
   mutating func insert(
     _ table: TableEntry, _ keys: [Int64],
     _ value: (ColumnEntry, ObjectKey) throws(StorageError) -> Value?
   ) throws(StorageError) {
     let row = RowBuffer(table)
-    var runs = KeyRuns()
+    var runs = inserted[table.id] ?? KeyRuns()
     var next: Int64 = 1
     for key in keys {
       row.reset()

@@ -2,33 +2,32 @@ import StorageInterface
 import StoreValues
 
 extension Inspector {
-  /// Looks through the whole store and prints what is wrong with it: pages and entries as the engine knows them, indexes
-  /// and backlinks against the data, links that lead nowhere, lists, counts and history. Throws status `.damaged`
-  /// after the faults were printed when there are any.
+  /// Looks through the whole store and prints what is wrong with it, each fault when it is found: pages and entries as the engine
+  /// knows them, indexes and backlinks against the data, links that lead nowhere, lists, counts and history. Throws status
+  /// `.damaged` at the end when there are any.
   ///
   /// Reads one version while others write. Costs a reading of the file and a look-up for each index entry.
   public func verify() throws(InspectionError) {
+    let printer = FaultPrinter(self)
     let (report, version) = try withSnapshot { read throws(InspectionError) in
-      (try StoreVerifier.verify(engine, read), read.version)
+      (try StoreVerifier.verify(engine, read) { printer.show($0) }, read.version)
     }
-    let faults = report.faults
+    if let failure = printer.failure { throw failure }
+    let count = report.faults.count
     switch format {
     case .table:
-      let buffer = OutputBuffer(output)
-      for fault in faults { try buffer.put("\(DisplayText.escaped(fault.description))\n") }
-      try buffer.put(
-        "\(faults.isEmpty ? "" : "\n")version \(version.rawValue): \(report.objectCount) objects, "
-          + "\(report.indexCount) indexes, \(report.linkCount) links looked at; "
-          + (faults.isEmpty ? "no faults\n" : "\(faults.count) \(faults.count == 1 ? "fault" : "faults")\n"))
-      try buffer.flush()
+      let text = "\(count == 0 ? "" : "\n")version \(version.rawValue): \(report.objectCount) objects, "
+        + "\(report.indexCount) indexes, \(report.linkCount) links looked at; "
+        + (count == 0 ? "no faults\n" : "\(count) \(count == 1 ? "fault" : "faults")\n")
+      try print(Array(text.utf8))
     case .json: try print(node(report, version))
-    case .ndjson: try printLines(faults.map(Inspector.node))
-    case .csv: try printCSV(["place", "fault"], faults.map { [.text($0.place), .text($0.message)] })
+    case .ndjson: break
+    case .csv: if count == 0 { try printCSV(FaultPrinter.header, []) }
     }
-    if !faults.isEmpty { throw InspectionError(.damaged, "") }
+    if count > 0 { throw InspectionError(.damaged, "") }
   }
 
-  private static func node(_ fault: StoreFault) -> ReportNode {
+  fileprivate static func node(_ fault: StoreFault) -> ReportNode {
     .object([("place", .text(fault.place)), ("fault", .text(fault.message))])
   }
 
@@ -38,5 +37,34 @@ extension Inspector {
       ("objects", .number(report.objectCount)), ("indexes", .number(report.indexCount)),
       ("links", .number(report.linkCount)), ("faults", .array(report.faults.map(Inspector.node))),
     ])
+  }
+}
+
+/// Prints faults as they come; JSON is one document, and printed at the end.
+private final class FaultPrinter {
+  static let header = ["place", "fault"]
+
+  private let inspector: Inspector
+  private var hasPrinted = false
+  /// The first that went wrong with the output; then nothing more is printed.
+  private(set) var failure: InspectionError?
+
+  init(_ inspector: Inspector) { self.inspector = inspector }
+
+  func show(_ fault: StoreFault) {
+    if failure != nil { return }
+    defer { hasPrinted = true }
+    do throws(InspectionError) {
+      switch inspector.format {
+      case .table: try inspector.print(Array("\(DisplayText.escaped(fault.description))\n".utf8))
+      case .json: break
+      case .ndjson: try inspector.printLines([Inspector.node(fault)])
+      case .csv:
+        let fields: [ShownField] = [.text(fault.place), .text(fault.message)]
+        if hasPrinted { try inspector.printCSV(fields) } else { try inspector.printCSV(FaultPrinter.header, [fields]) }
+      }
+    } catch {
+      failure = error
+    }
   }
 }

@@ -65,6 +65,13 @@ public struct Inspector {
     try print(nodes.flatMap { $0.text(pretty: false) + [UInt8(ascii: "\n")] })
   }
 
+  /// One record without a header.
+  func printCSV(_ record: [ShownField]) throws(InspectionError) {
+    var bytes: [UInt8] = []
+    CSVText.append(record, to: &bytes, isShown: output.isTerminal)
+    try print(bytes)
+  }
+
   func printCSV(_ header: [String], _ records: [[ShownField]]) throws(InspectionError) {
     var bytes: [UInt8] = []
     let isShown = output.isTerminal

@@ -17,14 +17,19 @@ final class StoreVerifier {
   /// The keys of each table, ascending.
   private var keys: [TableID: [Int64]] = [:]
 
-  private init(_ read: any ReadTransaction) { self.read = read }
+  /// Is told of each fault when it is found.
+  private let say: (StoreFault) -> Void
 
-  /// Looks through a version, with the engine's own look where it has one.
-  static func verify(_ engine: any StorageEngine, _ read: any ReadTransaction) throws(InspectionError) -> Report {
-    let verifier = StoreVerifier(read)
+  private init(_ read: any ReadTransaction, _ say: @escaping (StoreFault) -> Void) { (self.read, self.say) = (read, say) }
+
+  /// Looks through a version, with the engine's own look where it has one. `say` is told of each fault when it is found.
+  static func verify(
+    _ engine: any StorageEngine, _ read: any ReadTransaction, _ say: @escaping (StoreFault) -> Void = { _ in }
+  ) throws(InspectionError) -> Report {
+    let verifier = StoreVerifier(read, say)
     if let engine = engine as? any StructureVerification {
       do throws(StorageError) {
-        try engine.verifyStructure(read) { verifier.report.faults.append($0) }
+        try engine.verifyStructure(read) { verifier.take($0) }
       } catch {
         // What was found before it broke off is what there is to say.
         if error.code == .corrupt, !verifier.report.faults.isEmpty {
@@ -45,7 +50,12 @@ final class StoreVerifier {
     return verifier.report
   }
 
-  func fault(_ place: String, _ message: String) { report.faults.append(StoreFault(place, message)) }
+  func fault(_ place: String, _ message: String) { take(StoreFault(place, message)) }
+
+  private func take(_ fault: StoreFault) {
+    report.faults.append(fault)
+    say(fault)
+  }
 
   /// Runs a part of the work; what cannot be read is a fault.
   func trying(_ place: String, _ body: () throws(StorageError) -> Void) {

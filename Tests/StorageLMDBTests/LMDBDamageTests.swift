@@ -1,4 +1,4 @@
-import Foundation
+import ColumnStore
 import StorageInterface
 import StorageLMDB
 import StoreValues
@@ -20,26 +20,27 @@ struct LMDBDamageTests {
     return table
   }
 
-  /// Writes another object count into the record of the table, in every version of it that is in the file.
-  private func set(count: UInt64, in path: String, from old: UInt64) throws {
-    func bytes(_ number: UInt64) -> Data { withUnsafeBytes(of: number.littleEndian) { Data($0) } }
-    var data = try Data(contentsOf: URL(fileURLWithPath: path))
-    let record = bytes(old + 1) + bytes(old)
-    var from = data.startIndex
-    var hits = 0
-    while let range = data.range(of: record, in: from..<data.endIndex) {
-      data.replaceSubrange(range, with: bytes(old + 1) + bytes(count))
-      from = range.upperBound
-      hits += 1
-    }
-    try #require(hits > 0)
-    try data.write(to: URL(fileURLWithPath: path))
+  /// Writes another object count into the record of the table, by the way of all commits: with a right checksum.
+  private func set(count: UInt64, of table: TableEntry, in path: String) throws {
+    let store = try LMDBStore(path: path)
+    defer { store.close() }
+    let key: [UInt8] = [3, 0, UInt8(table.id.rawValue)]
+    let snapshot = try store.beginSnapshot()
+    defer { snapshot.end() }
+    let found = try key.withUnsafeBytes { try snapshot.value(for: $0) }
+    var record = Array(try #require(found))
+    withUnsafeBytes(of: count.littleEndian) { record.replaceSubrange(8..<16, with: $0) }
+    var batch = KeyValueBatch(version: Version(snapshot.version.rawValue + 1))
+    key.withUnsafeBytes { batch.append(key: $0, value: ValueBuffer(record)) }
+    let writer = try store.acquireWriter(.never)
+    defer { writer.end() }
+    try writer.apply(batch, .full)
   }
 
   @Test func aTableThatCountsTooFewCannotCommitADelete() throws {
     let path = scratch.file("a")
     let table = try make(path, 0x1234)
-    try set(count: 0, in: path, from: 0x1234)
+    try set(count: 0, of: table, in: path)
     let engine = try LMDBBackend(path: path).open(OpenOptions())
     let write = try engine.beginWrite(.never)
     try write.delete(table.id, ObjectKey(1))
@@ -52,7 +53,7 @@ struct LMDBDamageTests {
   @Test func aTableThatCountsMoreThanThereCanBeIsDamaged() throws {
     let path = scratch.file("a")
     let table = try make(path, 0x1234)
-    try set(count: 1 << 62, in: path, from: 0x1234)
+    try set(count: 1 << 62, of: table, in: path)
     let engine = try LMDBBackend(path: path).open(OpenOptions())
     let read = try engine.beginRead()
     let refused = #expect(throws: StorageError.self) { try read.count(table.id) }

@@ -64,6 +64,27 @@ extension InspectCommand {
     }
   }
 
+  struct Salvage: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Takes every object that is whole out of a damaged store into a new one, and says what was lost by type.",
+      discussion: "The history stays behind. Exit status 5 where something was lost.")
+    @Argument(help: "The damaged store's file.") var file: String
+    @Argument(help: "The file to make. There must be none.") var copy: String
+    @Option(help: "lmdb or sqlite; the kind of the damaged store where it is not given.") var to: Backend?
+
+    func run() throws {
+      let source = try StoreFinder.open(file, [LMDBBackend(path: file), SQLiteBackend(path: file)])
+      var outcomes: [StoreSalvage.Outcome] = []
+      let kind = to ?? Backend(rawValue: source.kind) ?? .lmdb
+      try kind.create(copy) { engine throws(InspectionError) in
+        outcomes = try StoreSalvage.run(source, to: engine) { outcome in
+          FileHandle.standardOutput.write(Data((outcome.text + "\n").utf8))
+        }
+      }
+      if outcomes.contains(where: { !$0.isWhole }) { throw InspectionError(.damaged, "") }
+    }
+  }
+
   /// What a store is made with.
   enum Backend: String, ExpressibleByArgument, CaseIterable {
     case lmdb, sqlite

@@ -17,7 +17,7 @@ struct InspectCommand: ParsableCommand {
       run says that it would fail. What went wrong is one line on standard error.
       """,
     subcommands: [
-      Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Compact.self, Export.self, Import.self, Copy.self,
+      Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Compact.self, Salvage.self, Export.self, Import.self, Copy.self,
       Digest.self, Migrate.self,
     ])
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "CMasks.h"
+#include "CPages.h"
 
 // Atomics on words of a shared mapping. Sequentially consistent.
 uint64_t cs_load64(const uint64_t *word);

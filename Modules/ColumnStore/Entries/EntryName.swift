@@ -55,6 +55,27 @@ enum EntryName {
     }
   }
 
+  /// Where it lies, with the names that a catalog has.
+  func place(in catalog: Catalog?) -> String {
+    func name(_ table: TableID) -> String { catalog?[table].map { "'\($0.name)'" } ?? "table \(table.rawValue)" }
+    func name(_ table: TableID, _ property: PropertyID) -> String {
+      let column = catalog?[ColumnID(table, property)]
+      return column.map { "'\(catalog?[table]?.name ?? "").\($0.schema.name)'" } ?? "property \(property.rawValue) of \(name(table))"
+    }
+    switch self {
+    case .header: return "the header"
+    case .catalog: return "the catalog"
+    case .table(let table): return "a record of \(name(table))"
+    case .chunkMap(let table, let number): return "the map of chunk \(number) of \(name(table))"
+    case .column(let table, let property, let number): return "chunk \(number) of \(name(table, property))"
+    case .value(let table, let property, let owner): return "a value of #\(owner) in \(name(table, property))"
+    case .index(.index(let index)): return "index \(index.rawValue)"
+    case .index(.backlinks(let column)): return "the backlinks of \(name(column.table, column.property))"
+    case .history(let version): return "the commit record of version \(version)"
+    case .side: return "a side entry"
+    }
+  }
+
   /// A key in hexadecimal, for messages.
   static func text(_ key: UnsafeRawBufferPointer) -> String {
     key.prefix(24).map { byte in
@@ -62,4 +83,9 @@ enum EntryName {
       return text.count == 1 ? "0" + text : text
     }.joined()
   }
+}
+
+/// Where the entry of a key lies, for messages of an adapter, which knows no names: tables and properties by their numbers.
+package func entryPlace(of key: UnsafeRawBufferPointer) -> String {
+  EntryName(key)?.place(in: nil) ?? "entry \(EntryName.text(key))"
 }

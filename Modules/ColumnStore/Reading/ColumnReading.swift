@@ -114,7 +114,19 @@ class ColumnReading {
   }
 
   @inline(__always) final func value(_ key: EntryKey) throws(StorageError) -> UnsafeRawBufferPointer? {
-    try key.withBytes { bytes throws(StorageError) in try snapshot.value(for: bytes) }
+    do throws(StorageError) {
+      return try key.withBytes { bytes throws(StorageError) in try snapshot.value(for: bytes) }
+    } catch {
+      throw named(error, key)
+    }
+  }
+
+  /// The store below knows tables and properties by their numbers.
+  @inline(never) private final func named(_ error: StorageError, _ key: EntryKey) -> StorageError {
+    guard error.code == .corrupt, let name = key.withBytes({ EntryName($0) }) else { return error }
+    var error = error
+    error.message += " It was met looking for \(name.place(in: catalog))."
+    return error
   }
 }
 

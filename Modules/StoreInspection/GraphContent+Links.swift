@@ -1,0 +1,41 @@
+import StorageInterface
+import StoreValues
+
+extension GraphContent {
+  /// The same without links to objects that `lives` does not know: null where one value leads there, left out of lists and sets,
+  /// null in maps. `target` is the table that links of the property lead to; `cut` counts those that went.
+  func keepingLinks(to target: TableID?, _ cut: inout Int, _ lives: (ObjectLink) -> Bool) -> GraphContent {
+    switch self {
+    case .scalar(let value): return .scalar(value.keepingLinks(to: target, &cut, lives))
+    case .elements(let values):
+      var kept: [Value] = []
+      for value in values {
+        let left = value.keepingLinks(to: target, &cut, lives)
+        if left.isNull, !value.isNull { continue }
+        kept.append(left)
+      }
+      return .elements(kept)
+    case .entries(let entries):
+      return .entries(entries.map { ValueMap.Entry($0.key, $0.value.keepingLinks(to: target, &cut, lives)) })
+    }
+  }
+}
+
+extension Value {
+  fileprivate func keepingLinks(to target: TableID?, _ cut: inout Int, _ lives: (ObjectLink) -> Bool) -> Value {
+    let link: ObjectLink
+    switch self {
+    case .link(let key):
+      guard let target else { return self }
+      link = ObjectLink(target, key)
+    case .object(let object): link = object
+    case .list(let values): return .list(values.map { $0.keepingLinks(to: target, &cut, lives) })
+    case .map(let map):
+      return .map(ValueMap(map.entries.map { ValueMap.Entry($0.key, $0.value.keepingLinks(to: target, &cut, lives)) }))
+    default: return self
+    }
+    if lives(link) { return self }
+    cut += 1
+    return .null
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import StorageInterface
+import StorageLMDB
+import StorageSQLite
+import VivariumTestSupport
+
+/// Damages one file of a store in many ways, and reads, verifies and writes what is left each time:
+///
+///     damage-child make KIND FOLDER SEED
+///     damage-child try KIND FOLDER FILE SEED FIRST COUNT
+///
+/// `make` puts a store into the folder, as it rests (`rest`) and as a process has it open (`open`). `try` says a line for each
+/// variant: its number, and right, refused, older or wrong with what was. Ends by a signal where the store does.
+@main struct DamageChild {
+  /// Of one variant; longer is a hang.
+  private static let secondsMax: UInt32 = 30
+
+  static func main() throws {
+    let arguments = CommandLine.arguments
+    if arguments.count == 5, arguments[1] == "make", let seed = UInt64(arguments[4]) {
+      return try SoundFiles(arguments[2], arguments[3]).make(seed)
+    }
+    guard arguments.count == 8, arguments[1] == "try", let seed = UInt64(arguments[5]), let first = Int(arguments[6]),
+      let count = Int(arguments[7])
+    else {
+      FileHandle.standardError.write(Data("usage: damage-child make|try lmdb|sqlite FOLDER [FILE] SEED [FIRST COUNT]\n".utf8))
+      exit(2)
+    }
+    let files = SoundFiles(arguments[2], arguments[3])
+    let whole = try files.read(isOpen: !arguments[4].isEmpty)
+    let truth = try files.truth(whole)
+    for number in first..<first + count {
+      alarm(secondsMax)
+      var random = SeededGenerator(seed: seed &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
+      var damaged = whole
+      FileDamage.damage(&damaged, arguments[4], &random)
+      let verdict = try Trial(files, truth).run(damaged, number, &random)
+      FileHandle.standardOutput.write(Data("\(number) \(verdict)\n".utf8))
+    }
+  }
+}
+
+/// The files of a sound store, by what follows the store's own name.
+struct SoundFiles {
+  let kind: String
+  let folder: URL
+
+  init(_ kind: String, _ folder: String) {
+    (self.kind, self.folder) = (kind, URL(fileURLWithPath: folder))
+  }
+
+  func backend(_ path: String) -> any StorageBackend { kind == "lmdb" ? LMDBBackend(path: path) : SQLiteBackend(path: path) }
+
+  /// Fills a store so that its file has holes, long values, lists in pieces, side entries and pages that are free.
+  func make(_ seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let path = folder.appendingPathComponent("store").path
+    var engine = try backend(path).open(OpenOptions())
+    try DamageSample.fill(engine, count: 70, &random)
+    try engine.write { write in
+      for i in UInt8(0)..<40 { try write.sideWriting?.setSide([7, i], Array(repeating: i, count: Int(i) * 60)) }
+    }
+    engine.close()
+    try copy(path, to: "rest")
+    engine = try backend(path).open(OpenOptions())
+    // A reader, and commits that are not on the disk.
+    let read = try engine.beginRead()
+    for i in UInt8(0)..<6 { try engine.write(i % 2 == 0 ? .relaxed : .full) { try $0.sideWriting?.setSide([7, i], [i, i]) } }
+    try copy(path, to: "open")
+    read.end()
+    engine.close()
+  }
+
+  private func copy(_ path: String, to name: String) throws {
+    let target = folder.appendingPathComponent(name)
+    try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) where file.hasPrefix("store") {
+      try FileManager.default.copyItem(at: folder.appendingPathComponent(file), to: target.appendingPathComponent(file))
+    }
+  }
+
+  /// The bytes of each file.
+  func read(isOpen: Bool) throws -> [String: [UInt8]] {
+    let source = folder.appendingPathComponent(isOpen ? "open" : "rest")
+    var files: [String: [UInt8]] = [:]
+    for file in try FileManager.default.contentsOfDirectory(atPath: source.path) {
+      files[String(file.dropFirst("store".count))] = [UInt8](try Data(contentsOf: source.appendingPathComponent(file)))
+    }
+    return files
+  }
+
+  /// What the store holds, and what it held some versions ago.
+  func truth(_ files: [String: [UInt8]]) throws -> Truth {
+    let path = try write(files, "sound")
+    defer { remove("sound") }
+    let engine = try backend(path).open(OpenOptions())
+    defer { engine.close() }
+    return try Truth(engine)
+  }
+
+  func write(_ files: [String: [UInt8]], _ name: String) throws -> String {
+    let path = folder.appendingPathComponent(name).path
+    for (suffix, bytes) in files { try Data(bytes).write(to: URL(fileURLWithPath: path + suffix)) }
+    return path
+  }
+
+  func remove(_ name: String) {
+    let path = folder.appendingPathComponent(name).path
+    for suffix in ["", "-lock", ".coord", ".bell", ".safe", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+  }
+}

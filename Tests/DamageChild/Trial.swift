@@ -1,0 +1,66 @@
+import Foundation
+import StorageInterface
+import StoreInspection
+import StoreValues
+import VivariumTestSupport
+
+/// Reads, verifies, salvages and writes one damaged store.
+struct Trial {
+  private let files: SoundFiles
+  private let truth: Truth
+
+  init(_ files: SoundFiles, _ truth: Truth) { (self.files, self.truth) = (files, truth) }
+
+  /// right, refused, older or wrong, and why.
+  func run(_ damaged: [String: [UInt8]], _ number: Int, _ random: inout SeededGenerator) throws -> String {
+    let name = "v\(number)"
+    let path = try files.write(damaged, name)
+    defer { files.remove(name) }
+    var found = Findings()
+    found.trying { found throws(StorageError) in
+      let engine = try files.backend(path).open(OpenOptions(isReadOnly: random.oneIn(4)))
+      defer { engine.close() }
+      found.compare(engine, truth, "read")
+      if random.oneIn(2) { look(engine) }
+    }
+    if !found.isOlder { write(path, &found) }
+    found.trying { found throws(StorageError) in
+      let engine = try files.backend(path).open(OpenOptions())
+      defer { engine.close() }
+      var tour = StoreTour(most: 400_000)
+      tour.read(engine)
+      tour.write(engine, &random)
+      found.expect(!tour.isEndless, "a tour without end")
+    }
+    if let wrong = found.wrong { return "wrong \(wrong)" }
+    if found.isOlder { return "older" }
+    guard let refusal = found.refusals.first else { return "right" }
+    return "refused \(refusal.code.rawValue)"
+  }
+
+  private func look(_ engine: any StorageEngine) {
+    try? Inspector(engine, location: "damaged", format: .table, output: StringOutput()).verify()
+  }
+
+  /// Adds an object, and looks again whether everything else is as it was.
+  private func write(_ path: String, _ found: inout Findings) {
+    guard let table = truth.catalog["Note"] else { return }
+    var added: Int64?
+    found.trying { found throws(StorageError) in
+      let engine = try files.backend(path).open(OpenOptions())
+      defer { engine.close() }
+      let write = try engine.beginWrite(.after(.seconds(10)))
+      defer { write.end() }
+      let row = RowBuffer(table)
+      let key = try write.insert(row).rawValue
+      _ = try write.commit(CommitRecord(), .full)
+      added = key
+    }
+    guard let added else { return }
+    found.trying { found throws(StorageError) in
+      let engine = try files.backend(path).open(OpenOptions())
+      defer { engine.close() }
+      found.compare(engine, truth, added: [table.id: [added]], "written")
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+import VivariumTestSupport
+
+/// Damaged files of each engine, and damaged side files: what is read is right or refused by name, whatever was damaged, and
+/// nothing ends the process or stands still. Each variant is read, verified and written in a process of its own.
+///
+/// `VIVARIUM_DAMAGED_STORES` says how many variants of each file; `Tools/long-tests --only damaged-stores` tries as many as it
+/// promises.
+struct DamagedStoresTests {
+  /// A file, by what follows the store's name.
+  struct Target: Sendable, CustomTestStringConvertible {
+    var kind: String
+    var suffix: String
+    var share = 1
+    var testDescription: String { "\(kind), store\(suffix)" }
+
+    static let all = [
+      Target(kind: "lmdb", suffix: "", share: 8), Target(kind: "lmdb", suffix: "-lock"), Target(kind: "lmdb", suffix: ".coord"),
+      Target(kind: "lmdb", suffix: ".bell"), Target(kind: "lmdb", suffix: ".safe"), Target(kind: "sqlite", suffix: "", share: 8),
+      Target(kind: "sqlite", suffix: "-wal", share: 2), Target(kind: "sqlite", suffix: "-shm"),
+      Target(kind: "sqlite", suffix: ".coord"), Target(kind: "sqlite", suffix: ".bell"),
+    ]
+  }
+
+  @Test(arguments: Target.all) func whatIsLeftIsRightOrRefused(target: Target) throws {
+    let seed = SeededGenerator.forTest("\(target)").seed
+    let folder = TemporaryDirectory("damage")
+    let made = try DamageRun(["make", target.kind, folder.url.path, "\(seed)"])
+    try #require(made.status == 0, "\(made)")
+    let count = environmentNumber("VIVARIUM_DAMAGED_STORES", default: 16) * target.share
+    var tally: [String: Int] = [:]
+    var next = 0
+    while next < count {
+      let run = try DamageRun(["try", target.kind, folder.url.path, target.suffix, "\(seed)", "\(next)", "\(count - next)"])
+      for line in run.lines {
+        let words = line.split(separator: " ", maxSplits: 2).map(String.init)
+        guard words.count > 1, let number = Int(words[0]) else { continue }
+        next = number + 1
+        tally[words[1], default: 0] += 1
+        if isAllowed(words[1], target) { continue }
+        Issue.record("\(target) seed \(seed) variant \(line)")
+      }
+      if run.status == 0 { break }
+      Issue.record("\(target) seed \(seed) variant \(next) ended by \(run.ending)")
+      tally["ended", default: 0] += 1
+      next += 1
+    }
+    print("\(target.testDescription): \(tally.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))")
+  }
+
+  private func isAllowed(_ verdict: String, _ target: Target) -> Bool {
+    switch verdict {
+    case "right", "refused": true
+    // SQLite goes back to the last commit whose frames are whole, as after a power cut, and says nothing.
+    case "older": target.suffix == "-wal"
+    // What a cell holds has no checksum there: Docs/Decisions/0044.
+    case "wrong": target.kind == "sqlite" && target.suffix != ".coord" && target.suffix != ".bell"
+    default: false
+    }
+  }
+}
+
+/// One run of `damage-child`.
+struct DamageRun {
+  let status: Int32
+  let ending: String
+  let lines: [Substring]
+
+  init(_ arguments: [String]) throws {
+    let process = Process()
+    process.executableURL = try DamageRun.executable()
+    process.arguments = arguments
+    process.standardInput = FileHandle.nullDevice
+    let (output, errors) = (Pipe(), TemporaryDirectory("damage-errors"))
+    process.standardOutput = output
+    let file = errors.file("errors")
+    try Data().write(to: file)
+    process.standardError = try FileHandle(forWritingTo: file)
+    try process.run()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
+    let isExit = process.terminationReason == .exit
+    status = isExit ? process.terminationStatus : -process.terminationStatus
+    let said = String(decoding: (try? Data(contentsOf: file)) ?? Data(), as: UTF8.self)
+    ending = "\(isExit ? "status" : "signal") \(process.terminationStatus): \(said.suffix(3_000))"
+  }
+
+  /// Beside the tests' own program: the build puts both there.
+  private static func executable() throws -> URL {
+    let beside = Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent("damage-child")
+    if let beside, FileManager.default.isExecutableFile(atPath: beside.path) { return beside }
+    return URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("damage-child")
+  }
+}
