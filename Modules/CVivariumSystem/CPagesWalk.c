@@ -81,6 +81,10 @@ cs_answer cs_entry(
   return cs_value(c, node, CS_MET, value);
 }
 
+_Bool cs_has_own_pages(const cs_pages *pages, const void *value) {
+  return ((const uint8_t *)value - pages->base) % pages->size == CS_HEADER;
+}
+
 // MARK: Free pages
 
 // A list of free pages: how many, and their numbers descending. False where it is none, or names a page a second time.

@@ -82,7 +82,7 @@ extension LMDBEnvironment {
     }
     return (
       raw,
-      LMDBEnvironment(raw: raw, token: token, files: files, presence: presence, writerLock: lock, bell: bell)
+      LMDBEnvironment(raw: raw, token: token, files: files, presence: presence, writerLock: lock, bell: bell, map: map)
     )
   }
 
@@ -93,7 +93,7 @@ extension LMDBEnvironment {
   ) throws(StorageError) -> (RawEnvironment, LMDBEnvironment) {
     let bell = try FileDoorbell(path: files.bell, isReadOnly: true)
     func wrapped(_ raw: RawEnvironment, _ presence: StorePresence?) -> (RawEnvironment, LMDBEnvironment) {
-      (raw, LMDBEnvironment(raw: raw, token: token, files: files, presence: presence, writerLock: nil, bell: bell))
+      (raw, LMDBEnvironment(raw: raw, token: token, files: files, presence: presence, writerLock: nil, bell: bell, map: map))
     }
     let presence = try optionalPresence(files, as: .reader)
     if let open { return wrapped(open, presence) }

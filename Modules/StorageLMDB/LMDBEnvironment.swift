@@ -44,13 +44,13 @@ final class LMDBEnvironment: Sendable {
 
   init(
     raw: RawEnvironment, token: UInt64, files: LMDBFiles, presence: StorePresence?, writerLock: FileWriterLock?,
-    bell: FileDoorbell
+    bell: FileDoorbell, map: MapBounds
   ) {
     self.raw = raw
     self.token = token
     self.files = files
     isReadOnly = raw.isReadOnly
-    pages = StorePages(path: files.data)
+    pages = StorePages(path: files.data, bytesMin: map.first ?? PageMap.bytesMin)
     self.presence = presence
     self.writerLock = writerLock
     self.bell = bell

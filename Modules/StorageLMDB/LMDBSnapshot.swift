@@ -32,6 +32,17 @@ final class LMDBSnapshot: KeyValueSnapshot {
     try running().value(for: key)
   }
 
+  /// A large value has pages of its own, which stay as they are while a version holds them. A leaf is another page after every
+  /// change of a neighbour.
+  func lastingValue(for key: UnsafeRawBufferPointer) throws(StorageError) -> LastingValue? {
+    let view = try running()
+    guard let bytes = try view.value(for: key) else { return nil }
+    return view.hasOwnPages(bytes) ? LastingValue(inPlace: bytes) : LastingValue(copying: bytes)
+  }
+
+  /// Of the map that all values of this snapshot lie in, and which it keeps.
+  var memory: UInt64 { view.map.number }
+
   func visit(
     from start: UnsafeRawBufferPointer, reverse: Bool,
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step

@@ -32,6 +32,9 @@ final class LMDBView: Sendable {
     }
   }
 
+  /// Whether a value that was lent lies on pages of its own, and not on one with other entries.
+  func hasOwnPages(_ value: UnsafeRawBufferPointer) -> Bool { cs_has_own_pages(map.pointer, value.baseAddress) }
+
   /// Checks what LMDB will look at when it writes under a key; nil: to find the last key.
   func prepare(_ key: UnsafeRawBufferPointer?) throws(StorageError) {
     var (tree, fault) = (entries, cs_fault())

@@ -16,9 +16,11 @@ final class StorePages: Sendable {
   }
 
   private let path: String
+  private let bytesMin: Int
   private let state = Mutex(State())
 
-  init(path: String) { self.path = path }
+  /// `bytesMin`: what is mapped at least, for tests.
+  init(path: String, bytesMin: Int = PageMap.bytesMin) { (self.path, self.bytesMin) = (path, bytesMin) }
 
   /// Of the file; nil until it has entries.
   var format: UInt32? { state.withLock { $0.format } }
@@ -29,10 +31,10 @@ final class StorePages: Sendable {
     let number = UInt64(mdb_txn_id(transaction))
     return try state.withLock { state throws(StorageError) in
       var map: PageMap
-      if let known = state.map { map = known } else { map = try PageMap(handle, path: path) }
+      if let known = state.map { map = known } else { map = try PageMap(handle, path: path, bytesMin: bytesMin) }
       var (entries, spare) = (cs_tree(), cs_tree())
       guard cs_trees(map.pointer, number, &entries, &spare) else { return nil }
-      if !map.reaches(entries.last) { map = try PageMap(handle, path: path, before: map) }
+      if !map.reaches(entries.last) { map = try PageMap(handle, path: path, bytesMin: bytesMin, before: map) }
       state.map = map
       if !state.isSpareKnown { noteSpare(LMDBView(map, entries, spare: spare, path: path), &state) }
       if state.format == nil { state.format = try findFormat(LMDBView(map, entries, spare: spare, path: path)) }

@@ -99,6 +99,10 @@ final class MemorySnapshot: KeyValueSnapshot {
     try tree().value(for: key)?.bytes
   }
 
+  func lastingValue(for key: UnsafeRawBufferPointer) throws(StorageError) -> LastingValue? {
+    try tree().value(for: key).map { LastingValue(sharing: $0) }
+  }
+
   func visit(
     from start: UnsafeRawBufferPointer, reverse: Bool,
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step

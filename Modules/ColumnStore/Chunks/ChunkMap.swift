@@ -28,6 +28,16 @@ enum ChunkMap {
   static func decode(
     _ bytes: UnsafeRawBufferPointer, number: Int64, rowsPerChunk: Int, cellCount: Int
   ) throws(StorageError) -> Chunk {
+    let (frame, rows) = try read(bytes, number: number, rowsPerChunk: rowsPerChunk, .process)
+    return withExtendedLifetime(rows) {
+      Chunk(frame, number: number, capacity: rowsPerChunk, cellCount: cellCount)
+    }
+  }
+
+  /// The rows, and what the frame points to; nil where that is nothing.
+  static func read(
+    _ bytes: UnsafeRawBufferPointer, number: Int64, rowsPerChunk: Int, _ budget: ImageBudget
+  ) throws(StorageError) -> (frame: ChunkFrame, rows: ChunkRows?) {
     guard let start = bytes.baseAddress, bytes.count >= 8 else { throw .corrupt("a chunk map is cut off") }
     let count = Int(start.number(0, as: UInt16.self))
     let liveCount = Int(start.number(2, as: UInt16.self))
@@ -35,23 +45,40 @@ enum ChunkMap {
     guard count > 0, count <= rowsPerChunk, liveCount <= count else { throw .corrupt("a chunk map has impossible counts") }
     // Chunk numbers are positions of 64-bit keys divided by the chunk's size: the product cannot overflow.
     guard number >= 0, number <= Int64.max / Int64(rowsPerChunk) - 1 else { throw .corrupt("a chunk has an impossible number") }
-    let chunk = Chunk(
-      number: number, firstKey: number * Int64(rowsPerChunk) + 1, capacity: rowsPerChunk, cellCount: cellCount)
     let listed = flags & isSparse != 0 ? (count * 2 + 7) & ~7 : 0
     let bitmap = flags & hasDead != 0 ? Bits.byteCount(count) : 0
     guard bytes.count >= 8 + listed + bitmap else { throw .corrupt("a chunk map is cut off") }
-    var rows: [UInt16]?
+    var list: [UInt16]?
     if listed > 0 {
-      let list = (0..<count).map { start.number(8 + $0 * 2, as: UInt16.self) }
-      guard zip(list, list.dropFirst()).allSatisfy({ $0 < $1 }), Int(list[count - 1]) < rowsPerChunk else {
+      let rows = (0..<count).map { start.number(8 + $0 * 2, as: UInt16.self) }
+      guard zip(rows, rows.dropFirst()).allSatisfy({ $0 < $1 }), Int(rows[count - 1]) < rowsPerChunk else {
         throw .corrupt("the rows of a sparse chunk are not ascending")
       }
-      rows = list
+      list = rows
     }
-    chunk.restore(count: count, rows: rows)
-    if bitmap > 0 { chunk.setLiveWords(start + 8 + listed) } else { chunk.markAllLive() }
-    guard chunk.liveCount == liveCount else { throw .corrupt("a chunk map counts its rows wrong") }
-    chunk.isStored = true
-    return chunk
+    var frame = ChunkFrame(firstKey: number * Int64(rowsPerChunk) + 1, count: count, liveCount: liveCount)
+    if listed + bitmap == 0 {
+      guard liveCount == count else { throw .corrupt("a chunk map counts its rows wrong") }
+      return (frame, nil)
+    }
+    let rows = ChunkRows(
+      firstKey: frame.firstKey, count: count, offsets: list, live: bitmap > 0 ? start + 8 + listed : nil, budget)
+    guard rows.live.map({ Bits.population($0, count) }) ?? count == liveCount else {
+      throw .corrupt("a chunk map counts its rows wrong")
+    }
+    // Where all rows live there is nothing to look up.
+    frame.live = liveCount == count ? nil : UnsafePointer(rows.live)
+    frame.keys = UnsafePointer(rows.keys)
+    return (frame, rows)
+  }
+}
+
+extension Chunk {
+  /// A chunk as the base version has it.
+  convenience init(_ frame: ChunkFrame, number: Int64, capacity: Int, cellCount: Int) {
+    self.init(number: number, firstKey: frame.firstKey, capacity: capacity, cellCount: cellCount)
+    restore(count: frame.count, rows: frame.offsets)
+    if let live = frame.live { setLiveWords(UnsafeRawPointer(live)) } else { markAllLive() }
+    isStored = true
   }
 }

@@ -34,8 +34,10 @@ final class TableState {
   /// Chunks that this write has made, ascending and above all stored ones.
   var addedNumbers: [Int64] = []
   var directory: ChunkDirectory?
-  /// Of a snapshot, once numbers were scanned.
-  @exclusivity(unchecked) var lanes: ScanLanes?
+  /// What the transaction reads of the process's image of the table; nil until it has read some chunks.
+  @exclusivity(unchecked) var lanes: TableLanes?
+  /// Chunks that were read without them.
+  @exclusivity(unchecked) var chunkReads = 0
   /// The record has to be written.
   @exclusivity(unchecked) var isChanged = false
 

@@ -8,6 +8,8 @@ extension ColumnEngine: StructureVerification {
     }
     try reading.checkOpen()
     try store.verifyPages(reading.snapshot, report)
+    // What lies in the file is looked at, not what was read of it before.
+    reading.isImageRead = false
     withoutActuallyEscaping(report) { report in ColumnVerifier(reading, report).run() }
   }
 }

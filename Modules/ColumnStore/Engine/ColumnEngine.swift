@@ -14,6 +14,7 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
   let header: FileHeader
   let historyLimit: UInt64
   let structures = StructureCache()
+  let image: ColumnImage
   /// Where a forked child may not use what it inherited.
   let mark: ForkMark?
   private let isReadOnly: Bool
@@ -25,8 +26,14 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
   ///
   /// Throws `.foreignFile` for a store with other data, `.unsupportedVersion`, `.corrupt`, `.fileNotFound` for an
   /// empty store that may not be filled, and what the store throws. The caller closes the store then.
-  public init(_ store: any KeyValueStore, _ options: OpenOptions) throws(StorageError) {
+  public convenience init(_ store: any KeyValueStore, _ options: OpenOptions) throws(StorageError) {
+    try self.init(store, options, .process)
+  }
+
+  /// With bounds of its own for what is kept decoded.
+  init(_ store: any KeyValueStore, _ options: OpenOptions, _ budget: ImageBudget) throws(StorageError) {
     self.store = store
+    image = ColumnImage(budget)
     mark = store.forkMark
     isReadOnly = options.isReadOnly
     historyLimit = UInt64(max(options.historyLimit, 1))
@@ -140,7 +147,9 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
   }
 
   public func close() {
-    if !closed.exchange(true, ordering: .relaxed) { store.close() }
+    if closed.exchange(true, ordering: .relaxed) { return }
+    image.forgetAll()
+    store.close()
   }
 
   private func checkOpen() throws(StorageError) {

@@ -12,6 +12,15 @@ public protocol KeyValueSnapshot: AnyObject, Sendable {
   /// The value of a key, lent until the snapshot ends; nil when there is none. O(log n).
   func value(for key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer?
 
+  /// The value of a key, to be read beyond the snapshot's end: in memory of its own, or where it lies; nil when there is none.
+  ///
+  /// Where a value has no owner, every snapshot with the same `memory` of a version that holds it has it there,
+  /// until a batch puts or deletes its key. By default a copy.
+  func lastingValue(for key: UnsafeRawBufferPointer) throws(StorageError) -> LastingValue?
+
+  /// What memory values without an owner lie in. Another number where they may lie elsewhere.
+  var memory: UInt64 { get }
+
   /// Entries in key order from the first key at or after `start`, until `body` says stop or the keys end; in
   /// reverse, from the last key at or before `start` downwards. `start` may be longer than any key.
   /// O(log n), then O(1) an entry.
@@ -22,4 +31,40 @@ public protocol KeyValueSnapshot: AnyObject, Sendable {
 
   /// Gives the version back. Idempotent. Every other call throws `.closed` afterwards.
   func end()
+}
+
+/// A value that outlives the snapshot it was read from.
+public struct LastingValue {
+  /// The value.
+  public let bytes: UnsafeRawBufferPointer
+  /// Whose the bytes are; nil for those of the store.
+  public let owner: ValueBuffer?
+  /// Whether the bytes were copied for this.
+  public let isCopy: Bool
+
+  private init(_ bytes: UnsafeRawBufferPointer, _ owner: ValueBuffer?, isCopy: Bool) {
+    (self.bytes, self.owner, self.isCopy) = (bytes, owner, isCopy)
+  }
+
+  /// A copy of what is lent.
+  public init(copying bytes: UnsafeRawBufferPointer) {
+    let copy = ValueBuffer(copying: bytes)
+    self.init(copy.bytes, copy, isCopy: true)
+  }
+
+  /// What the store keeps in memory of its own.
+  public init(sharing buffer: ValueBuffer) { self.init(buffer.bytes, buffer, isCopy: false) }
+
+  /// What stays where it is as long as versions hold it.
+  public init(inPlace bytes: UnsafeRawBufferPointer) { self.init(bytes, nil, isCopy: false) }
+}
+
+extension KeyValueSnapshot {
+  /// One memory, which no value without an owner lies in.
+  public var memory: UInt64 { 0 }
+
+  /// A copy.
+  public func lastingValue(for key: UnsafeRawBufferPointer) throws(StorageError) -> LastingValue? {
+    try value(for: key).map { LastingValue(copying: $0) }
+  }
 }

@@ -155,6 +155,7 @@ extension ColumnReading {
     guard version < self.version else { return }
     var expected = version.next.rawValue
     var failure: StorageError?
+    var hasStopped = false
     let current = self.version.rawValue
     try EntryKey.history(expected).withBytes { from throws(StorageError) in
       try snapshot.visit(from: from, reverse: false) { key, value in
@@ -163,7 +164,8 @@ extension ColumnReading {
         guard number == expected, number <= current else { return .stop }
         do throws(StorageError) {
           expected &+= 1
-          return body(try CommitRecord(version: Version(number), encoded: value)) == .stop ? .stop : .proceed
+          hasStopped = body(try CommitRecord(version: Version(number), encoded: value)) == .stop
+          return hasStopped ? .stop : .proceed
         } catch {
           failure = error
           return .stop
@@ -171,9 +173,9 @@ extension ColumnReading {
       }
     }
     if let failure { throw failure }
-    if expected == version.next.rawValue {
+    if !hasStopped, expected <= current {
       throw StorageError(
-        .historyTrimmed, .statement, "The history after \(version) is gone.", remedy: "Treat everything as changed.")
+        .historyTrimmed, .statement, "The commit record of \(Version(expected)) is gone.", remedy: "Treat everything as changed.")
     }
   }
 }

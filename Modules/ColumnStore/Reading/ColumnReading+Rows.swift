@@ -179,7 +179,7 @@ extension ColumnReading {
     return table.addedNumbers.isEmpty ? stored : stored + table.addedNumbers
   }
 
-  private final func visit(
+  final func visit(
     _ table: TableState, _ chunk: Chunk, _ asked: AskedColumns, _ space: UnsafeMutablePointer<ColumnVector>, _ start: Int64,
     _ body: (borrowing ColumnBatch) -> Step
   ) throws(StorageError) -> Step {

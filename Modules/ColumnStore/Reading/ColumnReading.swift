@@ -18,6 +18,8 @@ class ColumnReading {
       foundIndex = nil
       directIndex = nil
       forgetPlaces()
+      // Columns are not those of the version any more.
+      isImageRead = false
     }
   }
   @exclusivity(unchecked) final var isEnded = false
@@ -36,6 +38,10 @@ class ColumnReading {
   @exclusivity(unchecked) final var wordReads = 0
   /// Whether what was read once stays as it is.
   final let isFixed: Bool
+  /// Whether chunks are looked for in what the process has decoded already.
+  final var isImageRead = true
+  /// The image knows what led to this version.
+  @exclusivity(unchecked) final var isImageAtVersion = false
 
   init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot, isFixed: Bool) throws(StorageError) {
     self.isFixed = isFixed
@@ -121,6 +127,14 @@ class ColumnReading {
     }
   }
 
+  final func lastingValue(_ key: EntryKey) throws(StorageError) -> LastingValue? {
+    do throws(StorageError) {
+      return try key.withBytes { bytes throws(StorageError) in try snapshot.lastingValue(for: bytes) }
+    } catch {
+      throw named(error, key)
+    }
+  }
+
   /// The store below knows tables and properties by their numbers.
   @inline(never) private final func named(_ error: StorageError, _ key: EntryKey) -> StorageError {
     guard error.code == .corrupt, let name = key.withBytes({ EntryName($0) }) else { return error }
@@ -131,36 +145,6 @@ class ColumnReading {
 }
 
 extension ColumnReading {
-  /// The chunk that a key lies in, or would; nil when there is none.
-  @inline(__always) final func chunk(_ table: TableState, _ key: Int64) throws(StorageError) -> Chunk? {
-    if let fresh = table.fresh, key >= fresh.firstKey { return fresh }
-    guard key > 0 else { return nil }
-    return try chunk(table, number: table.chunkNumber(of: key))
-  }
-
-  @inline(__always) final func chunk(_ table: TableState, number: Int64) throws(StorageError) -> Chunk? {
-    if let chunk = table.chunks[number] { return chunk }
-    return try readChunk(table, number: number)
-  }
-
-  @inline(never) private final func readChunk(_ table: TableState, number: Int64) throws(StorageError) -> Chunk? {
-    guard let bytes = try value(.chunkMap(table.id, number)) else { return nil }
-    let chunk = try ChunkMap.decode(
-      bytes, number: number, rowsPerChunk: table.rowsPerChunk, cellCount: table.shapes.count)
-    table.chunks[number] = chunk
-    return chunk
-  }
-
-  /// Where an object lies; throws `.objectDeleted` when it does not live.
-  @inline(__always) final func place(
-    _ table: TableState, _ key: ObjectKey
-  ) throws(StorageError) -> (chunk: Chunk, position: Int) {
-    guard let chunk = try chunk(table, key.rawValue), let position = chunk.position(of: key.rawValue) else {
-      throw .deleted(table.entry, key)
-    }
-    return (chunk, position)
-  }
-
   /// The slot of a scalar column of words or of bytes.
   @inline(__always) final func slot(
     _ table: TableState, _ property: PropertyID, isWord: Bool
@@ -183,26 +167,6 @@ extension ColumnReading {
       throw .misuse("Table '\(table.entry.name)' has no collection column \(property.rawValue).")
     }
     return slot
-  }
-
-  /// Reads the cell of a column when it was not read yet.
-  @inline(__always) final func load(_ table: TableState, _ chunk: Chunk, _ slot: Int) throws(StorageError) {
-    if chunk.cells[slot].state == .unknown { try loadUnknown(table, chunk, slot) }
-  }
-
-  private final func loadUnknown(_ table: TableState, _ chunk: Chunk, _ slot: Int) throws(StorageError) {
-    let shape = table.shapes[slot]
-    let bytes = chunk.isStored ? try value(.column(table.id, shape.property, chunk.number)) : nil
-    let column: DecodedColumn
-    if let bytes, !shape.areOldDates(bytes) {
-      column = try DecodedColumn(bytes, form: shape.form, count: chunk.count)
-    } else {
-      column = DecodedColumn(absent: shape, count: chunk.count)
-    }
-    chunk.cells[slot].vector = column.vector
-    chunk.cells[slot].external = column.external
-    chunk.cells[slot].scratch = column.scratch
-    chunk.cells[slot].state = .encoded
   }
 
   final func externalBytes(

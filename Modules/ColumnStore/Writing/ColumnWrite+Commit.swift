@@ -14,11 +14,12 @@ extension ColumnWrite {
       }
       try dropIndexes(&batch)
     }
+    var written = TouchedChunks()
     for table in openTables {
       for (place, list) in table.lists { try store(list, place, table, &batch) }
       try removeOwnEntries(table, &batch)
       try storeFreshRows(table, &batch)
-      try storeChunks(table, next, &batch)
+      try storeChunks(table, next, &batch, &written)
       for i in table.indexes.indices {
         guard let edits = table.edits[i], !edits.isEmpty else { continue }
         let merged = try edits.merge(
@@ -29,7 +30,7 @@ extension ColumnWrite {
     }
     sideEdits?.forEach { key, value in key.lendSide { batch.append(key: $0, value: value) } }
     switch history {
-    case .next(let record, _): try store(record, version: next.rawValue, &batch)
+    case .next(let record, _): try store(record, written, version: next.rawValue, &batch)
     case .adopted(let records, _): try store(adopted: records, &batch)
     }
     batch.sort()
@@ -57,25 +58,36 @@ extension ColumnWrite {
     if table.isFreshStored { batch.delete(.table(.freshRows, table.id)) }
   }
 
-  private func storeChunks(_ table: TableState, _ next: Version, _ batch: inout KeyValueBatch) throws(StorageError) {
+  private func storeChunks(
+    _ table: TableState, _ next: Version, _ batch: inout KeyValueBatch, _ written: inout TouchedChunks
+  ) throws(StorageError) {
     var hasMoved = !table.addedNumbers.isEmpty
+    var whole: [ClosedRange<Int64>] = []
+    var columns = [[ClosedRange<Int64>]](repeating: [], count: table.shapes.count)
     for chunk in table.chunks.values where chunk.isChanged {
+      let number = chunk.number...chunk.number
       if chunk.liveCount == 0 {
         remove(table, chunk, &batch)
+        whole.append(number)
         hasMoved = true
         continue
       }
       try compact(table, chunk)
+      if chunk.isMapChanged { whole.append(number) }
       for slot in table.shapes.indices {
         let key = EntryKey.column(table.id, table.shapes[slot].property, chunk.number)
         if let column = chunk.cells[slot].edited {
           batch.put(key, encode(table, chunk, slot, column, &batch))
+          if !chunk.isMapChanged { columns[slot].append(number) }
         } else if chunk.cells[slot].isNew, let encoded = chunk.cells[slot].owned {
           batch.put(key, encoded)
+          if !chunk.isMapChanged { columns[slot].append(number) }
         }
       }
       if chunk.isMapChanged { batch.put(.chunkMap(table.id, chunk.number), ChunkMap.encode(chunk)) }
     }
+    written.insert(table.id, whole)
+    for slot in table.shapes.indices { written.insert(ColumnID(table.id, table.shapes[slot].property), columns[slot]) }
     if hasMoved { table.directoryVersion = next.rawValue }
   }
 
@@ -201,8 +213,18 @@ extension ColumnWrite {
     return result
   }
 
-  private func store(_ record: CommitRecord, version now: UInt64, _ batch: inout KeyValueBatch) throws(StorageError) {
-    batch.put(.history(now), ValueBuffer(record.encoded()))
+  private func store(
+    _ record: CommitRecord, _ written: TouchedChunks, version now: UInt64, _ batch: inout KeyValueBatch
+  ) throws(StorageError) {
+    var touched = TouchedChunks()
+    if !written.tables.isEmpty || engine.image.isAsked {
+      // Who has chunks decoded takes the record's word for which were written; what it does not say follows it.
+      touched = TouchedChunks(of: record, rowsPerChunk: engine.header.rowsPerChunk)
+      self.touched = touched
+    }
+    let unnamed = hasChangedCatalog && !record.changedCatalog ? .everything : written.subtracting(touched)
+    self.touched?.formUnion(unnamed)
+    batch.put(.history(now), ValueBuffer(record.encoded() + unnamed.encoded))
     guard now > engine.historyLimit else { return }
     // One goes for one that comes; more when the limit was lowered, a few at a time.
     for number in try recordedVersions(upTo: now - engine.historyLimit, most: 64) { batch.delete(.history(number)) }
@@ -214,7 +236,10 @@ extension ColumnWrite {
     for number in try recordedVersions(upTo: .max, most: .max) where kept.first.map({ number < $0.version.rawValue }) ?? true {
       batch.delete(.history(number))
     }
-    for record in kept { batch.put(.history(record.version.rawValue), ValueBuffer(record.encoded())) }
+    // The records say what was done to another store.
+    for record in kept {
+      batch.put(.history(record.version.rawValue), ValueBuffer(record.encoded() + TouchedChunks.everything.encoded))
+    }
   }
 
   /// Versions whose records are kept, the oldest first.

@@ -25,6 +25,8 @@ final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, Windo
   var encodedFresh: [(table: TableID, rows: ValueBuffer)] = []
   /// Side entries that the write has put or taken out; nil until there are some.
   @exclusivity(unchecked) var sideEdits: SideEdits?
+  /// What the commit writes, once that was worked out.
+  var touched: TouchedChunks?
   /// The key being made, used again and again.
   var keyBuffer: [UInt8] = []
 
@@ -129,6 +131,7 @@ final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, Windo
     try writer.apply(consume batch, durability)
     for (index, fences) in merged { engine.structures.keep(fences, of: index) }
     for rows in left { engine.structures.leave(rows) }
+    if let touched { engine.image.note(touched, version: version.rawValue) }
     return version
   }
 

@@ -35,7 +35,20 @@ extension CommitRecord {
   /// Throws `.corrupt` for bytes that are no record and `.unsupportedVersion` for a newer format. Safe for
   /// any bytes whatever.
   public init(version: Version, encoded: UnsafeRawBufferPointer) throws(StorageError) {
+    var rest = UnsafeRawBufferPointer(start: nil, count: 0)
+    try self.init(version: version, encoded: encoded, rest: &rest)
+  }
+
+  /// As `init(version:encoded:)`. `rest` is what follows the record: engines may keep there what nobody else asks for.
+  package init(
+    version: Version, encoded: UnsafeRawBufferPointer, rest: inout UnsafeRawBufferPointer
+  ) throws(StorageError) {
     var input = VarintReader(encoded)
+    try self.init(version: version, from: &input)
+    rest = input.rest
+  }
+
+  private init(version: Version, from input: inout VarintReader) throws(StorageError) {
     let format = try input.next()
     guard format >= 1, format <= CommitRecord.format else {
       throw StorageError(

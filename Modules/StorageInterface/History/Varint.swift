@@ -27,6 +27,9 @@ struct VarintReader {
 
   private var left: Int { input.count - offset }
 
+  /// What was not read yet.
+  var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: input[offset...]) }
+
   mutating func next() throws(StorageError) -> UInt64 {
     var result: UInt64 = 0
     var shift: UInt64 = 0

@@ -4,9 +4,9 @@
 ///
 /// The memory belongs to the engine. It ends with the closure the vector was lent to, or, in a
 /// `ColumnWindow`, with the window.
-public struct ColumnVector {
+public struct ColumnVector: BitwiseCopyable {
   /// How the elements lie in memory.
-  public enum Layout: UInt8, Sendable {
+  public enum Layout: UInt8, Sendable, BitwiseCopyable {
     /// Words of that width, unsigned, to be added to `base` (frame of reference). Integers, bools, links, dates.
     case int8, int16, int32, int64
     /// One bit a row: Bool.

@@ -6,6 +6,6 @@ import StoreValues
 /// one thread at a time.
 public protocol HistoryReading: VersionReading {
   /// Commit records of the versions in (`version`, this version], ascending. `.historyTrimmed` (scope statement)
-  /// when the first of them is gone; then the caller treats everything as changed.
+  /// when one of them is gone, the first as a rule; then the caller treats everything as changed, whatever it was given.
   func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError)
 }

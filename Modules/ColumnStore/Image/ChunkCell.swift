@@ -1,0 +1,34 @@
+import StorageInterface
+
+/// One column of one chunk, decoded.
+struct ChunkCell: BitwiseCopyable {
+  var vector: ColumnVector
+  /// Rows whose bytes lie in an entry of their own.
+  var external: UnsafePointer<UInt64>?
+}
+
+/// What a cell points to besides the memory of its snapshots.
+final class CellMemory: Sendable {
+  private let value: ValueBuffer?
+  private let bitmaps: ValueBuffer?
+  /// What says how a column reads that has no entry.
+  private let shape: ColumnShape?
+  private let byteCount: Int
+  private let budget: ImageBudget
+
+  init(_ value: LastingValue, bitmaps: ValueBuffer?, _ budget: ImageBudget) {
+    self.value = value.owner
+    self.bitmaps = bitmaps
+    self.budget = budget
+    shape = nil
+    byteCount = 96 + (value.isCopy ? value.bytes.count : 0) + (bitmaps?.count ?? 0)
+    budget.take(byteCount)
+  }
+
+  init(absent shape: ColumnShape, _ budget: ImageBudget) {
+    (value, bitmaps, self.shape, byteCount, self.budget) = (nil, nil, shape, 96, budget)
+    budget.take(byteCount)
+  }
+
+  deinit { budget.give(byteCount) }
+}

@@ -1,0 +1,50 @@
+import StorageInterface
+import StoreValues
+
+/// What follows a commit record in its entry: which chunks the commit wrote beside those that hold the values it names
+/// (Docs/FileFormat.md, "Commit records"). 0 u8 and for each run of chunks its table u16, first and last number u64; or
+/// 1 u8 where nothing is said of what was written. Where nothing follows, a build wrote it that does not know of this.
+extension TouchedChunks {
+  private static let runSize = 18
+
+  var encoded: [UInt8] {
+    if isEverything { return [1] }
+    var out: [UInt8] = [0]
+    for table in tables {
+      for run in table.whole.runs {
+        withUnsafeBytes(of: table.id.rawValue.littleEndian) { out.append(contentsOf: $0) }
+        withUnsafeBytes(of: run.lowerBound.littleEndian) { out.append(contentsOf: $0) }
+        withUnsafeBytes(of: run.upperBound.littleEndian) { out.append(contentsOf: $0) }
+      }
+    }
+    return out
+  }
+
+  /// The chunks of which a commit wrote more than it names. No bytes, and those that are none of these, are everything.
+  init(encoded bytes: UnsafeRawBufferPointer) {
+    self.init()
+    guard let start = bytes.baseAddress, !bytes.isEmpty, bytes[0] == 0, (bytes.count - 1) % TouchedChunks.runSize == 0 else {
+      self = .everything
+      return
+    }
+    for at in stride(from: 1, to: bytes.count, by: TouchedChunks.runSize) {
+      let table = TableID(start.number(at, as: UInt16.self))
+      let (first, last): (Int64, Int64) = (start.number(at + 2), start.number(at + 10))
+      guard first >= 0, first <= last, last < .max else {
+        self = .everything
+        return
+      }
+      insert(table, [first...last])
+    }
+  }
+}
+
+extension TouchedChunks {
+  /// What the entry of a commit says; throws where its record cannot be read.
+  init(entry: UnsafeRawBufferPointer, version: Version, rowsPerChunk: Int) throws(StorageError) {
+    var rest = UnsafeRawBufferPointer(start: nil, count: 0)
+    let record = try CommitRecord(version: version, encoded: entry, rest: &rest)
+    self.init(of: record, rowsPerChunk: rowsPerChunk)
+    formUnion(TouchedChunks(encoded: rest))
+  }
+}
