@@ -114,11 +114,19 @@ let targets: [Target] = [
     [
       "ChangeTracker", "Notifications", "StorageCoordination", "StorageInterface", "StoreValues", "SyncModel", "SyncProtocol", "Vivarium",
     ]),
-  // Rank 9 and 10: programs, and what they share with tests.
+  // Rank 9 and 10: what users ask of a server, and what a server does with what comes.
+  Room.module("SyncManagement", ["StoreMessages", "SyncClient", "SyncProtocol", "Vivarium"]),
+  Room.module(
+    "SyncEvents",
+    [
+      "StorageInterface", "StorageMemory", "StoreMessages", "StoreValues", "SyncClient", "SyncManagement", "SyncModel", "SyncProtocol",
+      "SyncServer", "Vivarium",
+    ]),
+  // Rank 9 and 11: programs, and what they share with tests.
   Room.program(
     "inspect",
     [
-      "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection", "StoreValues", argumentParser,
+      "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection", "StoreValues", "SyncClient", argumentParser,
     ], path: "Tools/inspect"),
   Room.program(
     "vivarium-demo",
@@ -134,8 +142,8 @@ let targets: [Target] = [
   Room.program(
     "vivarium-server",
     [
-      "StoreValues", "SyncModel", "SyncProtocol", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncTokens", "SyncWebSocket",
-      argumentParser, logging,
+      "StoreValues", "SyncEvents", "SyncModel", "SyncProtocol", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncTokens",
+      "SyncWebSocket", argumentParser, logging,
     ], path: "Tools/vivarium-server"),
   Room.library("SyncProving", [], path: "Tools/SyncProving"),
   Room.program(
@@ -144,7 +152,7 @@ let targets: [Target] = [
   Room.program(
     "SyncCheck",
     [
-      "StorageLMDB", "StorageMemory", "StorageSQLite", "SyncClient", "SyncModel", "SyncProtocol", "SyncProving", "SyncServer",
+      "StorageLMDB", "StorageMemory", "StorageSQLite", "SyncClient", "SyncEvents", "SyncModel", "SyncProtocol", "SyncProving", "SyncServer",
       "SyncStoreEmbedded", "SyncStorePostgres", "SyncWebSocket", "Vivarium", argumentParser,
     ] + network("NIOCore", "NIOPosix"), path: "Tools/SyncCheck"),
   Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
@@ -252,6 +260,12 @@ let targets: [Target] = [
       "ChangeTracker", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreValues", "SyncClient", "SyncModel",
       "SyncProtocol", "SyncProving", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncWebSocket", "Vivarium", argumentParser,
     ], path: "Tests/SyncBenchmark"),
+  Room.tests(
+    "SyncEventsTests",
+    [
+      "StorageLMDB", "StorageMemory", "StoreMessages", "SyncClient", "SyncEvents", "SyncManagement", "SyncModel", "SyncProtocol",
+      "SyncServer", "Vivarium", "VivariumTestSupport",
+    ]),
   Room.tests("SyncSimulationTests", ["SyncSimulation", "VivariumTestSupport"]),
   Room.tests(
     "SyncClientTests",
@@ -351,7 +365,7 @@ let chosen = [
   "Vivarium", "StorageMemory", "StorageLMDB", "StorageSQLite", "QueryEngine", "ChangeTracker", "Notifications",
   "StoreInspection", "StoreOperations", "ResultsControl", "StoreReactive", "StoreMessages", "SyncModel", "SyncProtocol",
   "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncClient",
-  "SyncWebSocket", "SyncTokens",
+  "SyncWebSocket", "SyncTokens", "SyncManagement", "SyncEvents",
 ]
 /// What the author of an engine takes: the interface, what stands on it, and the suite that an engine has to pass.
 let storageKit: Product = .library(

@@ -20,12 +20,13 @@ actor EmbeddedLog {
   private var waiting: [Request] = []
   private var isBusy = false
 
-  /// Makes the file, with an empty log.
-  init(making path: String) throws(ServerStoreError) {
+  /// Makes the file, with an empty log or a copy of another.
+  init(making path: String, of log: StoreLog = StoreLog(history: StoreLog.newHistory())) throws(ServerStoreError) {
     self.path = path
     disk = DispatchQueue(label: "vivarium.store")
     engine = try EmbeddedLog.opened(path, creates: true)
-    var log = StoreLog(history: (0..<16).map { _ in UInt8.random(in: 0...255) })
+    var log = log
+    log.touchAll()
     try EmbeddedLog.write(rows.changes(of: &log), engine)
     self.log = log
   }
@@ -43,6 +44,9 @@ actor EmbeddedLog {
       return try LMDBBackend(path: path).open(OpenOptions(createsIfMissing: creates, historyLimit: 1))
     } catch { throw ServerStoreError(error) }
   }
+
+  /// Closes the file of a log that nobody has asked anything.
+  nonisolated func close() { engine.close() }
 
   /// Removes the file. The log is of no use afterwards.
   func remove() async throws(ServerStoreError) {

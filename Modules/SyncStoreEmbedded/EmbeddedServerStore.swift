@@ -54,11 +54,7 @@ public actor EmbeddedServerStore: SyncServerStore {
       throw ServerStoreError(.storeExists, "There is a store at \(path) already.")
     }
     let file = file(of: path)
-    do {
-      try FileManager.default.createDirectory(
-        atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
-        attributes: [.posixPermissions: NSNumber(value: Int16(0o700))])
-    } catch { throw ServerStoreError(.unavailable, "The folder of \(path) cannot be made: \(error.localizedDescription)") }
+    try EmbeddedServerStore.makeFolder(ofFile: file)
     letGo()
     open[path] = try EmbeddedLog(making: file)
     use(path)
@@ -77,7 +73,7 @@ public actor EmbeddedServerStore: SyncServerStore {
   }
 
   /// The store of a path. Opens it where it is not open.
-  private func log(_ path: StorePath) throws(ServerStoreError) -> EmbeddedLog {
+  func log(_ path: StorePath) throws(ServerStoreError) -> EmbeddedLog {
     use(path)
     if let log = open[path] { return log }
     let file = file(of: path)
@@ -128,7 +124,9 @@ public actor EmbeddedServerStore: SyncServerStore {
 
   static let suffix = ".store"
 
-  private func file(of path: StorePath) -> String { folder + EmbeddedServerStore.name(of: path) + EmbeddedServerStore.suffix }
+  private func file(of path: StorePath) -> String { EmbeddedServerStore.file(of: path, in: folder) }
+
+  static func file(of path: StorePath, in folder: String) -> String { folder + name(of: path) + suffix }
 
   /// A capital has a mark before it: some file systems take "A" for "a", and no path has the mark.
   static func name(of path: StorePath) -> String {
@@ -189,6 +187,18 @@ public actor EmbeddedServerStore: SyncServerStore {
     _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
   ) async throws(ServerStoreError) -> HandlerLease? {
     try await log(path).change { log throws(ServerStoreError) in log.claim(handler, fromStart: fromStart, until: end, at: time) }
+  }
+
+  public func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {
+    try await log(path).change { log throws(ServerStoreError) in try log.renew(lease, until: end, at: time) }
+  }
+
+  public func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
+    try await log(path).read { log throws(ServerStoreError) in try log.objects(asOf: seq) }
+  }
+
+  public func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) {
+    try await log(path).change { log throws(ServerStoreError) in log.removeHandler(name) }
   }
 
   public func advance(

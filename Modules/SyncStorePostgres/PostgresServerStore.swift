@@ -111,6 +111,15 @@ public actor PostgresServerStore: SyncServerStore {
     }
   }
 
+  /// Gives a store another history: after the database was restored from a copy. Every device begins anew, and does again what the store
+  /// does not have.
+  public func renewHistory(_ path: StorePath) async throws(ServerStoreError) {
+    let (number, history) = (try await number(path), StoreLog.newHistory())
+    try await read { link throws(PostgresFailure) in
+      _ = try link.query("UPDATE sync_store SET history = $2 WHERE id = $1", .int(number), .bytes(history))
+    }
+  }
+
   private func number(_ path: StorePath) async throws(ServerStoreError) -> Int64 {
     if let number = numbers[path] { return number }
     let found = try await read { link throws(PostgresFailure) -> (Int64, Seq)? in
@@ -180,6 +189,18 @@ public actor PostgresServerStore: SyncServerStore {
     }
   }
 
+  public func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {
+    try await queue(path).change(StoreRowsNeeded(handler: lease.handler)) { transaction throws(PostgresFailure) in
+      try transaction.apply { log throws(ServerStoreError) in try log.renew(lease, until: end, at: time) }
+    }
+  }
+
+  public func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) {
+    try await queue(path).change(StoreRowsNeeded(handler: name)) { transaction throws(PostgresFailure) in
+      transaction.log.removeHandler(name)
+    }
+  }
+
   public func advance(
     _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
   ) async throws(ServerStoreError) -> [Seq] {
@@ -206,6 +227,11 @@ public actor PostgresServerStore: SyncServerStore {
     return try await read { link throws(PostgresFailure) in
       try StoreReading(link, number, path).objects(changedAfter: seq, behind: last, limitBytes: limitBytes)
     }
+  }
+
+  public func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
+    let number = try await number(path)
+    return try await read { link throws(PostgresFailure) in try StoreReading(link, number, path).objects(asOf: seq) }
   }
 
   public func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq] {

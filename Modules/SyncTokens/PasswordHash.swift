@@ -53,7 +53,7 @@ public enum PasswordHash {
 }
 
 /// Bytes that nobody guesses, and how they are kept and compared.
-enum Secret {
+public enum Secret {
   static func bytes(_ count: Int) -> [UInt8] {
     // The system's generator, as a key is made of it too.
     SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)).withUnsafeBytes { Array($0) }
@@ -64,7 +64,7 @@ enum Secret {
   }
 
   /// What is kept of a token that was drawn: it has enough bits to need no salt.
-  static func hash(_ token: String) -> String { text(SHA256.hash(data: Array(token.utf8))) }
+  public static func hash(_ token: String) -> String { text(SHA256.hash(data: Array(token.utf8))) }
 
   /// Takes as long whatever differs.
   static func isSame(_ a: [UInt8], _ b: [UInt8]) -> Bool {

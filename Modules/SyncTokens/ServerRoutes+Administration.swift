@@ -51,6 +51,7 @@ extension ServerRoutes {
       let grants = try await asked { () throws(ServerStoreError) in try await directory.grants() }
       return .json(grants.map { GrantChange(user: $0.user, path: $0.path, rights: $0.rights.short) })
     case ("PUT", "grants", 1): return try await give(try ServerRoutes.decoded(request))
+    case ("POST", "backup", 1): return try await backUp(try ServerRoutes.decoded(request))
     case ("GET", "sessions", 1): return .json(await host.sessions())
     case ("DELETE", "sessions", 1):
       let sent: Expulsion = try ServerRoutes.decoded(request)
@@ -123,6 +124,20 @@ extension ServerRoutes {
     try await asked { () throws(ServerStoreError) in try await directory.put(grant) }
     await host.recheck()
     return .json(GrantChange(user: grant.user, path: grant.path, rights: grant.rights.short))
+  }
+
+  private struct BackUp: Codable { let name: String }
+
+  private func backUp(_ sent: BackUp) async throws(SyncRefusal) -> WebAnswer {
+    guard let backUp else { throw SyncRefusal(.badFrame, "The stores are in a database: take its own back-up.") }
+    guard StorePath.isPart(sent.name) else {
+      throw SyncRefusal(.badFrame, "A back-up's name is one to 64 of A–Z, a–z, 0–9, '.', '_' and '-'.")
+    }
+    do throws(ServerStoreError) { try await backUp(sent.name) } catch {
+      guard error.code == .storeExists else { throw SyncRefusal(error) }
+      throw SyncRefusal(.badFrame, "There is a back-up '\(sent.name)' already.")
+    }
+    return .json(sent, status: 201)
   }
 
   @discardableResult

@@ -11,15 +11,21 @@ public struct ServerRoutes: Sendable {
   let directory: any UserDirectory
   let accounts: Accounts
   let clock: @Sendable () -> Int64
+  /// Makes a back-up of a name; nil where the place of the stores has ways of its own.
+  let backUp: (@Sendable (String) async throws(ServerStoreError) -> Void)?
 
   /// The routes of a server.
   ///
-  /// - Parameter clock: milliseconds since 1970.
+  /// - Parameters:
+  ///   - backUp: makes a back-up of a name that can be one of a file, or throws `.storeExists`.
+  ///   - clock: milliseconds since 1970.
   public init(
     _ host: SyncHost, _ directory: any UserDirectory, _ accounts: Accounts,
+    backUp: (@Sendable (String) async throws(ServerStoreError) -> Void)? = nil,
     clock: @escaping @Sendable () -> Int64 = { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) }
   ) {
     (self.host, self.directory, self.accounts, self.clock) = (host, directory, accounts, clock)
+    self.backUp = backUp
   }
 
   /// Answers a request, whatever it is.

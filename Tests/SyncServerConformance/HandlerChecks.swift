@@ -79,6 +79,69 @@ let handlerChecks: [ServerStoreCheck] = [
     try await bench.stores.truncateLog(Bench.path, through: Seq(4))
     try bench.expect(await bench.changes(Bench.bob, after: Seq(2)).entries.map(\.seq), [Seq(3), Seq(4)])
   },
+  ServerStoreCheck("aLeaseLastsLongerOnlyForItsHolder") { bench in
+    guard let first = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100) else { return }
+    try await bench.stores.renew(Bench.path, first, until: 400, at: 199)
+    try bench.expect(await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 500, at: 399), nil)
+    // Given back, it is anybody's.
+    try await bench.stores.renew(Bench.path, first, until: 350, at: 350)
+    let second = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 500, at: 350)
+    try bench.expect(second?.fence, 2)
+    try await bench.expectError(.leaseLost) { try await bench.stores.renew(Bench.path, first, until: 900, at: 360) }
+  },
+  ServerStoreCheck("howObjectsWereIsKeptForHandlers") { bench in
+    try await bench.bindBoth()
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    guard let lease = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: false, until: .max, at: 100) else { return }
+    let old = try await bench.stores.objects(Bench.path, changedAfter: .zero, behind: nil, limitBytes: .max).objects
+    try bench.expect(await bench.stores.objects(Bench.path, asOf: lease.cursor).isEmpty, true)
+    // Twice, and a new one beside it: of each it is how it was before all of that.
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 2, of: 1)])
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 3, of: 2, isContinued: true), Bench.creation(Bench.ann, 4, of: 1)])
+    let states = try await bench.stores.objects(Bench.path, asOf: lease.cursor)
+    try bench.expect(Set(states.keys), [Bench.thing(1), Bench.thing(2)])
+    try bench.expect(states[Bench.thing(1)] ?? nil, old.first?.state)
+    try bench.expect(states[Bench.thing(2)] ?? nil, nil)
+    // Behind the second one only the rest counts.
+    _ = try await bench.stores.advance(Bench.path, lease, to: Seq(2), writing: [], at: 100)
+    let later = try await bench.stores.objects(Bench.path, asOf: Seq(2))[Bench.thing(1)] ?? nil
+    try bench.expect(later?.record.lastSeq, Seq(2))
+  },
+  ServerStoreCheck("howObjectsWereBeforeAnyHandlerIsNotKnown") { bench in
+    try await bench.bindBoth()
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    try await bench.expectError(.logTruncated) { _ = try await bench.stores.objects(Bench.path, asOf: .zero) }
+    _ = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100)
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 2, of: 1)])
+    try await bench.expectError(.logTruncated) { _ = try await bench.stores.objects(Bench.path, asOf: .zero) }
+    try bench.expect(await bench.stores.objects(Bench.path, asOf: Seq(1)).count, 1)
+  },
+  ServerStoreCheck("aHandlerHoldsBackWhatIsForgottenUntilItIsRemoved") { bench in
+    try await bench.bindBoth()
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    _ = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100)
+    for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 1) }
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: 0), nil)
+    try await bench.stores.removeHandler(Bench.path, "mail")
+    try await bench.stores.removeHandler(Bench.path, "nobody")
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: 0)?.stable, Seq(1))
+    // Who comes back under the name is a new one.
+    try bench.expect(await bench.stores.claim(Bench.path, handler: "mail", fromStart: false, until: 200, at: 100)?.cursor, Seq(2))
+  },
+  ServerStoreCheck("aHolderThatBeginsWithAnEmptyMemoryWritesAsAnotherReplica") { bench in
+    try await bench.bindBoth()
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    guard let lease = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: .max, at: 0),
+      case .changeset(let first) = Bench.creation(handler, 1, of: 5),
+      case .changeset(let other) = Bench.creation(ReplicaID(1 << 63 | 2), 1, of: 6)
+    else { throw ServerStoreFailure(description: "no lease") }
+    _ = try await bench.stores.advance(Bench.path, lease, to: Seq(1), writing: [first], at: 10)
+    try bench.expect(await bench.stores.advance(Bench.path, lease, to: Seq(2), writing: [other], at: 20), [Seq(3)])
+    // The first one has nothing more to say, and holds nothing back.
+    for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 3) }
+    _ = try await bench.stores.advance(Bench.path, lease, to: Seq(3), writing: [], at: 30)
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: 0)?.stable, Seq(3))
+  },
   ServerStoreCheck("whoListensIsToldWhichStoreHasSomethingNew") { bench in
     try await bench.bindBoth()
     var wakeups = await bench.stores.wakeups().makeAsyncIterator()

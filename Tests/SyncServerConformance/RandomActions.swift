@@ -31,7 +31,7 @@ public struct RandomAuthor {
   /// The next call.
   public mutating func next(_ step: Int, _ random: inout SeededGenerator) -> Action {
     let (id, path, time) = (id, RandomAuthor.path, Int64(1_000_000 + step * 1000))
-    switch random.below(12) {
+    switch random.below(13) {
     case 0: return Action(description: "bind") { store in
       let standing = try await store.bind(path, id, secret: [1], user: "u", at: time)
       return "\(standing.judged) \(standing.refusal) \(standing.refused) \(standing.head) \(standing.logStart) \(standing.stable)"
@@ -52,8 +52,19 @@ public struct RandomAuthor {
         return "done"
       }
     case 4:
+      let isDealt = random.oneIn(2)
       return Action(description: "claim") { store in
-        "\(String(describing: try await store.claim(path, handler: "h", fromStart: true, until: time + 1500, at: time)))"
+        let lease = try await store.claim(path, handler: "h", fromStart: true, until: time + 1500, at: time)
+        if isDealt, let lease, let head = try await store.heads([path])[path] {
+          _ = try await store.advance(path, lease, to: head, writing: [], at: time)
+        }
+        return "\(String(describing: lease))"
+      }
+    case 5:
+      let seq = Seq(UInt64(random.below(40)))
+      return Action(description: "as of \(seq)") { store in
+        let states = try await store.objects(path, asOf: seq)
+        return states.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value?.encoded() ?? [])" }.joined(separator: "; ")
       }
     default:
       clientSeq += random.oneIn(10) ? 0 : 1

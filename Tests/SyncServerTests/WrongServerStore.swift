@@ -9,6 +9,7 @@ struct WrongServerStore: SyncServerStore {
     case hidesOwnMarkers, cutsTransactions, losesTheHead, unorderedObjects, hidesTheDead, forgetsTheLimit
     case forgetsEverything, forgetsNothing, sinksTheFloor, keepsWhoIsAway, truncatesNothing, truncatesForHandlers
     case sharesLeases, ignoresFences, dropsWhatHandlersWrite, makesStoresTwice
+    case tellsTheHeadForThePast, renewsNothing, keepsHandlers
   }
 
   let fault: Fault
@@ -94,6 +95,22 @@ struct WrongServerStore: SyncServerStore {
     // A handler that begins at the head needs nothing of the log.
     let isStart = fault == .truncatesForHandlers ? false : fromStart
     return try await base.claim(path, handler: handler, fromStart: isStart, until: end, at: time)
+  }
+
+  func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {
+    if fault == .renewsNothing { return }
+    try await base.renew(path, lease, until: end, at: time)
+  }
+
+  func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
+    let states = try await base.objects(path, asOf: seq)
+    guard fault == .tellsTheHeadForThePast else { return states }
+    let head = try await base.objects(path, changedAfter: .zero, behind: nil, limitBytes: .max).objects
+    return states.mapValues { _ in head.first?.state }
+  }
+
+  func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) {
+    if fault != .keepsHandlers { try await base.removeHandler(path, name) }
   }
 
   func advance(

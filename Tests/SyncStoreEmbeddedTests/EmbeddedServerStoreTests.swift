@@ -175,6 +175,39 @@ struct EmbeddedServerStoreTests {
     _ = try EmbeddedServerStore(folder: folder.path)
   }
 
+  @Test("is copied while it is used, with all that it has, and another history")
+  func backUp() async throws {
+    let (folder, copies) = (try Folder(), try Folder())
+    let stores = try EmbeddedServerStore(folder: folder.path)
+    let path = EmbeddedServerStoreTests.path
+    try await stores.makeStore(path)
+    try await stores.makeStore(try #require(StorePath("/Ann/own")))
+    var (random, author) = (SeededGenerator.forTest(), RandomAuthor(ReplicaID(1)))
+    for step in 0..<40 { author.note(await author.next(step, &random).outcome(on: stores)) }
+    let copy = copies.path + "/monday"
+    try await stores.backUp(to: copy)
+    let (before, standing) = (try await stores.objects(path, changedAfter: .zero, behind: nil, limitBytes: .max), try await bound(stores))
+    // What comes later is not in it.
+    _ = try await stores.bind(path, ReplicaID(9), secret: [9], user: "late", at: 0)
+
+    let restored = try EmbeddedServerStore(folder: copy)
+    #expect(await restored.stores() == stores.stores())
+    #expect(try await restored.objects(path, changedAfter: .zero, behind: nil, limitBytes: .max) == before)
+    var again = try await bound(restored)
+    #expect(again.history != standing.history)
+    again.history = standing.history
+    #expect(again == standing)
+    await #expect(throws: ServerStoreError.self) { try await stores.backUp(to: copy) }
+
+    let history = try await bound(restored).history
+    try await restored.renewHistory(path)
+    #expect(try await bound(restored).history != history)
+  }
+
+  private func bound(_ stores: EmbeddedServerStore) async throws -> Standing {
+    try await stores.bind(EmbeddedServerStoreTests.path, ReplicaID(1), secret: [1], user: "u", at: 1)
+  }
+
   @Test("tells damage, and serves the other stores")
   func damage() async throws {
     let folder = try Folder()

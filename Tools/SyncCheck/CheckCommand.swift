@@ -17,6 +17,7 @@ struct CheckCommand: AsyncParsableCommand {
   @Option(help: "So many of these things.") var points = 12
   @Option(help: "Seconds of bad weather on the wires, and kills of everybody.") var seconds = 600
   @Option(help: "Devices in it.") var devices = 20
+  @Option(help: "Kills who handles events, so many times.") var killHandler = 1_000
   @Option(help: "Frames of noise put to a server's connection.") var frames = 10_000_000
   @Option(help: "Repeats what is drawn.") var seed = UInt64.random(in: 1...UInt64(UInt32.max))
   @Flag(help: "Small sizes: about a minute.") var short = false
@@ -25,7 +26,7 @@ struct CheckCommand: AsyncParsableCommand {
     var sizes = self
     if short {
       (sizes.cutEvery, sizes.serverKills, sizes.pointKills, sizes.seconds, sizes.devices) = (max(cutEvery, 97), 4, 1, 20, 6)
-      sizes.frames = min(frames, 100_000)
+      (sizes.frames, sizes.killHandler) = (min(frames, 100_000), min(killHandler, 25))
     }
     let report = Report()
     report.say("seed \(seed)")
@@ -44,6 +45,11 @@ struct CheckCommand: AsyncParsableCommand {
     if serverKills > 0 { try await killServers(database, report) }
     if pointKills > 0 { try await killAtPoints(database, report) }
     if seconds > 0 { try await badWeather(database, report) }
+    if killHandler > 0 {
+      var kills = HandlerKills(
+        home: store, database: database?.address(), kills: killHandler, report: report, random: SplitMix(state: seed))
+      try await kills.run()
+    }
   }
 
   private func cut(_ database: PostgresFolder?, _ report: Report) async throws {

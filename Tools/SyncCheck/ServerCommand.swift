@@ -1,6 +1,7 @@
 #if Sync
 import ArgumentParser
 import Foundation
+import SyncEvents
 import SyncServer
 import SyncStoreEmbedded
 import SyncStorePostgres
@@ -21,8 +22,16 @@ struct ServerCommand: AsyncParsableCommand {
   @Option var store: ServerHome
   @Option(help: "A folder, or the address of a database.") var place: String
 
+  @Flag(help: "Runs the handler of events as well.") var handles = false
+
   func run() async throws {
-    let host = SyncHost(stores: try await store.open(place), access: OpenAccess())
+    let stores = try await store.open(place)
+    let host = SyncHost(stores: stores, access: OpenAccess())
+    let events = handles ? try await HandlerCommand.events(of: stores) : nil
+    // Before anybody can write: so it hears of everything.
+    try await events?.register()
+    let handling = Task { await events?.run() }
+    defer { handling.cancel() }
     let listener = try await WebSocketListener(host: "127.0.0.1", port: 0)
     printLine("port \(listener.port)")
     try await listener.run { transport in await host.serve(transport) }

@@ -18,7 +18,7 @@ struct InspectCommand: ParsableCommand {
       """,
     subcommands: [
       Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Compact.self, Salvage.self, Export.self, Import.self, Copy.self,
-      Digest.self, Migrate.self,
+      Digest.self, Migrate.self, Sync.self,
     ])
 
   /// What every command takes.

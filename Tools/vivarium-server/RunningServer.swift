@@ -1,6 +1,7 @@
 #if Sync
 import Foundation
 import Logging
+import SyncEvents
 import SyncModel
 import SyncProtocol
 import SyncServer
@@ -15,6 +16,7 @@ final class RunningServer: Sendable {
   private let host: SyncHost
   private let listener: WebSocketListener
   private let certificate: ServerCertificate?
+  private let events: ServerEvents
 
   /// Listens from now on.
   init(_ settings: ServeSettings, _ backend: ServerBackend, _ logger: Logger) async throws {
@@ -26,7 +28,12 @@ final class RunningServer: Sendable {
     var accountOptions = Accounts.Options()
     (accountOptions.triesPerMinute, accountOptions.allowsRegistration) = (settings.loginTries, settings.registration)
     let accounts = Accounts(backend.directory, issuer, options: accountOptions, ended: { await host.expel(login: $0) })
-    let routes = ServerRoutes(host, backend.directory, accounts)
+    let routes = ServerRoutes(host, backend.directory, accounts, backUp: backend.backUp)
+    events = ServerEvents(backend.stores)
+    var permissions = ServerEvents.PermissionOptions(hash: Secret.hash)
+    permissions.allowsUnknownUsers = !settings.issuers.isEmpty
+    permissions.changed = { await host.recheck() }
+    try await events.handlePermissions(of: backend.directory, permissions)
     certificate = try RunningServer.certificate(settings)
     var options = WebSocketListener.Options()
     options.certificate = certificate
@@ -77,11 +84,14 @@ final class RunningServer: Sendable {
   /// Serves until it is ended.
   func run() async throws {
     logger.info("The server began.", metadata: ["address": "\(address)"])
-    let host = host
-    let upkeep = [Task { await forgetHourly() }, Task { await watchUsers() }]
+    let (host, events) = (host, events)
+    let upkeep = [Task { await forgetHourly() }, Task { await watchUsers() }, Task { await logEvents() }]
+    let handling = Task { await events.run() }
     var failure: TransportError?
     do throws(TransportError) { try await listener.run { transport in await host.serve(transport) } } catch { failure = error }
     upkeep.forEach { $0.cancel() }
+    handling.cancel()
+    await handling.value
     try await backend.finish()
     if let failure { throw failure }
     logger.info("The server ended.")
@@ -114,6 +124,21 @@ final class RunningServer: Sendable {
           try await backend.stores.truncateLog(path, through: purge.stable)
         }
       } catch { logger.error("Nothing could be forgotten.", metadata: ["why": "\(error)"]) }
+    }
+  }
+
+  /// What keeps the server's own handlers from what they are to do.
+  private func logEvents() async {
+    for await notice in events.notices() {
+      switch notice {
+      case .dealt: continue
+      case .unavailable(let handler, let error): logger.error("A handler waits.", metadata: ["handler": "\(handler)", "why": "\(error)"])
+      case .failed(let handler, let store, let attempt, let error):
+        logger.error(
+          "A handler failed.", metadata: ["handler": "\(handler)", "store": "\(store)", "attempt": "\(attempt)", "why": "\(error)"])
+      case .gaveUp(let handler, let store, let number, _), .missed(let handler, let store, let number):
+        logger.error("Events were passed over.", metadata: ["handler": "\(handler)", "store": "\(store)", "up to": "\(number)"])
+      }
     }
   }
 

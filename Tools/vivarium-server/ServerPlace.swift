@@ -91,6 +91,33 @@ enum ServerPlace {
     }
   }
 
+  /// Gives a store another history, or all, where no server runs.
+  func renew(_ only: StorePath?) async throws -> Int {
+    var count = 0
+    for path in try await stores() where only == nil || path == only {
+      switch self {
+      case .folder(let folder): try await EmbeddedServerStore(folder: ServerPlace.stores(folder)).renewHistory(path)
+      case .database(let address):
+        let stores = try await PostgresServerStore(address)
+        try await ServerPlace.then({ await stores.close() }) { try await stores.renewHistory(path) }
+      }
+      count += 1
+    }
+    return count
+  }
+
+  /// Copies what a folder has into one below it, which can be served as it is.
+  static func backUp(_ folder: String, _ name: String, _ stores: EmbeddedServerStore) async throws(ServerStoreError) {
+    let copy = "\(folder)/backups/\(name)"
+    try await stores.backUp(to: ServerPlace.stores(copy))
+    for path in [users, tokenKey] where FileManager.default.fileExists(atPath: path(folder)) {
+      do { try FileManager.default.copyItem(atPath: path(folder), toPath: path(copy)) } catch {
+        try? FileManager.default.removeItem(atPath: copy)
+        throw ServerStoreError(.unavailable, "'\(path(folder))' cannot be copied: \(error.localizedDescription)")
+      }
+    }
+  }
+
   /// Does something, and something else after it, also where it throws.
   private static func then<R>(_ end: () async -> Void, _ body: () async throws -> R) async throws -> R {
     let result: R

@@ -5,7 +5,7 @@ import SyncServer
 /// `vivarium-server store …`
 struct StoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store", abstract: "What the server keeps.", subcommands: [List.self, Remove.self])
+    commandName: "store", abstract: "What the server keeps.", subcommands: [List.self, Remove.self, Renew.self])
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Prints the stores' paths.")
@@ -24,6 +24,27 @@ struct StoreCommand: AsyncParsableCommand {
     func run() async throws {
       guard let path = StorePath(self.path) else { throw Trouble("'\(self.path)' is no path of a store.") }
       try await option.place.remove(path)
+    }
+  }
+
+  struct Renew: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Gives stores that were restored from a copy another history. The server has to be ended before.",
+      discussion: """
+        Devices begin anew then, and do again what the stores do not have. Without it a device may take what others write from now on for \
+        what it knows already. What the server's own back-up has made (POST /admin/v1/backup) has another history already.
+        """)
+    @OptionGroup var option: PlaceOption
+    @Argument(help: "Only this store.") var path: String?
+
+    func run() async throws {
+      let only = try path.map { text in
+        guard let path = StorePath(text) else { throw Trouble("'\(text)' is no path of a store.") }
+        return path
+      }
+      let count = try await option.place.renew(only)
+      if only != nil, count == 0 { throw Trouble("There is no store '\(path ?? "")'.") }
+      print("\(count) stores")
     }
   }
 }

@@ -28,6 +28,8 @@ import SyncProtocol
     case .file(let error): words = "\(error)"
     // The state that follows says that it is tried again.
     case .unreachable: break
+    // Tasks are done again by themselves.
+    case .resetNeeded: break
     }
   }
 

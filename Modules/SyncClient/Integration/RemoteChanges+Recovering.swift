@@ -19,6 +19,11 @@ extension RemoteChanges {
     cursor = .zero
   }
 
+  /// Gives up what waits to be sent. What it has changed is shown until the server's objects take its place.
+  package mutating func discardWaiting() throws(StorageError) {
+    for waiting in try Outbox.pending(sides).all { try Outbox.remove(waiting.changeset.clientSeq, sides) }
+  }
+
   /// Objects that are called after the replica they were created by keep that name.
   private func keepNames(as replica: ReplicaID) throws(StorageError) {
     let names = ObjectNames(sides, own: replica)

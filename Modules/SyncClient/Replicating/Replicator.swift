@@ -31,12 +31,19 @@ public actor Replicator {
     public var firstDelay = Duration.seconds(1)
     /// The longest wait between tries.
     public var longestDelay = Duration.seconds(300)
+    /// What becomes of changes that wait when the server's past is another one.
+    public var resetMode = ResetMode.recover
+    /// Called before the file begins anew for that: the moment to keep a copy of it. Nothing is done to it before this returns.
+    public var beforeReset: (@Sendable () async -> Void)?
 
     /// The usual.
     public init() {}
   }
 
-  let file: SessionFile
+  var file: SessionFile
+  private let beforeReset: (@Sendable () async -> Void)?
+  /// How the app wants to begin anew, where it is asked and has not said so.
+  private var heldReset: SyncSessionEffect?
   private let connector: any SyncConnector
   private let credentials: any SyncCredentials
   private let wall: @Sendable () -> Int64
@@ -70,7 +77,8 @@ public actor Replicator {
     isStarting: Bool = false
   ) {
     self.isStarting = isStarting
-    self.file = SessionFile(file)
+    self.file = SessionFile(file, resetMode: options.resetMode)
+    beforeReset = options.beforeReset
     (self.connector, self.credentials) = (connector, credentials)
     wall = { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) }
     turn = SessionTurn(of: file)
@@ -143,7 +151,7 @@ public actor Replicator {
     isStarted = false
     waitingForTurn?.cancel()
     handle(.stop)
-    subscription = nil
+    (subscription, heldReset) = (nil, nil)
     turn.end()
     report(.off)
     for (_, continuation) in marks { continuation.resume(throwing: CancellationError()) }
@@ -192,8 +200,31 @@ public actor Replicator {
       marks.removeValue(forKey: mark)?.resume()
       transfers.reached(mark)
     case .report(let state): report(SyncState(state, lastProblem))
+    case .reset(asNewReplica: true): prepareReset(effect)
     case .readStanding, .readOutbox, .integrate, .take, .reset: work(effect)
     }
+  }
+
+  /// Another past: the app may keep what it has first, and say what becomes of it.
+  private func prepareReset(_ effect: SyncSessionEffect) {
+    if file.resetMode == .manual {
+      heldReset = effect
+      return tell(.resetNeeded)
+    }
+    guard let beforeReset else { return work(effect) }
+    Task { [weak self] in
+      await beforeReset()
+      await self?.work(effect)
+    }
+  }
+
+  /// Says what becomes of what waits, where the mode is `.manual` and a notice asked for it (`SyncNotice.resetNeeded`). Nothing where none
+  /// did. `.manual` goes on waiting.
+  public func reset(_ mode: ResetMode) {
+    guard mode != .manual, let effect = heldReset else { return }
+    heldReset = nil
+    file.resetMode = mode
+    work(effect)
   }
 
   private func getToken(isNew: Bool) {
@@ -210,9 +241,8 @@ public actor Replicator {
     works.append(effect)
     guard !isWorking else { return }
     isWorking = true
-    let file = file
     Task { [weak self] in
-      while let (effect, offset) = await self?.nextWork() {
+      while let (effect, offset, file) = await self?.nextWork() {
         do {
           let event = try await file.answer(effect, clockOffset: offset)
           await self?.answered(event)
@@ -224,11 +254,11 @@ public actor Replicator {
     }
   }
 
-  private func nextWork() -> (SyncSessionEffect, clockOffset: Int64?)? {
+  private func nextWork() -> (SyncSessionEffect, clockOffset: Int64?, SessionFile)? {
     while !works.isEmpty {
       let effect = works.removeFirst()
       if let generation = effect.generation, generation != machine.generation { continue }
-      return (effect, clockOffset)
+      return (effect, clockOffset, file)
     }
     isWorking = false
     return nil

@@ -8,9 +8,11 @@ import Vivarium
 /// What a session reads and writes of its file, each in one version.
 package struct SessionFile: Sendable {
   let file: SharedFile
+  /// What becomes of what waits where the past is another one.
+  var resetMode: ResetMode
 
   /// Of a file.
-  package init(_ file: SharedFile) { self.file = file }
+  package init(_ file: SharedFile, resetMode: ResetMode = .recover) { (self.file, self.resetMode) = (file, resetMode) }
 
   /// How far the file is, with what waits; makes it a replica where it is none yet. What it says is durable.
   package func standing() async throws -> LocalStanding {
@@ -70,7 +72,17 @@ package struct SessionFile: Sendable {
 
   /// Takes pages in, in one commit.
   package func take(_ pages: [StatePage], _ bound: Bound, clockOffset: Int64?, wall: Int64) async throws -> LocalStanding {
+    guard resetMode == .recoverOrDiscard else { return try await take(pages, bound, clockOffset, wall, discards: false) }
+    do { return try await take(pages, bound, clockOffset, wall, discards: false) } catch {
+      return try await take(pages, bound, clockOffset, wall, discards: true)
+    }
+  }
+
+  private func take(
+    _ pages: [StatePage], _ bound: Bound, _ clockOffset: Int64?, _ wall: Int64, discards: Bool
+  ) async throws -> LocalStanding {
     try await write { changes, sides in
+      if discards, changes.standing.isAnew { try changes.discardWaiting() }
       changes.standing.history = bound.history
       if let clockOffset { changes.standing.clock.offset = clockOffset }
       try changes.take(pages, bound, isAll: bound.mode == .snapshot, wall: wall)
@@ -93,7 +105,10 @@ package struct SessionFile: Sendable {
   ///
   /// - Parameter replica: who the file is from now on; nil where its number is its own and goes on.
   package func beginAnew(as replica: ReplicaID?) async throws -> LocalStanding {
-    try await write { changes, sides in
+    // As the same replica only what is dated anew is done again: nobody's past is another one.
+    let discards = resetMode == .discard && replica != nil
+    return try await write { changes, sides in
+      if discards { try changes.discardWaiting() }
       try changes.beginAnew(as: replica)
       try changes.finish()
       return try LocalStanding(sides, changes.standing)

@@ -49,6 +49,8 @@ public enum SyncNotice: Sendable {
   case problem(SyncError)
   /// There is no way to the server now; it is tried again.
   case unreachable(TransportError)
+  /// The server's past is another one, and the app is to say what becomes of what waits: `Replicator.reset`. Only in `ResetMode.manual`.
+  case resetNeeded
   /// The file could not be read or written; it is tried again.
   case file(any Error)
 }

@@ -20,6 +20,13 @@ public struct ObjectState: Hashable, Sendable {
     }
   }
 
+  /// What a property that holds one value shows: null where nobody has written it. nil for all properties of an object that is not there
+  /// (any more).
+  public subscript(property: String) -> CellValue? {
+    guard record.isAlive else { return nil }
+    return record.node.contents.values[Name(property)]?.visible ?? .null
+  }
+
   /// A state of its parts, which are not checked: the lists must be as `lists` says.
   public init(record: ObjectRecord, lists: [List]) {
     self.record = record

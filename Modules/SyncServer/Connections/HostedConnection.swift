@@ -160,7 +160,11 @@ actor HostedConnection {
     case .verify(let token):
       return .verified(await result { () throws(SyncRefusal) in try await host.access.identity(ofToken: token, at: host.clock()) })
     case .commit(let key, let place, let uploads, let seen, let mayWrite):
-      let judge: UploadJudge = { _ in mayWrite ? nil : Verdict(.writeDenied, "This user may only read.") }
+      let rules = host.rules
+      let judge: UploadJudge = { upload in
+        guard mayWrite else { return Verdict(.writeDenied, "This user may only read.") }
+        return rules?(place.path, upload)
+      }
       return .committed(
         key,
         await result { () throws(ServerStoreError) in

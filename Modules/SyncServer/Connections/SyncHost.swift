@@ -21,6 +21,8 @@ public actor SyncHost {
   public nonisolated let stores: any SyncServerStore
   /// Who may do what.
   public nonisolated let access: any SyncAccess
+  /// What is let in of what users may write; nil lets all of it in.
+  nonisolated let rules: WriteRules?
   nonisolated let configuration: ServerConnectionConfiguration
   nonisolated let clock: @Sendable () -> Int64
   /// What it has done.
@@ -40,15 +42,18 @@ public actor SyncHost {
   /// A server of some stores.
   ///
   /// - Parameters:
+  ///   - rules: judge each transaction of who may write, before it is taken in. One that is refused is undone on its device, with the
+  ///     reason; the device's others stay.
   ///   - logger: is told who comes and goes, and what is refused; never a token.
   ///   - clock: milliseconds since 1970.
   public init(
-    stores: any SyncServerStore, access: any SyncAccess,
+    stores: any SyncServerStore, access: any SyncAccess, rules: WriteRules? = nil,
     configuration: ServerConnectionConfiguration = ServerConnectionConfiguration(),
     logger: Logger = Logger(label: "vivarium.server", factory: { _ in SwiftLogNoOpLogHandler() }),
     clock: @escaping @Sendable () -> Int64 = { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) }
   ) {
     (self.stores, self.access, self.configuration, self.clock) = (stores, access, configuration, clock)
+    self.rules = rules
     self.logger = logger
   }
 

@@ -76,6 +76,18 @@ public actor MemoryServerStore: SyncServerStore {
     try change(path) { log throws(ServerStoreError) in log.claim(handler, fromStart: fromStart, until: end, at: time) }
   }
 
+  public func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) throws(ServerStoreError) {
+    try change(path) { log throws(ServerStoreError) in try log.renew(lease, until: end, at: time) }
+  }
+
+  public func objects(_ path: StorePath, asOf seq: Seq) throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
+    try log(path).objects(asOf: seq)
+  }
+
+  public func removeHandler(_ path: StorePath, _ name: String) throws(ServerStoreError) {
+    try change(path) { log throws(ServerStoreError) in log.removeHandler(name) }
+  }
+
   public func advance(
     _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
   ) throws(ServerStoreError) -> [Seq] {

@@ -47,18 +47,25 @@ extension StoreLog {
     // What is tried ends with the trial: a state that is held twice would be copied to be changed.
     switch attempt(changesets, user: replica.user, judge) {
     case .refused(let verdict): return refuse(group, verdict, id, &replica)
-    case .stands(let objects, let result):
-      for object in objects {
-        state.adopt(object, from: result)
-        if state.record(of: object) != nil { order.insert(object) } else { order.remove(object) }
-      }
-      touched.objects.formUnion(objects)
-      return accept(changesets, &replica)
+    case .stands(let objects, let result): return adopt(objects, result, changesets, &replica).map { .accepted($0) }
     }
   }
 
+  /// Takes in what an attempt has shown to stand; returns the numbers of its entries.
+  mutating func adopt(
+    _ objects: Set<ObjectIdentity>, _ result: MemoryState, _ changesets: [Changeset], _ replica: inout Replica
+  ) -> [Seq] {
+    let before = keepsBefore ? before(objects) : nil
+    for object in objects {
+      state.adopt(object, from: result)
+      if state.record(of: object) != nil { order.insert(object) } else { order.remove(object) }
+    }
+    touched.objects.formUnion(objects)
+    return accept(changesets, before: before, &replica)
+  }
+
   /// What a transaction makes of the objects that it touches; a verdict where it names what nobody knows, or the judge says so.
-  private func attempt(_ changesets: [Changeset], user: String, _ judge: UploadJudge) -> Attempt {
+  func attempt(_ changesets: [Changeset], user: String, _ judge: UploadJudge) -> Attempt {
     var trial = TrialState(state)
     for (offset, changeset) in changesets.enumerated() {
       let seq = Seq(next.rawValue + UInt64(offset))
@@ -77,19 +84,21 @@ extension StoreLog {
     return verdict.map { .refused($0) } ?? .stands(trial.touched, trial.own)
   }
 
-  private enum Attempt {
+  enum Attempt {
     case stands(Set<ObjectIdentity>, MemoryState)
     case refused(Verdict)
   }
 
-  private mutating func accept(_ changesets: [Changeset], _ replica: inout Replica) -> [UploadOutcome] {
-    changesets.map { changeset in
-      append(.changeset(changeset, user: replica.user), bytes: changeset.encoded().count + replica.user.utf8.count)
+  private mutating func accept(_ changesets: [Changeset], before: [ObjectBefore]?, _ replica: inout Replica) -> [Seq] {
+    changesets.enumerated().map { index, changeset in
+      append(
+        .changeset(changeset, user: replica.user), bytes: changeset.encoded().count + replica.user.utf8.count,
+        before: index == 0 ? before : before.map { _ in [] })
       stamps.append((head, changeset.last))
       latest = max(latest, changeset.last)
       replica.gate.accept(changeset.clientSeq)
       replica.judgedStamp = changeset.first
-      return .accepted(head)
+      return head
     }
   }
 
@@ -122,7 +131,7 @@ extension StoreLog {
   }
 
   /// Whether a stamp of the changeset, or one that it names, is too far ahead.
-  private func isSkewed(_ changeset: Changeset, at time: Int64) -> Bool {
+  func isSkewed(_ changeset: Changeset, at time: Int64) -> Bool {
     let clock = HybridClock(replica: changeset.author)
     func isAhead(_ stamp: Stamp) -> Bool {
       do throws(ClockError) {

@@ -22,8 +22,8 @@ extension StoreLog {
       expired.insert(id)
       touched.expired.insert(id)
     }
-    // Where nobody is, nobody can act against anything.
-    let stable = replicas.values.map(\.pendingBase).min() ?? head
+    // Where nobody is, nobody can act against anything. A handler acts on the store as it was where its cursor is.
+    let stable = min(replicas.values.map(\.pendingBase).min() ?? head, handlers.values.map(\.cursor).min() ?? head)
     return stable > purged.stable ? stable : nil
   }
 

@@ -15,44 +15,74 @@ extension StoreLog {
   package mutating func advance(
     _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
   ) throws(ServerStoreError) -> [Seq] {
-    guard var handler = handlers[lease.handler], handler.fence == lease.fence, handler.leaseEnd > time else {
-      throw ServerStoreError(.leaseLost, "The handler '\(lease.handler)' is another holder's by now, or nobody's.")
-    }
+    var handler = try holder(of: lease, at: time)
     guard cursor >= handler.cursor, cursor <= head else {
       throw ServerStoreError(.leaseLost, "The handler '\(lease.handler)' is at \(handler.cursor) and cannot go to \(cursor).")
     }
-    handler.author = handler.author ?? changesets.first?.author
-    // Until all of it is known to be taken in, nothing is.
-    var trial = self
-    let seqs = try trial.write(changesets, of: lease.handler, as: handler.author, at: time)
+    let seqs = try write(changesets, of: lease.handler, &handler, at: time)
     // What it does from now on it does having dealt with all up to here.
-    if let author = handler.author, var replica = trial.replicas[author] {
+    if let author = handler.author, var replica = replicas[author] {
       replica.pendingBase = cursor
-      trial.set(replica, author)
+      set(replica, author)
     }
     handler.cursor = cursor
-    trial.handlers[lease.handler] = handler
-    trial.touched.handlers = true
-    self = trial
+    handlers[lease.handler] = handler
+    touched.handlers = true
     return seqs
   }
 
+  package mutating func renew(_ lease: HandlerLease, until end: Int64, at time: Int64) throws(ServerStoreError) {
+    var handler = try holder(of: lease, at: time)
+    handler.leaseEnd = end
+    handlers[lease.handler] = handler
+    touched.handlers = true
+  }
+
+  package mutating func removeHandler(_ name: String) {
+    guard let handler = handlers.removeValue(forKey: name) else { return }
+    if let author = handler.author, replicas[author] != nil { set(nil, author) }
+    touched.handlers = true
+    touched.removedHandlers.insert(name)
+  }
+
+  private func holder(of lease: HandlerLease, at time: Int64) throws(ServerStoreError) -> Handler {
+    guard let handler = handlers[lease.handler], handler.fence == lease.fence, handler.leaseEnd > time else {
+      throw ServerStoreError(.leaseLost, "The handler '\(lease.handler)' is another holder's by now, or nobody's.")
+    }
+    return handler
+  }
+
+  /// All of it, or nothing: what throws does so before anything is changed.
   private mutating func write(
-    _ changesets: [Changeset], of name: String, as author: ReplicaID?, at time: Int64
+    _ changesets: [Changeset], of name: String, _ handler: inout Handler, at time: Int64
   ) throws(ServerStoreError) -> [Seq] {
-    guard let author, !changesets.isEmpty else { return [] }
+    guard let author = changesets.first?.author else { return [] }
     func refused(_ why: String) -> ServerStoreError {
       ServerStoreError(.writesRefused, "What the handler '\(name)' wrote is not taken in: \(why).")
     }
     guard author.isHandler else { throw refused("it is signed by \(author), which is no handler's replica") }
-    set(replicas[author] ?? Replica(secret: [], user: name, seenAt: time), author)
-    guard replicas[author]?.user == name else { throw refused("\(author) is another handler's replica") }
-    // A handler reads the log itself: it has seen what was refused, and holds nothing back.
-    var seqs: [Seq] = []
-    for outcome in try commit(author, changesets.map { .changeset($0) }, refusalSeen: head, at: time, judge: { _ in nil }) {
-      guard case .accepted(let seq) = outcome else { throw refused("\(outcome)") }
-      seqs.append(seq)
+    var replica = replicas[author] ?? Replica(secret: [], user: name, seenAt: time)
+    guard replica.user == name else { throw refused("\(author) is another handler's replica") }
+    for (offset, changeset) in changesets.enumerated() {
+      guard changeset.clientSeq == replica.gate.answered &+ UInt64(offset) &+ 1 else {
+        throw refused("change \(changeset.clientSeq) does not follow change \(replica.gate.answered)")
+      }
+      guard changeset.isContinued == (offset < changesets.count - 1) else { throw refused("it is not one transaction") }
+      guard changeset.author == author, changeset.operations.allSatisfy(\.isWellFormed) else {
+        throw refused("it is not what its author could have made")
+      }
+      if isSkewed(changeset, at: time) { throw refused("it is dated too far ahead") }
     }
-    return seqs
+    switch attempt(changesets, user: name, { _ in nil }) {
+    case .refused(let verdict): throw refused(verdict.text)
+    case .stands(let objects, let result):
+      replica.seenAt = max(replica.seenAt, time)
+      let seqs = adopt(objects, result, changesets, &replica)
+      // A holder that begins with an empty memory is another replica, and the one before has nothing more to say.
+      if let old = handler.author, old != author { set(nil, old) }
+      handler.author = author
+      set(replica, author)
+      return seqs
+    }
   }
 }

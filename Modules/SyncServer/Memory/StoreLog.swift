@@ -17,6 +17,8 @@ package struct StoreLog: Sendable {
     package var body: Body
     /// About how long it is on the wire.
     package var bytes: Int
+    /// How the objects that it touched were before it, and the entries of the same transaction behind it; nil where that was not kept.
+    package var before: [ObjectBefore]?
   }
 
   package struct Replica: Sendable {
@@ -58,6 +60,8 @@ package struct StoreLog: Sendable {
   package var replicas: [ReplicaID: Replica] = [:]
   package var expired: Set<ReplicaID> = []
   package var handlers: [String: Handler] = [:]
+  /// Whether somebody handles the store's events, though no handler need be here.
+  package var isHandled = false
   /// The highest stamps of entries that no purge has covered yet, by number: kept when the log is not.
   package var stamps: [(seq: Seq, stamp: Stamp)] = []
   /// The highest stamp of all entries there ever were.
@@ -79,7 +83,18 @@ package struct StoreLog: Sendable {
 
   var next: Seq { Seq(head.rawValue + 1) }
 
-  mutating func append(_ body: Entry.Body, bytes: Int) { log.append(Entry(body: body, bytes: bytes)) }
+  mutating func append(_ body: Entry.Body, bytes: Int, before: [ObjectBefore]? = nil) {
+    log.append(Entry(body: body, bytes: bytes, before: before))
+  }
+
+  /// A name for a history that no other has.
+  package static func newHistory() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
+
+  /// Has all of it written, as into a new place.
+  package mutating func touchAll() {
+    touched.objects = Set(state.records.keys)
+    (touched.replicas, touched.expired, touched.handlers) = (Set(replicas.keys), expired, !handlers.isEmpty)
+  }
 
   mutating func set(_ replica: Replica?, _ id: ReplicaID) {
     replicas[id] = replica

@@ -104,6 +104,7 @@ extension StoreLog.Entry {
   }
 
   package init(row: [UInt8], _ seq: Seq) throws(CodingError) {
+    before = nil
     var reader = ByteReader(row)
     let replica = ReplicaID(try reader.fixed(UInt64.self))
     bytes = Int(truncatingIfNeeded: try reader.number())

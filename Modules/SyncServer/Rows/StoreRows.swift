@@ -7,6 +7,7 @@ package struct TouchedRows: Sendable {
   package var replicas: Set<ReplicaID> = []
   package var expired: Set<ReplicaID> = []
   package var handlers = false
+  package var removedHandlers: Set<String> = []
 
   package init() {}
 }
@@ -17,6 +18,7 @@ package struct TouchedRows: Sendable {
 /// |---|---|
 /// | `h` | the history, where the log begins, the highest stamp, what was purged |
 /// | `e`, number u64 | an entry: kind u8, of a refusal its replica, the bytes on the wire |
+/// | `b`, number u64 | how the objects that an entry touched were before it, where the store has handlers |
 /// | `s`, number u64 | the highest stamp of an entry that no purge has covered |
 /// | `o`, u64 | an object: its identity, and its state |
 /// | `r`, replica u64 | a replica: secret, user, uploads, refusals, how far it is |
@@ -30,6 +32,7 @@ package struct StoreRows: Sendable {
 
   enum Space {
     static let head = UInt8(ascii: "h"), entry = UInt8(ascii: "e"), stamp = UInt8(ascii: "s"), object = UInt8(ascii: "o")
+    static let before = UInt8(ascii: "b")
     static let replica = UInt8(ascii: "r"), expired = UInt8(ascii: "x"), handlers = UInt8(ascii: "p")
   }
 
@@ -38,6 +41,8 @@ package struct StoreRows: Sendable {
   private var lastNumber: UInt64 = 0
   /// What is stored of the log: entries after the first up to the second.
   private var stored: (start: Seq, head: Seq) = (.zero, .zero)
+  /// Which entries have a row of what was before them.
+  private var withBefore: Set<UInt64> = []
   private var stamps: Set<Seq> = []
   private var covered = Seq.zero
 
@@ -54,10 +59,15 @@ package struct StoreRows: Sendable {
     if log.logStart > stored.start {
       for number in stored.start.rawValue + 1..<min(log.logStart.rawValue, stored.head.rawValue) + 1 {
         rows.append((StoreRows.key(Space.entry, number), nil))
+        if withBefore.remove(number) != nil { rows.append((StoreRows.key(Space.before, number), nil)) }
       }
     }
     for number in max(log.logStart, stored.head).rawValue..<log.head.rawValue {
-      rows.append((StoreRows.key(Space.entry, number + 1), log.log[Int(number - log.base.rawValue)].row(Seq(number + 1))))
+      let entry = log.log[Int(number - log.base.rawValue)]
+      rows.append((StoreRows.key(Space.entry, number + 1), entry.row(Seq(number + 1))))
+      guard let before = entry.before else { continue }
+      rows.append((StoreRows.key(Space.before, number + 1), ObjectBefore.encoded(before)))
+      withBefore.insert(number + 1)
     }
     stored = (log.logStart, log.head)
     let uncovered = Dictionary(uniqueKeysWithValues: log.stamps.suffix(from: firstNewStamp(log)).map { ($0.seq, $0.stamp) })
@@ -116,6 +126,7 @@ package struct StoreRows: Sendable {
     var log = StoreLog(history: [])
     guard let head = rows.first(where: { $0.key == [Space.head] }) else { throw CodingError(.truncated, at: 0) }
     try log.readHead(head.value)
+    var before: [UInt64: [ObjectBefore]] = [:]
     for (key, value) in rows {
       var reader = ByteReader(value)
       switch key.first {
@@ -124,6 +135,9 @@ package struct StoreRows: Sendable {
         let seq = Seq(try StoreRows.number(of: key))
         guard seq.rawValue == log.head.rawValue + 1 else { throw CodingError(.value, at: 0) }
         log.log.append(try StoreLog.Entry(row: value, seq))
+        continue
+      case Space.before:
+        before[try StoreRows.number(of: key)] = try ObjectBefore.decode(value)
         continue
       case Space.stamp:
         let seq = Seq(try StoreRows.number(of: key))
@@ -136,6 +150,10 @@ package struct StoreRows: Sendable {
       default: throw CodingError(.code(key.first ?? 0), at: 0)
       }
       try reader.end()
+    }
+    withBefore = Set(before.keys)
+    for (number, objects) in before where number > log.logStart.rawValue && number <= log.head.rawValue {
+      log.log[Int(number - log.logStart.rawValue) - 1].before = objects
     }
     (stored, covered) = ((log.logStart, log.head), log.purged.stable)
     log.order = ObjectOrder(log.state.records.keys)

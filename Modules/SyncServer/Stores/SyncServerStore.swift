@@ -66,11 +66,23 @@ public protocol SyncServerStore: Sendable {
     _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
   ) async throws(ServerStoreError) -> HandlerLease?
 
+  /// Makes a lease last until another time; one that is over by then is given back. Throws `.leaseLost`.
+  func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError)
+
+  /// How objects were as of an entry, all that a later entry touched; nil for one that was not there. With the pages of `objects` it gives
+  /// the store as it was, to a handler that begins at its cursor. Throws `.logTruncated` where that was not kept: a store
+  /// keeps it from the first claim of a handler on, behind the cursors of all.
+  func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?]
+
+  /// Takes a handler out that nobody runs any more: it holds back what is forgotten and removed otherwise. Nothing where there is none.
+  func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError)
+
   /// Notes that a handler has dealt with the events up to a number, and takes in what it wrote, together; returns the entries that became
   /// of that. Nothing is noted and nothing written where either cannot be: `.leaseLost` where the lease is another's by now,
-  /// `.writesRefused` where a changeset is none of the handler's next ones, or builds on what nobody knows.
+  /// `.writesRefused` where the changesets are not one transaction and the next of their author, or build on what nobody knows.
   ///
-  /// A handler writes as a replica of its own (`ReplicaID.isHandler`), to which no client binds and which is never forgotten.
+  /// A handler writes as a replica of its own (`ReplicaID.isHandler`), to which no client binds and which is forgotten when the handler
+  /// writes as another one.
   func advance(
     _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
   ) async throws(ServerStoreError) -> [Seq]

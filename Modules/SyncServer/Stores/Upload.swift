@@ -45,6 +45,22 @@ public enum UploadOutcome: Hashable, Sendable {
 /// Called once for each transaction of a replica, within the store's commit: it must be quick, and must not call the store. nil lets it in.
 public typealias UploadJudge = @Sendable (UploadCase) -> Verdict?
 
+/// What judges the transactions of users who may write in a store: rules of the server's own.
+///
+/// ```swift
+/// let rules: WriteRules = { path, transaction in
+///   for object in transaction.objects where object.className == Name("Order") {
+///     // Of a new order by what it says of itself, of one that is there by what it said before.
+///     let owner = transaction.before(object)?["owner"] ?? transaction.after(object)?["owner"]
+///     if owner != .string(transaction.user) { return Verdict(.writeDenied, "An order is changed by who has made it.") }
+///   }
+///   return nil
+/// }
+/// ```
+///
+/// Called within the store's commit, as an `UploadJudge`.
+public typealias WriteRules = @Sendable (StorePath, UploadCase) -> Verdict?
+
 /// Why a transaction is refused.
 public struct Verdict: Hashable, Sendable {
   /// `.writeDenied` or `.invalidChange`.
@@ -66,6 +82,11 @@ public struct UploadCase {
 
   init(user: String, changesets: [Changeset], read: @escaping (ObjectIdentity, Bool) -> ObjectState?) {
     (self.user, self.changesets, self.read) = (user, changesets, read)
+  }
+
+  /// All objects that the transaction acts on, in order.
+  public var objects: [ObjectIdentity] {
+    changesets.reduce(into: Set<ObjectIdentity>()) { $0.formUnion($1.objects) }.sorted()
   }
 
   /// An object without the transaction; nil for one that is not there.

@@ -2,7 +2,7 @@ import SyncProtocol
 
 /// A user of a server, as it is kept.
 public struct UserRecord: Hashable, Sendable, Codable {
-  /// A part of paths: what `StorePath.isPart` takes, and not "shared".
+  /// A part of paths: what `StorePath.isPart` takes, and neither "shared" nor "__server".
   public var name: String
   /// What `PasswordHash` made; nil for one who has no password.
   public var passwordHash: String?
@@ -22,7 +22,7 @@ public struct UserRecord: Hashable, Sendable, Codable {
   }
 
   /// Whether a text can be a user's name.
-  public static func isName(_ text: String) -> Bool { StorePath.isPart(text) && text != "shared" }
+  public static func isName(_ text: String) -> Bool { StorePath.isPart(text) && text != "shared" && text != "__server" }
 }
 
 /// One log-in of a user on one device: it lives on by refresh tokens, each of which is good for once.
@@ -56,11 +56,18 @@ public struct GrantRecord: Hashable, Sendable, Codable {
   public var mayWrite: Bool
   /// Whether it may be made, and rights on it given.
   public var mayManage: Bool
+  /// Of an offer, who has made it: it is good while he may give these rights. nil for a right that somebody has.
+  public var giver: String?
+  /// Of an offer, when it ends, in milliseconds since 1970; nil for one that does not.
+  public var expires: Int64?
 
   /// A right of its parts.
   public init(user: String, path: String, mayRead: Bool, mayWrite: Bool = false, mayManage: Bool = false) {
     (self.user, self.path, self.mayRead, self.mayWrite, self.mayManage) = (user, path, mayRead, mayWrite, mayManage)
   }
+
+  /// What stands for a user in an offer to whoever has a token, by what is kept of that. No user's name has a colon.
+  public static func offer(_ hash: String) -> String { "offer:\(hash)" }
 
   /// Whether it says nothing at all: putting it takes the right away.
   public var isEmpty: Bool { !mayRead && !mayWrite && !mayManage }

@@ -25,6 +25,10 @@ final class PostgresRows {
     return body(UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: Int(PQgetlength(result, row, column))))
   }
 
+  func isNull(_ row: Int, _ column: Int) -> Bool {
+    PQgetisnull(result, Int32(truncatingIfNeeded: row), Int32(truncatingIfNeeded: column)) != 0
+  }
+
   func bytes(_ row: Int, _ column: Int) throws(PostgresFailure) -> [UInt8] { try content(row, column) { Array($0) } }
 
   func int(_ row: Int, _ column: Int) throws(PostgresFailure) -> Int64 {

@@ -4,7 +4,7 @@ import SyncServer
 /// The tables, and which version of them a database has. Plain SQL: no advisory locks, no triggers, no sequences.
 enum PostgresSchema {
   /// Of the tables that this build reads and writes.
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   private static let tables = """
     CREATE TABLE sync_version(id bigint PRIMARY KEY, version bigint NOT NULL);
@@ -13,7 +13,7 @@ enum PostgresSchema {
       latest bytea NOT NULL, stable bigint NOT NULL, floor bytea NOT NULL);
     CREATE TABLE sync_log(
       store bigint, seq bigint, kind bigint NOT NULL, replica bigint NOT NULL, is_continued boolean NOT NULL, stamp bytea,
-      body bytea NOT NULL, PRIMARY KEY(store, seq));
+      body bytea NOT NULL, before bytea, PRIMARY KEY(store, seq));
     CREATE TABLE sync_stamp(store bigint, seq bigint, stamp bytea NOT NULL, PRIMARY KEY(store, seq));
     CREATE TABLE sync_object(
       store bigint, object bytea, last_seq bigint NOT NULL, has_pieces boolean NOT NULL, body bytea NOT NULL,
@@ -31,7 +31,7 @@ enum PostgresSchema {
     CREATE TABLE sync_users(id bigint PRIMARY KEY, version bigint NOT NULL, body bytea NOT NULL);
     CREATE TABLE sync_secret(name text PRIMARY KEY, body bytea NOT NULL);
     INSERT INTO sync_users VALUES (1, 0, '');
-    INSERT INTO sync_version VALUES (1, 1);
+    INSERT INTO sync_version VALUES (1, 2);
     """
 
   /// The version of the tables of a database; nil where it has none.
@@ -46,9 +46,23 @@ enum PostgresSchema {
     }
   }
 
-  /// Makes the tables where they are not. Several may ask at once.
+  /// What makes tables of the version before those of this build, each to the next.
+  private static let upgrades: [Int64: String] = [
+    1: "ALTER TABLE sync_log ADD COLUMN IF NOT EXISTS before bytea; UPDATE sync_version SET version = 2 WHERE version = 1;"
+  ]
+
+  /// Makes the tables where they are not, and of an older version's those of this one. Several may ask at once.
   static func make(_ link: PostgresLink) throws(PostgresFailure) {
-    if try version(of: link) != nil { return }
+    if var found = try version(of: link) {
+      while found < version, let upgrade = upgrades[found] {
+        do throws(PostgresFailure) { try link.run("BEGIN; \(upgrade) COMMIT") } catch {
+          link.rollBack()
+          throw error
+        }
+        found += 1
+      }
+      return
+    }
     do throws(PostgresFailure) { try link.run("BEGIN; \(tables) COMMIT") } catch {
       link.rollBack()
       // Another made them in the same moment, or is about to.
@@ -60,6 +74,11 @@ enum PostgresSchema {
   static func check(_ link: PostgresLink) throws(PostgresFailure) {
     guard let found = try version(of: link) else {
       throw PostgresFailure(ServerStoreError(.unavailable, "The database has no tables of a server: make them first."))
+    }
+    guard found >= version else {
+      throw PostgresFailure(
+        ServerStoreError(
+          .unavailable, "The database has tables of version \(found), and this build needs \(version): 'makesTables' makes them."))
     }
     guard found <= version else {
       throw PostgresFailure(

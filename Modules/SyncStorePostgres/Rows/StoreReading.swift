@@ -44,6 +44,30 @@ struct StoreReading {
     return pager.page
   }
 
+  func objects(asOf seq: Seq) throws(PostgresFailure) -> [ObjectIdentity: ObjectState?] {
+    let log = try frame()
+    do throws(ServerStoreError) { try log.checkStart(seq) } catch { throw PostgresFailure(error) }
+    var (gatherer, last) = (BeforeGatherer(), seq)
+    while last < log.head {
+      let rows = try link.query(
+        "SELECT seq, body, before FROM sync_log WHERE store = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT 256", .int(store),
+        .int(last), .int(log.head))
+      guard rows.count > 0 else { throw PostgresFailure(.damaged, "The log lacks what follows entry \(last)") }
+      for row in 0..<rows.count {
+        let (number, bytes) = (try rows.seq(row, 0), try rows.bytes(row, 1))
+        var entry = try reading("Entry \(number)") { () throws(CodingError) in try StoreLog.Entry(row: bytes, number) }
+        if !rows.isNull(row, 2) {
+          let bytes = try rows.bytes(row, 2)
+          entry.before = try reading("What was before entry \(number)") { () throws(CodingError) in try ObjectBefore.decode(bytes) }
+        }
+        do throws(ServerStoreError) { try gatherer.take(entry) } catch { throw PostgresFailure(error) }
+        last = number
+      }
+    }
+    try link.run("COMMIT")
+    return gatherer.states
+  }
+
   func objects(changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int) throws(PostgresFailure) -> StatePage {
     let log = try frame()
     var page = StatePage(

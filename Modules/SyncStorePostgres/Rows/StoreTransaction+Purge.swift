@@ -11,6 +11,7 @@ extension StoreTransaction {
     let before = log.purged.stable
     try StoreTransaction.readReplicas(
       try link.query("SELECT replica, is_expired, body FROM sync_replica WHERE store = $1 AND NOT is_expired", .int(store)), &log)
+    try readHandlers(try link.query("SELECT name, position, author, fence, lease_end FROM sync_handler WHERE store = $1", .int(store)))
     guard let stable = log.expire(before: expiry) else { return nil }
     log.stamps = [(stable, try highestStamp(after: before, through: stable))]
     log.note(stable)

@@ -25,6 +25,7 @@ final class StoreTransaction {
       throw PostgresFailure(ServerStoreError(.unknownStore, "There is no store at \(path)."))
     }
     log = try StoreTransaction.log(answers[2])
+    log.isHandled = try answers[2].bool(0, 6)
     before = (log.head, log.logStart, log.purged, log.latest)
     try StoreTransaction.readReplicas(answers[3], &log)
     try readHandlers(answers[4])
@@ -39,7 +40,10 @@ final class StoreTransaction {
       // A crash may take back what is said again anyway.
       PostgresStatement(isDurable ? "SET LOCAL synchronous_commit = 'on'" : "SET LOCAL synchronous_commit = 'off'"),
       PostgresStatement(
-        "SELECT history, head, log_start, latest, stable, floor FROM sync_store WHERE id = $1 FOR UPDATE", .int(store)),
+        """
+        SELECT history, head, log_start, latest, stable, floor, EXISTS(SELECT 1 FROM sync_handler WHERE store = $1)
+        FROM sync_store WHERE id = $1 FOR UPDATE
+        """, .int(store)),
       PostgresStatement(
         """
         SELECT replica, is_expired, body FROM sync_replica WHERE store = $1 AND (replica = ANY($2) OR replica IN
@@ -116,11 +120,12 @@ final class StoreTransaction {
     return [
       PostgresStatement(
         """
-        INSERT INTO sync_log(store, seq, kind, replica, is_continued, stamp, body)
-        SELECT $1, * FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::bool[], $6::bytea[], $7::bytea[])
+        INSERT INTO sync_log(store, seq, kind, replica, is_continued, stamp, body, before)
+        SELECT $1, * FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::bool[], $6::bytea[], $7::bytea[], $8::bytea[])
         """, .int(store), .ints(entries.map { Int64(bitPattern: $0.seq.rawValue) }), .ints(entries.map { $0.entry.kind }),
         .ints(entries.map { Int64(bitPattern: $0.entry.replica.rawValue) }), .bools(entries.map { $0.entry.isContinued }),
-        .byteLists(entries.map { stamps[$0.seq]?.orderedBytes }), .byteLists(entries.map { $0.entry.row($0.seq) }))
+        .byteLists(entries.map { stamps[$0.seq]?.orderedBytes }), .byteLists(entries.map { $0.entry.row($0.seq) }),
+        .byteLists(entries.map { $0.entry.before.map(ObjectBefore.encoded) }))
     ]
   }
 
@@ -143,7 +148,11 @@ final class StoreTransaction {
 
   private func handlerChanges() -> [PostgresStatement] {
     let all = Array(log.handlers)
-    return [
+    let removed = log.touched.removedHandlers
+    let removal =
+      removed.isEmpty
+      ? [] : [PostgresStatement("DELETE FROM sync_handler WHERE store = $1 AND name = ANY($2)", .int(store), .texts(Array(removed)))]
+    return removal + [
       PostgresStatement(
         """
         INSERT INTO sync_handler(store, name, position, author, fence, lease_end)

@@ -63,16 +63,18 @@ final class TestConnector: SyncConnector {
   let wire: TestConnector
   let replicator: Replicator
 
-  init(_ host: SyncHost, _ user: String, path: String = "/shared/notes", _ configuration: Store.Configuration? = nil) throws {
+  init(
+    _ host: SyncHost, _ user: String, path: String = "/shared/notes", _ configuration: Store.Configuration? = nil,
+    options: Replicator.Options? = nil
+  ) throws {
     var configuration = configuration ?? .memory(UUID().uuidString)
     configuration.models = [Note.self]
     configuration.replicate()
     store = try Store(configuration)
     wire = TestConnector(host)
-    var options = Replicator.Options()
-    options.firstDelay = .milliseconds(5)
-    options.longestDelay = .milliseconds(20)
-    replicator = store.replicator(path: path, connector: wire, credentials: FixedToken(user), options: options)
+    var quick = Replicator.Options()
+    (quick.firstDelay, quick.longestDelay) = (.milliseconds(5), .milliseconds(20))
+    replicator = store.replicator(path: path, connector: wire, credentials: FixedToken(user), options: options ?? quick)
   }
 
   func note(_ id: String) throws -> Note? {

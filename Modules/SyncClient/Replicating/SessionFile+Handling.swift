@@ -1,0 +1,78 @@
+import ChangeTracker
+import StorageInterface
+import StoreValues
+import SyncModel
+import SyncProtocol
+import Vivarium
+
+// For handlers of events on a server, which take one transaction after the other in and look at what it changed.
+
+extension SessionFile {
+  /// Says who an empty file is.
+  package func become(_ replica: ReplicaID) async throws {
+    try await file.integrate { write in
+      guard let sides = write.transaction.sideWriting else { throw StorageError.withoutSideEntries }
+      try ReplicaStanding(replica: replica).write(sides)
+    }
+  }
+
+  /// Makes an empty file the store as it was as of an entry.
+  package func begin(with objects: [StatePage.Object], asOf seq: Seq, _ last: StatePage, wall: Int64) async throws {
+    let page = StatePage(
+      asOf: seq, stable: min(last.stable, seq), floor: last.floor, latest: last.latest, objects: objects, next: [], isLast: true)
+    let bound = Bound(
+      mode: .snapshot, rights: [.read, .write], history: [], head: seq, stable: page.stable, judged: 0, judgedStamp: .zero, refusal: .zero,
+      refused: [], schemaHash: 0, credit: 0)
+    _ = try await take([page], bound, clockOffset: nil, wall: wall)
+  }
+
+  /// Takes a transaction in, and says which objects of a type it has made, changed or deleted, by their keys and in their order. One in
+  /// whose embedded objects something is different has changed.
+  package func integrate(_ entries: [LogEntry], telling type: String) async throws -> [Int64] {
+    let before = try file.read { $0.version }
+    let owners = try await file.integrate { write in
+      var changes = try RemoteChanges(write)
+      for entry in entries { try changes.take(entry) }
+      try changes.finish()
+      return try changes.owners(in: entries)
+    }
+    return try file.read { snapshot in
+      guard let table = snapshot.catalog[type]?.id else { return [] }
+      var keys = Set(owners.filter { $0.table == table }.map(\.key.rawValue))
+      try snapshot.history(after: before) { record in
+        for change in record.tables where change.table == table {
+          keys.formUnion(change.inserted)
+          keys.formUnion(change.deleted)
+          keys.formUnion(change.modified.map(\.key.rawValue))
+        }
+        return .proceed
+      }
+      return keys.sorted()
+    }
+  }
+}
+
+extension RemoteChanges {
+  /// Objects whose embedded objects some changes act on.
+  fileprivate func owners(in entries: [LogEntry]) throws(StorageError) -> Set<ObjectLink> {
+    var owners: Set<ObjectLink> = []
+    for case .changeset(_, let changeset) in entries.map(\.body) {
+      for operation in changeset.operations where operation.isEmbedded {
+        if let place = try integrator.names.place(of: operation.object) { owners.insert(place) }
+      }
+    }
+    return owners
+  }
+}
+
+extension SyncModel.Operation {
+  /// Whether it acts within an embedded object, or on its being there.
+  fileprivate var isEmbedded: Bool {
+    path.contains { step in
+      switch step.place {
+      case .embedded, .element, .entry: true
+      case .list, .set, .map: false
+      }
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import StorageInterface
+import StorageMemory
+import StoreValues
+import SyncClient
+import SyncModel
+import SyncProtocol
+import SyncServer
+import Vivarium
+
+/// A store in memory that follows the log of a server's store, one transaction after the other, for one handler: so it sees the store as
+/// it was before and after each, and what the handler writes is written as of there.
+///
+/// It lives for as long as the handler's lease does. Whoever comes after it begins with an empty memory, as another replica, at the
+/// cursor that the server keeps: what was taken in here and not dealt with is taken in again.
+actor EventReplica<T: Model>: EventWork {
+  nonisolated let replica: ReplicaID
+  private let handler: EventHandler<T>
+  private let path: StorePath
+  private let clock: @Sendable () -> Int64
+  private let store: Store
+  private let file: SessionFile
+  private(set) var cursor = Seq.zero
+  private var events: [ServerChange<T>] = []
+  /// The number of the last changeset that was given out.
+  private var lastSent: UInt64 = 0
+
+  init(_ handler: EventHandler<T>, _ path: StorePath, clock: @escaping @Sendable () -> Int64) throws {
+    (self.handler, self.path, self.clock) = (handler, path, clock)
+    replica = ReplicaID(UInt64.random(in: 1..<1 << 63) | 1 << 63)
+    var configuration = StoreConfiguration(backend: MemoryBackend(), models: handler.models)
+    var sync = SyncConfiguration()
+    sync.wallClock = clock
+    configuration.sync = sync
+    store = try Store(configuration, isolation: nil)
+    file = SessionFile(store.file)
+  }
+
+  var isPending: Bool { !events.isEmpty }
+
+  // MARK: following
+
+  func begin(at seq: Seq, of stores: any SyncServerStore) async throws {
+    cursor = seq
+    try await file.become(replica)
+    // Before the first entry there is nothing.
+    if seq == .zero { return }
+    var states: [ObjectIdentity: ObjectState] = [:]
+    var page = try await stores.objects(path, changedAfter: .zero, behind: nil, limitBytes: 4 << 20)
+    while true {
+      for object in page.objects { states[object.identity] = object.state }
+      guard !page.isLast, let last = page.objects.last?.identity else { break }
+      page = try await stores.objects(path, changedAfter: .zero, behind: last, limitBytes: 4 << 20)
+    }
+    // Behind the pages: so whatever was changed while they were read is in it too.
+    for (object, state) in try await stores.objects(path, asOf: seq) { states[object] = state }
+    let objects = states.map { StatePage.Object($0, $1) }.sorted { $0.identity < $1.identity }
+    try await file.begin(with: objects, asOf: seq, page, wall: clock())
+    store.refresh()
+  }
+
+  func take(_ transaction: LogTransaction) async throws {
+    let keys = try await file.integrate(transaction.entries, telling: T._$name)
+    cursor = transaction.last
+    events = try events(keys, transaction)
+  }
+
+  func skip(to seq: Seq) { cursor = max(cursor, seq) }
+
+  /// The store still stands before the transaction, and moves behind it.
+  private func events(_ keys: [Int64], _ transaction: LogTransaction) throws -> [ServerChange<T>] {
+    // What a handler writes is no news to it, also what it wrote before it began anew.
+    guard let author = transaction.author, !(author.replica.isHandler && author.user == handler.name) else {
+      store.refresh()
+      return []
+    }
+    var before: [Int64: Seen] = [:]
+    for key in keys { before[key] = try seen(key) }
+    store.refresh()
+    var changes: [ServerChange<T>] = []
+    for key in keys {
+      let (old, new) = (before[key] ?? Seen(), try seen(key))
+      guard old.isWanted || new.isWanted, let kind = ServerChange<T>.Kind(old.object, new.object) else { continue }
+      changes.append(
+        ServerChange(
+          kind: kind, old: old.object, new: new.object, store: path, number: transaction.last.rawValue, author: author.user,
+          idempotencyKey: "\(handler.name)\(path):\(transaction.last.rawValue):\(T._$name):\(changes.count)"))
+    }
+    return changes
+  }
+
+  /// An object in the store's version, and whether the handler wants to hear of it.
+  private struct Seen {
+    var object: Frozen<T>?
+    var isWanted = false
+  }
+
+  private func seen(_ key: Int64) throws -> Seen {
+    guard let object = store.resolve(ObjectReference<T>(key: key, in: store)) else { return Seen() }
+    let isWanted = handler.condition.map { store.objects(T.self).where($0).contains(object) } ?? true
+    return Seen(object: try object.freeze(), isWanted: isWanted)
+  }
+
+  // MARK: dealing
+
+  func deal() async throws -> [Changeset] {
+    if events.isEmpty { return [] }
+    var writes: [@Sendable (Store) throws -> Void] = []
+    for event in events { writes.append(try await handler.work(event)) }
+    try store.write { for write in writes { try write(store) } }
+    var changesets: [Changeset] = []
+    for entry in try await file.outbox(after: lastSent, bytes: .max) {
+      guard case .write(let written, _) = entry else { continue }
+      changesets += written
+    }
+    lastSent = changesets.last?.clientSeq ?? lastSent
+    return changesets
+  }
+
+  func settle() { events = [] }
+}
+
+extension ServerChange.Kind {
+  fileprivate init?(_ old: Frozen<T>?, _ new: Frozen<T>?) {
+    switch (old, new) {
+    case (nil, .some): self = .insert
+    case (.some, .some): self = .modify
+    case (.some, nil): self = .delete
+    case (nil, nil): return nil
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import StoreMessages
+import SyncManagement
+import SyncModel
+import SyncProtocol
+import SyncServer
+import Vivarium
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Gives and takes rights, as users ask for it in their management stores.
+///
+/// The directory is changed first, and then it is written back that it was: a server that dies in between does it once more, which
+/// gives the same rights again.
+struct PermissionHandler: Sendable {
+  let directory: any UserDirectory
+  let options: ServerEvents.PermissionOptions
+  let clock: @Sendable () -> Int64
+
+  /// What becomes of a wish.
+  struct Refusal: Error {
+    let code: SyncErrorCode
+    let text: String
+  }
+
+  // MARK: changes
+
+  func change(_ wish: Frozen<SyncPermissionChange>, of author: String) async throws(ServerStoreError) -> Outcome {
+    try await outcome { () throws(Outcome.Failure) in
+      let path = try self.path(wish.storeURL, of: author)
+      try await self.check(author, maySetRightsOn: path)
+      guard wish.userID == "*" || UserRecord.isName(wish.userID) else {
+        throw .refused(Refusal(code: .invalidChange, text: "'\(wish.userID)' is no name of a user."))
+      }
+      if wish.userID != "*", !options.allowsUnknownUsers, try await self.user(wish.userID) == nil {
+        throw .refused(Refusal(code: .invalidChange, text: "There is no user '\(wish.userID)'."))
+      }
+      var grant = try await self.grant(of: wish.userID, at: path)
+      if let mayRead = wish.mayRead { grant.mayRead = mayRead }
+      if let mayWrite = wish.mayWrite { grant.mayWrite = mayWrite }
+      if let mayManage = wish.mayManage { grant.mayManage = mayManage }
+      try await self.put(grant)
+      return "'\(wish.userID)' has \(grant.rights.short) at \(path)."
+    }
+  }
+
+  // MARK: offers
+
+  /// The token of an offer; the same for the same offer, when it comes again.
+  func offer(_ wish: Frozen<SyncPermissionOffer>, of author: String, token: String) async throws(ServerStoreError) -> Outcome {
+    try await outcome { () throws(Outcome.Failure) in
+      let path = try self.path(wish.storeURL, of: author)
+      try await self.check(author, maySetRightsOn: path)
+      var grant = GrantRecord(
+        user: GrantRecord.offer(options.hash(token)), path: path, mayRead: wish.mayRead, mayWrite: wish.mayWrite,
+        mayManage: wish.mayManage)
+      if grant.isEmpty { throw .refused(Refusal(code: .invalidChange, text: "It offers nothing.")) }
+      try await self.forgetOffers()
+      grant.giver = author
+      grant.expires = wish.expiresAt.map { Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded()) ?? .max }
+      try await self.put(grant)
+      return "Whoever has the token can accept it."
+    }
+  }
+
+  func accept(_ token: String, of author: String) async throws(ServerStoreError) -> (Outcome, path: String?) {
+    var path: String?
+    let outcome = try await outcome { () throws(Outcome.Failure) in
+      let name = GrantRecord.offer(options.hash(token))
+      guard let offer = try await self.grants().first(where: { $0.user == name }), let giver = offer.giver,
+        offer.expires.map({ $0 > clock() }) ?? true
+      else { throw .refused(Refusal(code: .invalidChange, text: "There is no such offer, or it has ended.")) }
+      try await self.check(giver, maySetRightsOn: offer.path)
+      var grant = try await self.grant(of: author, at: offer.path)
+      grant.mayRead = grant.mayRead || offer.mayRead
+      grant.mayWrite = grant.mayWrite || offer.mayWrite
+      grant.mayManage = grant.mayManage || offer.mayManage
+      try await self.put(grant)
+      path = offer.path
+      return "'\(author)' has \(grant.rights.short) at \(offer.path)."
+    }
+    return (outcome, path)
+  }
+
+  // MARK: parts
+
+  /// The path that an address means, with the author's name for "~".
+  private func path(_ address: String, of author: String) throws(Outcome.Failure) -> String {
+    var text = Substring(address)
+    if let scheme = text.firstRange(of: "://") {
+      let rest = text[scheme.upperBound...]
+      text = rest.firstIndex(of: "/").map { rest[$0...] } ?? ""
+    }
+    let path = text.hasPrefix("/~/") ? "/\(author)/" + text.dropFirst(3) : String(text)
+    guard GrantRecord.isPattern(path) else {
+      throw .refused(
+        Refusal(code: .unknownStore, text: "'\(address)' is no path of a store, as '/shared/shop', '/~/tasks' or '/shared/*'."))
+    }
+    let parts = path.split(separator: "/")
+    guard !parts.contains("__management"), parts.first != "__server" else {
+      throw .refused(Refusal(code: .writeDenied, text: "Nobody gives rights on '\(path)'."))
+    }
+    return path
+  }
+
+  /// Whether somebody may say who may do what. Of all stores below a path that needs the right on all of them.
+  private func check(_ author: String, maySetRightsOn path: String) async throws(Outcome.Failure) {
+    let isAdministrator = try await user(author)?.isAdministrator ?? false
+    if isAdministrator || path.hasPrefix("/\(author)/") { return }
+    for grant in try await grants() where grant.mayManage && (grant.user == author || grant.user == "*") {
+      if grant.path == path || grant.path.hasSuffix("/*") && path.hasPrefix(grant.path.dropLast(1)) { return }
+    }
+    throw .refused(Refusal(code: .writeDenied, text: "'\(author)' may not say who may do what at '\(path)'."))
+  }
+
+  private func grant(of user: String, at path: String) async throws(Outcome.Failure) -> GrantRecord {
+    try await grants().first { $0.user == user && $0.path == path } ?? GrantRecord(user: user, path: path, mayRead: false)
+  }
+
+  private func grants() async throws(Outcome.Failure) -> [GrantRecord] {
+    do throws(ServerStoreError) { return try await directory.grants() } catch { throw .unavailable(error) }
+  }
+
+  private func user(_ name: String) async throws(Outcome.Failure) -> UserRecord? {
+    do throws(ServerStoreError) { return try await directory.user(name) } catch { throw .unavailable(error) }
+  }
+
+  private func put(_ grant: GrantRecord) async throws(Outcome.Failure) {
+    do throws(ServerStoreError) { try await directory.put(grant) } catch { throw .unavailable(error) }
+    await options.changed()
+  }
+
+  /// Those that have ended.
+  private func forgetOffers() async throws(Outcome.Failure) {
+    for offer in try await grants() where offer.expires.map({ $0 <= clock() }) ?? false {
+      let nothing = GrantRecord(user: offer.user, path: offer.path, mayRead: false)
+      do throws(ServerStoreError) { try await directory.put(nothing) } catch { throw .unavailable(error) }
+    }
+  }
+
+  private func outcome(_ body: () async throws(Outcome.Failure) -> String) async throws(ServerStoreError) -> Outcome {
+    do throws(Outcome.Failure) { return Outcome(code: nil, text: try await body()) } catch {
+      switch error {
+      case .refused(let refusal): return Outcome(code: refusal.code, text: refusal.text)
+      case .unavailable(let error): throw error
+      }
+    }
+  }
+}
+
+/// What is written back.
+struct Outcome: Sendable {
+  enum Failure: Error {
+    case refused(PermissionHandler.Refusal)
+    /// It is tried again.
+    case unavailable(ServerStoreError)
+  }
+
+  /// nil where it was done.
+  let code: SyncErrorCode?
+  let text: String
+
+  func settle(_ message: some Message) {
+    if let code { message.fail(code: Int(code.rawValue), message: text) } else { message.succeed(message: text) }
+  }
+}

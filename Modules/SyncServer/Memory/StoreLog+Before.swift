@@ -1,0 +1,72 @@
+import SyncModel
+import SyncProtocol
+
+/// How an object was before an entry touched it.
+package struct ObjectBefore: Hashable, Sendable {
+  package var object: ObjectIdentity
+  /// nil where it was not there, nor remembered.
+  package var state: ObjectState?
+
+  package init(_ object: ObjectIdentity, _ state: ObjectState?) { (self.object, self.state) = (object, state) }
+}
+
+// Handlers of events see the store as it was where their cursor is, wherever its head is by then. While a store has handlers, each
+// transaction in its log says how what it touched was before it.
+
+extension StoreLog {
+  var keepsBefore: Bool { isHandled || !handlers.isEmpty }
+
+  func before(_ objects: Set<ObjectIdentity>) -> [ObjectBefore] {
+    objects.sorted().map { ObjectBefore($0, Merge.objectState(of: $0, in: state)) }
+  }
+
+  /// How the objects were as of an entry, of all that a later one touched: O(what was touched).
+  package func objects(asOf seq: Seq) throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
+    try checkStart(seq)
+    var gatherer = BeforeGatherer()
+    for entry in log.dropFirst(Int(min(seq, head).rawValue - base.rawValue)) { try gatherer.take(entry) }
+    return gatherer.states
+  }
+}
+
+/// Gathers how objects were before the first of some entries that touched each.
+package struct BeforeGatherer {
+  package private(set) var states: [ObjectIdentity: ObjectState?] = [:]
+
+  package init() {}
+
+  /// The next entry, in the order of the log.
+  package mutating func take(_ entry: StoreLog.Entry) throws(ServerStoreError) {
+    guard case .changeset = entry.body else { return }
+    guard let before = entry.before else {
+      throw ServerStoreError(.logTruncated, "What was before an entry was not kept: nobody handled the store's events then.")
+    }
+    for object in before where !states.keys.contains(object.object) { states.updateValue(object.state, forKey: object.object) }
+  }
+}
+
+extension ObjectBefore {
+  /// The bytes of a row.
+  package static func encoded(_ all: [ObjectBefore]) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.put(all.count)
+    for object in all {
+      writer.put(ObjectIdentity.encode([object.object]))
+      writer.put(object.state?.encoded() ?? [])
+    }
+    return writer.bytes
+  }
+
+  /// Safe for any bytes whatever.
+  package static func decode(_ row: [UInt8]) throws(CodingError) -> [ObjectBefore] {
+    var reader = ByteReader(row)
+    var all: [ObjectBefore] = []
+    for _ in 0..<(try reader.count(of: 2)) {
+      guard let object = try ObjectIdentity.decode(Array(try reader.content())).first else { throw reader.error(.value) }
+      let state = Array(try reader.content())
+      all.append(ObjectBefore(object, state.isEmpty ? nil : try ObjectState(decoding: state)))
+    }
+    try reader.end()
+    return all
+  }
+}

@@ -1,0 +1,99 @@
+import SyncModel
+import SyncProtocol
+import SyncServer
+import Synchronization
+import VivariumTestSupport
+
+/// Stores that cannot be reached now and then: before something is done, or after it, so that nobody knows whether it was.
+final class FaultyStores: SyncServerStore {
+  private let base: any SyncServerStore
+  private let random: Mutex<SeededGenerator>
+
+  init(_ base: any SyncServerStore, _ random: SeededGenerator) {
+    self.base = base
+    self.random = Mutex(random)
+  }
+
+  private func fail(oneIn count: Int) throws(ServerStoreError) {
+    if random.withLock({ $0.oneIn(count) }) { throw ServerStoreError(.unavailable, "It is not in reach.") }
+  }
+
+  private func faulty<R: Sendable>(
+    _ count: Int = 6, _ body: () async throws(ServerStoreError) -> R
+  ) async throws(ServerStoreError) -> R {
+    try fail(oneIn: count)
+    let result = try await body()
+    try fail(oneIn: count)
+    return result
+  }
+
+  func makeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.makeStore(path) }
+
+  func stores() async throws(ServerStoreError) -> [StorePath] {
+    try await faulty { () throws(ServerStoreError) in try await base.stores() }
+  }
+
+  func bind(
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
+  ) async throws(ServerStoreError) -> Standing {
+    try await base.bind(path, replica, secret: secret, user: user, at: time)
+  }
+
+  func commit(
+    _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
+  ) async throws(ServerStoreError) -> [UploadOutcome] {
+    try await base.commit(path, replica, uploads, refusalSeen: refusalSeen, at: time, judge: judge)
+  }
+
+  func changes(_ path: StorePath, for replica: ReplicaID, after seq: Seq, limitBytes: Int) async throws(ServerStoreError) -> LogPage {
+    // Small pages, so that many things happen between them.
+    try await faulty { () throws(ServerStoreError) in
+      try await base.changes(path, for: replica, after: seq, limitBytes: min(limitBytes, 300))
+    }
+  }
+
+  func objects(
+    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+  ) async throws(ServerStoreError) -> StatePage {
+    try await faulty { () throws(ServerStoreError) in
+      try await base.objects(path, changedAfter: seq, behind: last, limitBytes: min(limitBytes, 300))
+    }
+  }
+
+  func acknowledge(_ path: StorePath, _ replica: ReplicaID, _ state: Acknowledgement, at time: Int64) async throws(ServerStoreError) {
+    try await base.acknowledge(path, replica, state, at: time)
+  }
+
+  func purge(_ path: StorePath, expiry: Int64) async throws(ServerStoreError) -> Purge? { try await base.purge(path, expiry: expiry) }
+  func truncateLog(_ path: StorePath, through seq: Seq) async throws(ServerStoreError) { try await base.truncateLog(path, through: seq) }
+
+  func claim(
+    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+  ) async throws(ServerStoreError) -> HandlerLease? {
+    try await faulty { () throws(ServerStoreError) in
+      try await base.claim(path, handler: handler, fromStart: fromStart, until: end, at: time)
+    }
+  }
+
+  func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {
+    // Where it is not given back it is as if the process had died.
+    try await faulty(2) { () throws(ServerStoreError) in try await base.renew(path, lease, until: end, at: time) }
+  }
+
+  func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
+    try await faulty { () throws(ServerStoreError) in try await base.objects(path, asOf: seq) }
+  }
+
+  func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) { try await base.removeHandler(path, name) }
+
+  func advance(
+    _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
+  ) async throws(ServerStoreError) -> [Seq] {
+    try await faulty(3) { () throws(ServerStoreError) in
+      try await base.advance(path, lease, to: cursor, writing: changesets, at: time)
+    }
+  }
+
+  func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq] { try await base.heads(paths) }
+  func wakeups() async -> AsyncStream<StorePath> { await base.wakeups() }
+}

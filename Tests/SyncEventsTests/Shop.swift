@@ -1,0 +1,137 @@
+import Foundation
+import StorageMemory
+import SyncClient
+import SyncEvents
+import SyncModel
+import SyncProtocol
+import SyncServer
+import Synchronization
+import Vivarium
+
+@Model final class Order {
+  @PrimaryKey var id = ""
+  var total = 0
+  var status = "new"
+  var customer: Customer?
+  var lines: LiveList<String>
+  var address: Address?
+}
+
+@Model final class Customer {
+  @PrimaryKey var id = ""
+  var name = ""
+}
+
+@Model(.embedded) final class Address {
+  var street = ""
+}
+
+/// What a handler makes of an order; how often it did shows.
+@Model final class Invoice {
+  @PrimaryKey var order = ""
+  var total = 0
+  var count = 0
+}
+
+/// Reaches a host within the process.
+struct HostConnector: SyncConnector {
+  let host: SyncHost
+
+  func connect() async throws(TransportError) -> any SyncTransport {
+    let (here, there) = MemoryTransport.pair()
+    Task { await host.serve(there) }
+    return here
+  }
+}
+
+/// A server in the process, and devices of it.
+@MainActor struct Shop {
+  nonisolated static let path = "/shared/shop"
+  let stores: any SyncServerStore
+  let host: SyncHost
+
+  init(_ stores: any SyncServerStore = MemoryServerStore()) {
+    self.stores = stores
+    host = SyncHost(stores: stores, access: OpenAccess())
+  }
+
+  func device(_ user: String = "ann", path: String = Shop.path) throws -> Store {
+    var configuration = Store.Configuration.memory(UUID().uuidString)
+    configuration.models = [Order.self, Customer.self, Address.self, Invoice.self]
+    configuration.sync = SyncConfiguration(user: FixedToken(user), path: path, connector: HostConnector(host: host))
+    return try Store(configuration)
+  }
+
+  /// Makes the store, so that it is there before anybody handles its events.
+  @discardableResult func open(path: String = Shop.path) async throws -> Store {
+    let device = try device(path: path)
+    try await device.sync?.downloaded()
+    return device
+  }
+
+  func events(_ change: (inout ServerEvents.Options) -> Void = { _ in }) -> ServerEvents {
+    var options = ServerEvents.Options()
+    (options.firstDelay, options.longestDelay, options.pause) = (.milliseconds(2), .milliseconds(20), .milliseconds(20))
+    change(&options)
+    return ServerEvents(stores, models: Order.self, Customer.self, Address.self, Invoice.self, options: options)
+  }
+}
+
+extension Store {
+  /// In a write that the server then has.
+  @MainActor func send(_ body: () throws -> Void) async throws {
+    try write { try body() }
+    try await sync?.uploaded()
+  }
+
+  @MainActor func received() async throws {
+    try await sync?.downloaded()
+    refresh()
+  }
+}
+
+/// Handlers that run, until they are ended.
+struct RunningEvents {
+  let task: Task<Void, Never>
+  private let notices: AsyncStream<ServerEventNotice>
+
+  init(_ events: ServerEvents) {
+    notices = events.notices()
+    task = Task { await events.run() }
+  }
+
+  /// Returns when a handler has dealt with all that a store's log has.
+  func caughtUp(_ shop: Shop, handler: String = "billing", path: String = Shop.path) async throws {
+    let path = StorePath(path).unsafelyUnwrapped  // the tests' own
+    var head = try await shop.stores.heads([path])[path] ?? .zero
+    for await notice in notices {
+      guard case .dealt(handler, path, let number) = notice, number >= head.rawValue else { continue }
+      head = try await shop.stores.heads([path])[path] ?? .zero
+      if number >= head.rawValue { return }
+    }
+  }
+
+  /// Returns what a handler said first that is no progress.
+  func trouble() async -> ServerEventNotice? {
+    for await notice in notices { if case .dealt = notice { continue } else { return notice } }
+    return nil
+  }
+
+  /// Ends them, as a process that is told to.
+  func end() async {
+    task.cancel()
+    await task.value
+  }
+}
+
+/// What handlers were called with.
+final class Calls: Sendable {
+  private let lines = Mutex<[String]>([])
+  var all: [String] { lines.withLock { $0 } }
+  @discardableResult func note(_ line: String) -> Int {
+    lines.withLock { lines in
+      lines.append(line)
+      return lines.count
+    }
+  }
+}

@@ -1,0 +1,40 @@
+#if Sync
+import ArgumentParser
+import SyncEvents
+import SyncServer
+import Vivarium
+
+/// What a handler has heard of each device, in the order in which it heard it.
+@Model final class Heard {
+  @PrimaryKey var device = ""
+  var numbers: LiveList<Int>
+}
+
+/// A handler of events beside its servers, as a process of its own that can be killed.
+struct HandlerCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "handler", shouldDisplay: false)
+
+  @Option var store: ServerHome
+  @Option(help: "The address of a database.") var place: String
+
+  func run() async throws {
+    let events = try await HandlerCommand.events(of: try await store.open(place))
+    try await events.register()
+    printLine("handles")
+    await events.run()
+  }
+
+  /// A handler that notes the number of each write of each device.
+  static func events(of stores: any SyncServerStore) async throws -> ServerEvents {
+    var options = ServerEvents.Options()
+    (options.lease, options.pause, options.firstDelay) = (.milliseconds(300), .milliseconds(20), .milliseconds(5))
+    let events = ServerEvents(stores, models: Tally.self, Heard.self, options: options)
+    try await events.on(store: "/shared/*", Tally.self, named: "hearing") { change, store in
+      guard let tally = change.new else { return }
+      let heard = try store.object(Heard.self, forPrimaryKey: tally.device) ?? store.create(Heard.self, value: ["device": tally.device])
+      heard.numbers.append(tally.count)
+    }
+    return events
+  }
+}
+#endif

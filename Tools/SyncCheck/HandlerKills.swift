@@ -1,0 +1,105 @@
+#if Sync
+import Foundation
+import StorageMemory
+import SyncClient
+import SyncWebSocket
+import Vivarium
+
+/// A process with a handler of events is killed again and again while a device writes; in the end the handler has heard of each write
+/// once, and in their order.
+///
+/// In a folder the server runs the handler and is killed with it; over a database the handler is a process of its own.
+@MainActor struct HandlerKills {
+  let home: ServerHome
+  let database: String?
+  let kills: Int
+  let report: Report
+  var random: SplitMix
+
+  private static let path = "/shared/heard"
+  private static let device = "writer"
+
+  mutating func run() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "sync-check-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let place = database ?? folder.appending(path: "server").path
+    let wire = try await Wire(to: 1)
+    var server = try await start(place, handles: home != .postgres, wire)
+    var handler = home == .postgres ? try await startHandler(place) : nil
+    _ = await handler?.line("handles")
+    let writer = try ChildProcess(
+      [
+        "device", "--url", "ws://127.0.0.1:\(wire.port)", "--name", HandlerKills.device, "--path", HandlerKills.path, "--file",
+        folder.appending(path: "device").path, "--seed", "\(random.next() as UInt64)", "--pause", "4",
+      ], remembered: ["wrote"])
+    for number in 1...max(1, kills) {
+      // From the first moments of its life to when it has long been at work.
+      try await Task.sleep(for: .milliseconds(Int.random(in: 0..<120, using: &random)))
+      if home == .postgres {
+        handler?.killNow()
+        handler = try await startHandler(place)
+      } else {
+        server.killNow()
+        server = try await start(place, handles: true, wire)
+      }
+      if number.isMultiple(of: 100) { report.say("\(number) kills of the handler, \(writer.newest("wrote") ?? "nothing written")") }
+    }
+    report.count("handlers killed", kills)
+    writer.order("finish")
+    if await within(.seconds(120), { _ = await writer.line("finished") }) == false {
+      report.violation("the writer could not send everything")
+    }
+    try await judge(wire)
+    for process in [server, handler, writer] { process?.killNow() }
+    await wire.end()
+  }
+
+  private func start(_ place: String, handles: Bool, _ wire: Wire) async throws -> ChildProcess {
+    let process = try ChildProcess(
+      ["server", "--store", home.rawValue, "--place", place] + (handles ? ["--handles"] : []))
+    guard let line = await process.line("port "), let port = Int(line.dropFirst(5)) else { throw CheckFailed("The server did not start.") }
+    wire.lead(to: port)
+    return process
+  }
+
+  private func startHandler(_ place: String) async throws -> ChildProcess {
+    try ChildProcess(["handler", "--store", home.rawValue, "--place", place])
+  }
+
+  /// Waits until the handler has heard of the last write, or nothing more comes.
+  private func judge(_ wire: Wire) async throws {
+    var configuration = Store.Configuration.memory(UUID().uuidString, models: Tally.self, Heard.self)
+    configuration.replicate()
+    let store = try Store(configuration)
+    let replicator = store.replicator(
+      path: HandlerKills.path, connector: try WebSocketConnector("ws://127.0.0.1:\(wire.port)"), credentials: FixedToken("judge"))
+    await replicator.start()
+    try await replicator.downloaded()
+    store.refresh()
+    let entries = store.object(Tally.self, forPrimaryKey: HandlerKills.device)?.entries.count ?? 0
+    let (news, continuation) = AsyncStream.makeStream(of: [Int].self)
+    let token = store.objects(Heard.self).observe { _ in
+      continuation.yield(store.object(Heard.self, forPrimaryKey: HandlerKills.device).map { Array($0.numbers) } ?? [])
+    }
+    let timer = Task {
+      do { try await Task.sleep(for: .seconds(120)) } catch { return }
+      continuation.finish()
+    }
+    var heard: [Int] = []
+    for await numbers in news {
+      heard = numbers
+      if numbers.count >= entries { break }
+    }
+    timer.cancel()
+    token.stop()
+    await replicator.stop()
+    if heard != Array(1...max(1, entries)) {
+      let missing = Set(1...max(1, entries)).subtracting(heard).sorted().prefix(20)
+      let isOrdered = heard == heard.sorted()
+      report.violation("\(entries) writes; the handler heard of \(heard.count), not of \(missing), in their order: \(isOrdered)")
+    }
+    report.count("events", heard.count)
+  }
+}
+#endif
