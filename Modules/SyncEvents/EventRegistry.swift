@@ -11,6 +11,8 @@ struct EventRegistry: Sendable {
   static let path = StorePath("/__server/handlers").unsafelyUnwrapped
 
   let stores: any SyncServerStore
+  /// For how long one process gives a new name its places.
+  let turnMilliseconds: Int64
   let clock: @Sendable () -> Int64
 
   /// Says that a handler is there, and gives it its places where it is new. Returns false where another process is doing that.
@@ -18,31 +20,26 @@ struct EventRegistry: Sendable {
     do throws(ServerStoreError) { try await stores.makeStore(EventRegistry.path) } catch {
       guard error.code == .storeExists else { throw error }
     }
+    if try await isKnown(name) { return true }
     let now = clock()
-    guard let turn = try await stores.claim(EventRegistry.path, handler: name, fromStart: true, until: now + 60_000, at: now) else {
-      return false
-    }
-    if try await !isReady(name) {
-      for path in try await stores.stores() where pattern.matches(path) {
+    let turn = try await stores.claim(EventRegistry.path, handler: name, fromStart: true, until: now + turnMilliseconds, at: now)
+    guard let turn else { return false }
+    if try await !isKnown(name) {
+      for path in try await stores.stores() where pattern.matches(path) && path != EventRegistry.path {
         _ = try await stores.claim(path, handler: name, fromStart: false, until: clock(), at: clock())
       }
       // From here on a store without a place is one that came later.
-      _ = try await claimReady(name)
+      let now = clock()
+      _ = try await stores.claim(EventRegistry.path, handler: name + EventRegistry.known, fromStart: true, until: now, at: now)
     }
     try await stores.renew(EventRegistry.path, turn, until: clock(), at: clock())
     return true
   }
 
-  private func isReady(_ name: String) async throws(ServerStoreError) -> Bool {
-    if try await claimReady(name)?.fence != 1 { return true }
-    try await stores.removeHandler(EventRegistry.path, name + EventRegistry.ready)
-    return false
+  private func isKnown(_ name: String) async throws(ServerStoreError) -> Bool {
+    try await stores.handlers(EventRegistry.path)[name + EventRegistry.known] != nil
   }
 
-  private static let ready = ".ready"
-
-  private func claimReady(_ name: String) async throws(ServerStoreError) -> HandlerLease? {
-    let now = clock()
-    return try await stores.claim(EventRegistry.path, handler: name + EventRegistry.ready, fromStart: true, until: now, at: now)
-  }
+  /// No handler's name has a colon.
+  private static let known = ":known"
 }

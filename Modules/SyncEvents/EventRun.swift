@@ -41,7 +41,7 @@ actor EventRun {
 
   /// A store may have news.
   func wake(_ path: StorePath) {
-    guard pattern.matches(path), queued.insert(path).inserted else { return }
+    guard pattern.matches(path), path != EventRegistry.path, queued.insert(path).inserted else { return }
     news.yield(path)
   }
 
@@ -66,7 +66,7 @@ actor EventRun {
       attempts += 1
       var delay = options.pause
       do throws(ServerStoreError) {
-        if try await EventRegistry(stores: stores, clock: clock).register(handler.name, pattern) { return }
+        if try await EventRegistry(stores: stores, turnMilliseconds: options.leaseMilliseconds, clock: clock).register(handler.name, pattern) { return }
       } catch {
         tell(.unavailable(handler: handler.name, error))
         delay = .milliseconds(options.delay(afterAttempt: attempts))

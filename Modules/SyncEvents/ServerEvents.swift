@@ -110,7 +110,10 @@ public actor ServerEvents {
     guard StorePath.isPart(name) else { throw .name(name) }
     guard !handlers.contains(where: { $0.handler.name == name }) else { throw .taken(name) }
     let all = models.contains { $0 == T.self } ? models : models + [T.self]
-    handlers.append((pattern, EventHandler(name: name, models: all, condition: condition, work: work)))
+    let handler = EventHandler(name: name, models: all, condition: condition, work: work)
+    // What is wrong with the models is said here, and not again and again when it runs.
+    do { _ = try handler.replica(of: EventRegistry.path, clock: clock) } catch { throw .models("\(error)") }
+    handlers.append((pattern, handler))
   }
 
   // MARK: running
@@ -119,7 +122,7 @@ public actor ServerEvents {
   /// run or not. Throws where the stores cannot be reached, and `CancellationError`.
   public func register() async throws {
     for (pattern, handler) in handlers {
-      let registry = EventRegistry(stores: stores, clock: clock)
+      let registry = EventRegistry(stores: stores, turnMilliseconds: options.leaseMilliseconds, clock: clock)
       // Another process may be at it.
       while !(try await registry.register(handler.name, pattern)) { try await Task.sleep(for: options.pause) }
     }

@@ -234,6 +234,16 @@ public actor PostgresServerStore: SyncServerStore {
     return try await read { link throws(PostgresFailure) in try StoreReading(link, number, path).objects(asOf: seq) }
   }
 
+  public func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: Seq] {
+    let number = try await number(path)
+    return try await read { link throws(PostgresFailure) in
+      let rows = try link.query("SELECT name, position FROM sync_handler WHERE store = $1", .int(number))
+      var cursors: [String: Seq] = [:]
+      for row in 0..<rows.count { cursors[try rows.text(row, 0)] = try rows.seq(row, 1) }
+      return cursors
+    }
+  }
+
   public func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq] {
     let found = try await read { link throws(PostgresFailure) in
       let rows = try link.query("SELECT path, head FROM sync_store WHERE path = ANY($1)", .texts(paths.map(\.text)))

@@ -84,6 +84,10 @@ final class FaultyStores: SyncServerStore {
     try await faulty { () throws(ServerStoreError) in try await base.objects(path, asOf: seq) }
   }
 
+  func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: Seq] {
+    try await faulty { () throws(ServerStoreError) in try await base.handlers(path) }
+  }
+
   func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) { try await base.removeHandler(path, name) }
 
   func advance(

@@ -65,6 +65,7 @@ import Vivarium
     let running = RunningEvents(events)
     try await running.caughtUp(shop)
     try await device.send { _ = try device.create(Order.self, value: ["id": "a"]) }
+    try await running.caughtUp(shop)
     try await running.caughtUp(shop, handler: "watching")
     await running.end()
     try await device.received()
@@ -211,5 +212,9 @@ import Vivarium
       try await events.on(store: "/*", Customer.self, named: "a") { _, _ in }
     }
     #expect(error?.description.contains("name of its own") == true)
+    // An order links to customers.
+    let few = ServerEvents(MemoryServerStore(), models: Invoice.self)
+    let lacking = await #expect(throws: ServerEventError.self) { try await few.on(store: "/*", Order.self, named: "a") { _, _ in } }
+    #expect(lacking?.description.contains("links to") == true)
   }
 }

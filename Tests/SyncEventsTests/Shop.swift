@@ -94,6 +94,7 @@ extension Store {
 struct RunningEvents {
   let task: Task<Void, Never>
   private let notices: AsyncStream<ServerEventNotice>
+  private let dealt = Dealt()
 
   init(_ events: ServerEvents) {
     notices = events.notices()
@@ -103,18 +104,16 @@ struct RunningEvents {
   /// Returns when a handler has dealt with all that a store's log has.
   func caughtUp(_ shop: Shop, handler: String = "billing", path: String = Shop.path) async throws {
     let path = StorePath(path).unsafelyUnwrapped  // the tests' own
-    var head = try await shop.stores.heads([path])[path] ?? .zero
-    for await notice in notices {
-      guard case .dealt(handler, path, let number) = notice, number >= head.rawValue else { continue }
-      head = try await shop.stores.heads([path])[path] ?? .zero
-      if number >= head.rawValue { return }
+    func isThere() async throws -> Bool {
+      guard let number = dealt.number(handler, path) else { return false }
+      return try await shop.stores.heads([path])[path].map { number >= $0.rawValue } ?? false
     }
-  }
-
-  /// Returns what a handler said first that is no progress.
-  func trouble() async -> ServerEventNotice? {
-    for await notice in notices { if case .dealt = notice { continue } else { return notice } }
-    return nil
+    if try await isThere() { return }
+    for await notice in notices {
+      guard case .dealt(let name, let store, let number) = notice else { continue }
+      dealt.note(name, store, number)
+      if try await isThere() { return }
+    }
   }
 
   /// Ends them, as a process that is told to.
@@ -134,4 +133,15 @@ final class Calls: Sendable {
       return lines.count
     }
   }
+}
+
+/// Up to where handlers have said that they are.
+private final class Dealt: Sendable {
+  private let numbers = Mutex<[String: UInt64]>([:])
+
+  func note(_ handler: String, _ path: StorePath, _ number: UInt64) {
+    numbers.withLock { $0["\(handler) \(path)"] = number }
+  }
+
+  func number(_ handler: String, _ path: StorePath) -> UInt64? { numbers.withLock { $0["\(handler) \(path)"] } }
 }

@@ -44,7 +44,7 @@ private struct NoServer: SyncConnector, WebRequester {
     let shop = Shop()
     let device = try await shop.open(path: "/shared/orders")
     let stores = shop.stores
-    let events = ServerEvents(stores, models: Order.self, Invoice.self)
+    let events = ServerEvents(stores, models: Order.self, Customer.self, Address.self, Invoice.self)
     try await events.on(store: "/*/orders", Order.self, named: "billing", where: { $0.total > 0 }) { change, store in
       guard change.kind == .insert, let order = change.object(in: store) else { return }
       _ = try store.create(Invoice.self, value: ["order": order.id, "total": order.total])

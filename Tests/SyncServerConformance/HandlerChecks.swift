@@ -122,7 +122,9 @@ let handlerChecks: [ServerStoreCheck] = [
     _ = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100)
     for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 1) }
     try bench.expect(await bench.stores.purge(Bench.path, expiry: 0), nil)
+    try bench.expect(await bench.stores.handlers(Bench.path), ["mail": .zero])
     try await bench.stores.removeHandler(Bench.path, "mail")
+    try bench.expect(await bench.stores.handlers(Bench.path), [:])
     try await bench.stores.removeHandler(Bench.path, "nobody")
     try bench.expect(await bench.stores.purge(Bench.path, expiry: 0)?.stable, Seq(1))
     // Who comes back under the name is a new one.

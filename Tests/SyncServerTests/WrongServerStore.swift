@@ -109,6 +109,8 @@ struct WrongServerStore: SyncServerStore {
     return states.mapValues { _ in head.first?.state }
   }
 
+  func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: Seq] { try await base.handlers(path) }
+
   func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) {
     if fault != .keepsHandlers { try await base.removeHandler(path, name) }
   }

@@ -136,7 +136,7 @@ struct PostgresRowsTests {
     let (stores, address) = try await PostgresServerStore.forTest()
     await stores.close()
     let link = PostgresConnection(address: address, name: "look")
-    try await link.run { link throws(PostgresFailure) in try link.run("UPDATE sync_version SET version = 2") }
+    try await link.run { link throws(PostgresFailure) in try link.run("UPDATE sync_version SET version = 3") }
     await #expect { try await PostgresServerStore(address, makesTables: true) } throws: { error in
       (error as? ServerStoreError)?.message.contains("newer build") == true
     }
@@ -144,6 +144,23 @@ struct PostgresRowsTests {
     await #expect { try await PostgresServerStore(address) } throws: { error in
       (error as? ServerStoreError)?.message.contains("no tables") == true
     }
+  }
+
+  @Test("tables of the build before become those of this one, with what is in them")
+  func upgrade() async throws {
+    let (stores, address) = try await PostgresServerStore.forTest()
+    try await stores.makeStore(PostgresRowsTests.path)
+    await stores.close()
+    let link = PostgresConnection(address: address, name: "look")
+    try await link.run { link throws(PostgresFailure) in
+      try link.run("ALTER TABLE sync_log DROP COLUMN before; UPDATE sync_version SET version = 1")
+    }
+    await #expect { try await PostgresServerStore(address) } throws: { ($0 as? ServerStoreError)?.code == .unavailable }
+    let upgraded = try await PostgresServerStore(address, makesTables: true)
+    #expect(try await upgraded.stores() == [PostgresRowsTests.path])
+    _ = try await upgraded.claim(PostgresRowsTests.path, handler: "mail", fromStart: true, until: 1, at: 0)
+    #expect(try await upgraded.objects(PostgresRowsTests.path, asOf: .zero).isEmpty)
+    await upgraded.close()
   }
 
   @Test("a database that is not there is said so")

@@ -84,6 +84,8 @@ public actor MemoryServerStore: SyncServerStore {
     try log(path).objects(asOf: seq)
   }
 
+  public func handlers(_ path: StorePath) throws(ServerStoreError) -> [String: Seq] { try log(path).handlers.mapValues(\.cursor) }
+
   public func removeHandler(_ path: StorePath, _ name: String) throws(ServerStoreError) {
     try change(path) { log throws(ServerStoreError) in log.removeHandler(name) }
   }

@@ -74,6 +74,9 @@ public protocol SyncServerStore: Sendable {
   /// keeps it from the first claim of a handler on, behind the cursors of all.
   func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?]
 
+  /// The handlers that a store knows, and up to where each has dealt with its events.
+  func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: Seq]
+
   /// Takes a handler out that nobody runs any more: it holds back what is forgotten and removed otherwise. Nothing where there is none.
   func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError)
 
