@@ -61,12 +61,13 @@ actor EventRun {
 
   /// Makes the handler's name known, however long that takes.
   private func register() async {
+    let registry = EventRegistry(stores: stores, turnMilliseconds: options.leaseMilliseconds, clock: clock)
     var attempts = 0
     while !Task.isCancelled {
       attempts += 1
       var delay = options.pause
       do throws(ServerStoreError) {
-        if try await EventRegistry(stores: stores, turnMilliseconds: options.leaseMilliseconds, clock: clock).register(handler.name, pattern) { return }
+        if try await registry.register(handler.name, pattern) { return }
       } catch {
         tell(.unavailable(handler: handler.name, error))
         delay = .milliseconds(options.delay(afterAttempt: attempts))

@@ -31,11 +31,11 @@ actor EmbeddedLog {
     self.log = log
   }
 
-  /// Opens the file.
+  /// Opens the file. One that was begun and not finished, as its process died, is an empty log: nobody was told that it is there.
   init(opening path: String) throws(ServerStoreError) {
     self.path = path
     disk = DispatchQueue(label: "vivarium.store")
-    engine = try EmbeddedLog.opened(path, creates: false)
+    engine = try EmbeddedLog.opened(path, creates: true)
   }
 
   private static func opened(_ path: String, creates: Bool) throws(ServerStoreError) -> any StorageEngine {
@@ -168,12 +168,18 @@ actor EmbeddedLog {
   private func loaded() async throws(ServerStoreError) -> StoreLog {
     if let log { return log }
     let path = path
-    let (log, rows) = try await onDisk { engine throws(ServerStoreError) in try EmbeddedLog.read(engine, path) }
+    let (log, rows) = try await onDisk { engine throws(ServerStoreError) in
+      if let found = try EmbeddedLog.read(engine, path) { return found }
+      var (log, rows) = (StoreLog(history: StoreLog.newHistory()), StoreRows())
+      try EmbeddedLog.write(rows.changes(of: &log), engine)
+      return (log, rows)
+    }
     self.rows = rows
     return log
   }
 
-  private static func read(_ engine: any StorageEngine, _ path: String) throws(ServerStoreError) -> (StoreLog, StoreRows) {
+  /// nil where nothing was ever written.
+  private static func read(_ engine: any StorageEngine, _ path: String) throws(ServerStoreError) -> (StoreLog, StoreRows)? {
     var found: [(key: [UInt8], value: [UInt8])] = []
     do throws(StorageError) {
       let snapshot = try engine.beginRead()
@@ -183,6 +189,7 @@ actor EmbeddedLog {
         return .proceed
       }
     } catch { throw ServerStoreError(error) }
+    if found.isEmpty { return nil }
     var rows = StoreRows()
     do throws(CodingError) { return (try rows.log(of: found), rows) } catch {
       throw ServerStoreError(.unavailable, "The file '\(path)' is damaged, and has to be restored from a back-up: \(error)")

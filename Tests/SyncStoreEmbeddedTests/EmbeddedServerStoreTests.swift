@@ -208,6 +208,25 @@ struct EmbeddedServerStoreTests {
     try await stores.bind(EmbeddedServerStoreTests.path, ReplicaID(1), secret: [1], user: "u", at: 1)
   }
 
+  @Test("takes a store that was begun and not finished for an empty one", arguments: [false, true])
+  func unfinished(hasCatalog: Bool) async throws {
+    let folder = try Folder()
+    let file = folder.path + "/shared/shop.store"
+    try FileManager.default.createDirectory(atPath: folder.path + "/shared", withIntermediateDirectories: true)
+    // The process died before anything was written, or before its first commit.
+    if hasCatalog {
+      try LMDBBackend(path: file).open(OpenOptions()).close()
+    } else {
+      #expect(FileManager.default.createFile(atPath: file, contents: nil))
+    }
+    var stores: EmbeddedServerStore? = try EmbeddedServerStore(folder: folder.path)
+    await #expect(throws: ServerStoreError.self) { try await stores?.makeStore(EmbeddedServerStoreTests.path) }
+    let history = try await stores?.bind(EmbeddedServerStoreTests.path, ReplicaID(1), secret: [1], user: "u", at: 1).history
+    stores = nil
+    let again = try EmbeddedServerStore(folder: folder.path)
+    #expect(try await bound(again).history == history)
+  }
+
   @Test("tells damage, and serves the other stores")
   func damage() async throws {
     let folder = try Folder()

@@ -1,5 +1,6 @@
 #if Sync
 import ArgumentParser
+import Foundation
 import SyncEvents
 import SyncServer
 import Vivarium
@@ -29,6 +30,14 @@ struct HandlerCommand: AsyncParsableCommand {
     var options = ServerEvents.Options()
     (options.lease, options.pause, options.firstDelay) = (.milliseconds(300), .milliseconds(20), .milliseconds(5))
     let events = ServerEvents(stores, models: Tally.self, Heard.self, options: options)
+    // What keeps it from its work is seen where the check is run.
+    let notices = events.notices()
+    Task {
+      for await notice in notices {
+        if case .dealt = notice { continue }
+        FileHandle.standardError.write(Data("\(notice)\n".utf8))
+      }
+    }
     try await events.on(store: "/shared/*", Tally.self, named: "hearing") { change, store in
       guard let tally = change.new else { return }
       let heard = try store.object(Heard.self, forPrimaryKey: tally.device) ?? store.create(Heard.self, value: ["device": tally.device])
