@@ -89,6 +89,9 @@ actor EventRun {
 
   private func visit(_ path: StorePath) async {
     waiting[path] = nil
+    // To begin and to take in may last longer than a lease: both would be in vain, again and again.
+    let keeping = Task { await keep(path) }
+    defer { keeping.cancel() }
     do {
       guard try await hold(path) else {
         waiting[path] = clock()
@@ -105,7 +108,8 @@ actor EventRun {
       // What it has taken in may be behind what the server knows: it begins anew where the server says.
       await letGo(path)
       guard (error as? ServerStoreError)?.code != .unknownStore else { return }
-      if (error as? ServerStoreError)?.code != .leaseLost { tell(.unavailable(handler: handler.name, error)) }
+      let isLost = (error as? ServerStoreError)?.code == .leaseLost
+      tell(isLost ? .leaseLost(handler: handler.name, store: path) : .unavailable(handler: handler.name, error))
       waiting[path] = clock() + options.delay(afterAttempt: 1)
     }
   }
@@ -139,8 +143,10 @@ actor EventRun {
     }
     held[path] = nil
     let work = try handler.replica(of: path, clock: clock)
-    held[path] = Held(lease: try await begin(work, lease, path), end: end, work: work, use: uses)
+    held[path] = Held(lease: lease, end: end, work: work, use: uses)
     makeRoom()
+    let begun = try await begin(work, lease, path)
+    held[path]?.lease = begun
     return true
   }
 
@@ -191,8 +197,6 @@ actor EventRun {
 
   /// The events of one transaction.
   private func deal(_ work: any EventWork, _ path: StorePath) async throws {
-    let keeping = Task { await keep(path) }
-    defer { keeping.cancel() }
     var changesets: [Changeset] = []
     do { changesets = try await work.deal() } catch {
       // Who is told to end fails for that alone.
@@ -205,11 +209,11 @@ actor EventRun {
     held[path]?.attempts = 0
   }
 
-  /// Makes the lease last while the handler works.
+  /// Makes the lease last while a store is dealt with.
   private func keep(_ path: StorePath) async {
     while true {
       do { try await Task.sleep(for: .milliseconds(max(1, options.leaseMilliseconds / 3))) } catch { return }
-      guard let lease = held[path]?.lease else { return }
+      guard let lease = held[path]?.lease else { continue }
       let end = clock() + options.leaseMilliseconds
       guard (try? await stores.renew(path, lease, until: end, at: clock())) != nil else { return }
       held[path]?.end = end

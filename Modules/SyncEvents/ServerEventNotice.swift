@@ -10,6 +10,8 @@ public enum ServerEventNotice: Sendable {
   case gaveUp(handler: String, store: StorePath, number: UInt64, any Error)
   /// Events before a number are gone, since nobody had said that they would be handled: the handler begins behind them.
   case missed(handler: String, store: StorePath, before: UInt64)
+  /// The lease of a store ended before its events were dealt with: another process may have it. They come again.
+  case leaseLost(handler: String, store: StorePath)
   /// The server's stores cannot be reached; it is tried again after a while.
   case unavailable(handler: String, any Error)
 }

@@ -4,18 +4,25 @@ import SyncServer
 import Synchronization
 import VivariumTestSupport
 
-/// Stores that cannot be reached now and then: before something is done, or after it, so that nobody knows whether it was.
+/// Stores that cannot be reached now and then: before something is done, or after it, so that nobody knows whether it was. Without a
+/// generator they always can; tests may look on or hold something up.
 final class FaultyStores: SyncServerStore {
   private let base: any SyncServerStore
-  private let random: Mutex<SeededGenerator>
+  private let random: Mutex<SeededGenerator?>
+  private let willReadPast: @Sendable () async -> Void
+  private let hasRenewed: @Sendable () -> Void
 
-  init(_ base: any SyncServerStore, _ random: SeededGenerator) {
+  init(
+    _ base: any SyncServerStore, _ random: SeededGenerator?, willReadPast: @escaping @Sendable () async -> Void = {},
+    hasRenewed: @escaping @Sendable () -> Void = {}
+  ) {
     self.base = base
     self.random = Mutex(random)
+    (self.willReadPast, self.hasRenewed) = (willReadPast, hasRenewed)
   }
 
   private func fail(oneIn count: Int) throws(ServerStoreError) {
-    if random.withLock({ $0.oneIn(count) }) { throw ServerStoreError(.unavailable, "It is not in reach.") }
+    if random.withLock({ $0?.oneIn(count) }) == true { throw ServerStoreError(.unavailable, "It is not in reach.") }
   }
 
   private func faulty<R: Sendable>(
@@ -78,10 +85,12 @@ final class FaultyStores: SyncServerStore {
   func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {
     // Where it is not given back it is as if the process had died.
     try await faulty(2) { () throws(ServerStoreError) in try await base.renew(path, lease, until: end, at: time) }
+    hasRenewed()
   }
 
   func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
-    try await faulty { () throws(ServerStoreError) in try await base.objects(path, asOf: seq) }
+    await willReadPast()
+    return try await faulty { () throws(ServerStoreError) in try await base.objects(path, asOf: seq) }
   }
 
   func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: Seq] {

@@ -112,6 +112,7 @@ struct AccountProgramTests {
     #expect(try ServerProcess.run("store", "list", "--folder", folder).output == "/shared/pages\n")
     #expect(try ServerProcess.run("store", "remove", "--folder", folder, "/shared/pages").status == 0)
     #expect(try ServerProcess.run("store", "list", "--folder", folder).output == "")
+    #expect(try ServerProcess.run("store", "list", "--all", "--folder", folder).output == "/__server/handlers\n")
     #expect(try ServerProcess.run("store", "remove", "--folder", folder, "/shared/pages").status != 0)
   }
 

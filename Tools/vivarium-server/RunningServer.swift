@@ -132,6 +132,8 @@ final class RunningServer: Sendable {
     for await notice in events.notices() {
       switch notice {
       case .dealt: continue
+      case .leaseLost(let handler, let store):
+        logger.warning("A handler lost a store's lease, and begins anew.", metadata: ["handler": "\(handler)", "store": "\(store)"])
       case .unavailable(let handler, let error): logger.error("A handler waits.", metadata: ["handler": "\(handler)", "why": "\(error)"])
       case .failed(let handler, let store, let attempt, let error):
         logger.error(

@@ -10,8 +10,11 @@ struct StoreCommand: AsyncParsableCommand {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Prints the stores' paths.")
     @OptionGroup var option: PlaceOption
+    @Flag(help: "Also those in which the server keeps what it needs itself.") var all = false
 
-    func run() async throws { for path in try await option.place.stores() { print(path) } }
+    func run() async throws {
+      for path in try await option.place.stores() where all || !path.isOfServer { print(path) }
+    }
   }
 
   struct Remove: AsyncParsableCommand {

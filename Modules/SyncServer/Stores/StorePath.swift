@@ -29,6 +29,9 @@ public struct StorePath: Hashable, Sendable, Comparable, CustomStringConvertible
     }
   }
 
+  /// Whether it is one of a server's own stores, in which it keeps what it needs itself: no user is named as their first part is.
+  public var isOfServer: Bool { text.utf8.starts(with: "/__server/".utf8) }
+
   /// By bytes.
   public static func < (a: StorePath, b: StorePath) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
   public var description: String { text }
