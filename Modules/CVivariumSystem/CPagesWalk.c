@@ -74,10 +74,11 @@ cs_answer cs_step(cs_pages *pages, const cs_tree *tree, cs_cursor *cursor, _Bool
 }
 
 cs_answer cs_entry(
-    cs_pages *pages, const cs_tree *tree, const cs_cursor *cursor, cs_span *key, cs_span *value, cs_fault *fault) {
+    cs_pages *pages, const cs_tree *tree, const cs_cursor *cursor, cs_span prefix, cs_span *key, cs_span *value, cs_fault *fault) {
   cs_context c = {pages, tree, fault};
   const uint8_t *node = cs_here(tree, cursor);
   *key = cs_key(node);
+  if (key->count < prefix.count || (prefix.count && memcmp(key->bytes, prefix.bytes, prefix.count))) return CS_MISSING;
   return cs_value(c, node, CS_MET, value);
 }
 
@@ -111,7 +112,7 @@ cs_answer cs_note_spare(cs_pages *pages, const cs_tree *used, const cs_tree *tre
   cs_answer answer = cs_place(pages, tree, &cursor, NULL, 0, 0, fault);
   for (; answer == CS_FOUND; answer = cs_step(pages, tree, &cursor, 0, fault)) {
     cs_span key, list;
-    if ((answer = cs_entry(pages, tree, &cursor, &key, &list, fault)) != CS_FOUND) break;
+    if ((answer = cs_entry(pages, tree, &cursor, (cs_span){0}, &key, &list, fault)) != CS_FOUND) break;
     if (!cs_take_list(c, spare, &found, list)) {
       answer = cs_damaged(c, cs_number(cursor.pages[tree->depth - 1]));
       break;

@@ -44,13 +44,13 @@ final class LMDBSnapshot: KeyValueSnapshot {
   var memory: UInt64 { view.map.number }
 
   func visit(
-    from start: UnsafeRawBufferPointer, reverse: Bool,
+    from start: UnsafeRawBufferPointer, sharing prefix: Int, reverse: Bool,
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step
   ) throws(StorageError) {
     let view = try running()
     // Nothing is before the empty key.
     if start.isEmpty, reverse { return }
-    try view.visit(from: start.isEmpty ? nil : start, reverse: reverse) { key, value throws(StorageError) in
+    try view.visit(from: start.isEmpty ? nil : start, sharing: prefix, reverse: reverse) { key, value throws(StorageError) in
       // The adapter's own entries come first in order and are nobody's business.
       let isOwn = key.first == 0
       if isOwn { return reverse ? .stop : .proceed }

@@ -44,15 +44,16 @@ final class LMDBView: Sendable {
 
   /// Entries from a place on, as `KeyValueSnapshot.visit`; nil for `start`: from the first or the last.
   func visit(
-    from start: UnsafeRawBufferPointer?, reverse: Bool,
+    from start: UnsafeRawBufferPointer?, sharing prefix: Int, reverse: Bool,
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StorageError) -> Step
   ) throws(StorageError) {
     var (tree, cursor, fault) = (entries, cs_cursor(), cs_fault())
     var (key, value) = (cs_span(), cs_span())
+    let shared = cs_span(bytes: start?.baseAddress, count: min(prefix, start?.count ?? 0))
     var last: cs_span?
     var answer = cs_place(map.pointer, &tree, &cursor, start?.baseAddress, start?.count ?? 0, reverse, &fault)
     while answer == CS_FOUND {
-      answer = cs_entry(map.pointer, &tree, &cursor, &key, &value, &fault)
+      answer = cs_entry(map.pointer, &tree, &cursor, shared, &key, &value, &fault)
       guard answer == CS_FOUND else { break }
       // Within a page that was looked at; from page to page it is looked at here.
       if let last, (compareBytes(last.buffer, key.buffer) < 0) == reverse {

@@ -104,10 +104,13 @@ final class MemorySnapshot: KeyValueSnapshot {
   }
 
   func visit(
-    from start: UnsafeRawBufferPointer, reverse: Bool,
+    from start: UnsafeRawBufferPointer, sharing prefix: Int, reverse: Bool,
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step
   ) throws(StorageError) {
-    func pass(_ key: ValueBuffer, _ value: ValueBuffer) -> Bool { body(key.bytes, value.bytes) == .proceed }
+    let shared = start.prefix(prefix)
+    func pass(_ key: ValueBuffer, _ value: ValueBuffer) -> Bool {
+      key.bytes.prefix(prefix).elementsEqual(shared) && body(key.bytes, value.bytes) == .proceed
+    }
     let tree = try tree()
     _ = reverse ? tree.descend(from: start, pass) : tree.ascend(from: start, pass)
   }

@@ -65,10 +65,10 @@ private final class CountingSnapshot: KeyValueSnapshot {
   }
 
   func visit(
-    from start: UnsafeRawBufferPointer, reverse: Bool,
+    from start: UnsafeRawBufferPointer, sharing prefix: Int, reverse: Bool,
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step
   ) throws(StorageError) {
-    try base.visit(from: start, reverse: reverse) { key, value in
+    try base.visit(from: start, sharing: prefix, reverse: reverse) { key, value in
       store.count { $0.visits += 1 }
       return body(key, value)
     }

@@ -20,7 +20,7 @@ import VivariumTestSupport
       version = snapshot.version
       var (keys, values): ([[UInt8]], [[UInt8]]) = ([], [])
       try [UInt8]([1]).lend { start throws(StorageError) in
-        try snapshot.visit(from: start, reverse: false) { key, value in
+        try snapshot.visit(from: start, sharing: 0, reverse: false) { key, value in
           keys.append(Array(key))
           values.append(Array(value))
           return .proceed

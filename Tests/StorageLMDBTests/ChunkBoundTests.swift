@@ -26,7 +26,7 @@ struct ChunkBoundTests {
     let snapshot = try LMDBStore(path: scratch.file("a")).beginSnapshot()
     var longest = 0
     try [UInt8]([1]).withUnsafeBytes { start in
-      try snapshot.visit(from: start, reverse: false) { _, value in
+      try snapshot.visit(from: start, sharing: 0, reverse: false) { _, value in
         longest = max(longest, value.count)
         return .proceed
       }

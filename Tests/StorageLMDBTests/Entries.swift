@@ -49,7 +49,7 @@ extension KeyValueSnapshot {
     var failure: StorageError?
     Array(start.utf8).withUnsafeBytes { start in
       do throws(StorageError) {
-        try visit(from: start, reverse: reverse) { key, _ in
+        try visit(from: start, sharing: 0, reverse: reverse) { key, _ in
           result.append(String(decoding: key, as: UTF8.self))
           return result.count < max ? .proceed : .stop
         }

@@ -60,7 +60,7 @@ struct LMDBStoreTests {
     let snapshot = try store.beginSnapshot()
     var inner: [[String]] = []
     try [UInt8]("a".utf8).withUnsafeBytes { start in
-      try snapshot.visit(from: start, reverse: false) { _, _ in
+      try snapshot.visit(from: start, sharing: 0, reverse: false) { _, _ in
         inner.append((try? snapshot.keys(from: "a")) ?? [])
         return .proceed
       }

@@ -56,7 +56,7 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
     if let bytes { return try FileHeader(bytes) }
     var isEmpty = true
     try [UInt8]([1]).lend { start throws(StorageError) in
-      try snapshot.visit(from: start, reverse: false) { _, _ in
+      try snapshot.visit(from: start, sharing: 0, reverse: false) { _, _ in
         isEmpty = false
         return .stop
       }
@@ -118,8 +118,8 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
     defer { snapshot.end() }
     var oldest: UInt64?
     try EntryKey.history(0).withBytes { from throws(StorageError) in
-      try snapshot.visit(from: from, reverse: false) { key, _ in
-        if key.count == 9, key[0] == EntryKey.Space.history.rawValue {
+      try snapshot.visit(from: from, sharing: 1, reverse: false) { key, _ in
+        if key.count == 9 {
           oldest = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
         }
         return .stop

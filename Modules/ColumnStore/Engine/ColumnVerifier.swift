@@ -36,7 +36,7 @@ final class ColumnVerifier {
     let end = reading.version.rawValue
     var lastVersion: UInt64?
     try [UInt8]([1]).lend { start throws(StorageError) in
-      try reading.snapshot.visit(from: start, reverse: false) { key, value in
+      try reading.snapshot.visit(from: start, sharing: 0, reverse: false) { key, value in
         guard let entry = EntryName(key) else {
           fault("entry \(EntryName.text(key))", "has a key that the format does not know")
           return .proceed

@@ -23,9 +23,10 @@ public protocol KeyValueSnapshot: AnyObject, Sendable {
 
   /// Entries in key order from the first key at or after `start`, until `body` says stop or the keys end; in
   /// reverse, from the last key at or before `start` downwards. `start` may be longer than any key.
-  /// O(log n), then O(1) an entry.
+  /// They end where a key does not begin with the first `prefix` bytes of `start`: the value of that one is not looked at, so that
+  /// its damage keeps nobody from what is before it. O(log n), then O(1) an entry.
   func visit(
-    from start: UnsafeRawBufferPointer, reverse: Bool,
+    from start: UnsafeRawBufferPointer, sharing prefix: Int, reverse: Bool,
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step
   ) throws(StorageError)
 
@@ -60,6 +61,13 @@ public struct LastingValue {
 }
 
 extension KeyValueSnapshot {
+  /// Entries whose keys begin with `prefix`, in key order.
+  public func visit(
+    within prefix: UnsafeRawBufferPointer, _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step
+  ) throws(StorageError) {
+    try visit(from: prefix, sharing: prefix.count, reverse: false, body)
+  }
+
   /// One memory, which no value without an owner lies in.
   public var memory: UInt64 { 0 }
 

@@ -105,8 +105,8 @@ final class ChunkDirectory: Sendable {
     var numbers: [Int64] = []
     let prefix = EntryKey.table(.chunkMap, table).bytes
     try prefix.lend { from throws(StorageError) in
-      try snapshot.visit(from: from, reverse: false) { key, _ in
-        guard key.count == from.count + 8, key.prefix(from.count).elementsEqual(from) else { return .stop }
+      try snapshot.visit(within: from) { key, _ in
+        guard key.count == from.count + 8 else { return .stop }
         numbers.append(Int64(bigEndian: key.loadUnaligned(fromByteOffset: from.count, as: Int64.self)))
         return .proceed
       }

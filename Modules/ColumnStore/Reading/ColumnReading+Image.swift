@@ -35,8 +35,8 @@ extension ColumnReading {
     var commits: [TouchedChunks] = []
     var isWhole = true
     let isVisited: Void? = try? EntryKey.history(first + 1).withBytes { from throws(StorageError) in
-      try snapshot.visit(from: from, reverse: false) { key, value in
-        guard key.count == 9, key[0] == EntryKey.Space.history.rawValue else { return .stop }
+      try snapshot.visit(from: from, sharing: 1, reverse: false) { key, value in
+        guard key.count == 9 else { return .stop }
         let number = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
         guard number == first + 1 + UInt64(commits.count), number <= version.rawValue else { return .stop }
         guard let commit = try? TouchedChunks(

@@ -158,8 +158,8 @@ extension ColumnReading {
     var hasStopped = false
     let current = self.version.rawValue
     try EntryKey.history(expected).withBytes { from throws(StorageError) in
-      try snapshot.visit(from: from, reverse: false) { key, value in
-        guard key.count == 9, key[0] == EntryKey.Space.history.rawValue else { return .stop }
+      try snapshot.visit(from: from, sharing: 1, reverse: false) { key, value in
+        guard key.count == 9 else { return .stop }
         let number = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
         guard number == expected, number <= current else { return .stop }
         do throws(StorageError) {

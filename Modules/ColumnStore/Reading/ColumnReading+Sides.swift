@@ -35,7 +35,7 @@ extension ColumnReading {
     let end = end.map { [EntryKey.Space.side.rawValue] + $0 } ?? [EntryKey.Space.side.rawValue + 1]
     try start.lendSide { start throws(StorageError) in
       try end.lend { end throws(StorageError) in
-        try snapshot.visit(from: start, reverse: false) { key, value in
+        try snapshot.visit(from: start, sharing: 1, reverse: false) { key, value in
           if compareBytes(key, end) >= 0 { return .stop }
           return body(UnsafeRawBufferPointer(rebasing: key[1...]), value)
         }

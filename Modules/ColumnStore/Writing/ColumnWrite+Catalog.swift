@@ -66,8 +66,7 @@ extension ColumnWrite {
       let prefix = EntryKey.blockPrefix(index).bytes
       var keys: [[UInt8]] = []
       try prefix.lend { from throws(StorageError) in
-        try snapshot.visit(from: from, reverse: false) { key, _ in
-          guard key.count >= from.count, key.prefix(from.count).elementsEqual(from) else { return .stop }
+        try snapshot.visit(within: from) { key, _ in
           keys.append(Array(key))
           return .proceed
         }

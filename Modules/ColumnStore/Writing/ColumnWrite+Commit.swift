@@ -246,8 +246,8 @@ extension ColumnWrite {
   private func recordedVersions(upTo last: UInt64, most: Int) throws(StorageError) -> [UInt64] {
     var found: [UInt64] = []
     try EntryKey.history(0).withBytes { from throws(StorageError) in
-      try snapshot.visit(from: from, reverse: false) { key, _ in
-        guard key.count == 9, key[0] == EntryKey.Space.history.rawValue, found.count < most else { return .stop }
+      try snapshot.visit(from: from, sharing: 1, reverse: false) { key, _ in
+        guard key.count == 9, found.count < most else { return .stop }
         let number = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
         guard number <= last else { return .stop }
         found.append(number)
