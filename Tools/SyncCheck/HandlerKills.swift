@@ -82,14 +82,21 @@ import Vivarium
     let token = store.objects(Heard.self).observe { _ in
       continuation.yield(store.object(Heard.self, forPrimaryKey: HandlerKills.device).map { Array($0.numbers) } ?? [])
     }
-    let timer = Task {
-      do { try await Task.sleep(for: .seconds(120)) } catch { return }
-      continuation.finish()
+    // From the last news on: how long all of it takes is nobody's fault.
+    func patience() -> Task<Void, Never> {
+      Task {
+        do { try await Task.sleep(for: .seconds(120)) } catch { return }
+        continuation.finish()
+      }
     }
+    var timer = patience()
     var heard: [Int] = []
     for await numbers in news {
+      timer.cancel()
+      if heard.count / 200 < numbers.count / 200 { report.say("heard of \(numbers.count)") }
       heard = numbers
       if numbers.count >= entries { break }
+      timer = patience()
     }
     timer.cancel()
     token.stop()
