@@ -21,12 +21,13 @@ actor EventRun {
   /// Stores that others have, or that failed: they are asked again.
   private var waiting: [StorePath: Int64] = [:]
   private var uses: UInt64 = 0
+  /// How often the event at a number has failed, also under leases before this one.
+  private var failures: [StorePath: (number: Seq, count: Int)] = [:]
 
   private struct Held {
     var lease: HandlerLease
     var end: Int64
     let work: any EventWork
-    var attempts = 0
     var use: UInt64
   }
 
@@ -99,10 +100,8 @@ actor EventRun {
       }
       try await catchUp(path)
     } catch let failure as HandlerFailure {
-      held[path]?.attempts += 1
-      let attempts = held[path]?.attempts ?? 1
-      tell(.failed(handler: handler.name, store: path, attempt: attempts, failure.error))
-      waiting[path] = clock() + options.delay(afterAttempt: attempts)
+      if failure.beginsAnew { await letGo(path) }
+      waiting[path] = clock() + failure.delay
     } catch is CancellationError {
     } catch {
       // What it has taken in may be behind what the server knows: it begins anew where the server says.
@@ -197,16 +196,33 @@ actor EventRun {
 
   /// The events of one transaction.
   private func deal(_ work: any EventWork, _ path: StorePath) async throws {
+    let number = await work.cursor
     var changesets: [Changeset] = []
     do { changesets = try await work.deal() } catch {
       // Who is told to end fails for that alone.
       if Task.isCancelled { throw CancellationError() }
-      guard let most = options.attemptsMax, (held[path]?.attempts ?? 0) + 1 >= most else { throw HandlerFailure(error: error) }
-      tell(.gaveUp(handler: handler.name, store: path, number: await work.cursor.rawValue, error))
+      try fail(path, number, error, beginsAnew: false)
     }
-    try await advance(path, to: await work.cursor, writing: changesets)
+    do { try await advance(path, to: number, writing: changesets) } catch let error as ServerStoreError where error.code == .writesRefused {
+      // What nobody took in is in its memory still.
+      try fail(path, number, error, beginsAnew: true)
+      try await advance(path, to: number, writing: [])
+      throw HandlerFailure(delay: 0, beginsAnew: true)
+    }
     await work.settle()
-    held[path]?.attempts = 0
+    failures[path] = nil
+  }
+
+  /// Counts a failure of the event at a number. Returns when it is to be passed over, having failed as often as it may; else throws.
+  private func fail(_ path: StorePath, _ number: Seq, _ error: any Error, beginsAnew: Bool) throws(HandlerFailure) {
+    let known = failures[path].flatMap { $0.number == number ? $0.count : nil } ?? 0
+    if let most = options.attemptsMax, known + 1 >= most {
+      failures[path] = nil
+      return tell(.gaveUp(handler: handler.name, store: path, number: number.rawValue, error))
+    }
+    failures[path] = (number, known + 1)
+    tell(.failed(handler: handler.name, store: path, attempt: known + 1, error))
+    throw HandlerFailure(delay: options.delay(afterAttempt: known + 1), beginsAnew: beginsAnew)
   }
 
   /// Makes the lease last while a store is dealt with.
@@ -223,18 +239,16 @@ actor EventRun {
   private func advance(_ path: StorePath, to seq: Seq, writing changesets: [Changeset]) async throws {
     guard let lease = held[path]?.lease else { throw CancellationError() }
     if seq == lease.cursor, changesets.isEmpty { return }
-    do throws(ServerStoreError) {
-      _ = try await stores.advance(path, lease, to: seq, writing: changesets, at: clock())
-    } catch {
-      // Whether it was done is not known where the answer was lost: the server's cursor says so to who begins anew.
-      if error.code == .writesRefused { tell(.failed(handler: handler.name, store: path, attempt: 1, error)) }
-      throw error
-    }
+    // Whether it was done is not known where the answer is lost: the server's cursor says so to who begins anew.
+    _ = try await stores.advance(path, lease, to: seq, writing: changesets, at: clock())
     held[path]?.lease.cursor = seq
   }
 }
 
-/// What a handler has thrown.
+/// An event that comes again, or those behind one that was passed over.
 private struct HandlerFailure: Error {
-  let error: any Error
+  /// In milliseconds.
+  let delay: Int64
+  /// Whether what the handler has in memory is not what the store has.
+  let beginsAnew: Bool
 }

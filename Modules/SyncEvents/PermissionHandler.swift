@@ -49,7 +49,8 @@ struct PermissionHandler: Sendable {
 
   // MARK: offers
 
-  /// The token of an offer; the same for the same offer, when it comes again.
+  /// Notes an offer by what is kept of its token. Where a server dies before the token is written back, another one is drawn, and the
+  /// offer by this one stays with a token that nobody has seen.
   func offer(_ wish: Frozen<SyncPermissionOffer>, of author: String, token: String) async throws(ServerStoreError) -> Outcome {
     try await outcome { () throws(Outcome.Failure) in
       let path = try self.path(wish.storeURL, of: author)

@@ -11,14 +11,15 @@ final class FaultyStores: SyncServerStore {
   private let random: Mutex<SeededGenerator?>
   private let willReadPast: @Sendable () async -> Void
   private let hasRenewed: @Sendable () -> Void
+  private let willWrite: @Sendable () throws(ServerStoreError) -> Void
 
   init(
     _ base: any SyncServerStore, _ random: SeededGenerator?, willReadPast: @escaping @Sendable () async -> Void = {},
-    hasRenewed: @escaping @Sendable () -> Void = {}
+    hasRenewed: @escaping @Sendable () -> Void = {}, willWrite: @escaping @Sendable () throws(ServerStoreError) -> Void = {}
   ) {
     self.base = base
     self.random = Mutex(random)
-    (self.willReadPast, self.hasRenewed) = (willReadPast, hasRenewed)
+    (self.willReadPast, self.hasRenewed, self.willWrite) = (willReadPast, hasRenewed, willWrite)
   }
 
   private func fail(oneIn count: Int) throws(ServerStoreError) {
@@ -102,7 +103,8 @@ final class FaultyStores: SyncServerStore {
   func advance(
     _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
   ) async throws(ServerStoreError) -> [Seq] {
-    try await faulty(3) { () throws(ServerStoreError) in
+    if !changesets.isEmpty { try willWrite() }
+    return try await faulty(3) { () throws(ServerStoreError) in
       try await base.advance(path, lease, to: cursor, writing: changesets, at: time)
     }
   }

@@ -1,6 +1,7 @@
 import SyncEvents
 import SyncModel
 import SyncServer
+import Synchronization
 import Testing
 import Vivarium
 
@@ -110,6 +111,60 @@ import Vivarium
     try await running.caughtUp(shop)
     await running.end()
     #expect(calls.all == ["1", "1", "2"])
+  }
+
+  /// Writes that nobody takes in, so many of them.
+  private func refusing(_ count: Int) -> FaultyStores {
+    let left = Mutex(count)
+    return FaultyStores(MemoryServerStore(), nil, willWrite: { () throws(ServerStoreError) in
+      let isRefused = left.withLock { left in
+        left -= 1
+        return left >= 0
+      }
+      if isRefused { throw ServerStoreError(.writesRefused, "It is not taken in.") }
+    })
+  }
+
+  /// What handling two orders says when the first writes are refused.
+  private func handled(
+    refusing count: Int, _ options: (inout ServerEvents.Options) -> Void
+  ) async throws -> (calls: [String], invoices: [Int], notices: [String]) {
+    let shop = Shop(refusing(count))
+    let device = try await shop.open()
+    let (events, calls) = (shop.events(options), Calls())
+    let notices = events.notices()
+    try await events.on(store: Shop.path, Order.self, named: "billing") { change, store in
+      calls.note("\(change.new?.total ?? 0)")
+      _ = try store.create(Invoice.self, value: ["order": "\(change.number)", "total": change.new?.total ?? 0])
+    }
+    let running = RunningEvents(events)
+    try await running.caughtUp(shop)
+    for total in 1...2 { try await device.send { _ = try device.create(Order.self, value: ["id": "\(total)", "total": total]) } }
+    try await running.caughtUp(shop)
+    await running.end()
+    try await device.received()
+    var said: [String] = []
+    for await notice in notices {
+      switch notice {
+      case .failed(_, _, let attempt, _): said.append("failed \(attempt)")
+      case .gaveUp: said.append("gave up")
+      case .dealt:
+        // What came after it had ended is not waited for.
+        if said.count >= count { return (calls.all, device.objects(Invoice.self).map(\.total).sorted(), said) }
+      default: said.append("\(notice)")
+      }
+    }
+    return (calls.all, [], said)
+  }
+
+  @Test func aWriteThatIsRefusedIsAFailureOfItsEvent() async throws {
+    let (calls, invoices, notices) = try await handled(refusing: 2) { _ in }
+    #expect(calls == ["1", "1", "1", "2"] && invoices == [1, 2] && notices == ["failed 1", "failed 2"])
+  }
+
+  @Test func anEventWhoseWritesAreRefusedAsOftenAsItMayIsPassedOver() async throws {
+    let (calls, invoices, notices) = try await handled(refusing: 2) { $0.attemptsMax = 2 }
+    #expect(calls == ["1", "1", "2"] && invoices == [2] && notices == ["failed 1", "gave up"])
   }
 
   @Test func eventsWaitWhileNobodyRunsTheHandlerAndComeAsTheyWere() async throws {
