@@ -40,7 +40,21 @@ final class CountingStore: StoreInFront {
   }
 
   func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
-    CountingWriter(try base.acquireWriter(deadline), self)
+    WriterInFront(try base.acquireWriter(deadline)) { [self] batch, durability, base throws(StorageError) in
+      count { counts in
+        (counts.puts, counts.deletes, counts.bytes) = ([:], [:], 0)
+        batch.forEach { key, value in
+          guard let space = key.first.flatMap({ EntryKey.Space(rawValue: $0) }) else { return }
+          if let value {
+            counts.puts[space, default: 0] += 1
+            counts.bytes += value.count
+          } else {
+            counts.deletes[space, default: 0] += 1
+          }
+        }
+      }
+      try base.apply(consume batch, durability)
+    }
   }
 }
 
@@ -72,33 +86,5 @@ private final class CountingSnapshot: KeyValueSnapshot {
       store.count { $0.visits += 1 }
       return body(key, value)
     }
-  }
-}
-
-private final class CountingWriter: KeyValueWriter {
-  private let base: any KeyValueWriter
-  private let store: CountingStore
-
-  init(_ base: any KeyValueWriter, _ store: CountingStore) {
-    self.base = base
-    self.store = store
-  }
-
-  func end() { base.end() }
-
-  func apply(_ batch: consuming KeyValueBatch, _ durability: Durability) throws(StorageError) {
-    store.count { counts in
-      (counts.puts, counts.deletes, counts.bytes) = ([:], [:], 0)
-      batch.forEach { key, value in
-        guard let space = key.first.flatMap({ EntryKey.Space(rawValue: $0) }) else { return }
-        if let value {
-          counts.puts[space, default: 0] += 1
-          counts.bytes += value.count
-        } else {
-          counts.deletes[space, default: 0] += 1
-        }
-      }
-    }
-    try base.apply(consume batch, durability)
   }
 }

@@ -21,3 +21,19 @@ extension StoreInFront {
     try base.addCommitListener(body)
   }
 }
+
+/// A writer in front of another one, to which a closure passes its batches on.
+final class WriterInFront: KeyValueWriter {
+  typealias Passing = @Sendable (consuming KeyValueBatch, Durability, any KeyValueWriter) throws(StorageError) -> Void
+
+  private let base: any KeyValueWriter
+  private let pass: Passing
+
+  init(_ base: any KeyValueWriter, _ pass: @escaping Passing) {
+    self.base = base
+    self.pass = pass
+  }
+
+  func end() { base.end() }
+  func apply(_ batch: consuming KeyValueBatch, _ durability: Durability) throws(StorageError) { try pass(batch, durability, base) }
+}

@@ -13,32 +13,19 @@ final class WatchingStore: StoreInFront {
   init(_ base: any KeyValueStore) { self.base = base }
 
   func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter {
-    WatchingWriter(try base.acquireWriter(deadline), self)
-  }
-}
-
-private final class WatchingWriter: KeyValueWriter {
-  private struct Watched { weak var value: ValueBuffer? }
-
-  private let base: any KeyValueWriter
-  private let store: WatchingStore
-
-  init(_ base: any KeyValueWriter, _ store: WatchingStore) {
-    self.base = base
-    self.store = store
-  }
-
-  func end() { base.end() }
-
-  func apply(_ batch: consuming KeyValueBatch, _ durability: Durability) throws(StorageError) {
-    var copy = KeyValueBatch(version: batch.version)
-    var watched: [Watched] = []
-    batch.drain { key, value in
-      copy.append(key: key, value: value.map { ValueBuffer(copying: $0.bytes) })
-      watched.append(Watched(value: value))
+    WriterInFront(try base.acquireWriter(deadline)) {
+      [self] (batch: consuming KeyValueBatch, durability: Durability, base: any KeyValueWriter) throws(StorageError) in
+      var copy = KeyValueBatch(version: batch.version)
+      var watched: [Watched] = []
+      batch.drain { key, value in
+        copy.append(key: key, value: value.map { ValueBuffer(copying: $0.bytes) })
+        watched.append(Watched(value: value))
+      }
+      let kept = watched.count { $0.value != nil }
+      self.kept.withLock { $0 = kept }
+      try base.apply(copy, durability)
     }
-    let kept = watched.count { $0.value != nil }
-    store.kept.withLock { $0 = kept }
-    try base.apply(copy, durability)
   }
 }
+
+private struct Watched { weak var value: ValueBuffer? }

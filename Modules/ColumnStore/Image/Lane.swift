@@ -52,9 +52,10 @@ enum LaneLimits {
   static let chunksMax: Int64 = 1 << 20
 }
 
-/// The slots of a lane. Raw memory, which lives as long as the lane.
+/// The slots of a lane. Raw memory, which lives as long as the lane: `TableLanes`, which hands views out, holds it.
 ///
-/// `@unchecked` is sound: where the pages lie never changes, and each page orders its readers and writers itself.
+/// `@unchecked` is sound: `init` alone writes where the pages lie, before anybody else has the view; each page orders its readers and
+/// writers itself (`LanePage`); and the lane's `deinit` alone frees.
 struct LaneView<Slot: BitwiseCopyable>: @unchecked Sendable {
   private let heads: UnsafeMutablePointer<UnsafeMutablePointer<LanePage<Slot>.Head>>
   private let slotCount: Int64

@@ -27,6 +27,8 @@ extension TouchedChunks {
       self = .everything
       return
     }
+    // Those of a table follow one another: each is put in order once.
+    var gathered: (table: TableID, runs: [ClosedRange<Int64>]) = (TableID(0), [])
     for at in stride(from: 1, to: bytes.count, by: TouchedChunks.runSize) {
       let table = TableID(start.number(at, as: UInt16.self))
       let (first, last): (Int64, Int64) = (start.number(at + 2), start.number(at + 10))
@@ -34,8 +36,13 @@ extension TouchedChunks {
         self = .everything
         return
       }
-      insert(table, [first...last])
+      if table != gathered.table {
+        insert(gathered.table, gathered.runs)
+        gathered = (table, [])
+      }
+      gathered.runs.append(first...last)
     }
+    insert(gathered.table, gathered.runs)
   }
 }
 

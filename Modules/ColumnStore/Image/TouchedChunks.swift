@@ -96,12 +96,11 @@ struct TouchedChunks: Sendable {
     var left = TouchedChunks()
     if others.isEverything { return left }
     for table in tables {
-      for number in table.whole.runs.joined() where !others.contains(table.id, number) { left.insert(table.id, [number...number]) }
+      var numbers = table.whole.runs.joined().filter { !others.contains(table.id, $0) }
       for column in table.columns {
-        for number in column.numbers.runs.joined() where !others.contains(ColumnID(table.id, column.property), number) {
-          left.insert(table.id, [number...number])
-        }
+        numbers += column.numbers.runs.joined().filter { !others.contains(ColumnID(table.id, column.property), $0) }
       }
+      left.insert(table.id, KeyRuns(numbers).runs)
     }
     return left
   }
