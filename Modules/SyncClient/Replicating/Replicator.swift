@@ -211,6 +211,10 @@ public actor Replicator {
       heldReset = effect
       return tell(.resetNeeded)
     }
+    beginReset(effect)
+  }
+
+  private func beginReset(_ effect: SyncSessionEffect) {
     guard let beforeReset else { return work(effect) }
     Task { [weak self] in
       await beforeReset()
@@ -224,7 +228,7 @@ public actor Replicator {
     guard mode != .manual, let effect = heldReset else { return }
     heldReset = nil
     file.resetMode = mode
-    work(effect)
+    beginReset(effect)
   }
 
   private func getToken(isNew: Bool) {

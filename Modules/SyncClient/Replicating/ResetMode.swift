@@ -7,7 +7,7 @@ public enum ResetMode: Hashable, Sendable {
   case recover
   /// They are given up.
   case discard
-  /// They are done again, and given up where that cannot be done.
+  /// They are done again, and given up where that cannot be done for what they are: not because a disk is full, or another writes.
   case recoverOrDiscard
   /// Nothing is done until the app says what (`Replicator.reset`): until then the file is used as if there were no network.
   case manual

@@ -73,7 +73,7 @@ package struct SessionFile: Sendable {
   /// Takes pages in, in one commit.
   package func take(_ pages: [StatePage], _ bound: Bound, clockOffset: Int64?, wall: Int64) async throws -> LocalStanding {
     guard resetMode == .recoverOrDiscard else { return try await take(pages, bound, clockOffset, wall, discards: false) }
-    do { return try await take(pages, bound, clockOffset, wall, discards: false) } catch {
+    do { return try await take(pages, bound, clockOffset, wall, discards: false) } catch where SessionFile.isLasting(error) {
       return try await take(pages, bound, clockOffset, wall, discards: true)
     }
   }
@@ -133,6 +133,14 @@ package struct SessionFile: Sendable {
       var changes = try RemoteChanges(write)
       return try body(&changes, changes.sides)
     }
+  }
+
+  /// Whether changes cannot be done again: not for now, as the disk is full or another writes, which passes, but for what they are.
+  private static func isLasting(_ error: any Error) -> Bool {
+    if error is CodingError { return true }
+    guard let error = (error as? StoreError)?.underlying as? StorageError else { return false }
+    let lasting: Set<StorageError.Code> = [.uniqueViolation, .objectDeleted, .tooLarge, .typeMismatch, .indexOutOfRange]
+    return lasting.contains(error.code)
   }
 
   /// Whose changes they are, where they are one user's.

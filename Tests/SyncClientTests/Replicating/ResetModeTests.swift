@@ -1,3 +1,6 @@
+import Foundation
+import StorageInterface
+import StorageMemory
 import SyncClient
 import SyncModel
 import SyncProtocol
@@ -7,15 +10,45 @@ import Testing
 import Vivarium
 import VivariumTestSupport
 
+/// When a write fails, and how.
+private final class WriteFault: Sendable {
+  private let code: StorageError.Code
+  private let left = Mutex(0)
+
+  init(_ code: StorageError.Code) { self.code = code }
+
+  func arm(at number: Int) { left.withLock { $0 = number } }
+
+  func pass() throws(StorageError) {
+    let isDue = left.withLock { left in
+      left -= 1
+      return left == 0
+    }
+    if isDue { throw StorageError(code, .transaction, "It fails for once.") }
+  }
+}
+
+private final class FailingEngine: EngineInFront {
+  let base: any StorageEngine
+  private let fault: WriteFault
+
+  init(_ base: any StorageEngine, _ fault: WriteFault) { (self.base, self.fault) = (base, fault) }
+
+  func beginWrite(_ deadline: Deadline) throws(StorageError) -> any WriteTransaction {
+    try fault.pass()
+    return try base.beginWrite(deadline)
+  }
+}
+
 /// A server that was restored, and a device with something that the server does not have.
 @MainActor @Suite(.timeLimit(.minutes(2))) struct ResetModeTests {
   private let server = MemoryServerStore()
 
   /// Two notes are written without a network, after the server was restored to when it had one.
-  private func restored(_ options: Replicator.Options) async throws -> Device {
+  private func restored(_ options: Replicator.Options, _ configuration: Store.Configuration? = nil) async throws -> Device {
     let host = SyncHost(stores: server, access: OpenAccess())
     let path = try #require(StorePath("/shared/notes"))
-    let device = try Device(host, "ann", options: options)
+    let device = try Device(host, "ann", configuration, options: options)
     await device.replicator.start()
     try device.store.write { _ = try device.store.create(Note.self, value: ["id": "kept"]) }
     try await device.replicator.uploaded()
@@ -72,13 +105,46 @@ import VivariumTestSupport
     #expect(try await notes(device) == result)
   }
 
-  @Test func theAppHasTimeForACopy() async throws {
+  /// What is there in the end when one of the first writes after the wire was mended fails, the first or a later one.
+  private func notes(failing code: StorageError.Code) async throws -> [[String]] {
+    var all: [[String]] = []
+    for number in 1...6 {
+      let fault = WriteFault(code)
+      var configuration = Store.Configuration.memory(UUID().uuidString)
+      configuration.backend = ForwardingBackend(configuration.backend) { FailingEngine($0, fault) }
+      // A server of its own for each.
+      let device = try await ResetModeTests().restored(options(.recoverOrDiscard), configuration)
+      fault.arm(at: number)
+      device.wire.mend()
+      await device.replicator.retry()
+      all.append(try await notes(device))
+      await device.replicator.stop()
+    }
+    return all
+  }
+
+  @Test(arguments: [StorageError.Code.io, .outOfDiskSpace, .writeTimeout])
+  func whatPassesIsNoReasonToGiveUpWhatWaits(code: StorageError.Code) async throws {
+    #expect(try await notes(failing: code).allSatisfy { $0 == ["kept", "waits"] })
+  }
+
+  @Test func whatCannotBeDoneAgainIsGivenUp() async throws {
+    #expect(try await notes(failing: .typeMismatch).contains(["kept"]))
+  }
+
+  @Test(arguments: [ResetMode.discard, .manual]) func theAppHasTimeForACopy(mode: ResetMode) async throws {
     let before = Mutex(0)
-    var options = options(.discard)
+    var options = options(mode)
     options.beforeReset = { before.withLock { $0 += 1 } }
     let device = try await restored(options)
+    let notices = await device.replicator.notices()
     device.wire.mend()
     await device.replicator.retry()
+    if mode == .manual {
+      await waitFor(notices) { if case .resetNeeded = $0 { true } else { false } }
+      #expect(before.withLock { $0 } == 0)
+      await device.replicator.reset(.discard)
+    }
     #expect(try await notes(device) == ["kept"])
     #expect(before.withLock { $0 } == 1)
   }
