@@ -30,6 +30,10 @@ public struct Comparison: Sendable, Hashable, Codable {
   public var comparator: ComparisonOperator
   /// What it is compared with.
   public var right: ExpressionNode
+  /// Where it was written.
+  package var place = TextPlace()
+
+  private enum CodingKeys: CodingKey { case left, comparator, right }
 
   public init(_ left: ExpressionNode, _ comparator: ComparisonOperator, _ right: ExpressionNode) {
     self.left = left

@@ -94,6 +94,10 @@ public struct ObjectLiteral: Sendable, Hashable, Codable {
   public var identity: Identity
   /// Whose object it is, where that is known: keys of one store mean nothing in another, so a query of another one is refused.
   public var store: StoreIdentity?
+  /// Where it was written.
+  package var place = TextPlace()
+
+  private enum CodingKeys: CodingKey { case type, identity, store }
 
   public init(type: String, _ identity: Identity, of store: StoreIdentity? = nil) {
     self.type = type

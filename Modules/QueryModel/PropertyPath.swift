@@ -6,6 +6,10 @@
 public struct PropertyPath: Sendable, Hashable, Codable {
   /// From the object outwards; never checked here.
   public var components: [String]
+  /// Where it was written.
+  package var place = TextPlace()
+
+  private enum CodingKeys: CodingKey { case components }
 
   /// A path of these names; `PropertyPath("a.b")` splits a text.
   public init(_ components: [String]) { self.components = components }

@@ -76,6 +76,13 @@ import Testing
       _ = try people.filter(format: "age > 'x")
       Issue.record("It was accepted.")
     } catch { #expect((error.underlying as? QueryError)?.position == 6) }
+    do throws(StoreError) {
+      _ = try people.filter(format: "age > 3 AND naem == 'x'")
+      Issue.record("It was accepted.")
+    } catch {
+      #expect((error.underlying as? QueryError)?.position == 12)
+      #expect(error.details["position"] == "12" && error.message.hasSuffix("At byte 12."), "\(error)")
+    }
     #expect(try people.filter(format: "age > %@", arguments: [12]).count == 3)
   }
 

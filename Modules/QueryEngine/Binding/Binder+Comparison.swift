@@ -3,7 +3,12 @@ import StorageInterface
 import StoreValues
 
 extension Binder {
+  /// What is wrong is told with where it was written.
   mutating func bind(_ comparison: Comparison, depth: Int = 0) throws(QueryError) -> Condition {
+    do throws(QueryError) { return try condition(comparison, depth) } catch { throw error.placed(in: comparison) }
+  }
+
+  private mutating func condition(_ comparison: Comparison, _ depth: Int) throws(QueryError) -> Condition {
     let comparator = comparison.comparator
     if case .path(let path) = comparison.left, case .object(let object) = comparison.right, isSimple(comparison.left),
       let value = try linked(object, by: path, comparator)

@@ -164,18 +164,20 @@ extension Binder {
     case .sort(let keys):
       var fields: [BoundClause.Field] = []
       for key in keys {
-        let value = try single(key.path, isSort: true)
+        let value = try placing(key.path) { binder throws(QueryError) in try binder.single(key.path, isSort: true) }
         guard key.folding == nil || value.mayBeText else {
           throw QueryError(
             .typeMismatch, "'\(key.path)' is no text: it has no case and no diacritics to be left out of the order.",
-            remedy: "Order by it without [c] and [d].", path: key.path.description)
+            remedy: "Order by it without [c] and [d].", path: key.path.description, position: key.path.place.byte)
         }
         fields.append(BoundClause.Field(value: value, isAscending: key.ascending, folding: key.folding))
       }
       return .sort(fields)
     case .distinct(let paths):
       var bound: [RowExpression] = []
-      for path in paths { bound.append(try single(path, isSort: false)) }
+      for path in paths {
+        bound.append(try placing(path) { binder throws(QueryError) in try binder.single(path, isSort: false) })
+      }
       return .distinct(bound)
     }
   }
@@ -206,18 +208,23 @@ extension Binder {
     case .not(let inner): return .not(try adapted(inner, depth: depth + 1))
     case .and(let parts): return .and(try adapted(parts, depth: depth + 1))
     case .or(let parts): return .or(try adapted(parts, depth: depth + 1))
-    case .comparison(var comparison):
-      if case .path(let path) = comparison.left, isSimple(comparison.left), let type = try? bind(path).type {
-        if comparison.comparator == .in, case .constants(let values) = comparison.right {
-          comparison.right = .constants(try Binder.choices(values, for: type))
-        } else {
-          comparison.right = try adapted(comparison.right, for: type)
-        }
-      } else if case .path(let path) = comparison.right, isSimple(comparison.right), let type = try? bind(path).type {
-        comparison.left = try adapted(comparison.left, for: type)
-      }
-      return .comparison(comparison)
+    case .comparison(let comparison):
+      do throws(QueryError) { return .comparison(try adapted(comparison)) } catch { throw error.placed(in: comparison) }
     }
+  }
+
+  private mutating func adapted(_ comparison: Comparison) throws(QueryError) -> Comparison {
+    var comparison = comparison
+    if case .path(let path) = comparison.left, isSimple(comparison.left), let type = try? bind(path).type {
+      if comparison.comparator == .in, case .constants(let values) = comparison.right {
+        comparison.right = .constants(try Binder.choices(values, for: type))
+      } else {
+        comparison.right = try adapted(comparison.right, for: type)
+      }
+    } else if case .path(let path) = comparison.right, isSimple(comparison.right), let type = try? bind(path).type {
+      comparison.left = try adapted(comparison.left, for: type)
+    }
+    return comparison
   }
 
   private mutating func adapted(_ parts: [PredicateNode], depth: Int) throws(QueryError) -> [PredicateNode] {

@@ -34,11 +34,11 @@ public struct BoundQuery: Sendable {
     let condition = try binder.bind(stage.condition).simplified()
     var order: [SortField] = []
     for key in stage.sort {
-      let path = try binder.bind(key.path)
+      let path = try binder.placing(key.path) { binder throws(QueryError) in try binder.bind(key.path) }
       guard path.type != .link else {
         throw QueryError(
           .typeMismatch, "Objects cannot be ordered by '\(key.path)', which is a link.",
-          remedy: "Order by a property of the linked object.", path: key.path.description)
+          remedy: "Order by a property of the linked object.", path: key.path.description, position: key.path.place.byte)
       }
       if !order.contains(where: { $0.path.end == path.end && $0.path.links == path.links }) {
         order.append(SortField(path: path, isAscending: key.ascending))

@@ -75,7 +75,9 @@ public struct QueryAliases: Sendable, Hashable {
         return column.schema.target.flatMap { catalog[$0] }
       }
     }
-    return (PropertyPath(result), here)
+    var resolved = PropertyPath(result)
+    resolved.place = path.place
+    return (resolved, here)
   }
 
   /// The property that a name after `@links.Type` stands for.

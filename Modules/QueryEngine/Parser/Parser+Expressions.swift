@@ -94,14 +94,16 @@ extension Parser {
       let name = token.keyword == "average" ? "avg" : token.keyword ?? ""
       try advance()
       try expect("(")
-      let path = try path()
+      var path = try path()
       try expect(")")
-      return .path(PropertyPath(path.components + ["@" + name]))
+      path.components.append("@" + name)
+      return .path(path)
     default: return nil
     }
   }
 
   private mutating func object() throws(QueryError) -> ObjectLiteral {
+    let place = TextPlace(token.start)
     try advance()
     try expect("(")
     let type = token
@@ -115,8 +117,10 @@ extension Parser {
       throw error(.syntax, "A primary key is one value.", "Write obj('Type', key).", at: start)
     }
     try expect(")")
-    if case .link(let key) = value { return ObjectLiteral(type: name, .key(key)) }
-    return ObjectLiteral(type: name, .primaryKey(value))
+    var object = ObjectLiteral(type: name, .primaryKey(value))
+    if case .link(let key) = value { object.identity = .key(key) }
+    object.place = place
+    return object
   }
 
   /// A single name with a dollar is a variable, where no SUBQUERY round it has named it.
@@ -198,11 +202,16 @@ extension Parser {
   }
 
   private mutating func argument() throws(QueryError) -> ExpressionNode {
+    let place = TextPlace(token.start)
     switch try takeArgument() {
     case .value(let value): return .constant(value)
     case .values(let values): return .constants(values)
-    case .path(let path): return .path(path)
-    case .object(let object): return .object(object)
+    case .path(var path):
+      path.place = place
+      return .path(path)
+    case .object(var object):
+      object.place = place
+      return .object(object)
     case .list(let elements): return .list(elements)
     }
   }
@@ -286,7 +295,9 @@ extension Parser {
         components.append(try index())
       }
     } while try take(".")
-    return PropertyPath(components)
+    var path = PropertyPath(components)
+    path.place = TextPlace(start)
+    return path
   }
 
   private mutating func index() throws(QueryError) -> String {

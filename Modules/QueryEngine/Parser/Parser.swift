@@ -155,6 +155,7 @@ extension Parser {
 
   /// A comparison, or what is in brackets: a condition, or an expression that goes on.
   private mutating func comparison() throws(QueryError) -> Parsed {
+    let start = token.start
     let left: ExpressionNode
     if let quantifier = quantifier() {
       left = try quantified(quantifier)
@@ -182,8 +183,10 @@ extension Parser {
       right = expression
     }
     if comparator == .in, case .constant(let value) = right { try expectText(value, at: begin) }
-    guard let folding else { return .predicate(.comparison(Comparison(left, comparator, right))) }
-    return .predicate(.comparison(Comparison(.folded(left, folding), comparator, .folded(right, folding))))
+    var comparison = Comparison(left, comparator, right)
+    if let folding { comparison = Comparison(.folded(left, folding), comparator, .folded(right, folding)) }
+    comparison.place = TextPlace(start)
+    return .predicate(.comparison(comparison))
   }
 
   /// BETWEEN is followed by two values: one alone, written or given, is refused here, where its place is known.

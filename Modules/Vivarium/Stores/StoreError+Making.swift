@@ -121,10 +121,12 @@ extension StoreError {
       self.init(cause)
       return
     }
+    var details = ["reason": error.code.rawValue]
+    details["path"] = error.path
+    details["position"] = error.position.map(String.init)
     self.init(
-      error.code == .overflow ? .overflow : error.code == .wrongStore ? .wrongStore : .invalidQuery, error.message,
-      remedy: error.remedy.isEmpty ? nil : error.remedy,
-      details: ["reason": error.code.rawValue].merging(error.path.map { ["path": $0] } ?? [:]) { $1 },
-      underlying: error)
+      error.code == .overflow ? .overflow : error.code == .wrongStore ? .wrongStore : .invalidQuery,
+      error.message + (error.position.map { " At byte \($0)." } ?? ""), remedy: error.remedy.isEmpty ? nil : error.remedy,
+      details: details, underlying: error)
   }
 }
