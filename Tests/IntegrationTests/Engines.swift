@@ -45,7 +45,6 @@ enum Engine: String, CaseIterable, Sendable {
     case .sqlite: configuration = .sqlite(file)
     }
     configuration.models = models
-    configuration.misuse = .ignore
     configuration.manualDelivery = true
     return configuration
   }

@@ -30,11 +30,12 @@ import VivariumTestSupport
     let other: Store
     let places: [TemporaryDirectory]
 
-    init(_ engine: Engine) throws {
+    init(_ engine: Engine, misuse: MisusePolicy = .trapInDebug) throws {
       var stores: [Store] = []
       var places: [TemporaryDirectory] = []
       for name in ["own", "other"] {
-        let (configuration, place) = engine.place([StoreKeeper.self, KeptPet.self])
+        var (configuration, place) = engine.place([StoreKeeper.self, KeptPet.self])
+        configuration.misuse = misuse
         places.append(place)
         let store = try Store(configuration)
         try store.write {
@@ -169,7 +170,7 @@ import VivariumTestSupport
   }
 
   @Test(arguments: Engine.allCases) func nothingOfAnotherStoreIsFound(engine: Engine) throws {
-    let pair = try Pair(engine)
+    let pair = try Pair(engine, misuse: .ignore)
     let (own, mine, foreign, foreignKeeper) = (pair.own, pair.keeper, pair.foreignPet, pair.foreignKeeper)
     #expect(own.resolve(foreign.reference) == nil)
     #expect(foreign.reference.resolve(in: own) == nil)

@@ -24,7 +24,6 @@ import Vivarium
 
 func makeConfiguration() -> Store.Configuration {
   var configuration = Store.Configuration.memory(models: TaskItem.self, Project.self, User.self)
-  configuration.misuse = .ignore
   configuration.manualDelivery = true
   return configuration
 }

@@ -13,7 +13,6 @@ private struct Refusal: Error {}
 @Suite struct HandlerTests {
   private func makeConfiguration() -> Store.Configuration {
     var configuration = Store.Configuration.memory(models: Work.self, Effect.self, MessageReceipt.self)
-    configuration.misuse = .ignore
     configuration.manualDelivery = true
     return configuration
   }

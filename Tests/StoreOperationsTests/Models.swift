@@ -12,7 +12,6 @@ struct Refused: Error, Equatable {
 
 func makeConfiguration() -> Store.Configuration {
   var configuration = Store.Configuration.memory(models: Dog.self)
-  configuration.misuse = .ignore
   configuration.manualDelivery = true
   return configuration
 }

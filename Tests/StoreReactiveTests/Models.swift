@@ -30,7 +30,6 @@ import Vivarium
 func makeConfiguration() -> Store.Configuration {
   var configuration = Store.Configuration.memory(
     models: Lap.self, Timer.self, Todo.self, Preferences.self, Mail.self)
-  configuration.misuse = .ignore
   configuration.manualDelivery = true
   return configuration
 }

@@ -10,8 +10,8 @@ import VivariumTestSupport
 
 @Suite struct BoundResultsTests {
   /// Six dogs by name, ages 0 to 5, and settings: `flag` hides the young, `int` is an age, `maybeInt` another.
-  private func kennel() throws -> (store: Store, settings: Everything) {
-    let store = try makeStore()
+  private func kennel(misuse: MisusePolicy = .trapInDebug) throws -> (store: Store, settings: Everything) {
+    let store = try makeStore(misuse: misuse)
     let settings = Everything(int: 2)
     try store.write {
       try store.add(settings)
@@ -150,7 +150,7 @@ import VivariumTestSupport
   }
 
   @Test func whatCannotBeBoundIsSaid() throws {
-    let (store, settings) = try kennel()
+    let (store, settings) = try kennel(misuse: .ignore)
     let loose = shown(store, Everything())
     #expect(loose.isEmpty && loose.error?.code == .wrongStore)
     let computed = store.objects(Dog.self).filter(bind: settings, \.string.count) { dog, count in dog.age == count }

@@ -37,7 +37,6 @@ import VivariumTestSupport
 
 private func makeShopStore() throws -> Store {
   var configuration = StoreConfiguration.reference(nil, models: [Shop.self, Clerk.self, Place.self, Room.self])
-  configuration.misuse = .ignore
   configuration.manualDelivery = true
   return try Store(configuration)
 }

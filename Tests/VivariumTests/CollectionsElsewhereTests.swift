@@ -8,7 +8,6 @@ import VivariumTestSupport
   private func makeStore() throws -> Store {
     var configuration = StoreConfiguration.reference(
       nil, models: [Shop.self, Clerk.self, Place.self, Room.self, Person.self, Dog.self])
-    configuration.misuse = .ignore
     configuration.manualDelivery = true
     return try Store(configuration, isolation: nil)
   }

@@ -43,7 +43,6 @@ struct Address: PersistableStruct {
 @Suite struct CustomTypeTests {
   private func makeFlatStore() throws -> Store {
     var configuration = StoreConfiguration.reference(nil, models: [Flat.self])
-    configuration.misuse = .ignore
     configuration.manualDelivery = true
     return try Store(configuration)
   }

@@ -53,7 +53,6 @@ import VivariumTestSupport
 @Suite struct DerivedTests {
   private func makeOrderStore() throws -> Store {
     var configuration = StoreConfiguration.reference(nil, models: [Order.self, Item.self])
-    configuration.misuse = .ignore
     configuration.manualDelivery = true
     return try Store(configuration)
   }

@@ -21,7 +21,6 @@ import VivariumTestSupport
 
   init() throws {
     var configuration = StoreConfiguration.reference(nil, models: [Ship.self, Motor.self, Pump.self])
-    configuration.misuse = .ignore
     configuration.manualDelivery = true
     store = try Store(configuration, isolation: nil)
     try store.write { try store.add(ship()) }

@@ -10,9 +10,7 @@ import VivariumTestSupport
 /// What a store that has no context says to who observes it, and how one gets a context.
 @Suite struct MuteStoreTests {
   private static func configuration() -> StoreConfiguration {
-    var configuration = StoreConfiguration.reference(UUID().uuidString, models: [Person.self, Dog.self])
-    configuration.misuse = .ignore
-    return configuration
+    StoreConfiguration.reference(UUID().uuidString, models: [Person.self, Dog.self])
   }
 
   @Test func observingWhereNobodyWouldTellIsAnErrorAtOnce() throws {

@@ -5,15 +5,16 @@ import Testing
 import Vivarium
 import VivariumTestSupport
 
-/// A store of the test models on the reference engine. Mistakes are ignored, so that tests can make them.
-func makeStore(_ name: String? = nil) throws -> Store {
-  try Store(makeConfiguration(name))
+/// A store of the test models on the reference engine.
+/// - Parameter misuse: `.ignore` in a test that makes mistakes of the program on purpose.
+func makeStore(_ name: String? = nil, misuse: MisusePolicy = .trapInDebug) throws -> Store {
+  try Store(makeConfiguration(name, misuse: misuse))
 }
 
-func makeConfiguration(_ name: String? = nil) -> Store.Configuration {
+func makeConfiguration(_ name: String? = nil, misuse: MisusePolicy = .trapInDebug) -> Store.Configuration {
   var configuration = StoreConfiguration.reference(
     name, models: [Person.self, Dog.self, Everything.self, Message.self, Node.self])
-  configuration.misuse = .ignore
+  configuration.misuse = misuse
   configuration.manualDelivery = true
   return configuration
 }
@@ -108,7 +109,7 @@ func makeConfiguration(_ name: String? = nil) -> Store.Configuration {
   }
 
   @Test func settingOutsideAWriteChangesNothing() throws {
-    let store = try makeStore()
+    let store = try makeStore(misuse: .ignore)
     let person = Person(name: "Jane")
     try store.write { try store.add(person) }
     person.name = "Joan"

@@ -364,7 +364,6 @@ import VivariumTestSupport
 
   @Test func aWayBackMayLeadThroughSetsAndMaps() throws {
     var configuration = StoreConfiguration.reference(nil, models: [Guild.self])
-    configuration.misuse = .ignore
     configuration.manualDelivery = true
     let store = try Store(configuration)
     let (a, b) = (Guild(name: "a"), Guild(name: "b"))

@@ -10,7 +10,6 @@ import VivariumTestSupport
 
   init() {
     var made = StoreConfiguration.reference(nil, models: [Person.self, Dog.self, Shelf.self])
-    made.misuse = .ignore
     made.manualDelivery = true
     configuration = made
   }

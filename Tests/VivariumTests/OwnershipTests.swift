@@ -27,7 +27,6 @@ import VivariumTestSupport
 private func makeStudioStore() throws -> Store {
   var configuration = StoreConfiguration.reference(
     nil, models: [Studio.self, Album.self, Song.self, Picture.self, Guest.self])
-  configuration.misuse = .ignore
   configuration.manualDelivery = true
   return try Store(configuration)
 }
@@ -140,7 +139,6 @@ private func makeStudioStore() throws -> Store {
 
   @Test func aChainOfManyOwnersGoesWithoutRecursion() throws {
     var configuration = StoreConfiguration.reference(nil, models: [Link.self])
-    configuration.misuse = .ignore
     configuration.manualDelivery = true
     let store = try Store(configuration)
     var chain = Link()

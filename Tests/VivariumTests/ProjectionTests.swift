@@ -25,7 +25,6 @@ final class ComputedCard: Projection<Person> {
 @Suite struct ProjectionTests {
   private func makeStore() throws -> (Store, Person, Dog) {
     var configuration = StoreConfiguration.reference(nil, models: [Person.self, Dog.self])
-    configuration.misuse = .ignore
     configuration.manualDelivery = true
     let store = try Store(configuration)
     let (jane, rex) = (Person(name: "Jane", age: 30), Dog(name: "Rex", age: 3))

@@ -35,7 +35,7 @@ import Vivarium
   }
 
   @Test func theHandlerCannotEndTheWriteItRunsIn() throws {
-    let store = try Store(configuration)
+    let store = try makeStore(misuse: .ignore)
     let dog = try makeDog(store)
     var codes: [StoreError.Code?] = []
     let token = dog.observe(\.age, options: [.prior]) { _, change in
@@ -335,7 +335,7 @@ import Vivarium
   }
 
   @Test func aHandlerMustNotWrite() throws {
-    let store = try Store(configuration)
+    let store = try makeStore(misuse: .ignore)
     let dog = try makeDog(store)
     var codes: [StoreError.Code] = []
     var writes = false

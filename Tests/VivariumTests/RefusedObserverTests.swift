@@ -6,10 +6,10 @@ import VivariumTestSupport
 
 /// Observations that cannot begin: of what an object had that is gone, and elsewhere than in the store's context.
 @Suite struct RefusedObserverTests {
-  private func makeConfiguration() -> StoreConfiguration {
+  private func makeConfiguration(misuse: MisusePolicy = .trapInDebug) -> StoreConfiguration {
     var configuration = StoreConfiguration.reference(
       nil, models: [Shop.self, Clerk.self, Place.self, Room.self, Person.self, Dog.self])
-    configuration.misuse = .ignore
+    configuration.misuse = misuse
     configuration.manualDelivery = true
     return configuration
   }
@@ -136,7 +136,7 @@ import VivariumTestSupport
   }
 
   @Test func elsewhereThanInItsContextNothingOfAStoreIsObserved() throws {
-    let desk = try Desk(makeConfiguration())
+    let desk = try Desk(makeConfiguration(misuse: .ignore))
     try desk.use { store in
       try store.write {
         let (person, shop) = (Person(name: "Ann"), Shop())

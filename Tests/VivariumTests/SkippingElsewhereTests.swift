@@ -9,7 +9,6 @@ import VivariumTestSupport
   private func makeStores() throws -> (Store, Store) {
     var configuration = StoreConfiguration.reference(
       nil, models: [Shop.self, Clerk.self, Place.self, Room.self, Person.self, Dog.self])
-    configuration.misuse = .ignore
     configuration.manualDelivery = true
     return (try Store(configuration, isolation: nil), try Store(configuration, isolation: nil))
   }

@@ -146,7 +146,6 @@ import VivariumTestSupport
 
   @Test func anAddThatFailsLeavesTheObserversWithTheObject() throws {
     var configuration = StoreConfiguration.reference(nil, models: [Message.self])
-    configuration.misuse = .ignore
     configuration.manualDelivery = true
     let store = try Store(configuration)
     try store.write { try store.add(Message(number: 1, shout: "a")) }

@@ -33,6 +33,7 @@ extension AnyValue {
     guard depth <= MixedCoding.depthMax, let given = StoreValues.Value.unwrapped(given) else { return }
     switch given {
     case let value as AnyValue: try value.check(for: own)
+    case let object as any Model: try AnyValue(object).check(for: own)
     case let elements as [Any?]: for element in elements { try check(element, for: own, depth: depth + 1) }
     case let entries as [String: Any?]: for (_, value) in entries { try check(value, for: own, depth: depth + 1) }
     default: break
@@ -49,6 +50,7 @@ extension AnyValue {
   }
 
   public static func _$loadOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> AnyValue? {
+    assert(raw.reportsReadElsewhere())
     let window = raw.windows + ordinal
     let found: AnyValue?
     if let row = window.pointee.row(of: key) {

@@ -9,6 +9,7 @@ extension RawContext {
   /// The word of a property; nil where it is null or there is no object.
   @inlinable @inline(__always)
   func word(_ key: Int64, _ ordinal: Int) -> Int64? {
+    assert(reportsReadElsewhere())
     let window = windows + ordinal
     if let row = window.pointee.row(of: key) {
       return window.pointee.vector.isNull(at: row) ? nil : window.pointee.vector.word(at: row)
@@ -78,6 +79,7 @@ extension RawContext {
   /// The text, copied; nil for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> String? {
+    assert(reportsReadElsewhere())
     let window = windows + ordinal
     if let row = window.pointee.row(of: key) {
       if window.pointee.vector.isNull(at: row) { return nil }

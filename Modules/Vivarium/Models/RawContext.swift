@@ -18,6 +18,11 @@ public struct RawContext {
     self.owner = .passUnretained(owner)
   }
 
+  /// Reports a read elsewhere than in the store's context; for `assert`, so of debug builds alone.
+  /// - Returns: true.
+  @usableFromInline @inline(never)
+  func reportsReadElsewhere() -> Bool { context.store.reportsReadElsewhere() }
+
   /// The context lives as long as its store, and whoever has a pointer to here keeps the store.
   var context: ModelContext { owner.takeUnretainedValue() }
 }

@@ -26,6 +26,7 @@ extension Scalar {
 
   @inlinable @inline(__always)
   public static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self {
+    assert(raw.reportsReadElsewhere())
     let window = raw.windows + ordinal
     if let row = window.pointee.row(of: key), !window.pointee.vector.isNull(at: row),
       let value = _$decode(window.pointee.vector, row)
@@ -37,6 +38,7 @@ extension Scalar {
 
   @inlinable @inline(__always)
   public static func _$loadOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self? {
+    assert(raw.reportsReadElsewhere())
     let window = raw.windows + ordinal
     if let row = window.pointee.row(of: key) {
       return window.pointee.vector.isNull(at: row) ? nil : _$decode(window.pointee.vector, row)

@@ -139,6 +139,7 @@ extension ResultsState {
 
   /// The keys, evaluated at most once for each version. What cannot be evaluated is empty; see `error`.
   func keys() -> KeySnapshot {
+    assert(store.reportsReadElsewhere())
     store.settleDerived()
     if store.tracksReads { didRead() }
     if let fresh { return fresh }
@@ -252,6 +253,7 @@ extension ResultsState {
 extension ResultsState {
   /// Counts without making a list where nobody has one yet.
   var count: Int {
+    assert(store.reportsReadElsewhere())
     store.settleDerived()
     if store.tracksReads { didRead() }
     if let fresh { return fresh.count }
@@ -298,6 +300,7 @@ extension ResultsState {
   }
 
   var firstKey: Int64? {
+    assert(store.reportsReadElsewhere())
     store.settleDerived()
     if store.tracksReads { didRead() }
     if let fresh { return fresh.count == 0 ? nil : fresh[0] }
@@ -317,6 +320,7 @@ extension ResultsState {
 
   /// Whether an object is in the result, without evaluating it where that can be avoided.
   func contains(_ key: Int64) -> Bool {
+    assert(store.reportsReadElsewhere())
     store.settleDerived()
     if store.tracksReads { didRead() }
     if let fresh, !fresh.isView { return fresh.index(of: key) != nil }

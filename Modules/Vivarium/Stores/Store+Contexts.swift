@@ -1,10 +1,12 @@
 import Dispatch
+import Foundation
 import Notifications
 import StorageInterface
+import Synchronization
 
 extension Store {
-  /// Throws `.wrongContext` when the calling code runs elsewhere than the store's context, as far as that can be told:
-  /// of actors the compiler has seen to it.
+  /// Throws `.wrongContext` when the calling code runs elsewhere than the store's context, as far as that can be told: of actors other
+  /// than the main one, the compiler has seen to it.
   func checkContext(_ what: @autoclosure () -> String) throws(StoreError) {
     switch home {
     case .queue(let queue):
@@ -15,8 +17,35 @@ extension Store {
     case .runLoop(let loop):
       if loop.isCurrent { return }
       throw .wrongContext(what(), expected: "the thread of the store's run loop", actual: "another thread")
-    case .actor, .manual: return
+    case .actor(let weak):
+      if weak.actor !== MainActor.shared || Store.isOnMain { return }
+      throw .wrongContext(what(), expected: "the main actor", actual: "another thread")
+    case .manual: return
     }
+  }
+
+  /// Whether the calling code is the main actor's: on the main thread, or on the main queue where no thread is the main one's any more
+  /// (`dispatchMain()`).
+  private static var isOnMain: Bool {
+    let main = mainQueue
+    return Thread.isMainThread || DispatchQueue.getSpecific(key: currentQueue) == main
+  }
+
+  private static let mainQueue = {
+    let id = ObjectIdentifier(DispatchQueue.main)
+    DispatchQueue.main.setSpecific(key: currentQueue, value: id)
+    return id
+  }()
+
+  /// Reports a read elsewhere than in the store's context, once where it is only logged. For `assert`: debug builds look at every read,
+  /// and release builds at none.
+  /// - Returns: true.
+  func reportsReadElsewhere() -> Bool {
+    do throws(StoreError) { try checkContext("read") } catch {
+      let isFirst = saidReadElsewhere.exchange(true, ordering: .relaxed) == false
+      if isFirst || configuration.misuse == .trapInDebug { misuse(error) }
+    }
+    return true
   }
 
   /// The token of an observation that does not begin, because the caller is elsewhere than the store's context: reported like

@@ -5,6 +5,7 @@ import Notifications
 import QueryEngine
 import StorageInterface
 import StoreValues
+import Synchronization
 
 /// An open store: where objects are found, written and observed.
 ///
@@ -27,6 +28,8 @@ public final class Store {
   let shared: SharedEngine
   /// Where observers run. An actor's `init` has no isolation yet, so `.manual` may become an actor later.
   var home: DeliveryContext
+  /// Whether a read elsewhere than in its context was logged.
+  let saidReadElsewhere = Atomic(false)
   /// Tells this store's commits from others'.
   let origin = StoreOrigin.next()
 

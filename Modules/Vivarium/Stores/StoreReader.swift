@@ -143,8 +143,14 @@ extension Store {
 
 extension Store {
   var snapshot: any ReadTransaction { reader.snapshot }
-  var reading: any StorageReading { reader.reading }
-  var windowed: (any WindowedReading)? { reader.windowed }
+  var reading: any StorageReading {
+    assert(reportsReadElsewhere())
+    return reader.reading
+  }
+  var windowed: (any WindowedReading)? {
+    assert(reportsReadElsewhere())
+    return reader.windowed
+  }
   var tick: UInt64 { reader.tick }
   var allContexts: some Collection<ModelContext> { reader.allContexts }
   /// Whether `invalidate()` was called and nothing was read anew since.

@@ -102,7 +102,6 @@ import VivariumTestSupport
   @Test("results-16: positions stay right when the schema grows under an observer") func results16() throws {
     let name = UUID().uuidString
     var configuration = StoreConfiguration.reference(name, models: [Thing.self, Goal.self, Second.self, Far.self])
-    configuration.misuse = .ignore
     configuration.manualDelivery = true
     let store = try Store(configuration)
     try store.write { for i in 0..<6 { try store.add(Thing(number: i, value: i)) } }

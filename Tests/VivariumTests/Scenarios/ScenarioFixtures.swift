@@ -65,7 +65,6 @@ struct Scene {
         Thing.self, Goal.self, Second.self, Far.self, Linking.self, Unrelated.self, Chain.self, Owner.self, Leaf.self,
         Part.self,
       ])
-    configuration.misuse = .ignore
     configuration.manualDelivery = true
     store = try Store(configuration)
     other = try Store(configuration)

@@ -36,7 +36,13 @@ public struct CollectionChanges<Object: Model>: AsyncSequence {
     /// The next element; nil once the task is cancelled or an error was told.
     public func next(isolation actor: isolated (any Actor)?) async -> Element? {
       let store = results.store
-      if observer == nil { begin(in: store, actor) }
+      if observer == nil, !isDone {
+        do throws(StoreError) { try store.checkContext("next") } catch {
+          store.misuse(error)
+          return end(with: error)
+        }
+        begin(in: store, actor)
+      }
       while !isDone, !Task.isCancelled {
         if store.mayTell {
           isAsking = true

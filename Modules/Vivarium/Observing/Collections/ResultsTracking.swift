@@ -38,6 +38,13 @@ package final class ResultsTracking<Element: Model> {
     wants: @escaping () -> Bool = { true }, _ block: @escaping (ResultsStep<Element>) -> Void
   ) {
     let store = results.store
+    do throws(StoreError) { try store.checkContext("observe") } catch {
+      start = .none(in: store)
+      (token, resume) = (.ended(fileID, line), {})
+      store.misuse(error)
+      block(.error(error))
+      return
+    }
     store.bind(isolation)
     start = startsNow ? results.fixed : .none(in: store)
     if let mute = store.muteness() {
