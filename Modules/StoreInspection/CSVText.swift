@@ -1,12 +1,12 @@
 /// Writes comma-separated values by RFC 4180.
 ///
-/// Null is an empty field and the empty string is `""`, so the two can be told apart. A list is its JSON text.
+/// Null is an empty field and the empty string is `""`, so the two can be told apart. Lists and maps are their JSON text.
 enum CSVText {
   /// - Parameter isShown: whether it goes to a terminal, which must not obey it; else every byte of a text is kept.
   static func append(_ record: [ShownField], to bytes: inout [UInt8], isShown: Bool) {
     for (position, field) in record.enumerated() {
       if position > 0 { bytes.append(UInt8(ascii: ",")) }
-      if case .list = field {
+      if field.isCollection {
         var json: [UInt8] = []
         JSONText.append(field, to: &json)
         append(json, to: &bytes)

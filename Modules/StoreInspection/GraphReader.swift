@@ -21,7 +21,7 @@ struct GraphReader {
 
   /// An object as JSON on one line: its key, and its stored properties by name.
   func line(_ table: TableEntry, _ key: Int64) throws(StorageError) -> [UInt8] {
-    var bytes = Array("{\"#key\":\(key)".utf8)
+    var bytes = Array("{\"\(GraphText.id)\":\(key)".utf8)
     for column in table.columns where column.schema.isStored && !column.isRetired {
       bytes.append(UInt8(ascii: ","))
       JSONText.append(column.schema.name, to: &bytes)

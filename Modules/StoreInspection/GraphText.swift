@@ -10,9 +10,13 @@ import StoreValues
 ///
 /// Integers are numbers, as are finite Floats and Doubles; what JSON has no number for is its bit pattern in hexadecimal digits.
 /// Dates are text (ISO 8601, to the nanosecond), and read from seconds since the reference date too. Data is base64.
-/// A link is the key of its target. A mixed value says its type: `["int", 3]`; maps are lists of key and value, since keys may
+/// A link is `{"$ref": 17}` with the key of its target, which the target has as its `"$id"`: the names that encoded objects have too. A mixed value says its type: `["int", 3]`; maps are lists of key and value, since keys may
 /// differ in what Unicode holds to be the same.
 enum GraphText {
+  /// The name under which an object has its number, and that under which others refer to it; no property can be called so.
+  static let id = "$id"
+  static let reference = "$ref"
+
   static func node(_ value: Value, as type: ValueType) -> JSONNode {
     if value.isNull { return .null }
     switch value {
@@ -25,8 +29,8 @@ enum GraphText {
     case .data(let x): return .string(x.base64EncodedString())
     case .string(let x): return .string(x)
     case .date, .uuid, .objectId, .decimal: return .string(value.description)
-    case .link(let key): return .int(key.rawValue)
-    case .object(let link): return .array([.int(Int64(link.table.rawValue)), .int(link.key.rawValue)])
+    case .link(let key): return reference(to: key)
+    case .object(let link): return .array([.int(Int64(link.table.rawValue)), reference(to: link.key)])
     case .list(let elements): return .array(elements.map { mixed($0) })
     case .map(let map): return .array(map.entries.map { .array([.string($0.key), mixed($0.value)]) })
     }
@@ -53,7 +57,7 @@ enum GraphText {
     switch (type, node) {
     case (.bool, .bool(let x)): return .bool(x)
     case (.int8, .int(let x)), (.int16, .int(let x)), (.int32, .int(let x)), (.int64, .int(let x)): return .int(x)
-    case (.link, .int(let x)): return .link(ObjectKey(x))
+    case (.link, _): return key(node).map { .link($0) }
     case (.float, .string(let text)): return bits(text).flatMap { UInt32(exactly: $0) }.map { .float(Float(bitPattern: $0)) }
     case (.float, _): return number(node).map { .float(Float($0)) }
     case (.double, _): return number(node).map { .double($0) }
@@ -74,10 +78,8 @@ enum GraphText {
     switch (name, parts[1]) {
     case ("int", let content): return value(content, as: .int64)
     case ("object", .array(let link)):
-      guard link.count == 2, case .int(let table) = link[0], case .int(let key) = link[1],
-        let id = UInt16(exactly: table)
-      else { return nil }
-      return .object(ObjectLink(TableID(id), ObjectKey(key)))
+      guard link.count == 2, case .int(let table) = link[0], let id = UInt16(exactly: table), let key = key(link[1]) else { return nil }
+      return .object(ObjectLink(TableID(id), key))
     case ("list", .array(let elements)):
       let values = elements.compactMap { mixed($0) }
       return values.count == elements.count ? .list(values) : nil
@@ -85,6 +87,18 @@ enum GraphText {
       let entries = pairs.compactMap { entry($0, as: .mixed) }
       return entries.count == pairs.count ? .map(ValueMap(entries)) : nil
     default: return ValueType(rawValue: name).flatMap { $0 == .mixed ? nil : value(parts[1], as: $0) }
+    }
+  }
+
+  private static func reference(to key: ObjectKey) -> JSONNode { .object([reference: .int(key.rawValue)]) }
+
+  /// Of a reference; exports of the first format have the number alone.
+  private static func key(_ node: JSONNode) -> ObjectKey? {
+    switch node {
+    case .int(let key): ObjectKey(key)
+    case .object(let members):
+      if members.count == 1, case .int(let key)? = members[reference] { ObjectKey(key) } else { nil }
+    default: nil
     }
   }
 

@@ -20,7 +20,7 @@ extension Inspector {
       } catch {
         throw InspectionError(.inputOutput, "The schema cannot be written as JSON: \(error)")
       }
-      try buffer.put("{\"format\":\"vivarium-export\",\"formatVersion\":1,\"version\":\(read.version.rawValue),\n\"catalog\":\(catalog),\n\"objects\":{")
+      try buffer.put("{\"format\":\"vivarium-export\",\"formatVersion\":2,\"version\":\(read.version.rawValue),\n\"catalog\":\(catalog),\n\"objects\":{")
       let reader = GraphReader(read)
       for (position, table) in reader.tables.enumerated() {
         var title: [UInt8] = []
@@ -69,7 +69,7 @@ public enum GraphImport {
     } catch {
       throw InspectionError(.usage, "This is no export of a store: \(DisplayText.escaped("\(error)"))")
     }
-    guard document.format == "vivarium-export", document.formatVersion == 1 else {
+    guard document.format == "vivarium-export", 1...2 ~= document.formatVersion else {
       throw InspectionError(.usage, "This is an export of another kind: \(DisplayText.escaped(document.format)) \(document.formatVersion).")
     }
     for name in document.objects.keys where document.catalog[name] == nil {
@@ -111,11 +111,12 @@ public enum GraphImport {
   private static func byKey(_ objects: [[String: JSONNode]]) throws(StorageError) -> [Int64: [String: JSONNode]] {
     var result: [Int64: [String: JSONNode]] = [:]
     for object in objects {
-      guard case .int(let key)? = object["#key"], key > 0 else {
-        throw StorageError(.typeMismatch, .transaction, "An object of the export has no '#key'.")
+      // The first format had its own name for it.
+      guard case .int(let key)? = object[GraphText.id] ?? object["#key"], key > 0 else {
+        throw StorageError(.typeMismatch, .transaction, "An object of the export has no '\(GraphText.id)'.")
       }
       guard result.updateValue(object, forKey: key) == nil else {
-        throw StorageError(.typeMismatch, .transaction, "Two objects of one type have the '#key' \(key) in the export.")
+        throw StorageError(.typeMismatch, .transaction, "Two objects of one type have the '\(GraphText.id)' \(key) in the export.")
       }
     }
     return result

@@ -20,6 +20,10 @@ enum JSONText {
         append(entry.value, to: &bytes)
       }
       bytes.append(UInt8(ascii: "}"))
+    case .object where field.objectIdentifier != nil:
+      bytes += "{\"\(GraphText.reference)\":".utf8
+      append(field.objectIdentifier ?? "", to: &bytes)
+      bytes.append(UInt8(ascii: "}"))
     case .object, .value:
       guard let text = field.scalarText else {
         bytes.append(contentsOf: "null".utf8)

@@ -98,11 +98,11 @@ struct ObjectReader {
 
   /// How an object is named where another refers to it: by its primary key, else by its object key.
   private func reference(to key: ObjectKey, in table: TableEntry?) throws(StorageError) -> ShownField {
-    guard let table, let primaryKey = table.primaryKey else { return .object(key) }
+    guard let table, let primaryKey = table.primaryKey else { return .object(key, of: table?.name, primaryKey: .null) }
     do throws(StorageError) {
-      return .value(try read.value(table.column(primaryKey.id), key))
+      return .object(key, of: table.name, primaryKey: try read.value(table.column(primaryKey.id), key))
     } catch {
-      if error.code == .objectDeleted { return .object(key) }
+      if error.code == .objectDeleted { return .object(key, of: table.name, primaryKey: .null) }
       throw error
     }
   }

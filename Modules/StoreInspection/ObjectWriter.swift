@@ -11,20 +11,21 @@ protocol ObjectWriter {
   mutating func end() throws(InspectionError)
 }
 
-/// The name under which an object's key is shown: no property can be called so.
+/// The title under which tables and CSV show an object's key: no property can be called so.
 let keyTitle = "#key"
 
-/// `{ "Type": [ {…}, {…} ], … }`, an object a line.
+/// `{ "Type": [ {…}, {…} ], … }`, an object a line, with the names that encoded objects have: `"$id"` is its `objectIdentifier`, and
+/// links are `{"$ref": …}`.
 struct JSONRecordWriter: ObjectWriter {
   private let buffer: OutputBuffer
-  private var names: [[UInt8]] = []
+  private var record = JSONRecord("", [])
   private var typeCount = 0
   private var objectCount = 0
 
   init(_ buffer: OutputBuffer) { self.buffer = buffer }
 
   mutating func begin(_ type: String, _ columns: [ColumnEntry], count: Int) throws(InspectionError) {
-    names = memberNames(columns)
+    record = JSONRecord(type, columns)
     try buffer.put((typeCount == 0 ? "{\n" : ",\n") + quoted(type) + ": [")
     typeCount += 1
     objectCount = 0
@@ -32,7 +33,7 @@ struct JSONRecordWriter: ObjectWriter {
 
   mutating func object(_ key: ObjectKey, _ fields: [ShownField]) throws(InspectionError) {
     var bytes = Array((objectCount == 0 ? "\n" : ",\n").utf8)
-    appendObject(to: &bytes, lead: "\"\(keyTitle)\":\(key.rawValue)", names, fields)
+    record.append(key, fields, to: &bytes)
     objectCount += 1
     try buffer.put(bytes)
   }
@@ -45,22 +46,20 @@ struct JSONRecordWriter: ObjectWriter {
   }
 }
 
-/// `{"#type":"Type","#key":1,…}`, an object a line.
+/// `{"$id":"Type-1",…}`, an object a line.
 struct LineRecordWriter: ObjectWriter {
   private let buffer: OutputBuffer
-  private var names: [[UInt8]] = []
-  private var lead = ""
+  private var record = JSONRecord("", [])
 
   init(_ buffer: OutputBuffer) { self.buffer = buffer }
 
   mutating func begin(_ type: String, _ columns: [ColumnEntry], count: Int) throws(InspectionError) {
-    names = memberNames(columns)
-    lead = "\"#type\":\(quoted(type)),\"\(keyTitle)\":"
+    record = JSONRecord(type, columns)
   }
 
   mutating func object(_ key: ObjectKey, _ fields: [ShownField]) throws(InspectionError) {
     var bytes: [UInt8] = []
-    appendObject(to: &bytes, lead: lead + String(key.rawValue), names, fields)
+    record.append(key, fields, to: &bytes)
     bytes.append(UInt8(ascii: "\n"))
     try buffer.put(bytes)
   }
@@ -131,16 +130,29 @@ private func quoted(_ text: String) -> String {
   return String(decoding: bytes, as: UTF8.self)
 }
 
-private func memberNames(_ columns: [ColumnEntry]) -> [[UInt8]] {
-  columns.map { Array(",\(quoted($0.schema.name)):".utf8) }
-}
+/// The objects of one type as JSON.
+private struct JSONRecord {
+  private let type: String
+  private let names: [[UInt8]]
+  /// Where among the fields the primary key is.
+  private let primaryKey: Int?
 
-private func appendObject(to bytes: inout [UInt8], lead: String, _ names: [[UInt8]], _ fields: [ShownField]) {
-  bytes.append(UInt8(ascii: "{"))
-  bytes.append(contentsOf: lead.utf8)
-  for (name, field) in zip(names, fields) {
-    bytes.append(contentsOf: name)
-    JSONText.append(field, to: &bytes)
+  init(_ type: String, _ columns: [ColumnEntry]) {
+    self.type = type
+    names = columns.map { Array(",\(quoted($0.schema.name)):".utf8) }
+    primaryKey = columns.firstIndex { $0.schema.isPrimaryKey }
   }
-  bytes.append(UInt8(ascii: "}"))
+
+  func append(_ key: ObjectKey, _ fields: [ShownField], to bytes: inout [UInt8]) {
+    var value = Value.null
+    if let primaryKey, case .value(let found) = fields[primaryKey] { value = found }
+    let name = ShownField.object(key, of: type, primaryKey: value).objectIdentifier ?? ""
+    bytes.append(contentsOf: "{\"\(GraphText.id)\":".utf8)
+    JSONText.append(name, to: &bytes)
+    for (name, field) in zip(names, fields) {
+      bytes.append(contentsOf: name)
+      JSONText.append(field, to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "}"))
+  }
 }

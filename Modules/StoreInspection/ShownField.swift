@@ -9,8 +9,8 @@ import StoreValues
 enum ShownField: Hashable {
   /// A scalar; a link only as `.null`, lists and maps of mixed values as those below.
   case value(Value)
-  /// A link to an object without a readable primary key. Links to objects that have one are its `.value`.
-  case object(ObjectKey)
+  /// A link to an object: of which type (nil: of none that the store has), and its primary key, or null without a readable one.
+  case object(ObjectKey, of: String?, primaryKey: Value)
   /// A list or set, or the first elements of one with `count`.
   case list([ShownField], count: Int)
   /// A map, or the first entries of one with `count`, in the order of its keys.
@@ -27,7 +27,8 @@ extension ShownField {
   /// null and for collections. Numbers are exact: the shortest decimal that reads as the same value.
   var scalarText: String? {
     switch self {
-    case .object(let key): return key.description
+    case .object(let key, _, .null): return key.description
+    case .object(_, _, let value): return ShownField.value(value).scalarText
     case .list, .map: return nil
     case .value(let value):
       switch value {
@@ -47,6 +48,19 @@ extension ShownField {
       case .list, .map: return nil
       }
     }
+  }
+
+  var isCollection: Bool {
+    switch self {
+    case .list, .map: true
+    case .object, .value: false
+    }
+  }
+
+  /// How JSON names an object, as encoded objects do: its `objectIdentifier`. nil for what is no object of a type.
+  var objectIdentifier: String? {
+    guard case .object(let key, let type?, let primaryKey) = self else { return nil }
+    return "\(type)-\(ShownField.value(primaryKey).scalarText ?? String(key.rawValue))"
   }
 
   static func nonFiniteText(_ number: Double) -> String {

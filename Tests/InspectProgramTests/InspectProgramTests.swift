@@ -62,7 +62,7 @@ private struct Shop {
     #expect(try InspectProcess(["schema", path, "--format", "csv"]).output.contains("Item,number,int64,false,,true,true,true\r\n"))
     #expect(
       try InspectProcess(["dump", path, "--limit", "1", "--format", "ndjson"]).output
-        == "{\"#type\":\"Item\",\"#key\":1,\"number\":-1,\"name\":\"item 0\"}\n")
+        == "{\"$id\":\"Item--1\",\"number\":-1,\"name\":\"item 0\"}\n")
     #expect(try InspectProcess(["get", path, "Item", "--format", "csv", "--", "-1"]).output.hasSuffix("\r\n1,-1,item 0\r\n"))
     #expect(try InspectProcess(["get", path, "Item", "#3"]).output.contains("item 2"))
   }

@@ -11,16 +11,16 @@ import Testing
       text == """
         {
         "Person": [
-        {"#key":1,"name":"Ann","age":41,"best":"#1","dogs":["#1","#2","#1"],"friend":null},
-        {"#key":2,"name":"B\\"o,\\nb","age":null,"best":null,"dogs":[],"friend":"Ann"},
-        {"#key":3,"name":"","age":-1,"best":null,"dogs":["#2"],"friend":null}
+        {"$id":"Person-Ann","name":"Ann","age":41,"best":{"$ref":"Dog-1"},"dogs":[{"$ref":"Dog-1"},{"$ref":"Dog-2"},{"$ref":"Dog-1"}],"friend":null},
+        {"$id":"Person-B\\"o,\\nb","name":"B\\"o,\\nb","age":null,"best":null,"dogs":[],"friend":{"$ref":"Person-Ann"}},
+        {"$id":"Person-","name":"","age":-1,"best":null,"dogs":[{"$ref":"Dog-2"}],"friend":null}
         ],
         "Dog": [
-        {"#key":1,"weight":30.25,"tag":"01020304-0506-0708-090A-0B0C0D0E0F10","born":"2001-01-02T10:17:36.789Z","photo":"AP8Q","good":true,"marks":[]},
-        {"#key":2,"weight":"NaN","tag":"01020304-0506-0708-090A-0B0C0D0E0F10","born":null,"photo":null,"good":false,"marks":[1.5,null,"-Infinity"]}
+        {"$id":"Dog-1","weight":30.25,"tag":"01020304-0506-0708-090A-0B0C0D0E0F10","born":"2001-01-02T10:17:36.789Z","photo":"AP8Q","good":true,"marks":[]},
+        {"$id":"Dog-2","weight":"NaN","tag":"01020304-0506-0708-090A-0B0C0D0E0F10","born":null,"photo":null,"good":false,"marks":[1.5,null,"-Infinity"]}
         ],
         "Chip": [
-        {"#key":1,"number":5}
+        {"$id":"Chip-5","number":5}
         ]
         }
 
@@ -32,8 +32,8 @@ import Testing
     let text = try Kennel().printed(.ndjson) { try $0.dump(["Chip", "Person", "Chip"], limit: 1) }
     #expect(
       text == """
-        {"#type":"Chip","#key":1,"number":5}
-        {"#type":"Person","#key":1,"name":"Ann","age":41,"best":"#1","dogs":["#1","#2","#1"],"friend":null}
+        {"$id":"Chip-5","number":5}
+        {"$id":"Person-Ann","name":"Ann","age":41,"best":{"$ref":"Dog-1"},"dogs":[{"$ref":"Dog-1"},{"$ref":"Dog-2"},{"$ref":"Dog-1"}],"friend":null}
 
         """)
   }
@@ -53,8 +53,8 @@ import Testing
     let text = try Kennel().printed(.csv) { try $0.dump(["Person"]) }
     #expect(
       text == [
-        "#key,name,age,best,dogs,friend", "1,Ann,41,#1,\"[\"\"#1\"\",\"\"#2\"\",\"\"#1\"\"]\",",
-        "2,\"B\"\"o,\nb\",,,[],Ann", "3,\"\",-1,,\"[\"\"#2\"\"]\",", "",
+        "#key,name,age,best,dogs,friend", "1,Ann,41,#1,\"[{\"\"$ref\"\":\"\"Dog-1\"\"},{\"\"$ref\"\":\"\"Dog-2\"\"},{\"\"$ref\"\":\"\"Dog-1\"\"}]\",",
+        "2,\"B\"\"o,\nb\",,,[],Ann", "3,\"\",-1,,\"[{\"\"$ref\"\":\"\"Dog-2\"\"}]\",", "",
       ].joined(separator: "\r\n"))
   }
 
@@ -110,7 +110,7 @@ import Testing
     let kennel = try Kennel()
     let output = WritingOutput(kennel.engine)
     try Inspector(kennel.engine, location: "kennel", format: .ndjson, output: output).dump(["Chip"])
-    #expect(output.text == "{\"#type\":\"Chip\",\"#key\":1,\"number\":5}\n")
+    #expect(output.text == "{\"$id\":\"Chip-5\",\"number\":5}\n")
   }
 
   /// 20,000 objects leave in pieces, none of which holds more than a few hundred.

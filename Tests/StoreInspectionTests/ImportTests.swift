@@ -56,6 +56,15 @@ import VivariumTestSupport
     #expect(try status(json([("0", "a", "null")]), kind) == .usage)
   }
 
+  @Test func linksAreReadAsReferencesAndAsTheNumbersOfTheFirstFormat() throws {
+    for friend in ["1", #"{"$ref":1}"#] { #expect(try status(json([("1", "a", "null"), ("2", "b", friend)]), "memory") == nil) }
+    for friend in [#"{"$ref":7}"#, #"{"$ref":"Pup-1"}"#, #"{"$id":1}"#, #"{"$ref":1,"more":2}"#] {
+      #expect(try status(json([("1", "a", "null"), ("2", "b", friend)]), "memory") == .usage, "\(friend)")
+    }
+    let named = try json([("1", "a", "null")]).replacing("\"#key\":1", with: "\"$id\":1")
+    #expect(try status(named, "memory") == nil)
+  }
+
   @Test(arguments: ["memory", "sqlite"]) func anExportThatContradictsItselfIsRefused(kind: String) throws {
     #expect(try status(json([("1", "a", "null"), ("2", "b", "1")]), kind) == nil)
     #expect(try status(json([("1", "a", "null"), ("1", "b", "null")]), kind) == .usage)
