@@ -97,6 +97,7 @@ extension LiveList: Persistable where Element: PersistableElement {
 
   public static func _$loose(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self {
     if let list = given as? Self { return list }
+    if Value.isNull(given) { return Self([]) }
     guard let given = Value.unwrapped(given), let array = Self.looseArray(given) else { throw .typeMismatch(given, property) }
     var elements: [Element] = []
     for element in array {

@@ -36,6 +36,7 @@ extension LiveMap: Persistable where Value: PersistableElement {
 
   public static func _$loose(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self {
     if let map = given as? Self { return map }
+    if StoreValues.Value.isNull(given) { return Self([:]) }
     guard let dictionary = StoreValues.Value.unwrapped(given) as? [String: Any?] else { throw .typeMismatch(given, property) }
     var entries: [String: Value] = [:]
     for (key, value) in dictionary {

@@ -62,6 +62,10 @@ extension Value {
       self = .null
       return
     }
+    if wanted == .mixed, let object = Value.unwrapped(given) as? any Model {
+      self = try AnyValue(object).value
+      return
+    }
     guard let value = Value.converted(given, to: wanted), value.fits(wanted) else { throw .typeMismatch(given, property) }
     self = value
   }
@@ -69,7 +73,7 @@ extension Value {
   /// Numbers become the property's kind of number where nothing is lost; text becomes a UUID, a date (ISO 8601) or data
   /// (base64); a number becomes a date as `JSONEncoder` writes it, in seconds since the reference date.
   static func converted(_ given: Any?, to type: ValueType, depth: Int = 0) -> Value? {
-    guard let given = unwrapped(given) else { return .null }
+    guard let given = unwrapped(given), !(given is NSNull) else { return .null }
     if type == .mixed {
       if depth > MixedCoding.depthMax { return nil }
       if let array = given as? [Any?] { return mixed(array, depth) }
@@ -102,10 +106,11 @@ extension Value {
     return entries.count == dictionary.count ? .map(ValueMap(entries)) : nil
   }
 
-  /// Foundation's booleans are numbers of one byte.
+  /// Foundation's booleans are numbers of one byte; 0 and 1 are taken for them where a Bool is wanted, as Realm does.
   private init(_ number: NSNumber, as type: ValueType) {
     switch UInt8(bitPattern: number.objCType.pointee) {
     case UInt8(ascii: "c") where type == .bool, UInt8(ascii: "B"): self = .bool(number.boolValue)
+    case _ where type == .bool && (number == 0 || number == 1): self = .bool(number.boolValue)
     case UInt8(ascii: "d"), UInt8(ascii: "f"): self = .double(number.doubleValue)
     default: self = .int(number.int64Value)
     }

@@ -207,7 +207,7 @@ extension Store {
       announce(ordinal, of: key, context, &creation)
       try write(value, to: property.column, key, context, creation.write)
     case .map:
-      guard let given = Value.unwrapped(given),
+      guard let given = Value.isNull(given) ? [String: Any?]() : Value.unwrapped(given),
         let entries = (given as? [String: Any?])?.map({ (key: $0.key, value: $0.value) })
           ?? (given as? any KeyValueMap)?.looseEntries
       else { throw .typeMismatch(given, property.schema) }
@@ -218,7 +218,7 @@ extension Store {
       announce(ordinal, of: key, context, &creation)
       try storing { () throws(StorageError) in try replaceMap(property.column, ObjectKey(key), values, creation.write) }
     case .set:
-      guard let given = Value.unwrapped(given),
+      guard let given = Value.isNull(given) ? [Any?]() : Value.unwrapped(given),
         let elements = (given as? [Any?]) ?? (given as? any KeyValueCollection)?.looseElements
       else { throw .typeMismatch(given, property.schema) }
       var values: [Value] = []
@@ -228,7 +228,7 @@ extension Store {
       announce(ordinal, of: key, context, &creation)
       try storing { () throws(StorageError) in try replaceSet(property.column, ObjectKey(key), values, creation.write) }
     case .list:
-      guard let given = Value.unwrapped(given),
+      guard let given = Value.isNull(given) ? [Any?]() : Value.unwrapped(given),
         let elements = (given as? [Any?]) ?? (given as? any KeyValueCollection)?.looseElements
       else { throw .typeMismatch(given, property.schema) }
       var values: [Value] = []
