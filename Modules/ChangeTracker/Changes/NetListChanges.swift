@@ -15,6 +15,9 @@ package struct NetListChanges: Sendable {
     var isModified = false
     var isMoved = false
 
+    /// Of new elements of which nothing else is told.
+    var isPlainlyNew: Bool { old == nil && !isModified && !isMoved }
+
     func part(_ range: Range<Int>) -> Piece {
       var part = self
       part.old = old.map { $0 + range.lowerBound }
@@ -25,6 +28,8 @@ package struct NetListChanges: Sendable {
 
   let oldCount: Int
   private(set) var pieces: [Piece]
+  /// How many runs are kept; for tests.
+  package var pieceCount: Int { pieces.count }
 
   /// How many elements the list has now.
   package private(set) var count: Int
@@ -42,7 +47,7 @@ package struct NetListChanges: Sendable {
     count = pieces.reduce(0) { $0 + $1.count }
   }
 
-  /// Adds the next edit. O(pieces).
+  /// Adds the next edit. O(pieces); appending is O(1).
   package mutating func add(_ edit: ListChange.Edit) {
     switch edit {
     case .insert(let at, let count): insert(Piece(old: nil, count: max(count, 0)), at: at)
@@ -60,8 +65,15 @@ package struct NetListChanges: Sendable {
     var piece = piece
     piece.count = min(piece.count, NetListChanges.countMax - count)
     if piece.count <= 0 { return }
-    pieces.insert(piece, at: pieces.split(before: position))
-    count += piece.count
+    defer { count += piece.count }
+    let i = position >= count ? pieces.count : pieces.split(before: position)
+    guard piece.isPlainlyNew else { return pieces.insert(piece, at: i) }
+    // New elements beside new elements are one run: a list that grows one by one stays one piece, not as many as were appended.
+    var (start, end) = (i, i)
+    if i > 0, pieces[i - 1].isPlainlyNew { start -= 1 }
+    if i < pieces.count, pieces[i].isPlainlyNew { end += 1 }
+    let all = pieces[start..<end].reduce(piece.count) { $0 + $1.count }
+    pieces.replaceSubrange(start..<end, with: CollectionOfOne(Piece(old: nil, count: all)))
   }
 
   private mutating func remove(_ range: Range<Int>) {

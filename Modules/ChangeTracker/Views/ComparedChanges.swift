@@ -28,7 +28,22 @@ package struct ComparedChanges: Sendable {
       both.formUnion(b)
       return both
     }
+    forgetStrangers(with: step.new)
   }
+
+  /// A step marks every object of the type that a commit modified. What was no row for the tokens and is none now is told to nobody, and
+  /// should it become one, it is told as new: of such objects no more is kept than there are rows, however long nobody is told.
+  private mutating func forgetStrangers(with rows: [Int64]) {
+    guard marks.count + unsettled.count > 4 * (base.count + rows.count) + 64 else { return }
+    var known = Set<Int64>(minimumCapacity: base.count + rows.count)
+    for row in base { known.insert(RowIdentity.key(of: row)) }
+    for row in rows { known.insert(RowIdentity.key(of: row)) }
+    marks = marks.filter { known.contains($0.key) }
+    unsettled.formIntersection(known)
+  }
+
+  /// How many objects it keeps marks of; for tests.
+  package var markCount: Int { marks.count + unsettled.count }
 
   /// Adds a step that the tokens are not told of. With changes pending it is done to what they know as it was done to the
   /// result: rows that it took away are taken from that, and rows that it brought or moved are put where it put them, among the

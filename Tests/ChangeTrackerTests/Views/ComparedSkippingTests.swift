@@ -21,6 +21,22 @@ import VivariumTestSupport
     return (changes.base, changes.changeSet(to: new))
   }
 
+  @Test func marksOfWhatIsNoRowDoNotPileUp() {
+    var changes = ComparedChanges(base: [1, 2])
+    changes.add(step([1, 2], [2, 1], touching: [1]))
+    for key in Int64(10)..<10_010 {
+      changes.add(step([2, 1], [2, 1], touching: [key]))
+      #expect(changes.markCount <= 100)
+    }
+    // Rows that the tokens know keep theirs, whatever came after.
+    let told = changes.changeSet(to: [2, 1])
+    #expect(told.modifications.isEmpty == false || told.moves.isEmpty == false)
+    var waits = ComparedChanges(base: [1, 2])
+    waits.add(step([1, 2], [1, 2], touching: [2]))
+    for key in Int64(10)..<1_010 { waits.add(step([1, 2], [1, 2], touching: [key])) }
+    #expect(waits.changeSet(to: [1, 2]) == ChangeSet(modifications: [1], modificationsInNew: [1]))
+  }
+
   @Test func aRowThatASkippedStepMovedIsKnownInItsNewPlace() {
     // 9 waits at the front; 1 is known to go to the end.
     let (rows, told) = known([1, 2, 3], waiting: [9, 1, 2, 3], skipping: [9, 2, 3, 1], touching: [1])

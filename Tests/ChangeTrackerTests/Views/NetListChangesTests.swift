@@ -19,6 +19,22 @@ import VivariumTestSupport
     #expect(changeSet(2, .clear) == ChangeSet(deletions: [0, 1]))
   }
 
+  @Test func aListThatGrowsOneByOneStaysOnePiece() {
+    var net = NetListChanges(count: 3)
+    for i in 3..<1_003 { net.add(.insert(at: i, count: 1)) }
+    #expect(net.pieceCount == 2)
+    for _ in 0..<1_000 { net.add(.insert(at: 0, count: 1)) }
+    #expect(net.pieceCount == 3)
+    // In the middle of what is new.
+    for i in 0..<500 { net.add(.insert(at: 2 * i + 1, count: 1)) }
+    #expect(net.pieceCount == 3)
+    #expect(net.changeSet() == ChangeSet(insertions: Array(0..<1_500) + Array(1_503..<2_503)))
+    // What was told of an element stays its own.
+    net.add(.set(at: 1_600))
+    net.add(.insert(at: 1_601, count: 1))
+    #expect(net.changeSet().insertions.count == 2_501 && net.changeSet().modifications.isEmpty)
+  }
+
   @Test func editsOfADamagedRecordAreCutOffAndSeenThrough() {
     var net = NetListChanges(count: 5)
     for _ in 0..<50_000 { net.add(.insert(at: 0, count: Int.max / 2)) }
