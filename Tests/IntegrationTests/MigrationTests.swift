@@ -4,6 +4,11 @@ import Testing
 import Vivarium
 import VivariumTestSupport
 
+@Model final class Atlas {
+  var places: LiveMap<Int>
+  var names: LiveList<String>
+}
+
 @Suite struct MigrationTests {
   static let files: [Engine] = [.lmdb, .sqlite]
   private static let first: [any SchemaDescribing.Type] = [First.Citizen.self, First.Home.self, First.Relic.self]
@@ -229,6 +234,29 @@ import VivariumTestSupport
     #expect(store.hasCompleted("b") && !store.hasCompleted("d"))
     let error = #expect(throws: StoreError.self) { try open(["a"]) }
     #expect(error?.code == .newerSchema && error?.details["migration"] == "b")
+  }
+
+  @Test(arguments: files) func mapsAndListsOfNewObjectsAreEdited(engine: Engine) throws {
+    let directory = TemporaryDirectory("migration")
+    try fill(engine.configuration(directory.file(), Self.first))
+    var configuration = engine.configuration(directory.file(), Self.first + [Atlas.self])
+    configuration.migrations = [
+      NamedMigration("atlas") { migration in
+        let atlas = try migration.create("Atlas", [:])
+        try atlas.set("places", to: ["b": .int(2), "a": .int(1)])
+        try atlas.set("places", to: ["c": .int(3), "a": .int(4)])
+        try atlas.set("names", to: [.string("x"), .string("y")])
+        try atlas.edit("names", .remove(0..<1))
+        try atlas.edit("names", .insert(at: 1, [.string("z")]))
+        #expect { try atlas.edit("names", .set(at: 9, .string("n"))) } throws: { StoreError.Code.indexOutOfRange ~= $0 }
+        #expect { try atlas.set("places", to: ["a": Value.string("n")]) } throws: { StoreError.Code.typeMismatch ~= $0 }
+        #expect { try atlas.set("names", to: ["a": Value.string("n")]) } throws: { StoreError.Code.unknownProperty ~= $0 }
+        #expect { try atlas.edit("places", .clear) } throws: { StoreError.Code.unknownProperty ~= $0 }
+      }
+    ]
+    let atlas = try #require(try Store(configuration).objects(Atlas.self).first)
+    #expect(atlas.places.sorted { $0.key < $1.key }.map { "\($0.key)\($0.value)" } == ["a4", "c3"])
+    #expect(atlas.names.toArray() == ["y", "z"])
   }
 
   @Test(arguments: files) func aTypeCanGetAnotherName(engine: Engine) throws {

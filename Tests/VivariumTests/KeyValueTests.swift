@@ -141,4 +141,57 @@ import VivariumTestSupport
     try store.write { try store.delete(dynamic) }
     #expect(person.isInvalidated && dynamic.isInvalidated && dynamic["name"] == nil)
   }
+
+  @Test func listsOfObjectsReachedByNameAreLive() throws {
+    let store = try makeStore()
+    let person = Person(name: "Jane")
+    person.dogs = [Dog(name: "Fido", age: 1), Dog(name: "Rex", age: 4)]
+    try store.write { try store.add(person) }
+    let dynamic = try #require(try store.dynamicObject("Person", forPrimaryKey: .uuid(person.id)))
+    let (dogs, old) = (try dynamic.results("dogs"), try dynamic.results("dogs").filter("age > 2"))
+    #expect(dogs.map { $0["name"] } == [.string("Fido"), .string("Rex")] && old.count == 1)
+    var heard: [Int] = []
+    let token = old.observe { heard.append($0.collection?.count ?? -1) }
+    store.refresh()
+    try store.write {
+      person.dogs.append(Dog(name: "Max", age: 3))
+      person.dogs.remove(at: 0)
+    }
+    store.refresh()
+    #expect(dogs.map { $0["name"] } == [.string("Rex"), .string("Max")] && old.count == 2 && heard == [1, 2])
+    let owners = try #require(dogs.first).results("owners")
+    #expect(owners.map { $0["name"] } == [.string("Jane")])
+    for name in ["name", "best", "nope"] {
+      #expect { try dynamic.results(name) } throws: { StoreError.Code.unknownProperty ~= $0 }
+    }
+    token.stop()
+  }
+
+  @Test func setsAndMapsAreEditedByName() throws {
+    let store = try Store(StoreConfiguration.reference(nil, models: [Shop.self, Clerk.self, Place.self, Room.self]).byHand)
+    let shop = Shop()
+    try store.write { try store.add(shop) }
+    let dynamic = try #require(try store.dynamicObjects("Shop").first)
+    var changed: [Bool] = []
+    try store.write {
+      changed.append(try dynamic.insert(.string("new"), into: "tags"))
+      changed.append(try dynamic.insert(.string("new"), into: "tags"))
+      changed.append(try dynamic.set(.string("1"), forKey: "home", in: "phones"))
+      #expect { try dynamic.insert(.int(1), into: "tags") } throws: { StoreError.Code.typeMismatch ~= $0 }
+      #expect { try dynamic.insert(.null, into: "tags") } throws: { StoreError.Code.typeMismatch ~= $0 }
+      #expect { try dynamic.insert(.string("x"), into: "phones") } throws: { StoreError.Code.unknownProperty ~= $0 }
+      #expect { try dynamic.set(.int(1), forKey: "home", in: "phones") } throws: { StoreError.Code.typeMismatch ~= $0 }
+    }
+    #expect(changed == [true, false, true])
+    #expect(shop.tags.contains("new") && shop.phones["home"] == "1")
+    try store.write {
+      changed.append(try dynamic.remove(.string("new"), from: "tags"))
+      changed.append(try dynamic.remove(key: "home", from: "phones"))
+      changed.append(try dynamic.remove(key: "home", from: "phones"))
+      try store.delete(shop)
+      #expect { try dynamic.insert(.string("x"), into: "tags") } throws: { StoreError.Code.objectDeleted ~= $0 }
+    }
+    #expect(changed.suffix(3) == [true, true, false])
+    #expect { try dynamic.insert(.string("x"), into: "tags") } throws: { StoreError.Code.notInWrite ~= $0 }
+  }
 }

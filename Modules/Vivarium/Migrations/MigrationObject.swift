@@ -81,6 +81,44 @@ public struct MigrationObject {
     coverage.noteSet(place, key)
   }
 
+  /// Makes a map of a new object hold these entries. `.unknownProperty`, `.typeMismatch`, `.readOnly`.
+  public func set(_ name: String, to entries: [String: Value]) throws(StoreError) {
+    guard let write else { throw StoreError(.readOnly, "The \(type) object as it was cannot be changed.") }
+    guard let column = column(name), case .map(let wanted) = column.schema.kind else { throw .unknownProperty(name, of: type) }
+    for value in entries.values {
+      guard value.fits(wanted), !value.isNull || wanted == .mixed else { throw .typeMismatch(value, column.schema) }
+      try write.checkLink(value, column.schema, mayBeOwned: true)
+      try checkCase(value, column.schema)
+    }
+    let place = ColumnID(table, column.id)
+    try storing { () throws(StorageError) in
+      try write.removeAllMembers(of: place, key)
+      for (key, value) in entries.sorted(by: { $0.key < $1.key }) { try write.set(value, forKey: key, in: place, self.key) }
+    }
+    coverage.noteSet(place, key)
+  }
+
+  /// Edits a list of a new object. `.unknownProperty`, `.typeMismatch`, `.indexOutOfRange`, `.readOnly`.
+  public func edit(_ name: String, _ edit: ElementEdit) throws(StoreError) {
+    guard let write else { throw StoreError(.readOnly, "The \(type) object as it was cannot be changed.") }
+    guard let column = column(name), column.schema.isList else { throw .unknownProperty(name, of: type) }
+    switch edit {
+    case .insert(_, let values):
+      for value in values {
+        try write.checkLink(value, column.schema, mayBeOwned: true)
+        try checkCase(value, column.schema)
+      }
+    case .set(_, let value):
+      try write.checkLink(value, column.schema, mayBeOwned: true)
+      try checkCase(value, column.schema)
+    case .remove, .move, .clear: break
+    }
+    do throws(StorageError) { try write.edit(ColumnID(table, column.id), key, edit) } catch {
+      throw StoreError(error, type: type, key: key.rawValue)
+    }
+    coverage.noteSet(ColumnID(table, column.id), key)
+  }
+
   /// A value of an enum is one of its cases.
   private func checkCase(_ value: Value, _ schema: PropertySchema) throws(StoreError) {
     guard let cases = schema.cases, let raw = DefaultValue(value), !cases.contains(raw) else { return }
