@@ -3,7 +3,7 @@ import Testing
 import Vivarium
 import VivariumTestSupport
 
-/// Random histories under observers that keep something by themselves (tested rows, numbers, keys of maps, old values), of which some are
+/// Random histories under observers that keep something by themselves (tested rows, numbers, old values), of which some are
 /// left out of some commits: what each was told, and what its own writes made of that, is what there is.
 ///
 /// `VIVARIUM_REPLAY=100000` runs more of them, `VIVARIUM_SEED=…` one again.
