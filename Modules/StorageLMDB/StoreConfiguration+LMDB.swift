@@ -3,6 +3,7 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+import StorageCoordination
 import StorageInterface
 import StoreValues
 
@@ -13,7 +14,7 @@ extension StoreConfiguration {
   ///   - url: where the file is or will be; its directory must exist.
   ///   - models: the types the store holds.
   public static func lmdb(_ url: URL, models: any SchemaDescribing.Type...) -> StoreConfiguration {
-    StoreConfiguration(backend: LMDBBackend(path: url.path), models: models)
+    StoreConfiguration(backend: LMDBBackend(path: url.storePath), models: models)
   }
 
   /// As `lmdb(_:models:)`, for a path.

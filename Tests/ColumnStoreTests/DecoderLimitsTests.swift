@@ -50,12 +50,12 @@ import VivariumTestSupport
       }
       return ValueBuffer(bytes).keptBytes
     }
-    #expect(try ListDirectory.decode(directory([3, 500, 4_096]), count: 4_599).count == 3)
-    refuses { try ListDirectory.check(directory([3, 4]), count: 1 << 60) }
-    refuses { try ListDirectory.check(directory([3, 0]), count: 3) }
-    refuses { try ListDirectory.check(directory([3, .max]), count: Int(UInt32.max) + 3) }
+    #expect(try SegmentDirectory.decode(directory([3, 500, 4_096]), count: 4_599).count == 3)
+    refuses { try SegmentDirectory.check(directory([3, 4]), count: 1 << 60) }
+    refuses { try SegmentDirectory.check(directory([3, 0]), count: 3) }
+    refuses { try SegmentDirectory.check(directory([3, .max]), count: Int(UInt32.max) + 3) }
     // More segments than elements, before anything is made for them.
-    refuses { try ListDirectory.check(directory([UInt32](repeating: 1, count: 100)), count: 99) }
+    refuses { try SegmentDirectory.check(directory([UInt32](repeating: 1, count: 100)), count: 99) }
   }
 
   @Test func entriesOutOfOrderAreNotWrittenAgain() {

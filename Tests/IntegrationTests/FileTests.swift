@@ -9,6 +9,14 @@ import VivariumTestSupport
 
 /// Where stores are, and what is one.
 @Suite struct FileTests {
+  @Test func aURLThatIsNoFilesIsRefusedByItsName() throws {
+    let url = try #require(URL(string: "https://example.com/shop.lmdb"))
+    for configuration in [StoreConfiguration.lmdb(url, models: Book.self), .sqlite(url, models: Book.self)] {
+      let error = #expect(throws: StoreError.self) { try Store(configuration) }
+      #expect(error?.code == .fileNotFound && error?.message.contains("https://example.com/shop.lmdb") == true, "\(String(describing: error))")
+    }
+  }
+
   @Test(arguments: [Engine.lmdb, .sqlite]) func everyPathToAFileIsTheSameStore(engine: Engine) throws {
     let directory = TemporaryDirectory("paths")
     let file = directory.file("Bücher und 文書.store")

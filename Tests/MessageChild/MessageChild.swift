@@ -33,6 +33,14 @@ import VivariumTestSupport
     exit(9)
   }
 
+  /// Dies while what comes next goes on: the commit of what a handler did, most of the times.
+  private static func dieSoon(after microseconds: UInt32) {
+    Thread.detachNewThread {
+      usleep(microseconds)
+      die()
+    }
+  }
+
   private static func send(_ configuration: Store.Configuration, first: Int, count: Int) throws {
     let store = try Store(configuration, isolation: nil)
     try store.write { for number in first..<first + count { try store.add(Work(number: number)) } }
@@ -60,6 +68,7 @@ import VivariumTestSupport
       if dice.falls() { die() }
       try Samples.perform(work, in: store)
       if dice.falls() { die() }
+      if dice.falls() { dieSoon(after: dice.microseconds()) }
     }
     try waitUntilDone(configuration, dice)
     handler.stop()
@@ -78,6 +87,7 @@ import VivariumTestSupport
         return { work, store in
           try Samples.perform(work, in: store)
           if dice.falls() { die() }
+          if dice.falls() { dieSoon(after: dice.microseconds()) }
         }
       })
     try waitUntilDone(configuration, dice)
@@ -100,7 +110,7 @@ import VivariumTestSupport
   }
 }
 
-/// Says once in so many throws that it is over. Any thread.
+/// Says once in so many throws that it is over, and how soon. Any thread.
 final class Dice: Sendable {
   private let random: Locked<SeededGenerator>
   private let odds: Int
@@ -109,6 +119,9 @@ final class Dice: Sendable {
     random = Locked(SeededGenerator(seed: UInt64(seed)))
     self.odds = odds
   }
+
+  /// Up to what a commit takes that waits for the disk.
+  func microseconds() -> UInt32 { UInt32(random.with { Int.random(in: 0..<3_000, using: &$0) }) }
 
   func falls() -> Bool { odds > 0 && random.with { $0.oneIn(odds) } }
 }

@@ -106,7 +106,7 @@ struct FileWriterLockTests {
     let lock = try FileWriterLock(path: scratch.file("a.coord"))
     try FileManager.default.removeItem(atPath: scratch.file("a.coord"))
     let error = #expect(throws: StorageError.self) { _ = try lock.acquire(.never) }
-    #expect(error?.scope == .statement || error?.scope == .engine)
+    #expect(error?.code == .replaced && error?.scope == .engine)
   }
 }
 

@@ -106,11 +106,14 @@ private final class Table<Object: Model> {
     let dogs = store.objects(Dog.self).where { $0.age > 2 }
     let queries = store.evaluationCount
     var count = 0
+    let work = store.notifierWork
     let token = dogs.observe { change in count = change.collection?.count ?? -1 }
     store.refresh()
     try store.write { try store.add(Dog(age: 50)) }
     store.refresh()
     #expect(count == 8 && store.evaluationCount == queries)
+    // The notifier took one step for the commit, and asked the whole question for the first result alone.
+    #expect(store.notifierWork.steps == work.steps + 1 && store.notifierWork.rebuilds == work.rebuilds)
     token.stop()
     // And where the first is read before there is an observer, it is asked for once.
     let others = store.objects(Dog.self).where { $0.age > 4 }

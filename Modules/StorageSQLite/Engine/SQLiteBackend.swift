@@ -74,7 +74,7 @@ public struct SQLiteBackend: StorageBackend {
 extension StoreConfiguration {
   /// A store in an SQLite file at `url`, made when it is missing.
   public static func sqlite(_ url: URL, models: any SchemaDescribing.Type...) -> StoreConfiguration {
-    StoreConfiguration(backend: SQLiteBackend(path: url.path), models: models)
+    StoreConfiguration(backend: SQLiteBackend(path: url.storePath), models: models)
   }
 
   /// A store in an SQLite file at `path`, made when it is missing.
