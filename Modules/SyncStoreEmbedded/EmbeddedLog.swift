@@ -15,13 +15,13 @@ actor EmbeddedLog {
   /// What blocks has a thread of its own: tasks share theirs.
   nonisolated let disk: DispatchQueue
   /// nil until it is read, and while a commit is under way.
-  private var log: StoreLog?
+  private var log: ServerLog?
   private var rows = StoreRows()
   private var waiting: [Request] = []
   private var isBusy = false
 
   /// Makes the file, with an empty log or a copy of another.
-  init(making path: String, of log: StoreLog = StoreLog(history: StoreLog.newHistory())) throws(ServerStoreError) {
+  init(making path: String, of log: ServerLog = ServerLog(history: ServerLog.newHistory())) throws(ServerStoreError) {
     self.path = path
     disk = DispatchQueue(label: "vivarium.store")
     engine = try EmbeddedLog.opened(path, creates: true)
@@ -59,7 +59,7 @@ actor EmbeddedLog {
 
   /// Looks at the log as it is on the disk.
   func read<R: Sendable>(
-    _ body: @escaping @Sendable (StoreLog) throws(ServerStoreError) -> R
+    _ body: @escaping @Sendable (ServerLog) throws(ServerStoreError) -> R
   ) async throws(ServerStoreError) -> R {
     try await ask(.read) { log throws(ServerStoreError) in try body(log) }
   }
@@ -68,7 +68,7 @@ actor EmbeddedLog {
   ///
   /// - Parameter isKept: false leaves it to the next change to write it.
   func change<R: Sendable>(
-    isKept: Bool = true, _ body: @escaping @Sendable (inout StoreLog) throws(ServerStoreError) -> R
+    isKept: Bool = true, _ body: @escaping @Sendable (inout ServerLog) throws(ServerStoreError) -> R
   ) async throws(ServerStoreError) -> R {
     try await ask(isKept ? .change : .note, body)
   }
@@ -80,13 +80,13 @@ actor EmbeddedLog {
 
     let kind: Kind
     /// Does it, and gives what answers who asked: with an error where it could not be written.
-    let perform: @Sendable (inout StoreLog) -> @Sendable (ServerStoreError?) -> Void
+    let perform: @Sendable (inout ServerLog) -> @Sendable (ServerStoreError?) -> Void
     /// Answers without doing it.
     let refuse: @Sendable (ServerStoreError) -> Void
   }
 
   private func ask<R: Sendable>(
-    _ kind: Request.Kind, _ body: @escaping @Sendable (inout StoreLog) throws(ServerStoreError) -> R
+    _ kind: Request.Kind, _ body: @escaping @Sendable (inout ServerLog) throws(ServerStoreError) -> R
   ) async throws(ServerStoreError) -> R {
     let result: Result<R, ServerStoreError> = await withCheckedContinuation { asker in
       waiting.append(
@@ -118,7 +118,7 @@ actor EmbeddedLog {
   }
 
   private func make(_ requests: [Request]) async {
-    var log: StoreLog
+    var log: ServerLog
     do throws(ServerStoreError) { log = try await loaded() } catch {
       for request in requests { request.refuse(error) }
       return
@@ -165,12 +165,12 @@ actor EmbeddedLog {
 
   // MARK: rows
 
-  private func loaded() async throws(ServerStoreError) -> StoreLog {
+  private func loaded() async throws(ServerStoreError) -> ServerLog {
     if let log { return log }
     let path = path
     let (log, rows) = try await onDisk { engine throws(ServerStoreError) in
       if let found = try EmbeddedLog.read(engine, path) { return found }
-      var (log, rows) = (StoreLog(history: StoreLog.newHistory()), StoreRows())
+      var (log, rows) = (ServerLog(history: ServerLog.newHistory()), StoreRows())
       try EmbeddedLog.write(rows.changes(of: &log), engine)
       return (log, rows)
     }
@@ -179,7 +179,7 @@ actor EmbeddedLog {
   }
 
   /// nil where nothing was ever written.
-  private static func read(_ engine: any StorageEngine, _ path: String) throws(ServerStoreError) -> (StoreLog, StoreRows)? {
+  private static func read(_ engine: any StorageEngine, _ path: String) throws(ServerStoreError) -> (ServerLog, StoreRows)? {
     var found: [(key: [UInt8], value: [UInt8])] = []
     do throws(StorageError) {
       let snapshot = try engine.beginRead()

@@ -12,13 +12,13 @@ extension EmbeddedServerStore {
     do throws(ServerStoreError) {
       try EmbeddedServerStore.makeFolder(ofFile: copy + "/x")
       for path in stores() {
-        var log: StoreLog
+        var log: ServerLog
         do throws(ServerStoreError) { log = try await self.log(path).read { $0 } } catch {
           // It was removed meanwhile.
           guard error.code == .unknownStore else { throw error }
           continue
         }
-        log.history = StoreLog.newHistory()
+        log.history = ServerLog.newHistory()
         let file = EmbeddedServerStore.file(of: path, in: copy)
         try EmbeddedServerStore.makeFolder(ofFile: file)
         try EmbeddedLog(making: file, of: log).close()
@@ -32,7 +32,7 @@ extension EmbeddedServerStore {
   /// Gives a store another history: after its file was restored from a copy that has the old one. Every device begins anew, and does
   /// again what the store does not have.
   public func renewHistory(_ path: StorePath) async throws(ServerStoreError) {
-    try await log(path).change { log in log.history = StoreLog.newHistory() }
+    try await log(path).change { log in log.history = ServerLog.newHistory() }
   }
 
   /// The folder of a file, which nobody else may read.

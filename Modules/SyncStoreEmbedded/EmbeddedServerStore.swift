@@ -236,7 +236,7 @@ public actor EmbeddedServerStore: SyncServerStore {
 
   /// A change of which listeners are told where it added to the log.
   private func told<R: Sendable>(
-    _ path: StorePath, _ body: @escaping @Sendable (inout StoreLog) throws(ServerStoreError) -> R
+    _ path: StorePath, _ body: @escaping @Sendable (inout ServerLog) throws(ServerStoreError) -> R
   ) async throws(ServerStoreError) -> R {
     let (result, isLonger) = try await log(path).change { log throws(ServerStoreError) -> (R, Bool) in
       let before = log.head

@@ -114,7 +114,7 @@ public actor PostgresServerStore: SyncServerStore {
   /// Gives a store another history: after the database was restored from a copy. Every device begins anew, and does again what the store
   /// does not have.
   public func renewHistory(_ path: StorePath) async throws(ServerStoreError) {
-    let (number, history) = (try await number(path), StoreLog.newHistory())
+    let (number, history) = (try await number(path), ServerLog.newHistory())
     try await read { link throws(PostgresFailure) in
       _ = try link.query("UPDATE sync_store SET history = $2 WHERE id = $1", .int(number), .bytes(history))
     }

@@ -55,7 +55,7 @@ enum ListValue {
       let count = Int(start.number(1, as: UInt16.self))
       if count > 0, count <= bytes.count - 3 { return count }
     }
-    // The directory of the segments says how many these have: see `ListDirectory.check`.
+    // The directory of the segments says how many these have: see `SegmentDirectory.check`.
     if bytes[0] == 2, bytes.count >= 13, let count = Int(exactly: start.number(1, as: UInt64.self)) { return count }
     throw .corrupt("a list is cut off")
   }

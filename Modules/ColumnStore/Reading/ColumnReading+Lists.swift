@@ -10,7 +10,7 @@ extension ColumnReading {
     if let list = table.lists[ListOwner(slot: slot, owner: owner.rawValue)] { return list.count }
     let bytes = try bytes(table, chunk, position, slot)
     let count = try ListValue.count(bytes)
-    if ListValue.isSegmented(bytes) { try ListDirectory.check(directory(table, slot, owner.rawValue), count: count) }
+    if ListValue.isSegmented(bytes) { try SegmentDirectory.check(directory(table, slot, owner.rawValue), count: count) }
     return count
   }
 
@@ -70,7 +70,7 @@ extension ColumnReading {
   final func storedSegments(
     _ table: TableState, _ slot: Int, _ owner: Int64, count: Int
   ) throws(StorageError) -> [EditedList.Segment] {
-    try ListDirectory.decode(directory(table, slot, owner), count: count)
+    try SegmentDirectory.decode(directory(table, slot, owner), count: count)
   }
 
   private final func directory(

@@ -193,7 +193,7 @@ extension ColumnWrite {
       batch.put(.listSegment(table.id, property, place.owner, list.segments[i].id), run.encoded())
     }
     for id in list.dropped { batch.delete(.listSegment(table.id, property, place.owner, id)) }
-    batch.put(.listSegment(table.id, property, place.owner, 0), ListDirectory.encode(list.segments))
+    batch.put(.listSegment(table.id, property, place.owner, 0), SegmentDirectory.encode(list.segments))
     ListValue.encodeSegmented(count: list.count, nextSegment: list.nextSegment).withUnsafeBytes {
       column.set(position, bytes: $0)
     }

@@ -42,7 +42,7 @@ struct EditedList {
 }
 
 /// The directory of a long list: id u32 and element count u32 of each segment, in list order.
-enum ListDirectory {
+enum SegmentDirectory {
   static func decode(_ bytes: UnsafeRawBufferPointer, count: Int) throws(StorageError) -> [EditedList.Segment] {
     let start = try check(bytes, count: count)
     var segments: [EditedList.Segment] = []

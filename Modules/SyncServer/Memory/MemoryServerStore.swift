@@ -10,7 +10,7 @@ import SyncProtocol
 /// let standing = try await stores.bind(path, replica, secret: secret, user: "ann", at: now)
 /// ```
 public actor MemoryServerStore: SyncServerStore {
-  private var logs: [StorePath: StoreLog] = [:]
+  private var logs: [StorePath: ServerLog] = [:]
   private var listeners: [UInt64: AsyncStream<StorePath>.Continuation] = [:]
   private var lastListener: UInt64 = 0
   private var random: any RandomNumberGenerator & Sendable
@@ -20,7 +20,7 @@ public actor MemoryServerStore: SyncServerStore {
 
   public func makeStore(_ path: StorePath) throws(ServerStoreError) {
     guard logs[path] == nil else { throw ServerStoreError(.storeExists, "There is a store at \(path) already.") }
-    logs[path] = StoreLog(history: newHistory())
+    logs[path] = ServerLog(history: newHistory())
   }
 
   public func stores() -> [StorePath] { logs.keys.sorted() }
@@ -111,7 +111,7 @@ public actor MemoryServerStore: SyncServerStore {
 
   /// What a store is now, to be brought back by `restore`. O(1).
   public struct BackUp: Sendable {
-    fileprivate let log: StoreLog
+    fileprivate let log: ServerLog
   }
 
   /// Keeps what a store is.
@@ -130,14 +130,14 @@ public actor MemoryServerStore: SyncServerStore {
 
   private func forget(_ listener: UInt64) { listeners[listener] = nil }
 
-  private func log(_ path: StorePath) throws(ServerStoreError) -> StoreLog {
+  private func log(_ path: StorePath) throws(ServerStoreError) -> ServerLog {
     guard let log = logs[path] else { throw ServerStoreError(.unknownStore, "There is no store at \(path).") }
     return log
   }
 
   /// A change of a store, as a whole or not at all; whoever listens is told of new entries.
   private func change<R>(
-    _ path: StorePath, _ body: (inout StoreLog) throws(ServerStoreError) -> R
+    _ path: StorePath, _ body: (inout ServerLog) throws(ServerStoreError) -> R
   ) throws(ServerStoreError) -> R {
     var log = try log(path)
     let before = log.head
@@ -146,7 +146,7 @@ public actor MemoryServerStore: SyncServerStore {
     defer { logs[path] = log }
     let result = try body(&log)
     // Nobody stores them.
-    log.touched = TouchedRows()
+    log.touched = TouchedLogRows()
     if log.head > before { for listener in listeners.values { listener.yield(path) } }
     return result
   }

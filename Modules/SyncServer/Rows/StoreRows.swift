@@ -2,7 +2,7 @@ import SyncModel
 import SyncProtocol
 
 /// What of a store's log is different from what was stored last.
-package struct TouchedRows: Sendable {
+package struct TouchedLogRows: Sendable {
   package var objects: Set<ObjectIdentity> = []
   package var replicas: Set<ReplicaID> = []
   package var expired: Set<ReplicaID> = []
@@ -54,7 +54,7 @@ package struct StoreRows: Sendable {
   }
 
   /// The rows that make what is stored the same as the log is, which takes note of that.
-  package mutating func changes(of log: inout StoreLog) -> [Row] {
+  package mutating func changes(of log: inout ServerLog) -> [Row] {
     var rows: [Row] = [([Space.head], log.headRow)]
     if log.logStart > stored.start {
       for number in stored.start.rawValue + 1..<min(log.logStart.rawValue, stored.head.rawValue) + 1 {
@@ -83,12 +83,12 @@ package struct StoreRows: Sendable {
     for id in log.touched.replicas { rows.append((StoreRows.key(Space.replica, id.rawValue), log.replicas[id]?.row)) }
     for id in log.touched.expired { rows.append((StoreRows.key(Space.expired, id.rawValue), [])) }
     if log.touched.handlers { rows.append(([Space.handlers], log.handlersRow)) }
-    log.touched = TouchedRows()
+    log.touched = TouchedLogRows()
     return rows
   }
 
   /// New stamps are at the end.
-  private func firstNewStamp(_ log: StoreLog) -> Int {
+  private func firstNewStamp(_ log: ServerLog) -> Int {
     var index = log.stamps.count
     while index > 0, !stamps.contains(log.stamps[index - 1].seq) { index -= 1 }
     return index
@@ -100,7 +100,7 @@ package struct StoreRows: Sendable {
     return writer.bytes
   }
 
-  private mutating func objectRow(_ object: ObjectIdentity, _ log: StoreLog) -> Row {
+  private mutating func objectRow(_ object: ObjectIdentity, _ log: ServerLog) -> Row {
     let number: UInt64
     if let known = numbers[object] {
       number = known
@@ -122,8 +122,8 @@ package struct StoreRows: Sendable {
   // MARK: reading
 
   /// The log of all rows, in the order of their keys. Safe for any bytes whatever; memory and time are linear in their number.
-  package mutating func log(of rows: [(key: [UInt8], value: [UInt8])]) throws(CodingError) -> StoreLog {
-    var log = StoreLog(history: [])
+  package mutating func log(of rows: [(key: [UInt8], value: [UInt8])]) throws(CodingError) -> ServerLog {
+    var log = ServerLog(history: [])
     guard let head = rows.first(where: { $0.key == [Space.head] }) else { throw CodingError(.truncated, at: 0) }
     try log.readHead(head.value)
     var before: [UInt64: [ObjectBefore]] = [:]
@@ -134,7 +134,7 @@ package struct StoreRows: Sendable {
       case Space.entry:
         let seq = Seq(try StoreRows.number(of: key))
         guard seq.rawValue == log.head.rawValue + 1 else { throw CodingError(.value, at: 0) }
-        log.log.append(try StoreLog.Entry(row: value, seq))
+        log.log.append(try ServerLog.Entry(row: value, seq))
         continue
       case Space.before:
         before[try StoreRows.number(of: key)] = try ObjectBefore.decode(value)
@@ -144,7 +144,7 @@ package struct StoreRows: Sendable {
         log.stamps.append((seq, try reader.stamp()))
         stamps.insert(seq)
       case Space.object: try readObject(StoreRows.number(of: key), &reader, &log)
-      case Space.replica: log.replicas[ReplicaID(try StoreRows.number(of: key))] = try StoreLog.Replica(&reader)
+      case Space.replica: log.replicas[ReplicaID(try StoreRows.number(of: key))] = try ServerLog.Replica(&reader)
       case Space.expired: log.expired.insert(ReplicaID(try StoreRows.number(of: key)))
       case Space.handlers: try log.readHandlers(&reader)
       default: throw CodingError(.code(key.first ?? 0), at: 0)
@@ -160,7 +160,7 @@ package struct StoreRows: Sendable {
     return log
   }
 
-  private mutating func readObject(_ number: UInt64, _ reader: inout ByteReader, _ log: inout StoreLog) throws(CodingError) {
+  private mutating func readObject(_ number: UInt64, _ reader: inout ByteReader, _ log: inout ServerLog) throws(CodingError) {
     guard let object = try ObjectIdentity.decode(Array(try reader.content())).first else { throw reader.error(.value) }
     let state = try ObjectState(decoding: Array(try reader.raw(reader.left)))
     Merge.replace(object, with: state, in: &log.state)

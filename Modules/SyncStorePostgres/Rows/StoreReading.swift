@@ -12,7 +12,7 @@ struct StoreReading {
 
   init(_ link: PostgresLink, _ store: Int64, _ path: StorePath) { (self.link, self.store, self.path) = (link, store, path) }
 
-  private func frame() throws(PostgresFailure) -> StoreLog {
+  private func frame() throws(PostgresFailure) -> ServerLog {
     let rows = try link.query(all: [
       PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
       PostgresStatement("SELECT history, head, log_start, latest, stable, floor FROM sync_store WHERE id = $1", .int(store)),
@@ -36,7 +36,7 @@ struct StoreReading {
       guard rows.count > 0 else { throw PostgresFailure(.damaged, "The log lacks what follows entry \(pager.page.cursor)") }
       for row in 0..<rows.count {
         let (seq, bytes) = (try rows.seq(row, 0), try rows.bytes(row, 1))
-        let entry = try reading("Entry \(seq)") { () throws(CodingError) in try StoreLog.Entry(row: bytes, seq) }
+        let entry = try reading("Entry \(seq)") { () throws(CodingError) in try ServerLog.Entry(row: bytes, seq) }
         guard pager.take(entry, seq) else { break reading }
       }
     }
@@ -55,7 +55,7 @@ struct StoreReading {
       guard rows.count > 0 else { throw PostgresFailure(.damaged, "The log lacks what follows entry \(last)") }
       for row in 0..<rows.count {
         let (number, bytes) = (try rows.seq(row, 0), try rows.bytes(row, 1))
-        var entry = try reading("Entry \(number)") { () throws(CodingError) in try StoreLog.Entry(row: bytes, number) }
+        var entry = try reading("Entry \(number)") { () throws(CodingError) in try ServerLog.Entry(row: bytes, number) }
         if !rows.isNull(row, 2) {
           let bytes = try rows.bytes(row, 2)
           entry.before = try reading("What was before entry \(number)") { () throws(CodingError) in try ObjectBefore.decode(bytes) }
@@ -102,7 +102,7 @@ struct StoreReading {
 
 extension StoreTransaction {
   /// Does what the rules of stores say with the part of the log that is here.
-  func apply<R>(_ body: (inout StoreLog) throws(ServerStoreError) -> R) throws(PostgresFailure) -> R {
+  func apply<R>(_ body: (inout ServerLog) throws(ServerStoreError) -> R) throws(PostgresFailure) -> R {
     do throws(ServerStoreError) { return try body(&log) } catch { throw PostgresFailure(error) }
   }
 

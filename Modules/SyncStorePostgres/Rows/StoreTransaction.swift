@@ -10,7 +10,7 @@ import SyncServer
 final class StoreTransaction {
   let link: PostgresLink
   let store: Int64
-  var log: StoreLog
+  var log: ServerLog
   /// Objects as they are stored; nil for one that is not.
   var kept: [ObjectIdentity: ObjectRow?] = [:]
   private let before: (head: Seq, logStart: Seq, purged: Purge, latest: Stamp)
@@ -58,13 +58,13 @@ final class StoreTransaction {
   }
 
   /// The frame of a log of the store's row.
-  static func log(_ rows: PostgresRows, at row: Int = 0) throws(PostgresFailure) -> StoreLog {
-    StoreLog(
+  static func log(_ rows: PostgresRows, at row: Int = 0) throws(PostgresFailure) -> ServerLog {
+    ServerLog(
       history: try rows.bytes(row, 0), logStart: try rows.seq(row, 2), head: try rows.seq(row, 1), latest: try rows.stamp(row, 3),
       purged: Purge(stable: try rows.seq(row, 4), floor: try rows.stamp(row, 5)))
   }
 
-  static func readReplicas(_ rows: PostgresRows, _ log: inout StoreLog) throws(PostgresFailure) {
+  static func readReplicas(_ rows: PostgresRows, _ log: inout ServerLog) throws(PostgresFailure) {
     for row in 0..<rows.count {
       let id = ReplicaID(UInt64(bitPattern: try rows.int(row, 0)))
       if try rows.bool(row, 1) {
@@ -74,7 +74,7 @@ final class StoreTransaction {
       let body = try rows.bytes(row, 2)
       log.replicas[id] = try reading("Replica \(id)") { () throws(CodingError) in
         var reader = ByteReader(body)
-        let replica = try StoreLog.Replica(&reader)
+        let replica = try ServerLog.Replica(&reader)
         try reader.end()
         return replica
       }
@@ -83,7 +83,7 @@ final class StoreTransaction {
 
   func readHandlers(_ rows: PostgresRows) throws(PostgresFailure) {
     for row in 0..<rows.count {
-      var handler = StoreLog.Handler(cursor: try rows.seq(row, 1))
+      var handler = ServerLog.Handler(cursor: try rows.seq(row, 1))
       let author = UInt64(bitPattern: try rows.int(row, 2))
       handler.author = author == 0 ? nil : ReplicaID(author)
       handler.fence = UInt64(bitPattern: try rows.int(row, 3))
@@ -191,7 +191,7 @@ extension Stamp {
   }
 }
 
-extension StoreLog.Entry {
+extension ServerLog.Entry {
   /// As people at a terminal tell them apart: 1 a changeset, 3 a refusal, 4 a purge.
   var kind: Int64 {
     switch body {

@@ -13,7 +13,7 @@ package struct ObjectBefore: Hashable, Sendable {
 // Handlers of events see the store as it was where their cursor is, wherever its head is by then. While a store has handlers, each
 // transaction in its log says how what it touched was before it.
 
-extension StoreLog {
+extension ServerLog {
   var keepsBefore: Bool { isHandled || !handlers.isEmpty }
 
   func before(_ objects: Set<ObjectIdentity>) -> [ObjectBefore] {
@@ -36,7 +36,7 @@ package struct BeforeGatherer {
   package init() {}
 
   /// The next entry, in the order of the log.
-  package mutating func take(_ entry: StoreLog.Entry) throws(ServerStoreError) {
+  package mutating func take(_ entry: ServerLog.Entry) throws(ServerStoreError) {
     guard case .changeset = entry.body else { return }
     guard let before = entry.before else {
       throw ServerStoreError(.logTruncated, "What was before an entry was not kept: nobody handled the store's events then.")

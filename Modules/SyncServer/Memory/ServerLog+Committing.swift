@@ -1,7 +1,7 @@
 import SyncModel
 import SyncProtocol
 
-extension StoreLog {
+extension ServerLog {
   package mutating func commit(
     _ id: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: UploadJudge
   ) throws(ServerStoreError) -> [UploadOutcome] {

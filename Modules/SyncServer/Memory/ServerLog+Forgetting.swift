@@ -1,6 +1,6 @@
 import SyncModel
 
-extension StoreLog {
+extension ServerLog {
   package mutating func purge(expiry: Int64) -> Purge? {
     guard let stable = expire(before: expiry) else { return nil }
     note(stable)

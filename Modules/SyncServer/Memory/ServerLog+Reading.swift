@@ -1,7 +1,7 @@
 import SyncModel
 import SyncProtocol
 
-extension StoreLog {
+extension ServerLog {
   package func changes(for id: ReplicaID, after seq: Seq, limitBytes: Int) throws(ServerStoreError) -> LogPage {
     try checkStart(seq)
     var pager = LogPager(for: id, after: seq, head: head, limitBytes: limitBytes)
@@ -51,7 +51,7 @@ package struct LogPager {
   }
 
   /// Takes the next entry; false where the page is full without it.
-  package mutating func take(_ entry: StoreLog.Entry, _ seq: Seq) -> Bool {
+  package mutating func take(_ entry: ServerLog.Entry, _ seq: Seq) -> Bool {
     // A transaction is shown whole.
     if bytes > 0, bytes + entry.bytes > limitBytes, !isInside { return false }
     isInside = entry.isContinued
@@ -64,7 +64,7 @@ package struct LogPager {
   }
 }
 
-extension StoreLog.Entry {
+extension ServerLog.Entry {
   /// Whether the next entry is of the same transaction.
   package var isContinued: Bool {
     if case .changeset(let changeset, _) = body { changeset.isContinued } else { false }

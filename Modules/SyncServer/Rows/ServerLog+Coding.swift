@@ -3,7 +3,7 @@ import SyncProtocol
 
 // The bytes of a log's rows: see `StoreRows`.
 
-extension StoreLog {
+extension ServerLog {
   var headRow: [UInt8] {
     var writer = ByteWriter()
     writer.put(history)
@@ -51,7 +51,7 @@ extension StoreLog {
   }
 }
 
-extension StoreLog.Replica {
+extension ServerLog.Replica {
   package var row: [UInt8] {
     var writer = ByteWriter()
     writer.put(secret)
@@ -86,7 +86,7 @@ extension StoreLog.Replica {
   }
 }
 
-extension StoreLog.Entry {
+extension ServerLog.Entry {
   /// In the form in which it is sent.
   package func row(_ seq: Seq) -> [UInt8] {
     var writer = ByteWriter()

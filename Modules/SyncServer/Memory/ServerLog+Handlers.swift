@@ -1,7 +1,7 @@
 import SyncModel
 import SyncProtocol
 
-extension StoreLog {
+extension ServerLog {
   package mutating func claim(_ name: String, fromStart: Bool, until end: Int64, at time: Int64) -> HandlerLease? {
     var handler = handlers[name] ?? Handler(cursor: fromStart ? logStart : head)
     guard handler.leaseEnd <= time else { return nil }

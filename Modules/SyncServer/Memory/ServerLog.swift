@@ -6,7 +6,7 @@ import SyncProtocol
 ///
 /// It need not be the whole store: a call needs the replica, the objects and the handlers that it names, and of the log no entry
 /// (`StoreRowsNeeded`). Who keeps rows in a database reads those, calls, and writes what was touched.
-package struct StoreLog: Sendable {
+package struct ServerLog: Sendable {
   package struct Entry: Sendable {
     package enum Body: Sendable {
       case changeset(Changeset, user: String)
@@ -69,7 +69,7 @@ package struct StoreLog: Sendable {
   /// What the last purge said.
   package var purged = Purge(stable: .zero, floor: .zero)
   /// What is different from what was stored last.
-  package var touched = TouchedRows()
+  package var touched = TouchedLogRows()
 
   package init(history: [UInt8]) { self.history = history }
 
