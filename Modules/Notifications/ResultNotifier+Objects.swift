@@ -41,7 +41,7 @@ extension ResultNotifier {
     register(watch)
     // What was committed since the observer read the object, which may be none of it.
     if held.version > watch.version {
-      if let records = try ResultNotifier.records(after: watch.version, in: held) {
+      if let records = try self.records(after: watch.version, in: held) {
         // It may have been told already of whom it is not to hear.
         let isIgnoring = !watch.isPending && watch.ignoresAll(of: records)
         for record in records {

@@ -75,13 +75,13 @@ extension ResultNotifier {
     let waited = skipped.map { $0.watch.waiting }
     try note([record], from: from, to: to)
     for ((watch, values), waited) in zip(skipped, waited) { skip(watch, [record], waited, knowing: values, to) }
-    if to.version != version { try note(try ResultNotifier.records(after: version, in: to), from: to, to: to) }
+    if to.version != version { try note(try records(after: version, in: to), from: to, to: to) }
     hold(to)
     from.end()
     if to.version == version {
       for result in torn { rebuild(result, in: to, by: [record]) }
     } else {
-      let records = try ResultNotifier.records(after: version, in: to)
+      let records = try self.records(after: version, in: to)
       for result in results.values { rebuild(result, in: to, by: records) }
     }
     for observingStore in observingStores.values { observingStore.place.wake() }

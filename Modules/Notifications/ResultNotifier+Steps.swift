@@ -18,11 +18,12 @@ extension ResultNotifier {
   /// Contexts wake together with the notifier when the commit is small: whoever comes first takes the step. After others
   /// they wake when the step is under way.
   ///
-  /// - Parameter changes: the record's `changeCount`.
-  package func committed(_ version: Version, changes: Int) {
+  /// The record is handed over as it is: a step over it decodes nothing.
+  package func committed(_ record: CommitRecord) {
     if placesToWake.withLock({ $0.isEmpty }) { return }
-    awaitedVersion.max(version.rawValue, ordering: .acquiringAndReleasing)
-    wake(withPlaces: changes <= ResultNotifier.smallStepRows)
+    ownRecords.add(record)
+    awaitedVersion.max(record.version.rawValue, ordering: .acquiringAndReleasing)
+    wake(withPlaces: record.changeCount <= ResultNotifier.smallStepRows)
   }
 
   /// The bell rang. Commits of this process have asked for their step before.
@@ -65,7 +66,7 @@ extension ResultNotifier {
     if wakesEarly { for place in sleepingPlaces { place.wake() } }
     let to = try openNewest()
     guard to.version != from.version else { return to.end() }
-    try step(from, to, try ResultNotifier.records(from: from, to: to))
+    try step(from, to, try records(from: from, to: to))
   }
 
   /// Takes the step that is due when it is small. A turn that has come for what the step makes does it this way: it would
@@ -77,7 +78,7 @@ extension ResultNotifier {
     guard let from = held, let newest = try? engine.latestVersion(), newest != from.version,
       let to = try? openNewest()
     else { return }
-    guard to.version != from.version, let records = try? ResultNotifier.records(from: from, to: to),
+    guard to.version != from.version, let records = try? self.records(from: from, to: to),
       isSmall(records)
     else { return to.end() }
     let stepsBefore = workDone.steps
@@ -175,19 +176,21 @@ extension ResultNotifier {
 extension ResultNotifier {
   /// The commits between two versions; nil when they are not known any more, and when a migration is among them: what is
   /// kept was made for other columns, and the same question of a newer program is asked of these.
-  static func records(
+  func records(
     from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> [CommitRecord]? {
     let (old, new) = (from.catalog, to.catalog)
     guard old.schemaVersion == new.schemaVersion, old.completedMigrations == new.completedMigrations else { return nil }
-    guard let records = try records(after: from.version, in: to), try !records.nameMore(thanIn: from, to) else { return nil }
+    guard let records = try self.records(after: from.version, in: to), try !records.nameMore(thanIn: from, to) else { return nil }
     return records
   }
 
-  /// The commits after a version, up to the one that is read; nil when they are not known any more.
-  static func records(
+  /// The commits after a version, up to the one that is read; nil when they are not known any more. Those of this process are at hand.
+  func records(
     after version: Version, in reading: any StorageReading
   ) throws(StorageError) -> [CommitRecord]? {
+    if let own = ownRecords.records(after: version, to: reading.version) { return own }
+    workDone.historyReads += 1
     var records: [CommitRecord] = []
     do throws(StorageError) {
       try reading.history(after: version) { record in

@@ -25,6 +25,7 @@ import Synchronization
 //   `ObjectWatch.state`,       what one token was told, is offered, and what waits for it; inside `lock` or alone, in a turn that accepts
 //   `ResultObservation`'s
 //   `placesToWake`             who is to be woken; alone, so that a commit never waits for a step
+//   `OwnRecords`'s             the latest commits of this process; alone, or inside `lock`
 //   `PendingTurn`              atomics alone: whether a turn was asked for
 //
 // The lock of a place is never held while the notifier's is taken, nor is any while a block runs. `commit(_:_:skipping:)` has the writer's
@@ -47,6 +48,7 @@ package final class ResultNotifier: @unchecked Sendable {
   /// The places that have a seat, to be woken without the lock.
   let placesToWake = Mutex<[ObjectIdentifier: DeliveryPlace]>([:])
   let lock = Mutex(())
+  let ownRecords = OwnRecords()
 
   /// The version at which everything is kept; nil while nothing is.
   var held: (any ReadTransaction)?
@@ -88,6 +90,8 @@ package final class ResultNotifier: @unchecked Sendable {
     package var stepsInTurns = 0
     /// How often a view had to be made anew.
     package var rebuilds = 0
+    /// How often commits were read from the engine's history: those of other processes, and of this one what is not kept.
+    package var historyReads = 0
     /// Rows tested one by one.
     package var rowsTested = 0
     /// Observed objects and collections that were looked at one by one, because a commit touched their object.
@@ -221,6 +225,7 @@ extension ResultNotifier {
     held = nil
     listener?.stop()
     listener = nil
+    ownRecords.clear()
   }
 
   func drop(_ result: KeptResult) {
@@ -245,7 +250,7 @@ extension ResultNotifier {
 
   private func take(_ made: KeptResult, madeIn reading: any ReadTransaction) throws(StorageError) {
     guard let held, held.version > reading.version else { return }
-    guard let records = try ResultNotifier.records(from: reading, to: held), try !made.isRebound(by: records, in: held) else {
+    guard let records = try self.records(from: reading, to: held), try !made.isRebound(by: records, in: held) else {
       return try made.rebuild(in: held, by: nil)
     }
     _ = try made.step(records, from: reading, to: held)

@@ -43,8 +43,8 @@ public final class RecordedTransaction {
   private var lastIncoming: (table: TableID, relationships: [IncomingRelationship])?
   private var lastMixed: (table: TableID, slots: [Int])?
 
-  /// How many objects and collections the record of the commit names; 0 before it.
-  package private(set) var recordedCount = 0
+  /// What was committed, with its version; nil before that.
+  package private(set) var committed: CommitRecord?
 
   /// - Parameter origin: tells this store's commits from others', see `CommitRecord.origin`.
   /// - Parameter recordsValues: whether the record says what scalars were and are. Costs a read for each that is set first,
@@ -416,8 +416,9 @@ extension RecordedTransaction {
       transaction.end()
       throw error
     }
-    recordedCount = record.changeCount
-    return try transaction.commit(record, durability)
+    record.version = try transaction.commit(record, durability)
+    committed = record
+    return record.version
   }
 
   /// Does what follows from the changes before they are committed, so that `record` has all of it. When it throws, the

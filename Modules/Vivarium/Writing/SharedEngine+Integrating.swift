@@ -37,8 +37,8 @@ extension SharedEngine {
     defer { write.end() }
     let result = try body(write)
     try commitGate.withLock { _ throws(StorageError) in
-      let version = try write.commit(author: author, timeMilliseconds: Store.now, durability)
-      results.committed(version, changes: write.recordedCount)
+      _ = try write.commit(author: author, timeMilliseconds: Store.now, durability)
+      if let record = write.committed { results.committed(record) }
     }
     return result
   }

@@ -168,7 +168,7 @@ extension Store {
       return try shared.commitGate.withLock { _ throws(StorageError) in
         if observations.isEmpty, watches.isEmpty, !silently {
           let version = try write.commit(author: author, timeMilliseconds: time, durability)
-          shared.results.committed(version, changes: write.recordedCount)
+          if let record = write.committed { shared.results.committed(record) }
           return Committed(version: version, snapshot: try? shared.engine.beginRead())
         }
         try write.complete()
