@@ -10,13 +10,10 @@ import Synchronization
 ///
 /// Stores on the same file share one environment. Closing a store lets go of the environment; it is closed
 /// when the last snapshot and writer on it is gone as well.
-package final class LMDBStore: KeyValueStore {
-  package let kind = "lmdb"
-  package let pageSize: Int
-  /// LMDB puts a header of 16 bytes on the pages of a large value, and its checksum ends it.
-  package let pageOverhead = 16 + Int(CS_SEAL)
+package final class LMDBStore: KeyValueStore, KeyValueUpkeep {
+  package let traits: KeyValueTraits
   package let isReadOnly: Bool
-  package let forkMark: ForkMark? = ForkMark()
+  private let forkMark = ForkMark()
   private let path: String
   private let current: Mutex<LMDBEnvironment?>
 
@@ -30,11 +27,15 @@ package final class LMDBStore: KeyValueStore {
       map: MapBounds(first: mapSize, last: mapSizeMax))
     var statistics = MDB_stat()
     mdb_env_stat(environment.pointer, &statistics)
-    pageSize = Int(statistics.ms_psize)
+    // LMDB puts a header of 16 bytes on the pages of a large value, and its checksum ends it.
+    traits = KeyValueTraits(
+      kind: "lmdb", pageSize: Int(statistics.ms_psize), pageOverhead: 16 + Int(CS_SEAL), forkMark: forkMark)
     self.path = environment.files.data
     self.isReadOnly = isReadOnly
     current = Mutex(environment)
   }
+
+  package var upkeep: (any KeyValueUpkeep)? { self }
 
   package var isClosed: Bool { current.withLock { $0 == nil } }
 
@@ -88,7 +89,7 @@ package final class LMDBStore: KeyValueStore {
   var madeFiles: LMDBFiles? { current.withLock { $0?.files }.flatMap { $0.areNew ? $0 : nil } }
 
   func environment() throws(StorageError) -> LMDBEnvironment {
-    try forkMark?.check()
+    try forkMark.check()
     guard let environment = current.withLock({ $0 }) else { throw .closed(path) }
     return environment
   }

@@ -13,15 +13,16 @@ package final class MemoryStore: KeyValueStore {
     var readers: [Version: Int] = [:]
   }
 
-  package let kind = "memory"
-  package let pageSize: Int
-  package let pageOverhead = 16
+  package let traits: KeyValueTraits
   private let state = Mutex(State())
   private let lock = LocalWriterLock()
   private let bell = LocalDoorbell()
   private let isClosed = Atomic(false)
 
-  package init(pageSize: Int) { self.pageSize = pageSize }
+  package init(pageSize: Int) { traits = KeyValueTraits(kind: "memory", pageSize: pageSize) }
+
+  /// Nobody else can see it, and it has nothing that could be lost or given back.
+  package var upkeep: (any KeyValueUpkeep)? { nil }
 
   package func latestVersion() throws(StorageError) -> Version { state.withLock { $0.version } }
 

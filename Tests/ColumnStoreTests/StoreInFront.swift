@@ -9,9 +9,8 @@ protocol StoreInFront: KeyValueStore {
 }
 
 extension StoreInFront {
-  var kind: String { base.kind }
-  var pageSize: Int { base.pageSize }
-  var pageOverhead: Int { base.pageOverhead }
+  var traits: KeyValueTraits { base.traits }
+  var upkeep: (any KeyValueUpkeep)? { base.upkeep }
   func latestVersion() throws(StorageError) -> Version { try base.latestVersion() }
   func statistics() throws(StorageError) -> StorageStatistics { try base.statistics() }
   func close() { base.close() }

@@ -7,7 +7,7 @@ extension ColumnEngine: StructureVerification {
       throw .misuse("The snapshot is of another engine.")
     }
     try reading.checkOpen()
-    try store.verifyPages(reading.snapshot, report)
+    try store.upkeep?.verifyPages(reading.snapshot, report)
     // What lies in the file is looked at, not what was read of it before.
     reading.isImageRead = false
     withoutActuallyEscaping(report) { report in ColumnVerifier(reading, report).run() }

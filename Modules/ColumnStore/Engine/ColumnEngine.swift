@@ -34,7 +34,7 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
   init(_ store: any KeyValueStore, _ options: OpenOptions, _ budget: ImageBudget) throws(StorageError) {
     self.store = store
     image = ColumnImage(budget)
-    mark = store.forkMark
+    mark = store.traits.forkMark
     isReadOnly = options.isReadOnly
     historyLimit = UInt64(max(options.historyLimit, 1))
     if let header = try ColumnEngine.readHeader(store) {
@@ -72,14 +72,14 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
     defer { writer.end() }
     // Somebody else may have been first while we waited.
     if let header = try readHeader(store) { return header }
-    let header = FileHeader(pageSize: store.pageSize, pageOverhead: store.pageOverhead)
+    let header = FileHeader(pageSize: store.traits.pageSize, pageOverhead: store.traits.pageOverhead)
     var batch = KeyValueBatch(version: Version(0))
     EntryKey.header.withBytes { batch.append(key: $0, value: header.encoded(format: 1)) }
     try writer.apply(batch, .full)
     return header
   }
 
-  public var kind: String { store.kind }
+  public var kind: String { store.traits.kind }
 
   /// Whether `close` was called.
   public var isClosed: Bool { closed.load(ordering: .relaxed) }
@@ -131,11 +131,11 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
 
   public func syncCommits() throws(StorageError) {
     try checkOpen()
-    try store.syncBatches()
+    try store.upkeep?.syncBatches()
   }
 
   public func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? {
-    isClosed || mark?.isStale == true ? nil : store.announce(version, label: label)
+    isClosed || mark?.isStale == true ? nil : store.upkeep?.announce(version, label: label)
   }
 
   public func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int {
@@ -143,7 +143,7 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
     if isReadOnly {
       throw StorageError(.readOnly, .statement, "The store was opened for reading.", remedy: "Open it for writing.")
     }
-    return try store.reclaimSpace(deadline)
+    return try store.upkeep?.reclaimSpace(deadline) ?? 0
   }
 
   public func close() {

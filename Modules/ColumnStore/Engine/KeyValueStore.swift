@@ -14,18 +14,12 @@ import StoreValues
 ///
 /// **Threads.** Every call is safe from any thread at any time.
 public protocol KeyValueStore: AnyObject, Sendable {
-  /// The name of the database, for tools and messages: "lmdb", "memory".
-  var kind: String { get }
+  /// What does not change while it is open. Asked a few times.
+  var traits: KeyValueTraits { get }
 
-  /// Bytes of a page on disk, by which a *new* file's chunks are sized: values are cut so that they fill one
-  /// or two pages with the least waste. A power of two. 4,096 where nothing speaks for another.
-  var pageSize: Int { get }
-
-  /// Bytes of a page that a value on pages of its own cannot use.
-  var pageOverhead: Int { get }
-
-  /// Of the process that may use the store, where a fork of it may not; else nil. Asked once.
-  var forkMark: ForkMark? { get }
+  /// What it can do for its files beyond keeping them; nil where there are none. Found here and nowhere else, so a store in front of
+  /// another passes it on. Asked at each of those calls.
+  var upkeep: (any KeyValueUpkeep)? { get }
 
   /// The version of the newest applied batch, also of other processes. A few nanoseconds: asked all the time.
   func latestVersion() throws(StorageError) -> Version
@@ -45,23 +39,45 @@ public protocol KeyValueStore: AnyObject, Sendable {
   /// Sizes and pins. The history is the column store's to add.
   func statistics() throws(StorageError) -> StorageStatistics
 
-  /// Looks through the pages of a snapshot of this store, below its keys and values, and reports what is not as
-  /// it must be. Nothing by default.
-  func verifyPages(_ snapshot: any KeyValueSnapshot, _ report: (StoreFault) -> Void) throws(StorageError)
-
-  /// As `VersionAnnouncing.announce`. Nobody else can see the store by default.
-  func announce(_ version: Version, label: String) -> (any VersionAnnouncement)?
-
-  /// As `SpaceReclaiming.reclaimSpace`. Nothing to give back by default.
-  func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int
-
-  /// Returns when every batch applied before, by this process, survives a power cut. Nothing to do by default.
-  func syncBatches() throws(StorageError)
-
   /// Refuses new snapshots and holds with `.closed`, and lets go of the file once the open ones have ended; until
   /// then they go on as before. Idempotent. The store also closes with its last reference; snapshots and holds
   /// keep alive what they need.
   func close()
+}
+
+/// What of a key-value store does not change while it is open.
+public struct KeyValueTraits: Sendable {
+  /// The name of the database, for tools and messages: "lmdb", "memory".
+  public var kind: String
+  /// Bytes of a page on disk, by which a *new* file's chunks are sized: values are cut so that they fill one
+  /// or two pages with the least waste. A power of two. 4,096 where nothing speaks for another.
+  public var pageSize: Int
+  /// Bytes of a page that a value on pages of its own cannot use.
+  public var pageOverhead: Int
+  /// Of the process that may use the store, where a fork of it may not; else nil.
+  public var forkMark: ForkMark?
+
+  public init(kind: String, pageSize: Int = 4_096, pageOverhead: Int = 16, forkMark: ForkMark? = nil) {
+    self.kind = kind
+    self.pageSize = pageSize
+    self.pageOverhead = pageOverhead
+    self.forkMark = forkMark
+  }
+}
+
+/// What a key-value store that has files does for them. Every call is safe from any thread at any time.
+public protocol KeyValueUpkeep: Sendable {
+  /// Looks through the pages of a snapshot of the store, below its keys and values, and reports what is not as it must be.
+  func verifyPages(_ snapshot: any KeyValueSnapshot, _ report: (StoreFault) -> Void) throws(StorageError)
+
+  /// As `VersionAnnouncing.announce`.
+  func announce(_ version: Version, label: String) -> (any VersionAnnouncement)?
+
+  /// As `SpaceReclaiming.reclaimSpace`.
+  func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int
+
+  /// Returns when every batch applied before, by this process, survives a power cut.
+  func syncBatches() throws(StorageError)
 }
 
 /// The held right to write. Dropping the last reference ends it.
@@ -79,12 +95,4 @@ public protocol KeyValueWriter: AnyObject, Sendable {
 
   /// Lets the next writer go on. Idempotent.
   func end()
-}
-
-extension KeyValueStore {
-  public var forkMark: ForkMark? { nil }
-  public func syncBatches() throws(StorageError) {}
-  public func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? { nil }
-  public func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int { 0 }
-  public func verifyPages(_ snapshot: any KeyValueSnapshot, _ report: (StoreFault) -> Void) throws(StorageError) {}
 }
