@@ -10,7 +10,8 @@ import StoreValues
 ///
 /// Integers are numbers, as are finite Floats and Doubles; what JSON has no number for is its bit pattern in hexadecimal digits.
 /// Dates are text (ISO 8601, to the nanosecond), and read from seconds since the reference date too. Data is base64.
-/// A link is `{"$ref": 17}` with the key of its target, which the target has as its `"$id"`: the names that encoded objects have too. A mixed value says its type: `["int", 3]`; maps are lists of key and value, since keys may
+/// A link is `{"$ref": 17}` with the key of its target, which the target has as its `"$id"`: the names that encoded objects have too.
+/// A mixed value says its type: `["int", 3]`; maps are lists of key and value, since keys may
 /// differ in what Unicode holds to be the same.
 enum GraphText {
   /// The name under which an object has its number, and that under which others refer to it; no property can be called so.

@@ -11,7 +11,7 @@ import Testing
       text == """
         {
         "Person": [
-        {"$id":"Person-Ann","name":"Ann","age":41,"best":{"$ref":"Dog-1"},"dogs":[{"$ref":"Dog-1"},{"$ref":"Dog-2"},{"$ref":"Dog-1"}],"friend":null},
+        {"$id":"Person-Ann","name":"Ann","age":41,"best":{"$ref":"Dog-1"},"dogs":\(Kennel.annsDogs),"friend":null},
         {"$id":"Person-B\\"o,\\nb","name":"B\\"o,\\nb","age":null,"best":null,"dogs":[],"friend":{"$ref":"Person-Ann"}},
         {"$id":"Person-","name":"","age":-1,"best":null,"dogs":[{"$ref":"Dog-2"}],"friend":null}
         ],
@@ -33,7 +33,7 @@ import Testing
     #expect(
       text == """
         {"$id":"Chip-5","number":5}
-        {"$id":"Person-Ann","name":"Ann","age":41,"best":{"$ref":"Dog-1"},"dogs":[{"$ref":"Dog-1"},{"$ref":"Dog-2"},{"$ref":"Dog-1"}],"friend":null}
+        {"$id":"Person-Ann","name":"Ann","age":41,"best":{"$ref":"Dog-1"},"dogs":\(Kennel.annsDogs),"friend":null}
 
         """)
   }
@@ -53,7 +53,8 @@ import Testing
     let text = try Kennel().printed(.csv) { try $0.dump(["Person"]) }
     #expect(
       text == [
-        "#key,name,age,best,dogs,friend", "1,Ann,41,#1,\"[{\"\"$ref\"\":\"\"Dog-1\"\"},{\"\"$ref\"\":\"\"Dog-2\"\"},{\"\"$ref\"\":\"\"Dog-1\"\"}]\",",
+        "#key,name,age,best,dogs,friend",
+        "1,Ann,41,#1,\"\(Kennel.annsDogs.replacing("\"", with: "\"\""))\",",
         "2,\"B\"\"o,\nb\",,,[],Ann", "3,\"\",-1,,\"[{\"\"$ref\"\":\"\"Dog-2\"\"}]\",", "",
       ].joined(separator: "\r\n"))
   }

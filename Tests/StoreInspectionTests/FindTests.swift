@@ -18,7 +18,9 @@ import Testing
     let text = try Kennel().printed(.csv) {
       try $0.find(people(sort: [SortKey(PropertyPath("age"), ascending: false)], limit: 2))
     }
-    #expect(text == "#key,name,age,best,dogs,friend\r\n1,Ann,41,#1,\"[{\"\"$ref\"\":\"\"Dog-1\"\"},{\"\"$ref\"\":\"\"Dog-2\"\"},{\"\"$ref\"\":\"\"Dog-1\"\"}]\",\r\n3,\"\",-1,,\"[{\"\"$ref\"\":\"\"Dog-2\"\"}]\",\r\n")
+    let dogs = Kennel.annsDogs.replacing("\"", with: "\"\"")
+    #expect(
+      text == "#key,name,age,best,dogs,friend\r\n1,Ann,41,#1,\"\(dogs)\",\r\n3,\"\",-1,,\"[{\"\"$ref\"\":\"\"Dog-2\"\"}]\",\r\n")
   }
 
   @Test func aQueryCountsWhatItFinds() throws {

@@ -7,6 +7,9 @@ import VivariumTestSupport
 
 /// A small store with every kind of property, and what a command prints about it.
 struct Kennel {
+  /// What Ann's list is in JSON.
+  static let annsDogs = #"[{"$ref":"Dog-1"},{"$ref":"Dog-2"},{"$ref":"Dog-1"}]"#
+
   let engine: any StorageEngine
   let backend = ReferenceBackend(name: nil, seed: 7)
 

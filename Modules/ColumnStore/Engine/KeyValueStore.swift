@@ -57,6 +57,7 @@ public struct KeyValueTraits: Sendable {
   /// Of the process that may use the store, where a fork of it may not; else nil.
   public var forkMark: ForkMark?
 
+  /// Of a store whose pages are those of most disks.
   public init(kind: String, pageSize: Int = 4_096, pageOverhead: Int = 16, forkMark: ForkMark? = nil) {
     self.kind = kind
     self.pageSize = pageSize
