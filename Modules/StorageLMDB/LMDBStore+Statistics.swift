@@ -1,4 +1,5 @@
 import CVivariumLMDB
+import ColumnStore
 import StorageCoordination
 #if canImport(Glibc)
 import Glibc
@@ -20,15 +21,15 @@ extension LMDBStore {
     let number = UInt64(mdb_txn_id(transaction))
     var result = StorageStatistics()
     result.fileBytes = environment.files.allocatedBytes
-    result.freeBytes = FreePages.count(transaction, through: nil) * pageSize
+    result.freeBytes = FreePages.count(transaction, through: nil) * traits.pageSize
     var info = MDB_envinfo()
     mdb_env_info(environment.pointer, &info)
     // Of a version that is as new as ours or newer by a moment: a number for people.
-    result.liveBytes = max(0, (Int(info.me_last_pgno) + 1) * pageSize - result.freeBytes)
+    result.liveBytes = max(0, (Int(info.me_last_pgno) + 1) * traits.pageSize - result.freeBytes)
     // Our own look at the table is no pin, nor what safe points hold: that goes by itself.
     var readers = environment.safePoints.withoutPins(of: getpid()) { LMDBStore.readers(environment) }
     let oldest = readers.compactMap(\.transaction).reduce(number, min)
-    result.heldBytes = max(0, result.freeBytes - FreePages.count(transaction, through: oldest) * pageSize)
+    result.heldBytes = max(0, result.freeBytes - FreePages.count(transaction, through: oldest) * traits.pageSize)
     if let own = readers.firstIndex(of: Reader(process: getpid(), transaction: number)) { readers.remove(at: own) }
     let pins = readers.compactMap { reader -> VersionPin? in
       guard let read = reader.transaction else { return nil }
