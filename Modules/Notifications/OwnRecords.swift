@@ -1,4 +1,5 @@
 import StorageInterface
+import StoreValues
 import Synchronization
 
 /// The latest commits of this process, as they were made: a step over them decodes nothing that this process has encoded.

@@ -1,4 +1,5 @@
 import StorageInterface
+import StoreValues
 import Testing
 
 @testable import Notifications
