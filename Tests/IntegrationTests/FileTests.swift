@@ -1,6 +1,8 @@
 import Foundation
 import StorageInterface
+import StorageLMDB
 import StorageMemory
+import StorageSQLite
 import StoreValues
 import Synchronization
 import Testing
