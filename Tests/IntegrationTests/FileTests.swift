@@ -13,7 +13,7 @@ import VivariumTestSupport
 @Suite struct FileTests {
   @Test func aURLThatIsNoFilesIsRefusedByItsName() throws {
     let url = try #require(URL(string: "https://example.com/shop.lmdb"))
-    for configuration in [StoreConfiguration.lmdb(url, models: Book.self), .sqlite(url, models: Book.self)] {
+    for configuration in [StoreConfiguration.lmdb(url, models: Author.self, Book.self), .sqlite(url, models: Author.self, Book.self)] {
       let error = #expect(throws: StoreError.self) { try Store(configuration) }
       #expect(error?.code == .fileNotFound)
       #expect(error?.message.contains("https://example.com/shop.lmdb") == true, "\(String(describing: error))")

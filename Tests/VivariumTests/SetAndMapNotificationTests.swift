@@ -148,6 +148,36 @@ import VivariumTestSupport
     for token in tokens { token.stop() }
   }
 
+  @Test func aMemberThatChangedWentAndCameBackIsModified() throws {
+    let store = try Store(configuration)
+    let (shelf, dog) = (try makeShelf(store), Dog(name: "Rex"))
+    try store.write {
+      shelf.dogs.insert(dog)
+      shelf.tags.insert(1)
+    }
+    var (heard, tags): ([[Int]], Int) = ([], 0)
+    let token = shelf.dogs.observe { change in
+      if case .update(_, let deletions, let insertions, let modifications) = change {
+        heard.append(deletions + [-1] + insertions + [-1] + modifications.new)
+      }
+    }
+    let other = shelf.tags.observe { change in if case .update = change { tags += 1 } }
+    store.refresh()
+    try store.write { dog.name = "Max" }
+    try store.write {
+      shelf.dogs.remove(dog)
+      shelf.tags.remove(1)
+    }
+    try store.write {
+      shelf.dogs.insert(dog)
+      shelf.tags.insert(1)
+    }
+    store.refresh()
+    // A value is the same when it is back.
+    #expect(heard == [[-1, -1, 0]] && tags == 0)
+    for token in [token, other] { token.stop() }
+  }
+
   @Test func aMapTellsKeys() throws {
     let (store, other) = (try Store(configuration), try Store(configuration))
     let shelf = try makeShelf(store)

@@ -27,14 +27,16 @@ package struct NetMemberChanges: Sendable {
   /// The same collection as observers are given it now.
   package func fresh(count: Int) -> NetMemberChanges { NetMemberChanges(count: count, isMap: isMap) }
 
-  /// Adds what happened to one member next.
+  /// Adds what happened to one member next. An object that went and came back counts as modified, as a key of a map does: what it was
+  /// before it went, and what happened to it while it was out, is told nowhere else. A value that came back is as it was.
   package mutating func add(_ change: MemberChange) {
     let key = change.member.orderKey
     guard let before = changes[key] else {
       changes[key] = Change(member: change.member, kind: change.kind)
       return
     }
-    changes[key] = before.kind.followed(by: change.kind, inMap: isMap).map { Change(member: before.member, kind: $0) }
+    let mayDiffer = if case .link = change.member { true } else { isMap }
+    changes[key] = before.kind.followed(by: change.kind, inMap: mayDiffer).map { Change(member: before.member, kind: $0) }
   }
 
   /// What happens to one member next is known to the observers already, and with it all that waited to be told of the member.
