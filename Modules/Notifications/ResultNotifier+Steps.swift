@@ -13,21 +13,46 @@ extension ResultNotifier {
   /// There may be a newer version.
   package func wake() { wake(withPlaces: true) }
 
-  /// This process has committed a version. As `wake()`, without the way round by the bell.
+  /// Commits for this process. As `wake()`, without the way round by the bell, and the record is handed over as it is: a step over it
+  /// decodes nothing.
   ///
   /// Contexts wake together with the notifier when the commit is small: whoever comes first takes the step. After others
   /// they wake when the step is under way.
-  ///
-  /// The record is handed over as it is: a step over it decodes nothing.
-  package func committed(_ record: CommitRecord) {
-    if placesToWake.withLock({ $0.isEmpty }) { return }
-    ownRecords.add(record)
-    awaitedVersion.max(record.version.rawValue, ordering: .acquiringAndReleasing)
-    wake(withPlaces: record.changeCount <= ResultNotifier.smallStepRows)
+  package func commit(
+    _ write: RecordedTransaction, author: String?, timeMilliseconds: Int64, _ durability: Durability
+  ) throws(StorageError) -> Version {
+    commitsUnderWay.add(1, ordering: .sequentiallyConsistent)
+    let version: Version
+    do throws(StorageError) {
+      version = try write.commit(author: author, timeMilliseconds: timeMilliseconds, durability)
+    } catch {
+      // It may have been another's bell, or of what is visible and not on the disk.
+      if endCommit() { wake() }
+      throw error
+    }
+    guard placesToWake.withLock({ !$0.isEmpty }) else {
+      if endCommit() { wake() }
+      return version
+    }
+    if let record = write.committed { ownRecords.add(record) }
+    awaitedVersion.max(version.rawValue, ordering: .acquiringAndReleasing)
+    _ = endCommit()
+    wake(withPlaces: (write.committed?.changeCount ?? .max) <= ResultNotifier.smallStepRows)
+    return version
   }
 
-  /// The bell rang. Commits of this process have asked for their step before.
+  /// A commit of this process is over. Returns whether a bell rang that nobody has answered.
+  private func endCommit() -> Bool {
+    commitsUnderWay.subtract(1, ordering: .sequentiallyConsistent)
+    return isBellUnanswered.exchange(false, ordering: .sequentiallyConsistent)
+  }
+
+  /// The bell rang. Commits of this process have asked for their step before, or do when they are over.
   func hearBell() {
+    // Said before it is looked whether a commit goes on: its end either sees this, or has been seen here. It is not taken back: another
+    // bell may have said the same, and a look too many costs nothing.
+    isBellUnanswered.store(true, ordering: .sequentiallyConsistent)
+    if commitsUnderWay.load(ordering: .sequentiallyConsistent) > 0 { return }
     if let newest = try? engine.latestVersion(), newest.rawValue <= awaitedVersion.load(ordering: .acquiring) { return }
     wake()
   }

@@ -8,7 +8,7 @@ import Synchronization
 //
 //   resting    nothing is observed: no version is held, and no commit heard of
 //      | observe: `start` on `queue` makes the first result without the lock, and takes it in under it
-//   kept       all of it is at the version `held`; commits ring the bell or call `committed`
+//   kept       all of it is at the version `held`; commits ring the bell or are made by `commit`
 //      | a commit: `isStepDue`, once however many there are
 //   due        a step waits, for `queue` or for a turn that comes sooner (`takeSmallStep`), whoever has the lock first
 //      | `step`, under the lock: results, then watches, then `held` is the newest version; places are woken
@@ -45,6 +45,9 @@ package final class ResultNotifier: @unchecked Sendable {
   let isStepDue = Atomic(false)
   /// The newest version for which a step was asked for or taken: a bell that rings for it brings no news.
   let awaitedVersion = Atomic<UInt64>(0)
+  /// Commits of this process that have begun and are not handed over: a bell that rings meanwhile is theirs, or is answered after them.
+  let commitsUnderWay = Atomic(0)
+  let isBellUnanswered = Atomic(false)
   /// The places that have a seat, to be woken without the lock.
   let placesToWake = Mutex<[ObjectIdentifier: DeliveryPlace]>([:])
   let lock = Mutex(())

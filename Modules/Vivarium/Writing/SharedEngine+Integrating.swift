@@ -37,8 +37,7 @@ extension SharedEngine {
     defer { write.end() }
     let result = try body(write)
     try commitGate.withLock { _ throws(StorageError) in
-      _ = try write.commit(author: author, timeMilliseconds: Store.now, durability)
-      if let record = write.committed { results.committed(record) }
+      _ = try results.commit(write, author: author, timeMilliseconds: Store.now, durability)
     }
     return result
   }

@@ -167,8 +167,7 @@ extension Store {
     do throws(StorageError) {
       return try shared.commitGate.withLock { _ throws(StorageError) in
         if observations.isEmpty, watches.isEmpty, !silently {
-          let version = try write.commit(author: author, timeMilliseconds: time, durability)
-          if let record = write.committed { shared.results.committed(record) }
+          let version = try shared.results.commit(write, author: author, timeMilliseconds: time, durability)
           return Committed(version: version, snapshot: try? shared.engine.beginRead())
         }
         try write.complete()
