@@ -34,11 +34,8 @@ import VivariumTestSupport
   }
 
   /// Dies while what comes next goes on: the commit of what a handler did, most of the times.
-  private static func dieSoon(after microseconds: UInt32) {
-    Thread.detachNewThread {
-      usleep(microseconds)
-      die()
-    }
+  private static func dieSoon(after microseconds: Int) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(microseconds)) { die() }
   }
 
   private static func send(_ configuration: Store.Configuration, first: Int, count: Int) throws {
@@ -121,7 +118,7 @@ final class Dice: Sendable {
   }
 
   /// Up to what a commit takes that waits for the disk.
-  func microseconds() -> UInt32 { UInt32(random.with { Int.random(in: 0..<3_000, using: &$0) }) }
+  func microseconds() -> Int { random.with { $0.below(3_000) } }
 
   func falls() -> Bool { odds > 0 && random.with { $0.oneIn(odds) } }
 }

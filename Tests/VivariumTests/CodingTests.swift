@@ -33,6 +33,16 @@ import VivariumTestSupport
     #expect(node.next?.next == node && other.objects(Node.self).count == 2)
   }
 
+  @Test func aLineOfADumpIsAnObjectToCreate() throws {
+    let store = try makeStore()
+    try store.write { try store.add(Dog(name: "Rex")) }
+    let id = UUID()
+    let line = #"{"$id":"Person-\#(id)","id":"\#(id)","name":"Ann","age":41,"nick":null,"best":{"$ref":"Dog-1"},"dogs":[{"$ref":"Dog-1"}]}"#
+    let made = try store.write { try store.create(Person.self, json: Data(line.utf8))[0].reference }
+    let ann = try #require(store.resolve(made))
+    #expect(ann.id == id && ann.age == 41 && ann.best?.name == "Rex" && ann.dogs.map(\.name) == ["Rex"])
+  }
+
   @Test func theDepthEndsWithIdentifiersThatTheStoreFinds() throws {
     let store = try makeStore()
     let chain = Node(label: 1, next: Node(label: 2, next: Node(label: 3)))

@@ -485,11 +485,5 @@ extension ElementEdit {
   }
 
   /// The objects that come, as often as they do.
-  var linkedKeys: [Int64] {
-    switch self {
-    case .insert(_, let values): values.compactMap(\.linkedKey)
-    case .set(_, let value): value.linkedKey.map { [$0] } ?? []
-    case .remove, .move, .clear: []
-    }
-  }
+  var linkedKeys: [Int64] { given.compactMap(\.linkedKey) }
 }

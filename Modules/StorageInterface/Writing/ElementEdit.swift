@@ -9,4 +9,13 @@ public enum ElementEdit: Sendable, Hashable {
   /// Takes the element out at `from` and puts it back so that it stands at `to`.
   case move(from: Int, to: Int)
   case clear
+
+  /// The values that it brings.
+  package var given: [Value] {
+    switch self {
+    case .insert(_, let values): values
+    case .set(_, let value): [value]
+    case .remove, .move, .clear: []
+    }
+  }
 }

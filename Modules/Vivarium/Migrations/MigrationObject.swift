@@ -91,10 +91,8 @@ public struct MigrationObject {
       try checkCase(value, column.schema)
     }
     let place = ColumnID(table, column.id)
-    try storing { () throws(StorageError) in
-      try write.removeAllMembers(of: place, key)
-      for (key, value) in entries.sorted(by: { $0.key < $1.key }) { try write.set(value, forKey: key, in: place, self.key) }
-    }
+    let sorted = entries.sorted { $0.key < $1.key }.map { ValueMap.Entry($0.key, $0.value) }
+    try storing { () throws(StorageError) in try write.replaceMap(place, key, sorted) }
     coverage.noteSet(place, key)
   }
 
@@ -102,16 +100,9 @@ public struct MigrationObject {
   public func edit(_ name: String, _ edit: ElementEdit) throws(StoreError) {
     guard let write else { throw StoreError(.readOnly, "The \(type) object as it was cannot be changed.") }
     guard let column = column(name), column.schema.isList else { throw .unknownProperty(name, of: type) }
-    switch edit {
-    case .insert(_, let values):
-      for value in values {
-        try write.checkLink(value, column.schema, mayBeOwned: true)
-        try checkCase(value, column.schema)
-      }
-    case .set(_, let value):
+    for value in edit.given {
       try write.checkLink(value, column.schema, mayBeOwned: true)
       try checkCase(value, column.schema)
-    case .remove, .move, .clear: break
     }
     do throws(StorageError) { try write.edit(ColumnID(table, column.id), key, edit) } catch {
       throw StoreError(error, type: type, key: key.rawValue)

@@ -35,11 +35,7 @@ extension DynamicObject {
     guard let column = write.transaction.catalog[table]?[name], column.schema.isList else {
       throw .unknownProperty(name, of: id.type)
     }
-    switch edit {
-    case .insert(_, let values): for value in values { try write.checkLink(value, column.schema) }
-    case .set(_, let value): try write.checkLink(value, column.schema)
-    case .remove, .move, .clear: break
-    }
+    for value in edit.given { try write.checkLink(value, column.schema) }
     defer { store.didChangeEverything() }
     do throws(StorageError) {
       try write.edit(ColumnID(table, column.id), id.key, edit)

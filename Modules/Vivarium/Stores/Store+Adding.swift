@@ -317,12 +317,12 @@ extension Store {
       switch pending.shape {
       case .link: return try write.set(column, key, word: values.first?.word)
       case .set:
-        if added.values == nil { try replaceSet(column, key, values, write) } else {
+        if added.values == nil { try write.replaceSet(column, key, values) } else {
           for value in values { try write.insert(member: value, into: column, key) }
         }
       case .map(let keys):
         let entries = zip(keys, values).map { ValueMap.Entry($0, $1) }
-        if added.values == nil { try replaceMap(column, key, entries, write) } else {
+        if added.values == nil { try write.replaceMap(column, key, entries) } else {
           for entry in entries { try write.set(entry.value, forKey: entry.key, in: column, key) }
         }
       case .list:

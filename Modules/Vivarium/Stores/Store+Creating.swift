@@ -216,7 +216,7 @@ extension Store {
         values.append(.init(key, try element(value, property.schema, of: context.schema.name, &creation)))
       }
       announce(ordinal, of: key, context, &creation)
-      try storing { () throws(StorageError) in try replaceMap(property.column, ObjectKey(key), values, creation.write) }
+      try storing { () throws(StorageError) in try creation.write.replaceMap(property.column, ObjectKey(key), values) }
     case .set:
       guard let given = Value.isNull(given) ? [Any?]() : Value.unwrapped(given),
         let elements = (given as? [Any?]) ?? (given as? any KeyValueCollection)?.looseElements
@@ -226,7 +226,7 @@ extension Store {
         values.append(try self.element(element, property.schema, of: context.schema.name, &creation))
       }
       announce(ordinal, of: key, context, &creation)
-      try storing { () throws(StorageError) in try replaceSet(property.column, ObjectKey(key), values, creation.write) }
+      try storing { () throws(StorageError) in try creation.write.replaceSet(property.column, ObjectKey(key), values) }
     case .list:
       guard let given = Value.isNull(given) ? [Any?]() : Value.unwrapped(given),
         let elements = (given as? [Any?]) ?? (given as? any KeyValueCollection)?.looseElements
@@ -317,28 +317,6 @@ extension Store {
     } catch {
       throw StoreError(error, in: write.transaction.catalog, type: context.schema.name, key: key, value: value)
     }
-  }
-
-  /// Makes a set hold these members. Those that stay are not touched.
-  func replaceSet(
-    _ column: ColumnID, _ key: ObjectKey, _ values: [Value], _ write: RecordedTransaction
-  ) throws(StorageError) {
-    let kept = Set(values)
-    for member in try write.transaction.values(column, key, 0..<Int.max) where !kept.contains(member) {
-      try write.remove(member: member, from: column, key)
-    }
-    for value in values { try write.insert(member: value, into: column, key) }
-  }
-
-  /// Makes a map hold these entries. Those that stay are not touched.
-  func replaceMap(
-    _ column: ColumnID, _ key: ObjectKey, _ entries: [ValueMap.Entry], _ write: RecordedTransaction
-  ) throws(StorageError) {
-    let kept = Set(entries.map { MapKey($0.key) })
-    for entry in try write.transaction.entries(column, key, 0..<Int.max) where !kept.contains(MapKey(entry.key)) {
-      try write.remove(key: entry.key, from: column, key)
-    }
-    for entry in entries { try write.set(entry.value, forKey: entry.key, in: column, key) }
   }
 
   /// Makes a list hold these values. `keepsEqual`: not touched when it does already.
