@@ -87,7 +87,11 @@ public enum StoreLog {
   /// Replaces the logger, for the whole process. Any thread.
   public static func use(_ logger: Logger) { self.logger.withLock { $0 = logger } }
 
+  /// Hears the warnings of a task beside the logger; for tests, of which many run at once.
+  @TaskLocal package static var listener: (@Sendable (String) -> Void)?
+
   package static func warning(_ message: String) {
+    listener?(message)
     let logger = logger.withLock { $0 }
     logger.warning("\(message)")
   }

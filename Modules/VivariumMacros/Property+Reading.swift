@@ -112,6 +112,12 @@ extension Property {
         remedy: .type(type, replacement))
       return true
     }
+    if type.isTuple {
+      context?.complain(
+        "a tuple cannot be persisted; make it a struct that is a 'PersistableStruct'", id: "unsupported", at: type,
+        remedy: .transient(declaration))
+      return true
+    }
     if type.is(DictionaryTypeSyntax.self) || type.isGeneric("Dictionary") {
       context?.complain(
         "'\(text)' cannot be persisted", id: "unsupported", at: type, remedy: .transient(declaration))
@@ -122,7 +128,10 @@ extension Property {
 
   /// The type of ours that somebody means who writes one of Swift's.
   private static func replacement(for type: TypeSyntax) -> String? {
-    if let optional = type.as(OptionalTypeSyntax.self) { return replacement(for: optional.wrappedType) }
+    if let optional = type.as(OptionalTypeSyntax.self) {
+      // Collections and mixed values have a nothing of their own.
+      return replacement(for: optional.wrappedType).map { $0.hasPrefix("Live") || $0 == "AnyValue" ? $0 : $0 + "?" }
+    }
     if let array = type.as(ArrayTypeSyntax.self) {
       let element = array.element.trimmedDescription
       return element == "UInt8" ? "Data" : "LiveList<\(element)>"
@@ -139,6 +148,10 @@ extension Property {
     case "CGFloat", "Float16", "Float80": return "Double"
     case "Decimal", "NSDecimalNumber": return "Decimal128"
     case "Any", "AnyHashable": return "AnyValue"
+    case "NSNumber": return "Double"
+    case "NSString": return "String"
+    case "NSData": return "Data"
+    case "NSDate": return "Date"
     default: return nil
     }
   }
@@ -176,6 +189,7 @@ extension Property {
     if isPrimaryKey, isOptional {
       context?.complain("a primary key cannot be optional", id: "key", at: binding)
     }
+    checkTypes(context)
     for mark in ["PrimaryKey", "Indexed", "Unique", "FullText"] where isCollection || isInverse {
       if let attribute = declaration.attribute(mark) {
         context?.complain("a collection cannot be indexed", id: "indexed", at: attribute)
@@ -184,7 +198,30 @@ extension Property {
   }
 }
 
+extension Property {
+  /// Marks that do not go with the type, where its name says so; where it does not, opening a store does.
+  private func checkTypes(_ context: (any MacroExpansionContext)?) {
+    let bare = isOptional ? type.filter { $0 != "?" } : type
+    if let attribute = declaration.attribute("PrimaryKey"), Property.noKeys.contains(bare) {
+      context?.complain(
+        "a primary key is a String, a UUID, an ObjectId or an integer, not \(bare)", id: "key", at: attribute)
+    }
+    if let attribute = declaration.attribute("FullText"), Property.noTexts.contains(bare) {
+      context?.complain(
+        "'@FullText' finds the words of a String, and '\(name)' is \(bare): '@Indexed' finds values", id: "text", at: attribute)
+    }
+  }
+
+  private static let noKeys: Set<String> = ["Bool", "Float", "Double", "Date", "Timestamp", "Data", "Decimal128", "AnyValue"]
+  private static let noTexts = noKeys.union(["Int", "Int8", "Int16", "Int32", "Int64", "UUID", "ObjectId"])
+}
+
 extension TypeSyntax {
+  fileprivate var isTuple: Bool {
+    if let optional = `as`(OptionalTypeSyntax.self) { return optional.wrappedType.isTuple }
+    return `as`(TupleTypeSyntax.self).map { $0.elements.count > 1 } ?? false
+  }
+
   fileprivate func isGeneric(_ name: String) -> Bool {
     guard let type = `as`(IdentifierTypeSyntax.self) else { return false }
     return type.name.text == name && type.genericArgumentClause != nil

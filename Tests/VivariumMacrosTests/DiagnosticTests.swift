@@ -32,6 +32,7 @@ import Testing
       ("[String]", "LiveList<String>"), ("[Dog]?", "LiveList<Dog>"), ("Array<Int>", "LiveList<Int>"),
       ("Set<Int>", "LiveSet<Int>"), ("[String: Int]", "LiveMap<Int>"),
       ("Decimal", "Decimal128"), ("Any", "AnyValue"), ("[UInt8]", "Data"), ("UInt64", "Int"), ("Character", "String"),
+      ("Decimal?", "Decimal128?"), ("Any?", "AnyValue"), ("NSNumber?", "Double?"), ("NSDate", "Date"),
     ] {
       expectComplaint(
         "var x: \(type)", "'\(type)' cannot be persisted; use '\(better)'", at: type,
@@ -67,6 +68,24 @@ import Testing
     expectComplaint("@Indexed var x: LiveList<Int>", "a collection cannot be indexed", at: "@Indexed var x: LiveList<Int>")
     expectComplaint(
       "@PrimaryKey var a = 1; @PrimaryKey var b = 2", "a model has one primary key", at: "b = 2")
+  }
+
+  @Test func marksFitTheirTypes() {
+    expectComplaint(
+      "@PrimaryKey var x = 0.5", "a primary key is a String, a UUID, an ObjectId or an integer, not Double", at: "@PrimaryKey var x = 0.5")
+    expectComplaint(
+      "@FullText var x: Int?", "'@FullText' finds the words of a String, and 'x' is Int: '@Indexed' finds values",
+      at: "@FullText var x: Int?")
+  }
+
+  @Test func tuplesAreStructs() {
+    expectComplaint(
+      "var x: (Int, Int)?", "a tuple cannot be persisted; make it a struct that is a 'PersistableStruct'", at: "(Int, Int)?",
+      fixIt: "keep it out of the store with '@Transient'", fixed: "@Transient var x: (Int, Int)?")
+  }
+
+  @Test func typesThatSomebodyMayMakePersistableAreNotRefusedByName() {
+    #expect(complaints(about: "@Model final class M {\n  var link: URL?\n  var length: TimeInterval = 0\n  var pause: Duration?\n}") == [])
   }
 
   @Test func onlyFinalClassesAreModels() {

@@ -103,11 +103,7 @@ struct Binder {
   func isSelf(_ name: String) -> Bool { name == "SELF" && table["SELF"] == nil && table["self"] == nil }
 
   private func column(_ name: String, of entry: TableEntry, in path: PropertyPath) throws(QueryError) -> ColumnEntry {
-    guard let column = entry[name] else {
-      throw QueryError(
-        .unknownProperty, "'\(entry.name)' has no property '\(name)'.",
-        remedy: "It has \(entry.columns.map(\.schema.name).joined(separator: ", ")).", path: path.description)
-    }
+    guard let column = entry[name] else { throw .unknownProperty(name, of: entry, in: path.description) }
     return column
   }
 }

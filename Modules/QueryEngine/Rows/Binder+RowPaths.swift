@@ -112,9 +112,7 @@ extension Binder {
       }
       guard let column = here[name] else {
         if name.hasPrefix("[") { throw noPositions(path.components.first ?? "", path) }
-        throw QueryError(
-          .unknownProperty, "'\(here.name)' has no property '\(name)'.",
-          remedy: "It has \(here.columns.map(\.schema.name).joined(separator: ", ")).", path: path.description)
+        throw .unknownProperty(name, of: here, in: path.description)
       }
       entry = try append(column, of: here, &rest, to: &result, path)
     }

@@ -20,30 +20,46 @@ public protocol QueriedCollection {
 
 extension QueriedCollection {
   /// The elements that pass a condition. Reads nothing.
-  public func `where`(_ condition: (Field<Queried>) -> Condition) -> Results<Queried>? { results?.where(condition) }
+  public func `where`(
+    _ condition: (Field<Queried>) -> Condition, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results<Queried>? {
+    results?.where(condition, fileID: fileID, line: line)
+  }
 
   /// The elements that pass a condition in the grammar of NSPredicate, with `SORT`, `DISTINCT` and `LIMIT` behind it where wanted; see
   /// `Results.filter`.
-  public func filter(_ format: String, _ arguments: any PredicateArgument...) -> Results<Queried>? {
-    results?.filtered(format, arguments)
+  public func filter(
+    _ format: String, _ arguments: any PredicateArgument..., fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results<Queried>? {
+    results?.filtered(format, arguments, at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// The elements that pass a `#Predicate`.
-  public func filter(_ predicate: Foundation.Predicate<Queried>) -> Results<Queried>? { results?.filter(predicate) }
+  public func filter(
+    _ predicate: Foundation.Predicate<Queried>, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results<Queried>? {
+    results?.filter(predicate, fileID: fileID, line: line)
+  }
 
   /// The elements in the order of a property.
-  public func sorted<V: Scalar>(by path: KeyPath<Queried, V>, ascending: Bool = true) -> Results<Queried>? {
-    results?.sorted(by: path, ascending: ascending)
+  public func sorted<V: Scalar>(
+    by path: KeyPath<Queried, V>, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results<Queried>? {
+    results?.sorted(by: path, ascending: ascending, fileID: fileID, line: line)
   }
 
   /// The elements in the order of an optional property: nil comes first ascending.
-  public func sorted<V: Scalar>(by path: KeyPath<Queried, V?>, ascending: Bool = true) -> Results<Queried>? {
-    results?.sorted(by: path, ascending: ascending)
+  public func sorted<V: Scalar>(
+    by path: KeyPath<Queried, V?>, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results<Queried>? {
+    results?.sorted(by: path, ascending: ascending, fileID: fileID, line: line)
   }
 
   /// The elements in the order of a path of names: `sorted(byKeyPath: "best.name")`.
-  public func sorted(byKeyPath path: String, ascending: Bool = true) -> Results<Queried>? {
-    results?.sorted(byKeyPath: path, ascending: ascending)
+  public func sorted(
+    byKeyPath path: String, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results<Queried>? {
+    results?.sorted(byKeyPath: path, ascending: ascending, fileID: fileID, line: line)
   }
 }
 

@@ -8,13 +8,15 @@ import QueryModel
 import StoreValues
 
 /// What can stand for `%@`, `%d`, `%K`, `$0` and `$K0` in a condition's text: numbers, strings, dates (`Date`,
-/// `Timestamp`), data, UUIDs, ObjectIds, decimals, optionals of them, and arrays, sets and closed ranges for `IN` and
-/// `BETWEEN`.
+/// `Timestamp`), data, UUIDs, ObjectIds, decimals, enums and other types of yours that are stored as one of these, objects,
+/// optionals of them, and arrays, sets, lists, results and closed ranges for `IN` and `BETWEEN`. Taken in when the condition is made:
+/// what changes later changes nothing in it.
 ///
 /// ```swift
 /// people.filter("age BETWEEN %@ AND %K IN %@", 18...65, "city", ["Oslo", "Bergen"])
+/// people.filter("boss == %@ OR mood == %@", boss, Mood.calm)
 /// ```
-public protocol PredicateArgument: Sendable {
+public protocol PredicateArgument {
   /// The argument as the engine takes it.
   var queryArgument: QueryArgument { get }
 }
@@ -44,7 +46,7 @@ extension QueryArgument: PredicateArgument {
 }
 
 extension QueryArgument {
-  /// A certain object: `people.filter("boss == %@", QueryArgument.object(boss))`. One that is in no store equals nothing.
+  /// A certain object, which `people.filter("boss == %@", boss)` says too. One that is in no store equals nothing.
   public static func object<T: Model>(_ object: T) -> QueryArgument {
     .object(object.literal)
   }
@@ -55,6 +57,26 @@ extension Model {
   @usableFromInline var literal: ObjectLiteral {
     ObjectLiteral(type: Self._$name, .key(ObjectKey(_$key)), of: store?.identity)
   }
+}
+
+extension Model {
+  /// This object, for a condition that compares with it. One that is in no store equals nothing.
+  public var queryArgument: QueryArgument { .object(literal) }
+}
+
+extension PersistableEnum {
+  /// The case as it is stored.
+  public var queryArgument: QueryArgument { .value(persistedValue) }
+}
+
+extension CustomPersistable {
+  /// The value as it is stored.
+  public var queryArgument: QueryArgument { .value(persistedValue) }
+}
+
+extension FailableCustomPersistable {
+  /// The value as it is stored.
+  public var queryArgument: QueryArgument { .value(persistedValue) }
 }
 
 extension PredicateArgument where Self: BinaryInteger {
@@ -117,6 +139,14 @@ extension Array: PredicateArgument where Element: PredicateArgument {
   public var queryArgument: QueryArgument { .list(of: map(\.queryArgument)) }
 }
 extension Set: PredicateArgument where Element: PredicateArgument {
+  public var queryArgument: QueryArgument { .list(of: map(\.queryArgument)) }
+}
+/// The objects of now.
+extension Results: PredicateArgument {
+  public var queryArgument: QueryArgument { .list(of: map(\.queryArgument)) }
+}
+/// What is in the list now.
+extension LiveList: PredicateArgument where Element: PersistableElement & PredicateArgument {
   public var queryArgument: QueryArgument { .list(of: map(\.queryArgument)) }
 }
 /// Both bounds, for `BETWEEN`.

@@ -25,17 +25,21 @@ extension PredicateTranslation {
   fileprivate static func comparison(
     _ left: Any, _ comparator: ComparisonOperator, _ right: Any, _ scope: PredicateScope
   ) throws(QueryError) -> TranslatedPredicate {
-    .condition(.comparison(Comparison(try operand(left, scope), comparator, try operand(right, scope))))
+    .condition(comparison(try choices(left, scope), comparator, try choices(right, scope)))
   }
 }
 
 extension PredicateExpressions.Equal: TranslatableExpression {
   func translated(_ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate {
     // `condition == true`, which optional chaining needs.
-    if case .condition(let condition) = try PredicateTranslation.translate(lhs, scope),
-      case .operand(.constant(.bool(let wanted))) = try PredicateTranslation.translate(rhs, scope)
-    {
-      return .condition(wanted ? condition : .not(condition))
+    if case .operand(.constant(.bool(let wanted))) = try PredicateTranslation.translate(rhs, scope) {
+      switch try PredicateTranslation.translate(lhs, scope) {
+      case .condition(let condition): return .condition(wanted ? condition : .not(condition))
+      // What leads nowhere is neither true nor false.
+      case .chained(let condition, let isAbsent):
+        return .condition(.both(.not(isAbsent), wanted ? condition : .not(condition)))
+      default: break
+      }
     }
     return try PredicateTranslation.comparison(lhs, .equal, rhs, scope)
   }
@@ -116,11 +120,11 @@ extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
     guard case .range(let lower, let upper, let isClosed) = try PredicateTranslation.translate(range, scope) else {
       throw PredicateTranslation.unsupported(range)
     }
-    let element = try PredicateTranslation.operand(element, scope)
+    let element = try PredicateTranslation.choices(element, scope)
     return .condition(
       .and([
-        .comparison(Comparison(element, .greaterOrEqual, lower)),
-        .comparison(Comparison(element, isClosed ? .lessOrEqual : .less, upper)),
+        PredicateTranslation.comparison(element, .greaterOrEqual, [GuardedOperand(lower)]),
+        PredicateTranslation.comparison(element, isClosed ? .lessOrEqual : .less, [GuardedOperand(upper)]),
       ]))
   }
 }

@@ -19,9 +19,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
       return .operand(.path(PropertyPath(path + [name])))
     }
     guard let collection = Root.Output.self as? any CountedCollection.Type else {
-      throw QueryError(
-        .unknownProperty, "'\(keyPath)' is no persisted property.", remedy: "Use a stored property that is not @Transient.",
-        path: "\(keyPath)")
+      throw .notPersisted("\(keyPath)", remedy: "Use a stored property that is not @Transient.")
     }
     let count = ExpressionNode.path(PropertyPath(path + ["@count"]))
     if collection.isCount(keyPath) { return .operand(count) }
@@ -97,17 +95,53 @@ extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
 extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
   func translated(_ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate {
     let path = try PredicateTranslation.path(wrapped, scope)
-    return try PredicateTranslation.translate(transform, scope.binding(variable.key, to: path))
+    let isAbsent = ExpressionNode.path(PropertyPath(path)).isNull
+    switch try PredicateTranslation.translate(transform, scope.binding(variable.key, to: path)) {
+    case .condition(let condition): return .chained(condition, isAbsent: isAbsent)
+    case .chained(let condition, let further): return .chained(condition, isAbsent: .or([isAbsent, further]))
+    case .operand(let operand): return .operand(operand)
+    case .choice, .range: throw PredicateTranslation.unsupported(self)
+    }
   }
 }
 
 extension PredicateExpressions.NilCoalesce: TranslatableExpression {
-  /// `condition ?? false`, as optional chaining ends: a null passes as nothing does. Other defaults have no form.
+  /// `$0.nick ?? $0.name`, `$0.boss?.age ?? 0`, and the `?? false` that optional chaining ends with.
   func translated(_ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate {
-    guard case .condition(let condition) = try PredicateTranslation.translate(lhs, scope),
-      case .operand(.constant(.bool(false))) = try PredicateTranslation.translate(rhs, scope)
-    else { throw PredicateTranslation.unsupported(self) }
-    return .condition(condition)
+    switch try PredicateTranslation.translate(lhs, scope) {
+    case .condition(let condition): return .condition(condition)
+    case .chained(let condition, let isAbsent):
+      let other = try PredicateTranslation.condition(rhs, scope)
+      guard case .operand(.constant(.bool(false))) = try PredicateTranslation.translate(rhs, scope) else {
+        return .condition(.or([.both(.not(isAbsent), condition), .both(isAbsent, other)]))
+      }
+      return .condition(condition.failsForNull ? condition : .both(.not(isAbsent), condition))
+    case .operand(let operand): return try coalesced([GuardedOperand(operand)], scope)
+    case .choice(let choices): return try coalesced(choices, scope)
+    case .range: throw PredicateTranslation.unsupported(self)
+    }
+  }
+
+  private func coalesced(_ choices: [GuardedOperand], _ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate {
+    let others = try PredicateTranslation.choices(rhs, scope)
+    return .choice(
+      choices.flatMap { first in
+        let isNull = first.operand.isNull
+        return [GuardedOperand(first.operand, when: .both(first.isMeant, .not(isNull)))]
+          + others.map { GuardedOperand($0.operand, when: .both(.both(first.isMeant, isNull), $0.isMeant)) }
+      })
+  }
+}
+
+extension ExpressionNode {
+  fileprivate var isNull: PredicateNode { .comparison(Comparison(self, .equal, .constant(.null))) }
+}
+
+extension PredicateNode {
+  /// Whether it is one comparison that nothing passes which is null: then it need not be asked first whether it is there.
+  fileprivate var failsForNull: Bool {
+    guard case .comparison(let comparison) = self, case .constant(let value) = comparison.right, !value.isNull else { return false }
+    return [.equal, .greater, .contains, .beginsWith, .endsWith].contains(comparison.comparator)
   }
 }
 
@@ -120,18 +154,18 @@ extension PredicateExpressions.Arithmetic: TranslatableExpression {
       case .multiply: .multiply
       @unknown default: throw PredicateTranslation.unsupported(self)
       }
-    return .operand(.arithmetic(sign, try PredicateTranslation.operand(lhs, scope), try PredicateTranslation.operand(rhs, scope)))
+    return try PredicateTranslation.arithmetic(lhs, sign, rhs, scope)
   }
 }
 
 extension PredicateExpressions.FloatDivision: TranslatableExpression {
   func translated(_ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate {
-    .operand(.arithmetic(.divide, try PredicateTranslation.operand(lhs, scope), try PredicateTranslation.operand(rhs, scope)))
+    try PredicateTranslation.arithmetic(lhs, .divide, rhs, scope)
   }
 }
 
 extension PredicateExpressions.IntDivision: TranslatableExpression {
   func translated(_ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate {
-    .operand(.arithmetic(.divide, try PredicateTranslation.operand(lhs, scope), try PredicateTranslation.operand(rhs, scope)))
+    try PredicateTranslation.arithmetic(lhs, .divide, rhs, scope)
   }
 }

@@ -6,9 +6,22 @@ import StoreValues
 /// What a part of a `#Predicate` becomes.
 enum TranslatedPredicate {
   case condition(PredicateNode)
+  /// A condition on what optional chaining leads to, and when that leads nowhere.
+  case chained(PredicateNode, isAbsent: PredicateNode)
   case operand(ExpressionNode)
+  /// `a ?? b`: operands, of which for each object exactly one is meant.
+  case choice([GuardedOperand])
   /// `a...b`, and whether b is in it.
   case range(ExpressionNode, ExpressionNode, isClosed: Bool)
+}
+
+/// An operand, and for which objects it is the one.
+struct GuardedOperand {
+  let isMeant: PredicateNode
+  let operand: ExpressionNode
+
+  /// For all objects, where nothing else is said.
+  init(_ operand: ExpressionNode, when isMeant: PredicateNode = .constant(true)) { (self.operand, self.isMeant) = (operand, isMeant) }
 }
 
 /// How the variables of a `#Predicate` and of the closures in it are written in a condition.
@@ -56,9 +69,10 @@ enum PredicateTranslation {
 
   static func condition(_ expression: Any, _ scope: PredicateScope) throws(QueryError) -> PredicateNode {
     switch try translate(expression, scope) {
-    case .condition(let node): return node
+    case .condition(let node), .chained(let node, _): return node
     // A Bool by itself is the condition that it is true.
-    case .operand(let operand): return .comparison(Comparison(operand, .equal, .constant(.bool(true))))
+    case .operand(let operand): return comparison([GuardedOperand(operand)], .equal, [GuardedOperand(.constant(.bool(true)))])
+    case .choice(let choices): return comparison(choices, .equal, [GuardedOperand(.constant(.bool(true)))])
     case .range: throw unsupported(expression)
     }
   }
@@ -66,6 +80,36 @@ enum PredicateTranslation {
   static func operand(_ expression: Any, _ scope: PredicateScope) throws(QueryError) -> ExpressionNode {
     guard case .operand(let operand) = try translate(expression, scope) else { throw unsupported(expression) }
     return operand
+  }
+
+  /// What the expression can stand for: one operand, or several where it says `??`.
+  static func choices(_ expression: Any, _ scope: PredicateScope) throws(QueryError) -> [GuardedOperand] {
+    switch try translate(expression, scope) {
+    case .operand(let operand): return [GuardedOperand(operand)]
+    case .choice(let choices): return choices
+    default: throw unsupported(expression)
+    }
+  }
+
+  /// A comparison of whatever is meant on each side.
+  static func comparison(_ left: [GuardedOperand], _ comparator: ComparisonOperator, _ right: [GuardedOperand]) -> PredicateNode {
+    let cases = left.flatMap { a in
+      right.map { b in
+        PredicateNode.both(.both(a.isMeant, b.isMeant), .comparison(Comparison(a.operand, comparator, b.operand)))
+      }
+    }
+    return cases.count == 1 ? cases[0] : .or(cases)
+  }
+
+  /// `a + b` of whatever is meant on each side.
+  static func arithmetic(
+    _ left: Any, _ sign: ArithmeticOperator, _ right: Any, _ scope: PredicateScope
+  ) throws(QueryError) -> TranslatedPredicate {
+    let (left, right) = (try choices(left, scope), try choices(right, scope))
+    let results = left.flatMap { a in
+      right.map { b in GuardedOperand(.arithmetic(sign, a.operand, b.operand), when: .both(a.isMeant, b.isMeant)) }
+    }
+    return results.count == 1 ? .operand(results[0].operand) : .choice(results)
   }
 
   static func path(_ expression: Any, _ scope: PredicateScope) throws(QueryError) -> [String] {
@@ -99,13 +143,13 @@ extension Results {
   /// ```
   ///
   /// What the store's language cannot say makes the result empty and is in `error`.
-  public func filter(_ predicate: Foundation.Predicate<Element>) -> Results {
+  public func filter(_ predicate: Foundation.Predicate<Element>, fileID: StaticString = #fileID, line: UInt = #line) -> Results {
+    let place = SourcePlace(fileID: fileID, line: line)
     do throws(QueryError) {
       let condition = try PredicateNode(predicate)
-      return refined { $0.condition = .both($0.condition, condition) }
+      return Results(state.refined(at: place) { $0.condition = .both($0.condition, condition) })
     } catch {
-      return Results(
-        ResultsState(state.store, state.context, state.query, state.source, fault: state.fault ?? StoreError(error)))
+      return Results(state.failing(StoreError(error), at: place))
     }
   }
 }

@@ -13,12 +13,15 @@ extension Results {
   /// A mistake in the text makes the result empty and is in `error`. Reading such a result is a mistake of the program: a debug build
   /// stops there, a release build logs it (`MisusePolicy`). For a text that is not written by the programmer take
   /// `filter(format:)`, which throws.
-  public func filter(_ format: String, _ arguments: any PredicateArgument...) -> Results { filtered(format, arguments) }
+  public func filter(
+    _ format: String, _ arguments: any PredicateArgument..., fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results {
+    filtered(format, arguments, at: SourcePlace(fileID: fileID, line: line))
+  }
 
-  func filtered(_ format: String, _ arguments: [any PredicateArgument]) -> Results {
-    do throws(QueryError) { return try asking(format, arguments) } catch {
-      return Results(
-        ResultsState(state.store, state.context, state.query, state.source, fault: state.fault ?? StoreError(error)))
+  func filtered(_ format: String, _ arguments: [any PredicateArgument], at place: SourcePlace?) -> Results {
+    do throws(QueryError) { return try asking(format, arguments, place) } catch {
+      return Results(state.failing(StoreError(error), at: place))
     }
   }
 
@@ -26,45 +29,42 @@ extension Results {
   /// the grammar, unknown names, types that do not go together. The cause is a `QueryError` with the position.
   public func filter(format: String, arguments: [any PredicateArgument] = []) throws(StoreError) -> Results {
     let results: Results
-    do throws(QueryError) { results = try asking(format, arguments) } catch { throw StoreError(error) }
+    do throws(QueryError) { results = try asking(format, arguments, nil) } catch { throw StoreError(error) }
     if let error = results.error { throw error }
     return results
   }
 
   /// Of the objects that agree in all of the properties, the first in the order so far.
-  public func distinct(by paths: PartialKeyPath<Element>...) -> Results {
+  public func distinct(
+    by paths: PartialKeyPath<Element>..., fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results {
+    let place = SourcePlace(fileID: fileID, line: line)
     var names: [PropertyPath] = []
     for path in paths {
       guard let name = Element.propertyName(of: path) else {
-        return Results(
-          ResultsState(state.store, state.context, state.query, state.source, fault: .notAProperty(path, Element._$name)))
+        return Results(state.failing(.notAProperty(path, Element._$name), at: place))
       }
       names.append(PropertyPath([name]))
     }
-    return adding([.distinct(names)])
+    return Results(state.adding([.distinct(names)], at: place))
   }
 
   /// The same by paths of names: `distinct(byKeyPaths: ["home.city"])`. Objects behind a null link are dropped.
-  public func distinct(byKeyPaths paths: [String]) -> Results { adding([.distinct(paths.map { PropertyPath($0) })]) }
+  public func distinct(byKeyPaths paths: [String], fileID: StaticString = #fileID, line: UInt = #line) -> Results {
+    Results(state.adding([.distinct(paths.map { PropertyPath($0) })], at: SourcePlace(fileID: fileID, line: line)))
+  }
 
   /// All but the first so many.
-  public func offset(by count: Int) -> Results { adding([.offset(count)]) }
+  public func offset(by count: Int) -> Results { Results(state.adding([.offset(count)], at: nil)) }
 
   /// The condition and the clauses of these results as a text that `filter` reads as the same.
   public var format: String { state.query.description }
 
-  private func asking(_ format: String, _ arguments: [any PredicateArgument]) throws(QueryError) -> Results {
+  private func asking(_ format: String, _ arguments: [any PredicateArgument], _ place: SourcePlace?) throws(QueryError) -> Results {
     let query = try Query(type: Element._$name, parsing: format, arguments: arguments.map(\.queryArgument))
-    let filtered = refined { $0.condition = .both($0.condition, query.condition) }
+    let filtered = state.refined(at: place) { $0.condition = .both($0.condition, query.condition) }
     let sort: [QueryClause] = query.sort.isEmpty ? [] : [.sort(query.sort)]
-    return filtered.adding(sort + (query.limit.map { [.limit($0)] } ?? []) + query.clauses)
-  }
-
-  /// Clauses at the end of those there are.
-  private func adding(_ clauses: [QueryClause]) -> Results {
-    if clauses.isEmpty { return self }
-    var query = state.query
-    for clause in clauses { query.append(clause) }
-    return Results(ResultsState(state.store, state.context, query, state.source, fault: state.fault))
+    let clauses = sort + (query.limit.map { [.limit($0)] } ?? []) + query.clauses
+    return Results(clauses.isEmpty ? filtered : filtered.adding(clauses, at: place))
   }
 }

@@ -15,7 +15,7 @@ import StoreValues
 ///
 /// It is queried, sorted and indexed as what it is stored as. A property of it that was never set is made from that scalar's
 /// zero.
-public protocol CustomPersistable: Scalar {
+public protocol CustomPersistable: Scalar, PredicateArgument {
   /// What is stored.
   associatedtype PersistedType: Scalar
   /// Makes a value of what was stored. It must take every one: `FailableCustomPersistable` need not.
@@ -45,7 +45,7 @@ extension CustomPersistable {
 
 /// A `CustomPersistable` that not every stored value can be made of: another version of the program, or another program,
 /// may have written one that is none.
-public protocol FailableCustomPersistable: Scalar {
+public protocol FailableCustomPersistable: Scalar, PredicateArgument {
   /// What is stored.
   associatedtype PersistedType: Scalar
   /// Makes a value of what was stored; nil where it is none of this type.

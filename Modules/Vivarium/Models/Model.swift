@@ -10,7 +10,7 @@ import StoreValues
 /// Not `Sendable`: a managed object belongs to its store's context. Equality of managed objects is that of
 /// store and identity; adding an object changes its hash.
 public protocol Model: AnyObject, SchemaDescribing, Observable, PersistableElement, Hashable, Identifiable, Codable,
-  CustomStringConvertible, StoreObservable
+  CustomStringConvertible, StoreObservable, PredicateArgument
 where ObservationChange == ObjectChange {
   init(_$handle: ModelHandle)
   /// An unmanaged object with its defaults; required properties have no value yet.

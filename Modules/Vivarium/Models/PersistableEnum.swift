@@ -5,7 +5,7 @@ import StoreValues
 ///
 /// Its raw value is what is stored. Opening a file in whose objects there is a case that the enum no longer has is refused. Where
 /// another program writes one later, it reads as the first case, and as nil where the property is optional.
-public protocol PersistableEnum: RawRepresentable, CaseIterable, Scalar where RawValue: Scalar {}
+public protocol PersistableEnum: RawRepresentable, CaseIterable, Scalar, PredicateArgument where RawValue: Scalar {}
 
 extension PersistableEnum {
   public static var _$type: ValueType { RawValue._$type }

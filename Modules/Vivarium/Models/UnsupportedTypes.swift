@@ -11,7 +11,7 @@ extension RawContext {
   /// No program that builds calls it: the compiler says its message.
   @available(
     *, unavailable,
-    message: "this type cannot be persisted: use a scalar, a PersistableEnum, AnyValue, an optional, a collection, or mark it @Transient")
+    message: "not persistable: make an enum PersistableEnum, a struct PersistableStruct, others CustomPersistable, or it @Transient")
   public func load<T>(_ key: Int64, _ ordinal: Int) -> T { unbuildable() }
 
   @available(*, unavailable, message: "a to-one link must be optional: write 'Type?'")
@@ -20,7 +20,7 @@ extension RawContext {
   /// No program that builds calls it: the compiler says its message.
   @available(
     *, unavailable,
-    message: "this type cannot be persisted: use a scalar, a PersistableEnum, AnyValue, an optional, a collection, or mark it @Transient")
+    message: "not persistable: make an enum PersistableEnum, a struct PersistableStruct, others CustomPersistable, or it @Transient")
   public func store<T>(_ key: Int64, _ ordinal: Int, _ value: T) { unbuildable() }
 
   @available(*, unavailable, message: "a to-one link must be optional: write 'Type?'")
@@ -30,7 +30,7 @@ extension RawContext {
 extension PropertySchema {
   @available(
     *, unavailable,
-    message: "this type cannot be persisted: use a scalar, a PersistableEnum, AnyValue, an optional, a collection, or mark it @Transient")
+    message: "not persistable: make an enum PersistableEnum, a struct PersistableStruct, others CustomPersistable, or it @Transient")
   public static func _property<Root, Property>(
     _ name: String, _ path: KeyPath<Root, Property>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
     isUnique: Bool = false, isFullText: Bool = false
@@ -38,7 +38,7 @@ extension PropertySchema {
 
   @available(
     *, unavailable,
-    message: "this type cannot be persisted: use a scalar, a PersistableEnum, AnyValue, an optional, a collection, or mark it @Transient")
+    message: "not persistable: make an enum PersistableEnum, a struct PersistableStruct, others CustomPersistable, or it @Transient")
   public static func _property<Root, Property>(
     _ name: String, _ path: KeyPath<Root, Property>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
     isUnique: Bool = false, isFullText: Bool = false, default value: Property
@@ -62,7 +62,7 @@ extension Adoption {
   /// No program that builds calls it: the compiler says its message.
   @available(
     *, unavailable,
-    message: "this type cannot be persisted: use a scalar, a PersistableEnum, AnyValue, an optional, a collection, or mark it @Transient")
+    message: "not persistable: make an enum PersistableEnum, a struct PersistableStruct, others CustomPersistable, or it @Transient")
   public func put<T>(_ value: T, _ ordinal: Int) { unbuildable() }
 
   @available(*, unavailable, message: "a to-one link must be optional: write 'Type?'")
@@ -74,14 +74,14 @@ extension Adoption {
   /// No program that builds calls it: the compiler says its message.
   @available(
     *, unavailable,
-    message: "this type cannot be persisted: use a scalar, a PersistableEnum, AnyValue, an optional, a collection, or mark it @Transient")
+    message: "not persistable: make an enum PersistableEnum, a struct PersistableStruct, others CustomPersistable, or it @Transient")
   public func put<T>(required value: T?, _ ordinal: Int) throws(StoreError) { unbuildable() }
 }
 
 /// No program that builds calls it: the compiler says its message.
 @available(
   *, unavailable,
-  message: "this type cannot be persisted: use a scalar, a PersistableEnum, AnyValue, an optional, a collection, or mark it @Transient")
+  message: "not persistable: make an enum PersistableEnum, a struct PersistableStruct, others CustomPersistable, or it @Transient")
 public func required<T>(_ value: T?) -> T { unbuildable() }
 
 @available(*, unavailable, message: "a to-one link must be optional: write 'Type?'")

@@ -20,6 +20,8 @@ public struct DynamicResults: RandomAccessCollection {
   let description: ResultDescription
   let table: TableID
   private let fault: StoreError?
+  /// The line of the program that asked last for what may be wrong.
+  private let place: SourcePlace?
   private let evaluated = Evaluated()
 
   /// What it was evaluated to, and by which state of the store.
@@ -29,8 +31,9 @@ public struct DynamicResults: RandomAccessCollection {
     var keys: [Int64] = []
   }
 
-  init(_ store: Store, _ description: ResultDescription, _ table: TableID, fault: StoreError? = nil) {
-    (self.store, self.description, self.table, self.fault) = (store, description, table, fault)
+  init(_ store: Store, _ description: ResultDescription, _ table: TableID, fault: StoreError? = nil, at place: SourcePlace? = nil) {
+    (self.store, self.description, self.table) = (store, description, table)
+    (self.fault, self.place) = (fault, place)
   }
 
   /// The name of the type.
@@ -53,7 +56,7 @@ public struct DynamicResults: RandomAccessCollection {
       let reading = store.reading
       evaluated.keys = try storing { () throws(StorageError) in try description.keys(in: reading) }
     } catch {
-      store.misuse(error)
+      store.misuse(error, at: place)
       evaluated.keys = []
     }
     (evaluated.tick, evaluated.version) = (store.tick, store.reading.version)
@@ -79,28 +82,33 @@ public struct DynamicResults: RandomAccessCollection {
 extension DynamicResults {
   /// The objects that also pass a condition in the grammar of NSPredicate (Docs/Predicates.md), with `SORT`, `DISTINCT`, `LIMIT` and
   /// `OFFSET` behind it where wanted. A mistake in the text makes them empty and is in `error`. Reads nothing.
-  public func filter(_ format: String, _ arguments: any PredicateArgument...) -> DynamicResults {
-    do throws(QueryError) { return try asking(format, arguments) } catch {
-      return DynamicResults(store, description, table, fault: fault ?? StoreError(error))
+  public func filter(
+    _ format: String, _ arguments: any PredicateArgument..., fileID: StaticString = #fileID, line: UInt = #line
+  ) -> DynamicResults {
+    let place = SourcePlace(fileID: fileID, line: line)
+    do throws(QueryError) { return try asking(format, arguments, place) } catch {
+      return DynamicResults(store, description, table, fault: fault ?? StoreError(error), at: place)
     }
   }
 
   /// The same for a text that is not written by the programmer. Throws `.invalidQuery`, `.unknownProperty` and so on.
   public func filter(format: String, arguments: [any PredicateArgument] = []) throws(StoreError) -> DynamicResults {
     let results: DynamicResults
-    do throws(QueryError) { results = try asking(format, arguments) } catch { throw StoreError(error) }
+    do throws(QueryError) { results = try asking(format, arguments, nil) } catch { throw StoreError(error) }
     if let error = results.error { throw error }
     return results
   }
 
   /// In the order of a path of names. Stable: ties keep the order they had.
-  public func sorted(byKeyPath path: String, ascending: Bool = true) -> DynamicResults {
-    refined { $0.append(.sort([SortKey(PropertyPath(path), ascending: ascending)])) }
+  public func sorted(
+    byKeyPath path: String, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> DynamicResults {
+    refined(at: SourcePlace(fileID: fileID, line: line)) { $0.append(.sort([SortKey(PropertyPath(path), ascending: ascending)])) }
   }
 
   /// Of the objects that agree in all of these paths, the first in the order so far.
-  public func distinct(byKeyPaths paths: [String]) -> DynamicResults {
-    refined { $0.append(.distinct(paths.map { PropertyPath($0) })) }
+  public func distinct(byKeyPaths paths: [String], fileID: StaticString = #fileID, line: UInt = #line) -> DynamicResults {
+    refined(at: SourcePlace(fileID: fileID, line: line)) { $0.append(.distinct(paths.map { PropertyPath($0) })) }
   }
 
   /// At most the first so many.
@@ -109,7 +117,9 @@ extension DynamicResults {
   /// All but the first so many.
   public func offset(by count: Int) -> DynamicResults { refined { $0.append(.offset(count)) } }
 
-  private func asking(_ format: String, _ arguments: [any PredicateArgument]) throws(QueryError) -> DynamicResults {
+  private func asking(
+    _ format: String, _ arguments: [any PredicateArgument], _ place: SourcePlace?
+  ) throws(QueryError) -> DynamicResults {
     let query = try Query(type: type, parsing: format, arguments: arguments.map(\.queryArgument))
     // A condition is asked of what there is so far: behind a limit, of those alone.
     let asksAll = description.query.limit == nil && description.query.clauses.isEmpty
@@ -119,13 +129,16 @@ extension DynamicResults {
     if let limit = query.limit { next.append(.limit(limit)) }
     for clause in query.clauses { next.append(clause) }
     return DynamicResults(
-      store, ResultDescription(query: next, source: asksAll ? description.source : .results(description)), table, fault: fault)
+      store, ResultDescription(query: next, source: asksAll ? description.source : .results(description)), table, fault: fault,
+      at: fault == nil ? place ?? self.place : self.place)
   }
 
-  private func refined(_ change: (inout Query) -> Void) -> DynamicResults {
+  private func refined(at place: SourcePlace? = nil, _ change: (inout Query) -> Void) -> DynamicResults {
     var query = description.query
     change(&query)
-    return DynamicResults(store, ResultDescription(query: query, source: description.source), table, fault: fault)
+    return DynamicResults(
+      store, ResultDescription(query: query, source: description.source), table, fault: fault,
+      at: fault == nil ? place ?? self.place : self.place)
   }
 }
 

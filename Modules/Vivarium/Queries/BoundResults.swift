@@ -46,17 +46,13 @@ public struct BoundResults<Element: Model>: RandomAccessCollection {
     do throws(StorageError) {
       values = try ResultBinding(conditions.map(\.place)).values(in: store.reading)
     } catch {
-      return Results(failing(StoreError(error)))
+      return Results(base.failing(StoreError(error)))
     }
     if let answer = latest.answer, answer.values == values { return answer.results }
     let condition = BoundDescription.condition(conditions, values)
-    let results = Results<Element>(base.narrowed(by: .predicate(condition)))
+    let results = Results<Element>(base.refined { $0.condition = .both($0.condition, condition) })
     latest.answer = (values, results)
     return results
-  }
-
-  private func failing(_ error: StoreError) -> ResultsState {
-    ResultsState(base.store, base.context, base.query, base.source, fault: base.fault ?? error)
   }
 
   public var startIndex: Int { 0 }
@@ -129,7 +125,7 @@ extension BoundResults {
         .wrongStore, "The \(Owner._$name) object that results are bound to is not of their store.",
         remedy: "Add it to the store first, or resolve its reference in this one.")
     }
-    return BoundResults(failing(fault), conditions)
+    return BoundResults(base.failing(fault), conditions)
   }
 }
 
@@ -154,7 +150,7 @@ extension BoundResults: StoreObservable {
       _ = try base.observed()?.filter(options)
     } start: { [self] request, block in
       let bound = BoundDescription(base: base.description, conditions: conditions, identity: identity)
-      let state = error.map(failing) ?? base
+      let state = error.map { base.failing($0) } ?? base
       return store.observe(state, bound: bound, request) { (change: CollectionChange<Results<Element>>) in
         block(change.map { BoundResults($0.state, conditions, identity) })
       }

@@ -8,13 +8,17 @@ extension Results {
   /// ```swift
   /// if let row = messages.index(matching: { $0.isRead == false }) { table.scroll(to: row) }
   /// ```
-  public func index(matching condition: (Field<Element>) -> Condition) -> Int? {
-    self.where(condition).first.flatMap { firstIndex(of: $0) }
+  public func index(
+    matching condition: (Field<Element>) -> Condition, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Int? {
+    self.where(condition, fileID: fileID, line: line).first.flatMap { firstIndex(of: $0) }
   }
 
   /// The same in the grammar of NSPredicate; see `filter`.
-  public func index(matching format: String, _ arguments: any PredicateArgument...) -> Int? {
-    filtered(format, arguments).first.flatMap { firstIndex(of: $0) }
+  public func index(
+    matching format: String, _ arguments: any PredicateArgument..., fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Int? {
+    filtered(format, arguments, at: SourcePlace(fileID: fileID, line: line)).first.flatMap { firstIndex(of: $0) }
   }
 
   /// The objects whose property of a name has a value: for code that knows a model by a protocol, whose key paths are none

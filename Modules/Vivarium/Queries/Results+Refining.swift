@@ -3,48 +3,63 @@ import StoreValues
 
 extension Results {
   /// The objects that also pass a condition: `where { $0.age >= 18 && !$0.name.contains("x") }`. Reads nothing.
-  @inlinable public func `where`(_ condition: (Field<Element>) -> Condition) -> Results {
-    Results(state.narrowed(by: condition(Field(.path([]))).body))
+  @inlinable public func `where`(
+    _ condition: (Field<Element>) -> Condition, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results {
+    Results(state.narrowed(by: condition(Field(.path([]))).body, fileID, line))
   }
 
   /// In ascending or descending order of a property. Stable, as Swift's own sorts: ties keep the order they had before, that of an earlier
   /// `sorted`, or else that of insertion.
-  public func sorted<V: Scalar>(by path: KeyPath<Element, V>, ascending: Bool = true) -> Results {
-    sorted(byPath: path, ascending)
+  public func sorted<V: Scalar>(
+    by path: KeyPath<Element, V>, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results {
+    sorted(byPath: path, ascending, nil, at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// The same for an optional property: nil comes first ascending.
-  public func sorted<V: Scalar>(by path: KeyPath<Element, V?>, ascending: Bool = true) -> Results {
-    sorted(byPath: path, ascending)
+  public func sorted<V: Scalar>(
+    by path: KeyPath<Element, V?>, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results {
+    sorted(byPath: path, ascending, nil, at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// In the order of texts without the differences that do not count: `sorted(by: \.name, folding: .caseInsensitive)` has `ann`
   /// beside `Ann`. Reads each object that is put in order.
-  public func sorted(by path: KeyPath<Element, String>, ascending: Bool = true, folding: Folding) -> Results {
-    sorted(byPath: path, ascending, folding)
+  public func sorted(
+    by path: KeyPath<Element, String>, ascending: Bool = true, folding: Folding, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results {
+    sorted(byPath: path, ascending, folding, at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// The same for an optional property.
-  public func sorted(by path: KeyPath<Element, String?>, ascending: Bool = true, folding: Folding) -> Results {
-    sorted(byPath: path, ascending, folding)
+  public func sorted(
+    by path: KeyPath<Element, String?>, ascending: Bool = true, folding: Folding, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results {
+    sorted(byPath: path, ascending, folding, at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// In the order of several keys, each deciding the ties of those before it; the ties of the last keep the order they had.
-  public func sorted(by keys: [SortKey]) -> Results { refined { $0.sort = keys + $0.sort } }
+  public func sorted(by keys: [SortKey], fileID: StaticString = #fileID, line: UInt = #line) -> Results {
+    sorted(by: keys, at: SourcePlace(fileID: fileID, line: line))
+  }
 
   /// In the order of what a closure names, over links and of numbers of collections too: `sorted { $0.boss.name }`,
   /// `sorted(ascending: false) { $0.dogs.count }`. Ascending, nil comes first, and what lies behind a nil link last.
-  public func sorted<V>(ascending: Bool = true, folding: Folding? = nil, _ value: (Field<Element>) -> Field<V>) -> Results {
-    let body = value(Field(.path([]))).body
-    guard case .path(let path) = body, !path.isEmpty else {
-      return Results(ResultsState(state.store, state.context, state.query, state.source, fault: .notAnOrder(body)))
-    }
-    return sorted(by: [SortKey(PropertyPath(path), ascending: ascending, folding: folding)])
+  public func sorted<V>(
+    ascending: Bool = true, folding: Folding? = nil, _ value: (Field<Element>) -> Field<V>, fileID: StaticString = #fileID,
+    line: UInt = #line
+  ) -> Results {
+    let (body, place) = (value(Field(.path([]))).body, SourcePlace(fileID: fileID, line: line))
+    guard case .path(let path) = body, !path.isEmpty else { return Results(state.failing(.notAnOrder(body), at: place)) }
+    return sorted(by: [SortKey(PropertyPath(path), ascending: ascending, folding: folding)], at: place)
   }
 
   /// In the order of a path of names: `sorted(byKeyPath: "best.name")`. A wrong name is in `error`.
-  public func sorted(byKeyPath path: String, ascending: Bool = true) -> Results {
-    sorted(by: [SortKey(PropertyPath(path), ascending: ascending)])
+  public func sorted(
+    byKeyPath path: String, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results {
+    sorted(by: [SortKey(PropertyPath(path), ascending: ascending)], at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// At most the first so many, kept right like any result.
@@ -52,30 +67,18 @@ extension Results {
     refined { $0.limit = $0.limit.map { Swift.min($0, count) } ?? count }
   }
 
-  private func sorted(byPath path: AnyKeyPath, _ ascending: Bool, _ folding: Folding? = nil) -> Results {
+  private func sorted(byPath path: AnyKeyPath, _ ascending: Bool, _ folding: Folding?, at place: SourcePlace) -> Results {
     guard let name = Element.propertyName(of: path) else {
-      return Results(
-        ResultsState(state.store, state.context, state.query, state.source, fault: .notAProperty(path, Element._$name)))
+      return Results(state.failing(.notAProperty(path, Element._$name), at: place))
     }
-    return sorted(by: [SortKey(PropertyPath([name]), ascending: ascending, folding: folding)])
+    return sorted(by: [SortKey(PropertyPath([name]), ascending: ascending, folding: folding)], at: place)
+  }
+
+  private func sorted(by keys: [SortKey], at place: SourcePlace) -> Results {
+    Results(state.refined(at: place) { $0.sort = keys + $0.sort })
   }
 
   func refined(_ change: (inout Query) -> Void) -> Results { Results(state.refined(change)) }
-}
-
-extension ResultsState {
-  /// A further clause. Clauses apply in the order condition, sort, limit; after a limit, a distinct or an offset the next
-  /// ones are asked of that result.
-  func refined(_ change: (inout Query) -> Void) -> ResultsState {
-    if query.limit == nil, query.clauses.isEmpty {
-      var refined = query
-      change(&refined)
-      return ResultsState(store, context, refined, source, fault: fault)
-    }
-    var later = Query(type: query.type)
-    change(&later)
-    return ResultsState(store, context, later, .results(self))
-  }
 }
 
 extension SortKey {

@@ -17,8 +17,8 @@ public struct Results<Element: Model>: RandomAccessCollection {
 
   @inlinable init(_ state: ResultsState) { self.state = state }
 
-  init(_ store: Store) {
-    self.init(ResultsState(store, store.context(Element.self), Query(type: Element._$name), .all))
+  init(_ store: Store, at place: SourcePlace? = nil) {
+    self.init(ResultsState(store, store.context(Element.self), Query(type: Element._$name), .all, at: place))
   }
 
   /// The store that is read.

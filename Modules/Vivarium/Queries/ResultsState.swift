@@ -25,6 +25,8 @@ import StoreValues
   let source: Source
   /// The query was wrong before it could be bound: a key path that is no property.
   let fault: StoreError?
+  /// The line of the program that asked last for what may be wrong: a condition, or an order.
+  let place: SourcePlace?
   /// Nil until something is asked that takes longer than making it: results are mostly made to be refined, or counted over
   /// an index.
   private(set) var findings: ResultFindings?
@@ -44,7 +46,7 @@ import StoreValues
 
   init(
     _ store: Store, _ context: ModelContext, _ query: Query, _ source: Source, fault: StoreError? = nil,
-    narrowedBy narrowing: FieldBody? = nil
+    narrowedBy narrowing: FieldBody? = nil, at place: SourcePlace? = nil
   ) {
     self.store = store
     self.context = context
@@ -52,6 +54,7 @@ import StoreValues
     self.narrowing = narrowing
     self.source = source
     self.fault = fault
+    self.place = place
   }
 
   private var found: ResultFindings {
@@ -72,12 +75,13 @@ import StoreValues
   }
 
   /// The same with one condition more.
-  @usableFromInline func narrowed(by condition: FieldBody) -> ResultsState {
+  @usableFromInline func narrowed(by condition: FieldBody, _ fileID: StaticString, _ line: UInt) -> ResultsState {
+    let place = SourcePlace(fileID: fileID, line: line)
     if narrowing == nil, base.limit == nil, base.clauses.isEmpty {
-      return ResultsState(store, context, base, source, fault: fault, narrowedBy: condition)
+      return ResultsState(store, context, base, source, fault: fault, narrowedBy: condition, at: self.place(or: place))
     }
     let node = condition.node
-    return refined { $0.condition = .both($0.condition, node) }
+    return refined(at: place) { $0.condition = .both($0.condition, node) }
   }
 
   /// Whether this is simply every object of a type.
@@ -149,7 +153,7 @@ extension ResultsState {
     do throws(StoreError) {
       made = try evaluate()
     } catch {
-      store.misuse(error)
+      store.misuse(error, at: faultPlace)
       (made, failure) = (.empty, error)
     }
     if let count = toldCount(stamp), count != made.count {
@@ -216,7 +220,7 @@ extension ResultsState {
 
   /// Makes these results again, for code that must not keep the store.
   var remaking: (Store) -> ResultsState {
-    let (context, query, fault) = (context, query, fault)
+    let (context, query, fault, place) = (context, query, fault, place)
     let source: (Store) -> Source
     switch self.source {
     case .all: source = { _ in .all }
@@ -229,7 +233,7 @@ extension ResultsState {
       let remade = outer.remaking
       source = { .results(remade($0)) }
     }
-    return { ResultsState($0, context, query, source($0), fault: fault) }
+    return { ResultsState($0, context, query, source($0), fault: fault, at: place) }
   }
 
   private func evaluate() throws(StoreError) -> KeySnapshot {

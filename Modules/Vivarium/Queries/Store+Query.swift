@@ -12,14 +12,16 @@ extension Store {
   /// Reads nothing. What is wrong with the query, as that it asks for another type, makes the results empty and is in
   /// their `error`: look at that before reading results of a query that came from elsewhere, for reading what cannot be asked is a
   /// mistake of the program.
-  public func objects<T: Model>(_ type: T.Type, matching query: Query) -> Results<T> {
+  public func objects<T: Model>(
+    _ type: T.Type, matching query: Query, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Results<T> {
     var fault: StoreError?
     if query.type != T._$name {
       fault = StoreError(
         QueryError(
           .unknownType, "The query asks for '\(query.type)' and not for '\(T._$name)'.", remedy: "Ask for objects of its type."))
     }
-    return Results(ResultsState(self, context(T.self), query, .all, fault: fault))
+    return Results(ResultsState(self, context(T.self), query, .all, fault: fault, at: SourcePlace(fileID: fileID, line: line)))
   }
 }
 

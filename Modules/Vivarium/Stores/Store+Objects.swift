@@ -56,7 +56,9 @@ extension Store {
   }
 
   /// Every object of a type, in the order of insertion. Live, and a description until it is read.
-  public func objects<T: Model>(_ type: T.Type) -> Results<T> { Results(self) }
+  public func objects<T: Model>(_ type: T.Type, fileID: StaticString = #fileID, line: UInt = #line) -> Results<T> {
+    Results(self, at: SourcePlace(fileID: fileID, line: line))
+  }
 
   /// Takes an object out of the store and out of every link and list that points to it, and with it what it alone owns
   /// by `@Relationship(deleteRule: .cascade)`.

@@ -141,15 +141,13 @@ extension Store {
   }
 
   /// What cannot be thrown where it happened: mistakes of the program go by `MisusePolicy`, everything else is logged.
-  func misuse(_ error: StoreError) {
+  /// - Parameter place: the line of the program that asked for it, where that is known.
+  func misuse(_ error: StoreError, at place: SourcePlace? = nil) {
     guard error.isMistakeOfProgram else { return readOfNothing(error) }
-    switch configuration.misuse {
-    case .trapInDebug:
-      assertionFailure("\(error)")
-      StoreLog.warning("\(error)")
-    case .log: StoreLog.warning("\(error)")
-    case .ignore: break
-    }
+    if configuration.misuse == .ignore { return }
+    let said = "\(error)\(place.map { " Asked at \($0)." } ?? "")"
+    if configuration.misuse == .trapInDebug { assertionFailure(said) }
+    StoreLog.warning(said)
   }
 }
 

@@ -41,26 +41,38 @@ public struct ValueResults<Value: ValueModel>: RandomAccessCollection {
 
 extension ValueResults {
   /// The values that also pass a condition: `where { $0.celsius > 20 }`. Reads nothing.
-  public func `where`(_ condition: (Field<Value.Live>) -> Condition) -> Self { Self(objects.where(condition)) }
+  public func `where`(
+    _ condition: (Field<Value.Live>) -> Condition, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Self {
+    Self(objects.where(condition, fileID: fileID, line: line))
+  }
 
   /// The same in the grammar of NSPredicate; see `Results.filter`.
-  public func filter(_ format: String, _ arguments: any PredicateArgument...) -> Self {
-    Self(objects.filtered(format, arguments))
+  public func filter(
+    _ format: String, _ arguments: any PredicateArgument..., fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Self {
+    Self(objects.filtered(format, arguments, at: SourcePlace(fileID: fileID, line: line)))
   }
 
   /// In ascending or descending order of a property. After an earlier `sorted`, the ties of that one are ordered.
-  public func sorted<V: Scalar>(by path: KeyPath<Value.Live, V>, ascending: Bool = true) -> Self {
-    Self(objects.sorted(by: path, ascending: ascending))
+  public func sorted<V: Scalar>(
+    by path: KeyPath<Value.Live, V>, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Self {
+    Self(objects.sorted(by: path, ascending: ascending, fileID: fileID, line: line))
   }
 
   /// The same for an optional property: nil comes first ascending.
-  public func sorted<V: Scalar>(by path: KeyPath<Value.Live, V?>, ascending: Bool = true) -> Self {
-    Self(objects.sorted(by: path, ascending: ascending))
+  public func sorted<V: Scalar>(
+    by path: KeyPath<Value.Live, V?>, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Self {
+    Self(objects.sorted(by: path, ascending: ascending, fileID: fileID, line: line))
   }
 
   /// In the order of a path of names, also of operators: `sorted(byKeyPath: "tags.@count")`.
-  public func sorted(byKeyPath path: String, ascending: Bool = true) -> Self {
-    Self(objects.sorted(byKeyPath: path, ascending: ascending))
+  public func sorted(
+    byKeyPath path: String, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Self {
+    Self(objects.sorted(byKeyPath: path, ascending: ascending, fileID: fileID, line: line))
   }
 
   /// At most the first so many.
