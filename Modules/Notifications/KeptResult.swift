@@ -4,16 +4,10 @@ import StoreValues
 
 /// One observed result, kept at the notifier's version for all who observe it. Under the notifier's lock.
 final class KeptResult {
-  private enum Upkeep {
-    case view(ViewUpkeep)
-    case window(WindowUpkeep)
-    case whole(ComparedUpkeep)
-  }
-
   private struct WeakState { weak var state: KnownState? }
 
   let recipe: ResultRecipe
-  private var upkeep: Upkeep
+  private var upkeep: any ResultUpkeep
   /// What the question was made with.
   private(set) var boundTo: [Value?]
   /// What observers hear instead of change sets.
@@ -27,7 +21,7 @@ final class KeptResult {
   init(_ recipe: ResultRecipe, in reading: any StorageReading) throws(StorageError) {
     self.recipe = recipe
     boundTo = try recipe.binding?.values(in: reading) ?? []
-    upkeep = try KeptResult.build(recipe, in: reading)
+    upkeep = try recipe.upkeep(in: reading)
     try startTotal(in: reading)
   }
 
@@ -35,28 +29,11 @@ final class KeptResult {
     if let question = recipe.total { total = try KeptTotal(question, of: current, in: reading) }
   }
 
-  private static func build(
-    _ recipe: ResultRecipe, in reading: any StorageReading
-  ) throws(StorageError) -> Upkeep {
-    switch try recipe.question(reading) {
-    case .rows(let question): return .view(try ViewUpkeep(question, keys: try recipe.keys(reading), in: reading))
-    case .window(let question, let window, let keys):
-      return .window(try WindowUpkeep(question, window, keys: try keys(reading), in: reading))
-    case .whole(let question): return .whole(ComparedUpkeep(question, keys: try recipe.keys(reading)))
-    }
-  }
-
   /// The result at the notifier's version.
-  var current: ResultVersion {
-    switch upkeep {
-    case .view(let upkeep): .view(upkeep.view.latest)
-    case .window(let upkeep): .rows(upkeep.rows)
-    case .whole(let upkeep): .rows(upkeep.rows)
-    }
-  }
+  var current: ResultVersion { upkeep.current }
 
   /// How often the question was asked again after the first time.
-  var evaluations: Int { if case .whole(let upkeep) = upkeep { upkeep.evaluations } else { 0 } }
+  var evaluations: Int { upkeep.evaluations }
 
   /// How many values were read to keep a total.
   var valuesRead: Int { total?.valuesRead ?? 0 }
@@ -65,7 +42,7 @@ final class KeptResult {
   var work: ViewUpkeep.Work { rowUpkeep?.work ?? .init() }
 
   /// Whether rows are kept one by one, and nothing else is.
-  var isKeptByRowsAlone: Bool { if total == nil, case .view = upkeep { true } else { false } }
+  var isKeptByRowsAlone: Bool { total == nil && upkeep.rowUpkeep === upkeep }
 
   /// Whether the step of a commit costs no more than the objects that it names: rows are kept one by one, none is
   /// reached over links, and nothing else is kept.
@@ -74,14 +51,7 @@ final class KeptResult {
     return !rowUpkeep.isReachedOverLinks(by: record)
   }
 
-  /// What keeps it row by row, if anything does.
-  private var rowUpkeep: ViewUpkeep? {
-    switch upkeep {
-    case .view(let upkeep): upkeep
-    case .window(let upkeep): upkeep.whole
-    case .whole: nil
-    }
-  }
+  private var rowUpkeep: ViewUpkeep? { upkeep.rowUpkeep }
 }
 
 // MARK: - Observers
@@ -100,32 +70,14 @@ extension KeptResult {
   }
 
   private func refilter(_ observation: ResultObservation) {
-    var paths: UInt64 = 0
-    for path in observation.filter.paths {
-      switch upkeep {
-      case .view(let upkeep): paths |= upkeep.follow(path)
-      case .window(let upkeep): paths |= upkeep.whole.follow(path)
-      case .whole(let upkeep): paths |= upkeep.follow(path)
-      }
-    }
-    if !observation.filter.others.isEmpty {
-      switch upkeep {
-      case .view(let upkeep): paths |= upkeep.follow(others: observation.filter.others)
-      case .window(let upkeep): paths |= upkeep.whole.follow(others: observation.filter.others)
-      case .whole(let upkeep): paths |= upkeep.follow(others: observation.filter.others)
-      }
-    }
+    let paths = upkeep.follow(observation.filter)
     filters[ObjectIdentifier(observation)] = .only(observation.filter.properties, paths: paths)
   }
 
   private func rewatch() {
     var properties = PropertySet()
     for observation in observations { properties.formUnion(observation.filter.properties) }
-    switch upkeep {
-    case .view(let upkeep): upkeep.watched = .only(properties)
-    case .window(let upkeep): upkeep.whole.watched = .only(properties)
-    case .whole(let upkeep): upkeep.watched = .only(properties)
-    }
+    upkeep.watch(.only(properties))
   }
 }
 
@@ -136,31 +88,13 @@ extension KeptResult {
   func step(
     _ records: [CommitRecord], from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> ResultStep? {
-    guard let step = try rowStep(records, from: from, to: to) else { return nil }
+    guard records.contains(where: upkeep.isAffected) else { return nil }
+    guard let step = try upkeep.step(records, from: from, to: to) else {
+      if let rowUpkeep { note(outside: rowUpkeep.outside) }
+      return nil
+    }
     try total?.follow(step, to: current, from: from, to: to)
     return step
-  }
-
-  private func rowStep(
-    _ records: [CommitRecord], from: any StorageReading, to: any StorageReading
-  ) throws(StorageError) -> ResultStep? {
-    switch upkeep {
-    case .view(let upkeep):
-      guard records.contains(where: upkeep.isAffected) else { return nil }
-      guard let step = try upkeep.apply(records, from: from, to: to) else {
-        note(outside: upkeep.outside)
-        return nil
-      }
-      return .rows(step)
-    case .window(let upkeep):
-      guard records.contains(where: upkeep.whole.isAffected) else { return nil }
-      guard let step = try upkeep.apply(records, from: from, to: to) else {
-        note(outside: upkeep.whole.outside)
-        return nil
-      }
-      return .window(step, upkeep.window)
-    case .whole(let upkeep): return try upkeep.apply(records, from: from, to: to).map { .whole($0) }
-    }
   }
 
   /// Objects that are no rows now were touched: tokens that wait to be told may know them.
@@ -223,16 +157,14 @@ extension KeptResult {
 
   /// Those of some commits that may have touched the result: a step that several of them make is not the work of all.
   private func touching(_ records: [CommitRecord]) -> [CommitRecord] {
-    if records.count < 2 { return records }
-    if case .whole(let upkeep) = upkeep { return records.filter(upkeep.isAffected) }
-    return rowUpkeep.map { records.filter($0.isAffected) } ?? records
+    records.count < 2 ? records : records.filter(upkeep.isAffected)
   }
 
   /// Makes the view anew where its steps are not known or came to nothing. Objects that `records` modified count as
   /// touched; all of them where the records are not known.
   func rebuild(in reading: any StorageReading, by records: [CommitRecord]?) throws(StorageError) {
     boundTo = try recipe.binding?.values(in: reading) ?? []
-    upkeep = try KeptResult.build(recipe, in: reading)
+    upkeep = try recipe.upkeep(in: reading)
     try startTotal(in: reading)
     for observation in observations { refilter(observation) }
     rewatch()
@@ -242,7 +174,7 @@ extension KeptResult {
       return
     }
     var marks: [Int64: RowMarks] = [:]
-    for change in records?.flatMap(\.tables) ?? [] where change.table == table {
+    for change in records?.flatMap(\.tables) ?? [] where change.table == upkeep.table {
       for object in change.modified {
         marks[object.key.rawValue, default: RowMarks()].formUnion(RowMarks(properties: object.properties))
       }
@@ -254,14 +186,6 @@ extension KeptResult {
     for state in living() { state.lose(marks, by: records ?? []) }
   }
 
-  private var table: TableID {
-    switch upkeep {
-    case .view(let upkeep): upkeep.question.table
-    case .window(let upkeep): upkeep.whole.question.table
-    case .whole(let upkeep): upkeep.question.table
-    }
-  }
-
   private func living() -> [KnownState] {
     states.removeAll { $0.state == nil }
     return states.compactMap(\.state)
@@ -271,12 +195,7 @@ extension KeptResult {
   func currentState() -> KnownState {
     let living = living()
     if let shared = living.first(where: \.isEmpty) { return shared }
-    let made: KnownState
-    switch upkeep {
-    case .view(let upkeep): made = KnownState(.net(NetChanges(base: upkeep.view.latest)))
-    case .window(let upkeep): made = KnownState(.window(NetChanges(base: upkeep.whole.view.latest), upkeep.window))
-    case .whole(let upkeep): made = KnownState(.compared(ComparedChanges(base: upkeep.rows)))
-    }
+    let made = KnownState(upkeep.nothingPending())
     states.append(WeakState(state: made))
     return made
   }
@@ -288,7 +207,7 @@ extension KeptResult {
     if let total { return observation.offer(total.value, at: version) }
     guard let known = observation.known else { return observation.offer(.initial, currentState(), at: version) }
     if known.isEmpty { return nil }
-    let keys: FullKeys? = if case .view(let upkeep) = upkeep { upkeep.fullKeys(in: reading) } else { nil }
+    let keys = rowUpkeep?.fullKeys(in: reading)
     let filter = filters[ObjectIdentifier(observation)] ?? .all
     let (changes, deleted) = try known.changeSet(to: current, at: version, keys, filter)
     if changes.isEmpty {
