@@ -7,8 +7,8 @@ extension Inspector {
   /// - Parameter deadline: until when to wait for other writers.
   public func compact(_ deadline: Deadline) throws(InspectionError) {
     var bytes = 0
-    if let engine = engine as? any SpaceReclaiming {
-      do throws(StorageError) { bytes = try engine.reclaimSpace(deadline) } catch { throw InspectionError(error) }
+    if let space = engine.powers.space {
+      do throws(StorageError) { bytes = try space.reclaimSpace(deadline) } catch { throw InspectionError(error) }
     }
     let left: Int
     do throws(StorageError) { left = try engine.statistics().fileBytes } catch { throw InspectionError(error) }

@@ -46,7 +46,7 @@ public enum StoreCopy {
   ) throws(StorageError) -> Bool {
     let write = try target.beginWrite(.never)
     defer { write.end() }
-    guard read.version > write.version, let adopting = write as? any HistoryAdopting else { return false }
+    guard read.version > write.version, let adopting = write.writePowers.history else { return false }
     let made = try fill(write, from: read)
     var records = records
     if records.isEmpty {

@@ -27,9 +27,9 @@ final class StoreVerifier {
     _ engine: any StorageEngine, _ read: any ReadTransaction, _ say: @escaping (StoreFault) -> Void = { _ in }
   ) throws(InspectionError) -> Report {
     let verifier = StoreVerifier(read, say)
-    if let engine = engine as? any StructureVerification {
+    if let structure = engine.powers.structure {
       do throws(StorageError) {
-        try engine.verifyStructure(read) { verifier.take($0) }
+        try structure.verifyStructure(read) { verifier.take($0) }
       } catch {
         // What was found before it broke off is what there is to say.
         if error.code == .corrupt, !verifier.report.faults.isEmpty {

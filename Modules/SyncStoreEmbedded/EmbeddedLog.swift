@@ -184,7 +184,7 @@ actor EmbeddedLog {
     do throws(StorageError) {
       let snapshot = try engine.beginRead()
       defer { snapshot.end() }
-      try snapshot.sideReading?.sides(from: [], below: nil) { key, value in
+      try snapshot.powers.sides?.sides(from: [], below: nil) { key, value in
         found.append((Array(key), Array(value)))
         return .proceed
       }
@@ -200,7 +200,7 @@ actor EmbeddedLog {
     do throws(StorageError) {
       let write = try engine.beginWrite(.never)
       defer { write.end() }
-      guard let sides = write.sideWriting else { throw StorageError(.misuse, .engine, "The engine keeps no rows.", remedy: "") }
+      guard let sides = write.writePowers.sides else { throw StorageError(.misuse, .engine, "The engine keeps no rows.", remedy: "") }
       for (key, value) in rows { try sides.setSide(key, value) }
       _ = try write.commit(CommitRecord(origin: 0), .full)
     } catch { throw ServerStoreError(error) }

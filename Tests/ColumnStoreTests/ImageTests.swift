@@ -242,7 +242,7 @@ import VivariumTestSupport
 
   @Test func aHistoryTakenOverSaysNothingOfChunks() throws {
     let before = try sum(engine)
-    let write = try #require(try engine.beginWrite(.never) as? any HistoryAdopting)
+    let write = try #require(try engine.beginWrite(.never).writePowers.history)
     for key in [keys[0], keys[1_999]] { try write.set(table.column(named: "rank"), key, word: 5_000) }
     var record = CommitRecord()
     record.version = write.version.next

@@ -70,7 +70,7 @@ import VivariumTestSupport
     let engine = try MemoryBackend().open(OpenOptions())
     let (table, keys) = try fill(engine, [5, LongValueTests.megabyte, nil, 2_000])
     let read = try engine.beginRead()
-    let windows = try #require(read as? any WindowedReading)
+    let windows = try #require(read.powers.windows)
     for (i, count) in [5, LongValueTests.megabyte, nil, 2_000].enumerated() {
       let window = try #require(try windows.window(table.column(table.id("picture")), containing: keys[i]))
       #expect(window.firstKey == keys[i].rawValue && window.vector.count == 1)

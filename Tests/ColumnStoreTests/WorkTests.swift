@@ -55,7 +55,7 @@ import VivariumTestSupport
     func asks(_ body: (any SideWriting) throws -> Void) throws -> CountingStore.Counts {
       _ = store.take()
       try engine.write { write in
-        try body(try #require(write.sideWriting))
+        try body(try #require(write.writePowers.sides))
         try write.insert(table, WorkTests.row(WorkTests.rows + Int(write.version.rawValue)))
       }
       return store.take()

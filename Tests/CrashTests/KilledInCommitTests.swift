@@ -34,7 +34,7 @@ import VivariumTestSupport
     defer { read.end() }
     try CrashLedger.check(read, acknowledged: acknowledged)
     var faults: [StoreFault] = []
-    try (engine as? any StructureVerification)?.verifyStructure(read) { faults.append($0) }
+    try engine.powers.structure?.verifyStructure(read) { faults.append($0) }
     #expect(faults.isEmpty, comment)
   }
 
@@ -44,7 +44,7 @@ import VivariumTestSupport
     for round in 0..<3 {
       let last = try die(in: 40, of: 1) + 1
       #expect(last == Int64(40 * (round + 1)))
-      _ = try (engine as? any SpaceReclaiming)?.reclaimSpace(.after(.seconds(600)))
+      _ = try engine.powers.space?.reclaimSpace(.after(.seconds(600)))
       #expect(try lastNumber(of: 1, engine) == last)
       try checkWhole(engine, [1: last])
     }
@@ -85,14 +85,14 @@ import VivariumTestSupport
       } else {
         let child = try WritingChild("lmdb", path, writer)
         for _ in 0..<(1 + random.below(30)) { _ = child.number() }
-        if random.oneIn(2) { _ = try (engine as? any SpaceReclaiming)?.reclaimSpace(.after(.seconds(600))) }
+        if random.oneIn(2) { _ = try engine.powers.space?.reclaimSpace(.after(.seconds(600))) }
         child.kill()
         acknowledged[writer] = max(acknowledged[writer] ?? 0, child.lastWord())
       }
       switch random.below(4) {
       case 0: acknowledged[writer] = try CrashLedger.commitNext(writer, engine, .relaxed)
       case 1: break
-      default: _ = try (engine as? any SpaceReclaiming)?.reclaimSpace(.after(.seconds(600)))
+      default: _ = try engine.powers.space?.reclaimSpace(.after(.seconds(600)))
       }
       try checkWhole(engine, acknowledged, "round \(round)")
       for writer in acknowledged.keys { acknowledged[writer] = try lastNumber(of: writer, engine) }

@@ -58,14 +58,14 @@ struct SoundFiles {
     var engine = try backend(path).open(OpenOptions())
     try DamageSample.fill(engine, count: 70, &random)
     try engine.write { write in
-      for i in UInt8(0)..<40 { try write.sideWriting?.setSide([7, i], Array(repeating: i, count: Int(i) * 60)) }
+      for i in UInt8(0)..<40 { try write.writePowers.sides?.setSide([7, i], Array(repeating: i, count: Int(i) * 60)) }
     }
     engine.close()
     try copy(path, to: "rest")
     engine = try backend(path).open(OpenOptions())
     // A reader, and commits that are not on the disk.
     let read = try engine.beginRead()
-    for i in UInt8(0)..<6 { try engine.write(i % 2 == 0 ? .relaxed : .full) { try $0.sideWriting?.setSide([7, i], [i, i]) } }
+    for i in UInt8(0)..<6 { try engine.write(i % 2 == 0 ? .relaxed : .full) { try $0.writePowers.sides?.setSide([7, i], [i, i]) } }
     try copy(path, to: "open")
     read.end()
     engine.close()

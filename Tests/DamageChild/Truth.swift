@@ -60,7 +60,7 @@ struct Truth {
 
   static func sides(_ read: any ReadTransaction) throws(StorageError) -> [[UInt8]] {
     var all: [[UInt8]] = []
-    try read.sideReading?.sides(from: [0], below: nil) { key, value in
+    try read.powers.sides?.sides(from: [0], below: nil) { key, value in
       all.append(Array(key) + Array(value))
       return all.count < 100_000 ? .proceed : .stop
     }

@@ -71,7 +71,7 @@ private struct Shop {
     let shop = try Shop(kind)
     let read = try shop.engine.beginRead()
     defer { read.end() }
-    let holder = (shop.engine as? any VersionAnnouncing)?.announce(read.version, label: "list window")
+    let holder = shop.engine.powers.announcing?.announce(read.version, label: "list window")
     defer { withExtendedLifetime(holder) {} }
     let info = try InspectProcess(["info", shop.url.path])
     let process = ProcessInfo.processInfo.processIdentifier

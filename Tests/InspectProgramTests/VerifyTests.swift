@@ -32,7 +32,7 @@ import VivariumTestSupport
   @Test(arguments: FileKind.allCases) func soundSideEntriesAreNoFaults(kind: FileKind) throws {
     let zoo = try Zoo(kind)
     let engine = try kind.backend(zoo.url).open(OpenOptions())
-    try engine.write { write in try #require(write.sideWriting).setSide(Array(repeating: 9, count: 480), []) }
+    try engine.write { write in try #require(write.writePowers.sides).setSide(Array(repeating: 9, count: 480), []) }
     engine.close()
     let faults = try zoo.faults()
     #expect(faults.isEmpty, "\(faults)")
@@ -54,7 +54,7 @@ import VivariumTestSupport
   @Test func sideEntriesThatAreNoneAreFound() throws {
     let zoo = try Zoo(.sqlite)
     let engine = try FileKind.sqlite.backend(zoo.url).open(OpenOptions())
-    try engine.write { write in try #require(write.sideWriting).setSide([1], [1]) }
+    try engine.write { write in try #require(write.writePowers.sides).setSide([1], [1]) }
     engine.close()
     try zoo.execute("INSERT INTO _vivarium_side VALUES (x'', x'01'), ('text', x'01'), (x'0102', 7)")
     let faults = try zoo.faults()

@@ -37,14 +37,14 @@ final class MortalWrite: ForwardingWrite {
     try base.delete(table, key)
   }
 
-  func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) {
+  func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool {
     death.next()
-    try base.set(column, key, word: word)
+    return try base.set(column, key, word: word)
   }
 
-  func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) {
+  func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool {
     death.next()
-    try base.set(column, key, bytes: bytes)
+    return try base.set(column, key, bytes: bytes)
   }
 
   func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {

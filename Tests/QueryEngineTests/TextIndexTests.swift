@@ -82,7 +82,7 @@ import VivariumTestSupport
       case 1: try write.set(table.column(named: "body"), keys[at], bytes: nil)
       default:
         var text = TextIndexTests.text(&random)
-        try text.withUTF8 { try write.set(table.column(named: "body"), keys[at], bytes: UnsafeRawBufferPointer($0)) }
+        try text.withUTF8 { _ = try write.set(table.column(named: "body"), keys[at], bytes: UnsafeRawBufferPointer($0)) }
       }
     }
   }
@@ -122,7 +122,7 @@ import VivariumTestSupport
         engine = try backend.open(OpenOptions())
       }
     }
-    if let engine = engine as? any StructureVerification {
+    if let engine = engine.powers.structure {
       let reading = try engine.beginRead()
       defer { reading.end() }
       try engine.verifyStructure(reading) { Issue.record("\($0) seed \(seed)") }
@@ -198,7 +198,7 @@ import VivariumTestSupport
       let texts = try #require(write.powers.texts)
       #expect(try texts.count(of: [], isPrefix: true, in: index.id) == 3)
       var text = "c d"
-      try text.withUTF8 { try write.set(table.column(named: "body"), key, bytes: UnsafeRawBufferPointer($0)) }
+      try text.withUTF8 { _ = try write.set(table.column(named: "body"), key, bytes: UnsafeRawBufferPointer($0)) }
       #expect(try texts.count(of: [], isPrefix: true, in: index.id) == 2)
       #expect(try texts.count(of: Array("c".utf8), isPrefix: false, in: index.id) == 1)
       #expect(try texts.count(of: Array("a".utf8), isPrefix: false, in: index.id) == 0)

@@ -51,7 +51,7 @@ struct ChunkBoundTests {
     }
     #expect(scanned == lengths.count { $0 >= 0 })
     var faults: [StoreFault] = []
-    try (engine as? any StructureVerification)?.verifyStructure(read) { faults.append($0) }
+    try engine.powers.structure?.verifyStructure(read) { faults.append($0) }
     #expect(faults.isEmpty)
   }
 
@@ -95,7 +95,7 @@ struct ChunkBoundTests {
       #expect(try read.values(numbers, ObjectKey(Int64(key)), 0..<1_000) == expected, "\(key)")
     }
     var faults: [StoreFault] = []
-    try (engine as? any StructureVerification)?.verifyStructure(read) { faults.append($0) }
+    try engine.powers.structure?.verifyStructure(read) { faults.append($0) }
     #expect(faults.isEmpty)
   }
 }

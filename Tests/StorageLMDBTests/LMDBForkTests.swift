@@ -25,9 +25,9 @@ struct LMDBForkTests {
       ("beginWrite", { _ = try engine.beginWrite(.after(.zero)) }),
       ("addCommitListener", { _ = try engine.addCommitListener {} }),
       ("statistics", { _ = try engine.statistics() }),
-      ("reclaimSpace", { _ = try (engine as? any SpaceReclaiming)?.reclaimSpace(.never) }),
-      ("syncCommits", { try (engine as? any DeferredSync)?.syncCommits() }),
-      ("verifyStructure", { try (engine as? any StructureVerification)?.verifyStructure(read) { _ in } }),
+      ("reclaimSpace", { _ = try engine.powers.space?.reclaimSpace(.never) }),
+      ("syncCommits", { try engine.powers.syncing?.syncCommits() }),
+      ("verifyStructure", { try engine.powers.structure?.verifyStructure(read) { _ in } }),
     ]
   }
 
@@ -83,7 +83,7 @@ struct LMDBForkTests {
       ("beginSavepoint", { try write.beginSavepoint() }),
       ("releaseSavepoint", { try write.releaseSavepoint() }),
       ("rollbackToSavepoint", { try write.rollbackToSavepoint() }),
-      ("adopt", { _ = try (write as? any HistoryAdopting)?.commit(adopting: [], .full) }),
+      ("adopt", { _ = try write.writePowers.history?.commit(adopting: [], .full) }),
       ("commit", { _ = try write.commit(CommitRecord(author: "child"), .full) }),
     ]
   }
@@ -115,7 +115,7 @@ struct LMDBForkTests {
             if code != .forked { wrong.append("\(call.name): \(code?.rawValue ?? "\(error)")") }
           }
         }
-        let announces = engine.announcing?.announce(Version(1), label: "child") != nil
+        let announces = engine.powers.announcing?.announce(Version(1), label: "child") != nil
         read.end()
         write.end()
         engine.close()

@@ -101,7 +101,7 @@ struct LMDBLimitsTests {
     try reader.beginRead().end()
     reader.close()
     expectLocked(after: "a reader that comes and goes")
-    _ = try (engine as? any SpaceReclaiming)?.reclaimSpace(.never)
+    _ = try engine.powers.space?.reclaimSpace(.never)
     expectLocked(after: "space is given back")
     #expect(throws: StorageError.self) { try LMDBBackend(path: path + "-lock").open(OpenOptions(createsIfMissing: false)) }
     expectLocked(after: "the lock file is opened as a store")

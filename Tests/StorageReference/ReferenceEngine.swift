@@ -15,6 +15,7 @@ final class ReferenceMedium: Sendable {
 /// The plain engine: the committed version as a value behind a lock, and nothing clever.
 public final class ReferenceEngine: StorageEngine {
   public let kind = "reference"
+  public var powers: EnginePowers { EnginePowers() }
   let place: ReferencePlace
   var medium: ReferenceMedium { place.medium }
   let options: OpenOptions

@@ -19,6 +19,8 @@ final class ReferenceRead: ReadTransaction, ReferenceReading {
 
   deinit { end() }
 
+  var powers: StoragePowers { StoragePowers(sides: self) }
+
   func readable() throws(StorageError) -> ReferenceState {
     guard let state = state.withLock({ $0 }) else {
       throw StorageError(.closed, .transaction, "The read transaction has ended.")

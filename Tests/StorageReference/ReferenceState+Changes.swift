@@ -35,11 +35,13 @@ extension ReferenceState {
     }
   }
 
-  mutating func set(_ column: ColumnID, _ key: ObjectKey, _ value: Value) throws(StorageError) {
+  /// Returns whether another value was there, to the bit.
+  mutating func set(_ column: ColumnID, _ key: ObjectKey, _ value: Value) throws(StorageError) -> Bool {
     let entry = try self.entry(column.table)
     let (columnEntry, type) = try scalarType(column)
     let row = try self.row(column.table, key)
     try ReferenceState.check(value, columnEntry, type)
+    let isOther = try !ReferenceState.isSame(row.scalars[column.property] ?? .null, value, type)
     var changed = row
     changed.scalars[column.property] = value
     let touched = entry.indexes.filter { $0.properties.contains(column.property) }
@@ -50,6 +52,18 @@ extension ReferenceState {
     }
     if type.mayLink { link(column, key.rawValue, from: row.scalars[column.property] ?? .null, to: value) }
     tables[column.table]?.rows[key.rawValue]?.scalars[column.property] = value
+    return isOther
+  }
+
+  private static func isSame(_ old: Value, _ new: Value, _ type: ValueType) throws(StorageError) -> Bool {
+    if old.isNull || new.isNull { return old.isNull && new.isNull }
+    if type.isWord { return old.word == new.word }
+    return try old.withBytes(as: type) { old throws(StorageError) in
+      try new.withBytes(as: type) { new throws(StorageError) in
+        guard let old, let new else { return old == nil && new == nil }
+        return old.elementsEqual(new)
+      }
+    }
   }
 
   mutating func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {

@@ -18,6 +18,9 @@ final class ReferenceWrite: SideWriting, ReferenceReading {
 
   deinit { end() }
 
+  var powers: StoragePowers { StoragePowers(sides: self) }
+  var writePowers: WritePowers { WritePowers(sides: self) }
+
   var catalog: Catalog { state.catalog }
 
   func readable() throws(StorageError) -> ReferenceState {
@@ -77,18 +80,18 @@ extension ReferenceWrite {
     try state.delete(table, key)
   }
 
-  func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) {
+  func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool {
     try check()
     let (_, type) = try state.scalarType(column)
     guard type.isWord else { throw .misuse("A column of type \(type.rawValue) has no words.") }
-    try state.set(column, key, try word.map { word throws(StorageError) in try self.word(word, type) } ?? .null)
+    return try state.set(column, key, try word.map { word throws(StorageError) in try self.word(word, type) } ?? .null)
   }
 
-  func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) {
+  func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool {
     try check()
     let (_, type) = try state.scalarType(column)
     guard !type.isWord else { throw .misuse("A column of type \(type.rawValue) has no bytes.") }
-    try state.set(column, key, try bytes.map { bytes throws(StorageError) in try self.bytes(bytes, type) } ?? .null)
+    return try state.set(column, key, try bytes.map { bytes throws(StorageError) in try self.bytes(bytes, type) } ?? .null)
   }
 
   func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {

@@ -271,7 +271,7 @@ private struct Pair {
     for (key, values) in result.sorted(by: { $0.key < $1.key }) {
       for (column, value) in zip(columns, values) {
         #expect(try reading.value(table.column(column.id), ObjectKey(key)) == value)
-        if let windowed = reading as? any WindowedReading {
+        if let windowed = reading.powers.windows {
           let window = try #require(try windowed.window(table.column(column.id), containing: ObjectKey(key)))
           let row = Int(key - window.firstKey)
           #expect(window.vector.value(at: row, as: column.schema.valueType ?? .link) == value)

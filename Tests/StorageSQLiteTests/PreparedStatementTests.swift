@@ -41,7 +41,7 @@ import VivariumTestSupport
       for id in 0..<3_000 { try write.insert(table, ["id": .int(Int64(id)), "name": .string("n\(id)"), "ratio": .double(0.5)]) }
     }
     let read = try engine.beginRead()
-    let windows = try #require(read as? any WindowedReading)
+    let windows = try #require(read.powers.windows)
     let columns = ["id", "name", "ratio"].map { table.column(named: $0) }
     // A value that is held is not asked for again: as live objects do it.
     var ends = [Int64](repeating: 0, count: columns.count)
@@ -92,7 +92,7 @@ import VivariumTestSupport
     let table = try #require(try engine.adopt(.everything)["Thing"])
     try engine.write { write in for id in 0..<500 { try write.insert(table, ["id": .int(Int64(id)), "ratio": .double(Double(id))]) } }
     let read = try engine.beginRead()
-    let windows = try #require(read as? any WindowedReading)
+    let windows = try #require(read.powers.windows)
     var before = 0
     for round in 0..<200 {
       let id = round * 77 % 500
@@ -204,7 +204,7 @@ import VivariumTestSupport
     let engine = try place.open()
     let table = try #require(try engine.adopt(.everything)["Thing"])
     try engine.write { write in for id in 0..<3 { try write.insert(table, ["id": .int(Int64(id))]) } }
-    let read = try #require(try engine.beginRead() as? any QueryPushdown)
+    let read = try #require(try engine.beginRead().powers.pushdown)
     // As many texts as there are numbers of constants.
     func query(_ count: Int) -> Query {
       let path = ExpressionNode.path(PropertyPath("id"))

@@ -24,7 +24,7 @@ import VivariumTestSupport
         _ = try? write.insert(table, values)
       }
     }
-    let read = try #require(try engine.beginRead() as? any QueryPushdown)
+    let read = try #require(try engine.beginRead().powers.pushdown)
     let all = try objects(read, table)
     #expect(all.count > 10)
     var wholeCount = 0
@@ -59,7 +59,7 @@ import VivariumTestSupport
     let place = Place()
     let engine = try place.open()
     try engine.adopt(.everything)
-    let read = try #require(try engine.beginRead() as? any QueryPushdown)
+    let read = try #require(try engine.beginRead().powers.pushdown)
     func more(_ number: Int) -> PredicateNode {
       .comparison(Comparison(.path(PropertyPath(["id"])), .greater, .constant(.int(Int64(number)))))
     }
@@ -82,7 +82,7 @@ import VivariumTestSupport
     let place = Place()
     let engine = try place.open()
     try engine.adopt(.everything)
-    let read = try #require(try engine.beginRead() as? any QueryPushdown)
+    let read = try #require(try engine.beginRead().powers.pushdown)
     func residual(_ node: PredicateNode) throws -> PredicateNode? {
       try read.pushdown(Query(type: "Thing", condition: .and([test("id", .greater, .int(0)), node])))?.residual
     }
@@ -99,7 +99,7 @@ import VivariumTestSupport
     let place = Place()
     let engine = try place.open()
     try engine.adopt(.everything)
-    let read = try #require(try engine.beginRead() as? any QueryPushdown)
+    let read = try #require(try engine.beginRead().powers.pushdown)
     for node in [
       test("id", .equal, .int(1)), test("ratio", .greater, .double(1)), test("ratio", .equal, .int(0)),
       test("name", .beginsWith, .string("a")), test("uuid", .equal, .uuid(UUID())),

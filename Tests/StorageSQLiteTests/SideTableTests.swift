@@ -21,7 +21,7 @@ import VivariumTestSupport
       let write = try engine.beginWrite(.never)
       defer { write.end() }
       let before = SQLiteEngine.prepareCount(of: write)
-      try body(try #require(write.sideWriting))
+      try body(try #require(write.writePowers.sides))
       let after = SQLiteEngine.prepareCount(of: write)
       _ = try write.insert(table, ["id": .int(Int64(write.version.rawValue))])
       _ = try write.commit(CommitRecord(), .relaxed)
@@ -47,7 +47,7 @@ import VivariumTestSupport
     try engine.adopt(.everything)
     try engine.write { write in
       try write.beginSavepoint()
-      try #require(write.sideWriting).setSide([1], [1])
+      try #require(write.writePowers.sides).setSide([1], [1])
       try write.rollbackToSavepoint()
     }
     #expect(try tables() == 0 && format() < 5)

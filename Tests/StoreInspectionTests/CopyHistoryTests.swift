@@ -40,13 +40,13 @@ import VivariumTestSupport
   @Test func aCopyHasNoSideEntries() throws {
     let source = try MemoryBackend().open(OpenOptions())
     try source.adopt(Schema([ObjectSchema("Pup", .scalar("name", .string))]))
-    try source.write { try #require($0.sideWriting).setSide([1], [1]) }
+    try source.write { try #require($0.writePowers.sides).setSide([1], [1]) }
     let target = try MemoryBackend().open(OpenOptions())
     try StoreCopy.copy(source, to: target)
     let read = try target.beginRead()
     defer { read.end() }
     #expect(read.catalog["Pup"] != nil && !read.catalog.hasSideEntries)
-    #expect(try #require(read.sideReading).side([1]) == nil)
+    #expect(try #require(read.powers.sides).side([1]) == nil)
   }
 
   @Test(arguments: ["lmdb", "sqlite", "memory"]) func aCopyIsOneCommitHoweverManyVersionsThereWere(_ kind: String) throws {

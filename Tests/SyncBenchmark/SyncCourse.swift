@@ -109,7 +109,7 @@ import Vivarium
         let replica = ReplicaID(UInt64(index + 1))
         _ = try await server.bind(path, replica, secret: [1], user: "ann", at: 0)
         let uploads = try await store.integrate { write -> [Upload] in
-          guard let sides = write.transaction.sideWriting else { return [] }
+          guard let sides = write.transaction.writePowers.sides else { return [] }
           return try Outbox.pending(sides).all.map { .changeset($0.changeset) }
         }
         _ = try await server.commit(path, replica, uploads, refusalSeen: .zero, at: .max >> 20) { _ in nil }
@@ -131,7 +131,7 @@ import Vivarium
     var lines: [Measurement] = []
     func measured(_ name: String, _ count: Int, _ store: Store) async throws {
       let bytes = try await store.integrate { write -> Int in
-        guard let sides = write.transaction.sideWriting else { return 0 }
+        guard let sides = write.transaction.writePowers.sides else { return 0 }
         var bytes = 0
         for space in ["m", "l", "k", "g"].compactMap(\.utf8.first) {
           try sides.sides(from: [space], below: [space + 1]) { key, value in

@@ -89,7 +89,7 @@ import VivariumTestSupport
   }
 
   private func cursor(of replica: Replica) async throws -> Seq {
-    try await replica.store.integrate { write in try SyncCursor.read(try #require(write.transaction.sideReading)) }
+    try await replica.store.integrate { write in try SyncCursor.read(try #require(write.transaction.powers.sides)) }
   }
 
   @Test(arguments: Engine.allCases) func `what the schema cannot hold is an error and integrates nothing`(engine: Engine) async throws {

@@ -30,7 +30,7 @@ import VivariumTestSupport
   func integrate(_ changesets: [Changeset], seq: Seq = Seq(1), author: String? = nil, isCompared: Bool = true) async throws {
     let (id, before) = (id, state)
     let (after, picture) = try await store.integrate(author: author) { write -> (KeptState, Picture) in
-      let sides = try #require(write.transaction.sideWriting)
+      let sides = try #require(write.transaction.writePowers.sides)
       var integrator = Integrator(write, sides, own: id, state: before)
       for changeset in changesets { try integrator.integrate(changeset, seq: seq) }
       try SyncCursor.write(seq, sides)

@@ -161,7 +161,7 @@ final class SimulatedClock: Sendable {
 
   func reading<T: Sendable>(_ body: @escaping @Sendable (any SideWriting) throws -> T) async throws -> T {
     try await store.integrate { write in
-      guard let sides = write.transaction.sideWriting else { throw Divergence("no side entries") }
+      guard let sides = write.transaction.writePowers.sides else { throw Divergence("no side entries") }
       return try body(sides)
     }
   }

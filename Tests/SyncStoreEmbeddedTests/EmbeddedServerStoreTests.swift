@@ -237,7 +237,7 @@ struct EmbeddedServerStoreTests {
     stores = nil
     let engine = try LMDBBackend(path: folder.path + "/shared/shop.store").open(OpenOptions())
     let write = try engine.beginWrite(.never)
-    try write.sideWriting?.setSide([UInt8(ascii: "r"), 0, 0, 0, 0, 0, 0, 0, 1], [9, 9])
+    try write.writePowers.sides?.setSide([UInt8(ascii: "r"), 0, 0, 0, 0, 0, 0, 0, 1], [9, 9])
     _ = try write.commit(CommitRecord(origin: 0), .full)
     engine.close()
     let again = try EmbeddedServerStore(folder: folder.path)

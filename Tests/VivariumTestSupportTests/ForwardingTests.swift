@@ -46,7 +46,7 @@ import VivariumTestSupport
     parts.merge(try self.parts(of: "StorageEngine", in: "Engine")) { same, _ in same }
     #expect(parts.count == 12)
     let asked = parts.values.reduce(into: Set()) { $0.formUnion($1) }
-    #expect(asked.count == 48)
+    #expect(asked.count == 46)
     #expect(asked.subtracting(forwarded) == [])
   }
 
@@ -63,7 +63,9 @@ import VivariumTestSupport
     #expect(read.powers.windows != nil)
     let write = try engine.beginWrite(.after(.seconds(60)))
     #expect(write.powers.windows != nil)
+    #expect(write.writePowers.sides != nil && write.writePowers.history != nil)
     write.end()
+    #expect(engine.powers.syncing != nil && engine.powers.space != nil)
   }
 }
 

@@ -50,14 +50,14 @@ enum WrongBackend: String, CaseIterable, Sendable {
 }
 
 /// The faults in reading, for snapshots and writes alike.
-protocol WrongReading: ForwardingReading {
+protocol WrongReading: ForwardingReading, SideReading {
   var fault: WrongBackend { get }
   var target: any StorageReading { get }
 }
 
 extension WrongReading {
   /// The faults are in the plain calls, and so whatever is found goes through these.
-  var powers: StoragePowers { StoragePowers() }
+  var powers: StoragePowers { StoragePowers(sides: self) }
 
   func key(in index: IndexID, equal values: [Value]) throws(StorageError) -> ObjectKey? {
     var result: ObjectKey?
@@ -180,13 +180,13 @@ extension WrongReading {
 
   func side(_ key: [UInt8], _ body: (UnsafeRawBufferPointer?) -> Void) throws(StorageError) {
     let isFaulty = fault == .losesEmptySides
-    try target.sideReading?.side(key) { body(isFaulty && $0?.isEmpty == true ? nil : $0) }
+    try target.powers.sides?.side(key) { body(isFaulty && $0?.isEmpty == true ? nil : $0) }
   }
 
   func sides(
     from start: [UInt8], below end: [UInt8]?, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Step
   ) throws(StorageError) {
-    try target.sideReading?.sides(from: start, below: fault == .listsTheEndOfSides ? end.map { $0 + [0] } : end, body)
+    try target.powers.sides?.sides(from: start, below: fault == .listsTheEndOfSides ? end.map { $0 + [0] } : end, body)
   }
 
   func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError) {
@@ -198,8 +198,7 @@ extension WrongReading {
   }
 }
 
-final class WrongRead: ForwardingRead, WrongReading, SideReading {
-  var sideReading: (any SideReading)? { self }
+final class WrongRead: ForwardingRead, WrongReading {
   let base: any ReadTransaction
   let fault: WrongBackend
   private let engine: (any StorageEngine)?
@@ -222,8 +221,7 @@ final class WrongRead: ForwardingRead, WrongReading, SideReading {
 }
 
 final class WrongWrite: ForwardingWrite, WrongReading, SideWriting {
-  var sideReading: (any SideReading)? { self }
-  var sideWriting: (any SideWriting)? { self }
+  var writePowers: WritePowers { WritePowers(sides: self) }
   private var putSides: [[UInt8]: [UInt8]] = [:]
   let base: any WriteTransaction
   let fault: WrongBackend
@@ -263,11 +261,11 @@ final class WrongWrite: ForwardingWrite, WrongReading, SideWriting {
   func rollbackToSavepoint() throws(StorageError) {
     if fault == .ignoresSavepointRollback { try base.releaseSavepoint() } else { try base.rollbackToSavepoint() }
     guard fault == .keepsUndoneSides else { return }
-    for (key, value) in putSides { try base.sideWriting?.setSide(key, value) }
+    for (key, value) in putSides { try base.writePowers.sides?.setSide(key, value) }
   }
 
   func setSide(_ key: [UInt8], _ value: [UInt8]?) throws(StorageError) {
-    try base.sideWriting?.setSide(key, value)
+    try base.writePowers.sides?.setSide(key, value)
     putSides[key] = value
   }
 

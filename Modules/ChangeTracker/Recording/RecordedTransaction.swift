@@ -14,7 +14,7 @@ public final class RecordedTransaction {
   private let origin: UInt64
   /// Whether the delete rules that properties declare are followed. What is embedded goes with its owner in any case.
   private let followsRules: Bool
-  private var changes = PendingChanges()
+  var changes = PendingChanges()
   private var members = PendingMembers()
   /// What scalars were, where that is recorded.
   var values: PendingValues?
@@ -87,7 +87,7 @@ public final class RecordedTransaction {
   }
 
   /// The relationship of a column that owns what it points to. A flag, asked by every set, where no type has any.
-  private func owning(_ column: ColumnID) -> Relationship? {
+  func owning(_ column: ColumnID) -> Relationship? {
     hasRules ? ownership.columns[column] : nil
   }
 
@@ -100,7 +100,7 @@ public final class RecordedTransaction {
   }
 
   /// Whether any type owns others or denies deletes.
-  private var hasRules: Bool {
+  var hasRules: Bool {
     if let knownRules { return knownRules }
     let hasRules = !ownership.isEmpty || !ownership.denying.isEmpty
     knownRules = hasRules
@@ -179,81 +179,6 @@ extension RecordedTransaction {
     try transaction.delete(table, key)
     changes.delete(table, key)
   }
-
-  /// Sets a word column; nil is null. Returns whether the value differed: an equal one changes nothing.
-  @discardableResult
-  public func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool {
-    let old = try transaction.word(column, key)
-    if old == word { return false }
-    if values != nil { try noteValue(column, key) }
-    try transaction.set(column, key, word: word)
-    if let old, let owned = owning(column) { letGo.insert(ObjectPlace(table: owned.target, key: old)) }
-    if derives, let type = transaction.catalog[column]?.schema.valueType {
-      try noteSet(column, key, old: Value(word: old, as: type), new: Value(word: word, as: type))
-    }
-    notes?.set(column, key)
-    changes.modify(column, key)
-    return true
-  }
-
-  /// Adds to an integer, wrapping at the bounds of 64 bits as `&+` does. A replica that hears of it adds too, so that what several add at
-  /// once is all in. Throws `.misuse`, of scope statement, where the property is null, no integer, or the sum does not fit it.
-  @discardableResult
-  public func add(_ delta: Int64, to column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Bool {
-    let old = try transaction.value(column, key)
-    guard case .int(let number) = old, let type = transaction.catalog[column]?.schema.valueType, Value.int(number &+ delta).fits(type)
-    else {
-      throw StorageError(
-        .misuse, .statement, "\(delta) cannot be added to \(old).", remedy: "Add to integers alone, within the bounds of their type.")
-    }
-    let before = notes
-    guard try set(column, key, word: number &+ delta) else { return false }
-    notes = before
-    notes?.add(delta, to: column, key)
-    return true
-  }
-
-  /// Sets a bytes column; nil is null. Returns whether the value differed.
-  @discardableResult
-  public func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool {
-    var isEqual = false
-    try transaction.bytes(column, key) { old in
-      switch (old, bytes) {
-      case (nil, nil): isEqual = true
-      case (let old?, let new?): isEqual = old.elementsEqual(new)
-      default: isEqual = false
-      }
-    }
-    if isEqual { return false }
-    if values != nil { try noteValue(column, key) }
-    // Of decimals something may follow.
-    let type = derives && derivations.bySource[column] != nil ? transaction.catalog[column]?.schema.valueType : nil
-    let old: Value = type == nil ? .null : try transaction.value(column, key)
-    try transaction.set(column, key, bytes: bytes)
-    if let type { try noteSet(column, key, old: old, new: bytes.flatMap { Value(bytes: $0, type: type) } ?? .null) }
-    changes.modify(column, key)
-    return true
-  }
-
-  /// Sets a scalar column from a box. Returns whether the value differed.
-  @discardableResult
-  public func set(_ column: ColumnID, _ key: ObjectKey, _ value: Value) throws(StorageError) -> Bool {
-    let old = try transaction.value(column, key)
-    let value = try living(value)
-    if old == value { return false }
-    if values != nil { try noteValue(column, key) }
-    try transaction.set(column, key, value)
-    if derives { try noteSet(column, key, old: old, new: value) }
-    if case .link(let old) = old, let owned = owning(column) {
-      letGo.insert(ObjectPlace(table: owned.target, key: old.rawValue))
-    }
-    notes?.set(column, key)
-    changes.modify(column, key)
-    return true
-  }
-
-  /// Records a property as modified that keeps its value: for what depends on the object and lies outside the store.
-  public func touch(_ column: ColumnID, _ key: ObjectKey) { changes.modify(column, key) }
 
   /// Edits a list. Edits that cannot change anything (an empty insertion, clearing an empty list, moving an
   /// element to its own place) are not recorded.
@@ -464,7 +389,7 @@ extension Value {
   }
 
   /// A word as it is stored; nil is null.
-  fileprivate init(word: Int64?, as type: ValueType) {
+  init(word: Int64?, as type: ValueType) {
     self = word.flatMap { Value(word: $0, type: type) } ?? .null
   }
 }

@@ -68,17 +68,19 @@ struct WordPlaces {
     if chunk >= 0, chunk < Int64(chunkCount) { places[Int(chunk)].count = 0 }
   }
 
-  /// Sets a word where it lies; false where that cannot be done.
-  @inline(__always) func set(_ key: Int64, _ word: Int64) -> Bool {
+  /// Sets a word where it lies, and says whether another one was there; nil where that cannot be done.
+  @inline(__always) func set(_ key: Int64, _ word: Int64) -> Bool? {
     let offset = UInt64(bitPattern: key &- 1)
-    if !isPlain || offset >= lastKey { return false }
+    if !isPlain || offset >= lastKey { return nil }
     let small = UInt32(truncatingIfNeeded: offset)
     let number = small / rowsPerChunk
     let row = small &- number &* rowsPerChunk
     let place = places + Int(number)
-    if row >= place.pointee.count || !place.pointee.isEdited { return false }
+    if row >= place.pointee.count || !place.pointee.isEdited { return nil }
     // An edited column's words are its own memory, of `count` words at least.
-    UnsafeMutableRawPointer(mutating: place.pointee.values).storeBytes(of: word, toByteOffset: Int(row) &* 8, as: Int64.self)
+    let words = UnsafeMutableRawPointer(mutating: place.pointee.values).assumingMemoryBound(to: Int64.self)
+    if words[Int(row)] == word { return false }
+    words[Int(row)] = word
     return true
   }
 
@@ -116,9 +118,9 @@ extension ColumnReading {
     return places.word(key)
   }
 
-  /// Sets a word whose place is known; false where it has to be set the long way.
-  @inline(__always) final func setPlaced(_ column: ColumnID, _ key: Int64, _ word: Int64) -> Bool {
-    guard let wordPlaces, let places = wordPlaces[placeIndex(column)], places.column == column else { return false }
+  /// Sets a word whose place is known, and says whether another one was there; nil where it has to be set the long way.
+  @inline(__always) final func setPlaced(_ column: ColumnID, _ key: Int64, _ word: Int64) -> Bool? {
+    guard let wordPlaces, let places = wordPlaces[placeIndex(column)], places.column == column else { return nil }
     return places.set(key, word)
   }
 

@@ -10,6 +10,7 @@ import Synchronization
 ///
 /// **Threads.** Every call is safe from any thread at any time.
 public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing, SpaceReclaiming {
+  public var powers: EnginePowers { EnginePowers(announcing: self, syncing: self, space: self, structure: self) }
   let store: any KeyValueStore
   let header: FileHeader
   let historyLimit: UInt64

@@ -1,7 +1,7 @@
 import StorageInterface
 
 /// What `IndexEdits` keeps of its additions and removals: sorted runs of entries.
-struct PendingEntries<Entry: PendingIndexEntry> {
+struct PendingEntries<Entry: BlockIndexEntry> {
   /// Entries in the order they came.
   var tail: [Entry] = []
   /// Sorted runs, each at least about twice as long as the next.

@@ -12,6 +12,12 @@ protocol PendingIndexEntry {
   static func haveSameKey(_ a: Self, _ b: Self) -> Bool
   /// The key of an entry of bytes; nil for numbers.
   var keyBytes: UnsafeRawBufferPointer? { get }
+  /// Sorts in the order of entries.
+  static func sort(_ entries: inout [Self])
+}
+
+/// Entries as blocks hold them.
+protocol BlockIndexEntry: PendingIndexEntry {
   /// The block that the entry belongs to, or would.
   func block(in fences: IndexFences) -> Int
   /// Whether the entry's key lies before a cut.
@@ -25,8 +31,6 @@ protocol PendingIndexEntry {
   static func encode(_ entries: ArraySlice<Self>) -> ValueBuffer
   /// A block with one entry more; nil where it has to be encoded anew, or would be larger than `limit`.
   static func inserting(_ entry: Self, into block: IndexBlock, limit: Int) -> ValueBuffer?
-  /// Sorts in the order of entries.
-  static func sort(_ entries: inout [Self])
   /// Whether the entries are in their order as far as `encode` relies on it.
   static func areOrdered(_ entries: [Self]) -> Bool
 }
@@ -34,13 +38,10 @@ protocol PendingIndexEntry {
 extension PendingIndexEntry {
   @inline(__always) var object: Int64 { packed >> 1 }
   @inline(__always) var isRemoval: Bool { packed & 1 == 1 }
-
-  static func inserting(_ entry: Self, into block: IndexBlock, limit: Int) -> ValueBuffer? { nil }
-  static func areOrdered(_ entries: [Self]) -> Bool { true }
 }
 
 /// An entry whose key is a number.
-struct WordIndexEntry: PendingIndexEntry {
+struct WordIndexEntry: BlockIndexEntry {
   var word: UInt64
   var packed: Int64
 
@@ -116,6 +117,9 @@ struct WordIndexEntry: PendingIndexEntry {
     }
   }
 
+  /// Numbers are encoded in any order that `sort` gives.
+  static func areOrdered(_ entries: [Self]) -> Bool { true }
+
   static func inserting(_ entry: Self, into block: IndexBlock, limit: Int) -> ValueBuffer? {
     block.inserting(word: entry.word, object: entry.object, limit: limit)
   }
@@ -124,7 +128,7 @@ struct WordIndexEntry: PendingIndexEntry {
 }
 
 /// An entry whose key is a byte string. The string lies in an arena or a block that outlives the entry.
-struct BytesIndexEntry: PendingIndexEntry {
+struct BytesIndexEntry: BlockIndexEntry {
   var word: UInt64
   var packed: Int64
   var start: UnsafeRawPointer
@@ -242,6 +246,9 @@ struct BytesIndexEntry: PendingIndexEntry {
   }
 
   static func sort(_ entries: inout [Self]) { entries.sort(by: isOrdered) }
+
+  /// Keys share their beginnings with their neighbours: a block is encoded anew.
+  static func inserting(_ entry: Self, into block: IndexBlock, limit: Int) -> ValueBuffer? { nil }
 
   /// What the first and the last key have in common is left out of all between them.
   static func areOrdered(_ entries: [Self]) -> Bool {

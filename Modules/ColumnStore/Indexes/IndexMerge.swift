@@ -1,7 +1,7 @@
 import StorageInterface
 
 /// Merges sorted edits into the blocks of an index, block by block, and cuts what grew.
-struct IndexMerge<Entry: PendingIndexEntry> {
+struct IndexMerge<Entry: BlockIndexEntry> {
   private let reader: IndexReader
   private let blockLimit: Int
   private let prefix: [UInt8]

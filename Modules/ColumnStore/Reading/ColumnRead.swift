@@ -20,7 +20,7 @@ final class ColumnRead:
 
   deinit { end() }
 
-  var powers: StoragePowers { StoragePowers(windows: self, gathering: self, texts: self) }
+  var powers: StoragePowers { StoragePowers(windows: self, gathering: self, texts: self, sides: self) }
 
   func end() {
     guard !isEnded else { return }

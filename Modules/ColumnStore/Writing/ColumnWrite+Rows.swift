@@ -115,12 +115,12 @@ extension ColumnWrite {
     }
   }
 
-  func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) {
-    if let word, !isRecordingUndo, setPlaced(column, key.rawValue, word) { return }
-    try setWord(column, key, word)
+  func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool {
+    if let word, !isRecordingUndo, let isChanged = setPlaced(column, key.rawValue, word) { return isChanged }
+    return try setWord(column, key, word)
   }
 
-  @inline(never) private func setWord(_ column: ColumnID, _ key: ObjectKey, _ word: Int64?) throws(StorageError) {
+  @inline(never) private func setWord(_ column: ColumnID, _ key: ObjectKey, _ word: Int64?) throws(StorageError) -> Bool {
     try checkWritable()
     let table = try table(column.table)
     let slot = try slot(table, column.property, isWord: true)
@@ -133,16 +133,17 @@ extension ColumnWrite {
     }
     let word = word.map { normalised($0, traits.form) }
     let old = try self.word(table, chunk, position, slot)
-    if old == word { return }
+    if old == word { return false }
     if !table.indexesOfSlot[slot].isEmpty {
       try reindex(table, slot, chunk, position, key.rawValue, newWord: word, newBytes: nil)
     }
     try edited(table, chunk, slot).set(position, word: word)
     if word == nil { movePlace(column, chunk, slot) }
     if isRecordingUndo { undo.append(.word(table, slot: slot, key: key.rawValue, old: old)) }
+    return true
   }
 
-  func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) {
+  func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool {
     try checkWritable()
     let table = try table(column.table)
     let slot = try slot(table, column.property, isWord: false)
@@ -156,8 +157,8 @@ extension ColumnWrite {
     }
     let old = try self.bytes(table, chunk, position, slot)
     switch (old, bytes) {
-    case (nil, nil): return
-    case (let old?, let bytes?) where compareBytes(old, bytes) == 0: return
+    case (nil, nil): return false
+    case (let old?, let bytes?) where compareBytes(old, bytes) == 0: return false
     default: break
     }
     if !table.indexesOfSlot[slot].isEmpty {
@@ -165,6 +166,7 @@ extension ColumnWrite {
     }
     if isRecordingUndo { undo.append(.bytes(table, slot: slot, key: key.rawValue, old: old.map { Array($0) })) }
     try edited(table, chunk, slot).set(position, bytes: bytes)
+    return true
   }
 
   /// Throws for bytes that are no value of the column's type.

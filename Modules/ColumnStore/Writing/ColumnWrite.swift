@@ -44,7 +44,8 @@ final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, Windo
 
   deinit { end() }
 
-  var powers: StoragePowers { StoragePowers(windows: self, gathering: self, texts: self) }
+  var powers: StoragePowers { StoragePowers(windows: self, gathering: self, texts: self, sides: self) }
+  var writePowers: WritePowers { WritePowers(sides: self, history: self) }
 
   func end() {
     guard !isEnded else { return }

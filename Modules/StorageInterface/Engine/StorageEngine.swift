@@ -26,9 +26,8 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// the version itself. Kept until the listener is dropped or stopped; no call begins after `stop` returned.
   func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener
 
-  /// The engine, where it can tell other processes who holds a version. Asked at every opening instead of a cast, as
-  /// `StoragePowers` is.
-  var announcing: (any VersionAnnouncing)? { get }
+  /// What the engine can do beyond this protocol. O(1).
+  var powers: EnginePowers { get }
 
   /// Sizes and pinned versions, for people.
   func statistics() throws(StorageError) -> StorageStatistics
@@ -36,11 +35,6 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// Refuses new transactions and lets go of the file once the open ones have ended: until then they read on, and
   /// what they lent stays readable. Idempotent. The engine also closes with its last reference.
   func close()
-}
-
-extension StorageEngine {
-  /// The engine itself where it conforms, found by a cast.
-  public var announcing: (any VersionAnnouncing)? { self as? any VersionAnnouncing }
 }
 
 /// Hears of commits while it lives.

@@ -1,7 +1,9 @@
+// What an engine can do beyond its protocols is found one way: a transaction or an engine names what it has in a value, and what it
+// does not name is not used. Nobody casts: the first cast to each protocol looks through the conformances of every library in the
+// process, and took a program that opens a store a good part of its first millisecond; and a cast does not see through a wrapper. None
+// of the three has a default, so that a wrapper says whether it passes powers on.
+
 /// What a transaction can do beyond reading.
-///
-/// Asked instead of a cast: the first cast to each protocol looks through the conformances of every library in the
-/// process, and took a program that opens a store a good part of its first millisecond.
 public struct StoragePowers {
   /// Columns lie in memory and can be lent.
   public var windows: (any WindowedReading)?
@@ -13,27 +15,57 @@ public struct StoragePowers {
   public var aggregates: (any AggregatePushdown)?
   /// The indexes of words in the catalog are kept, and can be asked.
   public var texts: (any TextIndexReading)?
+  /// Side entries are kept, and can be read.
+  public var sides: (any SideReading)?
 
+  /// None but the given ones.
   public init(
     windows: (any WindowedReading)? = nil, gathering: (any GatheringReading)? = nil,
-    pushdown: (any QueryPushdown)? = nil, aggregates: (any AggregatePushdown)? = nil, texts: (any TextIndexReading)? = nil
+    pushdown: (any QueryPushdown)? = nil, aggregates: (any AggregatePushdown)? = nil, texts: (any TextIndexReading)? = nil,
+    sides: (any SideReading)? = nil
   ) {
     self.windows = windows
     self.gathering = gathering
     self.pushdown = pushdown
     self.aggregates = aggregates
     self.texts = texts
+    self.sides = sides
   }
 }
 
-extension VersionReading {
-  /// The transaction itself where it conforms, found by a cast.
-  public var sideReading: (any SideReading)? { self as? any SideReading }
+/// What a write can do beyond writing. What it can do beyond reading is in its `StoragePowers`.
+public struct WritePowers {
+  /// Side entries can be written.
+  public var sides: (any SideWriting)?
+  /// A history can be taken over from another store.
+  public var history: (any HistoryAdopting)?
 
-  /// The protocols that the transaction conforms to.
-  public var powers: StoragePowers {
-    StoragePowers(
-      windows: self as? any WindowedReading, gathering: self as? any GatheringReading,
-      pushdown: self as? any QueryPushdown, aggregates: self as? any AggregatePushdown, texts: self as? any TextIndexReading)
+  /// None but the given ones.
+  public init(sides: (any SideWriting)? = nil, history: (any HistoryAdopting)? = nil) {
+    self.sides = sides
+    self.history = history
+  }
+}
+
+/// What an engine can do beyond giving transactions.
+public struct EnginePowers: Sendable {
+  /// Other processes are told who holds a version.
+  public var announcing: (any VersionAnnouncing)?
+  /// Commits that are visible can be brought to the disk later.
+  public var syncing: (any DeferredSync)?
+  /// Free space can be given back to the system.
+  public var space: (any SpaceReclaiming)?
+  /// The file's own structure can be walked.
+  public var structure: (any StructureVerification)?
+
+  /// None but the given ones.
+  public init(
+    announcing: (any VersionAnnouncing)? = nil, syncing: (any DeferredSync)? = nil, space: (any SpaceReclaiming)? = nil,
+    structure: (any StructureVerification)? = nil
+  ) {
+    self.announcing = announcing
+    self.syncing = syncing
+    self.space = space
+    self.structure = structure
   }
 }

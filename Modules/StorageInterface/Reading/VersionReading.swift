@@ -11,12 +11,8 @@ public protocol VersionReading: AnyObject {
   /// The schema of this version; in a write, as changed by it.
   var catalog: Catalog { get }
 
-  /// What the transaction can do beyond this protocol: a power it conforms to but does not name here is not used.
-  /// O(1). An engine that names them spares its users casts; others have those.
+  /// What the transaction can do beyond this protocol: a power it conforms to but does not name here is not used. O(1).
   var powers: StoragePowers { get }
-
-  /// The transaction as what reads side entries; nil where the engine keeps none. Asked once a transaction, by those alone who keep some.
-  var sideReading: (any SideReading)? { get }
 
   /// Ends the transaction: a read lets go of its version, an open write is rolled back. Idempotent. Dropping
   /// the last reference does the same. Every other call afterwards throws `.closed`.

@@ -30,12 +30,15 @@ public protocol RowWriting: RowReading {
   /// promised order: what an engine can do for many rows at once is done so. Others have this by the other one.
   func delete(_ table: TableID, all keys: [Int64]) throws(StorageError) -> [Int64]
 
-  /// Sets a word column; nil is null. Throws as `insert` does.
-  func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError)
+  /// Sets a word column; nil is null. Returns whether another word was there: setting the same changes nothing, and nobody compares
+  /// before. Throws as `insert` does.
+  @discardableResult
+  func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool
 
-  /// Sets a bytes column; nil is null. The bytes are copied. Throws as `insert` does, and `.typeMismatch` for bytes
-  /// that are no value of the type (16 for a UUID or decimal, 12 for an ObjectId, `MixedCoding` for a mixed one).
-  func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError)
+  /// Sets a bytes column; nil is null. The bytes are copied. Returns whether other bytes were there. Throws as `insert` does, and
+  /// `.typeMismatch` for bytes that are no value of the type (16 for a UUID or decimal, 12 for an ObjectId, `MixedCoding` for a mixed one).
+  @discardableResult
+  func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool
 }
 
 extension RowWriting {
@@ -57,8 +60,9 @@ extension RowWriting {
     return gone
   }
 
-  /// Sets a scalar column from a boxed value.
-  public func set(_ column: ColumnID, _ key: ObjectKey, _ value: Value) throws(StorageError) {
+  /// Sets a scalar column from a boxed value. Returns whether another one was there.
+  @discardableResult
+  public func set(_ column: ColumnID, _ key: ObjectKey, _ value: Value) throws(StorageError) -> Bool {
     guard let entry = catalog[column], case .scalar(let type) = entry.schema.kind else {
       throw StorageError(.misuse, .statement, "There is no scalar column \(column.property.rawValue) in table \(column.table.rawValue).")
     }
@@ -66,6 +70,6 @@ extension RowWriting {
       throw StorageError(.typeMismatch, .statement, "'\(entry.schema.name)' holds \(type.rawValue), not \(value).")
     }
     if type.isWord { return try set(column, key, word: value.word) }
-    try value.withBytes(as: type) { bytes throws(StorageError) in try set(column, key, bytes: bytes) }
+    return try value.withBytes(as: type) { bytes throws(StorageError) in try set(column, key, bytes: bytes) }
   }
 }

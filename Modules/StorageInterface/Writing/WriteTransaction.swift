@@ -14,8 +14,8 @@ import StoreValues
 /// **Ending.** By `commit`, by `end()`, or with its last reference; the last two roll back. In each case the
 /// writer's lock is free afterwards.
 public protocol WriteTransaction: StorageReading, RowWriting, CollectionWriting, SavepointWriting {
-  /// The transaction as what writes side entries; nil where the engine keeps none. Asked once a transaction, by those alone who keep some.
-  var sideWriting: (any SideWriting)? { get }
+  /// What the transaction can do beyond writing. O(1), and asked once a transaction or less.
+  var writePowers: WritePowers { get }
 
   /// Makes the catalog the given one, which was made from `catalog` by `Catalog.adopting`: creates and drops
   /// tables, columns and indexes as the two differ. Filling a new index may throw `.uniqueViolation`, with
@@ -28,9 +28,4 @@ public protocol WriteTransaction: StorageReading, RowWriting, CollectionWriting,
   /// With a savepoint still open it throws `.misuse` and the transaction is over.
   /// Listeners are told afterwards.
   func commit(_ record: CommitRecord, _ durability: Durability) throws(StorageError) -> Version
-}
-
-extension WriteTransaction {
-  /// The transaction itself where it conforms, found by a cast.
-  public var sideWriting: (any SideWriting)? { self as? any SideWriting }
 }

@@ -31,6 +31,7 @@ public final class SQLiteEngine: StorageEngine {
   }
 
   public let kind = "sqlite"
+  public var powers: EnginePowers { EnginePowers(announcing: self, syncing: self, space: self, structure: self) }
   let file: StoreFile
   let options: OpenOptions
   let mark = ForkMark()

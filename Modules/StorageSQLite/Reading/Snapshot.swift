@@ -24,8 +24,6 @@ class Snapshot: StorageReading {
   @exclusivity(unchecked) final var objectCounts = ObjectCounts()
   /// A write has set words that are not in the tables yet.
   @exclusivity(unchecked) final var hasPending = false
-  /// An object that was read since the last change that could have removed it; key 0: none.
-  @exclusivity(unchecked) final var seen: (table: TableID, key: Int64) = (TableID(0), 0)
   @exclusivity(unchecked) private final var isEnded = false
   /// Calls under way: a call inside a lent closure is one more.
   @exclusivity(unchecked) private final var depth = 0
@@ -60,7 +58,9 @@ class Snapshot: StorageReading {
 
   final var catalog: Catalog { layout.catalog }
 
-  final var powers: StoragePowers { StoragePowers(windows: self, gathering: self, pushdown: self, aggregates: self) }
+  final var powers: StoragePowers {
+    StoragePowers(windows: self, gathering: self, pushdown: self, aggregates: self, sides: self)
+  }
 
   /// Throws when the transaction cannot be used any more.
   func refuse() throws(StorageError) {
@@ -164,26 +164,16 @@ extension Snapshot {
   final func word(_ id: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
     try enterBeside()
     defer { leave() }
-    if hasPending, let word = pendingWord(id, key.rawValue) {
-      seen = (id.table, key.rawValue)
-      return word
-    }
-    if let word = windows.known(id)?.word(key.rawValue, windows.epoch) {
-      seen = (id.table, key.rawValue)
-      return word
-    }
+    if hasPending, let word = pendingWord(id, key.rawValue) { return word }
+    if let word = windows.known(id)?.word(key.rawValue, windows.epoch) { return word }
     let column = try layout.wordColumn(id)
     if windows.wasFound(id.table, key.rawValue) {
       // Read with the look-up from the next one on.
       let window = windows.column(column)
-      if try readRow(window, key.rawValue), let word = window.word(key.rawValue, windows.epoch) {
-        seen = (id.table, key.rawValue)
-        return word
-      }
+      if try readRow(window, key.rawValue), let word = window.word(key.rawValue, windows.epoch) { return word }
     }
     let statement = try read(column, key)
     defer { connection.finish(statement) }
-    seen = (id.table, key.rawValue)
     switch statement.word(0, column.cell) {
     case .word(let word): return word
     case .null: return nil

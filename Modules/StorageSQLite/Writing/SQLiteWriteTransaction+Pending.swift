@@ -11,10 +11,9 @@ extension SQLiteWriteTransaction {
   /// The most that is kept back of one column.
   private static let countMax = 1 << 17
 
-  /// Keeps a word back; false when it has to be written now: the column has an index, whose order or uniqueness the next
-  /// call may ask, or nobody has just seen that the object lives.
+  /// Keeps back a word of an object that lives; false when it has to be written now: the column has an index, whose order or
+  /// uniqueness the next call may ask.
   func keepBack(_ id: ColumnID, _ key: ObjectKey, _ word: Int64?) throws(StorageError) -> Bool {
-    guard seen.key == key.rawValue, seen.table == id.table else { return false }
     try refuse()
     let column: PendingWords
     if let last = pending.last, last.column.id == id {

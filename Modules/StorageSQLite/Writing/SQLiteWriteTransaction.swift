@@ -53,6 +53,8 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction, HistoryAdopting 
 
   override func knownCount(_ list: ColumnID, _ owner: ObjectKey) -> Int? { tails[list, owner]?.count }
 
+  var writePowers: WritePowers { WritePowers(sides: self, history: self) }
+
   override func close() {
     settleInsertion()
     engine.endWrite(connection, hold, lastKeys)
@@ -64,7 +66,6 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction, HistoryAdopting 
     try enter()
     defer { leave() }
     windows.reset()
-    seen.key = 0
     do throws(StorageError) { return try body() } catch { throw spoil(error) }
   }
 

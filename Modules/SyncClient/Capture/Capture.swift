@@ -23,7 +23,7 @@ struct Capture: CommitCompanion {
   private var wallClock: @Sendable () -> Int64 { configuration.wallClock }
 
   func complete(_ write: RecordedTransaction, _ record: CommitRecord, _ notes: CommitNotes) throws(StorageError) {
-    guard let sides = write.transaction.sideWriting else { throw .withoutSideEntries }
+    guard let sides = write.transaction.writePowers.sides else { throw .withoutSideEntries }
     let known = try ReplicaStanding.read(sides)
     let standing = known ?? configuration.replica.map { ReplicaStanding(replica: $0) } ?? .drawn()
     var author = ChangeAuthor(write, sides, try FileState(sides), standing, wall: wallClock(), notes, localTypes)
@@ -38,7 +38,7 @@ struct Capture: CommitCompanion {
   }
 
   func catchUp(_ write: RecordedTransaction) throws(StorageError) {
-    guard let sides = write.transaction.sideWriting else { return }
+    guard let sides = write.transaction.writePowers.sides else { return }
     guard let standing = try ReplicaStanding.read(sides) else { return try adoptIfNew(write, sides) }
     guard let version = standing.captured, let uncaptured = try UncapturedWrites(after: version, sides) else { return }
     var author = ChangeAuthor(write, sides, try FileState(sides), standing, wall: wallClock(), CommitNotes(), localTypes)

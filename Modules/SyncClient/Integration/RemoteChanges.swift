@@ -24,7 +24,7 @@ package struct RemoteChanges {
 
   /// - Throws: `.syncRequired` for an engine without side entries; what reading them throws.
   package init(_ write: RecordedTransaction) throws(StorageError) {
-    guard let sides = write.transaction.sideWriting else { throw .withoutSideEntries }
+    guard let sides = write.transaction.writePowers.sides else { throw .withoutSideEntries }
     self.sides = sides
     state = try FileState(sides)
     standing = try ReplicaStanding.read(sides) ?? .drawn()

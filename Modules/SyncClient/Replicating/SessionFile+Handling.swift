@@ -11,7 +11,7 @@ extension SessionFile {
   /// Says who an empty file is.
   package func become(_ replica: ReplicaID) async throws {
     try await file.integrate { write in
-      guard let sides = write.transaction.sideWriting else { throw StorageError.withoutSideEntries }
+      guard let sides = write.transaction.writePowers.sides else { throw StorageError.withoutSideEntries }
       try ReplicaStanding(replica: replica).write(sides)
     }
   }

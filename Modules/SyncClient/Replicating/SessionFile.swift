@@ -121,7 +121,7 @@ package struct SessionFile: Sendable {
   private func sides<R>(
     _ snapshot: any StorageReading, _ body: (any SideReading, ReplicaStanding) throws -> R
   ) throws -> R? {
-    guard let sides = snapshot.sideReading else { throw StorageError.withoutSideEntries }
+    guard let sides = snapshot.powers.sides else { throw StorageError.withoutSideEntries }
     guard let standing = try ReplicaStanding.read(sides) else { return nil }
     return try body(sides, standing)
   }

@@ -33,7 +33,7 @@ package struct ReplicaReport: Sendable {
 
   /// nil for a file that is no replica. O(what waits).
   package init?(_ snapshot: any StorageReading) throws(StorageError) {
-    guard let sides = snapshot.sideReading, let standing = try ReplicaStanding.read(sides) else { return nil }
+    guard let sides = snapshot.powers.sides, let standing = try ReplicaStanding.read(sides) else { return nil }
     replica = "\(standing.replica)"
     history = standing.history.isEmpty ? nil : standing.history.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     cursor = try SyncCursor.read(sides).rawValue

@@ -4,55 +4,43 @@ import StoreValues
 
 extension ModelContext {
   func set(_ key: Int64, _ ordinal: Int, word: Int64?) {
-    change(key, ordinal) { (write, column, key) throws(StorageError) in
-      try write.set(column, key, word: word)
-    }
+    change(key, ordinal, .word(word))
   }
 
   func set(_ key: Int64, _ ordinal: Int, bytes: UnsafeRawBufferPointer?) {
-    change(key, ordinal) { (write, column, key) throws(StorageError) in
-      try write.set(column, key, bytes: bytes)
-    }
+    change(key, ordinal, .bytes(bytes))
   }
 
   func set(_ key: Int64, _ ordinal: Int, _ value: Value) {
-    change(key, ordinal) { (write, column, key) throws(StorageError) in
-      try write.set(column, key, value)
-    }
+    change(key, ordinal, .boxed(value))
   }
 
   /// A setter's work. What is refused is the write's fault: a setter cannot throw.
-  private func change(
-    _ key: Int64, _ ordinal: Int,
-    _ body: (RecordedTransaction, ColumnID, ObjectKey) throws(StorageError) -> Bool
-  ) {
-    do throws(StoreError) { try changing(key, ordinal, body) } catch { store.refuse(error) }
+  private func change(_ key: Int64, _ ordinal: Int, _ edit: ScalarEdit) {
+    do throws(StoreError) { try changing(key, ordinal, edit) } catch { store.refuse(error) }
   }
 
   /// Sets a link, or throws.
   func setLink(_ key: Int64, _ ordinal: Int, to target: Int64?) throws(StoreError) {
-    try changing(key, ordinal) { (write, column, key) throws(StorageError) in try write.set(column, key, word: target) }
+    try changing(key, ordinal, .word(target))
   }
 
   /// Adds to an integer. What is refused is the write's fault.
   func add(_ delta: Int64, to key: Int64, _ ordinal: Int) {
-    change(key, ordinal) { (write, column, key) throws(StorageError) in try write.add(delta, to: column, key) }
+    change(key, ordinal, .sum(delta))
   }
 
-  private func changing(
-    _ key: Int64, _ ordinal: Int,
-    _ body: (RecordedTransaction, ColumnID, ObjectKey) throws(StorageError) -> Bool
-  ) throws(StoreError) {
+  private func changing(_ key: Int64, _ ordinal: Int, _ edit: ScalarEdit) throws(StoreError) {
     guard let write = store.writing else {
       throw .notInWrite("Setting '\(schema.name).\(properties[ordinal].schema.name)'")
     }
     if store.observing.isTellingProperty {
       try store.refuseInObserver("Setting '\(schema.name).\(properties[ordinal].schema.name)'")
     }
-    if ordinal == primaryKey { return try keepPrimaryKey(key, ordinal, write, body) }
+    if ordinal == primaryKey { return try keepPrimaryKey(key, ordinal, write, edit) }
     do throws(StorageError) {
       if store.observing.hasProperties { willSet(key, ordinal) }
-      if try body(write, columns[ordinal], ObjectKey(key)) {
+      if try edit.apply(to: write, columns[ordinal], ObjectKey(key)) {
         store.didChange(self)
         noteRead(key, ordinal)
       }
@@ -64,26 +52,41 @@ extension ModelContext {
   }
 
   /// A primary key may be set to what it is.
-  private func keepPrimaryKey(
-    _ key: Int64, _ ordinal: Int, _ write: RecordedTransaction,
-    _ body: (RecordedTransaction, ColumnID, ObjectKey) throws(StorageError) -> Bool
-  ) throws(StoreError) {
-    var (differs, isTaken) = (false, false)
+  private func keepPrimaryKey(_ key: Int64, _ ordinal: Int, _ write: RecordedTransaction, _ edit: ScalarEdit) throws(StoreError) {
+    let isSame: Bool
     do throws(StorageError) {
-      try write.beginSavepoint()
-      do throws(StorageError) {
-        differs = try body(write, columns[ordinal], ObjectKey(key))
-      } catch {
-        try write.rollbackToSavepoint()
-        // What another object has is another key, and as fixed as any.
-        guard error.code == .uniqueViolation else { throw error }
-        isTaken = true
-      }
-      if differs { try write.rollbackToSavepoint() } else if !isTaken { try write.releaseSavepoint() }
-      store.dropWindows()
+      isSame = try edit.isIdle(in: write, columns[ordinal], ObjectKey(key))
     } catch {
       throw StoreError(error, in: write.transaction.catalog, type: schema.name, key: key)
     }
-    if differs || isTaken { throw .primaryKeyIsFixed(type: schema.name, property: properties[ordinal].schema.name) }
+    if !isSame { throw .primaryKeyIsFixed(type: schema.name, property: properties[ordinal].schema.name) }
+  }
+}
+
+/// What a setter does to a scalar.
+private enum ScalarEdit {
+  case word(Int64?)
+  case bytes(UnsafeRawBufferPointer?)
+  case boxed(Value)
+  case sum(Int64)
+
+  /// Returns whether the value differed.
+  func apply(to write: RecordedTransaction, _ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Bool {
+    switch self {
+    case .word(let word): try write.set(column, key, word: word)
+    case .bytes(let bytes): try write.set(column, key, bytes: bytes)
+    case .boxed(let value): try write.set(column, key, value)
+    case .sum(let delta): try write.add(delta, to: column, key)
+    }
+  }
+
+  /// Whether it would change nothing.
+  func isIdle(in write: RecordedTransaction, _ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Bool {
+    switch self {
+    case .word(let word): try write.holds(column, key, word: word)
+    case .bytes(let bytes): try write.holds(column, key, bytes: bytes)
+    case .boxed(let value): try write.transaction.value(column, key) == value
+    case .sum(let delta): delta == 0
+    }
   }
 }

@@ -40,7 +40,7 @@ final class HeldVersions: Sendable {
   /// Where the engine can tell other processes.
   private let engine: (any VersionAnnouncing)?
 
-  init(_ engine: any StorageEngine) { self.engine = engine.announcing }
+  init(_ engine: any StorageEngine) { self.engine = engine.powers.announcing }
 
   /// Lists a holder until it is dropped. `isBrief`: for the time of one job; other processes are not told.
   func hold(_ version: Version, label: String?, place: String, isBrief: Bool = false) -> VersionHold {

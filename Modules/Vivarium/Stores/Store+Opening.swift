@@ -90,10 +90,10 @@ extension Store {
 
   /// What fails here is tried again at the next opening.
   private static func compactIfWanted(_ engine: any StorageEngine, _ configuration: Configuration) {
-    guard let isWanted = configuration.compactsWhenOpened, let engine = engine as? any SpaceReclaiming,
+    guard let isWanted = configuration.compactsWhenOpened, let space = engine.powers.space,
       let statistics = try? engine.statistics(), isWanted(statistics.fileBytes, statistics.liveBytes)
     else { return }
-    _ = try? engine.reclaimSpace(configuration.writeTimeout.map { .after($0) } ?? .never)
+    _ = try? space.reclaimSpace(configuration.writeTimeout.map { .after($0) } ?? .never)
   }
 
   /// The models' faults, with the file's if there is one.

@@ -74,7 +74,7 @@ extension Store {
         .alreadyInWrite, "A write of this store is open, which began at \(writer.place).", remedy: "Commit or cancel it first.",
         details: ["begun": "\(writer.place)"])
     }
-    guard let engine = shared.engine as? any SpaceReclaiming else { return 0 }
+    guard let engine = shared.engine.powers.space else { return 0 }
     return try storing { () throws(StorageError) in try engine.reclaimSpace(writeDeadline) }
   }
 

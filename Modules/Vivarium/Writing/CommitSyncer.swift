@@ -15,12 +15,12 @@ final class CommitSyncer: Sendable {
   init(_ engine: any StorageEngine) { self.engine = engine }
 
   /// Whether the engine can sync after the commit.
-  var isPossible: Bool { engine is any DeferredSync }
+  var isPossible: Bool { engine.powers.syncing != nil }
 
   /// Calls `completion`, on a thread of its own, once every commit that returned before is durable. With
   /// `allowGrouping` requests that come while the disk works are served by one sync.
   func sync(allowGrouping: Bool, _ completion: @escaping Completion) {
-    guard let engine = engine as? any DeferredSync else { return completion(nil) }
+    guard let engine = engine.powers.syncing else { return completion(nil) }
     if !allowGrouping {
       queue.async { [self] in completion(run(engine)) }
       return

@@ -9,7 +9,7 @@ extension StorageConformance {
       let store = try ConformanceStore(subject)
       for _ in 0..<3 { try store.write { try $0.insert(store.pet) } }
       let write = try store.engine.beginWrite(.never)
-      guard let adopting = write as? any HistoryAdopting else { return write.end() }
+      guard let adopting = write.writePowers.history else { return write.end() }
       try write.insert(store.pet, ["name": .string("taken over")])
       let records = (990...1_000).map { number in
         var record = CommitRecord(author: "\(number)", origin: UInt64(number))
@@ -46,7 +46,7 @@ extension StorageConformance {
     ConformanceCheck("aCatalogThatComesWithAHistoryIsRead") { subject in
       let engine = try subject.makeBackend().open(OpenOptions(historyLimit: 4))
       let write = try engine.beginWrite(.never)
-      guard let adopting = write as? any HistoryAdopting else { return write.end() }
+      guard let adopting = write.writePowers.history else { return write.end() }
       let catalog = try write.catalog.adopting(ConformanceStore.schema).catalog
       try write.setCatalog(catalog)
       let pet = try unwrap(catalog["Pet"], "table Pet")
@@ -79,7 +79,7 @@ extension StorageConformance {
       }
       for records in [[], [record(1)], [record(8), record(10)], [record(9), record(8)]] {
         let write = try store.engine.beginWrite(.never)
-        guard let adopting = write as? any HistoryAdopting else { return write.end() }
+        guard let adopting = write.writePowers.history else { return write.end() }
         try expectError(.misuse, .transaction, "commit") { try adopting.commit(adopting: records, .relaxed) }
         try expectError(.closed, nil, "count") { try write.count(store.pet.id) }
       }

@@ -105,7 +105,7 @@ extension StorageConformance {
       try store.write { try $0.insert(store.pet) }
       let reader = try store.backend.open(OpenOptions(isReadOnly: true))
       try expectError(.readOnly, nil, "beginWrite") { try reader.beginWrite(.after(.zero)) }
-      if let space = reader as? any SpaceReclaiming {
+      if let space = reader.powers.space {
         try expectError(.readOnly, nil, "reclaimSpace") { try space.reclaimSpace(.after(.zero)) }
       }
       // It reads what the other writes, and closing one leaves the other open.

@@ -137,6 +137,31 @@ extension StorageConformance {
         }
       }
     },
+    ConformanceCheck("settingSaysWhetherAnythingChanged") { subject in
+      let store = try ConformanceStore(subject)
+      let values: [(String, Value, Value)] = [
+        ("int8", .int(5), .int(-5)), ("int8Maybe", .null, .int(1)), ("bool", .bool(true), .bool(false)),
+        ("double", .double(0), .double(1.5)),
+        ("string", .string(""), .string("s")), ("data", .data(Data()), .data(Data([0]))), ("uuidMaybe", .null, .uuid(UUID())),
+      ]
+      try store.write { write in
+        let key = try write.insert(store.zoo, Dictionary(uniqueKeysWithValues: values.map { ($0.0, $0.1) }))
+        for (name, first, second) in values {
+          let column = store.zoo.column(named: name)
+          for (value, isOther) in [(first, false), (second, true), (second, false), (first, true), (first, false)] {
+            try expectEqual(try write.set(column, key, value), isOther, "set \(name) to \(value)")
+            try expectEqual(try write.value(column, key), value, name)
+          }
+        }
+      }
+      try store.write { write in
+        for (name, first, second) in values {
+          let column = store.zoo.column(named: name)
+          try expectEqual(try write.set(column, ObjectKey(1), first), false, "set \(name) of a stored object to what it is")
+          try expectEqual(try write.set(column, ObjectKey(1), second), true, "set \(name) of a stored object")
+        }
+      }
+    },
     ConformanceCheck("valuesThatDoNotFitAreRefusedAndNothingChanges") { subject in
       let store = try ConformanceStore(subject)
       try store.write { write in

@@ -23,7 +23,7 @@ extension StorageConformance {
       try store.write { try store.addPeople(0..<300, $0) }
       try store.write { write in for key in Int64(50)...60 { try write.delete(store.person.id, ObjectKey(key)) } }
       try store.read { read in
-        guard let read = read as? any WindowedReading else { return }
+        guard let read = read.powers.windows else { return }
         for key in [Int64](arrayLiteral: 55, 50, 60, 0, -1, 301, .max, .min) {
           let window = try read.window(store.person.column(named: "rank"), containing: ObjectKey(key))
           try expect(window == nil, "a window for the key \(key)")
@@ -42,7 +42,7 @@ extension StorageConformance {
       let store = try ConformanceStore(subject)
       try store.write { try addVaried(700, store, $0) }
       try store.read { read in
-        guard let windows = read as? any WindowedReading else { return }
+        guard let windows = read.powers.windows else { return }
         let (rank, name) = (store.person.column(named: "rank"), store.person.column(named: "name"))
         // In the order of keys, so that engines read ahead, and with the column read later standing still meanwhile.
         for key in try read.allRows(store.person, []).map(\.key) {
@@ -57,7 +57,7 @@ extension StorageConformance {
       let store = try ConformanceStore(subject)
       let keys = try store.write { try store.addPeople(0..<40, $0) }
       func check(_ tx: any StorageReading) throws {
-        guard let windows = tx as? any WindowedReading else { return }
+        guard let windows = tx.powers.windows else { return }
         for i in [3, 30, 7, 7, 8, 39, 0] {
           let key = try unwrap(try tx.key(in: store.person.index("id"), equalTo: Int64(i)), "the key of \(i)")
           for name in i % 2 == 0 ? ["rank", "name"] : ["name", "id"] {
@@ -81,7 +81,7 @@ extension StorageConformance {
       try store.write { try addVaried(2_100, store, $0) }
       try store.write { try changeVaried(store, $0) }
       func check(_ tx: any StorageReading) throws {
-        guard let gathering = tx as? any GatheringReading else { return }
+        guard let gathering = tx.powers.gathering else { return }
         let keys = try tx.allRows(store.person, []).map(\.key).filter { $0 % 7 != 2 }.reversed() as [Int64]
         var words = [Int64](repeating: 0, count: keys.count)
         var nulls = [Bool](repeating: false, count: keys.count)
@@ -108,7 +108,7 @@ extension StorageConformance {
     ConformanceCheck("totalsOfAnEngineAreThoseOfAScan") { subject in
       let store = try ConformanceStore(subject)
       func check(_ tx: any StorageReading) throws {
-        guard let adding = tx as? any AggregatePushdown else { return }
+        guard let adding = tx.powers.aggregates else { return }
         for name in ["id", "age", "score", "weight", "rank"] {
           let type = try unwrap(store.person[name]?.schema.valueType, "type of \(name)")
           let values = try tx.allRows(store.person, [name]).map { $0.values[0] }.filter { !$0.isNull }
@@ -127,7 +127,7 @@ extension StorageConformance {
       let store = try ConformanceStore(subject)
       try store.write { try store.addPeople(0..<3, $0) }
       try store.read { read in
-        guard let read = read as? any WindowedReading else { return }
+        guard let read = read.powers.windows else { return }
         try expectError(.misuse, nil, "window of a list") { try read.window(store.person.column(named: "numbers"), containing: ObjectKey(1)) }
         try expectError(.misuse, nil, "window of nothing") { try read.window(ColumnID(TableID(99), PropertyID(1)), containing: ObjectKey(1)) }
       }
@@ -192,7 +192,7 @@ extension StorageConformance {
   }
 
   private static func checkWindows(_ tx: any StorageReading, _ store: ConformanceStore) throws {
-    guard let windows = tx as? any WindowedReading else { return }
+    guard let windows = tx.powers.windows else { return }
     let names = ["id", "name", "age", "score", "born", "tag", "photo", "weight", "isNice", "rank", "best"]
     for (key, values) in try tx.allRows(store.person, names) where key % 17 == 3 || key > 2_095 {
       for (name, value) in zip(names, values) {
@@ -210,7 +210,7 @@ extension StorageConformance {
   }
 
   private static func checkPushdown(_ tx: any StorageReading, _ store: ConformanceStore) throws {
-    guard let pushing = tx as? any QueryPushdown else { return }
+    guard let pushing = tx.powers.pushdown else { return }
     let constants: [(String, [Value])] = [
       ("age", [.null, .int(0), .int(-20), .int(7), .double(2.5)]), ("name", [.string("a1"), .string(""), .string("é0")]),
       ("score", [.double(0), .double(.nan), .double(2.25), .null, .int(2)]), ("email", [.null, .string("5@example.org")]),

@@ -63,7 +63,7 @@ extension StorageConformance {
   }
 
   static func expectNoFaults(_ store: ConformanceStore, _ read: any ReadTransaction) throws {
-    guard let engine = store.engine as? any StructureVerification else { return }
+    guard let engine = store.engine.powers.structure else { return }
     var faults: [StoreFault] = []
     try engine.verifyStructure(read) { faults.append($0) }
     try expect(faults.isEmpty, "faults: \(faults)")

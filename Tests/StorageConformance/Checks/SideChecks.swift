@@ -116,7 +116,7 @@ extension StorageConformance {
         try sides.setSide([2], [2])
         try store.read { try expectSides($0, [[1]: [1]], "before the commit") }
       }
-      try expectSides(try unwrap(old.sideReading, "side entries"), [[1]: [1]], "a snapshot of before")
+      try expectSides(try unwrap(old.powers.sides, "side entries"), [[1]: [1]], "a snapshot of before")
       try store.writeInVain { try $0.setSide([1], nil) }
       try store.read { try expectSides($0, [[1]: [2], [2]: [2]], "the newest version") }
     },
@@ -128,7 +128,7 @@ extension StorageConformance {
       }
       let again = try store.store.reopened()
       try again.read { read in
-        let sides = try unwrap(read.sideReading, "side entries")
+        let sides = try unwrap(read.powers.sides, "side entries")
         try expectEqual(try read.count(again.person.id), 3)
         try expectEqual(try sides.all().count, 200)
         try expectEqual(try sides.side([200]), Array(repeating: 200, count: 4_000))
@@ -244,19 +244,19 @@ private struct SideStore {
   /// nil where the engine keeps none.
   init?(_ subject: ConformanceSubject) throws {
     store = try ConformanceStore(subject)
-    guard try store.read({ $0.sideReading }) != nil else { return nil }
+    guard try store.read({ $0.powers.sides }) != nil else { return nil }
   }
 
   func read<T>(_ body: (any SideReading) throws -> T) throws -> T {
-    try store.read { try body(try unwrap($0.sideReading, "side entries")) }
+    try store.read { try body(try unwrap($0.powers.sides, "side entries")) }
   }
 
   func write(_ body: (any SideWriting) throws -> Void) throws {
-    try store.write { try body(try unwrap($0.sideWriting, "side entries of a write")) }
+    try store.write { try body(try unwrap($0.writePowers.sides, "side entries of a write")) }
   }
 
   func writeInVain(_ body: (any SideWriting) throws -> Void) throws {
-    try store.writeInVain { try body(try unwrap($0.sideWriting, "side entries of a write")) }
+    try store.writeInVain { try body(try unwrap($0.writePowers.sides, "side entries of a write")) }
   }
 }
 

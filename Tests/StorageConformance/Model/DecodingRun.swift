@@ -157,9 +157,14 @@ public struct DecodingRun {
       return try write.edit(table.column(named: "marks"), key, .insert(at: 0, [.int(Int64(random.below(9)))]))
     }
     named.insert(table.id(name))
-    if let word = value.word { return try write.set(table.column(named: name), key, word: word) }
-    if value.isNull, name == "level" { return try write.set(table.column(named: name), key, word: nil) }
-    try value.withBytes { bytes throws(StorageError) in try write.set(table.column(named: name), key, bytes: bytes) }
+    let column = table.column(named: name)
+    if let word = value.word {
+      try write.set(column, key, word: word)
+    } else if value.isNull, name == "level" {
+      try write.set(column, key, word: nil)
+    } else {
+      try value.withBytes { bytes throws(StorageError) in _ = try write.set(column, key, bytes: bytes) }
+    }
   }
 
   private mutating func row() -> [String: Value] {

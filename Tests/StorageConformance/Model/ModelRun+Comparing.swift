@@ -127,7 +127,7 @@ extension ModelRun {
         let id = table.column(column.id)
         let expected = try plain.value(id, key)
         try expectEqual(try real.value(id, key), expected, "\(table.name).\(column.schema.name) of \(key)")
-        guard let windows = real as? any WindowedReading, let type = column.schema.valueType else { continue }
+        guard let windows = real.powers.windows, let type = column.schema.valueType else { continue }
         guard let window = try windows.window(id, containing: key) else { throw ConformanceFailure("no window for \(key)") }
         try expectEqual(
           window.vector.value(at: Int(key.rawValue - window.firstKey), as: type), expected, "the window of \(column.schema.name) of \(key)")

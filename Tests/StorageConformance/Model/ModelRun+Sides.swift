@@ -8,14 +8,14 @@ extension ModelRun {
       let key = (0...random.below(3)).map { _ in UInt8(random.below(6)) }
       let value = random.oneIn(3) ? nil : (0..<(random.oneIn(20) ? 5_000 : random.below(30))).map { _ in UInt8(random.below(256)) }
       note("side", "\(key) \(value.map { "of \($0.count) bytes" } ?? "goes")")
-      try pair.both { try unwrap($0.sideWriting, "side entries of a write").setSide(key, value) }
+      try pair.both { try unwrap($0.writePowers.sides, "side entries of a write").setSide(key, value) }
     }
   }
 
   /// All of them, and a few by their keys.
   func compareSides(_ real: any StorageReading, _ plain: any StorageReading, _ what: String) throws {
-    let real = try unwrap(real.sideReading, "side entries")
-    let expected = try unwrap(plain.sideReading, "side entries").all()
+    let real = try unwrap(real.powers.sides, "side entries")
+    let expected = try unwrap(plain.powers.sides, "side entries").all()
     let actual = try real.all()
     try expectEqual(actual.map(\.key), expected.map(\.key), "\(what), keys of side entries")
     try expectEqual(actual.map(\.value), expected.map(\.value), "\(what), side entries")

@@ -180,9 +180,9 @@ extension ModelRun {
       type == .link ? try target(column, pair) : random.oneIn(8) ? .null : ModelSchema.value(of: type, &random)
     note("set", "\(table.name).\(column.schema.name) of \(key) to \(value.description.prefix(40))")
     let id = table.column(column.id)
-    try pair.both { write in
+    let _: Bool? = try pair.both { write -> Bool in
       if type.isWord { return try write.set(id, key, word: value.word) }
-      try value.withBytes(as: type) { bytes throws(StorageError) in try write.set(id, key, bytes: bytes) }
+      return try value.withBytes(as: type) { bytes throws(StorageError) in try write.set(id, key, bytes: bytes) }
     }
   }
 

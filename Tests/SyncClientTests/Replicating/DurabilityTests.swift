@@ -14,6 +14,7 @@ import VivariumTestSupport
 private final class UnsureEngine: EngineInFront, DeferredSync {
   let base: any StorageEngine
   private let disk: Disk
+  var powers: EnginePowers { EnginePowers(announcing: base.powers.announcing, syncing: self) }
 
   /// What the test tells the engine.
   final class Disk: Sendable {
@@ -26,7 +27,7 @@ private final class UnsureEngine: EngineInFront, DeferredSync {
 
   func syncCommits() throws(StorageError) {
     guard disk.isSure else { throw StorageError(.io, .transaction, "The disk does not answer.") }
-    try (base as? any DeferredSync)?.syncCommits()
+    try base.powers.syncing?.syncCommits()
   }
 }
 

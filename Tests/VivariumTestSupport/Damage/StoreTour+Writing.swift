@@ -55,10 +55,13 @@ extension StoreTour {
     if random.oneIn(6) { return try write.delete(id.table, key) }
     switch schema.kind {
     case .scalar(let type):
-      if type.isWord { return try write.set(id, key, word: Int64(random.below(100))) }
+      if type.isWord {
+        try write.set(id, key, word: Int64(random.below(100)))
+        return
+      }
       if type == .string || type == .data {
         let text = Value.string(String(repeating: "x", count: random.oneIn(4) ? 3_000 : random.below(20)))
-        return try text.withBytes { bytes throws(StorageError) in try write.set(id, key, bytes: bytes) }
+        return try text.withBytes { bytes throws(StorageError) in _ = try write.set(id, key, bytes: bytes) }
       }
       try write.set(id, key, bytes: nil)
     case .list(let type):

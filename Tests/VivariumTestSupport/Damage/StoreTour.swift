@@ -36,7 +36,7 @@ public struct StoreTour {
       let read = try engine.beginRead()
       defer { read.end() }
       tour.read(read)
-      if let engine = engine as? any StructureVerification {
+      if let engine = engine.powers.structure {
         tour.trying { _ throws(StorageError) in try engine.verifyStructure(read) { _ in } }
       }
       tour.trying { _ throws(StorageError) in _ = try engine.statistics() }

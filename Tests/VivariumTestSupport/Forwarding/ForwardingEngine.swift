@@ -14,7 +14,7 @@ extension EngineInFront {
   public func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
     try base.addCommitListener(body)
   }
-  public var announcing: (any VersionAnnouncing)? { base.announcing }
+  public var powers: EnginePowers { base.powers }
   public func statistics() throws(StorageError) -> StorageStatistics { try base.statistics() }
   public func close() { base.close() }
 }

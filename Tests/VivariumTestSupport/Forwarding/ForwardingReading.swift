@@ -16,7 +16,6 @@ extension ForwardingReading {
   public var version: Version { reading.version }
   public var catalog: Catalog { reading.catalog }
   public var powers: StoragePowers { reading.powers }
-  public var sideReading: (any SideReading)? { reading.sideReading }
   public func count(_ table: TableID) throws(StorageError) -> Int { try reading.count(table) }
   public func contains(_ table: TableID, _ key: ObjectKey) throws(StorageError) -> Bool { try reading.contains(table, key) }
   public func word(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? { try reading.word(column, key) }
@@ -91,17 +90,17 @@ public protocol ForwardingWrite: WriteTransaction, ForwardingReading where Base 
 
 extension ForwardingWrite {
   public var reading: any StorageReading { base }
-  public var sideWriting: (any SideWriting)? { base.sideWriting }
+  public var writePowers: WritePowers { base.writePowers }
   public func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey { try base.insert(row) }
   public func reserveKeys(in table: TableID, below key: ObjectKey) throws(StorageError) {
     try base.reserveKeys(in: table, below: key)
   }
   public func delete(_ table: TableID, _ key: ObjectKey) throws(StorageError) { try base.delete(table, key) }
   public func delete(_ table: TableID, all keys: [Int64]) throws(StorageError) -> [Int64] { try base.delete(table, all: keys) }
-  public func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) {
+  public func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool {
     try base.set(column, key, word: word)
   }
-  public func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) {
+  public func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool {
     try base.set(column, key, bytes: bytes)
   }
   public func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {

@@ -1,0 +1,99 @@
+import StorageInterface
+import StoreValues
+
+/// Setting scalars. The engine says whether anything changed; what was there is read first only where something follows from it: owned
+/// objects that are let go, derived properties, values to be recorded.
+extension RecordedTransaction {
+  /// Sets a word column; nil is null. Returns whether the value differed: an equal one changes nothing.
+  @discardableResult
+  public func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool {
+    // Something may follow from what was there.
+    if values != nil || hasRules || derives {
+      let old = try transaction.word(column, key)
+      if old == word { return false }
+      if values != nil { try noteValue(column, key) }
+      try transaction.set(column, key, word: word)
+      if let old, let owned = owning(column) { letGo.insert(ObjectPlace(table: owned.target, key: old)) }
+      if derives, let type = transaction.catalog[column]?.schema.valueType {
+        try noteSet(column, key, old: Value(word: old, as: type), new: Value(word: word, as: type))
+      }
+    } else {
+      guard try transaction.set(column, key, word: word) else { return false }
+    }
+    notes?.set(column, key)
+    changes.modify(column, key)
+    return true
+  }
+
+  /// Whether a property has a value already.
+  public func holds(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool {
+    try transaction.word(column, key) == word
+  }
+
+  /// The same of bytes.
+  public func holds(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool {
+    var isSame = false
+    try transaction.bytes(column, key) { old in
+      guard let old, let bytes else { return isSame = old == nil && bytes == nil }
+      isSame = old.elementsEqual(bytes)
+    }
+    return isSame
+  }
+
+  /// Adds to an integer, wrapping at the bounds of 64 bits as `&+` does. A replica that hears of it adds too, so that what several add at
+  /// once is all in. Throws `.misuse`, of scope statement, where the property is null, no integer, or the sum does not fit it.
+  @discardableResult
+  public func add(_ delta: Int64, to column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Bool {
+    let old = try transaction.value(column, key)
+    guard case .int(let number) = old, let type = transaction.catalog[column]?.schema.valueType, Value.int(number &+ delta).fits(type)
+    else {
+      throw StorageError(
+        .misuse, .statement, "\(delta) cannot be added to \(old).", remedy: "Add to integers alone, within the bounds of their type.")
+    }
+    let before = notes
+    guard try set(column, key, word: number &+ delta) else { return false }
+    notes = before
+    notes?.add(delta, to: column, key)
+    return true
+  }
+
+  /// Sets a bytes column; nil is null. Returns whether the value differed.
+  @discardableResult
+  public func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool {
+    // Of decimals something may follow.
+    let type = derives && derivations.bySource[column] != nil ? transaction.catalog[column]?.schema.valueType : nil
+    if values != nil, try holds(column, key, bytes: bytes) { return false }
+    if values != nil { try noteValue(column, key) }
+    let old: Value = type == nil ? .null : try transaction.value(column, key)
+    guard try transaction.set(column, key, bytes: bytes) else { return false }
+    if let type { try noteSet(column, key, old: old, new: bytes.flatMap { Value(bytes: $0, type: type) } ?? .null) }
+    changes.modify(column, key)
+    return true
+  }
+
+  /// Sets a scalar column from a box. Returns whether the value differed.
+  @discardableResult
+  public func set(_ column: ColumnID, _ key: ObjectKey, _ value: Value) throws(StorageError) -> Bool {
+    let value = try living(value)
+    guard values != nil || hasRules || derives else {
+      guard try transaction.set(column, key, value) else { return false }
+      notes?.set(column, key)
+      changes.modify(column, key)
+      return true
+    }
+    let old = try transaction.value(column, key)
+    if old == value { return false }
+    if values != nil { try noteValue(column, key) }
+    guard try transaction.set(column, key, value) else { return false }
+    if derives { try noteSet(column, key, old: old, new: value) }
+    if case .link(let old) = old, let owned = owning(column) {
+      letGo.insert(ObjectPlace(table: owned.target, key: old.rawValue))
+    }
+    notes?.set(column, key)
+    changes.modify(column, key)
+    return true
+  }
+
+  /// Records a property as modified that keeps its value: for what depends on the object and lies outside the store.
+  public func touch(_ column: ColumnID, _ key: ObjectKey) { changes.modify(column, key) }
+}
