@@ -1,6 +1,44 @@
-// What an `import Vivarium` needs from the layers below: values, the configuration and the token.
-@_exported import Notifications
+// What an app needs of the modules below comes with `import Vivarium`; what engines, tools and companions need of them they import
+// themselves. Docs/Mistakes.md has what the compiler says to an app that names what is not here.
+@_exported import class Notifications.NotificationToken
+@_exported import enum Notifications.StoreLog
 @_exported import Observation
-@_exported import QueryModel
-@_exported import StorageInterface
-@_exported import StoreValues
+@_exported import struct QueryModel.Folding
+@_exported import struct QueryModel.PropertyPath
+@_exported import struct QueryModel.Query
+@_exported import struct QueryModel.SortKey
+@_exported import struct QueryModel.TextQuery
+@_exported import struct QueryModel.TextQueryError
+@_exported import struct QueryModel.TextSnippet
+@_exported import enum StorageInterface.CatalogStep
+@_exported import enum StorageInterface.Durability
+@_exported import enum StorageInterface.MisusePolicy
+@_exported import enum StorageInterface.UnlistedProperty
+@_exported import struct StorageInterface.CompletedMigration
+@_exported import struct StorageInterface.Deadline
+@_exported import struct StorageInterface.OpenOptions
+@_exported import struct StorageInterface.StorageError
+@_exported import struct StorageInterface.StorageStatistics
+@_exported import struct StorageInterface.StoreConfiguration
+@_exported import struct StorageInterface.VersionPin
+@_exported import struct StorageInterface.VersionPolicy
+@_exported import enum StoreValues.DefaultValue
+@_exported import enum StoreValues.DeleteRule
+@_exported import enum StoreValues.PropertyKind
+@_exported import enum StoreValues.Value
+@_exported import enum StoreValues.ValueType
+@_exported import protocol StoreValues.SchemaDescribing
+@_exported import struct StoreValues.Decimal128
+@_exported import struct StoreValues.Derivation
+@_exported import struct StoreValues.IndexSchema
+@_exported import struct StoreValues.ObjectId
+@_exported import struct StoreValues.ObjectKey
+@_exported import struct StoreValues.ObjectSchema
+@_exported import struct StoreValues.PropertyRename
+@_exported import struct StoreValues.PropertySchema
+@_exported import struct StoreValues.Schema
+@_exported import struct StoreValues.SchemaFault
+@_exported import struct StoreValues.StoreIdentity
+@_exported import struct StoreValues.Timestamp
+@_exported import struct StoreValues.ValueMap
+@_exported import struct StoreValues.Version

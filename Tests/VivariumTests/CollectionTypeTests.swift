@@ -1,4 +1,5 @@
 import Foundation
+import StorageInterface
 import StoreValues
 import Testing
 import Vivarium

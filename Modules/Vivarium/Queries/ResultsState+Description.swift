@@ -1,5 +1,6 @@
 import QueryModel
 import StorageInterface
+import StoreValues
 
 extension ResultsState {
   /// The results that a description stands for, in any store of the file.

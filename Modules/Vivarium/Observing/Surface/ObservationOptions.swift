@@ -1,3 +1,4 @@
+import Notifications
 import StoreValues
 
 /// What an observer wants to hear, and how often. One value for everything that can be observed.
