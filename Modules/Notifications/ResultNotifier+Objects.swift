@@ -61,7 +61,7 @@ extension ResultNotifier {
     if watch.isPending { touch(watch) }
   }
 
-  /// Takes a seat for the watch, which it has until it is detached. Idempotent.
+  /// Registers the watch until it is detached. Idempotent.
   private func register(_ watch: ObjectWatch) {
     if watches[watch.table]?[watch.key.rawValue]?.contains(where: { $0 === watch }) == true { return }
     watches[watch.table, default: [:]][watch.key.rawValue, default: []].append(watch)

@@ -48,7 +48,7 @@ package final class ResultNotifier: @unchecked Sendable {
   /// Commits of this process that have begun and are not handed over: a bell that rings meanwhile is theirs, or is answered after them.
   let commitsUnderWay = Atomic(0)
   let isBellUnanswered = Atomic(false)
-  /// The places that have a seat, to be woken without the lock.
+  /// The places where something is observed, to be woken without the lock.
   let placesToWake = Mutex<[ObjectIdentifier: DeliveryPlace]>([:])
   let lock = Mutex(())
   let ownRecords = OwnRecords()
@@ -204,7 +204,7 @@ extension ResultNotifier {
     restIfIdle()
   }
 
-  /// A seat for one observation more.
+  /// Registers one observation more at a place.
   func addStore(at place: DeliveryPlace) {
     let observingStore = ObjectIdentifier(place)
     observingStores[observingStore, default: ObservingStore(place: place)].observations += 1

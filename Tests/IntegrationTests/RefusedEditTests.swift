@@ -216,8 +216,8 @@ import VivariumTestSupport
     #expect(account.scores.toArray() == [7, 8, 9, 10, 3])
     try store.write { account.scores[1..<4] = other[0..<1] }
     #expect(account.scores.toArray() == [7, 7, 3])
-    let loose: LiveList<Int> = [1, 2, 3]
-    loose[1..<2] = account.scores[0..<2]
-    #expect(loose.toArray() == [1, 7, 7, 3])
+    let unmanaged: LiveList<Int> = [1, 2, 3]
+    unmanaged[1..<2] = account.scores[0..<2]
+    #expect(unmanaged.toArray() == [1, 7, 7, 3])
   }
 }

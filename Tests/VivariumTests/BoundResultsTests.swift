@@ -151,13 +151,13 @@ import VivariumTestSupport
 
   @Test func whatCannotBeBoundIsSaid() throws {
     let (store, settings) = try kennel(misuse: .ignore)
-    let loose = shown(store, Everything())
-    #expect(loose.isEmpty && loose.error?.code == .wrongStore)
+    let unbindable = shown(store, Everything())
+    #expect(unbindable.isEmpty && unbindable.error?.code == .wrongStore)
     let computed = store.objects(Dog.self).filter(bind: settings, \.string.count) { dog, count in dog.age == count }
     #expect(computed.isEmpty && computed.error?.code == .unknownProperty)
     let wrong = store.objects(Dog.self).filter("nonsense(").filter(bind: settings, \.flag) { dog, _ in dog.age > 2 }
     #expect(wrong.error?.code == .invalidQuery)
-    for dogs in [loose, computed, wrong] {
+    for dogs in [unbindable, computed, wrong] {
       let screen = Screen()
       let token = dogs.observe { screen.take($0) }
       store.refresh()

@@ -46,11 +46,11 @@ import VivariumTestSupport
 
   @Test func unmanagedAndDeletedObjectsHaveSnapshotsToo() throws {
     let store = try makeStore()
-    let loose = Person(name: "Loose", age: 3)
-    loose.scores = [2]
-    #expect(loose.snapshot().name == "Loose" && loose.snapshot().scores == [2] && loose.snapshot().id.key.rawValue == 0)
-    let copy = loose.snapshot().unmanagedCopy()
-    #expect(copy !== loose && copy.name == "Loose" && copy.id == loose.id && copy.scores.toArray() == [2])
+    let unmanaged = Person(name: "Loose", age: 3)
+    unmanaged.scores = [2]
+    #expect(unmanaged.snapshot().name == "Loose" && unmanaged.snapshot().scores == [2] && unmanaged.snapshot().id.key.rawValue == 0)
+    let copy = unmanaged.snapshot().unmanagedCopy()
+    #expect(copy !== unmanaged && copy.name == "Loose" && copy.id == unmanaged.id && copy.scores.toArray() == [2])
     let person = try jane(in: store)
     try store.write { try store.delete(person) }
     #expect(person.snapshot().name == "" && person.snapshot().dogs.isEmpty)

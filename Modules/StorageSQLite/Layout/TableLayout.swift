@@ -16,8 +16,8 @@ final class TableLayout: Sendable {
   /// Columns of any kind whose values have links inside.
   let mixed: [(slot: Int, column: ColumnLayout)]
   let indexes: [IndexLayout]
-  /// By number of the property: a word that no index holds and nothing points by. It may be written later than it is set.
-  private let areLoose: [Bool]
+  /// By number of the property: whether it is a word, no link, that no index holds. Such a word may be written later than it is set.
+  private let areUnindexedWords: [Bool]
 
   init(_ entry: TableEntry, name: String, slots: [ColumnLayout], indexes: [IndexLayout]) {
     self.entry = entry
@@ -29,7 +29,7 @@ final class TableLayout: Sendable {
     self.columns = columns
     scalars = slots.enumerated().filter { $0.element.kind == .scalar }.map { ($0.offset, $0.element) }
     collections = slots.filter(\.isCollection)
-    areLoose = columns.map { column in
+    areUnindexedWords = columns.map { column in
       guard let column, column.kind == .scalar, column.cell.isWord, column.cell.type != .link else { return false }
       return !indexes.contains { $0.columns.contains { $0 === column } }
     }
@@ -44,9 +44,9 @@ final class TableLayout: Sendable {
     return number < columns.count ? columns[number] : nil
   }
 
-  func isLoose(_ property: PropertyID) -> Bool {
+  func isUnindexedWord(_ property: PropertyID) -> Bool {
     let number = Int(property.rawValue)
-    return number < areLoose.count && areLoose[number]
+    return number < areUnindexedWords.count && areUnindexedWords[number]
   }
 
   var insertText: String {

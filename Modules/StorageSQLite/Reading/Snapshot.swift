@@ -12,7 +12,7 @@ class Snapshot: StorageReading {
   let engine: SQLiteEngine
   /// Where the connection is. A read that rests can be given another one.
   private final let readConnection: ReadConnection
-  /// Whether the seat is claimed: by the first use of the connection in a call, to the end of it; by a write throughout.
+  /// Whether `readConnection` is claimed: by the first use of the connection in a call, to the end of it; by a write throughout.
   @exclusivity(unchecked) private final var isClaimed = false
   private final let isWriting: Bool
   let version: Version
@@ -45,7 +45,7 @@ class Snapshot: StorageReading {
     return readConnection.connection
   }
 
-  /// The seat, of which nobody has a claim any more.
+  /// The read connection, of which nobody has a claim any more.
   final func leaveConnection() -> ReadConnection {
     if isClaimed { readConnection.release() }
     isClaimed = false

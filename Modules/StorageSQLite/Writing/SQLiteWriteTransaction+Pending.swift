@@ -21,7 +21,7 @@ extension SQLiteWriteTransaction {
     } else if let known = pending.first(where: { $0.column.id == id }) {
       column = known
     } else {
-      guard try layout.table(id.table).isLoose(id.property) else { return false }
+      guard try layout.table(id.table).isUnindexedWord(id.property) else { return false }
       column = PendingWords(try layout.wordColumn(id))
       pending.append(column)
     }

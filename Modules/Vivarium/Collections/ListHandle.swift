@@ -141,7 +141,7 @@ struct ListHandle {
       let changed = try body()
       if changed {
         store.didChange(context)
-        context.noteRead(key, ordinal)
+        context.didChangeValue(key, ordinal)
       }
       if store.observing.hasProperties { context.didSet(key, ordinal) }
       return changed

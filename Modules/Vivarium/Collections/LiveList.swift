@@ -98,7 +98,7 @@ extension LiveList: Persistable where Element: PersistableElement {
   public static func _$loose(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self {
     if let list = given as? Self { return list }
     if Value.isNull(given) { return Self([]) }
-    guard let given = Value.unwrapped(given), let array = Self.looseArray(given) else { throw .typeMismatch(given, property) }
+    guard let given = Value.unwrapped(given), let array = Self.untypedArray(given) else { throw .typeMismatch(given, property) }
     var elements: [Element] = []
     for element in array {
       guard let made = try Element._$looseElement(element, property, of: type) else { throw .typeMismatch(nil, property) }
@@ -107,7 +107,7 @@ extension LiveList: Persistable where Element: PersistableElement {
     return Self(elements)
   }
 
-  private static func looseArray(_ given: Any) -> [Any?]? {
-    (given as? [Any?]) ?? (given as? any KeyValueCollection)?.looseElements
+  private static func untypedArray(_ given: Any) -> [Any?]? {
+    (given as? [Any?]) ?? (given as? any KeyValueCollection)?.untypedElements
   }
 }

@@ -176,9 +176,9 @@ extension LiveMap: RelationshipProperty where Value: Model {
 
 /// A map that key-value paths and encoders can go through.
 protocol KeyValueMap {
-  var looseEntries: [(key: String, value: Any?)] { get }
+  var untypedEntries: [(key: String, value: Any?)] { get }
 }
 
 extension LiveMap: KeyValueMap where Value: PersistableElement {
-  var looseEntries: [(key: String, value: Any?)] { entries.map { (key: $0.key, value: $0.value as Any?) } }
+  var untypedEntries: [(key: String, value: Any?)] { entries.map { (key: $0.key, value: $0.value as Any?) } }
 }

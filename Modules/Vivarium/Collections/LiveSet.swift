@@ -204,7 +204,7 @@ extension LiveSet: RelationshipProperty where Element: Model {
 }
 
 extension LiveSet: KeyValueCollection where Element: PersistableElement & Hashable {
-  var looseElements: [Any?] { map { $0 } }
+  var untypedElements: [Any?] { map { $0 } }
 }
 
 extension LiveSet: Persistable where Element: PersistableElement & Hashable {

@@ -42,7 +42,7 @@ extension ModelContext {
       if store.observing.hasProperties { willSet(key, ordinal) }
       if try edit.apply(to: write, columns[ordinal], ObjectKey(key)) {
         store.didChange(self)
-        noteRead(key, ordinal)
+        didChangeValue(key, ordinal)
       }
       if store.observing.hasProperties { didSet(key, ordinal) }
     } catch {

@@ -37,9 +37,9 @@ extension CopiedValue {
     switch Value.unwrapped(value) {
     case let scalar as any Scalar: self = .scalar(scalar.persistedValue)
     case let object as any Model: self = .scalar(CopiedValue.link(object))
-    case let elements as any KeyValueCollection: self = .list(elements.looseElements.map { CopiedValue(unmanaged: $0).scalar })
+    case let elements as any KeyValueCollection: self = .list(elements.untypedElements.map { CopiedValue(unmanaged: $0).scalar })
     case let map as any KeyValueMap:
-      self = .map(ValueMap(map.looseEntries.map { ValueMap.Entry($0.key, CopiedValue(unmanaged: $0.value).scalar) }))
+      self = .map(ValueMap(map.untypedEntries.map { ValueMap.Entry($0.key, CopiedValue(unmanaged: $0.value).scalar) }))
     default: self = .scalar(.null)
     }
   }

@@ -3,15 +3,15 @@ import StoreValues
 
 extension JSONNode {
   /// As `Store.create(_:value:)` takes it.
-  var loose: Any? {
+  var untyped: Any? {
     switch self {
     case .null: nil
     case .bool(let value): value
     case .int(let value): value
     case .double(let value): value
     case .string(let value): value
-    case .array(let elements): elements.map(\.loose)
-    case .object(let members): members.mapValues(\.loose)
+    case .array(let elements): elements.map(\.untyped)
+    case .object(let members): members.mapValues(\.untyped)
     }
   }
 

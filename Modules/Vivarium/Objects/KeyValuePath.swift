@@ -27,10 +27,10 @@ struct KeyValuePath {
     guard let name = rest.first, let root = Value.unwrapped(root) else { return Value.unwrapped(root) }
     if let object = root as? any Model { return try value(from: try object.value(forKey: name), rest.dropFirst()) }
     if let map = root as? any KeyValueMap {
-      if name == "@count" { return map.looseEntries.count }
-      return try value(from: map.looseEntries.first { $0.key == name }?.value, rest.dropFirst())
+      if name == "@count" { return map.untypedEntries.count }
+      return try value(from: map.untypedEntries.first { $0.key == name }?.value, rest.dropFirst())
     }
-    guard let elements = (root as? any KeyValueCollection)?.looseElements ?? (root as? [Any?]) else { throw unknown(name) }
+    guard let elements = (root as? any KeyValueCollection)?.untypedElements ?? (root as? [Any?]) else { throw unknown(name) }
     if name.hasPrefix("@") { return try aggregate(name, of: elements, rest.dropFirst()) }
     var values: [Any?] = []
     for element in elements { values.append(try value(from: element, rest)) }

@@ -45,7 +45,7 @@ extension Value {
     return false
   }
 
-  /// A loose value for a message: cut, because data may be as long as it likes, and not walked into where it nests deeper
+  /// An untyped value for a message: cut, because data may be as long as it likes, and not walked into where it nests deeper
   /// than a stack.
   static func shown(_ given: Any?) -> String {
     guard let given = unwrapped(given) else { return "nil" }
@@ -54,7 +54,7 @@ extension Value {
     return text.utf8.count > 200 ? "\(text.prefix(100))…" : text
   }
 
-  /// A loose value as one of a property. `.missingValue` for a null where there can be none, `.typeMismatch`.
+  /// An untyped value as one of a property. `.missingValue` for a null where there can be none, `.typeMismatch`.
   init(_ given: Any?, for property: PropertySchema, of type: String) throws(StoreError) {
     guard let wanted = property.valueType else { throw .typeMismatch(given, property) }
     if Value.isNull(given) {

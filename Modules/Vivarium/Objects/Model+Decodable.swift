@@ -37,18 +37,18 @@ private final class DecodedGraph {
       let name = PropertyName(property.name)
       guard container.contains(name) else { continue }
       let path = T._$keyPaths[ordinal] as PartialKeyPath<T>
-      let value = try loose(name, property, Swift.type(of: path).valueType, container)
+      let value = try untypedValue(name, property, Swift.type(of: path).valueType, container)
       try object.setUnmanaged(value, ordinal)
     }
   }
 
-  private func loose(
+  private func untypedValue(
     _ name: PropertyName, _ property: PropertySchema, _ type: any Any.Type,
     _ container: KeyedDecodingContainer<PropertyName>
   ) throws -> Any? {
     if try container.decodeNil(forKey: name) { return nil }
     guard let valueType = property.valueType else { return nil }
-    if property.isMap { return try looseMap(valueType, type, container.nestedContainer(keyedBy: PropertyName.self, forKey: name)) }
+    if property.isMap { return try untypedMap(valueType, type, container.nestedContainer(keyedBy: PropertyName.self, forKey: name)) }
     if let relationship = type as? any RelationshipProperty.Type {
       if property.isScalar {
         return try target(of: relationship, container.nestedContainer(keyedBy: PropertyName.self, forKey: name))
@@ -73,7 +73,7 @@ private final class DecodedGraph {
     return elements
   }
 
-  private func looseMap(
+  private func untypedMap(
     _ valueType: ValueType, _ type: any Any.Type, _ container: KeyedDecodingContainer<PropertyName>
   ) throws -> [String: Any?] {
     var entries: [String: Any?] = [:]

@@ -92,10 +92,10 @@ private final class GraphWalk {
     for property in T._$schema.properties where property.isStored && property.isRelationship {
       let value = try object.value(forKey: property.name)
       if let target = value as? any Model { targets.append(target) }
-      if let elements = (value as? any KeyValueCollection)?.looseElements {
+      if let elements = (value as? any KeyValueCollection)?.untypedElements {
         targets += elements.compactMap { Value.unwrapped($0) as? any Model }
       }
-      if let entries = (value as? any KeyValueMap)?.looseEntries {
+      if let entries = (value as? any KeyValueMap)?.untypedEntries {
         targets += entries.compactMap { Value.unwrapped($0.value) as? any Model }
       }
     }
@@ -121,10 +121,10 @@ private final class GraphWalk {
         try refer(to: target, in: &nested, depth: depth)
       case let elements as any KeyValueCollection:
         var nested = container.nestedUnkeyedContainer(forKey: name)
-        for element in elements.looseElements { try encode(element, into: &nested, depth: depth) }
+        for element in elements.untypedElements { try encode(element, into: &nested, depth: depth) }
       case let map as any KeyValueMap:
         var nested = container.nestedContainer(keyedBy: PropertyName.self, forKey: name)
-        for (key, value) in map.looseEntries { try encode(value, for: PropertyName(key), into: &nested, depth: depth) }
+        for (key, value) in map.untypedEntries { try encode(value, for: PropertyName(key), into: &nested, depth: depth) }
       case let scalar as any Scalar:
         var single = container.superEncoder(forKey: name).singleValueContainer()
         try single.encode(scalar: scalar)

@@ -70,19 +70,19 @@ extension Model {
 
 /// A collection whose elements key-value paths can go through.
 protocol KeyValueCollection {
-  var looseElements: [Any?] { get }
+  var untypedElements: [Any?] { get }
 }
 
 extension Results: KeyValueCollection {
-  var looseElements: [Any?] { map { $0 } }
+  var untypedElements: [Any?] { map { $0 } }
 }
 
 extension LinkingObjects: KeyValueCollection {
-  var looseElements: [Any?] { map { $0 } }
+  var untypedElements: [Any?] { map { $0 } }
 }
 
 extension LiveList: KeyValueCollection where Element: PersistableElement {
-  var looseElements: [Any?] { map { $0 } }
+  var untypedElements: [Any?] { map { $0 } }
 }
 
 extension Sequence where Element: Model {

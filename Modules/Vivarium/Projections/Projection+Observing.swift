@@ -107,7 +107,7 @@ extension Value {
     case let scalar as any Scalar: self = scalar.persistedValue
     case let object as any Model: self = .link(ObjectKey(object._$key))
     case let elements as [Any?]: self = .list(elements.map { Value(shown: $0) })
-    case let elements as any KeyValueCollection: self = .list(elements.looseElements.map { Value(shown: $0) })
+    case let elements as any KeyValueCollection: self = .list(elements.untypedElements.map { Value(shown: $0) })
     default: self = .null
     }
   }

@@ -152,7 +152,7 @@ extension Store {
     var changed: [Int] = []
     defer {
       didChange(context)
-      for ordinal in changed { context.noteRead(key.rawValue, ordinal) }
+      for ordinal in changed { context.didChangeValue(key.rawValue, ordinal) }
     }
     do throws(StorageError) {
       // A value that is refused half-way must not leave the others behind; without unique indexes none is.
@@ -335,7 +335,7 @@ extension Store {
     }
     guard isChanged else { return }
     didChange(added.context)
-    if added.values == nil { added.context.noteRead(added.key, pending.ordinal) }
+    if added.values == nil { added.context.didChangeValue(added.key, pending.ordinal) }
   }
 
   /// Replaces the elements between those that are the same at both ends; whether there were any.

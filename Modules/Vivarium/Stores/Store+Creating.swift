@@ -46,7 +46,7 @@ extension Store {
     var creation = Creation(update: update, write: write)
     let keys = try undoneOnFailure(write) { () throws(StoreError) in
       let elements: [Any?]
-      if case .array(let nodes) = node { elements = nodes.map(\.loose) } else { elements = [node.loose] }
+      if case .array(let nodes) = node { elements = nodes.map(\.untyped) } else { elements = [node.untyped] }
       var keys: [Int64] = []
       for element in elements {
         guard let values = Value.unwrapped(element) as? [String: Any?] else {
@@ -172,7 +172,7 @@ extension Store {
 // MARK: - One property
 
 extension Store {
-  /// Gives a property of an object a loose value.
+  /// Gives a property of an object an untyped value.
   func assign(
     _ given: Any?, to ordinal: Int, of key: Int64, _ context: ModelContext, _ update: UpdatePolicy,
     _ write: RecordedTransaction
@@ -209,7 +209,7 @@ extension Store {
     case .map:
       guard let given = Value.isNull(given) ? [String: Any?]() : Value.unwrapped(given),
         let entries = (given as? [String: Any?])?.map({ (key: $0.key, value: $0.value) })
-          ?? (given as? any KeyValueMap)?.looseEntries
+          ?? (given as? any KeyValueMap)?.untypedEntries
       else { throw .typeMismatch(given, property.schema) }
       var values: [ValueMap.Entry] = []
       for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
@@ -219,7 +219,7 @@ extension Store {
       try storing { () throws(StorageError) in try creation.write.replaceMap(property.column, ObjectKey(key), values) }
     case .set:
       guard let given = Value.isNull(given) ? [Any?]() : Value.unwrapped(given),
-        let elements = (given as? [Any?]) ?? (given as? any KeyValueCollection)?.looseElements
+        let elements = (given as? [Any?]) ?? (given as? any KeyValueCollection)?.untypedElements
       else { throw .typeMismatch(given, property.schema) }
       var values: [Value] = []
       for element in elements {
@@ -229,7 +229,7 @@ extension Store {
       try storing { () throws(StorageError) in try creation.write.replaceSet(property.column, ObjectKey(key), values) }
     case .list:
       guard let given = Value.isNull(given) ? [Any?]() : Value.unwrapped(given),
-        let elements = (given as? [Any?]) ?? (given as? any KeyValueCollection)?.looseElements
+        let elements = (given as? [Any?]) ?? (given as? any KeyValueCollection)?.untypedElements
       else { throw .typeMismatch(given, property.schema) }
       var values: [Value] = []
       for element in elements {
@@ -238,7 +238,7 @@ extension Store {
       announce(ordinal, of: key, context, &creation)
       try replaceList(property.column, key, values, keepsEqual: creation.update != .all, creation.write)
     }
-    context.noteRead(key, ordinal)
+    context.didChangeValue(key, ordinal)
   }
 
   private func element(

@@ -70,7 +70,7 @@ extension Store {
     read(from: next)
     // Kept for observers, it ends with its last reader.
     if !(keepsOld && keepOld(old)), !isShared { old.end() }
-    noteReads(since: old.version)
+    trackedReadsDidChange(since: old.version)
   }
 
   /// Lets go of the version that is read, so that nothing of it is kept alive: results and lists are empty and

@@ -122,7 +122,7 @@ extension Store {
     reader.didChange(context)
     if membership {
       context.raw.pointee.membershipTick &+= 1
-      context.noteMembership()
+      context.didChangeMembership()
     }
   }
 
@@ -132,7 +132,7 @@ extension Store {
     dropWindows()
     reader.everythingChanged()
     checkPropertyObservers(of: touched)
-    noteAllReads()
+    allTrackedReadsDidChange()
   }
 
   /// A read of an object that is gone: another thread or process may have deleted it, so it is never more than logged.

@@ -136,7 +136,7 @@ extension Store {
     case .failure(let error):
       // As after `cancelWrite`: what was set is taken back.
       checkPropertyObservers()
-      noteAllReads()
+      allTrackedReadsDidChange()
       scheduleTurnIfBehind()
       hooks.runAfterRollback()
       throw StoreError(error)
@@ -201,7 +201,7 @@ extension Store {
     shared.writers.ending(origin) { write.end() }
     read(from: snapshot)
     checkPropertyObservers()
-    noteAllReads()
+    allTrackedReadsDidChange()
     scheduleTurnIfBehind()
     hooks.runAfterRollback()
     beginPendingWrites()

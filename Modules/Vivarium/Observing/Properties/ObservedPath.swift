@@ -59,21 +59,21 @@ final class ObservedRoot<Root: Model> {
     let key: Int64
   }
 
-  private weak var loose: Root?
+  private weak var unmanaged: Root?
   private var home: Home?
 
   init(_ object: Root) {
     // A store's object is made anew, so that the store does not keep itself.
-    if let context = object.context { home = Home(context: context, key: object._$key) } else { loose = object }
+    if let context = object.context { home = Home(context: context, key: object._$key) } else { unmanaged = object }
   }
 
   /// nil when it is gone.
   var object: Root? {
-    if let loose, let context = loose.context {
-      home = Home(context: context, key: loose._$key)
-      self.loose = nil
+    if let unmanaged, let context = unmanaged.context {
+      home = Home(context: context, key: unmanaged._$key)
+      self.unmanaged = nil
     }
-    guard let home else { return loose }
+    guard let home else { return unmanaged }
     return home.context.lives(home.key) ? home.context.store.live(home.key) : nil
   }
 }

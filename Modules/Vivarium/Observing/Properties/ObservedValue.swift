@@ -40,10 +40,10 @@ enum ObservedValue: Equatable {
   /// `nothing` for what cannot be compared.
   init(_ value: Any?) {
     switch Value.unwrapped(value) {
-    case let list as any PositionedCollection: self = .list(list.looseElements.compactMap { Element($0) })
-    case let collection as any KeyValueCollection: self = .members(collection.looseElements.compactMap { Element($0) })
+    case let list as any PositionedCollection: self = .list(list.untypedElements.compactMap { Element($0) })
+    case let collection as any KeyValueCollection: self = .members(collection.untypedElements.compactMap { Element($0) })
     case let map as any KeyValueMap:
-      let entries = map.looseEntries.compactMap { entry in Element(entry.value).map { (entry.key, $0) } }
+      let entries = map.untypedEntries.compactMap { entry in Element(entry.value).map { (entry.key, $0) } }
       self = .entries(Dictionary(entries) { $1 })
     default: self = Element(value).map { .one($0) } ?? .nothing
     }

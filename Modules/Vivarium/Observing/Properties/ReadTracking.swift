@@ -17,26 +17,26 @@ extension Store {
     }
   }
 
-  /// After a refresh from an older version.
-  func noteReads(since version: Version) {
+  /// After a refresh from an older version: wakes whoever tracks what changed since.
+  func trackedReadsDidChange(since version: Version) {
     guard observing.tracksReads else { return }
     let contexts = Dictionary(grouping: allContexts, by: \.table)
     do throws(StorageError) {
       try snapshot.history(after: version) { record in
         for change in record.tables {
-          for context in contexts[change.table] ?? [] { context.noteReads(change) }
+          for context in contexts[change.table] ?? [] { context.trackedReadsDidChange(by: change) }
         }
         return .proceed
       }
     } catch {
-      noteAllReads()
+      allTrackedReadsDidChange()
     }
   }
 
-  /// After anything may have changed.
-  func noteAllReads() {
+  /// After anything may have changed: wakes whoever tracks any read.
+  func allTrackedReadsDidChange() {
     guard observing.tracksReads else { return }
-    for context in allContexts { context.noteAllReads() }
+    for context in allContexts { context.allTrackedReadsDidChange() }
   }
 }
 
@@ -69,31 +69,33 @@ extension ModelContext {
     cell.read()
   }
 
-  func noteRead(_ key: Int64, _ ordinal: Int) {
+  /// A property of an object was set.
+  func didChangeValue(_ key: Int64, _ ordinal: Int) {
     guard raw.pointee.tracksReads else { return }
     cells[ModelContext.cellKey(key, ordinal)]?.change()
-    noteResults()
+    didChangeResults()
   }
 
-  func noteResults() {
+  /// Results of the type may differ.
+  func didChangeResults() {
     guard raw.pointee.tracksReads else { return }
     cells[ModelContext.whole]?.change()
   }
 
   /// Objects came.
-  func noteMembership() {
+  func didChangeMembership() {
     guard raw.pointee.tracksReads else { return }
-    noteResults()
+    didChangeResults()
     cells[ModelContext.membership]?.change()
   }
 
-  fileprivate func noteAllReads() {
+  fileprivate func allTrackedReadsDidChange() {
     for cell in cells.values { cell.change() }
   }
 
-  fileprivate func noteReads(_ change: TableChange) {
-    if change.inserted.isEmpty { noteResults() } else { noteMembership() }
-    if !change.deleted.isEmpty { return noteAllReads() }
+  fileprivate func trackedReadsDidChange(by change: TableChange) {
+    if change.inserted.isEmpty { didChangeResults() } else { didChangeMembership() }
+    if !change.deleted.isEmpty { return allTrackedReadsDidChange() }
     for object in change.modified {
       for ordinal in properties.indices where object.properties.contains(properties[ordinal].column.property) {
         cells[ModelContext.cellKey(object.key.rawValue, ordinal)]?.change()

@@ -15,7 +15,7 @@ import VivariumTestSupport
 }
 
 /// What `JSONSerialization`, property lists and Realm's `[String: Any]` give for nothing, for truth and for objects.
-@Suite struct LooseNullTests {
+@Suite struct UntypedNullTests {
   private func makeDrawers() throws -> Store {
     var configuration = makeConfiguration()
     configuration.models.append(Drawer.self)
@@ -39,11 +39,11 @@ import VivariumTestSupport
     }
     #expect(other.names.isEmpty && other.tags.isEmpty && other.sizes.isEmpty && other.dogs.isEmpty)
     // In no store, too.
-    let loose = Drawer(number: 3)
-    loose.names = ["a"]
-    loose.sizes = ["c": 3]
-    for name in ["names", "tags", "sizes", "dogs"] { try loose.setValue(nothing, forKey: name) }
-    #expect(loose.names.isEmpty && loose.sizes.isEmpty)
+    let unmanaged = Drawer(number: 3)
+    unmanaged.names = ["a"]
+    unmanaged.sizes = ["c": 3]
+    for name in ["names", "tags", "sizes", "dogs"] { try unmanaged.setValue(nothing, forKey: name) }
+    #expect(unmanaged.names.isEmpty && unmanaged.sizes.isEmpty)
   }
 
   @Test func whatJSONSerializationGivesGoesIntoAMixedValue() throws {
