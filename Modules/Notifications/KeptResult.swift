@@ -120,14 +120,14 @@ extension KeptResult {
     }
     var apart = skipping
     for observation in observations where !observation.ignoredAuthors.isEmpty {
-      let told = records.filter { record in !(record.author.map(observation.ignoredAuthors.contains) ?? false) }
-      if told.count == records.count || apart.contains(where: { $0 === observation }) { continue }
+      let heard = records.filter { record in !(record.author.map(observation.ignoredAuthors.contains) ?? false) }
+      if heard.count == records.count || apart.contains(where: { $0 === observation }) { continue }
       apart.append(observation)
       observation.noteMove()
-      let rows: Set<Int64>? = told.isEmpty ? [] : try rowUpkeep?.rows(touchedBy: told, from: readings.from, to: readings.to)
-      let those = touching(told)
+      let rows: Set<Int64>? = heard.isEmpty ? [] : try rowUpkeep?.rows(touchedBy: heard, from: readings.from, to: readings.to)
+      let those = touching(heard)
       try observation.separate { known throws(StorageError) in
-        try known.copy(adding: step, telling: rows, keysBefore(readings.from), by: those)
+        try known.copy(adding: step, notifying: rows, keysBefore(readings.from), by: those)
       }
     }
     // Those that went apart hold their own states, which are not in the list yet.
@@ -145,12 +145,12 @@ extension KeptResult {
     let those = touching(records)
     for observation in observations {
       let ignored = observation.ignoredAuthors
-      let told = ignored.isEmpty ? those : those.filter { !($0.author.map(ignored.contains) ?? false) }
-      let isPassedOver = !ignored.isEmpty && records.allSatisfy { $0.author.map(ignored.contains) ?? false }
-      if isPassedOver || skipping.contains(where: { $0 === observation }) {
+      let heard = ignored.isEmpty ? those : those.filter { !($0.author.map(ignored.contains) ?? false) }
+      let isSkipped = !ignored.isEmpty && records.allSatisfy { $0.author.map(ignored.contains) ?? false }
+      if isSkipped || skipping.contains(where: { $0 === observation }) {
         observation.skip(from: total.before, to: total.value)
       } else {
-        observation.note(told, total: total.value)
+        observation.note(heard, total: total.value)
       }
     }
   }

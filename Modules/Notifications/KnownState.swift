@@ -30,10 +30,10 @@ final class KnownState: @unchecked Sendable {
 
   /// For a token that is told of some of a step's rows alone, and of those that wait to be told already; nil: of all.
   func copy(
-    adding step: ResultStep, telling rows: Set<Int64>?, _ keys: FullKeys?, by records: [CommitRecord]
+    adding step: ResultStep, notifying rows: Set<Int64>?, _ keys: FullKeys?, by records: [CommitRecord]
   ) throws(StorageError) -> KnownState {
     let own = copy()
-    if let rows, try own.pending.add(step, telling: rows, keys) {
+    if let rows, try own.pending.add(step, notifying: rows, keys) {
       own.note(records)
     } else if rows?.isEmpty == true, own.isEmpty {
       try own.pending.skip(step, keys)

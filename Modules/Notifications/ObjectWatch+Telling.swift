@@ -71,7 +71,7 @@ extension ObjectWatch {
       // A list whose owner was gone before the first call still gets its last one.
       state.fresh?.isDeleted = state.awaitsFirst && state.pending.isDeleted
       return WatchOffer(
-        content: content, watch: self, from: state.toldVersion, to: version, known: state.pending.known,
+        content: content, watch: self, from: state.notifiedVersion, to: version, known: state.pending.known,
         sources: state.pending.sources, serial: state.serial)
     }
   }
@@ -82,7 +82,7 @@ extension ObjectWatch {
       guard let failure = state.failure else { return nil }
       state.serial += 1
       return WatchOffer(
-        content: .failed(failure), watch: self, from: state.toldVersion, to: version, known: [:],
+        content: .failed(failure), watch: self, from: state.notifiedVersion, to: version, known: [:],
         sources: CommitSources(), serial: state.serial)
     }
   }
@@ -128,7 +128,7 @@ extension ObjectWatch {
       guard state.serial == offer.serial, let fresh = state.fresh else { return false }
       state.pending = fresh
       state.fresh = nil
-      state.toldVersion = state.offeredVersion
+      state.notifiedVersion = state.offeredVersion
       state.awaitsFirst = false
       return true
     }
@@ -143,7 +143,7 @@ extension ObjectWatch {
       let changes = records.flatMap(\.tables).filter { $0.table == table }
       state.withLock { state in
         // It may have been told meanwhile.
-        let pending = state.toldVersion == waited.toldVersion ? waited.pending : waited.fresh
+        let pending = state.notifiedVersion == waited.notifiedVersion ? waited.pending : waited.fresh
         if let pending { state.pending.skip(changes, of: key, to: pending) }
         if let fresh = waited.fresh { state.fresh?.skip(changes, of: key, to: fresh) }
       }
@@ -160,11 +160,11 @@ extension ObjectWatch {
   struct Waiting: Sendable {
     var pending = Marks()
     var fresh: Marks?
-    var toldVersion = Version(0)
+    var notifiedVersion = Version(0)
   }
 
   var waiting: Waiting {
-    state.withLock { Waiting(pending: $0.pending, fresh: $0.fresh, toldVersion: $0.toldVersion) }
+    state.withLock { Waiting(pending: $0.pending, fresh: $0.fresh, notifiedVersion: $0.notifiedVersion) }
   }
 
   /// The values that commits set, of the scalars that are observed, as they are in a version. O(log n) where there are none.

@@ -42,7 +42,7 @@ package final class ObjectWatch: Sendable {
     /// The version up to which everything was noted.
     var version: Version
     /// The version that the observer was told of last, and the one it is offered.
-    var toldVersion: Version
+    var notifiedVersion: Version
     var offeredVersion: Version
     var serial: UInt64 = 0
     var awaitsFirst: Bool
@@ -77,7 +77,7 @@ package final class ObjectWatch: Sendable {
     observedKey = Atomic(key.rawValue)
     self.place = place
     self.identity = identity
-    var state = State(version: version, toldVersion: version, offeredVersion: version, awaitsFirst: false)
+    var state = State(version: version, notifiedVersion: version, offeredVersion: version, awaitsFirst: false)
     state.pending.lists = lists
     state.pending.members = members
     if case .collection = subject { state.awaitsFirst = true }

@@ -13,9 +13,9 @@ protocol PendingResult {
   /// Adds a step that the tokens are to be told.
   mutating func add(_ step: ResultStep)
 
-  /// Adds a step of which they are told the rows `told` alone, and those that wait already. False, and nothing is done, where rows are
+  /// Adds a step of which they are told the rows `notified` alone, and those that wait already. False, and nothing is done, where rows are
   /// not told apart. `keys` reads full sort keys as they were before the step.
-  mutating func add(_ step: ResultStep, telling told: Set<Int64>, _ keys: FullKeys?) throws(StorageError) -> Bool
+  mutating func add(_ step: ResultStep, notifying notified: Set<Int64>, _ keys: FullKeys?) throws(StorageError) -> Bool
 
   /// Adds a step that the tokens are not told of: they know its result.
   mutating func skip(_ step: ResultStep, _ keys: FullKeys?) throws(StorageError)
@@ -73,10 +73,10 @@ struct NetResult: PendingResult {
     if case .rows(let step) = step { net.add(step) }
   }
 
-  mutating func add(_ step: ResultStep, telling told: Set<Int64>, _ keys: FullKeys?) throws(StorageError) -> Bool {
+  mutating func add(_ step: ResultStep, notifying notified: Set<Int64>, _ keys: FullKeys?) throws(StorageError) -> Bool {
     guard case .rows(let step) = step else { return false }
     found = nil
-    try net.add(step, telling: told, keys)
+    try net.add(step, notifying: notified, keys)
     return true
   }
 
@@ -113,9 +113,9 @@ struct WindowedResult: PendingResult {
 
   mutating func add(_ step: ResultStep) { if case .window(let step, _) = step { net.add(step) } }
 
-  mutating func add(_ step: ResultStep, telling told: Set<Int64>, _ keys: FullKeys?) throws(StorageError) -> Bool {
+  mutating func add(_ step: ResultStep, notifying notified: Set<Int64>, _ keys: FullKeys?) throws(StorageError) -> Bool {
     guard case .window(let step, _) = step else { return false }
-    try net.add(step, telling: told, keys)
+    try net.add(step, notifying: notified, keys)
     return true
   }
 
@@ -153,7 +153,7 @@ extension ComparedChanges: PendingResult {
     }
   }
 
-  mutating func add(_ step: ResultStep, telling told: Set<Int64>, _ keys: FullKeys?) throws(StorageError) -> Bool { false }
+  mutating func add(_ step: ResultStep, notifying notified: Set<Int64>, _ keys: FullKeys?) throws(StorageError) -> Bool { false }
 
   mutating func skip(_ step: ResultStep, _ keys: FullKeys?) throws(StorageError) {
     switch step {

@@ -40,17 +40,17 @@ extension ResultNotifier {
         for (result, _) in steps { rebuild(result, in: from, by: []) }
         throw error
       }
-      let told = skipsEverybody ? results.values.flatMap(\.observations) : observations
+      let skipping = skipsEverybody ? results.values.flatMap(\.observations) : observations
       for (result, step) in steps {
         do throws(StorageError) {
-          try result.add(step, by: [record], skipping: told, (from, from))
+          try result.add(step, by: [record], skipping: skipping, (from, from))
         } catch {
           fail(result, error)
         }
         workDone.steps += 1
       }
       // Of one that is made anew, tokens know the result that have nothing to hear from before.
-      let knowing = told.filter { $0.known?.isEmpty == true }
+      let knowing = skipping.filter { $0.known?.isEmpty == true }
       do throws(StorageError) {
         try settle(at: version, from, torn, record, skipped)
         if held?.version == version { for result in torn { result.rebase(knowing, at: version) } }

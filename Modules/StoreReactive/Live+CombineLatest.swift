@@ -112,7 +112,7 @@ private final class OncePerVersion {
   private let wants: () -> Bool
   private let send: () -> Void
   private let fail: (StoreError) -> Void
-  private var told: Version
+  private var notifiedVersion: Version
   /// Something changed while nobody wanted to hear it.
   private var isKept = false
 
@@ -123,7 +123,7 @@ private final class OncePerVersion {
     self.wants = wants
     self.send = send
     self.fail = fail
-    told = store.version
+    notifiedVersion = store.version
   }
 
   func track<T: Model>(_ results: Results<T>) -> Part {
@@ -132,7 +132,7 @@ private final class OncePerVersion {
     ) { [self] step in
       switch step {
       case .error(let error): fail(error)
-      case .initial, .update: tell()
+      case .initial, .update: notify()
       case .moved: break  // who wrote shows it already
       }
     }
@@ -142,7 +142,7 @@ private final class OncePerVersion {
   func track<T: Model>(_ object: T) -> Part {
     let token = object.observe(isolation: nil) { [self] change in
       switch change {
-      case .change: tell()
+      case .change: notify()
       case .deleted: fail(.deletedObject(T._$name))
       case .error(let error): fail(error)
       }
@@ -150,13 +150,13 @@ private final class OncePerVersion {
     return Part(token: token)
   }
 
-  private func tell() {
-    guard told != store.version else { return }
+  private func notify() {
+    guard notifiedVersion != store.version else { return }
     guard wants() else { return isKept = true }
     isKept = false
-    told = store.version
+    notifiedVersion = store.version
     send()
   }
 
-  func giveKept() { if isKept { tell() } }
+  func giveKept() { if isKept { notify() } }
 }

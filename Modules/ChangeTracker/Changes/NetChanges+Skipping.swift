@@ -24,11 +24,11 @@ extension NetChanges {
 
   /// Adds a step of which the tokens are told some rows alone, and those that are pending: of the others they know the result
   /// already. O(k log n).
-  package mutating func add(_ step: ViewStep, telling told: Set<Int64>, _ keys: FullKeys? = nil) throws(StorageError) {
+  package mutating func add(_ step: ViewStep, notifying notified: Set<Int64>, _ keys: FullKeys? = nil) throws(StorageError) {
     settle()
     let places = try placesInBase(step.rows, keys)
     for (change, place) in zip(step.rows, places) {
-      if told.contains(change.key) || rows[change.key] != nil { add(change) } else { skip(change, place) }
+      if notified.contains(change.key) || rows[change.key] != nil { add(change) } else { skip(change, place) }
     }
     if rows.isEmpty { self = NetChanges(base: step.to) }
   }

@@ -34,7 +34,7 @@ extension ModelContext {
     guard let write = store.writing else {
       throw .notInWrite("Setting '\(schema.name).\(properties[ordinal].schema.name)'")
     }
-    if store.observing.isTellingProperty {
+    if store.observing.isNotifyingProperty {
       try store.refuseInObserver("Setting '\(schema.name).\(properties[ordinal].schema.name)'")
     }
     if ordinal == primaryKey { return try keepPrimaryKey(key, ordinal, write, edit) }

@@ -174,7 +174,7 @@ extension Store {
   /// Observes what is described, of a type that need not be a model of the program.
   fileprivate func observe(
     _ description: ResultDescription, fault: StoreError?, _ request: ObservationRequest,
-    _ tell: @escaping (ResultObserver.Content, Store) -> Void
+    _ notify: @escaping (ResultObserver.Content, Store) -> Void
   ) -> NotificationToken {
     var fault = outdated ?? fault
     var observation: ResultObservation?
@@ -185,7 +185,7 @@ extension Store {
       }
     } catch { fault = error }
     if observation == nil { deliveryPlace().wake() }
-    let observer = ResultObserver(observation, StopFlag(), observation == nil ? nil : description, fault: fault, tell)
+    let observer = ResultObserver(observation, StopFlag(), observation == nil ? nil : description, fault: fault, notify)
     observer.rest = ObserverRest(request.options.throttle)
     add(observer)
     return token(of: observer, request.fileID, request.line)

@@ -14,7 +14,7 @@ final class ResultFindings {
   /// Why the snapshot is empty that could not be made.
   var failure: StoreError?
   /// What `count` said before there was a snapshot.
-  var told: ToldCount?
+  var knownCount: KnownCount?
   var binding: ResultsState.Binding?
   var ordering: (any ViewQuestion)??
   var reach: Reach?
@@ -25,7 +25,7 @@ final class ResultFindings {
 }
 
 /// How many rows there were, and when.
-struct ToldCount {
+struct KnownCount {
   var stamp: UInt64
   let count: Int
   /// As of `ResultFindings`.
@@ -53,16 +53,16 @@ extension ResultsState {
 
   /// The same of what `count` said.
   var freshCount: Int? {
-    guard let findings, let told = findings.told else { return nil }
+    guard let findings, let known = findings.knownCount else { return nil }
     let stamp = currentStamp
-    if told.stamp == stamp { return told.count }
-    guard let version = told.version, store.readsCommitted else { return nil }
+    if known.stamp == stamp { return known.count }
+    guard let version = known.version, store.readsCommitted else { return nil }
     guard isUntouched(since: version) else {
-      findings.told = nil
+      findings.knownCount = nil
       return nil
     }
-    findings.told = ToldCount(stamp, told.count, store.snapshot.version)
-    return told.count
+    findings.knownCount = KnownCount(stamp, known.count, store.snapshot.version)
+    return known.count
   }
 
   private func isUntouched(since version: Version) -> Bool {

@@ -156,7 +156,7 @@ extension ResultsState {
       store.misuse(error, at: faultPlace)
       (made, failure) = (.empty, error)
     }
-    if let count = toldCount(stamp), count != made.count {
+    if let count = countSaid(stamp), count != made.count {
       failure = failure ?? .miscounted(context.schema.name, count, made.count)
       if let failure, self.error == nil { store.misuse(failure) }
       made = made.resized(to: count)
@@ -171,11 +171,11 @@ extension ResultsState {
 
   /// How many rows there are by the counters and indexes that `count` asks while nobody has the keys; nil where it does not. In a
   /// damaged file that may be another number than there are keys. The standard library ends the process when a collection says
-  /// first one and then the other: what was told stays.
-  private func toldCount(_ stamp: UInt64) -> Int? {
+  /// first one and then the other: what was said stays.
+  private func countSaid(_ stamp: UInt64) -> Int? {
     // What cannot be asked is empty by either.
     if store.isKept(self) || error != nil { return nil }
-    if let told = findings?.told, told.stamp == stamp { return told.count }
+    if let known = findings?.knownCount, known.stamp == stamp { return known.count }
     return isEverything ? try? counted() : indexedCount
   }
 
@@ -263,7 +263,7 @@ extension ResultsState {
     if let fresh { return fresh.count }
     if store.isKept(self) { return keys().count }
     if let count = indexedCount { return count }
-    if let told = freshCount { return told }
+    if let count = freshCount { return count }
     guard case .all = source, error == nil, case .success(let bound) = bound() else { return keys().count }
     // Who asks for an order wants the objects next: testing every row twice would cost more than sorting.
     if !query.sort.isEmpty, query.condition != .constant(true) { return keys().count }
@@ -272,7 +272,7 @@ extension ResultsState {
       let all = try bound.count(in: store.reading)
       let count = query.limit.map { min($0, all) } ?? all
       // Binding the question has made the findings.
-      findings?.told = ToldCount(currentStamp, count, store.readsCommitted ? store.snapshot.version : nil)
+      findings?.knownCount = KnownCount(currentStamp, count, store.readsCommitted ? store.snapshot.version : nil)
       return count
     } catch {
       store.misuse(StoreError(error))

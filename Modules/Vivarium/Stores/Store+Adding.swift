@@ -33,7 +33,7 @@ extension Store {
     if added.pending.isEmpty {
       writer.edits.added?.append(added)
       added.settle()
-      if added.values == nil, observing.hasProperties { tellOfAdded([added]) }
+      if added.values == nil, observing.hasProperties { notifyOfAdded([added]) }
       return
     }
     try addLinked(added, update, write)
@@ -256,12 +256,12 @@ extension Store {
     }
     writer.edits.added?.append(contentsOf: done)
     for added in done { added.settle() }
-    if observing.hasProperties { tellOfAdded(done) }
+    if observing.hasProperties { notifyOfAdded(done) }
   }
 
   /// Tells observers of properties what the addition made different in objects that were there: what points to them now, or
   /// their values. Of other objects it compares what follows from others alone.
-  private func tellOfAdded(_ added: [AddedObject]) {
+  private func notifyOfAdded(_ added: [AddedObject]) {
     let updated = added.filter { $0.values == nil }
     if !updated.isEmpty {
       // What an object owns goes when its place is taken; it is observed only where its type is in use.

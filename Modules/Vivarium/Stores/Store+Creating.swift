@@ -30,7 +30,7 @@ extension Store {
     }
     if isFlat, update == .error { return live(try create(type, value, &creation)) }
     let key = try undoneOnFailure(write) { () throws(StoreError) in try create(type, value, &creation) }
-    tell(of: creation)
+    notify(of: creation)
     return live(key)
   }
 
@@ -56,7 +56,7 @@ extension Store {
       }
       return keys
     }
-    tell(of: creation)
+    notify(of: creation)
     return keys.map { live($0) }
   }
 
@@ -184,7 +184,7 @@ extension Store {
     } else {
       try undoneOnFailure(write) { () throws(StoreError) in try assign(given, to: ordinal, of: key, context, &creation) }
     }
-    tell(of: creation)
+    notify(of: creation)
   }
 
   fileprivate func assign(

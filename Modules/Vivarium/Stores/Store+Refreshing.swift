@@ -40,7 +40,7 @@ extension Store {
   /// property too: all blocks of a turn see one version.
   @discardableResult
   public func refresh() -> Bool {
-    guard mayTell, !observing.isTellingProperty else { return false }
+    guard mayNotify, !observing.isNotifyingProperty else { return false }
     do throws(StoreError) { try checkContext("refresh") } catch {
       misuse(error)
       return false
@@ -52,7 +52,7 @@ extension Store {
 
   /// Tells all that is due, first results included. Nothing where nobody may be told.
   func deliverFirstResults() {
-    if mayTell, !observing.isTellingProperty { deliver(.firstResults) }
+    if mayNotify, !observing.isNotifyingProperty { deliver(.firstResults) }
   }
 
   /// Takes a new snapshot. Tells nobody.
@@ -78,7 +78,7 @@ extension Store {
   /// open write. Observers with old values (`includingOldValues`) are told of what changed meanwhile without them. Nothing
   /// inside an observer's block, which reads the version it is told of.
   public func invalidate() {
-    guard !observing.isTelling else { return }
+    guard !observing.isNotifying else { return }
     do throws(StoreError) { try checkContext("invalidate") } catch { return misuse(error) }
     guard !isReadOnly else { return misuse(.readOnlyOperation("'invalidate'")) }
     do throws(StoreError) { try refuseInObserver("'invalidate'") } catch { return misuse(error) }
@@ -105,8 +105,8 @@ extension Store {
     bind(isolation)
     // It has no word for an error, and hears of this store's own writes in any case.
     _ = muteness()
-    if observing.hearsOfNothing, writing == nil { observing.toldVersion = snapshot.version }
-    let (flag, watch) = (StopFlag(), StoreWatch(observing.toldVersion, of: shared.number))
+    if observing.hearsOfNothing, writing == nil { observing.notifiedVersion = snapshot.version }
+    let (flag, watch) = (StopFlag(), StoreWatch(observing.notifiedVersion, of: shared.number))
     let block = StoppableBlock<(StoreNotification, Store)> { block($0.0, $0.1) }
     observing.stores.append(StoreObserver(flag, watch) { block.call(($0, $1)) })
     let (stops, anchor) = (observing.stops, StoreAnchor(self))
@@ -139,11 +139,11 @@ extension Store {
   }
 
   /// Whether observers may be told now: not in a write, whose state is no version, and not inside another observer's block.
-  var mayTell: Bool { writing == nil && !observing.isTelling && !isReadOnly }
+  var mayNotify: Bool { writing == nil && !observing.isNotifying && !isReadOnly }
 
   /// One turn of the context after a commit.
   func turn() {
-    guard mayTell else {
+    guard mayNotify else {
       observing.missedTurn = true
       return
     }
@@ -155,13 +155,13 @@ extension Store {
       newest != observing.announcedVersion
     {
       observing.announcedVersion = newest
-      tell(.refreshRequired, of: newest)
+      notify(.refreshRequired, of: newest)
     }
   }
 
-  func tell(_ notification: StoreNotification, of version: Version) {
-    let outer = observing.beginTelling()
-    defer { observing.telling = outer }
+  func notify(_ notification: StoreNotification, of version: Version) {
+    let outer = observing.beginNotifying()
+    defer { observing.notifying = outer }
     observing.stores.removeAll { !$0.flag.isActive }
     // A copy: blocks may register and stop observers. One that an earlier block stopped does not run.
     for observer in observing.stores where observer.hears(notification, of: version) { observer.block(notification, self) }
@@ -196,7 +196,7 @@ extension Store {
 extension Store {
   /// Whether there is a version of which observers have not heard, and may.
   private var isBehind: Bool {
-    outdated == nil && (try? shared.engine.latestVersion()).map { $0 != observing.toldVersion } ?? false
+    outdated == nil && (try? shared.engine.latestVersion()).map { $0 != observing.notifiedVersion } ?? false
   }
 }
 

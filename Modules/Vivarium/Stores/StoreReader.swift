@@ -10,9 +10,9 @@ struct StoreReader {
   enum Outdated {
     case found(StoreError)
     /// The store's observers have heard of it.
-    case told(StoreError)
+    case notified(StoreError)
 
-    var error: StoreError { switch self { case .found(let error), .told(let error): error } }
+    var error: StoreError { switch self { case .found(let error), .notified(let error): error } }
   }
 
   // One version to read, and the write that is open on top of it.
@@ -66,9 +66,9 @@ struct StoreReader {
   mutating func end(_ error: StoreError) { if outdated == nil { outdated = .found(error) } }
 
   /// Whether observers of the store are to hear of that; they do then.
-  mutating func tellsOutdated() -> Bool {
+  mutating func notifiesOutdated() -> Bool {
     guard case .found(let error)? = outdated else { return false }
-    outdated = .told(error)
+    outdated = .notified(error)
     return true
   }
 

@@ -9,9 +9,9 @@ import StorageInterface
 extension Store {
   /// Before a write of which some observers are not told: those that have not had their first call have it, so that it shows what was
   /// before. Waits for it as `refresh()` does; nothing where all of them have had it.
-  func tellFirst(_ tokens: [NotificationToken], orAll: Bool) {
+  func notifyFirst(_ tokens: [NotificationToken], orAll: Bool) {
     let isWaitedFor = observing.results.contains { observer in
-      observer.isActive && !observer.hasHeard && (orAll || tokens.contains { observer.isOf($0) })
+      observer.isActive && !observer.wasNotified && (orAll || tokens.contains { observer.isOf($0) })
     }
     if isWaitedFor, writing == nil { deliverFirstResults() }
   }
@@ -27,7 +27,7 @@ extension Store {
       if observer.keepsOldValues { (observer.movedTo, observer.oldSinceMove) = (snapshot.version, nil) }
       guard let observation = observer.observation, let follow = observer.follow else { continue }
       // Where something waits, what is told next says what the rows were.
-      guard !observer.hasHeard || shared.results.hasNothing(for: observation) else { continue }
+      guard !observer.wasNotified || shared.results.hasNothing(for: observation) else { continue }
       _ = observation.takeMove()
       follow(.here, self)
     }

@@ -215,7 +215,7 @@ extension Store {
     withoutNotifying tokens: [NotificationToken] = [], silently: Bool = false, author: String? = nil,
     durability: Durability? = nil, fileID: StaticString = #fileID, line: UInt = #line, _ body: () throws -> R
   ) throws -> R {
-    if silently || !tokens.isEmpty { tellFirst(tokens, orAll: silently) }
+    if silently || !tokens.isEmpty { notifyFirst(tokens, orAll: silently) }
     try beginWrite(fileID: fileID, line: line)
     return try finishWrite(withoutNotifying: tokens, silently: silently, author, durability, body)
   }

@@ -112,10 +112,10 @@ extension ResultDescription {
 }
 
 extension Store {
-  /// Observes a number of results. `tell` hears of each that may be another one, what was known, and how it came about.
+  /// Observes a number of results. `notify` hears of each that may be another one, what was known, and how it came about.
   func observe(
     _ question: Result<AggregateQuestion, StoreError>, _ request: ObservationRequest,
-    _ tell: @escaping (Result<Value, StoreError>, _ known: Value?, ChangeDetails?) -> Void
+    _ notify: @escaping (Result<Value, StoreError>, _ known: Value?, ChangeDetails?) -> Void
   ) -> NotificationToken {
     let flag = StopFlag()
     let place = deliveryPlace()
@@ -134,8 +134,8 @@ extension Store {
       switch content {
       case .total(let change):
         let known = change.was.flatMap { total in try? read(total) }
-        tell(Result { () throws(StoreError) in try read(change.total) }, known, ChangeDetails(change, own: store.origin))
-      case .error(let error): tell(.failure(error), nil, nil)
+        notify(Result { () throws(StoreError) in try read(change.total) }, known, ChangeDetails(change, own: store.origin))
+      case .error(let error): notify(.failure(error), nil, nil)
       case .initial, .update: break
       }
     }

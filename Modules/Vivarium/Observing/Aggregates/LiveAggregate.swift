@@ -177,14 +177,14 @@ private final class AggregateNews<Root: Model, Value> {
 
   /// What is to be told of a number that may be another one; nil: nothing.
   func change(
-    _ told: Result<StoreValues.Value, StoreError>, known: StoreValues.Value?, _ details: ChangeDetails?
+    _ result: Result<StoreValues.Value, StoreError>, known: StoreValues.Value?, _ details: ChangeDetails?
   ) -> AggregateChange<Value>? {
     do throws(StoreError) {
       // A commit of which the observer is not told made it another number meanwhile.
-      if let known, let told = last, told.stored != known, let value = try? aggregate.convert(known) {
+      if let known, let notified = last, notified.stored != known, let value = try? aggregate.convert(known) {
         (last, lastVersion) = ((known, value), nil)
       }
-      let stored = try told.get()
+      let stored = try result.get()
       if let last, last.stored == stored, !isOver {
         lastVersion = lastVersion ?? details?.fromVersion
         return nil

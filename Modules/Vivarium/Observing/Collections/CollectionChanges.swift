@@ -44,7 +44,7 @@ public struct CollectionChanges<Object: Model>: AsyncSequence {
         begin(in: store, actor)
       }
       while !isDone, !Task.isCancelled {
-        if store.mayTell {
+        if store.mayNotify {
           isAsking = true
           store.deliver(.none)
           isAsking = false

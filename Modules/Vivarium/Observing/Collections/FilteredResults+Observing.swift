@@ -22,8 +22,8 @@ extension FilteredResults: StoreObservable {
           answers.set(now.map { passes($0) ? 1 : 0 }, at: store.tick)
         case .rows(let keys):
           // Of rows that were told the answer is known; one that the commit brought passed as it does now.
-          let told = answers.answers(of: known?.array ?? [])
-          answers.set(keys.map { key in told[key] ?? (passes(store.live(key)) ? 1 : 0) }, at: store.tick)
+          let answered = answers.answers(of: known?.array ?? [])
+          answers.set(keys.map { key in answered[key] ?? (passes(store.live(key)) ? 1 : 0) }, at: store.tick)
         }
       } _: { (change: CollectionChange<Results<Element>>) in
         switch change {

@@ -62,7 +62,7 @@ extension ListHandle {
       try context.check(key)
       elements = try elementFilter(of: target, request.options)
     } catch {
-      return store.add(WatchObserver(nil, request, fault: error, tell: { _, _ in }, rebase: { _ in }, fail: fail), request)
+      return store.add(WatchObserver(nil, request, fault: error, notify: { _, _ in }, rebase: { _ in }, fail: fail), request)
     }
     let isList = context.properties[ordinal].schema.isList
     let members = NetMemberChanges(count: count, isMap: context.properties[ordinal].schema.isMap)
@@ -73,7 +73,7 @@ extension ListHandle {
       store.deliveryPlace())
     let observer = WatchObserver(
       watch, request,
-      tell: { offer, store in
+      notify: { offer, store in
         func update(_ set: ChangeSet, _ members: ChangedMembers) {
           block(.update(set, members, ChangeDetails(offer, set, members, own: store.origin)), remade(store))
         }
@@ -108,8 +108,8 @@ extension LiveSet: StoreObservable where Element: PersistableElement & Hashable 
 }
 
 extension CollectionChange {
-  init(_ told: ListHandle.News, _ collection: @autoclosure () -> C) {
-    switch told {
+  init(_ news: ListHandle.News, _ collection: @autoclosure () -> C) {
+    switch news {
     case .initial: self = .initial(collection())
     case .error(let error): self = .error(error)
     case .update(let set, _, let details):

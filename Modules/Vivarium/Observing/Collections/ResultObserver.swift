@@ -19,8 +19,8 @@ final class ResultObserver {
   var isListening: () -> Bool = { true }
   /// How it rests after each call.
   var rest = ObserverRest(nil)
-  /// Whether it was told anything.
-  private(set) var hasHeard = false
+  /// Whether it was notified of anything.
+  private(set) var wasNotified = false
   /// Whether it wants to see deleted and modified objects as they were.
   var keepsOldValues = false
   /// The version that a commit led to of which it is not told, and that version once the store reads a later one: then that is what
@@ -61,9 +61,9 @@ final class ResultObserver {
   /// Whether it hears in this turn; see `ObserverRest.isOver`.
   func hears(waits: Bool, at place: DeliveryPlace) -> Bool { isListening() && rest.isOver(waits: waits, at: place) }
 
-  /// It was just told something.
-  func didHear() {
-    hasHeard = true
+  /// It is about to be notified.
+  func willBeNotified() {
+    wasNotified = true
     rest.begin()
   }
 }

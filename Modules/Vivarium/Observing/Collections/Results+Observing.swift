@@ -78,7 +78,7 @@ extension Store {
 
   func add(
     _ state: ResultsState, _ filter: Result<ResultFilter?, StoreError>, bound: BoundDescription? = nil,
-    _ tell: @escaping (ResultObserver.Content, Store) -> Void
+    _ notify: @escaping (ResultObserver.Content, Store) -> Void
   ) -> ResultObserver {
     var fault = outdated ?? state.error
     if case .failure(let error) = filter { fault = fault ?? error }
@@ -89,10 +89,10 @@ extension Store {
       let wanted = (try? filter.get()) ?? observed.everything()
       observer = ResultObserver(
         shared.results.observe(bound?.recipe ?? description.recipe, wanted, at: deliveryPlace()), flag,
-        bound == nil ? description : nil, fault: nil, tell)
+        bound == nil ? description : nil, fault: nil, notify)
       observer.bound = bound
     } else {
-      observer = ResultObserver(nil, flag, nil, fault: fault ?? .unknownType(state.query.type), tell)
+      observer = ResultObserver(nil, flag, nil, fault: fault ?? .unknownType(state.query.type), notify)
       deliveryPlace().wake()
     }
     add(observer)
@@ -101,7 +101,7 @@ extension Store {
 
   /// Registers an observer of a collection.
   func add(_ observer: ResultObserver) {
-    if observing.hearsOfNothing, writing == nil { observing.toldVersion = snapshot.version }
+    if observing.hearsOfNothing, writing == nil { observing.notifiedVersion = snapshot.version }
     observing.results.append(observer)
   }
 }

@@ -56,8 +56,8 @@ package final class ResultsTracking<Element: Model> {
       guard let observed = results.state.observed() else { return nil }
       return try observed.including(names == nil ? also : [], in: observed.filter(ObservationOptions(properties: names)))
     }
-    let told = StoppableBlock(block)
-    let block = { (step: ResultsStep<Element>) in told.call(step) }
+    let stoppable = StoppableBlock(block)
+    let block = { (step: ResultsStep<Element>) in stoppable.call(step) }
     var known: (rows: FixedResults<Element>, origin: Origin)? = startsNow ? (start, Origin(store)) : nil
     let remade = results.state.remaking
     let observer = store.add(results.state, filter) { content, store in
@@ -93,7 +93,7 @@ package final class ResultsTracking<Element: Model> {
       if let observation { notifier.stop(observation) }
       StoreAnchor.release(anchor)
     }
-    token = told.end(with: made, of: store)
+    token = stoppable.end(with: made, of: store)
     resume = { [weak store] in store?.deliveryPlace().wake() }
   }
 }

@@ -25,7 +25,7 @@ extension Store {
     // An error is the last that an observer hears.
     defer { endStopped() }
     if isInvalidated, mayMove, outdated == nil { do throws(StoreError) { try advance() } catch { failedToMove(error) } }
-    if let outdated { return tellOutdated(outdated) }
+    if let outdated { return notifyOutdated(outdated) }
     if observing.place == nil { return deliverPlainly(mayMove: mayMove) }
     // Observers without an observation have an error to tell, and nothing else.
     let place = deliveryPlace()
@@ -39,21 +39,21 @@ extension Store {
       return misuse(StoreError(error))
     }
     switch delivery {
-    case .later: tellFaults()
+    case .later: notifyOfFaults()
     case .free(let watches, let offers):
       if mayMove, let newest = try? shared.engine.latestVersion(), newest != snapshot.version { try? advance() }
       // What cannot be kept may be so for that reason, and then it is the one to be told.
       if !mayMove, offers.contains(where: { $0?.isFailure == true }) || watches.contains(where: \.isFailure) {
         lookAhead()
       }
-      if let outdated { return tellOutdated(outdated) }
-      tell(watches, due, offers)
+      if let outdated { return notifyOutdated(outdated) }
+      notify(watches, due, offers)
     case .ready(let transaction, let watches, let offers, let results):
       if let transaction {
-        do throws(StoreError) { try follow(transaction) } catch { return tellOutdated(error) }
+        do throws(StoreError) { try follow(transaction) } catch { return notifyOutdated(error) }
       }
       keep(due, results)
-      tell(watches, due, offers)
+      notify(watches, due, offers)
       forgetOld()
     }
   }
@@ -70,9 +70,9 @@ extension Store {
     } catch {
       failedToMove(error)
     }
-    if let outdated { return tellOutdated(outdated) }
+    if let outdated { return notifyOutdated(outdated) }
     checkCommittedProperties()
-    tellChange()
+    notifyOfChange()
   }
 
   /// Lets go of observers that were stopped. With the last one the turns come from every commit again.
@@ -94,36 +94,36 @@ extension Store {
   }
 
   /// Tells observers of the store of the version it is at, once.
-  func tellChange() {
-    guard observing.toldVersion != snapshot.version else { return }
-    let before = observing.toldVersion
-    observing.toldVersion = snapshot.version
+  func notifyOfChange() {
+    guard observing.notifiedVersion != snapshot.version else { return }
+    let before = observing.notifiedVersion
+    observing.notifiedVersion = snapshot.version
     if snapshot.changedNothing(since: before) { return }
-    tell(.didChange, of: observing.toldVersion)
+    notify(.didChange, of: observing.notifiedVersion)
   }
 
   /// First the observers of the store, then those of objects and lists, then those of results, in the order in which they
   /// were registered.
-  private func tell(_ watches: [WatchOffer], _ due: [ResultObserver], _ offers: [ResultOffer?]) {
-    let outer = observing.beginTelling()
+  private func notify(_ watches: [WatchOffer], _ due: [ResultObserver], _ offers: [ResultOffer?]) {
+    let outer = observing.beginNotifying()
     defer {
-      observing.telling = outer
-      if !observing.isTelling { scheduleTurnIfBehind() }
+      observing.notifying = outer
+      if !observing.isNotifying { scheduleTurnIfBehind() }
     }
     checkCommittedProperties()
-    tellChange()
-    tellFaults()
+    notifyOfChange()
+    notifyOfFaults()
     for offer in watches {
       guard let observer = observing.watches[ObjectIdentifier(offer.watch)], observer.flag.isActive, offer.accept() else {
         continue
       }
-      observer.willHear()
-      observer.tell(offer, self)
+      observer.willBeNotified()
+      observer.notify(offer, self)
       if offer.watch.isEnded { end(observer) }
     }
     for (observer, offer) in zip(due, offers) {
       guard let offer, observer.isActive, offer.accept() else { continue }
-      observer.didHear()
+      observer.willBeNotified()
       switch offer.content {
       case .initial: observer.block(.initial, self)
       case .update(let change):
@@ -144,7 +144,7 @@ extension Store {
     observer.watch.map(shared.results.stop)
   }
 
-  func tellFaults() {
+  func notifyOfFaults() {
     let faulty = observing.faulty
     observing.faulty = []
     for observer in faulty where observer.flag.isActive {

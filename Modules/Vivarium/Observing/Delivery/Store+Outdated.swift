@@ -25,18 +25,18 @@ extension Store {
 
   /// Tells all who observe why they will hear nothing more: each once, and last. Observers of the store have no word for
   /// it, and hear that there is a version which they do not see.
-  func tellOutdated(_ error: StoreError) {
-    let outer = observing.beginTelling()
-    defer { observing.telling = outer }
+  func notifyOutdated(_ error: StoreError) {
+    let outer = observing.beginNotifying()
+    defer { observing.notifying = outer }
     // What this store wrote itself before.
     checkCommittedProperties()
-    tellChange()
-    if reader.tellsOutdated() {
+    notifyOfChange()
+    if reader.notifiesOutdated() {
       misuse(error)
-      tell(.refreshRequired, of: (try? shared.engine.latestVersion()) ?? snapshot.version.next)
+      notify(.refreshRequired, of: (try? shared.engine.latestVersion()) ?? snapshot.version.next)
     }
     endObservations(error)
-    tellFaults()
+    notifyOfFaults()
   }
 
   /// From now on observers have an error to tell, and the notifier keeps nothing for them.

@@ -14,7 +14,7 @@ extension Store {
   /// Tells observers what is ready, without waiting for anything: for one that listens only when it is asked. Nothing
   /// inside a write or an observer's block.
   package func deliverReady() {
-    guard mayTell, !observing.isTellingProperty else { return }
+    guard mayNotify, !observing.isNotifyingProperty else { return }
     deliver(.none)
   }
 
@@ -39,24 +39,24 @@ extension Store {
     }
     while true {
       if !configuration.autorefresh || isInvalidated { refresh() }
-      if isTold(of: newest) { return }
+      if isNotified(of: newest) { return }
       if let outdated { throw outdated }
       if Task.isCancelled { throw StoreError(.cancelled, "The task that waited to be notified was cancelled.") }
       try await untilTurn(isolation: isolation)
     }
   }
 
-  private func isTold(of version: Version) -> Bool {
+  private func isNotified(of version: Version) -> Bool {
     // Observers of the store are told even where nobody else is.
-    guard observing.toldVersion >= version, snapshot.version >= version, !isInvalidated else { return false }
+    guard observing.notifiedVersion >= version, snapshot.version >= version, !isInvalidated else { return false }
     // Those of objects and collections may be new and have their first call before them, or a change that was
     // committed before they began.
     if observing.place?.isStarting == true { return false }
     let isDue = { (id: ObjectIdentifier, observer: WatchObserver) in
-      observer.flag.isActive && observer.watch?.isPending == true && (self.observing.resting[id] == nil || !observer.hasHeard)
+      observer.flag.isActive && observer.watch?.isPending == true && (self.observing.resting[id] == nil || !observer.wasNotified)
     }
     if observing.watches.contains(where: isDue) { return false }
-    return observing.results.allSatisfy { !$0.isActive || $0.hasHeard || !$0.isListening() }
+    return observing.results.allSatisfy { !$0.isActive || $0.wasNotified || !$0.isListening() }
   }
 
   /// Suspends until the store has had a turn, or the task is cancelled. The caller is of the store's context.

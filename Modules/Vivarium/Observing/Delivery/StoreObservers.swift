@@ -4,7 +4,7 @@ import StoreValues
 
 /// Who observes a store, and how far each kind of them was told. Confined to the store's context, but for `stops`.
 ///
-/// Blocks run in turns of that context. `turns` says where turns come from, and `telling` who is told at the moment: while somebody is,
+/// Blocks run in turns of that context. `turns` says where turns come from, and `notifying` whose block runs now: while one does,
 /// a turn that comes is missed, and taken afterwards.
 struct StoreObservers {
   /// Where the store's turns come from.
@@ -21,7 +21,7 @@ struct StoreObservers {
   }
 
   /// Whose block runs.
-  enum Telling {
+  enum Notifying {
     case nobody
     /// One of a turn's.
     case turn
@@ -41,13 +41,13 @@ struct StoreObservers {
   }
 
   var turns = Turns.nobody
-  var telling = Telling.nobody
+  var notifying = Notifying.nobody
   /// A turn came while nobody could be told: there may be more to tell than a newer version.
   var missedTurn = false
   /// Those of the store as a whole.
   var stores: [StoreObserver] = []
   /// The version that they were told of last.
-  var toldVersion: Version
+  var notifiedVersion: Version
   /// The newer version that they were told to refresh for.
   var announcedVersion: Version?
   /// Those of results and their numbers, in the order in which they began.
@@ -81,7 +81,7 @@ struct StoreObservers {
 
   init(_ home: DeliveryContext, at version: Version) {
     stops = StopSignal(home)
-    toldVersion = version
+    notifiedVersion = version
   }
 
   /// Where the notifier finds the store; nil while it keeps nothing for it.
@@ -91,25 +91,25 @@ struct StoreObservers {
   var hearsOfNothing: Bool { stores.isEmpty && results.isEmpty }
 
   /// Whether a block of a turn runs.
-  var isTelling: Bool {
-    switch telling {
+  var isNotifying: Bool {
+    switch notifying {
     case .turn, .property(inTurn: true): true
     case .nobody, .property(inTurn: false): false
     }
   }
 
   /// Whether a block of a property's observer runs.
-  var isTellingProperty: Bool { if case .property = telling { true } else { false } }
+  var isNotifyingProperty: Bool { if case .property = notifying { true } else { false } }
 
   /// A turn's blocks run from now on. Returns what was before, and is to be again.
-  mutating func beginTelling() -> Telling {
-    defer { telling = isTellingProperty ? .property(inTurn: true) : .turn }
-    return telling
+  mutating func beginNotifying() -> Notifying {
+    defer { notifying = isNotifyingProperty ? .property(inTurn: true) : .turn }
+    return notifying
   }
 
   /// The block of a property's observer runs from now on. Returns what was before, and is to be again.
-  mutating func beginTellingProperty() -> Telling {
-    defer { telling = .property(inTurn: isTelling) }
-    return telling
+  mutating func beginNotifyingProperty() -> Notifying {
+    defer { notifying = .property(inTurn: isNotifying) }
+    return notifying
   }
 }

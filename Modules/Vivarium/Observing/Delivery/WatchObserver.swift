@@ -11,30 +11,30 @@ final class WatchObserver {
   let flag = StopFlag()
   /// How it rests after each call.
   var rest: ObserverRest
-  /// Whether it was told anything.
-  private(set) var hasHeard = false
+  /// Whether it was notified of anything.
+  private(set) var wasNotified = false
   /// Compares, and runs the block where there is something to say.
-  let tell: (WatchOffer, Store) -> Void
+  let notify: (WatchOffer, Store) -> Void
   /// The observer knows what the store reads now: after a write of which it is not told.
   let rebase: (Store) -> Void
   let fail: (StoreError) -> Void
   var fault: StoreError?
 
   init(
-    _ watch: ObjectWatch?, _ request: ObservationRequest, fault: StoreError? = nil, tell: @escaping (WatchOffer, Store) -> Void,
+    _ watch: ObjectWatch?, _ request: ObservationRequest, fault: StoreError? = nil, notify: @escaping (WatchOffer, Store) -> Void,
     rebase: @escaping (Store) -> Void, fail: @escaping (StoreError) -> Void
   ) {
     self.watch = watch
     rest = ObserverRest(request.options.throttle)
     self.fault = fault
-    self.tell = tell
+    self.notify = notify
     self.rebase = rebase
     self.fail = fail
   }
 
-  /// It is about to be told something.
-  func willHear() {
-    hasHeard = true
+  /// It is about to be notified.
+  func willBeNotified() {
+    wasNotified = true
     rest.begin()
   }
 }
@@ -55,7 +55,7 @@ extension Store {
   /// Registers it, and makes the token that keeps it.
   func add(_ observer: WatchObserver, _ request: ObservationRequest) -> NotificationToken {
     let place = deliveryPlace()
-    if observing.hearsOfNothing, observing.watches.isEmpty, writing == nil { observing.toldVersion = snapshot.version }
+    if observing.hearsOfNothing, observing.watches.isEmpty, writing == nil { observing.notifiedVersion = snapshot.version }
     if observer.fault == nil { observer.fault = outdated }
     if observer.fault == nil, let watch = observer.watch {
       observing.watches[ObjectIdentifier(watch)] = observer

@@ -86,7 +86,7 @@ extension Model {
         store.deliveryPlace())
       let observer = WatchObserver(
         watch, request,
-        tell: { offer, store in
+        notify: { offer, store in
           switch offer.content {
           case .initial: break
           case .deleted: block(.deleted)
@@ -107,7 +107,7 @@ extension Model {
       return store.add(observer, request)
     } catch {
       let observer = WatchObserver(
-        nil, request, fault: error, tell: { _, _ in }, rebase: { _ in }, fail: { block(.error($0)) })
+        nil, request, fault: error, notify: { _, _ in }, rebase: { _ in }, fail: { block(.error($0)) })
       return store.add(observer, request)
     }
   }

@@ -10,8 +10,8 @@ final class PathObserver {
   private let wantsPrior: Bool
   /// nil while the object where the path begins is gone.
   private let follow: () -> FollowedPath?
-  private let tell: (PropertyObserver.Kind, [Int], _ isPrior: Bool) -> Void
-  /// Has the teller know that the object where the path begins may be in a store now.
+  private let notify: (PropertyObserver.Kind, [Int], _ isPrior: Bool) -> Void
+  /// Has the notifier know that the object where the path begins may be in a store now.
   private let settle: () -> Void
   /// Weak: a step is kept by the object it stands with, and keeps its observer.
   private var steps: [PathPlace.ID: WeakStep] = [:]
@@ -23,15 +23,15 @@ final class PathObserver {
   private struct WeakStep { weak var step: PathStepWatcher? }
 
   init<Root: Model, Property>(
-    _ root: ObservedRoot<Root>, _ path: ObservedPath<Root>, _ teller: PropertyTeller<Root, Property>, _ end: ObserverEnd
+    _ root: ObservedRoot<Root>, _ path: ObservedPath<Root>, _ notifier: PropertyNotifier<Root, Property>, _ end: ObserverEnd
   ) {
     self.end = end
-    wantsPrior = teller.wantsPrior
+    wantsPrior = notifier.wantsPrior
     follow = { root.object.map { path.follow($0) } }
-    tell = { kind, indexes, isPrior in
-      if let object = root.object { teller.tell(object, kind, indexes, isPrior: isPrior) }
+    notify = { kind, indexes, isPrior in
+      if let object = root.object { notifier.notify(object, kind, indexes, isPrior: isPrior) }
     }
-    settle = { if let object = root.object { teller.enter(object) } }
+    settle = { if let object = root.object { notifier.enter(object) } }
   }
 
   /// Begins with what is there. False where nothing that could change is read, or nothing that can be compared.
@@ -49,7 +49,7 @@ final class PathObserver {
   func willChange() {
     guard wantsPrior, end.isActive else { return }
     isAnnounced = true
-    tell(.setting, [], true)
+    notify(.setting, [], true)
   }
 
   /// Reads the path again and tells of a difference.
@@ -68,7 +68,7 @@ final class PathObserver {
     isAnnounced = false
     if old == known, !wasAnnounced { return }
     let (kind, indexes) = isSameWay ? known.change(from: old) : (.setting, [])
-    tell(kind, indexes, false)
+    notify(kind, indexes, false)
   }
 
   /// An object on the way went into a store. That is no change.

@@ -49,23 +49,23 @@ extension Model {
   ) throws(StoreError) -> NotificationToken {
     try store?.checkContext("observe")
     let end = ObserverEnd()
-    let tellers = paths.map { name, path in
-      PropertyTeller<Self, Any>(nil, options, end, read: { path.value(of: $0) }) { handler($0, name, $1) }
+    let notifiers = paths.map { name, path in
+      PropertyNotifier<Self, Any>(nil, options, end, read: { path.value(of: $0) }) { handler($0, name, $1) }
     }
     do throws(StoreError) {
-      for (path, teller) in zip(paths, tellers) { try follow(path.1, teller, end) }
+      for (path, notifier) in zip(paths, notifiers) { try follow(path.1, notifier, end) }
     } catch {
       end.stop()
       throw error
     }
     // None is called before all are known to lead somewhere.
-    for teller in tellers { teller.begin(self) }
+    for notifier in notifiers { notifier.begin(self) }
     return NotificationToken(fileID: fileID, line: line) { end.stop() }
   }
 
-  /// Has a teller follow what lies at the end of a path from now on. It has yet to begin.
+  /// Has a notifier follow what lies at the end of a path from now on. It has yet to begin.
   func follow<Property>(
-    _ path: ObservedPath<Self>, _ teller: PropertyTeller<Self, Property>, _ end: ObserverEnd
+    _ path: ObservedPath<Self>, _ notifier: PropertyNotifier<Self, Property>, _ end: ObserverEnd
   ) throws(StoreError) {
     try context?.check(_$key)
     if case .reads(let path) = path {
@@ -75,7 +75,7 @@ extension Model {
           remedy: "Observe it by names, or add the object first.")
       }
     }
-    let observer = PathObserver(ObservedRoot(self), path, teller, end)
+    let observer = PathObserver(ObservedRoot(self), path, notifier, end)
     if !observer.begin(), case .reads(let path) = path {
       end.stop()
       throw .notAProperty(path, Self._$name)

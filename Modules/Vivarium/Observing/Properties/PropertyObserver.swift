@@ -34,7 +34,7 @@ final class PropertyObserver: PropertyWatcher {
   private let isToOne: Bool
   private unowned let context: ModelContext
   private let key: Int64
-  private let tell: (Kind, [Int], _ isPrior: Bool) -> Void
+  private let notify: (Kind, [Int], _ isPrior: Bool) -> Void
   private var lives = true
   /// The value it was told last; of a list, its elements.
   private var known: [Value] = []
@@ -43,7 +43,7 @@ final class PropertyObserver: PropertyWatcher {
 
   init(
     _ context: ModelContext, _ key: Int64, _ ordinal: Int?, isToOne: Bool, wantsPrior: Bool, _ end: ObserverEnd,
-    _ tell: @escaping (Kind, [Int], _ isPrior: Bool) -> Void
+    _ notify: @escaping (Kind, [Int], _ isPrior: Bool) -> Void
   ) {
     self.context = context
     self.key = key
@@ -51,7 +51,7 @@ final class PropertyObserver: PropertyWatcher {
     self.isToOne = isToOne
     self.wantsPrior = wantsPrior
     self.end = end
-    self.tell = tell
+    self.notify = notify
     lives = context.lives(key)
     known = value
   }
@@ -85,7 +85,7 @@ final class PropertyObserver: PropertyWatcher {
   func willChange() {
     guard wantsPrior, end.isActive else { return }
     isAnnounced = true
-    tell(.setting, [], true)
+    notify(.setting, [], true)
   }
 
   func check() {
@@ -93,7 +93,7 @@ final class PropertyObserver: PropertyWatcher {
     let livedBefore = lives
     lives = context.lives(key)
     guard let ordinal else {
-      if lives != livedBefore { tell(.setting, [], false) }
+      if lives != livedBefore { notify(.setting, [], false) }
       return
     }
     // Of an object that is gone there is nothing to say.
@@ -103,9 +103,9 @@ final class PropertyObserver: PropertyWatcher {
     let wasAnnounced = isAnnounced
     isAnnounced = false
     if old == known, !wasAnnounced { return }
-    guard context.properties[ordinal].schema.isList else { return tell(.setting, [], false) }
+    guard context.properties[ordinal].schema.isList else { return notify(.setting, [], false) }
     let (kind, indexes) = PropertyObserver.compare(old, known)
-    tell(kind, indexes, false)
+    notify(kind, indexes, false)
   }
 
   /// What made one list of another, by its kind.
@@ -173,14 +173,14 @@ extension ModelContext.BoundProperty {
 
 extension ModelContext {
   /// Observes a property of an object here from now on.
-  func observe<Root: Model, Property>(_ key: Int64, _ teller: PropertyTeller<Root, Property>, _ end: ObserverEnd) {
+  func observe<Root: Model, Property>(_ key: Int64, _ notifier: PropertyNotifier<Root, Property>, _ end: ObserverEnd) {
     // The context has the observer, and with it this.
     let observer = PropertyObserver(
-      self, key, teller.ordinal, isToOne: Property.self is any ToOneEnd.Type, wantsPrior: teller.wantsPrior, end
+      self, key, notifier.ordinal, isToOne: Property.self is any ToOneEnd.Type, wantsPrior: notifier.wantsPrior, end
     ) { [unowned self] kind, indexes, isPrior in
       // Remade, so that the store does not keep itself.
       let object: Root = store.live(key)
-      teller.tell(object, kind, indexes, isPrior: isPrior)
+      notifier.notify(object, kind, indexes, isPrior: isPrior)
     }
     propertyObservers[key, default: []].append(observer)
     store.observing.hasProperties = true

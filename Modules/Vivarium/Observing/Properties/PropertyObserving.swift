@@ -72,13 +72,13 @@ extension Model {
     if let refused = store?.tokenElsewhere(fileID, line) { return refused }
     let ordinal = Self.ordinal(of: path)
     let end = ObserverEnd()
-    let teller = PropertyTeller(ordinal, options, end, read: { (object: Self) in object[keyPath: path] }, handler)
+    let notifier = PropertyNotifier(ordinal, options, end, read: { (object: Self) in object[keyPath: path] }, handler)
     guard ordinal != nil || path == \Self.isInvalidated else {
-      do throws(StoreError) { try follow(.reads(path), teller, end) } catch {
+      do throws(StoreError) { try follow(.reads(path), notifier, end) } catch {
         StoreLog.warning("\(error)")
         return .ended(fileID, line)
       }
-      teller.begin(self)
+      notifier.begin(self)
       return NotificationToken(fileID: fileID, line: line) { end.stop() }
     }
     if let context, ordinal != nil {
@@ -87,14 +87,14 @@ extension Model {
         return .ended(fileID, line)
       }
     }
-    teller.begin(self)
-    if let context { context.observe(_$key, teller, end) } else { addUnmanaged(UnmanagedObserver(self, teller, end)) }
+    notifier.begin(self)
+    if let context { context.observe(_$key, notifier, end) } else { addUnmanaged(UnmanagedObserver(self, notifier, end)) }
     return NotificationToken(fileID: fileID, line: line) { end.stop() }
   }
 }
 
 /// Says to one handler what happened to one property, and keeps what it said last. Confined to the object's context.
-final class PropertyTeller<Root: Model, Property> {
+final class PropertyNotifier<Root: Model, Property> {
   /// nil: whether the object is there, or what lies at the end of a path.
   let ordinal: Int?
   let wantsPrior: Bool
@@ -128,13 +128,13 @@ final class PropertyTeller<Root: Model, Property> {
     handler.call((object, change))
   }
 
-  func tell(_ object: Root, _ kind: PropertyObserver.Kind, _ indexes: [Int], isPrior: Bool) {
+  func notify(_ object: Root, _ kind: PropertyObserver.Kind, _ indexes: [Int], isPrior: Bool) {
     let old = if let remake { remake() } else { last }
     let now = isPrior ? nil : value(of: object)
     // Before the handler, which may set the property of an object in no store.
     if !isPrior { keep(now, of: object) }
     let change = ObservedChange(
-      kind: kind.told(), oldValue: options.contains(.old) ? old : nil,
+      kind: kind.observed(), oldValue: options.contains(.old) ? old : nil,
       newValue: options.contains(.new) ? now : nil, isPrior: isPrior, indexes: indexes)
     handler.call((object, change))
   }
@@ -168,7 +168,7 @@ final class PropertyTeller<Root: Model, Property> {
 }
 
 extension PropertyObserver.Kind {
-  fileprivate func told<P>() -> ObservedChange<P>.Kind {
+  fileprivate func observed<P>() -> ObservedChange<P>.Kind {
     switch self {
     case .setting: .setting
     case .insertion: .insertion
@@ -182,7 +182,7 @@ extension ModelContext {
   /// Before a property of an object is set here.
   func willSet(_ key: Int64, _ ordinal: Int) {
     for observer in propertyObservers[key] ?? [] where observer.ordinal == ordinal {
-      store.telling { observer.willChange() }
+      store.notifying { observer.willChange() }
     }
   }
 
@@ -195,16 +195,16 @@ extension ModelContext {
   /// Tells those who observe one property of one object what is different.
   func compare(_ key: Int64, _ ordinal: Int) {
     for observer in propertyObservers[key] ?? [] where observer.ordinal == ordinal {
-      store.telling { observer.check() }
+      store.notifying { observer.check() }
     }
   }
 }
 
 extension Store {
   /// Runs a handler that must not write.
-  fileprivate func telling(_ body: () -> Void) {
-    let outer = observing.beginTellingProperty()
-    defer { observing.telling = outer }
+  fileprivate func notifying(_ body: () -> Void) {
+    let outer = observing.beginNotifyingProperty()
+    defer { observing.notifying = outer }
     body()
   }
 
@@ -221,7 +221,7 @@ extension Store {
         let isTouched = touched?.contains(ObjectPlace(table: context.table, key: key)) ?? true
         for observer in context.propertyObservers[key] ?? [] where isTouched || observer.isDerived {
           propertyCheckCount += 1
-          telling { observer.check() }
+          notifying { observer.check() }
         }
       }
     }
@@ -235,7 +235,7 @@ extension Store {
       for key in Array(context.propertyObservers.keys) {
         for observer in context.propertyObservers[key] ?? [] {
           guard let ordinal = observer.ordinal, context.properties[ordinal].origin == column else { continue }
-          telling { observer.check() }
+          notifying { observer.check() }
         }
       }
     }
@@ -255,7 +255,7 @@ extension Store {
 
   /// Refuses what a handler of a property must not do.
   func refuseInObserver(_ what: @autoclosure () -> String) throws(StoreError) {
-    guard observing.isTellingProperty else { return }
+    guard observing.isNotifyingProperty else { return }
     throw StoreError(
       .writeInObserver, "\(what()) was called by an observer of a property, inside the setter it observes.",
       remedy: "Write later, or observe the object, whose block may write.")

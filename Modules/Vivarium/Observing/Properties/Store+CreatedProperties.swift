@@ -16,7 +16,7 @@ extension Store {
   }
 
   /// Nothing can fail any more: observers of properties hear what is different, before the next statement of whoever called.
-  func tell(of creation: Creation) {
+  func notify(of creation: Creation) {
     guard observing.hasProperties else { return }
     for (context, key, ordinal) in creation.assigned { context.compare(key, ordinal) }
     if creation.relationships.isEmpty { return }

@@ -47,7 +47,7 @@ final class UnmanagedObserver: PropertyWatcher {
   private let end: ObserverEnd
   private let wantsPrior: Bool
   private let read: () -> Any?
-  private let tell: (PropertyObserver.Kind, [Int], _ isPrior: Bool) -> Void
+  private let notify: (PropertyObserver.Kind, [Int], _ isPrior: Bool) -> Void
   private let observe: (ModelContext, Int64) -> Void
   /// The value it was told last.
   private var known = ObservedValue.nothing
@@ -55,18 +55,18 @@ final class UnmanagedObserver: PropertyWatcher {
   /// Whether a call before a change was made, after which there is one in any case.
   private var isAnnounced = false
 
-  init<Root: Model, Property>(_ object: Root, _ teller: PropertyTeller<Root, Property>, _ end: ObserverEnd) {
+  init<Root: Model, Property>(_ object: Root, _ notifier: PropertyNotifier<Root, Property>, _ end: ObserverEnd) {
     self.end = end
-    ordinal = teller.ordinal
-    wantsPrior = teller.wantsPrior
+    ordinal = notifier.ordinal
+    wantsPrior = notifier.wantsPrior
     // Weak: the object has the observer.
-    read = { [weak object] in object.flatMap { teller.value(of: $0) } }
-    tell = { [weak object] kind, indexes, isPrior in
-      if let object { teller.tell(object, kind, indexes, isPrior: isPrior) }
+    read = { [weak object] in object.flatMap { notifier.value(of: $0) } }
+    notify = { [weak object] kind, indexes, isPrior in
+      if let object { notifier.notify(object, kind, indexes, isPrior: isPrior) }
     }
     observe = { context, key in
-      context.observe(key, teller, end)
-      teller.enter(context.store.live(key))
+      context.observe(key, notifier, end)
+      notifier.enter(context.store.live(key))
     }
     look()
   }
@@ -88,7 +88,7 @@ final class UnmanagedObserver: PropertyWatcher {
   func willChange() {
     guard wantsPrior, isActive else { return }
     isAnnounced = true
-    tell(.setting, [], true)
+    notify(.setting, [], true)
   }
 
   /// Compares with what the observer knows, and tells it of a difference.
@@ -100,7 +100,7 @@ final class UnmanagedObserver: PropertyWatcher {
     isAnnounced = false
     if old == known, !wasAnnounced { return }
     let (kind, indexes) = known.change(from: old)
-    tell(kind, indexes, false)
+    notify(kind, indexes, false)
   }
 
   func enter(_ context: ModelContext, _ key: Int64) {

@@ -70,7 +70,7 @@ extension StoreObservable {
     let find = source.reference()
     return store.observe(on: actor, fileID, line) { store in
       let found = find(store)
-      if found.store != nil { return found.beginAnywhere(request) { actor.tell($0, block) } }
+      if found.store != nil { return found.beginAnywhere(request) { actor.notify($0, block) } }
       Store.refuse(actor, found.refusal, fail)
       return request.ended
     } fail: { fail($0, $1) }

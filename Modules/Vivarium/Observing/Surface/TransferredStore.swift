@@ -17,7 +17,7 @@ private struct TransferredStore: @unchecked Sendable {
 
 /// What is told in an actor's own turn.
 private struct TransferredNews<News>: @unchecked Sendable {
-  // Sound because it never leaves the thread: `tell` makes it and opens it inside itself, on the actor, and waits for nothing
+  // Sound because it never leaves the thread: `notify` makes it and opens it inside itself, on the actor, and waits for nothing
   // in between. The checker knows only that the closure it is opened in is the actor's.
   let news: News
 }
@@ -25,9 +25,9 @@ private struct TransferredNews<News>: @unchecked Sendable {
 extension Actor {
   /// Tells a block of the actor's. Only in a turn that a store takes on the actor: a store that was handed to it takes them nowhere
   /// else, and blocks cannot carry it off, for it is not Sendable.
-  nonisolated func tell<News>(_ news: News, _ block: @Sendable (isolated Self, News) -> Void) {
-    let told = TransferredNews(news: news)
-    assumeIsolated { block($0, told.news) }
+  nonisolated func notify<News>(_ news: News, _ block: @Sendable (isolated Self, News) -> Void) {
+    let transferred = TransferredNews(news: news)
+    assumeIsolated { block($0, transferred.news) }
   }
 }
 
@@ -79,14 +79,14 @@ extension Store {
   static func refuse<A: Actor>(
     _ actor: A, _ error: StoreError, _ block: @escaping @Sendable (isolated A, StoreError) -> Void
   ) {
-    Task { await tell(actor, error, block) }
+    Task { await notify(actor, error, block) }
   }
 
   private static func settle(_ handed: TransferredStore, on actor: isolated some Actor) {
     handed.store.settle(in: .actor(actor))
   }
 
-  private static func tell<A: Actor>(
+  private static func notify<A: Actor>(
     _ actor: isolated A, _ error: StoreError, _ block: @Sendable (isolated A, StoreError) -> Void
   ) { block(actor, error) }
 }
