@@ -76,7 +76,7 @@ extension ResultNotifier {
     if places.contains(where: { $0.startsPending.load(ordering: .acquiring) > 0 }) { queue.sync {} }
   }
 
-  /// Waits for what some tokens asked for, so that they can be passed over in a commit. Not under the lock.
+  /// Waits for what some tokens asked for, so that they can be skipped in a commit. Not under the lock.
   package func settleStarts(
     of observations: [ResultObservation], _ watches: [ObjectWatch], andOfAllOthers isEverybody: Bool
   ) {

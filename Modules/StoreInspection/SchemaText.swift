@@ -7,7 +7,7 @@ import StoreValues
 
 /// A schema from the JSON that `inspect schema --format json` prints.
 public enum SchemaText {
-  /// Status `.usage` for what is no such document; names that it does not know are passed over. The faults of the schema
+  /// Status `.usage` for what is no such document; names that it does not know are ignored. The faults of the schema
   /// itself are not looked for.
   public static func schema(_ json: Data) throws(InspectionError) -> Schema {
     guard let node = try? JSONDecoder().decode(JSONNode.self, from: json), case .array(let types) = node else {

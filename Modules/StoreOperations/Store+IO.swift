@@ -112,7 +112,7 @@ extension Store.IO {
   }
 
   /// Deletes the objects of a sequence: those it holds when the operation is made. Objects that are gone when it runs
-  /// are passed over. `.wrongStore` when the store that runs it is not theirs.
+  /// are left out. `.wrongStore` when the store that runs it is not theirs.
   public static func delete<S: Sequence>(_ objects: S) -> StoreRW<Void> where S.Element: Model {
     let references = objects.map(\.reference)
     return StoreRW { store in

@@ -180,7 +180,7 @@ extension Live {
     }
   }
 
-  /// Deletes each object that comes from the store it is in. Objects that are in none are passed over.
+  /// Deletes each object that comes from the store it is in. Objects that are in none are left out.
   public static func delete<T: Model, Failure: Error>(
     onError: (([T], any Error) -> Void)? = nil
   ) -> ObjectSink<T, Failure> {

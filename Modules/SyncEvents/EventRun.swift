@@ -213,7 +213,7 @@ actor EventRun {
     failures[path] = nil
   }
 
-  /// Counts a failure of the event at a number. Returns when it is to be passed over, having failed as often as it may; else throws.
+  /// Counts a failure of the event at a number. Returns when it is to be skipped, having failed as often as it may; else throws.
   private func fail(_ path: StorePath, _ number: Seq, _ error: any Error, beginsAnew: Bool) throws(HandlerFailure) {
     let known = failures[path].flatMap { $0.number == number ? $0.count : nil } ?? 0
     if let most = options.attemptsMax, known + 1 >= most {
@@ -245,7 +245,7 @@ actor EventRun {
   }
 }
 
-/// An event that comes again, or those behind one that was passed over.
+/// An event that comes again, or those behind one that was skipped.
 private struct HandlerFailure: Error {
   /// In milliseconds.
   let delay: Int64

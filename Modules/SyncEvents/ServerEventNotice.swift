@@ -6,7 +6,7 @@ public enum ServerEventNotice: Sendable {
   case dealt(handler: String, store: StorePath, number: UInt64)
   /// A handler has thrown, or what it wrote was refused. Nothing was written; the event comes again after a while.
   case failed(handler: String, store: StorePath, attempt: Int, any Error)
-  /// A handler has thrown as often as it may, and the event is passed over.
+  /// A handler has thrown as often as it may, and the event is skipped.
   case gaveUp(handler: String, store: StorePath, number: UInt64, any Error)
   /// Events before a number are gone, since nobody had said that they would be handled: the handler begins behind them.
   case missed(handler: String, store: StorePath, before: UInt64)

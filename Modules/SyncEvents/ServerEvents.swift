@@ -43,7 +43,7 @@ public actor ServerEvents {
     public var firstDelay = Duration.seconds(1)
     /// The longest wait.
     public var longestDelay = Duration.seconds(300)
-    /// After so many failures an event is passed over; nil: it comes again and again, and those behind it wait.
+    /// After so many failures an event is skipped; nil: it comes again and again, and those behind it wait.
     public var attemptsMax: Int?
     /// How often stores are looked at that another process has.
     public var pause = Duration.seconds(1)

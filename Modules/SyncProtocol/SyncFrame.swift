@@ -17,7 +17,7 @@ public struct SyncFrame: Hashable, Sendable {
     (self.type, self.session, self.body) = (type, session, body)
   }
 
-  /// Types from here on may be passed over by who does not know them; an unknown one below is an error.
+  /// Types from here on may be ignored by who does not know them; an unknown one below is an error.
   public static let optionalTypes: UInt8 = 0xC0
 
   static let isCompressed: UInt8 = 1
@@ -26,7 +26,7 @@ public struct SyncFrame: Hashable, Sendable {
 
 extension SyncFrame {
   /// The message that the body is, to its last byte. `read` gives nil for a type that it does not know: then it is `unknown` where it may
-  /// be passed over, and an error otherwise.
+  /// be ignored, and an error otherwise.
   func message<M>(
     unknown: (UInt8) -> M, _ read: (SyncFrame, inout ByteReader) throws(CodingError) -> M?
   ) throws(FrameError) -> M {

@@ -11,7 +11,7 @@ enum Key: Sendable, Equatable {
 }
 
 /// Makes keys of the bytes that a terminal sends. Characters may come in pieces; a key's escape sequence comes whole. What is
-/// no UTF-8, as from a terminal with another encoding, is passed over.
+/// no UTF-8, as from a terminal with another encoding, is ignored.
 struct KeyDecoder {
   private var rest: [UInt8] = []
 

@@ -13,7 +13,7 @@ extension NetListChanges {
 }
 
 /// The list that observers know and the list of now as one sequence, in which each is what is left when the other's own
-/// elements are passed over.
+/// elements are skipped.
 private struct BothLists {
   /// Elements next to each other that are in the same of the two lists.
   struct Run: AlikeElements {

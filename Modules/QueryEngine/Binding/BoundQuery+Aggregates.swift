@@ -44,7 +44,7 @@ extension BoundQuery {
   }
 
   /// The least value of a number or date over the objects that pass, or the `given` ones; null when there is none. Null
-  /// and NaN are passed over.
+  /// and NaN are left out.
   public func min(
     _ property: PropertyPath, of given: [Int64]? = nil, in storage: any StorageReading
   ) throws(QueryError) -> Value {

@@ -12,7 +12,7 @@ struct Total {
   /// What is looked for.
   let part: ColumnTotal.Part
   private var sums: Bool { part == .sum || part == .mean }
-  /// Words below are passed over: those of dates that are NaN.
+  /// Words below are left out: those of dates that are NaN.
   private let lowest: Int64
   private(set) var count = 0
   /// Wide enough for every Int64 there can be: overflow shows at the end, not on the way.

@@ -82,7 +82,7 @@ enum Arithmetic {
     }
   }
 
-  /// Of the values of a collection, nulls passed over. In a mixed one only numbers are added up, as decimals.
+  /// Of the values of a collection, nulls left out. In a mixed one only numbers are added up, as decimals.
   static func aggregate(_ aggregate: CollectionAggregate, _ values: [Value], _ type: ValueType) -> Value {
     let values = values.filter { !$0.isNull && !(aggregate == .min || aggregate == .max || type == .mixed ? $0.isNaN : false) }
     switch aggregate {

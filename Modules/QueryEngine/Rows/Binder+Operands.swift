@@ -21,7 +21,7 @@ extension Binder {
     }
   }
 
-  /// The values that one of a type can be IN: those of other types are passed over, unless all are. With `keepsOthers` they
+  /// The values that one of a type can be IN: those of other types are left out, unless all are. With `keepsOthers` they
   /// stay in the list, where they equal nothing: with ALL, and where lists are compared as wholes, that is an answer.
   static func choices(_ values: [Value], for type: ValueType, keepsOthers: Bool = false) throws(QueryError) -> [Value] {
     var result: [Value] = []

@@ -17,7 +17,7 @@ public protocol StorageEngine: AnyObject, Sendable {
   func beginRead() throws(StorageError) -> any ReadTransaction
 
   /// The right to write, from the newest version. One at a time over all threads and processes, first come first
-  /// served; `.writeTimeout` past the deadline. A holder that died is passed over. `.readOnly` when opened so.
+  /// served; `.writeTimeout` past the deadline. A holder that died is skipped. `.readOnly` when opened so.
   /// Blocks the calling thread; asynchronous callers bring their own.
   func beginWrite(_ deadline: Deadline) throws(StorageError) -> any WriteTransaction
 

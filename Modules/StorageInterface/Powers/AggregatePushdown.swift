@@ -10,7 +10,7 @@ public protocol AggregatePushdown: StorageReading {
   func total(of column: ColumnID, _ part: ColumnTotal.Part) throws(StorageError) -> ColumnTotal?
 }
 
-/// What one pass over a column comes to. Null is passed over, and NaN by the bounds.
+/// What one pass over a column comes to. Null is left out, and NaN by the bounds.
 public struct ColumnTotal: Sendable {
   /// What is asked for.
   public enum Part: Sendable {

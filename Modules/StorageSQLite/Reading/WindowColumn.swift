@@ -79,7 +79,7 @@ final class WindowColumn {
     self.next = overflow ? 0 : next
   }
 
-  /// Takes the value in a column of the statement's present row. Rows that are passed over are holes.
+  /// Takes the value in a column of the statement's present row. Rows that are left out are holes.
   @inline(__always) func append(_ statement: Statement, _ column: Int32, key: Int64) throws(StorageError) {
     // A damaged file has rows where the statement asked for none, and in any order.
     guard ahead.hasRoom(for: key) else { throw .outOfOrder(layout.label) }

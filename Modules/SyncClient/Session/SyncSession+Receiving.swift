@@ -120,7 +120,7 @@ extension SyncSession {
     for entry in done.entries {
       guard case .refusal(let clientSeq, let code, let text, _) = entry.body else { continue }
       effects.append(.tell(code, text: text))
-      // What was sent behind it was passed over: it comes again, or as void.
+      // What was sent behind it was ignored: it comes again, or as void.
       judged = max(judged, clientSeq)
       sent = min(sent, clientSeq)
       isReading = false

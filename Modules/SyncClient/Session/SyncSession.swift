@@ -61,7 +61,7 @@ package struct SyncSession: Sendable {
   /// No earlier, as the server wants it.
   var earliest: Int64 = 0
   var liveSince: Int64?
-  /// Timers and answers of earlier connections are passed over.
+  /// Timers and answers of earlier connections are ignored.
   package internal(set) var generation: UInt64 = 0
 
   // Of one connection.
@@ -80,7 +80,7 @@ package struct SyncSession: Sendable {
   var sent: UInt64 = 0
   /// Up to this number the server has said what became of it.
   var judged: UInt64 = 0
-  /// Of the last reading of the outbox: what an earlier one finds is passed over.
+  /// Of the last reading of the outbox: what an earlier one finds is ignored.
   package internal(set) var reading: UInt64 = 0
   var isReading = false
   /// Whether the outbox is to be read again after that.

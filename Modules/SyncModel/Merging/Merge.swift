@@ -45,7 +45,7 @@ public enum Merge {
   }
 
   /// Whether a link leads to an object: one that is there, of the incarnation that the author of the link saw. Another one
-  /// reads as null, and is passed over in collections; it may come to lead somewhere when the target arrives.
+  /// reads as null, and is left out in collections; it may come to lead somewhere when the target arrives.
   public static func resolves<State: MergeState>(_ link: LinkTarget, in state: State) throws(State.Failure) -> Bool {
     guard let record = try state.record(of: link.object), record.isAlive else { return false }
     return record.node.guarding.passage(of: link.epoch, floor: state.floor) == .current

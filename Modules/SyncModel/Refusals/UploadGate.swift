@@ -1,7 +1,7 @@
 /// What a server remembers of a replica to take each of its changesets once, in order, and none that was uploaded before
 /// the replica heard of a refusal.
 ///
-/// The barrier is go-back-N: after a refusal all uploads are passed over, unanswered, until the replica reports that it has
+/// The barrier is go-back-N: after a refusal all uploads are ignored, unanswered, until the replica reports that it has
 /// integrated it. By then it has marked void what builds on the refused changeset, and uploads the rest again.
 public struct UploadGate: Hashable, Sendable {
   /// The last changeset that was answered: accepted or refused.
@@ -21,7 +21,7 @@ public struct UploadGate: Hashable, Sendable {
     case next
     /// Answered before. Nothing to do: the answer is in the log.
     case duplicate
-    /// The replica has not seen the last refusal. Pass over it.
+    /// The replica has not seen the last refusal. Ignore it.
     case behindRefusal
     /// A changeset is missing before it: an error of the client.
     case gap(expected: UInt64)
@@ -39,7 +39,7 @@ public struct UploadGate: Hashable, Sendable {
   /// Takes note that a changeset was accepted. One that was answered before changes nothing.
   public mutating func accept(_ clientSeq: UInt64) { answered = max(answered, clientSeq) }
 
-  /// Takes note that a changeset was refused. Until the replica has integrated the answer, `admit` passes over its uploads.
+  /// Takes note that a changeset was refused. Until the replica has integrated the answer, `admit` ignores its uploads.
   ///
   /// - Parameter seq: the place of the answer in the log.
   public mutating func refuse(_ clientSeq: UInt64, at seq: Seq) {

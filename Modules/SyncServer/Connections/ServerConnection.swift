@@ -9,7 +9,7 @@ import SyncProtocol
 /// | `greeting` | `hello` |
 /// | `verifying` | anything, which waits until it is known who speaks; little of it |
 /// | `open` | everything but `hello` |
-/// | `closed` | nothing: it is passed over |
+/// | `closed` | nothing: it is ignored |
 ///
 /// Whatever the bytes are, they end in an answer, an error with its code, or a closed connection. Confined to its owner.
 public struct ServerConnection: Sendable {
@@ -23,7 +23,7 @@ public struct ServerConnection: Sendable {
   let configuration: ServerConnectionConfiguration
   var phase = Phase.greeting
   var sessions: [UInt32: ServerSession] = [:]
-  /// Numbers of sessions that have ended: what the client said before it heard of that is passed over.
+  /// Numbers of sessions that have ended: what the client said before it heard of that is ignored.
   var ended: Set<UInt32> = []
   var lastSerial: UInt64 = 0
   /// Whether more may be read for the client: it takes what was sent.

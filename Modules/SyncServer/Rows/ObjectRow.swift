@@ -32,7 +32,7 @@ package struct ObjectRow: Sendable {
   /// Whether pieces belong to it.
   package var hasPieces: Bool { !directory.lists.isEmpty }
 
-  /// Takes its pieces; those that nothing names are passed over.
+  /// Takes its pieces; those that nothing names are left out.
   package mutating func take(_ pieces: [Piece: ListPiece]) throws(CodingError) {
     for (path, list) in directory.lists {
       var kept: [ListPiece] = []

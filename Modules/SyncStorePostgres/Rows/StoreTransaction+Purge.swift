@@ -115,7 +115,7 @@ private struct PurgedState: MergeState {
 
   func objectsToPurge(upTo seq: Seq) -> [ObjectIdentity] { objects }
 
-  /// All that are here: those that link to something else are passed over by the purge.
+  /// All that are here: those that link to something else are skipped by the purge.
   func linkers(of target: ObjectIdentity) -> [ObjectIdentity] { Array(kept.keys) }
 }
 #endif

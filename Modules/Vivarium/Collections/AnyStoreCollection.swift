@@ -28,7 +28,7 @@ public struct AnyStoreCollection<Element>: StoreCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { base.count }
-  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
   public var underestimatedCount: Int { 0 }
 
   /// A position outside is what it is for the collection that this was made of.

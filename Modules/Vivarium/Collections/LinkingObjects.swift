@@ -14,7 +14,7 @@ public struct LinkingObjects<Element: Model>: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { state?.keys().count ?? 0 }
-  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
   public var underestimatedCount: Int { 0 }
 
   /// The object at a position; outside as with `Results`. The first access evaluates the links, each further one is O(1).

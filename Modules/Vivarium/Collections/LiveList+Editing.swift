@@ -15,7 +15,7 @@ where Element: PersistableElement {
     }
   }
 
-  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
   public var underestimatedCount: Int { 0 }
 
   /// An element. A position outside is an error by `MisusePolicy` in a store: an object that is not there, or the type's zero.

@@ -158,7 +158,7 @@ where Element: PersistableElement & Hashable {
     }
   }
 
-  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
   public var underestimatedCount: Int { 0 }
 
   /// A member by its place in the order. Outside of it an error by `MisusePolicy` in a store.

@@ -4,7 +4,7 @@ import StoreValues
 
 extension Model {
   /// An unmanaged object, with the objects it links to, from what `encode(to:)` wrote or anything of that shape. Names that
-  /// the model does not have are passed over, properties that are not named have their defaults.
+  /// the model does not have are ignored, properties that are not named have their defaults.
   ///
   /// ```swift
   /// let person = try JSONDecoder().decode(Person.self, from: json)

@@ -10,7 +10,7 @@ public struct ProjectedResults<P: ModelProjection>: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { results.count }
-  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
   public var underestimatedCount: Int { 0 }
   /// Why these are empty, when what was asked cannot be asked.
   public var error: StoreError? { results.error }

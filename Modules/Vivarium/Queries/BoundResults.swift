@@ -59,7 +59,7 @@ public struct BoundResults<Element: Model>: RandomAccessCollection {
   public var endIndex: Int { results.count }
   /// How many there are now.
   public var count: Int { results.count }
-  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
   public var underestimatedCount: Int { 0 }
   /// Whether there are none now.
   public var isEmpty: Bool { results.isEmpty }

@@ -51,7 +51,7 @@ public struct FilteredResults<Element: Model>: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { rows.count }
-  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
   public var underestimatedCount: Int { 0 }
   /// Outside the bounds as of `Results`.
   public subscript(position: Int) -> Element {

@@ -1,7 +1,7 @@
 import StoreValues
 
 extension Results {
-  /// The sum of a property, 0 over nothing; null is passed over. `.overflow` when it leaves the property's type:
+  /// The sum of a property, 0 over nothing; null is left out. `.overflow` when it leaves the property's type:
   /// nothing wraps. Makes no objects.
   public func sum<V: Scalar & Numeric>(of path: KeyPath<Element, V>) throws(StoreError) -> V {
     try Results.sum(try compute(.sum, path), of: Element.propertyName(of: path))
@@ -12,7 +12,7 @@ extension Results {
     try Results.sum(try compute(.sum, path), of: Element.propertyName(of: path))
   }
 
-  /// The sum of decimals, to 34 digits, in the order of insertion; 0 over nothing. Null is passed over, NaN makes it NaN. Reads each
+  /// The sum of decimals, to 34 digits, in the order of insertion; 0 over nothing. Null is left out, NaN makes it NaN. Reads each
   /// object.
   public func sum(of path: KeyPath<Element, Decimal128>) throws(StoreError) -> Decimal128 { try decimal(.sum, path) ?? 0 }
 
@@ -48,27 +48,27 @@ extension Results {
     try mean(path)
   }
 
-  /// The mean of an optional property; null is passed over, and nil over nothing.
+  /// The mean of an optional property; null is left out, and nil over nothing.
   public func average<V: Scalar & Numeric>(of path: KeyPath<Element, V?>) throws(StoreError) -> Double? {
     try mean(path)
   }
 
-  /// The least value of a number or date; nil over nothing. Null and NaN are passed over.
+  /// The least value of a number or date; nil over nothing. Null and NaN are left out.
   public func min<V: Scalar & Comparable>(of path: KeyPath<Element, V>) throws(StoreError) -> V? {
     V(persisted: try compute(.least, path))
   }
 
-  /// The least value of an optional property; null and NaN are passed over, and nil over nothing.
+  /// The least value of an optional property; null and NaN are left out, and nil over nothing.
   public func min<V: Scalar & Comparable>(of path: KeyPath<Element, V?>) throws(StoreError) -> V? {
     V(persisted: try compute(.least, path))
   }
 
-  /// The greatest value of a number or date; nil over nothing. Null and NaN are passed over.
+  /// The greatest value of a number or date; nil over nothing. Null and NaN are left out.
   public func max<V: Scalar & Comparable>(of path: KeyPath<Element, V>) throws(StoreError) -> V? {
     V(persisted: try compute(.greatest, path))
   }
 
-  /// The greatest value of an optional property; null and NaN are passed over, and nil over nothing.
+  /// The greatest value of an optional property; null and NaN are left out, and nil over nothing.
   public func max<V: Scalar & Comparable>(of path: KeyPath<Element, V?>) throws(StoreError) -> V? {
     V(persisted: try compute(.greatest, path))
   }

@@ -11,7 +11,7 @@ import StoreValues
 ///
 /// Cheap to make and to copy. Evaluated on the caller, when it is read first and again after commits that touched what it
 /// reads, anybody's; inside a write it sees the write. Iteration walks the result as it was when it began: objects deleted
-/// meanwhile are passed over.
+/// meanwhile are left out.
 public struct Results<Element: Model>: RandomAccessCollection {
   @usableFromInline let state: ResultsState
 
@@ -31,7 +31,7 @@ public struct Results<Element: Model>: RandomAccessCollection {
   public var endIndex: Int { count }
   /// O(1) for all objects of a type; otherwise evaluates the query, if that was not done for this version.
   public var count: Int { state.count }
-  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
   public var underestimatedCount: Int { 0 }
   /// Whether there are none. Looks for the first alone.
   public var isEmpty: Bool { state.firstKey == nil }
@@ -54,7 +54,7 @@ public struct Results<Element: Model>: RandomAccessCollection {
     return state.store.live(keys[position])
   }
 
-  /// The objects at these positions; positions outside are passed over.
+  /// The objects at these positions; positions outside are left out.
   public func objects(at positions: some Sequence<Int>) -> [Element] {
     let keys = state.keys()
     return positions.compactMap { $0 >= 0 && $0 < keys.count ? state.store.live(keys[$0]) : nil }

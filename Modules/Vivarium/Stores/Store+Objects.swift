@@ -75,7 +75,7 @@ extension Store {
   }
 
   /// Deletes every object of a sequence; results, lists and inverses included. Objects that are gone already are
-  /// passed over. `.wrongStore` when one is of another store or of none, and then nothing was deleted.
+  /// left out. `.wrongStore` when one is of another store or of none, and then nothing was deleted.
   public func delete<S: Sequence>(_ objects: S) throws(StoreError) where S.Element: Model {
     let write = try openWrite(for: "Deleting \(S.Element._$name) objects")
     var keys: [Int64] = []

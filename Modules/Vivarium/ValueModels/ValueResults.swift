@@ -18,7 +18,7 @@ public struct ValueResults<Value: ValueModel>: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { objects.count }
-  /// Nothing is promised: what a walk passes over is not known before, and who makes room by this ends where there is less.
+  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
   public var underestimatedCount: Int { 0 }
   /// Whether there are none. Looks for the first alone.
   public var isEmpty: Bool { objects.isEmpty }

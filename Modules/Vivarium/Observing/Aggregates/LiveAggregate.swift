@@ -39,14 +39,14 @@ extension LiveAggregate where Value == Int {
 }
 
 extension LiveAggregate {
-  /// The sum of a property, 0 over nothing; null is passed over. Reals are added up exactly and rounded once, so that the sum
+  /// The sum of a property, 0 over nothing; null is left out. Reals are added up exactly and rounded once, so that the sum
   /// does not depend on the way it came about; it may differ from `Results.sum(of:)` in the last digit.
   public static func sum(of path: KeyPath<Root, Value>) -> Self where Value: Scalar & Numeric {
     let name = Root.propertyName(of: path)
     return Self(function: .sum, path: path) { value throws(StoreError) in try Results<Root>.sum(value, of: name) }
   }
 
-  /// The sum of an optional property, 0 over nothing; null is passed over.
+  /// The sum of an optional property, 0 over nothing; null is left out.
   public static func sum(of path: KeyPath<Root, Value?>) -> Self where Value: Scalar & Numeric {
     let name = Root.propertyName(of: path)
     return Self(function: .sum, path: path) { value throws(StoreError) in try Results<Root>.sum(value, of: name) }
@@ -57,34 +57,34 @@ extension LiveAggregate {
     Self(function: .average, path: path) { value throws(StoreError) in Double(persisted: value) }
   }
 
-  /// The mean of an optional property; null is passed over.
+  /// The mean of an optional property; null is left out.
   public static func average<V: Scalar & Numeric>(of path: KeyPath<Root, V?>) -> Self where Value == Double? {
     Self(function: .average, path: path) { value throws(StoreError) in Double(persisted: value) }
   }
 
-  /// The least value of a number or date; nil over nothing. Null and NaN are passed over.
+  /// The least value of a number or date; nil over nothing. Null and NaN are left out.
   public static func min<V: Scalar & Comparable>(of path: KeyPath<Root, V>) -> Self where Value == V? {
     Self(function: .least, path: path) { value throws(StoreError) in V(persisted: value) }
   }
 
-  /// As of a property that is no optional; null is passed over.
+  /// As of a property that is no optional; null is left out.
   public static func min<V: Scalar & Comparable>(of path: KeyPath<Root, V?>) -> Self where Value == V? {
     Self(function: .least, path: path) { value throws(StoreError) in V(persisted: value) }
   }
 
-  /// The greatest value of a number or date; nil over nothing. Null and NaN are passed over.
+  /// The greatest value of a number or date; nil over nothing. Null and NaN are left out.
   public static func max<V: Scalar & Comparable>(of path: KeyPath<Root, V>) -> Self where Value == V? {
     Self(function: .greatest, path: path) { value throws(StoreError) in V(persisted: value) }
   }
 
-  /// As of a property that is no optional; null is passed over.
+  /// As of a property that is no optional; null is left out.
   public static func max<V: Scalar & Comparable>(of path: KeyPath<Root, V?>) -> Self where Value == V? {
     Self(function: .greatest, path: path) { value throws(StoreError) in V(persisted: value) }
   }
 }
 
 extension LiveAggregate where Value == Decimal128 {
-  /// The sum of decimals, 0 over nothing; null is passed over. They are added up exactly and rounded to 34 digits once.
+  /// The sum of decimals, 0 over nothing; null is left out. They are added up exactly and rounded to 34 digits once.
   public static func sum(of path: KeyPath<Root, Decimal128>) -> Self {
     Self(function: .sum, path: path) { value throws(StoreError) in Decimal128(persisted: value) ?? 0 }
   }

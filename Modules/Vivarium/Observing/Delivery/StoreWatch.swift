@@ -1,7 +1,7 @@
 import StoreValues
 import Synchronization
 
-/// Up to which version an observer of a store knows that it changed: writes may be passed over of which it is not to be told.
+/// Up to which version an observer of a store knows that it changed: writes may be skipped of which it is not to be told.
 /// Safe from any thread.
 final class StoreWatch: Sendable {
   private let known: Mutex<Version>

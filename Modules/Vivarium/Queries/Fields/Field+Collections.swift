@@ -45,7 +45,7 @@ extension Field where Root: CollectionProperty, Root.Member: Model {
   /// Whether one of the objects is among the elements.
   @inlinable public func contains(anyOf objects: some Sequence<Root.Member>) -> Condition { any.in(objects) }
 
-  /// The sum of a property of the elements, 0 over nothing; null is passed over.
+  /// The sum of a property of the elements, 0 over nothing; null is left out.
   @inlinable public func sum<V: NumberProperty>(of path: KeyPath<Root.Member, V>) -> Field<V.Number> { aggregate("@sum", path) }
   /// The mean of a property of the elements; null over nothing.
   @inlinable public func average<V: NumberProperty>(of path: KeyPath<Root.Member, V>) -> Field<Double?> { aggregate("@avg", path) }
