@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// Tells contexts that there is a newer version, whoever committed it: this context, another thread, another
+/// Notifies contexts that there is a newer version, whoever committed it: this context, another thread, another
 /// process. One for each open engine.
 ///
 /// A context gets at most one pending turn (`PendingTurn`), however many commits happen before it runs. Safe from any thread.

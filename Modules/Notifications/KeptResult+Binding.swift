@@ -3,7 +3,7 @@ import StorageInterface
 import StoreValues
 
 // A question that depends on other objects' properties is another one when they change: the result is made anew, on the notifier's
-// queue, and each token is told what that is to what it has.
+// queue, and to each token the difference from what it has is reported.
 
 extension KeptResult {
   /// Whether some commits made it another question.

@@ -97,7 +97,7 @@ extension KeptResult {
     return step
   }
 
-  /// Objects that are no rows now were touched: tokens that wait to be told may know them.
+  /// Objects that are no rows now were touched: tokens with something pending may know them.
   private func note(outside marks: @autoclosure () -> [Int64: RowMarks]) {
     let waiting = living().filter { !$0.isEmpty }
     if waiting.isEmpty { return }
@@ -200,7 +200,7 @@ extension KeptResult {
     return made
   }
 
-  /// What one token is to be told at this version; nil: nothing. `reading` reads the notifier's version.
+  /// What one token is to be notified of at this version; nil: nothing. `reading` reads the notifier's version.
   func offer(
     to observation: ResultObservation, at version: Version, _ reading: any StorageReading
   ) throws(StorageError) -> ResultOffer? {

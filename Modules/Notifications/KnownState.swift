@@ -21,14 +21,14 @@ final class KnownState: @unchecked Sendable {
     return copy
   }
 
-  /// For a token that is not told of a step. `keys` reads full sort keys as they were before it.
+  /// For a token that is not notified of a step. `keys` reads full sort keys as they were before it.
   func copy(skipping step: ResultStep, _ keys: FullKeys?) throws(StorageError) -> KnownState {
     let own = copy()
     try own.pending.skip(step, keys)
     return own
   }
 
-  /// For a token that is told of some of a step's rows alone, and of those that wait to be told already; nil: of all.
+  /// For a token that is notified of some of a step's rows alone, and of those that wait to be reported already; nil: of all.
   func copy(
     adding step: ResultStep, notifying rows: Set<Int64>?, _ keys: FullKeys?, by records: [CommitRecord]
   ) throws(StorageError) -> KnownState {
@@ -69,7 +69,7 @@ final class KnownState: @unchecked Sendable {
     for record in records { sources.add(record) }
   }
 
-  /// What a token is told that knows this.
+  /// What is reported to a token that knows this.
   func changeSet(
     to current: ResultVersion, at version: Version, _ keys: FullKeys?, _ filter: ModificationFilter
   ) throws(StorageError) -> (changes: ChangeSet, deleted: DeletedRows) {

@@ -8,7 +8,7 @@ import Synchronization
 /// safe from any thread.
 public final class NotificationToken: Sendable {
   private let place: String
-  /// What is observed, for writes of which it is not to be told.
+  /// What is observed, for writes of which it is not to be notified.
   package let subject: (any AnyObject & Sendable)?
   private let state: Mutex<(@Sendable () -> Void)?>
 
@@ -52,12 +52,12 @@ public final class NotificationToken: Sendable {
   /// From now on commits by this author (see `Store.write(author:)`), of this process or another, are none of the token's
   /// business: it knows their result and hears of everything else as ever.
   ///
-  /// Exact for results that are kept row by row: a row that others changed too, before the token hears, is told. Elsewhere,
-  /// when commits of several authors come in one turn, all of them are told. Observers of stores and of single properties
+  /// Exact for results that are kept row by row: a row that others changed too, before the token hears, is reported. Elsewhere,
+  /// when commits of several authors come in one turn, all of them are reported. Observers of stores and of single properties
   /// hear of everybody.
   public func ignore(author: String) { (subject as? any AuthorIgnoring)?.ignore(author: author) }
 
-  /// Whether the observation goes on: false after `stop()`, and once it was told its last call. From any thread.
+  /// Whether the observation goes on: false after `stop()`, and once it had its last call. From any thread.
   public var isActive: Bool { state.withLock { $0 != nil } }
 
   /// Adds the token to a set that keeps it.

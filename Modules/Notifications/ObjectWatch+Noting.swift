@@ -4,7 +4,7 @@ import StoreValues
 import Synchronization
 
 extension ObjectWatch {
-  /// Notes what a commit did to the object itself. Returns whether that may have to be told.
+  /// Notes what a commit did to the object itself. Returns whether that may have to be reported.
   func note(_ change: TableChange, of record: CommitRecord) -> Bool {
     var marks = Marks()
     if change.deleted.contains(key.rawValue) { marks.isDeleted = true }
@@ -57,7 +57,7 @@ extension ObjectWatch {
   /// Everything up to a version was noted.
   func reached(_ version: Version) { state.withLock { $0.version = max($0.version, version) } }
 
-  /// The commits since the observer was told are not known: all of it may have changed.
+  /// The commits since the observer was notified are not known: all of it may have changed.
   func noteEverything() {
     state.withLock { state in
       var marks = Marks()

@@ -3,7 +3,7 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// What one object's or list's observer may have to be told in a turn.
+/// What one object's or list's observer may have to be notified of in a turn.
 package struct WatchOffer: Sendable {
   package enum Content: Sendable {
     /// A list is there for the first time.
@@ -27,19 +27,19 @@ package struct WatchOffer: Sendable {
   /// From the version of the last call to that of this one.
   package let from: Version
   package let to: Version
-  /// Values of the object that the observer knows already: what it is told leads on from them.
+  /// Values of the object that the observer knows already: what is reported to it leads on from them.
   package let known: [PropertyID: Value]
-  /// Who wrote what is told, as far as the commits are known.
+  /// Who wrote what is reported, as far as the commits are known.
   package let sources: CommitSources
   fileprivate let serial: UInt64
 
-  /// Takes the offer, right before the observer compares and is told. False when a later one was taken first, or
+  /// Takes the offer, right before the observer compares and is notified. False when a later one was taken first, or
   /// the token was stopped.
   package func accept() -> Bool { watch.accept(self) }
 }
 
 extension ObjectWatch {
-  /// What is to be told at a version in which the lists have so many elements.
+  /// What is to be reported at a version in which the lists have so many elements.
   func offer(at version: Version, _ reading: any StorageReading) throws(StorageError) -> WatchOffer? {
     let pending = state.withLock { $0.pending }
     let lives = try reading.contains(table, key)
@@ -76,7 +76,7 @@ extension ObjectWatch {
     }
   }
 
-  /// The last thing to be told; nil while nothing failed.
+  /// The last thing to be reported; nil while nothing failed.
   func failureOffer(at version: Version) -> WatchOffer? {
     state.withLock { state in
       guard let failure = state.failure else { return nil }
@@ -134,15 +134,15 @@ extension ObjectWatch {
     }
   }
 
-  /// Commits were noted of which the observer is not told: it knows what they did, and which `values` they set. What
-  /// `waited` before them is told as ever, and leads on from what the observer knows then.
+  /// Commits were noted of which the observer is not notified: it knows what they did, and which `values` they set. What
+  /// `waited` before them is reported as ever, and leads on from what the observer knows then.
   func skip(
     _ records: [CommitRecord], _ waited: Waiting, knowing values: [PropertyID: Value], _ reading: any StorageReading
   ) throws(StorageError) {
     if !waited.pending.isEmpty {
       let changes = records.flatMap(\.tables).filter { $0.table == table }
       state.withLock { state in
-        // It may have been told meanwhile.
+        // It may have been notified meanwhile.
         let pending = state.notifiedVersion == waited.notifiedVersion ? waited.pending : waited.fresh
         if let pending { state.pending.skip(changes, of: key, to: pending) }
         if let fresh = waited.fresh { state.fresh?.skip(changes, of: key, to: fresh) }
@@ -156,7 +156,7 @@ extension ObjectWatch {
     }
   }
 
-  /// What waits to be told at a moment.
+  /// What waits to be reported at a moment.
   struct Waiting: Sendable {
     var pending = Marks()
     var fresh: Marks?
@@ -184,7 +184,7 @@ extension ObjectWatch {
     return values
   }
 
-  /// Whether there is something to tell.
+  /// Whether there is something to report.
   package var isPending: Bool {
     state.withLock { $0.failure != nil || $0.awaitsFirst || !$0.pending.isEmpty }
   }
@@ -198,7 +198,7 @@ extension ObjectWatch.Marks {
   fileprivate mutating func skip(_ changes: [TableChange], of key: ObjectKey, to waited: Self) {
     leading = waited.leading
     sources = waited.sources
-    // One that is gone, or of which something is not known, is told as a whole.
+    // One that is gone, or of which something is not known, is reported as a whole.
     if isDeleted || isLost { return }
     for (property, list) in waited.lists {
       let edits = changes.flatMap(\.lists).filter { $0.owner == key && $0.property == property }

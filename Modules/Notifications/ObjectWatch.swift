@@ -3,10 +3,10 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// One token's observation of an object, or of a list, set or map of one: what was touched since its observer was told last. Safe from
+/// One token's observation of an object, or of a list, set or map of one: what was touched since its observer was last notified. Safe from
 /// any thread.
 ///
-/// What it collects says where to look. The observer compares values, so that what came to nothing is not told.
+/// What it collects says where to look. The observer compares values, so that what came to nothing is not reported.
 package final class ObjectWatch: Sendable {
   /// What is observed of the object.
   package enum Subject: Sendable {
@@ -27,7 +27,7 @@ package final class ObjectWatch: Sendable {
     var isDeleted = false
     /// Commits are missing in between: elements of now are not known to be those of before.
     var isLost = false
-    /// What the observer knows by itself: the values that commits set of which it is not told.
+    /// What the observer knows by itself: the values that commits set of which it is not notified.
     var known: [PropertyID: Value] = [:]
     /// Who did that, as far as the commits are known.
     var sources = CommitSources()
@@ -36,12 +36,12 @@ package final class ObjectWatch: Sendable {
   }
 
   struct State {
-    /// Since the observer was told last, and since what it is offered now.
+    /// Since the observer was last notified, and since what it is offered now.
     var pending = Marks()
     var fresh: Marks?
     /// The version up to which everything was noted.
     var version: Version
-    /// The version that the observer was told of last, and the one it is offered.
+    /// The version that the observer was notified of last, and the one it is offered.
     var notifiedVersion: Version
     var offeredVersion: Version
     var serial: UInt64 = 0
@@ -93,7 +93,7 @@ package final class ObjectWatch: Sendable {
   /// Which open file is observed.
   package var file: UInt64 { place.file }
 
-  /// Whether it was stopped, or told its last.
+  /// Whether it was stopped, or had its last call.
   package var isEnded: Bool { ended.load(ordering: .acquiring) }
   func end() -> Bool { !ended.exchange(true, ordering: .acquiringAndReleasing) }
 
@@ -111,7 +111,7 @@ package final class ObjectWatch: Sendable {
 extension ObjectWatch: AuthorIgnoring {
   package func ignore(author: String) { state.withLock { _ = $0.ignoredAuthors.insert(author) } }
 
-  /// Whether all commits that may have touched it are by somebody of whom it is not told.
+  /// Whether all commits that may have touched it are by somebody of whom it is not notified.
   func ignoresAll(of records: [CommitRecord]) -> Bool {
     let ignored = state.withLock { $0.ignoredAuthors }
     return !ignored.isEmpty

@@ -10,14 +10,14 @@ protocol PendingResult {
   /// Whether certainly nothing is to be reported.
   var isEmpty: Bool { get }
 
-  /// Adds a step that the tokens are to be told.
+  /// Adds a step that the tokens are to be notified of.
   mutating func add(_ step: ResultStep)
 
-  /// Adds a step of which they are told the rows `notified` alone, and those that wait already. False, and nothing is done, where rows are
-  /// not told apart. `keys` reads full sort keys as they were before the step.
+  /// Adds a step of which they are notified of the rows `notified` alone, and of those that are pending already. False, and nothing is
+  /// done, where rows are not told apart. `keys` reads full sort keys as they were before the step.
   mutating func add(_ step: ResultStep, notifying notified: Set<Int64>, _ keys: FullKeys?) throws(StorageError) -> Bool
 
-  /// Adds a step that the tokens are not told of: they know its result.
+  /// Adds a step that the tokens are not notified of: they know its result.
   mutating func skip(_ step: ResultStep, _ keys: FullKeys?) throws(StorageError)
 
   /// What happened to objects that are no rows, and may come back.
@@ -26,7 +26,7 @@ protocol PendingResult {
   /// The same, where both states are compared whole from here on.
   var compared: ComparedChanges { get }
 
-  /// What the tokens are told at a version. `keys` reads full sort keys there.
+  /// What is reported to the tokens at a version. `keys` reads full sort keys there.
   mutating func changeSet(
     to current: ResultVersion, at version: Version, _ keys: FullKeys?, _ filter: ModificationFilter
   ) throws(StorageError) -> (changes: ChangeSet, deleted: DeletedRows)
@@ -35,7 +35,7 @@ protocol PendingResult {
 /// One step of a result, by the way it is kept.
 enum ResultStep {
   case rows(ViewStep)
-  /// Of the whole result, of which the rows at some positions are told.
+  /// Of the whole result, of which the rows at some positions are reported.
   case window(ViewStep, Range<Int>)
   case whole(ComparedStep)
 }

@@ -16,18 +16,18 @@ package enum ResultDelivery: Sendable {
 }
 
 extension ResultNotifier {
-  /// How long a store waits for what its observers are to be told.
+  /// How long a store waits for what is due to its observers.
   package enum Patience: Sendable {
-    /// Not at all: it is told what is ready.
+    /// Not at all: it gets what is ready.
     case none
-    /// Until everything that was committed is in what it is told.
+    /// Until everything that was committed is in what it gets.
     case commits
     /// Until also everything that was asked for is in it, which may take as long as a query does.
     case firstResults
   }
 
-  /// Fetches what a store's observers are to be told. `current` is what the store reads now. A store that must not move is
-  /// told what there is at the version it has. What `resting` watches have to tell waits.
+  /// Fetches what is due to a store's observers. `current` is what the store reads now. A store that must not move is
+  /// given what there is at the version it has. What is due to `resting` watches waits.
   package func delivery(
     at place: DeliveryPlace, _ observations: [ResultObservation], resting: Set<ObjectIdentifier> = [],
     current: any ReadTransaction, mayMove: Bool = true, _ patience: Patience
@@ -37,7 +37,7 @@ extension ResultNotifier {
       if patience == .firstResults || !place.takesTurns { settleStarts([place]) }
       return try lock.withLock { _ throws(StorageError) in
         for _ in 0..<100 {
-          // What ends all upkeep is told by this very delivery, as it is where the queue meets it.
+          // What ends all upkeep is reported by this very delivery, as it is where the queue meets it.
           do throws(StorageError) { try advance() } catch { fail(error) }
           let delivery = try prepare(place, observations, resting, current, mayMove)
           if case .later = delivery { continue }

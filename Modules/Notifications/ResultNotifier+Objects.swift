@@ -11,7 +11,7 @@ extension ResultNotifier {
     queue.async { self.start(watch) }
   }
 
-  /// Ends it, from any thread, without waiting for anything. Idempotent; also for one that told its last.
+  /// Ends it, from any thread, without waiting for anything. Idempotent; also for one that had its last call.
   package func stop(_ watch: ObjectWatch) {
     _ = watch.end()
     queue.async { self.lock.withLock { _ in self.detach(watch) } }
@@ -42,7 +42,7 @@ extension ResultNotifier {
     // What was committed since the observer read the object, which may be none of it.
     if held.version > watch.version {
       if let records = try self.records(after: watch.version, in: held) {
-        // It may have been told already of whom it is not to hear.
+        // It may have been said already whose commits it is not to hear of.
         let isIgnoring = !watch.isPending && watch.ignoresAll(of: records)
         for record in records {
           for change in record.tables where change.table == watch.table { _ = watch.note(change, of: record) }
@@ -79,7 +79,7 @@ extension ResultNotifier {
     leave(watch.place)
   }
 
-  /// A commit of which the watch is not told: it knows what the object is now.
+  /// A commit of which the watch is not notified: it knows what the object is now.
   func skip(
     _ watch: ObjectWatch, _ records: [CommitRecord], _ waited: ObjectWatch.Waiting, knowing values: [PropertyID: Value],
     _ reading: any StorageReading
@@ -172,7 +172,7 @@ extension ResultNotifier {
     for watch in watches where watch.note(change, of: record) { touch(watch) }
   }
 
-  /// What the watches of a store have to tell, but those that rest, in the order in which they began.
+  /// What the watches of a store have to report, but those that rest, in the order in which they began.
   func watchOffers(
     of place: DeliveryPlace, but resting: Set<ObjectIdentifier>, at version: Version, _ reading: any StorageReading
   ) -> [WatchOffer] {

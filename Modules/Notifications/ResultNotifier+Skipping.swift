@@ -4,17 +4,17 @@ import StoreValues
 import Synchronization
 
 extension ResultNotifier {
-  /// Commits an open write of whose changes some tokens are not told: what they know is brought to its result. Exact also
+  /// Commits an open write of whose changes some tokens are not notified: what they know is brought to its result. Exact also
   /// while earlier changes wait to be delivered to them.
   ///
-  /// With `skipsEverybody` no token of this process is told. `commit` is called once; when it throws, nobody is told of anything.
+  /// With `skipsEverybody` no token of this process is notified. `commit` is called once; when it throws, nobody is notified of anything.
   package func commit(
     _ write: any WriteTransaction, _ record: CommitRecord, skipping observations: [ResultObservation],
     watches skippedWatches: [ObjectWatch] = [], skipsEverybody: Bool = false, _ commit: () throws(StorageError) -> Version
   ) throws(StorageError) -> Version {
     try lock.withLock { _ throws(StorageError) in
       // The writer's lock is held: nothing is newer than what the write began from, or will be before it is over.
-      // A write does not fail because its observers can be told of nothing: they hear why.
+      // A write does not fail because its observers can be notified of nothing: they hear why.
       do throws(StorageError) { try advance() } catch { fail(error) }
       guard let from = held, from.version == write.version else { return try commit() }
       var steps: [(KeptResult, ResultStep)] = []
@@ -61,7 +61,7 @@ extension ResultNotifier {
     }
   }
 
-  /// Whether nothing waits to be told to a token: it knows the result as of the last commit that touched it.
+  /// Whether nothing waits to be reported to a token: it knows the result as of the last commit that touched it.
   package func hasNothing(for observation: ResultObservation) -> Bool {
     lock.withLock { _ in observation.known?.isEmpty == true }
   }

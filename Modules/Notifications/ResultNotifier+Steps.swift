@@ -172,14 +172,14 @@ extension ResultNotifier {
     for reading in deferredWork.ended { reading.end() }
   }
 
-  /// Nothing of what is kept or watched can be any more: all of it has an error to tell, and nothing else.
+  /// Nothing of what is kept or watched can be any more: all of it has an error to report, and nothing else.
   func fail(_ error: StorageError) {
     for result in results.values { fail(result, error) }
     for watch in watches.values.flatMap({ $0.values.joined() }) {
       watch.fail(error)
       touch(watch)
     }
-    // Nobody is told of a version, and a store that has moved on by itself is not behind one. Whoever comes begins anew.
+    // Nobody is notified of a version, and a store that has moved on by itself is not behind one. Whoever comes begins anew.
     held?.end()
     held = nil
     for observingStore in observingStores.values { observingStore.place.wake() }

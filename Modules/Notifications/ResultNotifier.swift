@@ -13,16 +13,16 @@ import Synchronization
 //   due        a step waits, for `queue` or for a turn that comes sooner (`takeSmallStep`), whoever has the lock first
 //      | `step`, under the lock: results, then watches, then `held` is the newest version; places are woken
 //   kept       each place takes a turn in its own time, and fetches offers in it (`delivery`); an offer that is not accepted before a
-//              later one is made tells nothing, and the later one tells both
+//              later one is made reports nothing, and the later one reports both
 //      | the last observation ends: `restIfIdle`
 //   resting
 //
-// What cannot be read ends what it concerns (`fail`): it has an error to tell, and whoever observes anew begins at `resting`.
+// What cannot be read ends what it concerns (`fail`): it has an error to report, and whoever observes anew begins at `resting`.
 //
 // Which lock guards what, and in which order they are taken:
 //
 //   `lock`                     everything of the notifier after it: what is kept, watched, held, prepared for turns, and due afterwards
-//   `ObjectWatch.state`,       what one token was told, is offered, and what waits for it; inside `lock` or alone, in a turn that accepts
+//   `ObjectWatch.state`,       what one token was notified of, is offered and has pending; inside `lock` or alone, in a turn that accepts
 //   `ResultObservation`'s
 //   `placesToWake`             who is to be woken; alone, so that a commit never waits for a step
 //   `OwnRecords`'s             the latest commits of this process; alone, or inside `lock`
@@ -31,7 +31,7 @@ import Synchronization
 // The lock of a place is never held while the notifier's is taken, nor is any while a block runs. `commit(_:_:skipping:)` has the writer's
 // lock before `lock`; nobody who has `lock` waits for the writer's.
 
-/// Keeps every observed result of one open engine at its newest version, and knows what each observer is to be told.
+/// Keeps every observed result of one open engine at its newest version, and knows what each observer is to be notified of.
 ///
 /// It works on a queue of its own. Observers' contexts only fetch what is ready for them: a state of a result is handed
 /// over in O(1), a change set costs what changed. It reads one version, the newest, and keeps no older one for anybody: what
@@ -74,7 +74,7 @@ package final class ResultNotifier: @unchecked Sendable {
     var observations = 0
     /// The notifier's version, opened for the store's next turn.
     var preparedRead: (any ReadTransaction)?
-    /// Its watches that may have something to tell.
+    /// Its watches that may have something to report.
     var touched: [ObjectWatch] = []
   }
 
@@ -221,7 +221,7 @@ extension ResultNotifier {
     }
   }
 
-  /// Holds no version and hears of no commit while there is nobody to tell.
+  /// Holds no version and hears of no commit while there is nobody to notify.
   func restIfIdle() {
     guard results.isEmpty, watches.isEmpty else { return }
     held?.end()

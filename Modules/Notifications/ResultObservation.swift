@@ -22,7 +22,7 @@ package final class ResultObservation: Sendable {
     /// Why the result is kept no more.
     var failure: StorageError?
     var ignoredAuthors: Set<String> = []
-    /// What the observer was given was moved by commits of which it is not told, and nobody has asked for that yet.
+    /// What the observer was given was moved by commits of which it is not notified, and nobody has asked for that yet.
     var isMoved = false
   }
 
@@ -41,11 +41,11 @@ package final class ResultObservation: Sendable {
   /// Which open file is observed.
   package var file: UInt64 { place.file }
 
-  /// Whether it was stopped, or told of an error.
+  /// Whether it was stopped, or notified of an error.
   package var isEnded: Bool { ended.load(ordering: .acquiring) }
   func end() -> Bool { !ended.exchange(true, ordering: .acquiringAndReleasing) }
 
-  /// Whose commits it is not told of.
+  /// Whose commits it is not notified of.
   var ignoredAuthors: Set<String> { knowledge.withLock { $0.ignoredAuthors } }
 
   /// The storage version of what the observer was given last.
@@ -53,7 +53,7 @@ package final class ResultObservation: Sendable {
   var known: KnownState? { knowledge.withLock { $0.known } }
   var states: [KnownState] { knowledge.withLock { [$0.known, $0.offered].compactMap { $0 } } }
 
-  /// From now on there is nothing but an error to tell.
+  /// From now on there is nothing but an error to report.
   func fail(_ error: StorageError) { knowledge.withLock { $0.failure = $0.failure ?? error } }
   var failure: StorageError? { knowledge.withLock { $0.failure } }
 
@@ -75,10 +75,10 @@ package final class ResultObservation: Sendable {
     }
   }
 
-  /// A commit of which the observer is not told moved what it was given.
+  /// A commit of which the observer is not notified moved what it was given.
   func noteMove() { knowledge.withLock { $0.isMoved = true } }
 
-  /// Whether commits of which the observer is not told have moved what it was given since this was asked last. What it keeps of rows by
+  /// Whether commits of which the observer is not notified have moved what it was given since this was asked last. What it keeps of rows by
   /// itself is to follow.
   package func takeMove() -> Bool {
     knowledge.withLock { knowledge in
@@ -97,7 +97,7 @@ package final class ResultObservation: Sendable {
     }
   }
 
-  /// What an observer of a total is told; nil: it knows.
+  /// What is reported to an observer of a total; nil: it knows.
   func offer(_ total: ResultTotal, at version: Version) -> ResultOffer? {
     knowledge.withLock { knowledge in
       if knowledge.total == total { return nil }
@@ -123,7 +123,7 @@ package final class ResultObservation: Sendable {
     }
   }
 
-  /// A commit led from one total to another of which the observer is not told: it knows, if it knew the first.
+  /// A commit led from one total to another of which the observer is not notified: it knows, if it knew the first.
   func skip(from old: ResultTotal, to new: ResultTotal) {
     knowledge.withLock { knowledge in
       if knowledge.total == old { knowledge.total = new }
@@ -153,8 +153,8 @@ extension ResultObservation: AuthorIgnoring {
   func ignore(author: String) { knowledge.withLock { _ = $0.ignoredAuthors.insert(author) } }
 }
 
-/// What one observer is to be told in a turn. Until it is accepted, the observer knows nothing of it: a later turn
-/// that comes first tells both at once.
+/// What one observer is to be notified of in a turn. Until it is accepted, the observer knows nothing of it: a later turn
+/// that comes first reports both at once.
 package struct ResultOffer: Sendable {
   package enum Content: Sendable {
     case initial
@@ -178,10 +178,10 @@ package struct ResultOffer: Sendable {
   }
 }
 
-/// A total of a result, and how it came about since a token was told.
+/// A total of a result, and how it came about since a token was notified.
 package struct TotalChange: Sendable {
   package let total: ResultTotal
-  /// What the token knew: what it was told last, or what a commit of which it is not told has made of that. nil: nothing yet.
+  /// What the token knew: what it was notified of last, or what a commit of which it is not notified has made of that. nil: nothing yet.
   package let was: ResultTotal?
   package let from: Version
   package let to: Version

@@ -59,7 +59,7 @@ extension ResultsController {
     let key = objects.key(at: row)
     if let known = mapped[key] { return known }
     let made = mapping.one(objects, row)
-    // What an open write shows may be undone, and nobody would be told.
+    // What an open write shows may be undone, and nobody would be notified.
     if !request.store.isInWriteTransaction { mapped[key] = made }
     return made
   }

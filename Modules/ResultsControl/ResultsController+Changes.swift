@@ -2,7 +2,7 @@ import ChangeTracker
 import Vivarium
 
 extension ResultsController {
-  /// From what was told last to what is told next.
+  /// From what was reported last to what is reported next.
   struct Step {
     let before: State
     let after: State
@@ -30,14 +30,14 @@ extension ResultsController {
     }
   }
 
-  /// A write of which this is not told led to these rows: they are shown, and nobody hears of it. O(rows).
+  /// A write of which this is not notified led to these rows: they are shown, and nobody hears of it. O(rows).
   private func move(to objects: FixedResults<T>) {
     mapped = [:]
     let state = arranged(objects, limit: shown?.rows.limit ?? initialLimit)
     (shown, latest) = (state, state)
   }
 
-  /// Another filter. What comes and goes is told like any change. O(rows of the request). Not inside an open write: the filter
+  /// Another filter. What comes and goes is reported like any change. O(rows of the request). Not inside an open write: the filter
   /// would see what may be undone.
   public func updateFilter(_ filter: ((T) -> Bool)?) {
     whenReady { [self] in
@@ -46,7 +46,7 @@ extension ResultsController {
     }
   }
 
-  /// Shows so many rows more; nil: all. What comes is told like any change. Nothing without a limit.
+  /// Shows so many rows more; nil: all. What comes is reported like any change. Nothing without a limit.
   public func showMore(_ count: Int?) {
     whenReady { [self] in
       change { rows, objects in
@@ -72,8 +72,8 @@ extension ResultsController {
 // MARK: - Writes of the interface
 
 extension ResultsController {
-  /// Writes what the interface shows already, as a row that a person has dragged: nobody is told of it here, and the
-  /// controller shows the new rows when this returns. What others wrote before is told first, and what they write
+  /// Writes what the interface shows already, as a row that a person has dragged: nobody is notified of it here, and the
+  /// controller shows the new rows when this returns. What others wrote before is reported first, and what they write
   /// later leads on from there.
   ///
   /// ```swift
@@ -84,7 +84,7 @@ extension ResultsController {
   /// Costs a first fetch. When `body` throws, all of it is undone and nothing changes here. Not inside an open write
   /// (`.alreadyInWrite`), and not while the delegate hears of a batch (`.writeInBatch`): its rows would change under it.
   ///
-  /// - Parameter others: more observations that are not told.
+  /// - Parameter others: more observations that are not notified.
   @discardableResult
   public func writeWithoutTelling<R>(
     others: [NotificationToken] = [], fileID: StaticString = #fileID, line: UInt = #line, _ body: (Store) throws -> R
@@ -98,7 +98,7 @@ extension ResultsController {
     guard let token, token.isActive else {
       return try store.write(withoutNotifying: others, fileID: fileID, line: line) { try body(store) }
     }
-    // The beginning of a write brings what came before. It is told now, whether its rows are mapped or not.
+    // The beginning of a write brings what came before. It is reported now, whether its rows are mapped or not.
     isHurried = true
     defer { isHurried = false }
     while isPreparing { showPrepared() }
@@ -148,7 +148,7 @@ extension ResultsController {
     }
   }
 
-  /// Forgets what waits for rows: nothing more is told.
+  /// Forgets what waits for rows: nothing more is reported.
   func halt() {
     isPreparing = false
     prepared = nil
@@ -179,7 +179,7 @@ extension ResultsController {
 
   private func show(_ step: Step, _ fresh: [Int64: U]) {
     var gone: [Int64: U] = [:]
-    // What a row was is told where it leaves, though it changed as well.
+    // What a row was is reported where it leaves, though it changed as well.
     for key in step.gone + step.stale { gone[key] = mapped.removeValue(forKey: key) }
     mapped.merge(fresh) { $1 }
     shown = step.after
@@ -191,14 +191,14 @@ extension ResultsController {
     if !isTelling { catchUp() }
   }
 
-  /// Whether a step can be taken now. A delegate that writes must not be told of another one inside the batch it hears of.
+  /// Whether a step can be taken now. A delegate that writes must not be notified of another one inside the batch it hears of.
   func takesSteps() -> Bool {
     if isHurried { return true }
     if isTelling { isBehind = true }
     return !isPreparing && !isTelling
   }
 
-  /// Goes on with what came while a batch was told.
+  /// Goes on with what came while a batch was reported.
   private func catchUp() {
     while !isPreparing, !waiting.isEmpty { waiting.removeFirst()() }
     guard isBehind, !isPreparing else { return }

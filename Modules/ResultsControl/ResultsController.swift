@@ -44,7 +44,7 @@ public final class ResultsController<T: Model, U> {
   /// The change that waits for them, and which preparation that is: one that was overtaken has nothing to show.
   var prepared: Step?
   var preparation = 0
-  /// Whether nothing waits for rows to be mapped elsewhere: what comes is told at once.
+  /// Whether nothing waits for rows to be mapped elsewhere: what comes is reported at once.
   var isHurried = false
   /// A write of its own is being committed, whose rows it shows by itself.
   var isCommitting = false
@@ -61,7 +61,7 @@ public final class ResultsController<T: Model, U> {
   /// - Parameter sectioning: nil: one section.
   /// - Parameter limit: at most so many rows; see `showMore(_:)`.
   /// - Parameter neighbours: rows that the drawing of a row depends on, as offsets in its section: with `[-1]` a row is
-  ///   told as updated too when another one stands above it, or the one above changed.
+  ///   reported as updated too when another one stands above it, or the one above changed.
   /// - Parameter reading: paths that mapper and filter read over inverses or more than three links: `["tasks.isDone"]`. A
   ///   change there is a change of the row. What lies up to three links away needs no naming.
   /// - Parameter filter: a test beside the request's condition, for what only code can decide.
@@ -127,7 +127,7 @@ extension ResultsController where U: Sendable {
   /// await controller.fetch()
   /// ```
   ///
-  /// The delegate hears of a change when its rows are mapped; until then the controller shows what it told last, and
+  /// The delegate hears of a change when its rows are mapped; until then the controller shows what it reported last, and
   /// what happens meanwhile becomes one change. Start it with `fetch()`, which maps all rows elsewhere; after
   /// `performFetch()` rows are mapped here when they are first asked for. Where the store has no context to come back to,
   /// everything is mapped here.

@@ -33,7 +33,7 @@ public protocol ResultsControllerDelegate<Element>: AnyObject {
   func didChangeSection(
     _ section: ResultsSection<Element>, controller: AnyObject, index: Int, changeType: ResultsChangeType)
 
-  /// All changes were told: once for each `willChangeResults`.
+  /// All changes were reported: once for each `willChangeResults`.
   func didChangeResults(_ controller: AnyObject)
 
   /// The results cannot be kept any more. The last call.

@@ -58,7 +58,7 @@ extension Store {
     let (name, id, values, wasThere) = (object.objectIdentifier, identity(of: object), object.scalars, wasCommitted(object))
     try delete(object)
     try afterCommit { _ in
-      // Of an object that came and went in one write, or that a savepoint brought back, there is nothing to tell.
+      // Of an object that came and went in one write, or that a savepoint brought back, there is nothing to report.
       if wasThere, object.isInvalidated { ObjectPost(action: .delete, object: id, values: values).send(name, center) }
     }
   }

@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// Tells everybody who listens to a store that a commit happened.
+/// Notifies everybody who listens to a store that a commit happened.
 ///
 /// A ring says no more than "look": listeners compare versions. Lost rings (a writer killed between its commit
 /// and its ring) are made up for once a second where other processes can write.

@@ -11,7 +11,7 @@ import StoreValues
 
 /// The doorbell of a store in a file: rings every process that listens.
 ///
-/// One byte is written over itself in the file `<store>.bell`; listeners are told of the write by the system. Nothing is
+/// One byte is written over itself in the file `<store>.bell`; the system notifies listeners of the write. Nothing is
 /// left behind by a kill, and listening needs only the permission to read.
 public final class FileDoorbell: Doorbell {
   private let path: String

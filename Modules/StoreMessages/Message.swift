@@ -28,7 +28,7 @@ public enum MessageStatus: Int, PersistableEnum {
 /// }
 /// ```
 ///
-/// Whoever deals with it sets `status` in the write that has the effect. The sender observes the object and is told.
+/// Whoever deals with it sets `status` in the write that has the effect. The sender observes the object and is notified.
 /// An index on `status` keeps finding the next message cheap however many were processed.
 public protocol Message: Model {
   /// Whether it was dealt with, and how.

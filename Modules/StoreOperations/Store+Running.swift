@@ -9,7 +9,7 @@ extension Store {
   /// open write of this store it joins that one. When it fails, everything it wrote is undone, and the error is the one that
   /// was thrown. An operation may call `cancelWrite()`: then nothing of it stays, and its result is given.
   ///
-  /// - Parameter tokens: observations that are not told of what this writes, as with `commitWrite`. Inside an open write that
+  /// - Parameter tokens: observations that are not notified of what this writes, as with `commitWrite`. Inside an open write that
   ///   one's commit decides.
   /// - Parameter timeout: how long to wait for other writers; nil: as the configuration says.
   @discardableResult

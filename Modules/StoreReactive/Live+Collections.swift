@@ -31,7 +31,7 @@ extension Live {
   /// The collection at once and after every change.
   ///
   /// - Parameter synchronousStart: whether the first value comes inside the subscription, and shows the store as it is then;
-  ///   every later one leads on from there, so no change is lost or told twice. Otherwise the first value comes with the
+  ///   every later one leads on from there, so no change is lost or delivered twice. Otherwise the first value comes with the
   ///   next turn of the context.
   /// - Parameter keyPaths: the properties whose modification counts; nil: all, and those of what the rows lead to.
   public static func collection<T: Model>(

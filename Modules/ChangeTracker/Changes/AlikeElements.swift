@@ -1,4 +1,4 @@
-/// Elements of a list that lie next to each other and are alike in what is told of them.
+/// Elements of a list that lie next to each other and are alike in what is reported of them.
 protocol AlikeElements {
   var count: Int { get }
 

@@ -1,12 +1,12 @@
 import StorageInterface
 import StoreValues
 
-// What tokens know without being told. A skipped step is done to what they know as it was done to the view: a row that it
-// took away, brought or moved is known to be gone, or where the step put it. Rows that wait to be told of are told of still,
+// What tokens know without being notified. A skipped step is done to what they know as it was done to the view: a row that it
+// took away, brought or moved is known to be gone, or where the step put it. Rows that wait to be reported still are,
 // unless the step left nothing of that: one that came and that the step took away again was never there.
 
 extension NetChanges {
-  /// Adds a step that the tokens are not told of: they know its result already. `keys` reads full sort keys as they were before
+  /// Adds a step that the tokens are not notified of: they know its result already. `keys` reads full sort keys as they were before
   /// the step; nil where prefixes say it all. O(k log n).
   ///
   /// With nothing pending, which is how it is when the changes before were delivered first, the base moves on. When reading
@@ -22,7 +22,7 @@ extension NetChanges {
     if rows.isEmpty { self = NetChanges(base: step.to) }
   }
 
-  /// Adds a step of which the tokens are told some rows alone, and those that are pending: of the others they know the result
+  /// Adds a step of which the tokens are notified of some rows alone, and of those that are pending: of the others they know the result
   /// already. O(k log n).
   package mutating func add(_ step: ViewStep, notifying notified: Set<Int64>, _ keys: FullKeys? = nil) throws(StorageError) {
     settle()
@@ -63,14 +63,14 @@ extension NetChanges {
     }
     let pending = rows.values[i]
     guard change.old != change.new else {
-      // It has other values, if it is a row, and stands where it stood: what else waits to be told of it is told.
+      // It has other values, if it is a row, and stands where it stood: what else waits to be reported of it still is.
       guard change.new != nil, pending.known != nil else { return }
       rows.values[i].marks = RowMarks()
       if pending.known == pending.last { rows.remove(at: i) }
       return
     }
     if pending.known == nil, change.new != nil {
-      // It waits to be told as new, and is so from its new place.
+      // It waits to be reported as new, and is so from its new place.
       rows.values[i].last = change.new
       return
     }
@@ -131,7 +131,7 @@ extension NetChanges {
     skipped.values.reduce(base.count) { $0 + ($1.after == nil ? 0 : 1) - ($1.inBase == nil ? 0 : 1) }
   }
 
-  /// Those of some rows of now that are to be told as modified, where they stay.
+  /// Those of some rows of now that are to be reported as modified, where they stay.
   package func modified(among keys: [Int64], _ filter: ModificationFilter) -> Set<Int64> {
     let settled = settled
     return Set(keys.filter { key in settled.rows[key].map { filter.wants($0.marks) } ?? false })

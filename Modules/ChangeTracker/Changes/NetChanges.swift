@@ -98,7 +98,7 @@ extension NetChanges {
 // MARK: - The change set
 
 extension NetChanges {
-  /// What a token is told: from what it knows to `version`, which the last step led to. `keys` reads full sort keys
+  /// What is reported to a token: from what it knows to `version`, which the last step led to. `keys` reads full sort keys
   /// in the storage version of `version`; nil where prefixes say it all. O(k log n + k log k).
   package func changeSet(
     to version: ViewVersion, _ keys: FullKeys? = nil, _ filter: ModificationFilter = .all

@@ -1,7 +1,7 @@
 import StorageInterface
 
 extension NetListChanges {
-  /// The same once the observers know of some edits by themselves, which come after all that wait to be told: what they were
+  /// The same once the observers know of some edits by themselves, which come after all that wait to be reported: what they were
   /// given is edited too, and what waits leads on from there. An element that such an edit touched counts as known the way
   /// the edit left it. O(edits · pieces).
   package func skipping(_ edits: [ListChange.Edit]) -> NetListChanges {
@@ -21,7 +21,7 @@ private struct BothLists {
     var isKnown: Bool
     var isNow: Bool
     var isModified = false
-    /// Of elements that wait to be told as moved, which are here twice: the position of the first in the list that was known
+    /// Of elements that wait to be reported as moved, which are here twice: the position of the first in the list that was known
     /// in the beginning. Set for whatever is known alone, too.
     var origin: Int?
 
@@ -67,7 +67,7 @@ private struct BothLists {
       runs[i].isModified = false
     case .move(let from, let to):
       guard from >= 0, from < count, to >= 0, to < count, from != to, var run = take(from) else { return }
-      // Wherever it waited to be told of before, it is known to be here.
+      // Wherever it waited to be reported before, it is known to be here.
       run.isKnown = run.isKnown || run.origin != nil
       run.origin = nil
       runs.insert(run, at: split(before: to))

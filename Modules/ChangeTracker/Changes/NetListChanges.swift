@@ -2,7 +2,7 @@ import StorageInterface
 
 /// The edits of one list between a state that observers were given and now, over any number of commits.
 ///
-/// Elements of a list have no identity, and two may be equal: what stays, moves or goes is told by the edits alone.
+/// Elements of a list have no identity, and two may be equal: what stays, moves or goes is known by the edits alone.
 /// They are kept as pieces, each a run of elements that were next to each other in the old list or are new; so a
 /// bulk insertion is one piece. Bounded by the edits, not by the list.
 ///
@@ -15,7 +15,7 @@ package struct NetListChanges: Sendable {
     var isModified = false
     var isMoved = false
 
-    /// Of new elements of which nothing else is told.
+    /// Of new elements of which nothing else is reported.
     var isPlainlyNew: Bool { old == nil && !isModified && !isMoved }
 
     func part(_ range: Range<Int>) -> Piece {
@@ -105,7 +105,7 @@ package struct NetListChanges: Sendable {
 extension NetListChanges {
   /// Whether the edits came to nothing.
   package var isEmpty: Bool {
-    // Of a damaged record the new elements may be more than can be told one by one.
+    // Of a damaged record the new elements may be more than can be reported one by one.
     if count != oldCount || pieces.contains(where: { $0.old == nil }) { return false }
     return changeSet().isEmpty
   }
@@ -114,7 +114,7 @@ extension NetListChanges {
   /// worth nothing; of short lists that is let be.
   package func canLead(to actual: Int) -> Bool { count == actual || count <= 1 << 16 }
 
-  /// What observers are told. O(pieces · log pieces + reported elements).
+  /// What is reported to observers. O(pieces · log pieces + reported elements).
   ///
   /// - Parameter newCount: how many elements there are now, where some edits are not known: then all that were there
   ///   went, and all that are there came.

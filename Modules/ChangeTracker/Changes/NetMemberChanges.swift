@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 
 /// The changes of one set or map between a state that observers were given and now, over any number of commits: members that
-/// came, went, or have another value, net. Positions are worked out when somebody is told, from the newest version alone.
+/// came, went, or have another value, net. Positions are worked out when somebody is notified, from the newest version alone.
 ///
 /// A value, confined to its owner. Bounded by the members.
 package struct NetMemberChanges: Sendable {
@@ -28,7 +28,7 @@ package struct NetMemberChanges: Sendable {
   package func fresh(count: Int) -> NetMemberChanges { NetMemberChanges(count: count, isMap: isMap) }
 
   /// Adds what happened to one member next. An object that went and came back counts as modified, as a key of a map does: what it was
-  /// before it went, and what happened to it while it was out, is told nowhere else. A value that came back is as it was.
+  /// before it went, and what happened to it while it was out, is reported nowhere else. A value that came back is as it was.
   package mutating func add(_ change: MemberChange) {
     let key = change.member.orderKey
     guard let before = changes[key] else {
@@ -39,7 +39,7 @@ package struct NetMemberChanges: Sendable {
     changes[key] = before.kind.followed(by: change.kind, inMap: mayDiffer).map { Change(member: before.member, kind: $0) }
   }
 
-  /// What happens to one member next is known to the observers already, and with it all that waited to be told of the member.
+  /// What happens to one member next is known to the observers already, and with it all that waited to be reported of the member.
   package mutating func skip(_ change: MemberChange) {
     let waiting = changes.removeValue(forKey: change.member.orderKey)?.kind
     let wasKnown = waiting.map { $0 != .inserted } ?? (change.kind != .inserted)
@@ -54,7 +54,7 @@ package struct NetMemberChanges: Sendable {
 
   package var isEmpty: Bool { changes.isEmpty && !isLost }
 
-  /// What observers are told. `reading` reads the newest version; nil when the collection is gone. O(k log n).
+  /// What is reported to observers. `reading` reads the newest version; nil when the collection is gone. O(k log n).
   package func changeSet(
     of column: ColumnID, _ owner: ObjectKey, in reading: (any StorageReading)?
   ) throws(StorageError) -> (positions: ChangeSet, members: ChangedMembers) {

@@ -29,7 +29,7 @@ struct DerivedDelta {
 }
 
 extension DerivedDelta {
-  /// One more, with this number; null where nothing is asked of it, or it has none. False when only computing anew can tell.
+  /// One more, with this number; null where nothing is asked of it, or it has none. False when it can only be computed anew.
   mutating func gain(_ value: Value, _ function: Derivation.Function) -> Bool {
     count += 1
     if case .int(let number) = value { sum += Int128(number) }
@@ -55,7 +55,7 @@ extension DerivedDelta {
     return order != .same || value == known
   }
 
-  /// What follows from the stored value; nil when only computing anew can tell.
+  /// What follows from the stored value; nil when it can only be computed anew.
   func applied(to stored: Value, _ function: Derivation.Function) -> Value? {
     switch function {
     case .count:

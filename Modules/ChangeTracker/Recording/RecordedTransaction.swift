@@ -46,7 +46,7 @@ public final class RecordedTransaction {
   /// What was committed, with its version; nil before that.
   package private(set) var committed: CommitRecord?
 
-  /// - Parameter origin: tells this store's commits from others', see `CommitRecord.origin`.
+  /// - Parameter origin: tells this store's commits apart from others', see `CommitRecord.origin`.
   /// - Parameter recordsValues: whether the record says what scalars were and are. Costs a read for each that is set first,
   ///   and room in the history.
   public convenience init(_ transaction: any WriteTransaction, origin: UInt64, recordsValues: Bool = false) {
@@ -352,7 +352,7 @@ extension RecordedTransaction {
     if isCompleted { return }
     isCompleted = true
     do throws(StorageError) {
-      // What was replicated is told to others by whoever wrote it.
+      // What was replicated is sent to others by whoever wrote it.
       if companion == nil, followsRules, transaction.catalog.hasSideEntries { throw .unaccompanied }
       try removeOrphans()
       try settleDerived()

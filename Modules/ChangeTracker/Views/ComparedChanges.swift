@@ -9,7 +9,7 @@ package struct ComparedChanges: Sendable {
   package private(set) var base: [Int64]
   private var marks: [Int64: RowMarks] = [:]
   private var isMoved = false
-  /// The objects that steps touched which brought, took or moved rows, as long as that waits to be told: they explain why the
+  /// The objects that steps touched which brought, took or moved rows, as long as that waits to be reported: they explain why the
   /// rows of now stand otherwise than those that are known, also once a skipped step has set values of them.
   private var unsettled: Set<Int64> = []
 
@@ -31,8 +31,9 @@ package struct ComparedChanges: Sendable {
     forgetStrangers(with: step.new)
   }
 
-  /// A step marks every object of the type that a commit modified. What was no row for the tokens and is none now is told to nobody, and
-  /// should it become one, it is told as new: of such objects no more is kept than there are rows, however long nobody is told.
+  /// A step marks every object of the type that a commit modified. What was no row for the tokens and is none now is reported to
+  /// nobody, and should it become one, it is reported as new: of such objects no more is kept than there are rows, however long no
+  /// call comes.
   private mutating func forgetStrangers(with rows: [Int64]) {
     guard marks.count + unsettled.count > 4 * (base.count + rows.count) + 64 else { return }
     var known = Set<Int64>(minimumCapacity: base.count + rows.count)
@@ -45,9 +46,9 @@ package struct ComparedChanges: Sendable {
   /// How many objects it keeps marks of; for tests.
   package var markCount: Int { marks.count + unsettled.count }
 
-  /// Adds a step that the tokens are not told of. With changes pending it is done to what they know as it was done to the
+  /// Adds a step that the tokens are not notified of. With changes pending it is done to what they know as it was done to the
   /// result: rows that it took away are taken from that, and rows that it brought or moved are put where it put them, among the
-  /// rows that both know. What else waits to be told is told still.
+  /// rows that both know. What else waits to be reported still is.
   ///
   /// Costs what two change sets cost where the step brought, took or moved rows.
   package mutating func skip(_ step: ComparedStep) {
@@ -69,7 +70,7 @@ package struct ComparedChanges: Sendable {
     }
   }
 
-  /// What a token is told: from what it knows to the rows of now. Where rows came, went or moved it costs what
+  /// What is reported to a token: from what it knows to the rows of now. Where rows came, went or moved it costs what
   /// `ChangeSet.between` does.
   package func changeSet(to rows: [Int64], _ filter: ModificationFilter = .all) -> ChangeSet {
     let modified = Set(rows.filter { row in marks[RowIdentity.key(of: row)].map { filter.wants($0) } ?? false })
@@ -93,7 +94,7 @@ extension ChangeSet {
   }
 }
 
-/// What tokens know once a step was done to it of which they are not told, while others wait to be told.
+/// What tokens know once a step was done to it of which they are not notified, while others wait to be reported.
 private struct SkippedOrder {
   /// The rows they know then.
   private(set) var known: [Int64] = []
@@ -163,7 +164,7 @@ private struct SkippedOrder {
         continue
       }
       if after.isMoved[place] { touched.insert(key) }
-      // A row that waits to be told as new is told so wherever it is now.
+      // A row that waits to be reported as new is reported so wherever it is now.
       guard let row = before.old[old] else { continue }
       if after.isMoved[place] {
         rows[row] = nil

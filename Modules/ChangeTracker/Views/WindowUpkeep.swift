@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 
 /// Keeps the rows between two positions of a result: of a query with a limit, an offset or both. The whole result is kept row
-/// by row, so that whoever moves into the window is known without asking; what is told is the window.
+/// by row, so that whoever moves into the window is known without asking; what is reported is the window.
 ///
 /// A commit costs what it touched and the size of the window. Confined to its owner (the notifier's worker).
 package final class WindowUpkeep {

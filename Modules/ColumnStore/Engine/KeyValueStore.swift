@@ -86,7 +86,7 @@ public protocol KeyValueUpkeep: Sendable {
 /// **Threads.** One thread at a time, but any: the hold may be taken on one thread, used on another and ended
 /// on a third. An adapter whose library binds a write to a thread does everything inside `apply`.
 public protocol KeyValueWriter: AnyObject, Sendable {
-  /// Makes all of the batch visible and durable at once, as the version `batch.version`, and tells the
+  /// Makes all of the batch visible and durable at once, as the version `batch.version`, and notifies the
   /// listeners. All or nothing: when it throws, nothing of the batch is visible, now or after a crash. May be
   /// called several times; the hold stays. A store that copies the values lets go of each as it does
   /// (`KeyValueBatch.drain`).

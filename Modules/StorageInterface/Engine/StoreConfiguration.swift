@@ -25,7 +25,7 @@ public struct StoreConfiguration: Sendable {
   /// Whether the store moves to new versions by itself, at its context's next turn.
   public var autorefresh: Bool
   /// Whether observers in a store that has no context (it was opened in code that is no actor's) hear by hand: inside `refresh()`, and of
-  /// the store's own writes. Otherwise nobody would ever tell them, so observing there ends with `.wrongContext` at once.
+  /// the store's own writes. Otherwise nobody would ever notify them, so observing there ends with `.wrongContext` at once.
   public var manualDelivery: Bool
   /// The author put into each commit record, unless a write names another.
   public var author: String?

@@ -1,7 +1,7 @@
 /// How many old versions of the data a store's readers may keep alive.
 ///
 /// Whoever reads holds a version, and while it is held the file cannot use the space of what was replaced since
-/// again: a reader forgotten for a day would let the file grow for a day. A policy says when that is told, when it is
+/// again: a reader forgotten for a day would let the file grow for a day. A policy says when that is logged, when it is
 /// refused, and which readers are moved on. By default the file is bounded: see `maximumBytes`.
 ///
 /// No reader's version is taken from under it: a store is moved in a turn of its own context, and where nobody can be

@@ -49,7 +49,7 @@ public struct WritePowers {
 
 /// What an engine can do beyond giving transactions.
 public struct EnginePowers: Sendable {
-  /// Other processes are told who holds a version.
+  /// Who holds a version is announced to other processes.
   public var announcing: (any VersionAnnouncing)?
   /// Commits that are visible can be brought to the disk later.
   public var syncing: (any DeferredSync)?

@@ -1,6 +1,6 @@
 import StoreValues
 
-/// A power of engines: who holds a version can be told to all processes by name.
+/// A power of engines: who holds a version can be announced to all processes by name.
 public protocol VersionAnnouncing: StorageEngine {
   /// Lists the holder of a version, with its label, in `statistics().pins` of every process that has the store open,
   /// until the announcement is dropped or the process ends. Says nothing and protects nothing: the holder's snapshot

@@ -26,6 +26,6 @@ public protocol WriteTransaction: StorageReading, RowWriting, CollectionWriting,
   /// throws, nothing is visible, the transaction is over and the engine usable (unless the scope is engine). One code says
   /// otherwise: `.unsynced`, the commit is visible and the disk has not confirmed it.
   /// With a savepoint still open it throws `.misuse` and the transaction is over.
-  /// Listeners are told afterwards.
+  /// Listeners are notified afterwards.
   func commit(_ record: CommitRecord, _ durability: Durability) throws(StorageError) -> Version
 }

@@ -90,7 +90,7 @@ extension SQLiteEngine {
     if let files = commitFiles.withLock({ $0 }) { try files.check(file, beforeCommit: beforeCommit) }
   }
 
-  /// After the commit in the file: makes it as durable as was asked for, and tells everybody. `isNewLayout`: the catalog came
+  /// After the commit in the file: makes it as durable as was asked for, and notifies everybody. `isNewLayout`: the catalog came
   /// with it, and nobody needs to read it.
   func committed(_ state: SnapshotState, isNewLayout: Bool, _ durability: Durability) throws(StorageError) {
     // Replaced since it was looked at before: what was written is in files that nobody will find.

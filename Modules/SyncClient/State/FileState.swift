@@ -95,7 +95,7 @@ package final class FileState: MergeState {
     return kept
   }
 
-  /// Tells of an object that was there before the open write and whose row is gone. Of its values nothing is asked any more.
+  /// Notes that the row of an object is gone which was there before the open write. Of its values nothing is asked any more.
   func noteGone(_ object: ObjectIdentity) throws(StorageError) {
     let kept = try kept(object)
     guard kept.value == nil, !kept.isChanged, words.settled[object.className] != nil else { return }

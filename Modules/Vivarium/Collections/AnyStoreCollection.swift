@@ -55,7 +55,7 @@ public struct AnyStoreCollection<Element>: StoreCollection {
 }
 
 extension AnyStoreCollection {
-  /// The entries of a map, in the order of the keys: changes are told by position. O(1).
+  /// The entries of a map, in the order of the keys: changes are reported by position. O(1).
   public init<Value: PersistableElement>(_ map: LiveMap<Value>) where Element == (key: String, value: Value) {
     base = MapEntries(map: map)
   }

@@ -168,7 +168,7 @@ where Element: PersistableElement {
     }
   }
 
-  /// Exchanges two elements: in a store as two moves, which observers may be told as such.
+  /// Exchanges two elements: in a store as two moves, which may be reported to observers as such.
   public nonmutating func swapAt(_ i: Int, _ j: Int) {
     if i == j { return }
     switch place {

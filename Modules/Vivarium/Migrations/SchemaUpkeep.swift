@@ -188,7 +188,7 @@ extension SchemaUpkeep {
     }
   }
 
-  /// Counts objects as they are migrated, tells how far it is, and ends when it is no longer wanted.
+  /// Counts objects as they are migrated, reports how far it is, and ends when it is no longer wanted.
   private func counter(of old: any ReadTransaction) throws(StoreError) -> () throws(StoreError) -> Void {
     var total = 0
     for table in old.catalog.tables { total += try storing { () throws(StorageError) in try old.count(table.id) } }

@@ -32,7 +32,7 @@ public macro Model() = #externalMacro(module: "VivariumMacros", type: "ModelMacr
 @attached(extension, conformances: Model, Observable, names: arbitrary)
 public macro Model(_ kind: ModelKind) = #externalMacro(module: "VivariumMacros", type: "ModelMacro")
 
-/// Makes a plain struct a model: what is read, asked and told of it are values, copied out of the store.
+/// Makes a plain struct a model: what is read, queried and reported of it are values, copied out of the store.
 ///
 /// ```swift
 /// @ValueModel struct Reading {

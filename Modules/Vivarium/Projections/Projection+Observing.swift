@@ -2,7 +2,7 @@ import Notifications
 import StoreValues
 
 extension ModelProjection {
-  /// As of the object, for what is projected alone and by the projection's own names: a value behind a link is told as the projected
+  /// As of the object, for what is projected alone and by the projection's own names: a value behind a link is reported as the projected
   /// property with its old and new value. `.unknownProperty` when a projected property is computed: nobody can say when that
   /// changes.
   public var _$source: ObservationSource<ObjectChange> {
@@ -59,7 +59,7 @@ extension ModelProjection {
   }
 }
 
-/// What an observer of a projection was told last. Confined to the store's context.
+/// What an observer of a projection was notified of last. Confined to the store's context.
 private final class ShownValues {
   private let object: Any
   private let projected: [(name: String, property: any AnyProjected)]
@@ -68,7 +68,7 @@ private final class ShownValues {
   init(_ object: some Model, _ projected: [(name: String, property: any AnyProjected)]) {
     self.object = object
     self.projected = projected
-    // A change behind a property is told with the property's name, which may be projected by itself too.
+    // A change behind a property is reported with the property's name, which may be projected by itself too.
     let passed = Set(projected.compactMap { $0.property.names.count > 1 ? $0.property.names.first : nil })
     values = projected.map { _, property in
       let isPassed = property.names.first.map(passed.contains) ?? false

@@ -141,7 +141,7 @@ extension Store {
 // MARK: - Observing
 
 extension BoundResults: StoreObservable {
-  /// Where the property changes the difference is told: one `.update` of that version, together with whatever else was committed. The
+  /// Where the property changes the difference is reported: one `.update` of that version, together with whatever else was committed. The
   /// results are asked anew then, off the caller; as long as it stays, a commit costs what it costs results.
   public var _$source: ObservationSource<CollectionChange<BoundResults<Element>>> {
     // What is kept of these must not keep the store.

@@ -18,7 +18,7 @@ final class HeldVersions: Sendable {
     /// In the order of their numbers, which only grow.
     var entries: [(id: UInt64, entry: Entry)] = []
     var nextID: UInt64 = 0
-    /// The log was told of so many live versions.
+    /// So many live versions there were when that was logged last.
     var warnedCount: UInt64 = 0
     /// The oldest version that another process, or who is no store, was seen to hold.
     var oldestElsewhere: VersionPin?
@@ -37,12 +37,12 @@ final class HeldVersions: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Where the engine can tell other processes.
+  /// Where the engine can announce it to other processes.
   private let engine: (any VersionAnnouncing)?
 
   init(_ engine: any StorageEngine) { self.engine = engine.powers.announcing }
 
-  /// Lists a holder until it is dropped. `isBrief`: for the time of one job; other processes are not told.
+  /// Lists a holder until it is dropped. `isBrief`: for the time of one job; other processes do not hear of it.
   func hold(_ version: Version, label: String?, place: String, isBrief: Bool = false) -> VersionHold {
     let announcement = isBrief ? nil : engine?.announce(version, label: label ?? place)
     let id = state.withLock { state in
@@ -81,8 +81,8 @@ final class HeldVersions: Sendable {
   /// The holder of the oldest version.
   var oldest: Entry? { state.withLock { $0.entries.map(\.entry).min { $0.version < $1.version } } }
 
-  /// Whether so many live versions are news for the log: at `warningCount` and at each doubling. Told anew once they have been
-  /// few in between: half of what is told of, so that a holder who moves to and fro at the bound is told of once.
+  /// Whether so many live versions are news for the log: at `warningCount` and at each doubling. Logged anew once they have been
+  /// few in between: half of what was logged, so that a holder who moves to and fro at the bound is logged once.
   func isNews(_ count: UInt64, from warningCount: UInt64) -> Bool {
     state.withLock { state in
       if count < max(warningCount / 2, 1) { state.warnedCount = 0 }
@@ -92,7 +92,7 @@ final class HeldVersions: Sendable {
     }
   }
 
-  /// What `isNews` would say, which is not told yet.
+  /// What `isNews` would say, which is not logged yet.
   func wouldBeNews(_ count: UInt64, from warningCount: UInt64) -> Bool {
     state.withLock { count >= max(warningCount, $0.warnedCount &* 2) }
   }

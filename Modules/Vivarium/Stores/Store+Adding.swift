@@ -259,7 +259,7 @@ extension Store {
     if observing.hasProperties { notifyOfAdded(done) }
   }
 
-  /// Tells observers of properties what the addition made different in objects that were there: what points to them now, or
+  /// Notifies observers of properties of what the addition made different in objects that were there: what points to them now, or
   /// their values. Of other objects it compares what follows from others alone.
   private func notifyOfAdded(_ added: [AddedObject]) {
     let updated = added.filter { $0.values == nil }

@@ -5,7 +5,7 @@ import StorageInterface
 import Synchronization
 
 extension Store {
-  /// Throws `.wrongContext` when the calling code runs elsewhere than the store's context, as far as that can be told: of actors other
+  /// Throws `.wrongContext` when the calling code runs elsewhere than the store's context, as far as that can be known: of actors other
   /// than the main one, the compiler has seen to it.
   func checkContext(_ what: @autoclosure () -> String) throws(StoreError) {
     switch home {
@@ -62,7 +62,7 @@ extension Store {
 }
 
 extension Store {
-  /// Why nobody would ever tell an observer that begins here; nil where somebody does. It is logged with the remedy.
+  /// Why nobody would ever notify an observer that begins here; nil where somebody does. It is logged with the remedy.
   func muteness() -> StoreError? {
     guard case .manual = home, !configuration.manualDelivery, !isReadOnly else { return nil }
     let error = StoreError.noContext

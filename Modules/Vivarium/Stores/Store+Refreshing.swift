@@ -24,7 +24,7 @@ final class StoreObserver {
     self.block = block
   }
 
-  /// Whether it is told: not of what it knows.
+  /// Whether it is notified: not of what it knows.
   func hears(_ notification: StoreNotification, of version: Version) -> Bool {
     guard flag.isActive else { return false }
     switch notification {
@@ -35,7 +35,7 @@ final class StoreObserver {
 }
 
 extension Store {
-  /// Moves to the newest version, tells observers all that is due, first results included, and returns whether there was
+  /// Moves to the newest version, notifies observers of all that is due, first results included, and returns whether there was
   /// a newer one. Nothing inside a write, which reads its own version, and nothing inside an observer's block, of a single
   /// property too: all blocks of a turn see one version.
   @discardableResult
@@ -50,12 +50,12 @@ extension Store {
     return !isInvalidated && snapshot.version != before
   }
 
-  /// Tells all that is due, first results included. Nothing where nobody may be told.
+  /// Delivers all that is due, first results included. Nothing where nobody may be notified.
   func deliverFirstResults() {
     if mayNotify, !observing.isNotifyingProperty { deliver(.firstResults) }
   }
 
-  /// Takes a new snapshot. Tells nobody.
+  /// Takes a new snapshot. Notifies nobody.
   func advance() throws(StoreError) {
     try follow(try storing { () throws(StorageError) in try shared.engine.beginRead() })
   }
@@ -75,8 +75,8 @@ extension Store {
 
   /// Lets go of the version that is read, so that nothing of it is kept alive: results and lists are empty and
   /// objects invalid, until `refresh()`, the next write, or the next turn after a commit. For stores that rest. Cancels an
-  /// open write. Observers with old values (`includingOldValues`) are told of what changed meanwhile without them. Nothing
-  /// inside an observer's block, which reads the version it is told of.
+  /// open write. Observers with old values (`includingOldValues`) are notified of what changed meanwhile without them. Nothing
+  /// inside an observer's block, which reads the version it is notified of.
   public func invalidate() {
     guard !observing.isNotifying else { return }
     do throws(StoreError) { try checkContext("invalidate") } catch { return misuse(error) }
@@ -138,7 +138,7 @@ extension Store {
     do throws(StoreError) { try subscribeIfNeeded() } catch { misuse(error) }
   }
 
-  /// Whether observers may be told now: not in a write, whose state is no version, and not inside another observer's block.
+  /// Whether observers may be notified now: not in a write, whose state is no version, and not inside another observer's block.
   var mayNotify: Bool { writing == nil && !observing.isNotifying && !isReadOnly }
 
   /// One turn of the context after a commit.
@@ -178,7 +178,7 @@ extension Store {
     observing.turns = .commits(subscription)
   }
 
-  /// A turn for what came while a write was open or observers were told.
+  /// A turn for what came while a write was open or observers were notified.
   func scheduleTurnIfBehind() {
     let isOwed = observing.missedTurn
     observing.missedTurn = false

@@ -90,7 +90,7 @@ extension Store {
     guard policy.warningCount != nil || policy.maximumCount != nil || policy.maximumBytes != nil else { return }
     let smallest = min(policy.warningCount ?? .max, policy.maximumCount ?? .max)
     // Other processes are in the engine's table only, which costs more to read than a small commit. What would be refused or
-    // told is looked at afresh: the holder may have let go.
+    // logged is looked at afresh: the holder may have let go.
     var isFresh = shared.versions.isDue(every: UInt64(min(max(smallest / 4, 1), 256)))
     if isFresh { askWhoReads() }
     var (oldest, count) = liveVersions(newest)

@@ -15,7 +15,7 @@ import Synchronization
 /// refreshed: at the context's next turn after a commit by anybody, at `refresh()`, and at each write.
 ///
 /// What it reads is its `StoreReader`'s, what it writes its `StoreWriter`'s; the store itself does with both what touches more than
-/// one of them: it moves on, tells observers, and runs what its caller handed over.
+/// one of them: it moves on, notifies observers, and runs what its caller handed over.
 public final class Store {
   /// What a store is opened with.
   public typealias Configuration = StoreConfiguration
@@ -30,7 +30,7 @@ public final class Store {
   var home: DeliveryContext
   /// Whether a read elsewhere than in its context was logged.
   let saidReadElsewhere = Atomic(false)
-  /// Tells this store's commits from others'.
+  /// Tells this store's commits apart from others'.
   let origin = StoreOrigin.next()
 
   /// What a layer above does for the file while this store is open, see `StoreCompanion`.
@@ -46,7 +46,7 @@ public final class Store {
   /// How often an observed path was followed; for tests.
   package var pathReadCount = 0
 
-  /// Who observes it, and how far they were told.
+  /// Who observes it, and up to which version they were notified.
   var observing: StoreObservers
 
   convenience init(

@@ -17,7 +17,7 @@ extension ValueResults: StoreObservable {
 public enum ValueChange<Value: ValueModel>: Sendable {
   /// The value as it is when it is first looked at; nil where there is none.
   case initial(Value?)
-  /// Another value, or none: what it was when the observer was told last, and what it is.
+  /// Another value, or none: what it was when the observer was last notified, and what it is.
   case change(old: Value?, new: Value?)
   /// It cannot be observed. The last call.
   case error(StoreError)

@@ -5,8 +5,8 @@ import StorageInterface
 import Synchronization
 
 extension SharedEngine {
-  /// Runs `body` in a write of what other replicas did, on the worker, after all writes that were asked for before. It is told like
-  /// any other commit; one that changed no object (a cursor moved, say) is told to nobody. When `body` throws, nothing was written.
+  /// Runs `body` in a write of what other replicas did, on the worker, after all writes that were asked for before. It is reported like
+  /// any other commit; one that changed no object (a cursor moved, say) is reported to nobody. When `body` throws, nothing was written.
   ///
   /// Delete rules are off: see `RecordedTransaction`. `done` is called once, on any thread.
   func integrate<R: Sendable>(

@@ -20,7 +20,7 @@ extension SharedEngine {
     writers.onWorker { [self] in
       defer { writers.leave(turn) }
       guard request.isWaiting else { return }
-      // The store is gone when the outcome is told: whoever hears of it finds nothing held.
+      // The store is gone when the outcome is reported: whoever hears of it finds nothing held.
       let outcome = run(request, turn, deadline, configuration, withoutNotifying: tokens, author, durability, place, body)
       if let outcome { done(outcome) }
     }

@@ -10,14 +10,14 @@ extension Store {
   }
 
   /// Counts as a modification of an object, though no property changes: observers of results and lists hear of it,
-  /// whatever they filter. For what is set to an equal value and should be told all the same, which by itself it is
+  /// whatever they filter. For what is set to an equal value and should be reported all the same, which by itself it is
   /// not, and for what the store does not keep: a file that the object names.
   ///
   /// ```swift
   /// try store.write { try store.touch(photo) }
   /// ```
   ///
-  /// Observers of the object itself, which are told values, hear nothing. `.notInWrite`, `.objectDeleted`,
+  /// Observers of the object itself, which compare values, hear nothing. `.notInWrite`, `.objectDeleted`,
   /// `.wrongStore`.
   public func touch<T: Model>(_ object: T) throws(StoreError) {
     let write = try openWrite(for: "Touching a \(T._$name)")

@@ -46,8 +46,8 @@ extension Store {
       remedy: "Write within it, or use 'savepoint' for a part that can be undone alone.", details: ["begun": "\(writer.place)"])
   }
 
-  /// Makes a begun transaction this store's write. What was committed while the store waited is seen and told first:
-  /// nothing is ever told inside a write. The right is kept meanwhile, so nobody gets in between again and again.
+  /// Makes a begun transaction this store's write. What was committed while the store waited is seen and reported first:
+  /// no commit is ever reported inside a write. The right is kept meanwhile, so nobody gets in between again and again.
   func openWrite(_ begun: any WriteTransaction, _ deadline: Deadline, _ site: WriteSite) throws(StoreError) {
     var transaction = begun
     let writers = shared.writers
@@ -57,7 +57,7 @@ extension Store {
       if let kept = writers.takeBack(origin) {
         transaction = kept
         if kept.version == snapshot.version, !isInvalidated { break }
-        // It could not be told now: then it is after the write.
+        // It could not be reported now: then it is after the write.
         do throws(StoreError) { try advance() } catch {
           kept.end()
           throw error
@@ -95,7 +95,7 @@ extension Store {
   /// A write that changed nothing makes no version. When it throws, the write is over and nothing of it is visible. So it is when an
   /// edit in it could not be made, a setter's or a collection's, which cannot throw by themselves: it throws the first one's error.
   ///
-  /// - Parameter silently: tells no token of results, objects and collections of this process; observers of stores, of single
+  /// - Parameter silently: notifies no token of results, objects and collections of this process; observers of stores, of single
   ///   properties, and other processes hear of it as ever.
   ///
   /// `.notInWrite`, `.wrongContext` (then the write stays open), `.outOfDiskSpace`, `.io`.

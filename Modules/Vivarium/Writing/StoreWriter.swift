@@ -14,7 +14,7 @@ struct StoreWriter {
   var phase = Phase.idle
   /// Where the open write began, or the last one.
   private(set) var place: any CustomStringConvertible & Sendable = "nowhere"
-  /// Grows with each write: what was made for one is told from what was made for another.
+  /// Grows with each write: what was made for one is told apart from what was made for another.
   private(set) var writeNumber: UInt64 = 0
   /// What was refused in the open write.
   var edits = RefusedEdits()

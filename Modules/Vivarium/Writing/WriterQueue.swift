@@ -92,13 +92,13 @@ final class WriterQueue: Sendable {
     try storing { () throws(StorageError) in try engine.beginWrite(deadline) }
   }
 
-  /// Keeps the right while the store's observers are told, for what they write.
+  /// Keeps the right while the store's observers are notified, for what they write.
   func keep(_ write: any WriteTransaction, for owner: UInt64, at site: WriteSite) {
     let right = Right(write: write)
     machine.withLock { $0.keep(right, for: owner, at: site) }
   }
 
-  /// Observers were told; nil: one of them wrote with it.
+  /// Observers were notified; nil: one of them wrote with it.
   func takeBack(_ owner: UInt64) -> (any WriteTransaction)? { machine.withLock { $0.takeBack(owner) }?.write }
 
   /// A store has opened its write.

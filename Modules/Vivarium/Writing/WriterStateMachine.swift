@@ -6,7 +6,7 @@
 /// The right, as stores of this process have it:
 ///
 ///     holder   event                                               next      action
-///     nobody   keep: its store tells observers before it opens     kept
+///     nobody   keep: its store notifies observers before it opens     kept
 ///     nobody   opened                                              open
 ///     kept     ask, of its store or further down its thread        nobody    take(right)
 ///     kept     takeBack, of its store                              nobody    the right
@@ -144,10 +144,10 @@ struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
 
   // MARK: - Holding
 
-  /// A store has the right and tells its observers what came before. What they write takes it.
+  /// A store has the right and notifies its observers of what came before. What they write takes it.
   mutating func keep(_ right: Right, for owner: Owner, at site: Site) { holder = .kept(owner, site, right) }
 
-  /// Observers were told; nil: one of them wrote with it.
+  /// Observers were notified; nil: one of them wrote with it.
   mutating func takeBack(_ owner: Owner) -> Right? {
     guard case .kept(owner, _, let right) = holder else { return nil }
     holder = .nobody

@@ -112,7 +112,7 @@ public enum AggregateChange<Value> {
   /// The number when it is first there: once, before everything else, never inside the call that observes.
   case initial(Value)
   /// Another number, what it was at the last call that had one (the same where it fits its type again) or was made by a
-  /// commit since of which the token is not told, and how it came about: the versions, who wrote, and where.
+  /// commit since of which the token is not notified, and how it came about: the versions, who wrote, and where.
   /// Positions, identities and members are empty.
   case update(Value, was: Value, details: ChangeDetails)
   /// `.overflow`: it does not fit its type, until a later call says otherwise. Everything else is the last call.
@@ -164,23 +164,23 @@ public struct ResultAggregate<Root: Model, Value>: StoreObservable {
   }
 }
 
-/// What an observer of a number was told. Confined to the store's context.
+/// What an observer of a number was notified of. Confined to the store's context.
 private final class AggregateNews<Root: Model, Value> {
   private let aggregate: LiveAggregate<Root, Value>
   private var last: (stored: StoreValues.Value, value: Value)?
-  /// Of the last call, where the notifier has told since of what left the number as it is.
+  /// Of the last call, where the notifier has reported since what left the number as it is.
   private var lastVersion: Version?
   /// Whether the last call said that there is no number.
   private var isOver = false
 
   init(_ aggregate: LiveAggregate<Root, Value>) { self.aggregate = aggregate }
 
-  /// What is to be told of a number that may be another one; nil: nothing.
+  /// What is to be reported of a number that may be another one; nil: nothing.
   func change(
     _ result: Result<StoreValues.Value, StoreError>, known: StoreValues.Value?, _ details: ChangeDetails?
   ) -> AggregateChange<Value>? {
     do throws(StoreError) {
-      // A commit of which the observer is not told made it another number meanwhile.
+      // A commit of which the observer is not notified made it another number meanwhile.
       if let known, let notified = last, notified.stored != known, let value = try? aggregate.convert(known) {
         (last, lastVersion) = ((known, value), nil)
       }

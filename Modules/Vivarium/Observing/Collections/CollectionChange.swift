@@ -110,7 +110,7 @@ public struct ChangeDetails: Sendable {
   /// The version of the last call, for observers that asked for old values.
   private let before: SharedVersion?
 
-  /// Of results; `own` is the origin of the store that is told.
+  /// Of results; `own` is the origin of the store that is notified.
   init(_ type: String, _ change: ResultChange, own: UInt64, before: SharedVersion? = nil) {
     source = .result(type: type, change)
     authors = change.sources.authors
@@ -168,7 +168,7 @@ public struct ChangeDetails: Sendable {
   /// The objects of the modifications, in their order.
   public var modifiedIDs: [ObjectID] { ids { $0.keys(at: $0.changes.modificationsInNew) } }
   /// The objects of the deletions as they were before, in their order, moved ones included. Only for observers with
-  /// `includingOldValues`, else empty; one that rested gets those that were still there when the others were told last.
+  /// `includingOldValues`, else empty; one that rested gets those that were still there when the others were last notified.
   /// Keeping one keeps its version in the file.
   public func deletedObjects<T: Model>(_ type: T.Type = T.self) -> [Frozen<T>] { frozen(deletedIDs) }
   /// The objects of the modifications as they were before, in their order; as `deletedObjects`.

@@ -33,7 +33,7 @@ public struct CollectionChanges<Object: Model>: AsyncSequence {
 
     public func next() async -> Element? { await next(isolation: nil) }
 
-    /// The next element; nil once the task is cancelled or an error was told.
+    /// The next element; nil once the task is cancelled or an error was delivered.
     public func next(isolation actor: isolated (any Actor)?) async -> Element? {
       let store = results.store
       if observer == nil, !isDone {

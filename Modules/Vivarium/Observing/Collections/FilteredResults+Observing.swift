@@ -1,9 +1,9 @@
 import Notifications
 
 extension FilteredResults: StoreObservable {
-  /// The test is asked on the context that is told: of all objects before the first call, and then of those that came or were modified; a
+  /// The test is asked on the observer's context: of all objects before the first call, and then of those that came or were modified; a
   /// row that passes no longer is a deletion, one that passes now an insertion. Where none of the rows that pass is touched,
-  /// nothing is told. `details` of these changes is nil. What the test reads counts, whatever else the options name.
+  /// there is no call. `details` of these changes is nil. What the test reads counts, whatever else the options name.
   ///
   /// What a turn costs beside the tests is a pass over one byte for each object of the results that are tested.
   public var _$source: ObservationSource<CollectionChange<FilteredResults<Element>>> {
@@ -21,7 +21,7 @@ extension FilteredResults: StoreObservable {
           known = now.state.keys()
           answers.set(now.map { passes($0) ? 1 : 0 }, at: store.tick)
         case .rows(let keys):
-          // Of rows that were told the answer is known; one that the commit brought passed as it does now.
+          // Of rows that were reported the answer is known; one that the commit brought passed as it does now.
           let answered = answers.answers(of: known?.array ?? [])
           answers.set(keys.map { key in answered[key] ?? (passes(store.live(key)) ? 1 : 0) }, at: store.tick)
         }

@@ -5,7 +5,7 @@ import StoreValues
 
 /// Lists, sets and maps of an object are observed in one way; each says it in its own words.
 extension ListHandle {
-  /// What an observer of a collection is to be told.
+  /// What an observer of a collection is to be notified of.
   enum News {
     case initial
     case update(ChangeSet, ChangedMembers, ChangeDetails)
@@ -27,7 +27,7 @@ extension ListHandle {
     return nil
   }
 
-  /// How the collection is observed, told as `news` says it. `target` is the type of its elements, where these are objects.
+  /// How the collection is observed, reported as `news` says it. `target` is the type of its elements, where these are objects.
   func source<Change: StoreChange>(
     of target: String?, _ news: @escaping @Sendable () -> (News, ListHandle) -> Change
   ) -> ObservationSource<Change> {
@@ -90,7 +90,7 @@ extension ListHandle {
 }
 
 extension LiveList: StoreObservable where Element: PersistableElement {
-  /// Equal elements keep their places apart: what moved or went is told by the edits. When the object that has the list is deleted,
+  /// Equal elements keep their places apart: what moved or went is known by the edits. When the object that has the list is deleted,
   /// one last call deletes every element.
   public var _$source: ObservationSource<CollectionChange<LiveList<Element>>> {
     guard case .store(let handle) = place else { return ObservationSource(unmanaged: .unmanagedCollection) }

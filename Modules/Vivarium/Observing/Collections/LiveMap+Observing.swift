@@ -47,7 +47,7 @@ public struct ChangedKeys: RandomAccessCollection, Sendable, Hashable, Expressib
 }
 
 extension LiveMap: StoreObservable where Value: PersistableElement {
-  /// Changes are told by key. Those of objects that are values of the map are modifications of their keys.
+  /// Changes are reported by key. Those of objects that are values of the map are modifications of their keys.
   ///
   /// ```swift
   /// token = person.phones.observe { change in

@@ -5,7 +5,7 @@ import Synchronization
 
 /// One observation of a collection, as its store keeps it: what the notifier knows of it, and the block.
 final class ResultObserver {
-  /// nil when the question is wrong, and there is nothing but that to tell.
+  /// nil when the question is wrong, and there is nothing but that to report.
   let observation: ResultObservation?
   let flag: StopFlag
   /// What the collection is by itself, for results that read through the same view.
@@ -23,18 +23,18 @@ final class ResultObserver {
   private(set) var wasNotified = false
   /// Whether it wants to see deleted and modified objects as they were.
   var keepsOldValues = false
-  /// The version that a commit led to of which it is not told, and that version once the store reads a later one: then that is what
+  /// The version that a commit led to of which it is not notified, and that version once the store reads a later one: then that is what
   /// objects were.
   var movedTo: Version?
   var oldSinceMove: SharedVersion?
-  /// Follows with what the observer keeps of rows by itself, where a commit of which it is not told has moved these.
+  /// Follows with what the observer keeps of rows by itself, where a commit of which it is not notified has moved these.
   var follow: ((Move, Store) -> Void)?
 
-  /// Where a commit led of which the observer is not told.
+  /// Where a commit led of which the observer is not notified.
   enum Move {
     /// To the results as the store reads them.
     case here
-    /// To these rows, from which the change leads on that is told next.
+    /// To these rows, from which the change leads on that is reported next.
     case rows([Int64])
   }
 

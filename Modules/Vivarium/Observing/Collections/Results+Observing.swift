@@ -9,7 +9,7 @@ extension Results: StoreObservable {
 }
 
 extension ResultsState {
-  /// How these are observed, told as `collection` makes them of results.
+  /// How these are observed, reported as `collection` makes them of results.
   func source<T: Model, C>(
     _ collection: @escaping @Sendable (Results<T>) -> C
   ) -> ObservationSource<CollectionChange<C>> {
@@ -30,7 +30,7 @@ extension ResultsState {
 
 extension Store {
   /// An observation of results, or of what is bound of them. `also` are paths that count beside what is asked for; `follow`
-  /// brings along what is kept of the rows by itself where a commit moved them of which the token is not told.
+  /// brings along what is kept of the rows by itself where a commit moved them of which the token is not notified.
   func observe<T: Model>(
     _ state: ResultsState, bound: BoundDescription? = nil, also: Result<[String], StoreError> = .success([]),
     _ request: ObservationRequest, follow: ((ResultObserver.Move, Store) -> Void)? = nil,

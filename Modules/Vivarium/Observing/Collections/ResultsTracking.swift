@@ -7,7 +7,7 @@ import StoreValues
 package enum ResultsStep<Element: Model> {
   /// They are there. Only for an observer that did not look first.
   case initial(FixedResults<Element>)
-  /// A commit of which the observer is not told led from what it has to this.
+  /// A commit of which the observer is not notified led from what it has to this.
   case moved(FixedResults<Element>)
   /// From what the observer has to this. Never empty.
   case update(FixedResults<Element>, ChangeSet, ChangeDetails?)
@@ -16,7 +16,7 @@ package enum ResultsStep<Element: Model> {
 }
 
 /// An observation that begins with the results as they are when it is made, at once: the first step leads from there to what
-/// comes next, so nothing is lost between looking and listening, and nothing told twice.
+/// comes next, so nothing is lost between looking and listening, and nothing reported twice.
 ///
 /// Belongs to the store's context.
 package final class ResultsTracking<Element: Model> {

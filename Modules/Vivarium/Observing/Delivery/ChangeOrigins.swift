@@ -6,7 +6,7 @@ public struct ChangeOrigins: OptionSet, Sendable, Hashable {
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// The store whose observer is told.
+  /// The store whose observer is notified.
   public static let ownStore = ChangeOrigins(rawValue: 1)
   /// Another store of this process, and those in which asynchronous writes run.
   public static let otherStore = ChangeOrigins(rawValue: 2)
@@ -15,7 +15,7 @@ public struct ChangeOrigins: OptionSet, Sendable, Hashable {
   /// Another replica of the store, on another device mostly.
   public static let otherReplica = ChangeOrigins(rawValue: 8)
 
-  /// - Parameter own: the origin of the store that is told.
+  /// - Parameter own: the origin of the store that is notified.
   init(_ sources: CommitSources, own: UInt64) {
     self = []
     for origin in sources.origins {

@@ -13,8 +13,8 @@ struct ObserverRest {
   /// Whether the observer ever rests.
   var isTaken: Bool { throttle != nil }
 
-  /// Whether it hears in this turn. For one that rests the place is woken when it is rested, and it is told all at once then; when
-  /// somebody `waits` for what is due, it is told with the others.
+  /// Whether it hears in this turn. For one that rests the place is woken when it is rested, and it gets all at once then; when
+  /// somebody `waits` for what is due, it is notified with the others.
   mutating func isOver(waits: Bool, at place: DeliveryPlace) -> Bool {
     guard let end, !waits else { return true }
     let now = ContinuousClock.now
@@ -28,7 +28,7 @@ struct ObserverRest {
     return false
   }
 
-  /// The observer was just told something.
+  /// The observer is just being notified.
   mutating func begin() {
     guard let throttle else { return }
     end = .now + throttle

@@ -15,7 +15,7 @@ extension Store {
     return made
   }
 
-  /// Tells observers what is due, after moving to the version that the notifier keeps. With patience that is the newest one;
+  /// Notifies observers of what is due, after moving to the version that the notifier keeps. With patience that is the newest one;
   /// without, whatever is ready.
   ///
   /// May be called inside a block, by the beginning of a write: what a later block of the turn was to hear then comes here,
@@ -27,7 +27,7 @@ extension Store {
     if isInvalidated, mayMove, outdated == nil { do throws(StoreError) { try advance() } catch { failedToMove(error) } }
     if let outdated { return notifyOutdated(outdated) }
     if observing.place == nil { return deliverPlainly(mayMove: mayMove) }
-    // Observers without an observation have an error to tell, and nothing else.
+    // Observers without an observation have an error to report, and nothing else.
     let place = deliveryPlace()
     let due = observing.results.filter { $0.observation != nil && $0.hears(waits: patience != .none, at: place) }
     let resting = Set(observing.resting.filter { !$0.value.rest.isOver(waits: patience != .none, at: place) }.keys)
@@ -42,7 +42,7 @@ extension Store {
     case .later: notifyOfFaults()
     case .free(let watches, let offers):
       if mayMove, let newest = try? shared.engine.latestVersion(), newest != snapshot.version { try? advance() }
-      // What cannot be kept may be so for that reason, and then it is the one to be told.
+      // What cannot be kept may be so for that reason, and then it is the one to be reported.
       if !mayMove, offers.contains(where: { $0?.isFailure == true }) || watches.contains(where: \.isFailure) {
         lookAhead()
       }
@@ -58,7 +58,7 @@ extension Store {
     }
   }
 
-  /// What makes the store outdated is said when its observers are told.
+  /// What makes the store outdated is said when its observers are notified.
   private func failedToMove(_ error: StoreError) { if outdated == nil { misuse(error) } }
 
   /// Nobody observes a result.
@@ -93,7 +93,7 @@ extension Store {
     }
   }
 
-  /// Tells observers of the store of the version it is at, once.
+  /// Notifies observers of the store of the version it is at, once.
   func notifyOfChange() {
     guard observing.notifiedVersion != snapshot.version else { return }
     let before = observing.notifiedVersion
@@ -161,7 +161,7 @@ extension Store {
 }
 
 extension StorageReading {
-  /// Whether no commit after a version changed an object or the schema: all they wrote is side entries, which nobody is told of.
+  /// Whether no commit after a version changed an object or the schema: all they wrote is side entries, which nobody is notified of.
   fileprivate func changedNothing(since version: Version) -> Bool {
     guard catalog.hasSideEntries, version < self.version else { return false }
     var isEmpty = true
@@ -180,7 +180,7 @@ extension StorageReading {
 // MARK: - Old values
 
 extension Store {
-  /// Before the store moves on: keeps the version that its observers were told of, if one of them wants to see what objects
+  /// Before the store moves on: keeps the version that its observers were notified of, if one of them wants to see what objects
   /// were. Returns whether it does.
   func keepOld(_ snapshot: any ReadTransaction) -> Bool {
     let observers = observing.results.filter { $0.keepsOldValues && $0.isActive }
@@ -193,7 +193,7 @@ extension Store {
     return true
   }
 
-  /// Observers were told: the version of before is nobody's but theirs who took something of it.
+  /// Observers were notified: the version of before is nobody's but theirs who took something of it.
   private func forgetOld() {
     observing.old = nil
     for observer in observing.results where observer.movedTo != nil { (observer.movedTo, observer.oldSinceMove) = (nil, nil) }

@@ -2,11 +2,11 @@ import Notifications
 import StorageInterface
 
 // A newer program, or a newer store of this one, migrates the file while this store is open: what this one knows of columns
-// is over. It reads on in its version and cannot write, and who observes is told.
+// is over. It reads on in its version and cannot write, and who observes is notified.
 
 extension Store {
   /// Reads this snapshot from now on. `.newerSchema`, for good, where it is of a file that a newer program has migrated; the
-  /// snapshot has ended then, and nobody is told yet.
+  /// snapshot has ended then, and nobody is notified yet.
   func follow(_ next: any ReadTransaction) throws(StoreError) {
     if let refusal = configuration.refusal(of: next.catalog) {
       next.end()
@@ -23,7 +23,7 @@ extension Store {
     newest.end()
   }
 
-  /// Tells all who observe why they will hear nothing more: each once, and last. Observers of the store have no word for
+  /// Says to all who observe why they will hear nothing more: each once, and last. Observers of the store have no word for
   /// it, and hear that there is a version which they do not see.
   func notifyOutdated(_ error: StoreError) {
     let outer = observing.beginNotifying()
@@ -39,13 +39,13 @@ extension Store {
     notifyOfFaults()
   }
 
-  /// From now on observers have an error to tell, and the notifier keeps nothing for them.
+  /// From now on observers have an error to report, and the notifier keeps nothing for them.
   private func endObservations(_ error: StoreError) {
     for observer in observing.results where observer.isActive && observer.fault == nil {
       observer.fault = error
       observer.observation.map(shared.results.stop)
     }
-    // As they are told of everything else: in the order in which they began.
+    // As they are notified of everything else: in the order in which they began.
     let watching = observing.watches.values.sorted { ($0.watch?.number ?? 0) < ($1.watch?.number ?? 0) }
     observing.watches = [:]
     observing.resting = [:]

@@ -11,14 +11,14 @@ extension Store {
     return { home.schedule($0) }
   }
 
-  /// Tells observers what is ready, without waiting for anything: for one that listens only when it is asked. Nothing
+  /// Notifies observers of what is ready, without waiting for anything: for one that listens only when it is asked. Nothing
   /// inside a write or an observer's block.
   package func deliverReady() {
     guard mayNotify, !observing.isNotifyingProperty else { return }
     deliver(.none)
   }
 
-  /// Suspends until the store is at a version or a later one, and its observers were told of it, first calls
+  /// Suspends until the store is at a version or a later one, and its observers were notified of it, first calls
   /// included; without a version, of the newest one there is now. For tests, and for who goes on where the interface
   /// is up to date.
   ///
@@ -47,7 +47,7 @@ extension Store {
   }
 
   private func isNotified(of version: Version) -> Bool {
-    // Observers of the store are told even where nobody else is.
+    // Observers of the store are notified even where nobody else is.
     guard observing.notifiedVersion >= version, snapshot.version >= version, !isInvalidated else { return false }
     // Those of objects and collections may be new and have their first call before them, or a change that was
     // committed before they began.

@@ -49,7 +49,7 @@ extension Store {
     var isBeyond = false
     try storing { () throws(StorageError) in
       try snapshot.history(after: version) { record in
-        // No store tells so many one by one: the file is damaged, or is better read anew.
+        // No store reports so many one by one: the file is damaged, or is better read anew.
         isBeyond = record.changeCount > StoreCommit.changesMax
         if isBeyond { return .stop }
         if !record.isSilent { commits.append(StoreCommit(record, catalog, isOwn: record.origin == origin)) }

@@ -2,7 +2,7 @@ import Notifications
 import StorageInterface
 import StoreValues
 
-/// Who observes a store, and how far each kind of them was told. Confined to the store's context, but for `stops`.
+/// Who observes a store, and up to which version each kind of them was notified. Confined to the store's context, but for `stops`.
 ///
 /// Blocks run in turns of that context. `turns` says where turns come from, and `notifying` whose block runs now: while one does,
 /// a turn that comes is missed, and taken afterwards.
@@ -42,17 +42,17 @@ struct StoreObservers {
 
   var turns = Turns.nobody
   var notifying = Notifying.nobody
-  /// A turn came while nobody could be told: there may be more to tell than a newer version.
+  /// A turn came while nobody could be notified: there may be more to report than a newer version.
   var missedTurn = false
   /// Those of the store as a whole.
   var stores: [StoreObserver] = []
-  /// The version that they were told of last.
+  /// The version that they were notified of last.
   var notifiedVersion: Version
-  /// The newer version that they were told to refresh for.
+  /// The newer version that they were asked to refresh for.
   var announcedVersion: Version?
   /// Those of results and their numbers, in the order in which they began.
   var results: [ResultObserver] = []
-  /// Those of objects and their collections, by their watch; those that have but an error to tell; and those that rest after
+  /// Those of objects and their collections, by their watch; those that have but an error to report; and those that rest after
   /// their calls.
   var watches: [ObjectIdentifier: WatchObserver] = [:]
   var faulty: [WatchObserver] = []
@@ -61,7 +61,7 @@ struct StoreObservers {
   let stops: StopSignal
   /// Iterators and tasks that wait for a turn.
   var waiters: [ObjectIdentifier: () -> Void] = [:]
-  /// The version that observers were told of last, where one of them wants to see what objects were.
+  /// The version that observers were notified of last, where one of them wants to see what objects were.
   var old: SharedVersion?
   /// Observed results as they are in `keptVersion`.
   var kept: [ResultDescription: ResultVersion] = [:]
@@ -87,7 +87,7 @@ struct StoreObservers {
   /// Where the notifier finds the store; nil while it keeps nothing for it.
   var place: DeliveryPlace? { if case .results(let place) = turns { place } else { nil } }
 
-  /// Whether nobody hears of versions, and so none was told of.
+  /// Whether nobody hears of versions, and so none was notified of.
   var hearsOfNothing: Bool { stores.isEmpty && results.isEmpty }
 
   /// Whether a block of a turn runs.

@@ -1,7 +1,7 @@
 import StoreValues
 import Synchronization
 
-/// Up to which version an observer of a store knows that it changed: writes may be skipped of which it is not to be told.
+/// Up to which version an observer of a store knows that it changed: writes may be skipped of which it is not to be notified.
 /// Safe from any thread.
 final class StoreWatch: Sendable {
   private let known: Mutex<Version>
@@ -15,7 +15,7 @@ final class StoreWatch: Sendable {
 
   func knows(_ version: Version) -> Bool { known.withLock { $0 >= version } }
 
-  /// The observer is about to be told of a version. False: it knows that already.
+  /// The observer is about to be notified of a version. False: it knows that already.
   func learn(_ version: Version) -> Bool {
     known.withLock { known in
       if known >= version { return false }
@@ -24,7 +24,7 @@ final class StoreWatch: Sendable {
     }
   }
 
-  /// Before the commit that makes a version, of which the observer is not told. False: it does not know the version before
+  /// Before the commit that makes a version, of which the observer is not notified. False: it does not know the version before
   /// that either, and hears of both.
   func pass(_ version: Version) -> Bool {
     known.withLock { known in

@@ -6,7 +6,7 @@ import Synchronization
 
 /// One observation of an object or a list, as its store keeps it.
 final class WatchObserver {
-  /// nil when there is nothing to tell but an error.
+  /// nil when there is nothing to report but an error.
   let watch: ObjectWatch?
   let flag = StopFlag()
   /// How it rests after each call.
@@ -15,7 +15,7 @@ final class WatchObserver {
   private(set) var wasNotified = false
   /// Compares, and runs the block where there is something to say.
   let notify: (WatchOffer, Store) -> Void
-  /// The observer knows what the store reads now: after a write of which it is not told.
+  /// The observer knows what the store reads now: after a write of which it is not notified.
   let rebase: (Store) -> Void
   let fail: (StoreError) -> Void
   var fault: StoreError?

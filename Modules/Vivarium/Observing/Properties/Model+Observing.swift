@@ -4,7 +4,7 @@ import StorageInterface
 import StoreValues
 
 extension Model {
-  /// What is told are properties that have other values, whoever changed them, and once that the object is deleted. Several commits
+  /// What is reported are properties that have other values, whoever changed them, and once that the object is deleted. Several commits
   /// come as one call, with the values of the last call and those of now.
   ///
   /// ```swift
@@ -13,8 +13,8 @@ extension Model {
   /// }
   /// ```
   ///
-  /// Where `ObservationOptions` name properties, others are neither told nor a reason to be called; deletion always is. A change behind a
-  /// link is told as one of the link, whose value is the same. An inverse that is named is told when other objects point here, with
+  /// Where `ObservationOptions` name properties, others are neither reported nor a reason for a call; deletion always is. A change behind a
+  /// link is reported as one of the link, whose value is the same. An inverse that is named is reported when other objects point here, with
   /// the first of them as its value.
   ///
   /// The object must be in a store, and not only in a write that is open; else the block hears an error. Any number of
@@ -35,7 +35,7 @@ extension Model {
     }
   }
 
-  /// Only some properties count, and are told: `observe(keyPaths: [\.name])`. Paths that are no persisted properties are told as
+  /// Only some properties count, and are reported: `observe(keyPaths: [\.name])`. Paths that are no persisted properties are reported as
   /// `.error`.
   public func observe(
     keyPaths: [PartialKeyPath<Self>], isolation: isolated (any Actor)? = #isolation,
@@ -121,7 +121,7 @@ extension ModelContext {
   }
 }
 
-/// The values of an object that its observer was told last. Confined to the store's context, and keeps no store.
+/// The values of an object that were reported to its observer last. Confined to the store's context, and keeps no store.
 private final class ObservedValues {
   private unowned let context: ModelContext
   /// Another object's, once one with the same primary key took the place of one that was deleted.
@@ -161,7 +161,7 @@ private final class ObservedValues {
     }
   }
 
-  /// As they are in the version that the store is at: what an open write does is told after its commit.
+  /// As they are in the version that the store is at: what an open write does is reported after its commit.
   func read() {
     let snapshot = context.store.snapshot
     values = context.properties.enumerated().map { ordinal, property in
@@ -189,8 +189,8 @@ private final class ObservedValues {
     return made
   }
 
-  /// What is different now, in the order of the model; from then on that is what was told. `known` is what the observer
-  /// knows though it was not told.
+  /// What is different now, in the order of the model; from then on that is what was reported. `known` is what the observer
+  /// knows though it was not notified.
   func changes(
     _ known: [PropertyID: Value], _ touched: PropertySet, _ leading: PropertySet,
     _ collections: [PropertyID: WatchOffer.ElementsOffer]

@@ -3,7 +3,7 @@ import StoreValues
 
 /// What an observer of an object hears.
 public enum ObjectChange: Sendable {
-  /// Properties that have other values than when the observer was told last, in the order of the model.
+  /// Properties that have other values than when the observer was last notified, in the order of the model.
   case change([PropertyChange])
   /// The object is gone. The last call.
   case deleted
@@ -21,7 +21,7 @@ public enum ObjectChange: Sendable {
 public struct PropertyChange: Sendable {
   /// The property's name in the schema.
   public let name: String
-  /// What it was when the observer was told last, and what it is: also when several commits lie between, and when this
+  /// What it was when the observer was last notified, and what it is: also when several commits lie between, and when this
   /// store made them. A link is the key of the object it led to, an inverse that of the first object that pointed here; nil
   /// for a collection.
   public let oldValue: Value?

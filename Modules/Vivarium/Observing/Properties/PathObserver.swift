@@ -52,7 +52,7 @@ final class PathObserver {
     notify(.setting, [], true)
   }
 
-  /// Reads the path again and tells of a difference.
+  /// Reads the path again and reports a difference.
   /// - Parameter pass: of which pass over all observers this is a part; in each the path is read once.
   func check(pass: UInt64?) {
     guard end.isActive else { return }

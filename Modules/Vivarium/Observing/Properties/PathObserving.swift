@@ -4,7 +4,7 @@ import StoreValues
 
 extension Model {
   /// Several properties in one observer, inside the setter, as `observe(_:options:)` of one: each by its path, which
-  /// may lead over links. The handler is told which one it is; `change` has the value, nil for null.
+  /// may lead over links. The handler is given which one it is; `change` has the value, nil for null.
   ///
   /// ```swift
   /// token = try person.observe([\.name, \.best?.name]) { person, path, change in
@@ -31,7 +31,7 @@ extension Model {
   ///
   /// A call comes when the property at the end has another value, and when a link on the way is another or an object
   /// on the way is deleted, if that makes the value at the end another: null where the way ends early. A path may end
-  /// in a list, set or map, whose edits are told as ever.
+  /// in a list, set or map, whose edits are reported as ever.
   ///
   /// `.unknownProperty`; `.notToOne` for a path over a list, set or map; `.objectDeleted`.
   public func observe(

@@ -3,7 +3,7 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// Who is told that a property of an object is about to be set, and was. Confined to the object's context.
+/// Who is notified that a property of an object is about to be set, and was. Confined to the object's context.
 protocol PropertyWatcher: AnyObject {
   /// nil: whether the object is there.
   var ordinal: Int? { get }
@@ -11,7 +11,7 @@ protocol PropertyWatcher: AnyObject {
   /// Whether what it watches follows from other objects too.
   var isDerived: Bool { get }
   func willChange()
-  /// Compares with what it knows, and tells of a difference.
+  /// Compares with what it knows, and reports a difference.
   func check()
   /// The object, which was in no store, is in one now, under a key.
   func enter(_ context: ModelContext, _ key: Int64)
@@ -36,7 +36,7 @@ final class PropertyObserver: PropertyWatcher {
   private let key: Int64
   private let notify: (Kind, [Int], _ isPrior: Bool) -> Void
   private var lives = true
-  /// The value it was told last; of a list, its elements.
+  /// The value that was reported to it last; of a list, its elements.
   private var known: [Value] = []
   /// Whether a call before a change was made, after which there is one in any case.
   private var isAnnounced = false

@@ -3,7 +3,7 @@ import Notifications
 import StorageInterface
 import StoreValues
 
-/// What an observer of one property wants to be told.
+/// What an observer of one property wants to be notified of.
 public struct PropertyObservingOptions: OptionSet, Sendable {
   public let rawValue: Int
   public init(rawValue: Int) { self.rawValue = rawValue }
@@ -63,7 +63,7 @@ extension Model {
   /// the log says so, as it does of a path that reads no property. `observe(_:)` of several paths throws instead.
   ///
   /// An object that is in no store yet is observed in the same way, and goes into one with its observers: `add` is no
-  /// change, and what is set from then on is told. Over links it is observed by names only: see `observe(paths:)`.
+  /// change, and what is set from then on is reported. Over links it is observed by names only: see `observe(paths:)`.
   public func observe<Property>(
     _ path: KeyPath<Self, Property>, options: PropertyObservingOptions = [.old, .new],
     fileID: StaticString = #fileID, line: UInt = #line,
@@ -102,7 +102,7 @@ final class PropertyNotifier<Root: Model, Property> {
   private let read: (Root) -> Property?
   private let handler: StoppableBlock<(Root, ObservedChange<Property>)>
   private var last: Property?
-  /// Makes the object of a store anew that was told last.
+  /// Makes the object of a store anew that was reported last.
   private var remake: (() -> Property?)?
 
   init(
@@ -118,7 +118,7 @@ final class PropertyNotifier<Root: Model, Property> {
     wantsPrior = options.contains(.prior)
   }
 
-  /// The value that the first change leads from, which is told at once where that is wanted.
+  /// The value that the first change leads from, which is reported at once where that is wanted.
   func begin(_ object: Root) {
     let now = value(of: object)
     keep(now, of: object)
@@ -192,7 +192,7 @@ extension ModelContext {
     if properties[ordinal].schema.isRelationship { store.checkInverses(of: properties[ordinal].column) }
   }
 
-  /// Tells those who observe one property of one object what is different.
+  /// Notifies those who observe one property of one object of what is different.
   func compare(_ key: Int64, _ ordinal: Int) {
     for observer in propertyObservers[key] ?? [] where observer.ordinal == ordinal {
       store.notifying { observer.check() }
@@ -208,7 +208,7 @@ extension Store {
     body()
   }
 
-  /// Tells the observers of properties of what is different now, after more may have changed than what somebody set.
+  /// Notifies the observers of properties of what is different now, after more may have changed than what somebody set.
   /// - Parameter touched: the objects that may be different, beside derived properties; nil: any.
   func checkPropertyObservers(of touched: Set<ObjectPlace>? = nil) {
     guard observing.hasProperties else { return }
@@ -228,7 +228,7 @@ extension Store {
     endStoppedPropertyObservers()
   }
 
-  /// Tells the observers of inverses that follow a relationship back, after it was set in some object.
+  /// Notifies the observers of inverses that follow a relationship back, after it was set in some object.
   func checkInverses(of column: ColumnID) {
     for context in allContexts where !context.propertyObservers.isEmpty {
       guard context.properties.contains(where: { $0.origin == column }) else { continue }

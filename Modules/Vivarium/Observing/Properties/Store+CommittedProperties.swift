@@ -6,7 +6,7 @@ extension Store {
   /// Fewer observed objects than that are compared one by one: that takes less than reading what was committed.
   private static let fewObserved = 32
 
-  /// Tells the observers of properties what was committed since they were compared last. Looks at the objects that
+  /// Notifies the observers of properties of what was committed since they were compared last. Looks at the objects that
   /// commits touched, and at properties that follow from others.
   func checkCommittedProperties() {
     let before = observing.checkedVersion

@@ -49,7 +49,7 @@ final class UnmanagedObserver: PropertyWatcher {
   private let read: () -> Any?
   private let notify: (PropertyObserver.Kind, [Int], _ isPrior: Bool) -> Void
   private let observe: (ModelContext, Int64) -> Void
-  /// The value it was told last.
+  /// The value that was reported to it last.
   private var known = ObservedValue.nothing
   private var hooks: EditHooks?
   /// Whether a call before a change was made, after which there is one in any case.
@@ -91,7 +91,7 @@ final class UnmanagedObserver: PropertyWatcher {
     notify(.setting, [], true)
   }
 
-  /// Compares with what the observer knows, and tells it of a difference.
+  /// Compares with what the observer knows, and notifies it of a difference.
   func check() {
     guard isActive else { return }
     let old = known

@@ -11,7 +11,7 @@ import StoreValues
 /// Where an option has no meaning it does nothing: a list of numbers has no links to follow, and a sum is what it is of.
 public struct ObservationOptions: Sendable {
   /// The properties whose modification counts, by names joined by dots over links, lists and inverses; `*` is every property at its
-  /// place. nil: all. Deletions, insertions and moves are always told.
+  /// place. nil: all. Deletions, insertions and moves are always reported.
   public var properties: [String]? {
     didSet { fault = nil }
   }
@@ -24,7 +24,7 @@ public struct ObservationOptions: Sendable {
   /// lost. The first call comes at once, and `refresh()` and the beginning of a write do not wait.
   public var throttle: Duration?
   /// Whether `change.details` has deleted and modified objects as they were. The store then keeps one older version in the file
-  /// between a commit and the call that tells of it. Of results of all kinds but tested ones, and of inverses; elements of lists have no
+  /// between a commit and the call that reports it. Of results of all kinds but tested ones, and of inverses; elements of lists have no
   /// identity by which they would be found, and observers of objects and numbers have old values in any case.
   public var includesOldValues: Bool
   /// Why what was named by key paths cannot be followed.
@@ -43,7 +43,7 @@ public struct ObservationOptions: Sendable {
   }
 
   /// The same with properties by key path: `ObservationOptions(keyPaths: [\Dog.name])`. A path that is no persisted property of the
-  /// object itself is told as `.error`; over links they are named.
+  /// object itself is reported as `.error`; over links they are named.
   public init<Root>(
     keyPaths: [PartialKeyPath<Root>], throttle: Duration? = nil, includingOldValues: Bool = false
   ) {

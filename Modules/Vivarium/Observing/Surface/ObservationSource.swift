@@ -5,11 +5,11 @@ import Notifications
 public struct ObservationSource<Change: StoreChange> {
   /// The store that is observed; nil for what is in none.
   let store: Store?
-  /// What is told of something that is in no store.
+  /// The error that is reported of something in no store.
   let refusal: StoreError
   /// Throws where options name what is not there. In the store's context.
   let check: (ObservationOptions) throws(StoreError) -> Void
-  /// Begins an observation, in the store's context, which is told of all its errors.
+  /// Begins an observation, in the store's context, which is notified of all its errors.
   let start: (ObservationRequest, @escaping (Change) -> Void) -> NotificationToken
   /// What finds the same thing in another store of the file.
   let reference: () -> @Sendable (Store) -> ObservationSource<Change>
@@ -27,7 +27,7 @@ public struct ObservationSource<Change: StoreChange> {
     self.reference = reference
   }
 
-  /// Of something in no store, which has nothing to tell but that.
+  /// Of something in no store, which has nothing to report but that.
   init(unmanaged refusal: StoreError) {
     store = nil
     self.refusal = refusal
@@ -36,7 +36,7 @@ public struct ObservationSource<Change: StoreChange> {
     reference = { { _ in ObservationSource(unmanaged: refusal) } }
   }
 
-  /// The same, told in other words.
+  /// The same, with each change converted.
   func map<Other: StoreChange>(_ convert: @escaping @Sendable (Change) -> Other) -> ObservationSource<Other> {
     guard let store else { return ObservationSource<Other>(unmanaged: refusal) }
     return ObservationSource<Other>(store, check: check) { [start] request, block in
@@ -79,12 +79,12 @@ struct ObservationRequest: Sendable {
   let fileID: StaticString
   let line: UInt
 
-  /// The token of an observation that was never one: its block was told why.
+  /// The token of an observation that was never one: its block was given the reason.
   var ended: NotificationToken { .ended(fileID, line) }
 }
 
 extension NotificationToken {
-  /// The token of an observation that was never one: its block was told why.
+  /// The token of an observation that was never one: its block was given the reason.
   static func ended(_ fileID: StaticString, _ line: UInt) -> NotificationToken {
     let token = NotificationToken(fileID: fileID, line: line) {}
     token.stop()

@@ -4,7 +4,7 @@ import Synchronization
 /// A block of the program's, which its store keeps until the observation ends.
 ///
 /// What the block captures often leads back to the store: an observer that nobody calls any more would keep all of it. Where the store
-/// takes turns, the next one lets go of stopped observers; where it takes none (it is told inside `refresh()`, or its actor is gone),
+/// takes turns, the next one lets go of stopped observers; where it takes none (its blocks run inside `refresh()`, or its actor is gone),
 /// nobody might ever come by, and so whoever stops the token lets go of the block.
 final class StoppableBlock<Input>: @unchecked Sendable {
   // Sound because the block is made and called in the store's context alone, and all that other threads do is to take the reference away,

@@ -11,8 +11,8 @@ extension StoreObservable {
   ///
   /// What has to be worked out is worked out elsewhere, never on the caller. Any number of commits between two calls are one
   /// change. All blocks of a turn see one version of the store, and none runs inside a write. What cannot be observed, and options that
-  /// lead nowhere, are told as `.error`, which is the last call: so is what cannot be kept any more. Of an object that is gone already
-  /// it is `.objectDeleted`; of a store that has no context to tell in, and was not opened with `manualDelivery`, `.wrongContext`.
+  /// lead nowhere, are reported as `.error`, which is the last call: so is what cannot be kept any more. Of an object that is gone already
+  /// it is `.objectDeleted`; of a store that has no context for its calls, and was not opened with `manualDelivery`, `.wrongContext`.
   ///
   /// Keep the token, and stop it in the end: it keeps the store, and what the block captures. Elsewhere than in the store's context
   /// nothing is observed, as `Configuration.misuse` says. Docs/Notifications.md has all that may be relied on.
@@ -24,7 +24,7 @@ extension StoreObservable {
   }
 
   /// Observes on a serial queue, wherever the caller is: the block gets this as a store of that queue has it, to be used there.
-  /// What is committed after this call is told. All else is as in the store's context.
+  /// What is committed after this call is reported. All else is as in the store's context.
   ///
   /// ```swift
   /// token = store.objects(Item.self).observe(on: indexing) { change in index(change.collection) }
@@ -103,7 +103,7 @@ extension StoreObservable {
 
 extension StoreObservable where Self: Sequence {
   /// Only modifications of some of the elements' properties count: `observe(keyPaths: [\.name])`. Deletions, insertions and moves
-  /// are always told. Paths that are no persisted properties are told as `.error`.
+  /// are always reported. Paths that are no persisted properties are reported as `.error`.
   public func observe(
     keyPaths: [PartialKeyPath<Element>], isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line, _ block: @escaping (ObservationChange) -> Void

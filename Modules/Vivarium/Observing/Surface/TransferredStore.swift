@@ -3,8 +3,8 @@ import Notifications
 import StorageInterface
 
 // An observation in another context than its maker's has a store of its own there. It begins at once, while that store is still
-// nobody's, so that the token is as good as any from the first moment: for writes of which it is not to be told, and for authors
-// that it ignores. Then the store is handed over to its context, and tells there.
+// nobody's, so that the token is as good as any from the first moment: for writes of which it is not to be notified, and for authors
+// that it ignores. Then the store is handed over to its context, and calls the block there.
 
 /// A store on the way to its context.
 private struct TransferredStore: @unchecked Sendable {
@@ -15,7 +15,7 @@ private struct TransferredStore: @unchecked Sendable {
   let store: Store
 }
 
-/// What is told in an actor's own turn.
+/// What is delivered in an actor's own turn.
 private struct TransferredNews<News>: @unchecked Sendable {
   // Sound because it never leaves the thread: `notify` makes it and opens it inside itself, on the actor, and waits for nothing
   // in between. The checker knows only that the closure it is opened in is the actor's.
@@ -23,7 +23,7 @@ private struct TransferredNews<News>: @unchecked Sendable {
 }
 
 extension Actor {
-  /// Tells a block of the actor's. Only in a turn that a store takes on the actor: a store that was handed to it takes them nowhere
+  /// Calls a block of the actor's. Only in a turn that a store takes on the actor: a store that was handed to it takes them nowhere
   /// else, and blocks cannot carry it off, for it is not Sendable.
   nonisolated func notify<News>(_ news: News, _ block: @Sendable (isolated Self, News) -> Void) {
     let transferred = TransferredNews(news: news)
@@ -40,7 +40,7 @@ extension Store {
     return try Store(configuration, shared, home: .manual, place: "\(fileID):\(line)", snapshot: snapshot)
   }
 
-  /// Observes on a serial queue, in a store of its own there. `begin` runs here, and must leave it to the store to tell.
+  /// Observes on a serial queue, in a store of its own there. `begin` runs here, and must leave it to the store to call the block.
   func observe(
     on queue: DispatchQueue, _ fileID: StaticString, _ line: UInt, _ begin: (Store) -> NotificationToken,
     fail: @escaping @Sendable (StoreError) -> Void
@@ -75,7 +75,7 @@ extension Store {
     }
   }
 
-  /// Tells a block of an actor's why it hears nothing.
+  /// Gives a block of an actor's the reason why it hears nothing.
   static func refuse<A: Actor>(
     _ actor: A, _ error: StoreError, _ block: @escaping @Sendable (isolated A, StoreError) -> Void
   ) {
