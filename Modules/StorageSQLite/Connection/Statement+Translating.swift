@@ -38,7 +38,7 @@ extension Statement {
     }
   }
 
-  /// Binds a value of a decimal or mixed column as it rests, copied. The result is SQLite's.
+  /// Binds a value of a decimal or mixed column as it is stored, copied. The result is SQLite's.
   func bind(_ parameter: Int32, _ value: Value, translatedFor type: ValueType) -> Int32 {
     switch value {
     case .null: return sqlite3_bind_null(pointer, parameter)

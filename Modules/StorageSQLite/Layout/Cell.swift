@@ -2,11 +2,11 @@ import CVivariumSQLite
 import StorageInterface
 import StoreValues
 
-/// How a scalar of one type rests in a column, and how it is read back.
+/// How a scalar of one type is stored in a column, and how it is read back.
 struct CellType: Sendable, Hashable {
   let type: ValueType
   let physical: PhysicalType
-  /// Whether values rest in a form of their own, not as the bytes that are lent: decimals and mixed values. Next to
+  /// Whether values are stored in a form of their own, not as the bytes that are lent: decimals and mixed values. Next to
   /// a scalar of such a type is a column with its order key, by which it is sorted.
   let isTranslated: Bool
 
@@ -18,7 +18,7 @@ struct CellType: Sendable, Hashable {
 
   var isText: Bool { type == .string }
   var isWord: Bool { type.isWord }
-  /// Whether NaN and −0.0 exist, which rest as BLOBs of eight bytes.
+  /// Whether NaN and −0.0 exist, which are stored as BLOBs of eight bytes.
   var isFloating: Bool { physical == .double || physical == .float }
 
   /// The SQL type that a column of it is declared with.
@@ -31,7 +31,7 @@ struct CellType: Sendable, Hashable {
     }
   }
 
-  /// The BLOB that −0.0 rests as, as SQL.
+  /// The BLOB that −0.0 is stored as, as SQL.
   var negativeZero: String { physical == .float ? "x'0000000080000000'" : "x'8000000000000000'" }
 }
 

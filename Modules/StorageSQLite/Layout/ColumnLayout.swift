@@ -20,7 +20,7 @@ final class ColumnLayout: Sendable {
   let mayBeNull: Bool
   /// The column's name, or the name of the collection's table; quoted.
   let name: String
-  /// Beside a scalar whose values do not sort as they rest: the column of their order keys; quoted.
+  /// Beside a scalar whose values do not sort as they are stored: the column of their order keys; quoted.
   let orderName: String?
   /// `Person.age`, for messages.
   let label: String
@@ -54,7 +54,7 @@ final class ColumnLayout: Sendable {
   var linksInside: Bool { kind != .inverse && cell.type == .mixed }
 
   /// The terms that order the column's values as `Value.order` does: null, NaN, numbers. Floating columns need
-  /// two, because what rests as a BLOB sorts behind the numbers.
+  /// two, because what is stored as a BLOB sorts behind the numbers.
   var orderTerms: [String] {
     if let orderName { return [orderName] }
     guard cell.isFloating else { return [name] }

@@ -107,7 +107,7 @@ extension ColumnLayout {
     if let word = value.word {
       if !cell.isFloating { return "\(word)" }
       let double = Double(asWord: word, cell.physical)
-      // Sixteen digits of the word: NaN and −0.0 as they rest.
+      // Sixteen digits of the word: NaN and −0.0 as they are stored.
       if double.isNaN || (double == 0 && double.sign == .minus) { return "x'\(UInt64(bitPattern: word).hexadecimal)'" }
       return double.isInfinite ? (double < 0 ? "-9e999" : "9e999") : "\(double)"
     }

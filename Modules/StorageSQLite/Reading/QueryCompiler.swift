@@ -54,7 +54,7 @@ struct QueryCompiler {
   private mutating func translate(_ comparison: Comparison) -> String? {
     switch (comparison.left, comparison.right) {
     case (.path(let path), .constant(.null)) where path.components.count == 1:
-      // Of any scalar, however its values rest.
+      // Of any scalar, however its values are stored.
       guard let entry = table.entry[path.components[0]], let column = table[entry.id], column.kind == .scalar else { return nil }
       return test(column, comparison.comparator, .null)
     case (.path(let path), .constant(let value)):

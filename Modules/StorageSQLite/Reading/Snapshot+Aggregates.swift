@@ -36,7 +36,7 @@ extension Snapshot: AggregatePushdown {
     }
   }
 
-  /// NaN and −0.0 rest as BLOBs, which stand above all numbers: where one is the greatest, SQLite's order is not ours.
+  /// NaN and −0.0 are stored as BLOBs, which stand above all numbers: where one is the greatest, SQLite's order is not ours.
   private final func bound(_ column: ColumnLayout, _ part: ColumnTotal.Part) throws(StorageError) -> ColumnTotal? {
     let (name, cell) = (column.name, column.cell)
     // The NaN of dates is below all of them, and left out.

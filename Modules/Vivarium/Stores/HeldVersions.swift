@@ -21,7 +21,7 @@ final class HeldVersions: Sendable {
     /// So many live versions there were when that was logged last.
     var warnedCount: UInt64 = 0
     /// The oldest version that another process, or who is no store, was seen to hold.
-    var oldestElsewhere: VersionPin?
+    var oldestOfOthers: VersionPin?
     var pressure = VersionPolicy.Pressure.none
     var checks: UInt64 = 0
 
@@ -102,10 +102,10 @@ final class HeldVersions: Sendable {
   func learn(_ statistics: StorageStatistics, _ policy: VersionPolicy) {
     let oldest = statistics.pins.min { $0.version < $1.version }
     let pressure = policy.pressure(held: statistics.heldBytes, live: statistics.liveBytes)
-    state.withLock { ($0.oldestElsewhere, $0.pressure) = (oldest, pressure) }
+    state.withLock { ($0.oldestOfOthers, $0.pressure) = (oldest, pressure) }
   }
 
-  var oldestElsewhere: VersionPin? { state.withLock { $0.oldestElsewhere } }
+  var oldestOfOthers: VersionPin? { state.withLock { $0.oldestOfOthers } }
 
   /// How near what old versions keep was to its bound when the engine was asked last.
   var pressure: VersionPolicy.Pressure { state.withLock { $0.pressure } }

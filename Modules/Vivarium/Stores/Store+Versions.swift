@@ -123,7 +123,7 @@ extension Store {
   /// The oldest version that is known to be read, and how many there are from it on.
   private func liveVersions(_ newest: Version) -> (oldest: Version, count: UInt64) {
     var oldest = min(shared.versions.oldest?.version ?? newest, newest)
-    if let elsewhere = shared.versions.oldestElsewhere { oldest = min(oldest, elsewhere.version) }
+    if let others = shared.versions.oldestOfOthers { oldest = min(oldest, others.version) }
     return (oldest, newest.rawValue - oldest.rawValue + 1)
   }
 
@@ -139,7 +139,7 @@ extension Store {
       let holder = entry.label.map { "'\($0)'" } ?? "a store"
       return "the oldest, \(version.rawValue), is held by \(holder) opened at \(entry.place), for \(age) s"
     }
-    guard let pin = shared.versions.oldestElsewhere, pin.version == version else {
+    guard let pin = shared.versions.oldestOfOthers, pin.version == version else {
       return "the oldest, \(version.rawValue), is held by another process"
     }
     let label = pin.label.map { " ('\($0)')" } ?? ""

@@ -167,7 +167,7 @@ extension StorageReading {
     var isEmpty = true
     do throws(StorageError) {
       try history(after: version) { record in
-        isEmpty = record.isSilent
+        isEmpty = record.changesNothing
         return isEmpty ? .proceed : .stop
       }
     } catch {

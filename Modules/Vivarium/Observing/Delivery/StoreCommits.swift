@@ -52,7 +52,7 @@ extension Store {
         // No store reports so many one by one: the file is damaged, or is better read anew.
         isBeyond = record.changeCount > StoreCommit.changesMax
         if isBeyond { return .stop }
-        if !record.isSilent { commits.append(StoreCommit(record, catalog, isOwn: record.origin == origin)) }
+        if !record.changesNothing { commits.append(StoreCommit(record, catalog, isOwn: record.origin == origin)) }
         return .proceed
       }
     }
@@ -86,7 +86,7 @@ extension StoreError {
 
 extension CommitRecord {
   /// Whether it changed no object and no schema: then all it wrote is side entries, which are nobody's news.
-  var isSilent: Bool { tables.isEmpty && !changedCatalog }
+  var changesNothing: Bool { tables.isEmpty && !changedCatalog }
 }
 
 extension StoreCommit {
