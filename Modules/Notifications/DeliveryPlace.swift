@@ -4,7 +4,7 @@ import Synchronization
 /// Where an open store's observers hear of changes: its context, and the turn it takes there. Safe from any thread.
 package final class DeliveryPlace: Sendable {
   private let turn: PendingTurn
-  /// Whether a turn is waiting to look, which sees all that is there by then, and need not be woken for it.
+  /// Whether a turn waits to look: it will see all that is there by then, so nobody need wake the place for that.
   let isLooking = Atomic(false)
   /// Observations whose first result is not there yet.
   let startsPending = Atomic(0)

@@ -21,7 +21,7 @@ extension KeptResult {
       guard !ignored.isEmpty, observation.known?.isEmpty == true else { return false }
       return records.allSatisfy { $0.author.map(ignored.contains) ?? false }
     }
-    // The question of before knows which of its rows were touched over links.
+    // The old question knows which of its rows were touched over links.
     if let step = try step(records, from: from, to: to) { try add(step, by: records, (from, to)) }
     try rebuild(in: to, by: records)
     rebase(knowing, at: to.version)

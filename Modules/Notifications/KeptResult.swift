@@ -12,7 +12,7 @@ final class KeptResult {
   private(set) var boundTo: [Value?]
   /// What observers hear instead of change sets.
   private var total: KeptTotal?
-  /// What the tokens were given, by what it is: tokens that know the same share one.
+  /// What the tokens were given: one state for all tokens that know the same.
   private var states: [WeakState] = []
   private(set) var observations: [ResultObservation] = []
   private var filters: [ObjectIdentifier: ModificationFilter] = [:]
@@ -136,7 +136,7 @@ extension KeptResult {
     for observation in apart { states += observation.states.map { WeakState(state: $0) } }
   }
 
-  /// Full sort keys as they were before a step, where places are not known without: what was not touched since has them still.
+  /// Full sort keys as they were before a step; nil where places are known without them. Rows that were not touched have them still.
   private func keysBefore(_ reading: any StorageReading) -> FullKeys? { rowUpkeep?.fullKeys(in: reading) }
 
   /// The same of a total.
@@ -155,7 +155,7 @@ extension KeptResult {
     }
   }
 
-  /// Those of some commits that may have touched the result: a step that several of them make is not the work of all.
+  /// Which of some commits may have touched the result: where several make one step, not each need have.
   private func touching(_ records: [CommitRecord]) -> [CommitRecord] {
     records.count < 2 ? records : records.filter(upkeep.isAffected)
   }

@@ -14,7 +14,7 @@ final class KnownState: @unchecked Sendable {
 
   init(_ pending: any PendingResult) { self.pending = pending }
 
-  /// The same again, for tokens that go another way from here.
+  /// A copy, for tokens that know something else from here on.
   private func copy() -> KnownState {
     let copy = KnownState(pending)
     copy.sources = sources

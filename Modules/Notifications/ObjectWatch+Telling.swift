@@ -194,7 +194,7 @@ extension ObjectWatch {
 }
 
 extension ObjectWatch.Marks {
-  /// Commits are known to the observer that came after what `waited` for it, whose changes of elements these are.
+  /// The observer knows of commits that came after what `waited` for it; `changes` are theirs.
   fileprivate mutating func skip(_ changes: [TableChange], of key: ObjectKey, to waited: Self) {
     leading = waited.leading
     sources = waited.sources

@@ -39,7 +39,7 @@ extension ResultNotifier {
     if held == nil { held = try engine.beginRead() } else { try advance() }
     guard let held else { return }  // it was just made
     register(watch)
-    // What was committed since the observer read the object, which may be none of it.
+    // What was committed since the observer read the object, whether that was touched or not.
     if held.version > watch.version {
       if let records = try self.records(after: watch.version, in: held) {
         // It may have been said already whose commits it is not to hear of.
@@ -120,7 +120,7 @@ extension ResultNotifier {
       }
       return
     }
-    // Those that know the result of all these commits, unless something waits for them.
+    // Watches that ignore the authors of all these commits and have nothing pending: they know the result.
     let ignoring =
       records.allSatisfy { $0.author == nil }
       ? [] : watches.values.flatMap { $0.values.joined() }.filter { !$0.isPending && $0.ignoresAll(of: records) }

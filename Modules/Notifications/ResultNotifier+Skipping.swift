@@ -49,7 +49,7 @@ extension ResultNotifier {
         }
         workDone.steps += 1
       }
-      // Of one that is made anew, tokens know the result that have nothing to hear from before.
+      // Skipped tokens that have nothing pending know a result that is made anew, too.
       let knowing = skipping.filter { $0.known?.isEmpty == true }
       do throws(StorageError) {
         try settle(at: version, from, torn, record, skipped)

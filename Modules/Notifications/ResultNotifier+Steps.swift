@@ -26,7 +26,7 @@ extension ResultNotifier {
     do throws(StorageError) {
       version = try write.commit(author: author, timeMilliseconds: timeMilliseconds, durability)
     } catch {
-      // It may have been another's bell, or of what is visible and not on the disk.
+      // The bell may have been rung for another's commit, or for this one: visible, but not on the disk.
       if endCommit() { wake() }
       throw error
     }
@@ -49,8 +49,8 @@ extension ResultNotifier {
 
   /// The bell rang. Commits of this process have asked for their step before, or do when they are over.
   func hearBell() {
-    // Said before it is looked whether a commit goes on: its end either sees this, or has been seen here. It is not taken back: another
-    // bell may have said the same, and a look too many costs nothing.
+    // Set before looking whether a commit is under way: its end either sees this, or has been seen here. Not unset below: another bell
+    // may have set it too, and a look too many costs nothing.
     isBellUnanswered.store(true, ordering: .sequentiallyConsistent)
     if commitsUnderWay.load(ordering: .sequentiallyConsistent) > 0 { return }
     if let newest = try? engine.latestVersion(), newest.rawValue <= awaitedVersion.load(ordering: .acquiring) { return }
@@ -94,8 +94,8 @@ extension ResultNotifier {
     try step(from, to, try records(from: from, to: to))
   }
 
-  /// Takes the step that is due when it is small. A turn that has come for what the step makes does it this way: it would
-  /// else wait for another thread to wake and do the same. Others are left to the notifier's queue, as are errors.
+  /// Takes the step that is due, if it is small. A turn that came for the outcome of the step calls this, instead of waiting for
+  /// another thread to wake and do the same. Other steps are left to the notifier's queue, as are errors.
   func takeSmallStep() {
     // Known before anything is opened for it.
     guard isStepDue.load(ordering: .acquiring), deepWatches.isEmpty, results.values.allSatisfy(\.isKeptByRowsAlone)
@@ -156,7 +156,7 @@ extension ResultNotifier {
     awaitedVersion.max(reading.version.rawValue, ordering: .acquiringAndReleasing)
   }
 
-  /// Places that do not look by themselves at the moment.
+  /// Places that are not about to look by themselves.
   private var sleepingPlaces: [DeliveryPlace] {
     observingStores.values.map(\.place).filter { !$0.isLooking.load(ordering: .acquiring) }
   }
@@ -200,7 +200,7 @@ extension ResultNotifier {
 
 extension ResultNotifier {
   /// The commits between two versions; nil when they are not known any more, and when a migration is among them: what is
-  /// kept was made for other columns, and the same question of a newer program is asked of these.
+  /// kept was made for the old columns, and a newer program asks the same question of the new ones.
   func records(
     from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> [CommitRecord]? {

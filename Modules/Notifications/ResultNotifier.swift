@@ -89,7 +89,7 @@ package final class ResultNotifier: @unchecked Sendable {
     package var evaluations = 0
     /// How often commits changed a row or the order of a result.
     package var steps = 0
-    /// Those of them that a context did which had come for what they make.
+    /// Those of them that a context took in its turn.
     package var stepsInTurns = 0
     /// How often a view had to be made anew.
     package var rebuilds = 0

@@ -16,7 +16,7 @@ package final class ResultObservation: Sendable {
     /// The same of an observer that hears a total of the result.
     var total: ResultTotal?
     var offeredTotal: ResultTotal?
-    /// Who led on from `total`, and from `offeredTotal`.
+    /// Who wrote what came after `total`, and after `offeredTotal`.
     var sources = CommitSources()
     var sourcesSinceOffer = CommitSources()
     /// Why the result is kept no more.

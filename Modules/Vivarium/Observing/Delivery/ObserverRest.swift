@@ -5,7 +5,7 @@ struct ObserverRest {
   /// nil: none.
   private let throttle: Duration?
   private var end: ContinuousClock.Instant?
-  /// When the turn at the end is due that was asked for.
+  /// When the turn is due that was asked for at the end of the rest.
   private var awakening: ContinuousClock.Instant?
 
   init(_ throttle: Duration?) { self.throttle = throttle }

@@ -42,7 +42,7 @@ extension Store {
     case .later: notifyOfFaults()
     case .free(let watches, let offers):
       if mayMove, let newest = try? shared.engine.latestVersion(), newest != snapshot.version { try? advance() }
-      // What cannot be kept may be so for that reason, and then it is the one to be reported.
+      // A migration by a newer program may be why something cannot be kept, and then that is to be reported.
       if !mayMove, offers.contains(where: { $0?.isFailure == true }) || watches.contains(where: \.isFailure) {
         lookAhead()
       }
@@ -58,7 +58,7 @@ extension Store {
     }
   }
 
-  /// What makes the store outdated is said when its observers are notified.
+  /// An error that makes the store outdated is reported with its observers' last call.
   private func failedToMove(_ error: StoreError) { if outdated == nil { misuse(error) } }
 
   /// Nobody observes a result.
@@ -152,7 +152,7 @@ extension Store {
       if let fault = observer.fault { observer.fail(fault) }
     }
     for observer in observing.results where observer.isActive {
-      // One whose question was right hears of what came later when it listens, as of everything else.
+      // One whose question was right hears of a later error when it listens, as of everything else.
       guard let fault = observer.fault, observer.observation == nil || observer.isListening() else { continue }
       observer.flag.stop()
       observer.block(.error(fault), self)
@@ -193,7 +193,7 @@ extension Store {
     return true
   }
 
-  /// Observers were notified: the version of before is nobody's but theirs who took something of it.
+  /// Observers were notified: of the version before, only what somebody took stays.
   private func forgetOld() {
     observing.old = nil
     for observer in observing.results where observer.movedTo != nil { (observer.movedTo, observer.oldSinceMove) = (nil, nil) }

@@ -2,7 +2,7 @@ import Notifications
 import StorageInterface
 
 // A newer program, or a newer store of this one, migrates the file while this store is open: what this one knows of columns
-// is over. It reads on in its version and cannot write, and who observes is notified.
+// holds no more. It reads on in its version and cannot write, and who observes is notified.
 
 extension Store {
   /// Reads this snapshot from now on. `.newerSchema`, for good, where it is of a file that a newer program has migrated; the

@@ -87,7 +87,7 @@ struct StoreObservers {
   /// Where the notifier finds the store; nil while it keeps nothing for it.
   var place: DeliveryPlace? { if case .results(let place) = turns { place } else { nil } }
 
-  /// Whether nobody hears of versions, and so none was notified of.
+  /// Whether nobody hears of versions, so that nobody was notified of one.
   var hearsOfNothing: Bool { stores.isEmpty && results.isEmpty }
 
   /// Whether a block of a turn runs.

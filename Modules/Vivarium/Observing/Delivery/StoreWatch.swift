@@ -34,7 +34,7 @@ final class StoreWatch: Sendable {
     }
   }
 
-  /// The commit of a version that was passed came to nothing: it will be somebody else's.
+  /// The commit of a version that was passed came to nothing: another commit will make that version.
   func takeBack(_ version: Version) {
     known.withLock { known in
       if known == version { known = Version(version.rawValue - 1) }
