@@ -9,7 +9,7 @@ package struct ComparedChanges: Sendable {
   package private(set) var base: [Int64]
   private var marks: [Int64: RowMarks] = [:]
   private var isMoved = false
-  /// The objects that steps touched which brought, took or moved rows, as long as that waits to be reported: they explain why the
+  /// The objects touched by steps that brought, took or moved rows, as long as that waits to be reported: they explain why the
   /// rows of now stand otherwise than those that are known, also once a skipped step has set values of them.
   private var unsettled: Set<Int64> = []
 
@@ -94,7 +94,7 @@ extension ChangeSet {
   }
 }
 
-/// What tokens know once a step was done to it of which they are not notified, while others wait to be reported.
+/// What tokens know after a step of which they are not notified, while others wait to be reported.
 private struct SkippedOrder {
   /// The rows they know then.
   private(set) var known: [Int64] = []

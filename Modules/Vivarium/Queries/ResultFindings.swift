@@ -11,7 +11,7 @@ final class ResultFindings {
   var stamp: UInt64 = 0
   /// The committed version that `snapshot` is right in; nil where it was made of an open write.
   var version: Version?
-  /// Why the snapshot is empty that could not be made.
+  /// Why the snapshot could not be made, and is empty.
   var failure: StoreError?
   /// What `count` said before there was a snapshot.
   var knownCount: KnownCount?

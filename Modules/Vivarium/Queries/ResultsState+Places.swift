@@ -11,8 +11,8 @@ extension ResultsState {
   /// Looks for an object among keys that this question gave, by its values as they are now. Nil where only going through
   /// the keys tells: rows do not stand by their own values, or the object has none any more.
   ///
-  /// What is found is right whatever was written since. That an object is not found says something where
-  /// nothing was. Reads what orders the rows of O(log n) of them.
+  /// What is found is right whatever was written since. That nothing is found counts only where nothing
+  /// was written since. Reads what orders the rows of O(log n) of them.
   func place(of key: Int64, in keys: KeySnapshot) -> RowPlace? {
     guard error == nil, let order else { return nil }
     do throws(StorageError) {

@@ -5,7 +5,7 @@ import StoreValues
 /// The commits that led to the version that a store reads, as far back as somebody asked: where results see whether one touched
 /// what they read. Each record is read once for all of them.
 struct CommitTrail {
-  /// Results that more commits came after are asked again, without a look at what these were.
+  /// After more commits than these, results are evaluated again, without a look at what the commits were.
   static let commitsMax = 256
   /// So many changes are kept for others that may ask, beside those of the newest commits.
   private static let changesMax = 1 << 16

@@ -18,7 +18,7 @@ final class HeldVersions: Sendable {
     /// In the order of their numbers, which only grow.
     var entries: [(id: UInt64, entry: Entry)] = []
     var nextID: UInt64 = 0
-    /// So many live versions there were when that was logged last.
+    /// How many live versions there were when that was logged last.
     var warnedCount: UInt64 = 0
     /// The oldest version that another process, or who is no store, was seen to hold.
     var oldestOfOthers: VersionPin?

@@ -65,7 +65,7 @@ struct StoreReader {
   /// Nothing newer can be read any more.
   mutating func end(_ error: StoreError) { if outdated == nil { outdated = .found(error) } }
 
-  /// Whether observers of the store are to hear of that; they do then.
+  /// Whether observers of the store have yet to hear of that. From now on they count as notified.
   mutating func notifiesOutdated() -> Bool {
     guard case .found(let error)? = outdated else { return false }
     outdated = .notified(error)
