@@ -4,23 +4,17 @@ import StorageInterface
 import Synchronization
 
 /// One observation of a collection, as its store keeps it: what the notifier knows of it, and the block.
-final class ResultObserver {
+final class ResultObserver: Observer {
   /// nil when the question is wrong, and there is nothing but that to report.
   let observation: ResultObservation?
-  let flag: StopFlag
   /// What the collection is by itself, for results that read through the same view.
   let description: ResultDescription?
   /// The same of one that depends on other objects, and so on the version.
   var bound: BoundDescription?
   /// Runs the block; the store is the one that keeps this.
   let block: (Content, Store) -> Void
-  var fault: StoreError?
   /// Whether the observer wants to hear in this turn: one that is asked for its changes does when it is asked.
   var isListening: () -> Bool = { true }
-  /// How it rests after each call.
-  var rest = ObserverRest(nil)
-  /// Whether it was notified of anything.
-  private(set) var wasNotified = false
   /// Whether it wants to see deleted and modified objects as they were.
   var keepsOldValues = false
   /// The version that a commit led to of which it is not notified, and that version once the store reads a later one: then that is what
@@ -50,22 +44,13 @@ final class ResultObserver {
     _ block: @escaping (Content, Store) -> Void
   ) {
     self.observation = observation
-    self.flag = flag
     self.description = description
-    self.fault = fault
     self.block = block
+    super.init(flag, fault: fault)
   }
-
-  var isActive: Bool { flag.isActive }
 
   /// Whether it hears in this turn; see `ObserverRest.isOver`.
   func hears(waits: Bool, at place: DeliveryPlace) -> Bool { isListening() && rest.isOver(waits: waits, at: place) }
-
-  /// It is about to be notified.
-  func willBeNotified() {
-    wasNotified = true
-    rest.begin()
-  }
 }
 
 /// Keeps a store for as long as a token observes it, and lets go of it on the store's context.

@@ -5,37 +5,24 @@ import StoreValues
 import Synchronization
 
 /// One observation of an object or a list, as its store keeps it.
-final class WatchObserver {
+final class WatchObserver: Observer {
   /// nil when there is nothing to report but an error.
   let watch: ObjectWatch?
-  let flag = StopFlag()
-  /// How it rests after each call.
-  var rest: ObserverRest
-  /// Whether it was notified of anything.
-  private(set) var wasNotified = false
   /// Compares, and runs the block where there is something to say.
   let notify: (WatchOffer, Store) -> Void
   /// The observer knows what the store reads now: after a write of which it is not notified.
   let rebase: (Store) -> Void
   let fail: (StoreError) -> Void
-  var fault: StoreError?
 
   init(
     _ watch: ObjectWatch?, _ request: ObservationRequest, fault: StoreError? = nil, notify: @escaping (WatchOffer, Store) -> Void,
     rebase: @escaping (Store) -> Void, fail: @escaping (StoreError) -> Void
   ) {
     self.watch = watch
-    rest = ObserverRest(request.options.throttle)
-    self.fault = fault
     self.notify = notify
     self.rebase = rebase
     self.fail = fail
-  }
-
-  /// It is about to be notified.
-  func willBeNotified() {
-    wasNotified = true
-    rest.begin()
+    super.init(StopFlag(), throttle: request.options.throttle, fault: fault)
   }
 }
 
