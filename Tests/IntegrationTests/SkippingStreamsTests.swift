@@ -3,13 +3,20 @@ import Testing
 import Vivarium
 import VivariumTestSupport
 
+@Model final class Parcel {
+  var title = ""
+  var weight = 0
+  /// How often it was set, so that each setting shows.
+  var edits = 0
+}
+
 /// Random histories under streams of changes, which have no token: a silent write is in what they know, and what comes behind it leads on
 /// from there. `VIVARIUM_REPLAY=100000` runs more of them.
 @Suite struct SkippingStreamsTests {
   @MainActor @Test func aStreamLeadsOnFromWhatASilentWriteMade() async throws {
     var generator = SeededGenerator.forTest()
     for _ in 0..<environmentNumber("VIVARIUM_REPLAY", default: 60) / 3 {
-      var (configuration, _) = Engine.memory.place([Depot.self, Cargo.self])
+      var (configuration, _) = Engine.memory.place([Parcel.self])
       configuration.manualDelivery = false
       let history = try StreamHistory(generator.fork(), configuration)
       try await history.run()
@@ -20,17 +27,17 @@ import VivariumTestSupport
 /// One stream, and what its owner knows.
 @MainActor private final class Stream {
   private let name: String
-  private let results: Results<Cargo>
-  private let iterator: CollectionChanges<Cargo>.Iterator
+  private let results: Results<Parcel>
+  private let iterator: CollectionChanges<Parcel>.Iterator
   private var known: [String]?
 
-  init(_ name: String, _ results: Results<Cargo>) {
+  init(_ name: String, _ results: Results<Parcel>) {
     (self.name, self.results) = (name, results)
     iterator = results.changes.makeAsyncIterator()
   }
 
   private var rows: [String] { results.map(Stream.text) }
-  private static func text(_ cargo: Cargo) -> String { "\(cargo.objectIdentifier) \(cargo.title) \(cargo.weight)" }
+  private static func text(_ parcel: Parcel) -> String { "\(parcel.objectIdentifier) \(parcel.title) \(parcel.weight) \(parcel.edits)" }
 
   /// The owner wrote, and shows what it made.
   func learn() { known = rows }
@@ -71,10 +78,11 @@ import VivariumTestSupport
     var elsewhere = configuration
     elsewhere.manualDelivery = true
     other = try Store(elsewhere)
-    let all = store.objects(Cargo.self)
+    let all = store.objects(Parcel.self)
     streams = [
       Stream("all", all), Stream("sorted", all.sorted(by: \.weight)), Stream("filtered", all.filter("weight > 4")),
-      Stream("a window", all.sorted(by: \.title).limited(to: 3)), Stream("told apart", all.distinct(by: \.title)),
+      // A window that was not asked is known without what waits around it, which its owner cannot see: it has no place here.
+      Stream("told apart", all.distinct(by: \.title)),
     ]
   }
 
@@ -99,18 +107,19 @@ import VivariumTestSupport
   private func edit(_ writer: Store) throws {
     let letters = ["a", "b", "c", "d"]
     for _ in 0..<1 + random.below(4) {
-      let cargo = writer.objects(Cargo.self)
-      guard cargo.count >= 4 else {
-        try writer.add(Cargo(title: letters[random.below(4)], weight: random.below(10)))
+      let parcel = writer.objects(Parcel.self)
+      guard parcel.count >= 4 else {
+        try writer.add(Parcel(title: letters[random.below(4)], weight: random.below(10)))
         continue
       }
-      let one = cargo[random.below(cargo.count)]
+      let one = parcel[random.below(parcel.count)]
       switch random.below(4) {
-      case 0: try writer.add(Cargo(title: letters[random.below(4)], weight: random.below(10)))
+      case 0: try writer.add(Parcel(title: letters[random.below(4)], weight: random.below(10)))
       case 1: try writer.delete(one)
       case 2: one.title = letters[random.below(4)]
       default: one.weight = random.below(10)
       }
+      if !one.isInvalidated { one.edits += 1 }
     }
   }
 }

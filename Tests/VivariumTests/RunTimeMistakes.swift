@@ -84,9 +84,7 @@ extension RunTimeMistake {
   }
 
   static var writes: [RunTimeMistake] {
-    let person = Person(name: "Ann", age: 40)
-    let other = Person(id: person.id, name: "Bob")
-    return [
+    [
       RunTimeMistake("person.age = 41, outside a write") { store, _ in
         let person = Person(name: "Ann")
         try store.write { try store.add(person) }
@@ -95,8 +93,8 @@ extension RunTimeMistake {
       RunTimeMistake("try store.add(Node()), a type that is not in 'models'") { store, _ in try store.write { try store.add(Node()) } },
       RunTimeMistake("two objects of one primary key") { store, _ in
         try store.write {
-          try store.add(person)
-          try store.add(other)
+          try store.add(Message(number: 1, shout: "a"))
+          try store.add(Message(number: 1, shout: "b"))
         }
       },
       RunTimeMistake("person.id = UUID(), a primary key, in a write") { store, _ in
@@ -153,7 +151,7 @@ extension RunTimeMistake {
         store.objects(Person.self).observe { if case .error(let error) = $0 { tell(error) } }
       },
       RunTimeMistake("results.observe { }, and the token is not kept") { store, _ in
-        var configuration = StoreConfiguration.reference(nil, models: [Dog.self])
+        var configuration = StoreConfiguration.reference(nil, models: [Person.self, Dog.self])
         configuration.manualDelivery = true
         let quiet = try Store(configuration)
         _ = quiet.objects(Dog.self).observe { _ in }
@@ -166,7 +164,7 @@ extension RunTimeMistake {
 
   static var openings: [RunTimeMistake] {
     [
-      RunTimeMistake("a property went away, with values in it", open: opened(by: [Shorter.Shelved.self])) { _, _ in },
+      RunTimeMistake("a property has another name, and nobody says so", open: opened(by: [Renamed.Shelved.self])) { _, _ in },
       RunTimeMistake("a property has another type", open: opened(by: [Retyped.Shelved.self])) { _, _ in },
       RunTimeMistake("a model with a superclass", open: opened(by: [Heir.self])) { _, _ in },
       RunTimeMistake("a model that links to a type that is not in 'models'", open: opened(by: [Person.self])) { _, _ in },
@@ -199,9 +197,12 @@ enum Yesterday {
   }
 }
 
-/// The same program with a property less.
-enum Shorter {
-  @Model final class Shelved { var title = "" }
+/// The same program with another name of a property.
+enum Renamed {
+  @Model final class Shelved {
+    var title = ""
+    var pageCount = 0
+  }
 }
 
 /// The same with a property of another type.
