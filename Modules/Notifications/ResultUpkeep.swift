@@ -54,10 +54,7 @@ extension ViewUpkeep: ResultUpkeep {
   var evaluations: Int { 0 }
   func watch(_ properties: WatchedProperties) { watched = properties }
 
-  func follow(_ filter: ResultFilter) -> UInt64 {
-    let paths = filter.paths.reduce(0) { $0 | follow($1) }
-    return filter.others.isEmpty ? paths : paths | follow(others: filter.others)
-  }
+  func follow(_ filter: ResultFilter) -> UInt64 { filter.followed(by: follow(_:), others: follow(others:)) }
 
   func step(_ records: [CommitRecord], from: any StorageReading, to: any StorageReading) throws(StorageError) -> ResultStep? {
     try apply(records, from: from, to: to).map { .rows($0) }
@@ -90,14 +87,19 @@ extension ComparedUpkeep: ResultUpkeep {
   var rowUpkeep: ViewUpkeep? { nil }
   func watch(_ properties: WatchedProperties) { watched = properties }
 
-  func follow(_ filter: ResultFilter) -> UInt64 {
-    let paths = filter.paths.reduce(0) { $0 | follow($1) }
-    return filter.others.isEmpty ? paths : paths | follow(others: filter.others)
-  }
+  func follow(_ filter: ResultFilter) -> UInt64 { filter.followed(by: follow(_:), others: follow(others:)) }
 
   func step(_ records: [CommitRecord], from: any StorageReading, to: any StorageReading) throws(StorageError) -> ResultStep? {
     try apply(records, from: from, to: to).map { .whole($0) }
   }
 
   func nothingPending() -> any PendingResult { ComparedChanges(base: rows) }
+}
+
+extension ResultFilter {
+  /// The bits of its paths, each of which is followed by itself, and of the others, which share one.
+  fileprivate func followed(by follow: (ReadPath) -> UInt64, others followOthers: ([ReadPath]) -> UInt64) -> UInt64 {
+    let bits = paths.reduce(0) { $0 | follow($1) }
+    return others.isEmpty ? bits : bits | followOthers(others)
+  }
 }
