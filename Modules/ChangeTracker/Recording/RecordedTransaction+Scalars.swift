@@ -7,8 +7,7 @@ extension RecordedTransaction {
   /// Sets a word column; nil is null. Returns whether the value differed: an equal one changes nothing.
   @discardableResult
   public func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool {
-    // Something may follow from what was there.
-    if values != nil || hasRules || derives {
+    if followsFromOld {
       let old = try transaction.word(column, key)
       if old == word { return false }
       if values != nil { try noteValue(column, key) }
@@ -20,6 +19,13 @@ extension RecordedTransaction {
     } else {
       guard try transaction.set(column, key, word: word) else { return false }
     }
+    return noteChange(column, key)
+  }
+
+  /// Whether something may follow from what a scalar was.
+  private var followsFromOld: Bool { values != nil || hasRules || derives }
+
+  private func noteChange(_ column: ColumnID, _ key: ObjectKey) -> Bool {
     notes?.set(column, key)
     changes.modify(column, key)
     return true
@@ -62,8 +68,10 @@ extension RecordedTransaction {
   public func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool {
     // Of decimals something may follow.
     let type = derives && derivations.bySource[column] != nil ? transaction.catalog[column]?.schema.valueType : nil
-    if values != nil, try holds(column, key, bytes: bytes) { return false }
-    if values != nil { try noteValue(column, key) }
+    if values != nil {
+      if try holds(column, key, bytes: bytes) { return false }
+      try noteValue(column, key)
+    }
     let old: Value = type == nil ? .null : try transaction.value(column, key)
     guard try transaction.set(column, key, bytes: bytes) else { return false }
     if let type { try noteSet(column, key, old: old, new: bytes.flatMap { Value(bytes: $0, type: type) } ?? .null) }
@@ -75,12 +83,7 @@ extension RecordedTransaction {
   @discardableResult
   public func set(_ column: ColumnID, _ key: ObjectKey, _ value: Value) throws(StorageError) -> Bool {
     let value = try living(value)
-    guard values != nil || hasRules || derives else {
-      guard try transaction.set(column, key, value) else { return false }
-      notes?.set(column, key)
-      changes.modify(column, key)
-      return true
-    }
+    guard followsFromOld else { return try transaction.set(column, key, value) ? noteChange(column, key) : false }
     let old = try transaction.value(column, key)
     if old == value { return false }
     if values != nil { try noteValue(column, key) }
@@ -89,9 +92,7 @@ extension RecordedTransaction {
     if case .link(let old) = old, let owned = owning(column) {
       letGo.insert(ObjectPlace(table: owned.target, key: old.rawValue))
     }
-    notes?.set(column, key)
-    changes.modify(column, key)
-    return true
+    return noteChange(column, key)
   }
 
   /// Records a property as modified that keeps its value: for what depends on the object and lies outside the store.

@@ -57,9 +57,7 @@ extension Model {
   @usableFromInline var literal: ObjectLiteral {
     ObjectLiteral(type: Self._$name, .key(ObjectKey(_$key)), of: store?.identity)
   }
-}
 
-extension Model {
   /// This object, for a condition that compares with it. One that is in no store equals nothing.
   public var queryArgument: QueryArgument { .object(literal) }
 }

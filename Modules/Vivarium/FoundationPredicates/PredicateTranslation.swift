@@ -71,7 +71,7 @@ enum PredicateTranslation {
     switch try translate(expression, scope) {
     case .condition(let node), .chained(let node, _): return node
     // A Bool by itself is the condition that it is true.
-    case .operand(let operand): return comparison([GuardedOperand(operand)], .equal, [GuardedOperand(.constant(.bool(true)))])
+    case .operand(let operand): return .comparison(Comparison(operand, .equal, .constant(.bool(true))))
     case .choice(let choices): return comparison(choices, .equal, [GuardedOperand(.constant(.bool(true)))])
     case .range: throw unsupported(expression)
     }

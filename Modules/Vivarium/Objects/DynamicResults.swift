@@ -128,17 +128,18 @@ extension DynamicResults {
     if !query.sort.isEmpty { next.append(.sort(query.sort)) }
     if let limit = query.limit { next.append(.limit(limit)) }
     for clause in query.clauses { next.append(clause) }
-    return DynamicResults(
-      store, ResultDescription(query: next, source: asksAll ? description.source : .results(description)), table, fault: fault,
-      at: fault == nil ? place ?? self.place : self.place)
+    return asking(ResultDescription(query: next, source: asksAll ? description.source : .results(description)), place)
   }
 
   private func refined(at place: SourcePlace? = nil, _ change: (inout Query) -> Void) -> DynamicResults {
     var query = description.query
     change(&query)
-    return DynamicResults(
-      store, ResultDescription(query: query, source: description.source), table, fault: fault,
-      at: fault == nil ? place ?? self.place : self.place)
+    return asking(ResultDescription(query: query, source: description.source), place)
+  }
+
+  /// What is wrong already stays so, and was asked where it was.
+  private func asking(_ description: ResultDescription, _ next: SourcePlace?) -> DynamicResults {
+    DynamicResults(store, description, table, fault: fault, at: fault == nil ? next ?? place : place)
   }
 }
 
