@@ -31,21 +31,6 @@ extension RecordedTransaction {
     return true
   }
 
-  /// Whether a property has a value already.
-  public func holds(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool {
-    try transaction.word(column, key) == word
-  }
-
-  /// The same of bytes.
-  public func holds(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool {
-    var isSame = false
-    try transaction.bytes(column, key) { old in
-      guard let old, let bytes else { return isSame = old == nil && bytes == nil }
-      isSame = old.elementsEqual(bytes)
-    }
-    return isSame
-  }
-
   /// Adds to an integer, wrapping at the bounds of 64 bits as `&+` does. A replica that hears of it adds too, so that what several add at
   /// once is all in. Throws `.misuse`, of scope statement, where the property is null, no integer, or the sum does not fit it.
   @discardableResult
@@ -69,7 +54,7 @@ extension RecordedTransaction {
     // Of decimals something may follow.
     let type = derives && derivations.bySource[column] != nil ? transaction.catalog[column]?.schema.valueType : nil
     if values != nil {
-      if try holds(column, key, bytes: bytes) { return false }
+      if try transaction.holds(column, key, bytes: bytes) { return false }
       try noteValue(column, key)
     }
     let old: Value = type == nil ? .null : try transaction.value(column, key)

@@ -45,6 +45,16 @@ extension RowReading {
     }
     return result
   }
+
+  /// Whether a bytes column of an object holds these bytes; nil is null. Copies nothing.
+  package func holds(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool {
+    var isSame = false
+    try self.bytes(column, key) { old in
+      guard let old, let bytes else { return isSame = old == nil && bytes == nil }
+      isSame = old.elementsEqual(bytes)
+    }
+    return isSame
+  }
 }
 
 extension ColumnVector {

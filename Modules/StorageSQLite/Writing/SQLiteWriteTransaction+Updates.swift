@@ -4,7 +4,7 @@ import StoreValues
 
 extension SQLiteWriteTransaction {
   func set(_ id: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool {
-    if try holds(id, key, word) { return false }
+    if try orForeign({ () throws(StorageError) in try self.word(id, key) == word }) { return false }
     if try keepBack(id, key, word) { return true }
     settleInsertion()
     try change { () throws(StorageError) in
@@ -24,7 +24,7 @@ extension SQLiteWriteTransaction {
   }
 
   func set(_ id: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool {
-    if try holds(id, key, bytes) { return false }
+    if try orForeign({ () throws(StorageError) in try holds(id, key, bytes: bytes) }) { return false }
     settleInsertion()
     try change { () throws(StorageError) in
       let column = try layout.bytesColumn(id)
@@ -47,23 +47,8 @@ extension SQLiteWriteTransaction {
     return true
   }
 
-  /// Whether an object that lives has a word already.
-  private func holds(_ id: ColumnID, _ key: ObjectKey, _ word: Int64?) throws(StorageError) -> Bool {
-    try orForeign { () throws(StorageError) in try self.word(id, key) == word }
-  }
-
-  private func holds(_ id: ColumnID, _ key: ObjectKey, _ bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool {
-    try orForeign { () throws(StorageError) in
-      var isSame = false
-      try self.bytes(id, key) { old in
-        guard let old, let bytes else { return isSame = old == nil && bytes == nil }
-        isSame = old.elementsEqual(bytes)
-      }
-      return isSame
-    }
-  }
-
-  /// What another program left there, which is no value of the type, is none that is set. A page that is damaged fails the change too.
+  /// Whether an object that lives has a value already. What another program left there, which is no value of the type, is none that is
+  /// set. A page that is damaged fails the change too.
   private func orForeign(_ isSame: () throws(StorageError) -> Bool) throws(StorageError) -> Bool {
     do throws(StorageError) { return try isSame() } catch {
       if error.code == .corrupt, error.scope == .statement { return false }

@@ -83,8 +83,8 @@ private enum ScalarEdit {
   /// Whether it would change nothing.
   func isIdle(in write: RecordedTransaction, _ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Bool {
     switch self {
-    case .word(let word): try write.holds(column, key, word: word)
-    case .bytes(let bytes): try write.holds(column, key, bytes: bytes)
+    case .word(let word): try write.transaction.word(column, key) == word
+    case .bytes(let bytes): try write.transaction.holds(column, key, bytes: bytes)
     case .boxed(let value): try write.transaction.value(column, key) == value
     case .sum(let delta): delta == 0
     }
