@@ -41,7 +41,8 @@ extension ReferenceState {
     let (columnEntry, type) = try scalarType(column)
     let row = try self.row(column.table, key)
     try ReferenceState.check(value, columnEntry, type)
-    let isOther = try !ReferenceState.isSame(row.scalars[column.property] ?? .null, value, type)
+    // As it is read: an object that is older than the property has its zero.
+    let isOther = try !ReferenceState.isSame(self.value(column, key).0, value, type)
     var changed = row
     changed.scalars[column.property] = value
     let touched = entry.indexes.filter { $0.properties.contains(column.property) }

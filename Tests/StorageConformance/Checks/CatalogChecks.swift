@@ -36,8 +36,11 @@ extension StorageConformance {
       let keys = try store.write { try store.addPeople(0..<1_100, $0) }
       let person = try grow(store) { $0.properties += [.scalar("title", .string, default: .string("Dr")), .scalar("level", .int64, optional: true)] }
       try store.write { write in
-        try write.set(person.column(named: "title"), keys[3], .string("Prof"))
-        try write.set(person.column(named: "level"), keys[1_050], word: 9)
+        // What an old row is read as is what it has: setting that changes nothing.
+        try expectEqual(try write.set(person.column(named: "title"), keys[4], .string("Dr")), false, "set to the default")
+        try expectEqual(try write.set(person.column(named: "level"), keys[4], word: nil), false, "set to null")
+        try expectEqual(try write.set(person.column(named: "title"), keys[3], .string("Prof")), true, "set to another")
+        try expectEqual(try write.set(person.column(named: "level"), keys[1_050], word: 9), true, "set to a number")
         try write.insert(person, ["id": .int(5_000), "level": .int(1)])
       }
       let again = subject.persists ? try store.reopened() : store
