@@ -52,6 +52,10 @@ func network(_ products: String..., package: String = "swift-nio") -> [Target.De
 }
 let transportSecurity = network("NIOSSL", package: "swift-nio-ssl")
 let cryptography = network("Crypto", "CryptoExtras", package: "swift-crypto")
+/// What encrypts files, for who asks for the trait.
+let encryption: [Target.Dependency] = ["Crypto", "CryptoExtras"].map {
+  .product(name: $0, package: "swift-crypto", condition: .when(traits: ["Encryption"]))
+}
 let webTokens = network("JWTKit", package: "jwt-kit")
 let syntax: [Target.Dependency] = [
   .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
@@ -84,6 +88,7 @@ let targets: [Target] = [
   Room.module(
     "StorageSQLite",
     ["CVivariumSQLite", "CVivariumSystem", "QueryModel", "StorageCoordination", "StorageInterface", "StoreValues"]),
+  Room.module("StorageEncryption", ["StorageInterface"] + encryption),
   Room.module("Notifications", ["ChangeTracker", "StorageInterface", "StoreValues", logging]),
   Room.module("SyncServer", ["SyncModel", "SyncProtocol", logging]),
   Room.module(
@@ -126,7 +131,8 @@ let targets: [Target] = [
   Room.program(
     "inspect",
     [
-      "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection", "StoreValues", "SyncClient", argumentParser,
+      "StorageEncryption", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection", "StoreValues", "SyncClient",
+      argumentParser,
     ], path: "Tools/inspect"),
   Room.program(
     "vivarium-demo",
@@ -202,6 +208,12 @@ let targets: [Target] = [
     [
       "CVivariumSQLite", "QueryModel", "StorageConformance", "StorageCoordination", "StorageInterface",
       "StorageReference", "StorageSQLite", "StoreValues", "VivariumTestSupport",
+    ]),
+  Room.tests(
+    "StorageEncryptionTests",
+    [
+      "StorageConformance", "StorageEncryption", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreInspection",
+      "StoreValues", "Vivarium", "VivariumTestSupport",
     ]),
   Room.tests(
     "QueryEngineTests",
@@ -362,7 +374,7 @@ let targets: [Target] = [
 
 /// What people choose: the database, an engine, the parts that stand alone, the companions.
 let chosen = [
-  "Vivarium", "StorageMemory", "StorageLMDB", "StorageSQLite", "QueryEngine", "ChangeTracker", "Notifications",
+  "Vivarium", "StorageMemory", "StorageLMDB", "StorageSQLite", "StorageEncryption", "QueryEngine", "ChangeTracker", "Notifications",
   "StoreInspection", "StoreOperations", "ResultsControl", "StoreReactive", "StoreMessages", "SyncModel", "SyncProtocol",
   "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncClient",
   "SyncWebSocket", "SyncTokens", "SyncManagement", "SyncEvents",
@@ -378,7 +390,10 @@ let package = Package(
   name: "Vivarium",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: chosen.map { .library(name: $0, targets: [$0]) } + [storageKit],
-  traits: [.trait(name: "Sync", description: "Replication over the network: WebSocket, and the server.")],
+  traits: [
+    .trait(name: "Sync", description: "Replication over the network: WebSocket, and the server."),
+    .trait(name: "Encryption", description: "Files that are encrypted, with swift-crypto."),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),

@@ -8,6 +8,17 @@ import Darwin
 import StorageInterface
 
 extension StorageError {
+  /// `.fileExists` of a file that was to be made.
+  public static func exists(_ path: String) -> StorageError {
+    StorageError(
+      .fileExists, .statement, "There is a file at '\(path)' already.", remedy: "Name a file that does not exist, or remove this one.")
+  }
+
+  /// `.cancelled` of a copy.
+  public static func copyStopped(_ path: String) -> StorageError {
+    StorageError(.cancelled, .statement, "The copy to '\(path)' was stopped before it was done; nothing is left of it.")
+  }
+
   /// The error for a system call that failed, with the code that callers can act on.
   ///
   /// - Parameters:

@@ -38,10 +38,21 @@ struct LMDBFiles: Sendable, Hashable {
     data = String(cString: resolved)
   }
 
-  /// Makes a data file without entries when none is there: aside, synced, and then moved into place, so that
-  /// nobody, not even after a power cut, ever finds half of one.
+  /// Makes a data file without entries when none is there.
   static func creating(_ path: String, mode: UInt32) throws(StorageError) -> LMDBFiles {
     let path = afterLinks(path)
+    // When somebody else was faster, then theirs is as good.
+    let isOurs = try making(path, mode: mode, mapSize: RawEnvironment.mapSizeMin) { (_, _) throws(StorageError) in }
+    guard var files = LMDBFiles(existing: path) else { throw openError(errno, path) }
+    files.areNew = isOurs
+    return files
+  }
+
+  /// Makes a data file with what `fill` puts into it through LMDB's handle: aside, synced, and then moved into place, so that nobody,
+  /// not even after a power cut, ever finds half of one. False, and nothing is made, when there is a file by then.
+  static func making(
+    _ path: String, mode: UInt32, mapSize: Int, _ fill: (_ handle: OpaquePointer, _ path: String) throws(StorageError) -> Void
+  ) throws(StorageError) -> Bool {
     let aside = LMDBFiles(data: "\(path).new-\(getpid())-\(UInt32.random(in: 0 ... .max))")
     let file = open(aside.data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
     guard file >= 0 else { throw openError(errno, path) }
@@ -49,18 +60,26 @@ struct LMDBFiles: Sendable, Hashable {
       close(file)
       unlink(aside.data)
     }
-    let raw = try RawEnvironment(
-      files: aside, isReadOnly: false, isLockless: true, mapSize: RawEnvironment.mapSizeMin, mode: mode)
+    let raw = try RawEnvironment(files: aside, isReadOnly: false, isLockless: true, mapSize: mapSize, mode: mode)
+    do throws(StorageError) { try fill(raw.pointer, path) } catch {
+      raw.close()
+      throw error
+    }
     raw.close()
     guard fsync(file) == 0 else { throw openError(errno, path) }
-    // Fails when somebody else was faster: then theirs is as good. Moved, not linked: a file with two names is refused.
+    // Moved, not linked: a file with two names is refused.
     let number = cs_rename_new(aside.data, path)
-    let isOurs = number == 0
-    guard isOurs || number == EEXIST else { throw openError(number, path) }
-    guard var files = LMDBFiles(existing: path) else { throw openError(errno, path) }
-    files.areNew = isOurs
-    syncDirectory(of: files.data)
-    return files
+    guard number == 0 || number == EEXIST else { throw openError(number, path) }
+    syncDirectory(of: path)
+    return number == 0
+  }
+
+  /// The path of a store that is to be made there. `.fileExists` where any of its files is: what lies beside a data file is believed.
+  static func unused(_ path: String) throws(StorageError) -> String {
+    let path = afterLinks(path)
+    var info = stat()
+    for file in LMDBFiles(data: path).all where lstat(file, &info) == 0 { throw .exists(file) }
+    return path
   }
 
   private init(data: String) { self.data = data }
@@ -115,6 +134,12 @@ struct LMDBFiles: Sendable, Hashable {
   var dataBytes: Int {
     var info = stat()
     return stat(data, &info) == 0 ? Int(info.st_size) : 0
+  }
+
+  /// Who may use the data file.
+  var dataMode: UInt32 {
+    var info = stat()
+    return stat(data, &info) == 0 ? UInt32(info.st_mode) & 0o777 : LMDBEnvironment.mode
   }
 
   /// What the data file takes.

@@ -129,7 +129,7 @@ final class LMDBWriter: KeyValueWriter {
   }
 
   /// Puts a value, with its checksum where the file's have one.
-  private static func put(
+  static func put(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ cursor: OpaquePointer, _ flags: UInt32, _ seals: Bool
   ) -> Int32 {
     var name = MDB_val(key)

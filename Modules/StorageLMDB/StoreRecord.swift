@@ -44,15 +44,15 @@ struct StoreRecord: Equatable {
   }
 
   /// Lends the record as bytes.
-  func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
-    withUnsafeTemporaryAllocation(byteCount: StoreRecord.size, alignment: 8) { bytes in
+  func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try withUnsafeTemporaryAllocation(byteCount: StoreRecord.size, alignment: 8) { bytes throws(E) in
       bytes.storeBytes(of: StoreRecord.name.littleEndian, as: UInt64.self)
       bytes.storeBytes(of: format.littleEndian, toByteOffset: 8, as: UInt32.self)
       bytes.storeBytes(of: 0, toByteOffset: 12, as: UInt32.self)
       bytes.storeBytes(of: version.rawValue.littleEndian, toByteOffset: 16, as: UInt64.self)
-      guard let transaction else { return body(UnsafeRawBufferPointer(rebasing: bytes[..<StoreRecord.sizeMin])) }
+      guard let transaction else { return try body(UnsafeRawBufferPointer(rebasing: bytes[..<StoreRecord.sizeMin])) }
       bytes.storeBytes(of: transaction.littleEndian, toByteOffset: 24, as: UInt64.self)
-      return body(UnsafeRawBufferPointer(bytes))
+      return try body(UnsafeRawBufferPointer(bytes))
     }
   }
 }

@@ -44,9 +44,11 @@ extension InspectionError {
 extension CommandStatus {
   init(_ code: StorageError.Code) {
     switch code {
-    case .fileNotFound, .permissionDenied, .foreignFile, .corrupt, .unsupportedVersion, .alreadyOpen, .addressSpace:
+    case .fileNotFound, .permissionDenied, .foreignFile, .corrupt, .unsupportedVersion, .alreadyOpen, .addressSpace,
+      .wrongKey, .missingKey, .notEncrypted:
       self = .cannotOpen
     case .objectDeleted: self = .notFound
+    case .fileExists, .unsupported: self = .usage
     default: self = .inputOutput
     }
   }

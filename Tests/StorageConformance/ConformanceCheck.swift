@@ -124,5 +124,6 @@ public enum StorageConformance {
     ("isolation", isolationChecks), ("writer", writerChecks), ("history", historyChecks),
     ("listeners", listenerChecks), ("catalog", catalogChecks), ("lifetimes", lifetimeChecks),
     ("opening", openingChecks), ("files", fileChecks), ("powers", powerChecks), ("sides", sideChecks),
+    ("copies", copyChecks),
   ]
 }

@@ -56,10 +56,11 @@ extension InspectCommand {
       abstract: "Copies a store to a new one of any backend: identities, order, indexes, and the history it keeps.")
     @Argument(help: "The store's file.") var file: String
     @Argument(help: "The file to make. There must be none.") var copy: String
-    @Option(help: "lmdb or sqlite.") var to: Backend
+    @Option(help: "lmdb or sqlite. The copy is not encrypted; 'backup' keeps the key.") var to: Backend
+    @OptionGroup var keys: KeyOptions
 
     func run() throws {
-      let source = try StoreFinder.open(file, [LMDBBackend(path: file), SQLiteBackend(path: file)])
+      let source = try StoreFinder.open(file, keys.backends(file))
       try to.create(copy) { engine throws(InspectionError) in try StoreCopy.copy(source, to: engine) }
     }
   }
@@ -71,9 +72,10 @@ extension InspectCommand {
     @Argument(help: "The damaged store's file.") var file: String
     @Argument(help: "The file to make. There must be none.") var copy: String
     @Option(help: "lmdb or sqlite; the kind of the damaged store where it is not given.") var to: Backend?
+    @OptionGroup var keys: KeyOptions
 
     func run() throws {
-      let source = try StoreFinder.open(file, [LMDBBackend(path: file), SQLiteBackend(path: file)])
+      let source = try StoreFinder.open(file, keys.backends(file))
       var outcomes: [StoreSalvage.Outcome] = []
       let kind = to ?? Backend(rawValue: source.kind) ?? .lmdb
       try kind.create(copy) { engine throws(InspectionError) in

@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
 import StorageInterface
-import StorageLMDB
-import StorageSQLite
 import StoreInspection
 
 /// `inspect`: looks into any store without the program that made it. The commands themselves are `Inspector`'s.
@@ -11,14 +9,14 @@ struct InspectCommand: ParsableCommand {
     commandName: "inspect",
     abstract: "Looks into a Vivarium store, in use or not, without the program that made it.",
     discussion: """
-      Opens for reading alone, but for 'compact', and shows one version of the store. Exit status: 0 done; 1 the type or object is not \
-      there; 2 the arguments make no sense; 3 the store cannot be opened (missing, foreign, damaged, or of a newer \
+      Opens for reading alone, but for 'compact', and shows one version of the store. Exit status: 0 done; 1 the type or object \
+      is not there; 2 the arguments make no sense; 3 the store cannot be opened (missing, foreign, damaged, or of a newer \
       format); 4 reading or writing failed; 5 the store has faults; 6 a dry \
       run says that it would fail. What went wrong is one line on standard error.
       """,
     subcommands: [
-      Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Compact.self, Salvage.self, Export.self, Import.self, Copy.self,
-      Digest.self, Migrate.self, Sync.self,
+      Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Compact.self, Backup.self, Salvage.self, Export.self, Import.self,
+      Copy.self, Digest.self, Migrate.self, Sync.self,
     ])
 
   /// What every command takes.
@@ -28,6 +26,8 @@ struct InspectCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("table for people; json, ndjson or csv for programs.", valueName: "format"))
     var format: OutputFormat = .table
+
+    @OptionGroup var keys: KeyOptions
   }
 
   struct Info: ParsableCommand {
@@ -91,13 +91,13 @@ extension OutputFormat: ExpressibleByArgument {}
 
 extension InspectCommand.Target {
   func inspector(isReadOnly: Bool = true) throws(InspectionError) -> Inspector {
-    try Self.inspector(of: file, format, DescriptorOutput(STDOUT_FILENO), isReadOnly: isReadOnly)
+    try Self.inspector(of: file, keys.backends(file), format, DescriptorOutput(STDOUT_FILENO), isReadOnly: isReadOnly)
   }
 
   static func inspector(
-    of file: String, _ format: OutputFormat, _ output: any TextOutput, isReadOnly: Bool = true
+    of file: String, _ backends: [any StorageBackend], _ format: OutputFormat, _ output: any TextOutput, isReadOnly: Bool = true
   ) throws(InspectionError) -> Inspector {
-    let engine = try StoreFinder.open(file, [LMDBBackend(path: file), SQLiteBackend(path: file)], isReadOnly: isReadOnly)
+    let engine = try StoreFinder.open(file, backends, isReadOnly: isReadOnly)
     return Inspector(engine, location: file, format: format, output: output)
   }
 }

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import StorageLMDB
+import StorageSQLite
 import StoreInspection
 import StoreValues
 
@@ -52,7 +54,7 @@ struct Types: ParsableArguments {
     case (nil, nil): return nil
     case (let like?, nil):
       let output = StringOutput()
-      try InspectCommand.Target.inspector(of: like, .json, output).schema()
+      try InspectCommand.Target.inspector(of: like, [LMDBBackend(path: like), SQLiteBackend(path: like)], .json, output).schema()
       return try SchemaText.schema(Data(output.text.utf8))
     case (nil, "-"?): return try SchemaText.schema(FileHandle.standardInput.readDataToEndOfFile())
     case (nil, let path?):

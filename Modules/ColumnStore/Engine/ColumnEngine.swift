@@ -10,7 +10,9 @@ import Synchronization
 ///
 /// **Threads.** Every call is safe from any thread at any time.
 public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing, SpaceReclaiming {
-  public var powers: EnginePowers { EnginePowers(announcing: self, syncing: self, space: self, structure: self) }
+  public var powers: EnginePowers {
+    EnginePowers(announcing: self, syncing: self, space: self, structure: self, copying: store.upkeep == nil ? nil : self)
+  }
   let store: any KeyValueStore
   let header: FileHeader
   let historyLimit: UInt64
@@ -153,7 +155,7 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
     store.close()
   }
 
-  private func checkOpen() throws(StorageError) {
+  func checkOpen() throws(StorageError) {
     try mark?.check()
     if closed.load(ordering: .relaxed) {
       throw StorageError(.closed, .engine, "The store was closed.", remedy: "Open it again.")

@@ -77,6 +77,11 @@ public protocol KeyValueUpkeep: Sendable {
   /// As `SpaceReclaiming.reclaimSpace`.
   func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int
 
+  /// Writes the entries of a snapshot of the store to a new file, as `FileCopying.writeCopy` says.
+  func writeCopy(
+    of snapshot: any KeyValueSnapshot, to path: String, _ progress: (CopyProgress) -> Step
+  ) throws(StorageError)
+
   /// Returns when every batch applied before, by this process, survives a power cut.
   func syncBatches() throws(StorageError)
 }

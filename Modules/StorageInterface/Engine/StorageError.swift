@@ -69,6 +69,16 @@ extension StorageError.Code {
   public static let alreadyOpen = Self(rawValue: "alreadyOpen")
   /// The file has several names, and who opens it by another would not see this one's locks.
   public static let hardLinked = Self(rawValue: "hardLinked")
+  /// There is a file where a new one was to be.
+  public static let fileExists = Self(rawValue: "fileExists")
+  /// The file is encrypted with another key than the one that was given.
+  public static let wrongKey = Self(rawValue: "wrongKey")
+  /// The file is encrypted, and no key was given.
+  public static let missingKey = Self(rawValue: "missingKey")
+  /// A key was given, and the file is not encrypted.
+  public static let notEncrypted = Self(rawValue: "notEncrypted")
+  /// The engine, or this build of it, cannot do what was asked for.
+  public static let unsupported = Self(rawValue: "unsupported")
   /// The range of addresses that the file needs is not to be had, or larger than it was opened for.
   public static let addressSpace = Self(rawValue: "addressSpace")
   // Running.
@@ -92,6 +102,8 @@ extension StorageError.Code {
   public static let forked = Self(rawValue: "forked")
   /// A file of the store was replaced, renamed or removed while it was open: what is written to it, nobody will find.
   public static let replaced = Self(rawValue: "replaced")
+  /// Whoever asked for it has stopped it before it was done.
+  public static let cancelled = Self(rawValue: "cancelled")
   /// The engine was closed.
   public static let closed = Self(rawValue: "closed")
   // Statements.

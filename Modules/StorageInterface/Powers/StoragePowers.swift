@@ -57,15 +57,18 @@ public struct EnginePowers: Sendable {
   public var space: (any SpaceReclaiming)?
   /// The file's own structure can be walked.
   public var structure: (any StructureVerification)?
+  /// A version can be written into a file of its own.
+  public var copying: (any FileCopying)?
 
   /// None but the given ones.
   public init(
     announcing: (any VersionAnnouncing)? = nil, syncing: (any DeferredSync)? = nil, space: (any SpaceReclaiming)? = nil,
-    structure: (any StructureVerification)? = nil
+    structure: (any StructureVerification)? = nil, copying: (any FileCopying)? = nil
   ) {
     self.announcing = announcing
     self.syncing = syncing
     self.space = space
     self.structure = structure
+    self.copying = copying
   }
 }

@@ -56,15 +56,15 @@ final class Checkpointer: Sendable {
     var isComplete: Bool { code == SQLITE_OK && moved >= logged }
   }
 
-  private let path: String
+  private let file: StoreFile
   private let lock: FileWriterLock?
   private let queue = DispatchQueue(label: "vivarium.checkpoint", qos: .utility)
   private let state = Mutex(State())
   /// Entered while an attempt is scheduled or under way.
   private let attempt = DispatchGroup()
 
-  init(path: String, lock: FileWriterLock?) {
-    self.path = path
+  init(_ file: StoreFile, lock: FileWriterLock?) {
+    self.file = file
     self.lock = lock
     queue.setSpecific(key: Checkpointer.isOwn, value: ObjectIdentifier(self))
   }
@@ -136,7 +136,7 @@ final class Checkpointer: Sendable {
         return true
       }
       // Nobody waits for it: what fails here is tried again by the next commit's sync.
-      if isDue { try? LogFile.sync(database: path) }
+      if isDue { try? LogFile.sync(database: file.path) }
     }
   }
 
@@ -157,7 +157,7 @@ final class Checkpointer: Sendable {
       return state.syncDue != nil
     }
     queue.sync {
-      if isSyncDue { try? LogFile.sync(database: path) }
+      if isSyncDue { try? LogFile.sync(database: file.path) }
       state.withLock { $0.connection = nil }
     }
   }
@@ -231,7 +231,7 @@ final class Checkpointer: Sendable {
       return (state.connection, state.isClosed)
     }
     if let connection = kept.0 { return connection }
-    let opened = kept.1 ? nil : try? Connection.ours(path: path, isReadOnly: false)
+    let opened = kept.1 ? nil : try? Connection.ours(file, isReadOnly: false)
     if opened == nil { state.withLock { $0.isScheduled = false } }
     return opened
   }

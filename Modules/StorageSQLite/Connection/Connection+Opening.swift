@@ -18,16 +18,14 @@ extension Connection {
   /// The log's length is cut to this when it begins anew after having grown larger.
   static let logBytesMax = 8 << 20
 
-  /// The name of the way to open files without making any, registered at its first use. SQLite's own where that fails.
-  private static let quietOpening = csqlite_register_quiet() == SQLITE_OK ? "vivarium-quiet" : ""
-
-  /// A connection to a file of ours, set up as all of ours are.
+  /// A connection to a file of ours, set up as all of ours are. `isImmutable`: nobody writes it, and nothing is made beside it.
   static func ours(
-    path: String, isReadOnly: Bool, isImmutable: Bool = false, cacheKilobytes: Int = Connection.cacheKilobytes
+    _ file: StoreFile, isReadOnly: Bool, isImmutable: Bool = false, cacheKilobytes: Int = Connection.cacheKilobytes,
+    takesURIs: Bool = false
   ) throws(StorageError) -> Connection {
-    let name = isImmutable ? "file:\(path.percentEncoded)?immutable=1\(quietOpening.isEmpty ? "" : "&vfs=" + quietOpening)" : path
-    let flags = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
-    let connection = try Connection(path: name, flags: flags | (isImmutable ? SQLITE_OPEN_URI : 0))
+    let connection = try Connection(
+      FileAddress(file, isImmutable: isImmutable, isURI: takesURIs),
+      flags: isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE)
     let database = connection.database
     sqlite3_busy_timeout(database, patienceMilliseconds)
     // Foreign programs run the triggers that log their writes; ours keep their own record.
@@ -46,14 +44,4 @@ extension Connection {
   }
 
   static func isOutOfDescriptors(_ number: Int32) -> Bool { number == EMFILE || number == ENFILE }
-}
-
-extension String {
-  /// As a path in a `file:` address.
-  fileprivate var percentEncoded: String {
-    utf8.map { byte in
-      let isPlain = (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 47
-      return isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }.joined()
-  }
 }

@@ -108,7 +108,11 @@ extension Connection {
   var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
 
   func failure(_ code: Int32, _ scope: StorageError.Scope = .statement, doing: String) -> StorageError {
-    .sqlite(
+    if code == SealedFile.damage, let damage = seal?.damage {
+      return StorageError(
+        .corrupt, .engine, "Could not \(doing): \(damage).", remedy: "Restore the file from a copy.", underlyingCode: code)
+    }
+    return .sqlite(
       code, scope, doing: doing, text: String(cString: sqlite3_errmsg(database)), system: sqlite3_system_errno(database))
   }
 }

@@ -11,6 +11,8 @@ import StorageInterface
 /// hands under a lock.
 final class Connection: @unchecked Sendable {
   let database: OpaquePointer
+  /// The key of an encrypted file, which SQLite finds through the address.
+  let seal: FileSeal?
   /// The layout that the kept statements were written for.
   private var layout: SchemaLayout?
   /// By their keys, ascending. No dictionary: the first one of a type of keys costs more than opening a connection.
@@ -38,16 +40,23 @@ final class Connection: @unchecked Sendable {
   /// How many statements of queries are kept.
   static let textStatementsMax = 128
 
-  /// Opens `path`; `flags` as `sqlite3_open_v2` has them.
-  init(path: String, flags: Int32) throws(StorageError) {
+  /// Opens a store's main file as it is, encrypted or not; `flags` as `sqlite3_open_v2` has them.
+  convenience init(_ file: StoreFile, flags: Int32) throws(StorageError) {
+    try self.init(FileAddress(file), flags: flags)
+  }
+
+  /// Opens a file; `flags` as `sqlite3_open_v2` has them.
+  init(_ address: FileAddress, flags: Int32) throws(StorageError) {
     var opened: OpaquePointer?
-    let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    let flags = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (address.isURI ? SQLITE_OPEN_URI : 0)
+    let code = sqlite3_open_v2(address.text, &opened, flags, nil)
+    seal = address.file.seal
     guard let opened else {
-      throw .sqlite(SQLITE_NOMEM, .engine, doing: "open '\(path)'", text: "out of memory")
+      throw .sqlite(SQLITE_NOMEM, .engine, doing: "open '\(address.file.path)'", text: "out of memory")
     }
     database = opened
     guard code == SQLITE_OK else {
-      let error = Connection.openFailure(opened, code, path)
+      let error = Connection.openFailure(opened, code, address.file.path)
       sqlite3_close_v2(opened)
       throw error
     }

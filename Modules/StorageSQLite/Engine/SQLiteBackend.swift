@@ -18,6 +18,8 @@ public struct SQLiteBackend: StorageBackend {
   public var isFile: Bool { true }
   /// The path of the main file.
   public let location: String
+  /// What the file is encrypted with; nil: it is not.
+  public let key: (any StoreKey)?
   /// At most so many pages in the file; 0: no limit. For tests of a full disk.
   package var pagesMax = 0
 
@@ -26,15 +28,18 @@ public struct SQLiteBackend: StorageBackend {
   private static let reading = OpenFiles<SQLiteEngine>()
 
   /// The store in the file at `path`, which need not exist yet. Opens nothing.
-  public init(path: String) { location = path }
+  ///
+  /// With a `key`, everything in the file and its log but the first 100 bytes is encrypted and authenticated; see Docs/Security.md for
+  /// what that protects. Opening throws `.missingKey`, `.wrongKey` and `.notEncrypted`.
+  public init(path: String, key: (any StoreKey)? = nil) { (location, self.key) = (path, key) }
 
-  private var file: StoreFile { StoreFile(path: SQLiteBackend.resolved(location)) }
+  private var file: StoreFile { StoreFile(path: SQLiteBackend.resolved(location), seal: key.map { FileSeal($0) }) }
 
   public func open(_ options: OpenOptions) throws(StorageError) -> any StorageEngine {
     let (file, pagesMax) = (file, pagesMax)
     try HeldFiles.refuseInherited(file.path)
     let files = options.isReadOnly ? SQLiteBackend.reading : SQLiteBackend.writing
-    return try files.engine(at: file.path) { () throws(StorageError) in
+    let engine = try files.engine(at: file.path) { () throws(StorageError) in
       guard options.isReadOnly || !SQLiteBackend.isRead(file.path) else {
         throw StorageError(
           .alreadyOpen, .engine, "'\(location)' is open read-only in this process.",
@@ -48,6 +53,9 @@ public struct SQLiteBackend: StorageBackend {
         throw error
       }
     }
+    // It may have been open already, and whoever opened it had the key.
+    if engine.file.seal !== file.seal { try file.check(try engine.file.seal?.current().mark) }
+    return engine
   }
 
   /// Whether an engine of this process has the file open to read it alone.
@@ -73,12 +81,18 @@ public struct SQLiteBackend: StorageBackend {
 
 extension StoreConfiguration {
   /// A store in an SQLite file at `url`, made when it is missing.
-  public static func sqlite(_ url: URL, models: any SchemaDescribing.Type...) -> StoreConfiguration {
-    StoreConfiguration(backend: SQLiteBackend(path: url.storePath), models: models)
+  ///
+  /// `key`: what it is encrypted with, such as an `EncryptionKey` of `StorageEncryption`; a file that is there must have been made with it.
+  public static func sqlite(
+    _ url: URL, key: (any StoreKey)? = nil, models: any SchemaDescribing.Type...
+  ) -> StoreConfiguration {
+    StoreConfiguration(backend: SQLiteBackend(path: url.storePath, key: key), models: models)
   }
 
   /// A store in an SQLite file at `path`, made when it is missing.
-  public static func sqlite(_ path: String, models: any SchemaDescribing.Type...) -> StoreConfiguration {
-    StoreConfiguration(backend: SQLiteBackend(path: path), models: models)
+  public static func sqlite(
+    _ path: String, key: (any StoreKey)? = nil, models: any SchemaDescribing.Type...
+  ) -> StoreConfiguration {
+    StoreConfiguration(backend: SQLiteBackend(path: path, key: key), models: models)
   }
 }

@@ -77,7 +77,7 @@ extension SQLiteEngine {
     if isClosed { throw .closedEngine }
     if let idle { return idle }
     do throws(StorageError) {
-      let connection = try Connection.ours(path: file.path, isReadOnly: options.isReadOnly, isImmutable: stamp != nil)
+      let connection = try Connection.ours(file, isReadOnly: options.isReadOnly, isImmutable: stamp != nil)
       connection.stamp = stamp
       if stamp == nil {
         try connection.run(StatementKey(.pin), "SELECT 1 FROM _vivarium_history WHERE 0")
@@ -146,7 +146,7 @@ extension SQLiteEngine {
     let isImmutable = !file.hasLog
     let stamp = FileStamp(file.path)
     if isImmutable, stamp == seen { return }
-    let connection = try Connection.ours(path: file.path, isReadOnly: true, isImmutable: isImmutable)
+    let connection = try Connection.ours(file, isReadOnly: true, isImmutable: isImmutable)
     try watch.withLock { watch throws(StorageError) in
       if !shared.withLock({ $0.isClosed }) { watch = try VersionWatch(connection, isImmutable: isImmutable) }
     }

@@ -12,8 +12,8 @@ import Synchronization
 
 extension SQLiteEngine: SpaceReclaiming {
   /// Writes the file anew without its free pages (`VACUUM`) and moves that from the log into the main file. Takes as long
-  /// as writing the file; writers wait for all of it, readers go on. While a reader holds an old version the main file
-  /// keeps its length until a later checkpoint.
+  /// as writing the file; an encrypted one is in memory meanwhile. Writers wait for all of it, readers go on. While a reader
+  /// holds an old version the main file keeps its length until a later checkpoint.
   public func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int {
     let before = mainFileBytes
     let write = try beginWrite(deadline)
@@ -22,8 +22,9 @@ extension SQLiteEngine: SpaceReclaiming {
     // What others wrote is in the history now; the right to write stays ours.
     try write.connection.run(StatementKey(.rollback), "ROLLBACK")
     // A connection of its own: the others keep what they are building up in memory, and this is the whole file.
-    let connection = try Connection.ours(path: file.path, isReadOnly: false)
-    try connection.execute("PRAGMA temp_store = FILE; VACUUM")
+    let connection = try Connection.ours(file, isReadOnly: false)
+    // What is encrypted does not go to the disk in another way.
+    try connection.execute("PRAGMA temp_store = \(file.seal == nil ? "FILE" : "MEMORY"); VACUUM")
     checkpointer.checkpointNow()
     return max(0, before - mainFileBytes)
   }

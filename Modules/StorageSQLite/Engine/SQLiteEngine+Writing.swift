@@ -45,7 +45,7 @@ extension SQLiteEngine {
     if let writer { return writer }
     do throws(StorageError) {
       let writer = try Connection.ours(
-        path: file.path, isReadOnly: false, cacheKilobytes: Connection.writerCacheKilobytes)
+        file, isReadOnly: false, cacheKilobytes: Connection.writerCacheKilobytes)
       if pagesMax > 0 { try writer.execute("PRAGMA max_page_count = \(pagesMax)") }
       shared.withLock { $0.durability.connectionIsFull = nil }
       // Commits are counted by it.

@@ -31,7 +31,9 @@ public final class SQLiteEngine: StorageEngine {
   }
 
   public let kind = "sqlite"
-  public var powers: EnginePowers { EnginePowers(announcing: self, syncing: self, space: self, structure: self) }
+  public var powers: EnginePowers {
+    EnginePowers(announcing: self, syncing: self, space: self, structure: self, copying: self)
+  }
   let file: StoreFile
   let options: OpenOptions
   let mark = ForkMark()
@@ -77,7 +79,7 @@ public final class SQLiteEngine: StorageEngine {
     self.presence = Mutex(presence)
     lock = options.isReadOnly ? nil : try FileWriterLock(path: file.coordinationPath)
     bell = try FileDoorbell(path: file.bellPath, isReadOnly: options.isReadOnly)
-    checkpointer = Checkpointer(path: file.path, lock: lock)
+    checkpointer = Checkpointer(file, lock: lock)
     shared.withLock { shared in
       shared.isImmutable = isImmutable
       shared.stamp = isImmutable ? FileStamp(file.path) : nil
@@ -116,7 +118,7 @@ public final class SQLiteEngine: StorageEngine {
   /// Reads what every file of ours has. The connection is the first reader's.
   private func verify(isImmutable: Bool) throws(StorageError) {
     do throws(StorageError) {
-      let connection = try Connection.ours(path: file.path, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
+      let connection = try Connection.ours(file, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
       connection.stamp = shared.withLock { $0.stamp }
       try connection.run(StatementKey(.begin), "BEGIN")
       _ = try state(of: connection)
@@ -154,7 +156,7 @@ public final class SQLiteEngine: StorageEngine {
     let (isClosed, isImmutable) = shared.withLock { ($0.isClosed, $0.isImmutable) }
     if isClosed { throw .closedEngine }
     if watch != nil { return }
-    let connection = try Connection.ours(path: file.path, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
+    let connection = try Connection.ours(file, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
     watch = try VersionWatch(connection, isImmutable: isImmutable)
   }
 
@@ -186,7 +188,7 @@ public final class SQLiteEngine: StorageEngine {
 
   /// After the last connection was closed.
   func letGoOfFile() {
-    if hasMadeLog, let connection = try? Connection.ours(path: file.path, isReadOnly: false) {
+    if hasMadeLog, let connection = try? Connection.ours(file, isReadOnly: false) {
       // A connection that only reads cannot take the log away; this one does unless others are there.
       _ = try? connection.readVersions()
       connection.shut()

@@ -16,7 +16,8 @@ enum SQLiteHeader: Equatable {
   case empty
   /// Something else: a folder, a text, another program's SQLite file.
   case foreign(String)
-  case ours(format: Int32)
+  /// A store; encrypted where it has a mark.
+  case ours(format: Int32, SealMark?)
 
   static func read(_ path: String) throws(StorageError) -> SQLiteHeader {
     var info = stat()
@@ -32,7 +33,8 @@ enum SQLiteHeader: Equatable {
   }
 
   private static func firstBytes(_ path: String) throws(StorageError) -> [UInt8] {
-    let connection = try Connection(path: path, flags: SQLITE_OPEN_READONLY)
+    // As it lies there, encrypted or not.
+    let connection = try Connection(StoreFile(path: path), flags: SQLITE_OPEN_READONLY)
     var bytes = [UInt8](repeating: 0, count: 100)
     let code = csqlite_read_header(connection.database, &bytes, 100)
     guard code == SQLITE_OK else { throw connection.failure(code, .engine, doing: "read '\(path)'") }
@@ -40,7 +42,8 @@ enum SQLiteHeader: Equatable {
   }
 
   private static func classify(_ bytes: [UInt8], size: Int64, _ path: String) throws(StorageError) -> SQLiteHeader {
-    guard bytes.starts(with: Array("SQLite format 3\0".utf8)) else { return .foreign("it is no SQLite file") }
+    let mark = bytes.withUnsafeBytes { SealMark($0) }
+    guard mark != nil || bytes.starts(with: SealMark.plainName) else { return .foreign("it is no SQLite file") }
     func number(_ at: Int) -> Int64 { bytes[at..<at + 4].reduce(0) { $0 << 8 | Int64($1) } }
     guard number(68) == Int64(MetaTables.applicationID) else { return .foreign("it is another program's SQLite file") }
     let pageSize = bytes[16] == 0 && bytes[17] == 1 ? 65536 : Int64(bytes[16]) << 8 | Int64(bytes[17])
@@ -53,6 +56,6 @@ enum SQLiteHeader: Equatable {
         .corrupt, .engine, "'\(path)' is cut short: \(size) bytes of \(number(28) * pageSize).",
         remedy: "Restore the file from a copy.")
     }
-    return .ours(format: Int32(truncatingIfNeeded: number(60)))
+    return .ours(format: Int32(truncatingIfNeeded: number(60)), mark)
   }
 }

@@ -14,6 +14,8 @@ import StoreValues
 /// The files of one store, before it is open: which they are, whether they can be opened, and how they are made.
 struct StoreFile {
   let path: String
+  /// The key that its data are encrypted with; nil where they are not.
+  var seal: FileSeal?
   var coordinationPath: String { path + ".coord" }
   var bellPath: String { path + ".bell" }
   var logPath: String { path + "-wal" }
@@ -34,8 +36,9 @@ struct StoreFile {
     var made = Made()
     made.sideFiles = options.isReadOnly ? [] : [bellPath, coordinationPath].filter { access($0, F_OK) != 0 }
     switch try SQLiteHeader.read(path) {
-    case .ours(let format):
+    case .ours(let format, let mark):
       try check(format, options)
+      try check(mark)
       try checkName()
     case .foreign(let reason): throw foreign(reason)
     case .missing, .empty:
@@ -62,6 +65,21 @@ struct StoreFile {
     if !options.isReadOnly, access(path, W_OK) != 0 { throw .system(errno, doing: "write", path: path) }
   }
 
+  /// Whether the key that was given is the file's.
+  func check(_ mark: SealMark?) throws(StorageError) {
+    switch (mark, seal) {
+    case (nil, nil): break
+    case (_?, nil):
+      throw StorageError(
+        .missingKey, .engine, "'\(path)' is encrypted, and no key was given.", remedy: "Open it with the key that it was made with.")
+    case (nil, _?):
+      throw StorageError(
+        .notEncrypted, .engine, "'\(path)' is not encrypted, and a key was given.",
+        remedy: "Open it without a key, and write an encrypted copy with 'writeCopy(to:encryption:)'.")
+    case (let mark?, let seal?): try seal.check(mark, path)
+    }
+  }
+
   private func foreign(_ reason: String) -> StorageError {
     StorageError(.foreignFile, .engine, "'\(path)' is not a store: \(reason).", remedy: "Check the path.")
   }
@@ -84,7 +102,7 @@ struct StoreFile {
     // Before SQLite opens the file: closing a descriptor of it afterwards would take SQLite's locks back.
     close(descriptor)
     guard number == 0 else { throw .system(number ?? ENOENT, doing: "keep the owner and the permissions of", path: path) }
-    try StoreFile.make(aside)
+    try StoreFile(path: aside, seal: seal).make()
     if found == .empty {
       guard rename(aside, path) == 0 else { throw .system(errno, doing: "make", path: path) }
     } else {
@@ -98,15 +116,19 @@ struct StoreFile {
   }
 
   /// A name that nobody knows before, in the same folder; shorter than a long one of the store's, for which there would be no room.
-  private var asidePath: String {
+  var asidePath: String {
     var (folder, name) = ("", path[...])
     if let slash = path.lastIndex(of: "/") { (folder, name) = (String(path[...slash]), path[path.index(after: slash)...]) }
     while name.utf8.count > 120 { name.removeLast() }
     return "\(folder)\(name).new-\(getpid())-\(UInt64.random(in: 0 ... .max))"
   }
 
-  private static func make(_ path: String) throws(StorageError) {
-    let connection = try Connection(path: path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+  private func make() throws(StorageError) {
+    let connection = try Connection(self, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    if let seal {
+      try connection.reserve(try seal.current().cipher.overhead)
+      try connection.execute("PRAGMA journal_mode = MEMORY")
+    }
     // The marks are in the main file before it has a log, so its first bytes always tell what it is.
     let marks = [
       "PRAGMA synchronous = FULL", "BEGIN", "PRAGMA application_id = \(MetaTables.applicationID)",
@@ -146,7 +168,7 @@ struct StoreFile {
 
   /// Whether no version was ever committed. While nobody has the store open.
   private var isUnused: Bool {
-    guard let connection = try? Connection(path: path, flags: SQLITE_OPEN_READONLY),
+    guard let connection = try? Connection(self, flags: SQLITE_OPEN_READONLY),
       let version = try? connection.readVersions().version
     else { return false }
     return version == Version(0)

@@ -64,6 +64,16 @@ extension StoreError.Code {
   public static let alreadyOpen = Self(rawValue: "alreadyOpen")
   /// The file has several names, and who opens it by another would not see this one's locks.
   public static let hardLinked = Self(rawValue: "hardLinked")
+  /// There is a file where a new one was to be.
+  public static let fileExists = Self(rawValue: "fileExists")
+  /// The file is encrypted with another key than the one that was given.
+  public static let wrongKey = Self(rawValue: "wrongKey")
+  /// The file is encrypted, and no key was given.
+  public static let missingKey = Self(rawValue: "missingKey")
+  /// A key was given, and the file is not encrypted.
+  public static let notEncrypted = Self(rawValue: "notEncrypted")
+  /// The store's engine, or this build of it, cannot do what was asked for.
+  public static let unsupported = Self(rawValue: "unsupported")
   /// The range of addresses that the file would need is not to be had, or larger than the store was opened for.
   public static let addressSpace = Self(rawValue: "addressSpace")
   /// The models do not go with each other or with the file; the detail "faults" lists every reason.

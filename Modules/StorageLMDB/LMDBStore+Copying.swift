@@ -1,0 +1,98 @@
+import CVivariumLMDB
+import ColumnStore
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import StorageCoordination
+import StorageInterface
+import StoreValues
+
+extension LMDBStore {
+  package func writeCopy(
+    of snapshot: any KeyValueSnapshot, to path: String, _ progress: (CopyProgress) -> Step
+  ) throws(StorageError) {
+    guard let snapshot = snapshot as? LMDBSnapshot else { throw StorageError(.misuse, .statement, "The snapshot is of another store.") }
+    let view = try snapshot.running()
+    let path = try LMDBFiles.unused(path)
+    let expected = try statistics().liveBytes
+    // Pages that are filled from the first to the last take no more than those that they come from. What is too much is address space.
+    let mapSize = max(RawEnvironment.mapSizeMin, expected * 2 + LMDBCopy.partBytes * 4)
+    let mode = try environment().files.dataMode
+    let isMade = try LMDBFiles.making(path, mode: mode, mapSize: mapSize) { (handle, path) throws(StorageError) in
+      let copy = LMDBCopy(handle, path, expected)
+      try copy.fill(from: view, snapshot.version, progress)
+    }
+    if !isMade { throw .exists(path) }
+  }
+}
+
+/// Puts the entries of a version into an empty file, in the order of their keys: pages are full, and none are free but those of the
+/// way to the last one, from part to part. Each value is checked as it is read, and gets its checksum.
+private final class LMDBCopy {
+  /// So many bytes are in memory until they are committed.
+  static let partBytes = 16 << 20
+
+  private let handle: OpaquePointer
+  private let path: String
+  private let expected: Int
+  private var transaction: OpaquePointer?
+  private var cursor: OpaquePointer?
+  private var (written, ofPart) = (0, 0)
+
+  init(_ handle: OpaquePointer, _ path: String, _ expected: Int) {
+    (self.handle, self.path, self.expected) = (handle, path, expected)
+  }
+
+  /// Leaves the file to be synced by the caller, once for all parts.
+  func fill(from view: LMDBView, _ version: Version, _ progress: (CopyProgress) -> Step) throws(StorageError) {
+    mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), 1)
+    defer { if let transaction { mdb_txn_abort(transaction) } }
+    try begin()
+    try view.visit(from: nil, sharing: 0, reverse: false) { key, value throws(StorageError) in
+      // The record of the store says which transaction wrote it, and comes last.
+      if key.count == 1, key[0] == 0 { return .proceed }
+      try put(key, value, UInt32(MDB_APPEND))
+      guard ofPart >= LMDBCopy.partBytes else { return .proceed }
+      try commit()
+      if progress(CopyProgress(bytesWritten: written, bytesExpected: max(expected, written))) == .stop { throw .copyStopped(path) }
+      try begin()
+      return .proceed
+    }
+    let record = StoreRecord(
+      format: StoreRecord.currentFormat, version: version, transaction: UInt64(mdb_txn_id(transaction)))
+    try withRecordKey { key throws(StorageError) in
+      try record.withBytes { bytes throws(StorageError) in try put(key, bytes, 0) }
+    }
+    try commit()
+    if progress(CopyProgress(bytesWritten: written, bytesExpected: written)) == .stop { throw .copyStopped(path) }
+  }
+
+  private func begin() throws(StorageError) {
+    try check(mdb_txn_begin(handle, nil, 0, &transaction))
+    try check(mdb_cursor_open(transaction, LMDBEnvironment.database, &cursor))
+    ofPart = 0
+  }
+
+  private func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ flags: UInt32) throws(StorageError) {
+    guard let cursor else { throw .ended(path) }
+    try check(LMDBWriter.put(key, value, cursor, flags, true))
+    written += key.count + value.count
+    ofPart += key.count + value.count
+  }
+
+  private func commit() throws(StorageError) {
+    mdb_cursor_close(cursor)
+    let code = mdb_txn_commit(transaction)
+    (transaction, cursor) = (nil, nil)
+    try check(code)
+  }
+
+  private func check(_ code: Int32) throws(StorageError) {
+    // LMDB reports a write that was cut short as EIO; mostly the disk is full then.
+    if code != 0 { throw .lmdb(code == EIO ? ENOSPC : code, .statement, doing: "write the copy", path: path) }
+  }
+}

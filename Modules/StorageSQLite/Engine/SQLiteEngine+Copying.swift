@@ -1,0 +1,152 @@
+import CVivariumSQLite
+import CVivariumSystem
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import StorageCoordination
+import StorageInterface
+import StoreValues
+import Synchronization
+
+extension SQLiteEngine: FileCopying {
+  /// As `FileCopying` says, by `VACUUM INTO`: SQLite reads one version and writes it in order. Its log cannot begin anew meanwhile.
+  public func writeCopy(
+    to path: String, _ encryption: CopyEncryption, _ progress: (CopyProgress) -> Step
+  ) throws(StorageError) {
+    try checkOpen()
+    let seal: FileSeal? =
+      switch encryption {
+      case .unchanged: file.seal.map { FileSeal($0.key) }
+      case .none: nil
+      case .key(let key): FileSeal(key)
+      }
+    let target = StoreFile(path: SQLiteBackend.resolved(path), seal: seal)
+    try target.checkUnused()
+    let aside = StoreFile(path: target.asidePath, seal: seal)
+    defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(aside.path + suffix) } }
+    try aside.makeEmpty(like: file)
+    try vacuum(into: aside, target.path, progress)
+    try aside.turnIntoStore()
+    let number = cs_rename_new(aside.path, target.path)
+    if number == EEXIST { throw .exists(target.path) }
+    if number != 0 { throw .system(number, .statement, doing: "make", path: target.path) }
+    try LogFile.syncDirectory(of: target.path)
+  }
+
+  private func vacuum(
+    into aside: StoreFile, _ path: String, _ progress: (CopyProgress) -> Step
+  ) throws(StorageError) {
+    let isImmutable = shared.withLock { $0.isImmutable }
+    let connection = try Connection.ours(file, isReadOnly: options.isReadOnly, isImmutable: isImmutable, takesURIs: true)
+    defer { connection.shut() }
+    if let seal = aside.seal { try connection.reserve(try seal.current().cipher.overhead) }
+    let expected = try connection.liveBytes()
+    let failure = withoutActuallyEscaping(progress) { progress -> StorageError? in
+      let watch = CopyWatch(aside.path, expected, progress)
+      // Safe: `watch` outlives the handler, which is taken away below and runs on this thread.
+      sqlite3_progress_handler(
+        connection.database, CopyWatch.steps, { context in
+          guard let context else { return 1 }
+          return Unmanaged<CopyWatch>.fromOpaque(context).takeUnretainedValue().look() ? 0 : 1
+        }, Unmanaged.passUnretained(watch).toOpaque())
+      defer {
+        sqlite3_progress_handler(connection.database, 0, nil, nil)
+        withExtendedLifetime(watch) {}
+      }
+      do throws(StorageError) {
+        try connection.execute("VACUUM INTO '\(FileAddress.attached(aside))'")
+        return watch.isStopped || !watch.end() ? .copyStopped(path) : nil
+      } catch {
+        return watch.isStopped ? .copyStopped(path) : error
+      }
+    }
+    if let failure { throw failure }
+  }
+}
+
+/// Tells whoever waits for a copy how far it has come, every few megabytes.
+private final class CopyWatch {
+  /// Between two looks, of SQLite's machine: milliseconds.
+  static let steps: Int32 = 20_000
+  private static let bytesBetween = 4 << 20
+
+  private let path: String
+  private let expected: Int
+  private let progress: (CopyProgress) -> Step
+  private var next = CopyWatch.bytesBetween
+  private(set) var isStopped = false
+
+  init(_ path: String, _ expected: Int, _ progress: @escaping (CopyProgress) -> Step) {
+    (self.path, self.expected, self.progress) = (path, expected, progress)
+  }
+
+  private var written: Int {
+    var info = stat()
+    return stat(path, &info) == 0 ? Int(info.st_size) : 0
+  }
+
+  /// False: stop.
+  func look() -> Bool {
+    let written = written
+    guard written >= next else { return true }
+    next = written + CopyWatch.bytesBetween
+    return tell(written, max(expected, written))
+  }
+
+  func end() -> Bool { tell(written, written) }
+
+  private func tell(_ written: Int, _ expected: Int) -> Bool {
+    isStopped = progress(CopyProgress(bytesWritten: written, bytesExpected: expected)) == .stop
+    return !isStopped
+  }
+}
+
+extension StoreFile {
+  /// `.fileExists` where any file of a store of that name is: a log beside a new file would be taken for its own.
+  fileprivate func checkUnused() throws(StorageError) {
+    var info = stat()
+    for path in allPaths where lstat(path, &info) == 0 { throw .exists(path) }
+  }
+
+  /// An empty file, nobody else's and no link to one, which the same may use.
+  fileprivate func makeEmpty(like other: StoreFile) throws(StorageError) {
+    var info = stat()
+    let mode = stat(other.path, &info) == 0 ? info.st_mode & 0o777 : 0o600
+    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+    guard descriptor >= 0 else { throw .system(errno, .statement, doing: "make", path: path) }
+    // Before SQLite opens the file: closing a descriptor of it afterwards would take SQLite's locks back.
+    close(descriptor)
+  }
+
+  /// After `VACUUM INTO`, which leaves a file that has no log and is not on the disk yet.
+  fileprivate func turnIntoStore() throws(StorageError) {
+    let connection = try Connection(self, flags: SQLITE_OPEN_READWRITE)
+    // No journal of the change in plain.
+    if seal != nil { try connection.execute("PRAGMA journal_mode = MEMORY") }
+    try connection.execute("PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL")
+    connection.shut()
+    let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system(errno, .statement, doing: "open the copy", path: path) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw .system(errno, .statement, doing: "sync the copy", path: path) }
+  }
+}
+
+extension Connection {
+  /// Leaves so many bytes free at the end of each page of a file that is made: this one where it is new, or a copy.
+  func reserve(_ count: Int) throws(StorageError) {
+    var number = Int32(clamping: count)
+    let code = sqlite3_file_control(database, "main", SQLITE_FCNTL_RESERVE_BYTES, &number)
+    if code != SQLITE_OK { throw failure(code, .engine, doing: "leave room in pages") }
+  }
+
+  /// Bytes of the pages that are in use.
+  fileprivate func liveBytes() throws(StorageError) -> Int {
+    let pages = try number(of: "page_count") - number(of: "freelist_count")
+    return Int(clamping: Int64(pages) * Int64(try number(of: "page_size")))
+  }
+}

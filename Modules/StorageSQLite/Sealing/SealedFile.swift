@@ -1,0 +1,235 @@
+import CVivariumSQLite
+import StorageInterface
+
+/// An open file of an encrypted store: between SQLite, which reads and writes pages in plain, and the file, which has them encrypted. A
+/// page keeps its size, as SQLite leaves `overhead` bytes free at the end of each.
+///
+/// **The main file**: page 1 has 100 plain bytes first, authenticated with the rest. **The log**: its header and the 24 bytes before
+/// each page are plain; they have page numbers and SQLite's checksums, over pages in plain.
+///
+/// One thread at a time, as the connection that it belongs to.
+final class SealedFile {
+  enum Kind: UInt8 {
+    case main = 1
+    case log = 2
+    /// Of a file that is made by `VACUUM INTO`: as there was nothing, there is nothing to keep, and it has a header alone.
+    case journal = 3
+  }
+
+  static let frameHeader = 24
+  static let logHeader = 32
+  static let journalHeader = 28
+
+  let kind: Kind
+  let base: UnsafeMutablePointer<sqlite3_file>
+  let seal: FileSeal
+  private let name: String
+  private var mark: SealMark
+  private var cipher: any PageCipher
+  /// 0 before it is known.
+  private(set) var pageSize = 0
+  private var page: [UInt8] = []
+  private var context = [UInt8](repeating: 0, count: 5 + SealMark.headerCount)
+  /// Where the last header of a frame was written, and of which page.
+  private var lastFrame: (place: Int64, page: UInt32)?
+
+  /// The file that `base` has opened.
+  init(_ kind: Kind, _ base: UnsafeMutablePointer<sqlite3_file>, _ seal: FileSeal, _ name: String) throws(StorageError) {
+    (self.kind, self.base, self.seal, self.name) = (kind, base, seal, name)
+    var header = [UInt8](repeating: 0, count: SealMark.headerCount)
+    let code = header.withUnsafeMutableBytes { base.read($0, 0) }
+    switch kind {
+    case .main:
+      if code == SQLITE_OK, let mark = header.withUnsafeBytes({ SealMark($0) }) {
+        (self.mark, cipher) = (mark, try seal.cipher(mark.salt))
+        pageSize = SealedFile.pageSize(header)
+      } else {
+        (mark, cipher) = try seal.current()
+      }
+    case .log:
+      (mark, cipher) = try seal.current()
+      pageSize = SealedFile.number(header, 8)
+    case .journal:
+      (mark, cipher) = try seal.current()
+    }
+  }
+
+  /// As `xRead`.
+  func read(_ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) -> Int32 {
+    switch kind {
+    case .main: readMain(bytes, offset)
+    case .log: readLog(bytes, offset)
+    case .journal: base.read(bytes, offset)
+    }
+  }
+
+  /// As `xWrite`.
+  func write(_ bytes: UnsafeRawBufferPointer, _ offset: Int64) -> Int32 {
+    switch kind {
+    case .main: writeMain(bytes, offset)
+    case .log: writeLog(bytes, offset)
+    case .journal: writeJournal(bytes, offset)
+    }
+  }
+
+  // MARK: The main file
+
+  private func readMain(_ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) -> Int32 {
+    // SQLite reads whole pages, and of the header what it likes.
+    if offset + Int64(bytes.count) <= SealMark.headerCount {
+      let code = base.read(bytes, offset)
+      if code == SQLITE_OK { SealMark.remove(from: bytes, at: Int(offset)) }
+      return code
+    }
+    let code = base.read(bytes, offset)
+    guard code == SQLITE_OK else { return code }
+    if pageSize == 0, offset == 0 { pageSize = SealedFile.pageSize(Array(bytes.prefix(SealMark.headerCount))) }
+    guard bytes.count == pageSize, offset % Int64(pageSize) == 0 else { return SealedFile.misuse }
+    let number = offset / Int64(pageSize) + 1
+    let isOpen = open(bytes, UInt32(truncatingIfNeeded: number), plain: number == 1 ? SealMark.headerCount : 0)
+    return isOpen ? SQLITE_OK : damaged("page \(number)")
+  }
+
+  private func writeMain(_ bytes: UnsafeRawBufferPointer, _ offset: Int64) -> Int32 {
+    // Of a file that is made, any page may be the first to be written.
+    if pageSize == 0 || offset == 0 { pageSize = bytes.count }
+    guard pageSize > SealMark.headerCount, bytes.count == pageSize, offset % Int64(pageSize) == 0 else { return SealedFile.misuse }
+    let number = offset / Int64(pageSize) + 1
+    return write(bytes, UInt32(truncatingIfNeeded: number), plain: number == 1 ? SealMark.headerCount : 0, at: offset)
+  }
+
+  // MARK: The log
+
+  private func readLog(_ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) -> Int32 {
+    let code = base.read(bytes, offset)
+    guard code == SQLITE_OK, offset >= SealedFile.logHeader, bytes.count > SealedFile.frameHeader else { return code }
+    if pageSize == 0 { learnPageSize() }
+    if bytes.count == pageSize + SealedFile.frameHeader {
+      // What comes after a crash reads frame by frame, up to the first that is not whole: one that was not written to its end is no
+      // damage. Zeroes are never taken for a frame.
+      let number = SealedFile.number(bytes, 0)
+      if !open(UnsafeMutableRawBufferPointer(rebasing: bytes[SealedFile.frameHeader...]), UInt32(truncatingIfNeeded: number), plain: 0) {
+        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+      }
+      return SQLITE_OK
+    }
+    guard bytes.count == pageSize else { return SealedFile.misuse }
+    guard let number = pageNumber(ofFrameBefore: offset) else { return SQLITE_IOERR }
+    return open(bytes, number, plain: 0) ? SQLITE_OK : damaged("page \(number) in the log")
+  }
+
+  private func writeLog(_ bytes: UnsafeRawBufferPointer, _ offset: Int64) -> Int32 {
+    if offset == 0, bytes.count == SealedFile.logHeader { pageSize = SealedFile.number(bytes, 8) }
+    if bytes.count <= SealedFile.logHeader {
+      lastFrame = bytes.count == SealedFile.frameHeader
+        ? (offset + Int64(bytes.count), UInt32(truncatingIfNeeded: SealedFile.number(bytes, 0))) : nil
+      return base.write(bytes, offset)
+    }
+    if pageSize == 0 { learnPageSize() }
+    guard bytes.count == pageSize, let number = pageNumber(ofFrameBefore: offset) else { return SealedFile.misuse }
+    return write(bytes, number, plain: 0, at: offset)
+  }
+
+  /// A header, and no page in plain.
+  private func writeJournal(_ bytes: UnsafeRawBufferPointer, _ offset: Int64) -> Int32 {
+    bytes.dropFirst(SealedFile.journalHeader).allSatisfy { $0 == 0 } ? base.write(bytes, offset) : SealedFile.misuse
+  }
+
+  /// The log's header was written by another connection.
+  private func learnPageSize() {
+    var header = [UInt8](repeating: 0, count: SealedFile.logHeader)
+    if header.withUnsafeMutableBytes({ base.read($0, 0) }) == SQLITE_OK { pageSize = SealedFile.number(header, 8) }
+  }
+
+  private func pageNumber(ofFrameBefore offset: Int64) -> UInt32? {
+    if let lastFrame, lastFrame.place == offset { return lastFrame.page }
+    var header = [UInt8](repeating: 0, count: SealedFile.frameHeader)
+    let code = header.withUnsafeMutableBytes { base.read($0, offset - Int64(SealedFile.frameHeader)) }
+    return code == SQLITE_OK ? UInt32(truncatingIfNeeded: SealedFile.number(header, 0)) : nil
+  }
+
+  // MARK: Pages
+
+  /// Decrypts a page where it lies; `plain` bytes of it are not encrypted.
+  private func open(_ bytes: UnsafeMutableRawBufferPointer, _ number: UInt32, plain: Int) -> Bool {
+    let overhead = cipher.overhead
+    guard bytes.count > plain + overhead else { return false }
+    // Another file in its place, or a damaged header.
+    if plain > 0, SealMark(UnsafeRawBufferPointer(bytes)) != mark { return false }
+    prepare(bytes.count)
+    let count = describe(number, UnsafeRawBufferPointer(rebasing: bytes[..<plain]))
+    let isOpen = page.withUnsafeMutableBytes { page in
+      context.withUnsafeBytes { context in
+        cipher.open(
+          UnsafeRawBufferPointer(rebasing: bytes[plain...]), UnsafeRawBufferPointer(rebasing: context[..<count]),
+          to: UnsafeMutableRawBufferPointer(rebasing: page[..<(bytes.count - plain - overhead)]))
+      }
+    }
+    guard isOpen else { return false }
+    UnsafeMutableRawBufferPointer(rebasing: bytes[plain...]).copyBytes(from: page.prefix(bytes.count - plain - overhead))
+    // As SQLite left it: what it sums up has zeroes here.
+    UnsafeMutableRawBufferPointer(rebasing: bytes[(bytes.count - overhead)...]).initializeMemory(as: UInt8.self, repeating: 0)
+    if plain > 0 { SealMark.remove(from: UnsafeMutableRawBufferPointer(rebasing: bytes[..<plain]), at: 0) }
+    return true
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer, _ number: UInt32, plain: Int, at offset: Int64) -> Int32 {
+    let overhead = cipher.overhead
+    guard bytes.count > plain + overhead else { return SealedFile.misuse }
+    // They are not kept; if SQLite had something in them, what is read would not be what was written.
+    guard bytes.suffix(overhead).allSatisfy({ $0 == 0 }) else { return SealedFile.misuse }
+    prepare(bytes.count)
+    page.withUnsafeMutableBytes { page in
+      page.copyBytes(from: bytes.prefix(plain))
+      if plain > 0 { mark.write(to: page) }
+    }
+    let count = page.withUnsafeBytes { describe(number, UnsafeRawBufferPointer(rebasing: $0[..<plain])) }
+    return page.withUnsafeMutableBytes { page in
+      let isSealed = context.withUnsafeBytes { context in
+        cipher.seal(
+          UnsafeRawBufferPointer(rebasing: bytes[plain..<bytes.count - overhead]),
+          UnsafeRawBufferPointer(rebasing: context[..<count]), to: UnsafeMutableRawBufferPointer(rebasing: page[plain..<bytes.count]))
+      }
+      return isSealed ? base.write(UnsafeRawBufferPointer(rebasing: page[..<bytes.count]), offset) : SealedFile.misuse
+    }
+  }
+
+  private func prepare(_ count: Int) { if page.count < count { page = [UInt8](repeating: 0, count: count) } }
+
+  /// Writes down what a page is: of which kind of file, its number, and what of it is plain. Returns how many bytes that is.
+  private func describe(_ number: UInt32, _ plain: UnsafeRawBufferPointer) -> Int {
+    context[0] = kind.rawValue
+    withUnsafeBytes(of: number.littleEndian) { bytes in for i in 0..<4 { context[1 + i] = bytes[i] } }
+    for i in plain.indices { context[5 + i] = plain[i] }
+    return 5 + plain.count
+  }
+
+  private func damaged(_ place: String) -> Int32 {
+    seal.note(damage: "\(place) of '\(name)' is not what was written with its key")
+    return SealedFile.damage
+  }
+
+  /// `SQLITE_IOERR_DATA`, which Swift does not see: the macro is an expression.
+  static let damage = SQLITE_IOERR | 32 << 8
+  /// SQLite asked for something else than it ever does.
+  private static let misuse = SQLITE_IOERR
+
+  private static func pageSize(_ header: [UInt8]) -> Int {
+    let size = Int(header[16]) << 8 | Int(header[17])
+    return size == 1 ? 65_536 : size
+  }
+
+  private static func number(_ bytes: some Collection<UInt8>, _ place: Int) -> Int {
+    bytes.dropFirst(place).prefix(4).reduce(0) { $0 << 8 | Int($1) }
+  }
+}
+
+extension UnsafeMutablePointer<sqlite3_file> {
+  fileprivate func read(_ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) -> Int32 {
+    pointee.pMethods.pointee.xRead(self, bytes.baseAddress, Int32(clamping: bytes.count), offset)
+  }
+
+  fileprivate func write(_ bytes: UnsafeRawBufferPointer, _ offset: Int64) -> Int32 {
+    pointee.pMethods.pointee.xWrite(self, bytes.baseAddress, Int32(clamping: bytes.count), offset)
+  }
+}

@@ -1,0 +1,103 @@
+import ArgumentParser
+import Foundation
+import StorageEncryption
+import StorageInterface
+import StorageLMDB
+import StorageSQLite
+import StoreInspection
+
+/// The key of an encrypted store: from a file or from who sits there, never from the command line, which others can see.
+struct KeyOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Of an encrypted store: a file with its key, 64 bytes or 128 hexadecimal digits.", valueName: "file"))
+  var keyFile: String?
+
+  @Flag(help: "Of an encrypted store: asks for its passphrase, or reads it as the first line of standard input.")
+  var passphrase = false
+
+  func key() throws(InspectionError) -> (any StoreKey)? {
+    if let keyFile {
+      if passphrase { throw InspectionError(.usage, "A store has a key in a file or a passphrase, not both.") }
+      return try KeyOptions.key(inFile: keyFile)
+    }
+    return passphrase ? try KeyOptions.key(KeyOptions.askForPassphrase()) : nil
+  }
+
+  /// The backends that a store at a path may be of.
+  func backends(_ file: String) throws(InspectionError) -> [any StorageBackend] {
+    [LMDBBackend(path: file), SQLiteBackend(path: file, key: try key())]
+  }
+
+  static func key(inFile path: String) throws(InspectionError) -> any StoreKey {
+    guard let content = FileManager.default.contents(atPath: path) else {
+      throw InspectionError(.cannotOpen, "The key file \(path) cannot be read.")
+    }
+    if content.count == 64 { return try key(bytes: Array(content)) }
+    let digits = String(decoding: content, as: UTF8.self).filter { !$0.isWhitespace }
+    guard digits.utf8.count == 128, digits.allSatisfy(\.isHexDigit) else {
+      throw InspectionError(.usage, "The key file \(path) has neither 64 bytes nor 128 hexadecimal digits.")
+    }
+    let characters = Array(digits)
+    return try key(bytes: stride(from: 0, to: 128, by: 2).compactMap { UInt8(String(characters[$0..<$0 + 2]), radix: 16) })
+  }
+
+  private static func askForPassphrase() throws(InspectionError) -> String {
+    if isatty(STDIN_FILENO) == 1 {
+      guard let typed = getpass("Passphrase: ") else { throw InspectionError(.usage, "No passphrase was given.") }
+      return String(cString: typed)
+    }
+    guard let line = readLine(strippingNewline: true) else { throw InspectionError(.usage, "No passphrase was given.") }
+    return line
+  }
+
+  #if Encryption
+  private static func key(bytes: [UInt8]) throws(InspectionError) -> any StoreKey {
+    do throws(StorageError) { return try EncryptionKey(bytes) } catch { throw InspectionError(error) }
+  }
+
+  private static func key(_ passphrase: String) throws(InspectionError) -> any StoreKey {
+    do throws(StorageError) { return try EncryptionKey(passphrase: passphrase) } catch { throw InspectionError(error) }
+  }
+  #else
+  private static func key(bytes: [UInt8]) throws(InspectionError) -> any StoreKey { throw withoutEncryption }
+  private static func key(_ passphrase: String) throws(InspectionError) -> any StoreKey { throw withoutEncryption }
+
+  private static var withoutEncryption: InspectionError {
+    InspectionError(
+      .usage, "This 'inspect' was built without encryption; build it with 'swift build --enable-all-traits --product inspect'.")
+  }
+  #endif
+}
+
+extension InspectCommand {
+  struct Backup: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Writes the newest version to a new file of the same kind, while others write: with its history, without free space.",
+      discussion: "An encrypted store's copy has the same key, unless it is told to have another one or none.")
+    @Argument(help: "The store's file.") var file: String
+    @Argument(help: "The file to make. There must be none.") var copy: String
+    @OptionGroup var options: KeyOptions
+    @Option(help: ArgumentHelp("The file with the copy's key.", valueName: "file")) var newKeyFile: String?
+    @Flag(help: "Does not encrypt the copy.") var plain = false
+
+    func run() throws {
+      if plain, newKeyFile != nil { throw InspectionError(.usage, "A copy has a key or is plain, not both.") }
+      let engine = try StoreFinder.open(file, options.backends(file))
+      defer { engine.close() }
+      guard let copying = engine.powers.copying else {
+        throw InspectionError(.usage, "A store of the engine '\(engine.kind)' cannot be copied as a file; use 'inspect copy'.")
+      }
+      let encryption: CopyEncryption =
+        if let newKeyFile { .key(try KeyOptions.key(inFile: newKeyFile)) } else { plain ? .none : .unchanged }
+      var bytes = 0
+      do throws(StorageError) {
+        try copying.writeCopy(to: copy, encryption) { progress in
+          bytes = progress.bytesWritten
+          return .proceed
+        }
+      } catch {
+        throw InspectionError(error)
+      }
+      FileHandle.standardOutput.write(Data("\(bytes) bytes written\n".utf8))
+    }
+  }
+}
