@@ -15,8 +15,8 @@ struct InspectCommand: ParsableCommand {
       run says that it would fail. What went wrong is one line on standard error.
       """,
     subcommands: [
-      Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Compact.self, Backup.self, Salvage.self, Export.self, Import.self,
-      Copy.self, Digest.self, Migrate.self, Sync.self,
+      Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Compact.self, Backup.self, Salvage.self, Export.self,
+      Import.self, Copy.self, Digest.self, Migrate.self, Sync.self,
     ])
 
   /// What every command takes.
