@@ -19,7 +19,7 @@ enum FileKind: String, CaseIterable {
 }
 
 /// A store on disk with `count` numbered things.
-private struct Shop {
+struct Shop {
   let directory = TemporaryDirectory()
   let url: URL
   let engine: any StorageEngine
