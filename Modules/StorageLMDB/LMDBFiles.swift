@@ -51,7 +51,7 @@ struct LMDBFiles: Sendable, Hashable {
   /// Makes a data file with what `fill` puts into it through LMDB's handle: aside, synced, and then moved into place, so that nobody,
   /// not even after a power cut, ever finds half of one. False, and nothing is made, when there is a file by then.
   static func making(
-    _ path: String, mode: UInt32, mapSize: Int, _ fill: (_ handle: OpaquePointer, _ path: String) throws(StorageError) -> Void
+    _ path: String, mode: UInt32, mapSize: Int, _ fill: (_ handle: OpaquePointer, _ aside: LMDBFiles) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool {
     let aside = LMDBFiles(data: "\(path).new-\(getpid())-\(UInt32.random(in: 0 ... .max))")
     let file = open(aside.data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
@@ -61,7 +61,7 @@ struct LMDBFiles: Sendable, Hashable {
       unlink(aside.data)
     }
     let raw = try RawEnvironment(files: aside, isReadOnly: false, isLockless: true, mapSize: mapSize, mode: mode)
-    do throws(StorageError) { try fill(raw.pointer, path) } catch {
+    do throws(StorageError) { try fill(raw.pointer, aside) } catch {
       raw.close()
       throw error
     }
@@ -126,6 +126,9 @@ struct LMDBFiles: Sendable, Hashable {
     guard getrlimit(LMDBFiles.fileSizeLimit, &limit) == 0 else { return free }
     return min(free, Int(clamping: limit.rlim_cur) - Int(info.st_size))
   }
+
+  /// Whether a code of LMDB's means a full disk: a write that was cut short is reported as EIO, and mostly there is no room then.
+  func isFull(_ code: Int32, for byteCount: Int) -> Bool { code == EIO && bytesLeft() < byteCount }
 
   /// What all files take on the disk, in allocated blocks.
   var allocatedBytes: Int { all.reduce(0) { $0 + LMDBFiles.allocated($1) } }

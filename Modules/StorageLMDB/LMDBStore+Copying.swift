@@ -20,10 +20,10 @@ extension LMDBStore {
     let path = try LMDBFiles.unused(path)
     let expected = try statistics().liveBytes
     // Pages that are filled from the first to the last take no more than those that they come from. What is too much is address space.
-    let mapSize = max(RawEnvironment.mapSizeMin, expected * 2 + LMDBCopy.partBytes * 4)
+    let mapSize = max(RawEnvironment.mapSizeMin, min(expected, .max / 4) * 2 + LMDBCopy.partBytes * 4)
     let mode = try environment().files.dataMode
-    let isMade = try LMDBFiles.making(path, mode: mode, mapSize: mapSize) { (handle, path) throws(StorageError) in
-      let copy = LMDBCopy(handle, path, expected)
+    let isMade = try LMDBFiles.making(path, mode: mode, mapSize: mapSize) { (handle, aside) throws(StorageError) in
+      let copy = LMDBCopy(handle, aside, path, expected)
       try copy.fill(from: view, snapshot.version, progress)
     }
     if !isMade { throw .exists(path) }
@@ -37,14 +37,16 @@ private final class LMDBCopy {
   static let partBytes = 16 << 20
 
   private let handle: OpaquePointer
+  private let aside: LMDBFiles
   private let path: String
   private let expected: Int
   private var transaction: OpaquePointer?
   private var cursor: OpaquePointer?
   private var (written, ofPart) = (0, 0)
 
-  init(_ handle: OpaquePointer, _ path: String, _ expected: Int) {
-    (self.handle, self.path, self.expected) = (handle, path, expected)
+  /// `path`: what the file will be called.
+  init(_ handle: OpaquePointer, _ aside: LMDBFiles, _ path: String, _ expected: Int) {
+    (self.handle, self.aside, self.path, self.expected) = (handle, aside, path, expected)
   }
 
   /// Leaves the file to be synced by the caller, once for all parts.
@@ -92,7 +94,7 @@ private final class LMDBCopy {
   }
 
   private func check(_ code: Int32) throws(StorageError) {
-    // LMDB reports a write that was cut short as EIO; mostly the disk is full then.
-    if code != 0 { throw .lmdb(code == EIO ? ENOSPC : code, .statement, doing: "write the copy", path: path) }
+    if code == 0 { return }
+    throw .lmdb(aside.isFull(code, for: LMDBCopy.partBytes) ? ENOSPC : code, .statement, doing: "write the copy", path: path)
   }
 }

@@ -163,10 +163,8 @@ final class LMDBWriter: KeyValueWriter {
     return mdb_cursor_get(cursor, &key, &value, MDB_LAST) == 0 ? Array(key.bytes) : []
   }
 
-  /// LMDB reports a write that was cut short as EIO; mostly the disk is full then.
   private func commitFailure(_ code: Int32, _ byteCount: Int) -> StorageError {
-    let isFull = code == EIO && environment.files.bytesLeft() < byteCount
-    var error = failure(isFull ? ENOSPC : code, "commit to")
+    var error = failure(environment.files.isFull(code, for: byteCount) ? ENOSPC : code, "commit to")
     if isBeyondUse {
       error.scope = .engine
       error.remedy = "Close the store and open it again."

@@ -1,5 +1,4 @@
 import CVivariumSQLite
-import CVivariumSystem
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -27,13 +26,11 @@ extension SQLiteEngine: FileCopying {
     let target = StoreFile(path: SQLiteBackend.resolved(path), seal: seal)
     try target.checkUnused()
     let aside = StoreFile(path: target.asidePath, seal: seal)
-    defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(aside.path + suffix) } }
-    try aside.makeEmpty(like: file)
+    try aside.makeEmpty(like: file, for: target.path)
+    defer { aside.removeUnfinished() }
     try vacuum(into: aside, target.path, progress)
     try aside.turnIntoStore()
-    let number = cs_rename_new(aside.path, target.path)
-    if number == EEXIST { throw .exists(target.path) }
-    if number != 0 { throw .system(number, .statement, doing: "make", path: target.path) }
+    guard try aside.move(to: target.path) else { throw .exists(target.path) }
     try LogFile.syncDirectory(of: target.path)
   }
 
@@ -44,7 +41,7 @@ extension SQLiteEngine: FileCopying {
     let connection = try Connection.ours(file, isReadOnly: options.isReadOnly, isImmutable: isImmutable, takesURIs: true)
     defer { connection.shut() }
     if let seal = aside.seal { try connection.reserve(try seal.current().cipher.overhead) }
-    let expected = try connection.liveBytes()
+    let expected = try statistics().liveBytes
     let failure = withoutActuallyEscaping(progress) { progress -> StorageError? in
       let watch = CopyWatch(aside.path, expected, progress)
       // Safe: `watch` outlives the handler, which is taken away below and runs on this thread.
@@ -94,12 +91,12 @@ private final class CopyWatch {
     let written = written
     guard written >= next else { return true }
     next = written + CopyWatch.bytesBetween
-    return tell(written, max(expected, written))
+    return report(written, max(expected, written))
   }
 
-  func end() -> Bool { tell(written, written) }
+  func end() -> Bool { report(written, written) }
 
-  private func tell(_ written: Int, _ expected: Int) -> Bool {
+  private func report(_ written: Int, _ expected: Int) -> Bool {
     isStopped = progress(CopyProgress(bytesWritten: written, bytesExpected: expected)) == .stop
     return !isStopped
   }
@@ -112,14 +109,10 @@ extension StoreFile {
     for path in allPaths where lstat(path, &info) == 0 { throw .exists(path) }
   }
 
-  /// An empty file, nobody else's and no link to one, which the same may use.
-  fileprivate func makeEmpty(like other: StoreFile) throws(StorageError) {
+  /// Makes a new file, which the same may use, for the one at `path`.
+  fileprivate func makeEmpty(like other: StoreFile, for path: String) throws(StorageError) {
     var info = stat()
-    let mode = stat(other.path, &info) == 0 ? info.st_mode & 0o777 : 0o600
-    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
-    guard descriptor >= 0 else { throw .system(errno, .statement, doing: "make", path: path) }
-    // Before SQLite opens the file: closing a descriptor of it afterwards would take SQLite's locks back.
-    close(descriptor)
+    close(try openNew(stat(other.path, &info) == 0 ? info.st_mode & 0o777 : 0o600, for: path))
   }
 
   /// After `VACUUM INTO`, which leaves a file that has no log and is not on the disk yet.
@@ -142,11 +135,5 @@ extension Connection {
     var number = Int32(clamping: count)
     let code = sqlite3_file_control(database, "main", SQLITE_FCNTL_RESERVE_BYTES, &number)
     if code != SQLITE_OK { throw failure(code, .engine, doing: "leave room in pages") }
-  }
-
-  /// Bytes of the pages that are in use.
-  fileprivate func liveBytes() throws(StorageError) -> Int {
-    let pages = try number(of: "page_count") - number(of: "freelist_count")
-    return Int(clamping: Int64(pages) * Int64(try number(of: "page_size")))
   }
 }

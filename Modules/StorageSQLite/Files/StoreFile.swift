@@ -93,27 +93,41 @@ struct StoreFile {
     // Somebody else may have made it while we waited.
     let found = try SQLiteHeader.read(path)
     guard found == .missing || found == .empty else { return false }
-    let aside = asidePath
-    // Nobody else's file, and no link to one.
-    let descriptor = open(aside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw .system(errno, doing: "make", path: path) }
-    defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(aside + suffix) } }
+    let aside = StoreFile(path: asidePath, seal: seal)
+    let descriptor = try aside.openNew(0o644, for: path)
+    defer { aside.removeUnfinished() }
     let number = found == .empty ? FilePermissions(path: path)?.apply(to: descriptor) : 0
     // Before SQLite opens the file: closing a descriptor of it afterwards would take SQLite's locks back.
     close(descriptor)
     guard number == 0 else { throw .system(number ?? ENOENT, doing: "keep the owner and the permissions of", path: path) }
-    try StoreFile(path: aside, seal: seal).make()
+    try aside.make()
     if found == .empty {
-      guard rename(aside, path) == 0 else { throw .system(errno, doing: "make", path: path) }
+      guard rename(aside.path, path) == 0 else { throw .system(errno, doing: "make", path: path) }
     } else {
       // Never over a store that somebody has made meanwhile, whose coordination file may be another one.
-      let number = cs_rename_new(aside, path)
-      if number == EEXIST { return false }
-      if number != 0 { throw .system(number, doing: "make", path: path) }
+      guard try aside.move(to: path) else { return false }
     }
     try LogFile.syncDirectory(of: path)
     return true
   }
+
+  /// A new file, nobody else's and no link to one, which is to become the one at `path`. To be closed before SQLite opens it: closing a
+  /// descriptor of it afterwards would take SQLite's locks back.
+  func openNew(_ mode: mode_t, for path: String) throws(StorageError) -> Int32 {
+    let descriptor = open(self.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+    guard descriptor >= 0 else { throw .system(errno, doing: "make", path: path) }
+    return descriptor
+  }
+
+  /// Gives the file its name. False when something has that already.
+  func move(to path: String) throws(StorageError) -> Bool {
+    let number = cs_rename_new(self.path, path)
+    if number != 0, number != EEXIST { throw .system(number, doing: "make", path: path) }
+    return number == 0
+  }
+
+  /// Removes what is left of a file that was not finished.
+  func removeUnfinished() { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) } }
 
   /// A name that nobody knows before, in the same folder; shorter than a long one of the store's, for which there would be no room.
   var asidePath: String {

@@ -55,6 +55,10 @@ enum SealedFileSystem {
     let code = isQuiet
       ? csqlite_quiet_open(layer, path, base, flags, outFlags) : system.pointee.xOpen(system, path, base, flags, outFlags)
     guard code == SQLITE_OK else { return code }
+    guard isComplete(base, kind) else {
+      _ = base.pointee.pMethods?.pointee.xClose(base)
+      return SQLITE_CANTOPEN
+    }
     do throws(StorageError) {
       let sealed = try SealedFile(kind, base, seal, String(cString: path))
       SealedHead.of(file).pointee.sealed = Unmanaged.passRetained(sealed)
@@ -66,7 +70,18 @@ enum SealedFileSystem {
     }
   }
 
-  /// What SQLite does with an open file. `nonisolated(unsafe)` is sound: never written after it was made.
+  /// Whether the system's part has all that will be called: a main file shares the index of its log, for which other kinds of files
+  /// have nothing, and which a system layer of the first version has not at all.
+  private static func isComplete(_ base: UnsafeMutablePointer<sqlite3_file>, _ kind: SealedFile.Kind) -> Bool {
+    guard let methods = base.pointee.pMethods?.pointee else { return false }
+    return kind != .main || (methods.iVersion >= 2 && methods.xShmMap != nil)
+  }
+
+  /// What SQLite does with an open file.
+  ///
+  /// `nonisolated(unsafe)` is sound because pointer and table are constants: both are made once, before anybody has the pointer (Swift
+  /// initialises a static once, whoever comes first), the table is never written nor freed after that, and it holds addresses of
+  /// functions that capture nothing. No byte of a file has a part in it.
   nonisolated(unsafe) private static let methods: UnsafePointer<sqlite3_io_methods> = {
     var methods = sqlite3_io_methods()
     // The third has mapped pages, which would be encrypted ones.
@@ -148,7 +163,8 @@ private struct SealedHead {
     file.flatMap { of($0).pointee.sealed?.takeUnretainedValue() }
   }
 
-  /// Calls a method of the system's part.
+  /// Calls a method of the system's part. What is unwrapped here and in it is there: SQLite calls the methods of files alone that `open`
+  /// has opened, which looked at them, and those of the log's index of main files alone. What a file holds does not change that.
   static func passing(
     _ file: UnsafeMutablePointer<sqlite3_file>?, _ body: (UnsafeMutablePointer<sqlite3_file>, sqlite3_io_methods) -> Int32
   ) -> Int32 {

@@ -27,11 +27,7 @@ extension Store {
   public func writeCopy(
     to path: String, encryption: CopyEncryption = .unchanged, progress: (CopyProgress) -> Bool = { _ in true }
   ) throws(StoreError) {
-    guard writing == nil else {
-      throw StoreError(
-        .alreadyInWrite, "A write of this store is open, which began at \(writer.place).", remedy: "Commit or cancel it first.",
-        details: ["begun": "\(writer.place)"])
-    }
+    try checkNotWriting(remedy: "Commit or cancel it first.")
     guard let engine = shared.engine.powers.copying else {
       throw StoreError(
         .unsupported, "A store of the engine '\(shared.engine.kind)' has no file that could be copied.",

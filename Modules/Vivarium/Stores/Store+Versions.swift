@@ -69,11 +69,7 @@ extension Store {
   /// `.alreadyInWrite`, `.readOnly`, `.writeTimeout`, `.outOfDiskSpace`, `.io`.
   @discardableResult
   public func compact() throws(StoreError) -> Int {
-    guard writing == nil else {
-      throw StoreError(
-        .alreadyInWrite, "A write of this store is open, which began at \(writer.place).", remedy: "Commit or cancel it first.",
-        details: ["begun": "\(writer.place)"])
-    }
+    try checkNotWriting(remedy: "Commit or cancel it first.")
     guard let engine = shared.engine.powers.space else { return 0 }
     return try storing { () throws(StorageError) in try engine.reclaimSpace(writeDeadline) }
   }

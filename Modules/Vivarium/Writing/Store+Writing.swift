@@ -39,11 +39,14 @@ extension Store {
     try openWrite(try shared.writers.right(for: origin, at: site, deadline), deadline, site)
   }
 
-  func checkNotWriting() throws(StoreError) {
+  /// `.alreadyInWrite` inside a write of this store. `remedy`: what to do then.
+  func checkNotWriting(
+    remedy: String = "Write within it, or use 'savepoint' for a part that can be undone alone."
+  ) throws(StoreError) {
     guard writing != nil else { return }
     throw StoreError(
       .alreadyInWrite, "A write of this store is open already: it began at \(writer.place).",
-      remedy: "Write within it, or use 'savepoint' for a part that can be undone alone.", details: ["begun": "\(writer.place)"])
+      remedy: remedy, details: ["begun": "\(writer.place)"])
   }
 
   /// Makes a begun transaction this store's write. What was committed while the store waited is seen and reported first:
