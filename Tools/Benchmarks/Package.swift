@@ -6,7 +6,7 @@ let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "Vivarium", path: "../.."),
+    .package(name: "Vivarium", path: "../..", traits: ["Encryption"]),
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
   ],
@@ -23,6 +23,7 @@ let package = Package(
         .product(name: "Vivarium", package: "Vivarium"),
         .product(name: "StoreOperations", package: "Vivarium"),
         .product(name: "ResultsControl", package: "Vivarium"),
+        .product(name: "StorageEncryption", package: "Vivarium"),
         .product(name: "StorageLMDB", package: "Vivarium"),
         .product(name: "StorageMemory", package: "Vivarium"),
         .product(name: "StorageSQLite", package: "Vivarium"),

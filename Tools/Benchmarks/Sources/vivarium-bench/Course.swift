@@ -9,7 +9,7 @@ struct Course {
   let report: (Measurement) -> Void
 
   static let workloads = [
-    "W1", "W12", "W14", "W3", "W4a", "W4b", "W5a", "W5b", "W5c", "W6", "W6b", "W6b.limit", "W7", "W9.sum", "W9.max",
+    "W1", "W12", "copy", "W14", "W3", "W4a", "W4b", "W5a", "W5b", "W5c", "W6", "W6b", "W6b.limit", "W7", "W9.sum", "W9.max",
     "W9.avg", "W8", "W12.afterW8", "W2a", "W2b", "W16", "W16.warm", "W17", "W17.related",
     "memory", "W10.k1", "W10.k1.view", "W10.k100", "W10.k100.view",
     "W10.k10000", "W10.k10000.view", "W10.cpu", "W10.unsorted", "W10.unsorted.view", "W10.small", "W10.small.view", "W10.one",
@@ -49,6 +49,10 @@ struct Course {
     line("W1", wall, cpu, contestant.note)
     if engine.isOnDisk {
       line("W12", 0, 0, bytes: Resources.allocatedBytes(path), "allocated blocks of all files, after W1")
+      if wants("copy"), let own = contestant as? VivariumContestant {
+        try query("copy", runs: 1, "a copy of the file, on the disk") { try own.copy(to: path + ".copy") }
+        try FileManager.default.removeItem(atPath: path + ".copy")
+      }
       if wants("W14") {
         try contestant.reopen()
         try openInFreshProcesses()

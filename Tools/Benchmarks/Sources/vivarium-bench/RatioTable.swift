@@ -1,7 +1,8 @@
 import Foundation
 
 /// The results side by side: a row per workload, a column per engine, and the ratio to the peer that a
-/// Vivarium engine is measured against (raw LMDB for lmdb and memory, raw SQLite for sqlite).
+/// Vivarium engine is measured against (raw LMDB for lmdb and memory, raw SQLite for sqlite, sqlite for
+/// the same with a key).
 struct RatioTable {
   private let results: [String: [String: Measurement]]
   private let engines: [String]
@@ -40,6 +41,7 @@ struct RatioTable {
     switch engine {
     case "lmdb", "memory": "raw-lmdb"
     case "sqlite", "grdb": "raw-sqlite"
+    case "sqlite-sealed": "sqlite"
     default: nil
     }
   }

@@ -1,3 +1,4 @@
+import StorageEncryption
 import StorageLMDB
 import StorageMemory
 import StorageSQLite
@@ -41,6 +42,9 @@ class VivariumContestant: LiveContestant {
   func load() throws { try store.write { for id in data.order { try store.add(object(Int(id))) } } }
 
   func reopen() throws { store = try Store(configuration) }
+
+  /// Writes the newest version to a new file.
+  func copy(to path: String) throws { try store.writeCopy(to: path) }
 
   func first() throws -> Int64 { store.objects(TaskItem.self).first?.id ?? -1 }
 
@@ -123,6 +127,14 @@ final class LMDBContestant: VivariumContestant {
 final class SQLiteContestant: VivariumContestant {
   required convenience init(path: String, data: Dataset) throws {
     try self.init(.sqlite(path, models: TaskItem.self), data: data)
+  }
+}
+
+final class SealedContestant: VivariumContestant {
+  required convenience init(path: String, data: Dataset) throws {
+    // The same in the processes that the benchmark starts.
+    let key = try EncryptionKey((0..<EncryptionKey.byteCount).map { UInt8($0) })
+    try self.init(.sqlite(path, key: key, models: TaskItem.self), data: data)
   }
 }
 
