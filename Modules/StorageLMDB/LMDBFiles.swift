@@ -100,8 +100,8 @@ struct LMDBFiles: Sendable, Hashable {
 
   /// So that the new name outlives a power cut as well. Where directories cannot be synced, nothing is lost by that.
   private static func syncDirectory(of path: String) {
-    guard let slash = path.lastIndex(of: "/") else { return }
-    let directory = open(slash == path.startIndex ? "/" : String(path[..<slash]), O_RDONLY | O_CLOEXEC)
+    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let directory = open(folder, O_RDONLY | O_CLOEXEC)
     guard directory >= 0 else { return }
     fsync(directory)
     close(directory)

@@ -33,6 +33,9 @@ import VivariumTestSupport
     }
     #expect(try InspectProcess(["info", sealed, "--key-file", file("short", "abc")]).status == 2)
     #expect(try InspectProcess(["info", shop.url.path, "--key-file", key]).status == 3)
+    let lmdb = try Shop(.lmdb)
+    let withKey = try InspectProcess(["info", lmdb.url.path, "--key-file", key])
+    #expect(withKey.status == 3 && withKey.complainedInOneLine && withKey.errors.contains("not encrypted"))
     #expect(try InspectProcess(["verify", sealed, "--key-file", key]).status == 0)
     #expect(try InspectProcess(["backup", sealed, plain, "--key-file", key, "--plain"]).status == 0)
     let digest = try InspectProcess(["digest", shop.url.path]).output

@@ -24,7 +24,11 @@ struct KeyOptions: ParsableArguments {
 
   /// The backends that a store at a path may be of.
   func backends(_ file: String) throws(InspectionError) -> [any StorageBackend] {
-    [LMDBBackend(path: file), SQLiteBackend(path: file, key: try key())]
+    let (key, lmdb) = (try key(), LMDBBackend(path: file))
+    if key != nil, lmdb.isPresent() {
+      throw InspectionError(.cannotOpen, "The file is a store of LMDB, which is not encrypted, and a key was given. Open it without one.")
+    }
+    return [lmdb, SQLiteBackend(path: file, key: key)]
   }
 
   static func key(inFile path: String) throws(InspectionError) -> any StoreKey {
