@@ -1,15 +1,15 @@
 public import StoreValues
 
-/// A value as replicas exchange it: that of a property, an element, a member or an entry. A link names its target by
-/// identity and epoch instead of a key, which means something in one file alone; also inside lists and maps.
+/// A value as replicas exchange it: of a property, a list element, a set member or a map entry. A link, also one inside a list or map,
+/// names its target by identity and epoch, because an object key means something in one file only.
 ///
-/// Equality is bit-exact. All NaNs of a kind are one; −0.0, and the digits of a decimal, are kept.
+/// Equality is bit-exact, so −0.0 and the digits of a decimal are kept. All NaNs of one kind are equal.
 public enum CellValue: Hashable, Sendable {
   case plain(PlainValue)
   indirect case link(LinkTarget)
-  /// Inside a mixed value; replicated as a whole, as one value.
+  /// A list inside a mixed value; replicated as one value.
   case list([CellValue])
-  /// Inside a mixed value; replicated as a whole, as one value.
+  /// A map inside a mixed value; replicated as one value.
   case map(SortedTable<Name, CellValue>)
 
   /// No value.
@@ -19,9 +19,9 @@ public enum CellValue: Hashable, Sendable {
   /// A text.
   public static func string(_ x: String) -> CellValue { .plain(PlainValue(x)) }
 
-  /// The value of a store's value.
+  /// Converts a value of a store.
   ///
-  /// - Parameter target: what a link (`.link` or `.object`) points to; nil for nothing, and then the link is null.
+  /// - Parameter target: returns what a link (`.link` or `.object`) points to; nil makes the link null.
   public init<E: Error>(_ value: Value, target: (Value) throws(E) -> LinkTarget?) throws(E) {
     switch value {
     case .link, .object: self = try target(value).map { .link($0) } ?? .null
@@ -33,13 +33,13 @@ public enum CellValue: Hashable, Sendable {
       var table = SortedTable<Name, CellValue>()
       for entry in map.entries { table[Name(entry.key)] = try CellValue(entry.value, target: target) }
       self = .map(table)
-    default: self = .plain(PlainValue(value) ?? .null)  // never nil: the kinds it refuses are those above
+    default: self = .plain(PlainValue(value) ?? .null)  // never nil: `PlainValue` refuses only the kinds above
     }
   }
 
-  /// The store's value.
+  /// Converts to a value of a store.
   ///
-  /// - Parameter link: the store's value of a link; nil for one that leads nowhere, which reads as null.
+  /// - Parameter link: returns the store's value for a link; nil for a link that leads nowhere, which reads as null.
   public func value<E: Error>(_ link: (LinkTarget) throws(E) -> Value?) throws(E) -> Value {
     switch self {
     case .plain(let plain): return plain.value
@@ -55,12 +55,12 @@ public enum CellValue: Hashable, Sendable {
     }
   }
 
-  /// The integer, where the value is one.
+  /// The integer, if the value is one.
   var integer: Int64? {
     if case .plain(let plain) = self, case .int(let x) = plain.value { x } else { nil }
   }
 
-  /// Visits the links in the value, those inside lists and maps too.
+  /// Visits the links in the value, including those inside lists and maps.
   package func forEachLink(_ body: (LinkTarget) -> Void) {
     switch self {
     case .plain: break
@@ -70,7 +70,7 @@ public enum CellValue: Hashable, Sendable {
     }
   }
 
-  /// The value with the links that `isGone` names severed. nil: there is none of them.
+  /// The value with the links severed for which `isGone` returns true; nil if there are none.
   func severing(_ isGone: (LinkTarget) -> Bool) -> CellValue? {
     switch self {
     case .plain: return nil
@@ -96,8 +96,8 @@ public enum CellValue: Hashable, Sendable {
 }
 
 extension CellValue {
-  /// By what a set tells its members apart: the bytes of `Value.appendOrderKey` for all but links, so that 1 and 1.0 are
-  /// one member; a link by its object, whatever the epoch.
+  /// The key by which a set compares its members: the bytes of `Value.appendOrderKey` for everything but links, so 1 and 1.0 are one
+  /// member. The key of a link is its object, whatever the epoch.
   public var memberKey: MemberKey {
     var key: [UInt8] = []
     appendMemberKey(to: &key)
@@ -108,7 +108,7 @@ extension CellValue {
     switch self {
     case .plain(let plain): plain.value.appendOrderKey(to: &key)
     case .link(let target):
-      // A byte after every kind of `Value`: the sets of stores order links by key, which no other replica knows.
+      // A byte above every kind of `Value`. The order key of `Value` would contain the object key, which differs between replicas.
       key.append(0xF0)
       Value.string(target.object.className.text).appendOrderKey(to: &key)
       switch target.object.key {
@@ -132,9 +132,9 @@ extension CellValue {
   }
 }
 
-/// What a member of a set is told apart by; see `CellValue.memberKey`. Computed from the value, never stored.
+/// The key of a set's member; see `CellValue.memberKey`. Computed from the value, never stored.
 public struct MemberKey: Hashable, Comparable, Sendable {
-  /// The key itself: the same on every replica for the same member.
+  /// The bytes of the key: the same on every replica for the same member.
   public let bytes: [UInt8]
 
   /// By bytes.

@@ -1,19 +1,19 @@
-/// What one write transaction of one replica did. Taken in whole or not at all, everywhere.
+/// The operations of one write transaction of one replica. Every replica applies it as a whole or not at all.
 public struct Changeset: Hashable, Sendable {
-  /// 1, 2, 3 … in the order of the replica's transactions: by this an upload that comes twice counts once.
+  /// 1, 2, 3 … in the order of the replica's transactions. A repeated upload is recognized by it.
   public let clientSeq: UInt64
   /// The last entry of the log that the author had integrated.
   public let baseSeq: Seq
   /// Whether the next changeset belongs to the same transaction: they are accepted, refused and integrated together.
   public let isContinued: Bool
-  /// Of the schema that the author wrote with.
+  /// The hash of the schema that the author wrote with.
   public let schemaHash: UInt64
-  /// The stamp of the first operation; its replica is the author. The others follow at the next times.
+  /// The stamp of the first operation; its replica is the author. The other operations have the consecutive times after it.
   public let first: Stamp
-  /// In the order in which the author made them. Nothing here checks that they are well-formed (`Operation.isWellFormed`).
+  /// The operations in the order in which the author made them. They may not be well-formed (`Operation.isWellFormed`).
   public let operations: [Operation]
 
-  /// A changeset of what it consists of, which is taken as it is.
+  /// Creates a changeset without checking its parts.
   public init(
     clientSeq: UInt64, baseSeq: Seq, isContinued: Bool = false, schemaHash: UInt64 = 0, first: Stamp, operations: [Operation]
   ) {
@@ -25,20 +25,20 @@ public struct Changeset: Hashable, Sendable {
     self.operations = operations
   }
 
-  /// The replica whose transaction it was.
+  /// The replica that made the transaction.
   public var author: ReplicaID { first.replica }
 
-  /// The stamp of an operation by its index: nothing is stored for it.
+  /// The stamp of the operation at an index. It is computed, not stored.
   public func stamp(of index: Int) -> Stamp { first.advanced(by: index) }
 
   /// The stamp of the last operation; of an empty changeset that of the first.
   public var last: Stamp { stamp(of: max(operations.count - 1, 0)) }
 
-  /// The objects it acts on, each once.
+  /// The objects that the operations act on, each once.
   public var objects: Set<ObjectIdentity> { Set(operations.map(\.object)) }
 
-  /// Calls the body with every stamp that the operations name: epochs of objects, nodes and links, and those inside
-  /// positions. With `last` they are all that the keeper of the log checks against its clock (`HybridClock.check`).
+  /// Calls the body with every stamp that the operations name: epochs of objects, nodes and links, and the stamps inside positions. These
+  /// and `last` are all the stamps that the server checks against its clock (`HybridClock.check`).
   public func forEachNamedStamp(_ body: (Stamp) -> Void) {
     func visit(_ position: ListPosition) { for step in position.steps { body(step.bunch) } }
     for operation in operations {

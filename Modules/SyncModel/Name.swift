@@ -1,16 +1,16 @@
-/// A name of a class or property, or the key of a map. Two are the same when their UTF-8 bytes are: unlike `String`, for
-/// which "é" as one scalar and as two are equal, so that all replicas agree whatever their tables of Unicode say.
+/// The name of a class or property, or the key of a map. Two names are equal if their UTF-8 bytes are. `String` also equates "é" as one
+/// scalar and as two; names do not, so all replicas agree whatever their Unicode tables say.
 public struct Name: Hashable, Sendable {
-  /// The name as it was given: never normalised.
+  /// The name as given, never normalised.
   public let text: String
 
-  /// The name of a text, as it is.
+  /// Creates a name from a text, unchanged.
   public init(_ text: String) { self.text = text }
 
   public static func == (a: Name, b: Name) -> Bool {
     let (x, y) = (a.text.utf8, b.text.utf8)
     guard x.count == y.count else { return false }
-    // Byte by byte the iterators cost more than all else that is done with a name.
+    // Comparing through the iterators, byte by byte, would cost more than everything else done with a name.
     let isEqual = x.withContiguousStorageIfAvailable { x in
       y.withContiguousStorageIfAvailable { y in
         for at in x.indices where x[at] != y[at] { return false }

@@ -5,30 +5,30 @@ import Foundation
 #endif
 public import StoreValues
 
-/// Which object, on every replica. Objects of one class with the same primary key are one object, whoever creates them.
+/// Identifies an object on every replica. Objects of one class with the same primary key are one object, whoever creates them.
 public struct ObjectIdentity: Hashable, Sendable {
   /// The name of the object's class.
   public let className: Name
-  /// What tells it from the other objects of its class.
+  /// Distinguishes the object from others of its class.
   public let key: Key
 
-  /// The value of a primary key, or for a class without one what stands for it.
+  /// The value of a primary key, or its substitute in a class without one.
   public enum Key: Hashable, Sendable {
     case int(Int64)
     case string(Name)
     case uuid(UUID)
     case objectId(ObjectId)
-    /// Of a class without primary key: who created it, and the key it has in the creator's file.
+    /// For a class without a primary key: the replica that created the object, and the object key in the creator's file.
     case created(ReplicaID, ObjectKey)
   }
 
-  /// The object of a class that has the key. Whether keys of this kind fit the class is for the schema to say.
+  /// The identity of the object with this key. The schema, not this initializer, decides whether keys of this kind fit the class.
   public init(_ className: Name, _ key: Key) {
     self.className = className
     self.key = key
   }
 
-  /// Of the value of a primary key; nil for a value that no primary key has.
+  /// The identity for the value of a primary key; nil if the value has a type that no primary key can have.
   public init?(_ className: Name, primaryKey: Value) {
     switch primaryKey {
     case .int(let x): self.init(className, .int(x))
@@ -57,7 +57,7 @@ extension ObjectIdentity: Comparable {
 }
 
 extension ObjectIdentity.Key: Comparable {
-  /// By kind in the order of the cases, then by value: texts by bytes, created objects by replica and key.
+  /// By kind in the order of the cases, then by value: strings by bytes, created objects by replica and key.
   public static func < (a: Self, b: Self) -> Bool {
     switch (a, b) {
     case (.int(let x), .int(let y)): x < y
@@ -89,20 +89,20 @@ extension ObjectIdentity: CustomStringConvertible {
   }
 }
 
-/// What a link points to: one incarnation of an object. The epoch is that of the object as the author of the link saw it,
-/// so a link does not come back to life when an object with the same primary key is created after a delete.
+/// The target of a link: one incarnation of an object. It holds the object's epoch as the author of the link saw it, so the link stays
+/// dead if an object with the same primary key is created after a delete.
 public struct LinkTarget: Hashable, Sendable {
-  /// Whom the link names, whatever the incarnation.
+  /// The object, whatever the incarnation.
   public let object: ObjectIdentity
-  /// The epoch of the incarnation that is meant; `.zero` if the author knew of no delete, or it was forgotten by then.
+  /// The epoch of the incarnation; `.zero` if the author knew of no delete, or its epoch had been forgotten by then.
   public let epoch: Stamp
 
-  /// A link to the incarnation of an object that has the epoch.
+  /// A link to the incarnation of an object with the given epoch.
   public init(_ object: ObjectIdentity, epoch: Stamp = .zero) {
     self.object = object
     self.epoch = epoch
   }
 
-  /// A link that leads nowhere for good. Its epoch is after all that can be: no incarnation has it.
+  /// A link that leads nowhere for good. Its epoch is later than any that an incarnation can have.
   var severed: LinkTarget { LinkTarget(object, epoch: Stamp(time: .max, replica: ReplicaID(.max))) }
 }

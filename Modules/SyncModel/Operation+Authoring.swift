@@ -1,9 +1,9 @@
 extension Operation {
-  /// The operation of somebody who sees a state: it carries the epochs of the object and of each node on the path as they are there, and
-  /// the positions of the elements on the way.
+  /// Makes the operation of an author who sees the given state: it carries the epochs of the object and of each node on the path, and the
+  /// positions of the elements on the way, as they are in that state.
   ///
-  /// - Parameter places: from the object to the node on which the action acts; empty for the object itself.
-  /// - Complexity: O(the object's record), and the state's of finding elements.
+  /// - Parameter places: the path from the object to the node that the action changes; empty for the object itself.
+  /// - Complexity: O(the object's record), plus what the state takes to find elements.
   public static func made<State: MergeState>(
     on object: ObjectIdentity, _ places: [PathStep.Place] = [], _ action: Action, seeing state: State
   ) throws(State.Failure) -> Operation {
@@ -38,7 +38,7 @@ extension Operation {
 }
 
 extension LinkTarget {
-  /// A link that somebody makes who sees a state.
+  /// Makes the link of an author who sees the given state.
   public static func made<State: MergeState>(
     to object: ObjectIdentity, seeing state: State
   ) throws(State.Failure) -> LinkTarget {

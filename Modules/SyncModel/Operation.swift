@@ -1,30 +1,30 @@
-/// One step from an object to a node inside it: an embedded object, a collection, or what is embedded in a collection.
+/// One step from an object to a node inside it: an embedded object, a collection, or an object embedded in a collection.
 public struct PathStep: Hashable, Sendable {
-  /// Where a step leads, from the node before it.
+  /// The kind and name of a step, from the node before it.
   public enum Place: Hashable, Sendable {
     /// The embedded object of a property.
     case embedded(Name)
     case list(Name)
     case set(Name)
     case map(Name)
-    /// The object embedded in an element. After `.list`.
+    /// The object embedded in a list element. Follows `.list`.
     case element(ElementID)
-    /// The object embedded in the entry of a key. After `.map`.
+    /// The object embedded in a map's entry. Follows `.map`.
     case entry(Name)
   }
 
   /// Where the step leads.
   public let place: Place
-  /// The node's epoch as the author saw it: what guards the node's contents, see `EpochGuard`.
+  /// The node's epoch as the author saw it; it guards the node's contents, see `EpochGuard`.
   public let epoch: Stamp
-  /// Of an element, where the author saw it; `.none` otherwise. Only a hint to find it by.
+  /// The position at which the author saw an element; `.none` for other steps. Only a hint for finding the element.
   public let near: ListPosition
 
-  /// A step to a place.
+  /// Creates a step.
   ///
   /// - Parameters:
-  ///   - epoch: of the node there, as the author sees it.
-  ///   - near: for an element, where the author sees it.
+  ///   - epoch: the epoch of the node, as the author sees it.
+  ///   - near: the position of an element, as the author sees it.
   public init(_ place: Place, epoch: Stamp, near: ListPosition = .none) {
     self.place = place
     self.epoch = epoch
@@ -32,39 +32,38 @@ public struct PathStep: Hashable, Sendable {
   }
 }
 
-/// One change of one object. There is no operation for a swap (two moves are one), for renaming, and none that names an
-/// index of a list.
+/// One change of one object. No operation swaps (two moves do that), renames, or names an index of a list.
 ///
-/// Its stamp is that of its place in its `Changeset`.
+/// Its stamp follows from its index in its `Changeset`.
 public struct Operation: Hashable, Sendable {
-  /// The object that changes, or in which something does.
+  /// The object that changes, itself or in something embedded in it.
   public let object: ObjectIdentity
   /// The object's epoch as the author saw it.
   public let epoch: Stamp
-  /// To the node on which the action acts; empty for the object itself.
+  /// The path to the node that the action changes; empty for the object itself.
   public let path: [PathStep]
-  /// What is done at the end of the path.
+  /// The change at the end of the path.
   public let action: Action
 
-  /// What is done to a node. Elements are named by id; the positions `near` and `from` are where the author saw them, and only
-  /// hints to find them by.
+  /// A change of a node. Elements are named by id. The positions `near` and `from`, where the author saw them, are only hints for finding
+  /// them.
   public enum Action: Hashable, Sendable {
     // On an object.
-    /// The object is there. Creating it twice is creating it once.
+    /// Creates the object. A repeated create has no effect.
     case create
-    /// Ends the incarnation of the object that the author saw, whatever others do to that at any time.
+    /// Ends the incarnation of the object that the author saw, whatever others do to that incarnation at any time.
     case delete
 
     // On an object or an embedded one.
-    /// Writes a property. A default, as creating an object gives it, loses to what anybody wrote by intent.
+    /// Writes a property. A default, written when an object is created, loses to every value that somebody set.
     case set(Name, CellValue, isDefault: Bool)
     /// Adds to an integer property.
     case add(Name, Int64)
 
     // On an embedded object: in a property, an element or an entry.
-    /// The embedded object is there.
+    /// Creates the embedded object.
     case make
-    /// Ends the incarnation of the embedded object. In a property alone: elements and entries are written or erased.
+    /// Ends the incarnation of the embedded object. Only for a property: elements and entries are written or erased instead.
     case remove
 
     // On a list.
@@ -82,15 +81,15 @@ public struct Operation: Hashable, Sendable {
     case eraseEntry(Name)
 
     // On a list, a set or a map.
-    /// Ends the incarnation of the collection: all that others put into it without having seen the clear is gone.
+    /// Ends the incarnation of the collection: everything that others put into it without having seen the clear is gone.
     case clear
   }
 
-  /// An operation of its parts, which are not checked: see `isWellFormed`.
+  /// Creates an operation without checking its parts; see `isWellFormed`.
   ///
   /// - Parameters:
-  ///   - epoch: of the object, as the author sees it.
-  ///   - path: to the node that the action acts on; empty for the object itself.
+  ///   - epoch: the epoch of the object, as the author sees it.
+  ///   - path: the path to the node that the action changes; empty for the object itself.
   public init(_ object: ObjectIdentity, epoch: Stamp, path: [PathStep] = [], _ action: Action) {
     self.object = object
     self.epoch = epoch
@@ -100,11 +99,11 @@ public struct Operation: Hashable, Sendable {
 }
 
 extension Operation {
-  /// Steps of a path, at most: embedded types cannot embed themselves, so schemas stay far below.
+  /// The maximal number of steps in a path. Embedded types cannot embed themselves, so schemas stay far below it.
   public static let depthMax = 64
 
-  /// Whether the action fits the end of the path and each step the one before. No other is ever decoded, and
-  /// merging one that is not does nothing.
+  /// Whether the action fits the end of the path, and each step the one before it. Decoding throws for an operation that is not
+  /// well-formed; merging one does nothing.
   public var isWellFormed: Bool {
     guard path.count <= Operation.depthMax else { return false }
     var container: PathStep.Place?
@@ -123,7 +122,7 @@ extension Operation {
     }
   }
 
-  /// Whether the operation begins a new incarnation of something, named by the operation's stamp.
+  /// Whether the operation begins a new incarnation of something; the operation's stamp is then its epoch.
   var makesEpoch: Bool {
     switch action {
     case .delete, .remove, .clear, .insert, .setElement, .setEntry, .eraseEntry: true
@@ -131,7 +130,7 @@ extension Operation {
     }
   }
 
-  /// The value that is written, if any.
+  /// The value that the operation writes, if any.
   var value: CellValue? {
     switch action {
     case .set(_, let value, _), .insert(_, _, let value), .setElement(_, _, let value), .insertMember(let value),
@@ -143,7 +142,7 @@ extension Operation {
 }
 
 extension PathStep.Place {
-  /// Whether the step may come after another; nil is the object.
+  /// Whether the step may follow another; nil stands for the object.
   func follows(_ other: PathStep.Place?) -> Bool {
     switch (self, other) {
     case (.element, .list), (.entry, .map): true

@@ -1,11 +1,11 @@
 public import StoreValues
 
-/// A value that is neither link nor collection: it means the same in every file.
+/// A value that is neither a link nor a collection, so it means the same in every file.
 public struct PlainValue: Hashable, Sendable {
-  /// Never a link, a list or a map; a NaN is the one of its kind.
+  /// Never a link, a list or a map; a NaN is the canonical one of its type.
   public let value: Value
 
-  /// nil for a link, a list or a map. A NaN becomes the one of its kind.
+  /// Returns nil for a link, a list or a map. Replaces a NaN by the canonical one of its type.
   public init?(_ value: Value) {
     switch value {
     case .link, .object, .list, .map: return nil

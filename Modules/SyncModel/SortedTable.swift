@@ -1,11 +1,11 @@
-/// Keys and values, ascending by key, each key once: a small dictionary with one form, so that equal contents are equal
-/// bytes on every replica. Look-up O(log n), a new or removed key O(n) moves, O(1) at the end.
+/// A small dictionary sorted by key. It has one canonical form, so equal contents encode to equal bytes on every replica. Look-up is
+/// O(log n); a new or removed key moves O(n) entries, at the end O(1).
 public struct SortedTable<Key: Comparable & Hashable & Sendable, Value: Sendable>: Sendable {
   /// A key and its value.
   public struct Entry: Sendable {
-    /// By which the table is ordered; no other entry has it.
+    /// The key; entries are sorted by it, and no two entries share it.
     public let key: Key
-    /// What the table has for the key.
+    /// The value for the key.
     public var value: Value
   }
 
@@ -14,7 +14,7 @@ public struct SortedTable<Key: Comparable & Hashable & Sendable, Value: Sendable
   /// An empty table.
   public init() {}
 
-  /// The value of a key; nil where there is none. Setting nil removes the key.
+  /// The value for a key; nil if there is none. Setting nil removes the key.
   public subscript(key: Key) -> Value? {
     get {
       let (index, isThere) = place(of: key)
@@ -31,15 +31,15 @@ public struct SortedTable<Key: Comparable & Hashable & Sendable, Value: Sendable
     }
   }
 
-  /// Puts an entry behind all others; its key must be after theirs. O(1).
+  /// Appends an entry; its key must be greater than all others. O(1).
   mutating func append(_ key: Key, _ value: Value) { entries.append(Entry(key: key, value: value)) }
 
-  /// Changes every value where it stands.
+  /// Updates every value in place.
   public mutating func updateAll(_ body: (inout Value) -> Void) {
     for index in entries.indices { body(&entries[index].value) }
   }
 
-  /// Keeps the entries for which the body, which may change the value, says true.
+  /// Keeps the entries for which the body, which may change the value, returns true.
   public mutating func keep(_ body: (Key, inout Value) -> Bool) {
     var count = 0
     for index in entries.indices {
@@ -64,7 +64,7 @@ public struct SortedTable<Key: Comparable & Hashable & Sendable, Value: Sendable
 extension SortedTable: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { entries.count }
-  /// The entry at an index from 0 in the order of keys. O(1). Any other index traps, as with an array.
+  /// The entry at an index, from 0, in the order of keys. O(1). Traps if the index is out of bounds, as an array does.
   public subscript(index: Int) -> Entry { entries[index] }
 }
 

@@ -1,5 +1,5 @@
-/// Reads what `ByteWriter` wrote, from bytes that may be anything: each read stays inside them and throws where they make no
-/// sense. A number has one form, the shortest.
+/// Reads what `ByteWriter` wrote, from arbitrary bytes: each read stays within them and throws if they are not valid. A number is valid
+/// in its shortest form only.
 package struct ByteReader {
   private let bytes: [UInt8]
   package private(set) var position = 0
@@ -22,7 +22,7 @@ package struct ByteReader {
     var shift: UInt64 = 0
     while true {
       let byte = try byte()
-      // The tenth byte has one bit left; a last byte of nothing is a longer form of a shorter number.
+      // The tenth byte has room for one bit. A last byte of zero would make the number longer than its shortest form.
       if shift == 63, byte > 1 { throw CodingError(.number, at: start) }
       if byte == 0, shift > 0 { throw CodingError(.number, at: start) }
       result |= UInt64(byte & 0x7F) << shift
@@ -36,7 +36,8 @@ package struct ByteReader {
     return Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
   }
 
-  /// A number of things that follow, each of at least `size` bytes: so no more memory is asked for than the bytes can fill.
+  /// Reads the number of items that follow, each of at least `size` bytes, and throws if the remaining bytes cannot hold them. This
+  /// bounds the memory that a caller reserves.
   package mutating func count(of size: Int) throws(CodingError) -> Int {
     let start = position
     let count = try number()
@@ -62,7 +63,7 @@ package struct ByteReader {
   /// A length and as many bytes.
   package mutating func content() throws(CodingError) -> ArraySlice<UInt8> { try raw(try count(of: 1)) }
 
-  /// Ends the reading: nothing may be left.
+  /// Throws if bytes are left.
   package func end() throws(CodingError) {
     guard left == 0 else { throw error(.trailing) }
   }

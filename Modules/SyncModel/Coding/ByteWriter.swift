@@ -1,4 +1,4 @@
-/// Writes the numbers and bytes of which all that is coded consists. Docs/SyncModel.md has the layout.
+/// Writes the numbers and bytes that all encodings consist of. Docs/SyncModel.md has the layout.
 package struct ByteWriter {
   package private(set) var bytes: [UInt8] = []
 
@@ -21,7 +21,7 @@ package struct ByteWriter {
   /// Zigzag: 0, −1, 1, −2 … become 0, 1, 2, 3 …
   package mutating func put(signed value: Int64) { put(UInt64(bitPattern: (value << 1) ^ (value >> 63))) }
 
-  /// As many bytes as it has, little endian.
+  /// All bytes of the integer, little endian.
   package mutating func put(fixed value: some FixedWidthInteger) {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }

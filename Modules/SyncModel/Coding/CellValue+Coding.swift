@@ -5,20 +5,20 @@ import Foundation
 #endif
 import StoreValues
 
-/// What writes values: how it names the targets of links is its own.
+/// A writer of values; each decides how it encodes the targets of links.
 protocol CellWriter {
   var body: ByteWriter { get set }
   mutating func put(_ target: LinkTarget)
 }
 
-/// What reads them.
+/// A reader of values.
 protocol CellReader {
   var body: ByteReader { get set }
   mutating func target() throws(CodingError) -> LinkTarget
 }
 
-/// The tags are those of `MixedCoding`; numbers are shorter, links are named by the writer, and texts, which seldom repeat, stand where
-/// they are.
+/// The tags are those of `MixedCoding`, but numbers are shorter, the writer encodes the targets of links, and strings, which seldom
+/// repeat, are written inline.
 extension CellWriter {
   mutating func put(_ value: CellValue) {
     func tag(_ tag: MixedCoding.Tag) { body.put(byte: tag.rawValue) }
@@ -73,7 +73,7 @@ extension CellWriter {
       tag(.decimal)
       body.put(fixed: x.low)
       body.put(fixed: x.high)
-    case .null, .link, .object, .list, .map: tag(.null)  // the last four are in no `PlainValue`
+    case .null, .link, .object, .list, .map: tag(.null)  // only `.null` occurs: a `PlainValue` is none of the others
     }
   }
 }
@@ -133,7 +133,7 @@ extension CellReader {
       return .decimal(decimal)
     }
   }
-  /// A value of a type that `Value` reads from bytes.
+  /// Reads a value of a type that `Value` decodes from bytes.
   mutating func plain(_ count: Int, _ type: ValueType) throws(CodingError) -> Value {
     let start = body.position
     let content = try body.raw(count)

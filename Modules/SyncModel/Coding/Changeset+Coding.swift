@@ -1,9 +1,9 @@
 extension Changeset {
-  /// The format that is written.
+  /// The format version that `encoded()` writes.
   public static let format: UInt8 = 1
 
-  /// The bytes of the changeset: what goes into the outbox, over the wire and into the log. Equal changesets have equal
-  /// bytes. O(size).
+  /// The bytes of the changeset, as they are stored in the outbox, sent, and stored in the log. Equal changesets have equal bytes.
+  /// O(size).
   public func encoded() -> [UInt8] {
     var head = ByteWriter()
     head.put(byte: Changeset.format)
@@ -20,7 +20,7 @@ extension Changeset {
     return head.bytes
   }
 
-  /// The changeset of some bytes. Safe for any bytes whatever; memory and time are linear in their number.
+  /// Decodes a changeset. Safe for arbitrary bytes; memory and time are linear in their number.
   public init(decoding bytes: [UInt8]) throws(CodingError) {
     var reader = ByteReader(bytes)
     let format = try reader.byte()

@@ -1,4 +1,4 @@
-/// Why bytes are no changeset, record or piece, and where.
+/// Why bytes do not decode to a changeset, record or piece, and where.
 public struct CodingError: Error, Hashable, Sendable {
   /// What is wrong with the bytes.
   public enum Reason: Hashable, Sendable {
@@ -6,23 +6,23 @@ public struct CodingError: Error, Hashable, Sendable {
     case truncated
     /// There are bytes after the end of the value.
     case trailing
-    /// Written by a format that this build does not know.
+    /// The bytes have a format that this build does not know.
     case format(UInt8)
     /// A number that takes more bytes than it needs, or more than 64 bits.
     case number
-    /// A count that cannot be true for the bytes that are left.
+    /// A count greater than the remaining bytes can hold.
     case count
     /// A reference past the end of its table.
     case reference
-    /// A byte that means nothing here.
+    /// A byte that is not valid at this place.
     case code(UInt8)
-    /// A text that is no UTF-8.
+    /// A string that is not UTF-8.
     case text
-    /// A value of a kind that does not belong here, or in a form that is not the one form it has.
+    /// A value of a kind that does not belong here, or not in its canonical form.
     case value
-    /// Lists and maps in each other, or a path, deeper than is allowed.
+    /// Nested lists and maps, or a path, deeper than allowed.
     case depth
-    /// Keys that do not ascend.
+    /// Keys that are not in ascending order.
     case order
     /// An action that does not fit its path.
     case path
@@ -32,10 +32,10 @@ public struct CodingError: Error, Hashable, Sendable {
 
   /// What is wrong.
   public let reason: Reason
-  /// The byte at which it was seen, from 0.
+  /// The offset of the byte at which the error was found, from 0.
   public let position: Int
 
-  /// An error of a reason, seen at a byte counted from 0.
+  /// Creates an error; `position` is an offset in bytes from 0.
   public init(_ reason: Reason, at position: Int) {
     self.reason = reason
     self.position = position

@@ -1,24 +1,24 @@
-/// Which lists of an object have elements, and in which pieces they are kept, where a piece is an entry of its own: so a list of
-/// 100,000 elements is not written for one that is inserted.
+/// The directory of an object's lists that have elements, and of the pieces that hold them. Each piece is an entry of its own, so
+/// inserting one element does not rewrite a list of 100,000.
 public struct ListDirectory: Hashable, Sendable {
   /// The pieces of one list.
   public struct List: Hashable, Sendable {
-    /// Tells it from all other lists of the file, and is given to no other.
+    /// Identifies the list in the file; never used for another list.
     public let number: UInt64
-    /// The numbers of the pieces, in the order of the list.
+    /// The numbers of the pieces, in list order.
     public var pieces: [UInt32]
 
-    /// A list of its parts.
+    /// Creates a list from its parts.
     public init(number: UInt64, pieces: [UInt32]) {
       self.number = number
       self.pieces = pieces
     }
   }
 
-  /// By path from the object; each ends with `.list`.
+  /// The lists by their path from the object; each path ends with `.list`.
   public var lists: [[PathStep.Place]: List] = [:]
 
-  /// No lists.
+  /// Creates an empty directory.
   public init() {}
 
   /// The bytes of the directory. O(size).
@@ -36,7 +36,7 @@ public struct ListDirectory: Hashable, Sendable {
     return writer.finished(base: 0)
   }
 
-  /// Safe for any bytes whatever; memory and time are linear in their number.
+  /// Decodes a directory. Safe for arbitrary bytes; memory and time are linear in their number.
   public init(decoding bytes: [UInt8]) throws(CodingError) {
     var reader = try TableReader(ByteReader(bytes), base: 0)
     for _ in 0..<(try reader.body.count(of: 3)) {

@@ -1,5 +1,5 @@
 extension ObjectIdentity {
-  /// The bytes of some objects' identities, in their order, with each text once. O(n).
+  /// Encodes identities in the given order, each string once. O(n).
   package static func encode(_ objects: [ObjectIdentity]) -> [UInt8] {
     var writer = TableWriter()
     writer.body.put(objects.count)
@@ -7,7 +7,7 @@ extension ObjectIdentity {
     return writer.finished(base: 0)
   }
 
-  /// The identities of some bytes. Safe for any bytes whatever; memory and time are linear in their number.
+  /// Decodes identities. Safe for arbitrary bytes; memory and time are linear in their number.
   package static func decode(_ bytes: [UInt8]) throws(CodingError) -> [ObjectIdentity] {
     var reader = try TableReader(ByteReader(bytes), base: 0)
     var objects: [ObjectIdentity] = []

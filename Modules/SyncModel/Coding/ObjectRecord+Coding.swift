@@ -1,15 +1,17 @@
-/// The codec of records, with values (a server's row, the page of a snapshot) or without (what a client keeps beside its
-/// objects, which hold the values). Without values, members of sets are there all the same: they are the keys.
+/// Encodes records with values (a server's row, a page of a snapshot) or without (what a client keeps beside its objects, which hold the
+/// values). Members of sets are always encoded, because they are keys.
 extension ObjectRecord {
-  /// The format that is written.
+  /// The format version that `encoded(values:)` writes.
   public static let format: UInt8 = 1
 
-  /// - Parameter values: whether values are written; those of a record coded without are null when it is read.
+  /// Encodes the record.
+  ///
+  /// - Parameter values: whether to write values; without them, the values are null when the record is decoded.
   public func encoded(values: Bool = true) -> [UInt8] {
     ObjectState(record: self, lists: []).encoded(values: values)
   }
 
-  /// Safe for any bytes whatever; memory and time are linear in their number.
+  /// Decodes a record. Safe for arbitrary bytes; memory and time are linear in their number.
   public init(decoding bytes: [UInt8]) throws(CodingError) {
     let state = try ObjectState(decoding: bytes)
     guard state.lists.isEmpty else { throw CodingError(.trailing, at: bytes.count) }
@@ -18,7 +20,7 @@ extension ObjectRecord {
 }
 
 extension ObjectState {
-  /// The record, and its lists behind it.
+  /// Encodes the record, then its lists.
   public func encoded(values: Bool = true) -> [UInt8] {
     var writer = RecordWriter(values: values)
     writer.tables.body.put(record.lastSeq)
@@ -34,7 +36,7 @@ extension ObjectState {
     return writer.finished()
   }
 
-  /// Safe for any bytes whatever; memory and time are linear in their number.
+  /// Decodes a state. Safe for arbitrary bytes; memory and time are linear in their number.
   public init(decoding bytes: [UInt8]) throws(CodingError) {
     var reader = try RecordReader(bytes)
     let seq = try reader.tables.body.seq()
@@ -61,7 +63,7 @@ extension ObjectState {
 extension ListPiece {
   /// The bytes of the piece. Equal pieces have equal bytes. O(size).
   ///
-  /// - Parameter values: whether values are written; those of a piece coded without are null when it is read.
+  /// - Parameter values: whether to write values; without them, the values are null when the piece is decoded.
   public func encoded(values: Bool = true) -> [UInt8] {
     var writer = RecordWriter(values: values)
     writer.tables.body.put(elements.count)
@@ -69,7 +71,7 @@ extension ListPiece {
     return writer.finished()
   }
 
-  /// Safe for any bytes whatever; memory and time are linear in their number.
+  /// Decodes a piece. Safe for arbitrary bytes; memory and time are linear in their number.
   public init(decoding bytes: [UInt8]) throws(CodingError) {
     var reader = try RecordReader(bytes)
     elements = try reader.elements()
@@ -78,7 +80,7 @@ extension ListPiece {
 }
 
 extension ByteWriter {
-  /// One more than it is, and 0 for pending: the log's numbers are small, and a place that is to come is not.
+  /// Writes the number plus 1, so that `.pending`, the maximal number, becomes 0 and takes one byte.
   mutating func put(_ seq: Seq) { put(seq.rawValue &+ 1) }
 }
 

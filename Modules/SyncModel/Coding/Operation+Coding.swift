@@ -1,4 +1,4 @@
-/// The codes of operations: part of the format, never used again for anything else.
+/// The codes of operations: part of the format, so a code is never reused.
 private enum Code: UInt8 {
   case create = 1, delete, set, setDefault, add, make, remove, insert, setElement, move, erase, insertMember, eraseMember
   case setEntry, eraseEntry, clear

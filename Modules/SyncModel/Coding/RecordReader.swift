@@ -28,7 +28,7 @@ struct RecordReader {
 
   private mutating func value() throws(CodingError) -> CellValue { values ? try tables.value() : .null }
 
-  /// - Parameter depth: embedded objects around it.
+  /// - Parameter depth: the number of enclosing embedded objects.
   mutating func node(depth: Int) throws(CodingError) -> Node {
     guard depth <= Operation.depthMax else { throw tables.body.error(.depth) }
     let isMade = try flag()
@@ -78,7 +78,7 @@ struct RecordReader {
 
   private mutating func name(after last: Name?) throws(CodingError) -> Name { try ascending(try tables.name(), after: last) }
 
-  /// Tables are written in the order of their keys; anything else would make a second form of one value, and cost O(n²).
+  /// Tables are written in ascending order of keys. Any other order would be a second form of one value, and cost O(n²) to read.
   private func ascending<T: Comparable>(_ key: T, after last: T?) throws(CodingError) -> T {
     if let last, !(last < key) { throw tables.body.error(.order) }
     return key

@@ -28,7 +28,7 @@ struct RecordWriter {
   }
 
   private mutating func put(_ contents: Contents) {
-    // Without values a register that nobody can lose to says nothing.
+    // Without its value, a register against which no operation can lose carries no information.
     let registers = contents.values.filter { values || $0.value.hasStamps }
     tables.body.put(registers.count)
     for entry in registers {
@@ -93,7 +93,7 @@ struct RecordWriter {
 
   private mutating func put(_ slot: Slot) {
     put(value: slot.value)
-    // Most slots have nothing embedded: one byte says so.
+    // Most slots have no embedded object: one byte says so.
     let isPlain = !slot.node.isMade && slot.node.contents.isEmpty
     tables.body.put(byte: isPlain ? 0 : 1)
     if isPlain { put(slot.node.guarding) } else { put(slot.node) }
@@ -108,7 +108,7 @@ struct RecordWriter {
 }
 
 extension Register {
-  /// Whether there is anything to lose to.
+  /// Whether a later operation can lose against the register.
   var hasStamps: Bool {
     switch key {
     case .never: !increments.isEmpty

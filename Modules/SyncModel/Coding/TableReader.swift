@@ -5,7 +5,7 @@ import Foundation
 #endif
 import StoreValues
 
-/// Reads the tables of `TableWriter` and then lends itself to the body.
+/// Reads the tables that `TableWriter` wrote, then resolves references in the body.
 struct TableReader: CellReader {
   var body: ByteReader
   private var texts: [Name] = []
@@ -14,9 +14,9 @@ struct TableReader: CellReader {
   private var targets: [LinkTarget] = []
 
   /// - Parameters:
-  ///   - reader: stands at the tables.
-  ///   - base: as it was for `TableWriter.finished`.
-  ///   - author: of a changeset.
+  ///   - reader: positioned at the tables.
+  ///   - base: the same as for `TableWriter.finished`.
+  ///   - author: the author of a changeset.
   init(_ reader: ByteReader, base: UInt64, author: ReplicaID? = nil) throws(CodingError) {
     body = reader
     if let author { replicas.append(author) }
@@ -32,7 +32,7 @@ struct TableReader: CellReader {
       let replica = try replica()
       time = time &+ UInt64(bitPattern: try body.signed())
       let stamp = Stamp(time: time, replica: replica)
-      guard stamp != .zero else { throw CodingError(.value, at: start) }  // 0 in the table of references says so
+      guard stamp != .zero else { throw CodingError(.value, at: start) }  // reference 0 stands for it, so it is in no table
       stamps.append(stamp)
     }
     for _ in 0..<(try body.count(of: 4)) { targets.append(try readTarget()) }

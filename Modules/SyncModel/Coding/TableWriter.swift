@@ -5,15 +5,15 @@ import Foundation
 #endif
 import StoreValues
 
-/// Writes a body that names texts, replicas, stamps and objects by their place in tables, which go before it. They are
-/// numbered in the order in which the body names them first, so one value has one form.
+/// Writes a body that refers to strings, replicas, stamps and objects by their index in tables, which precede the body. The index is the
+/// order of first use, so a value has one encoding.
 struct TableWriter: CellWriter {
   var body = ByteWriter()
   private var texts = Table<Name>()
   private var replicas = Table<ReplicaID>()
   private var stamps = Table<Stamp>()
   private var targets = Table<LinkTarget>()
-  /// The replica 0 of a changeset is its author, whom its head names.
+  /// Whether replica 0 is the author of a changeset, whom the changeset's head names.
   private let isAuthored: Bool
 
   init(author: ReplicaID? = nil) {
@@ -25,7 +25,7 @@ struct TableWriter: CellWriter {
     var all: [Element] = []
     private var places: [Element: Int] = [:]
 
-    /// Up to here they are looked through: most records name a few, and a hash costs more than that.
+    /// Up to this size the table is searched linearly: most records name only a few, and hashing costs more.
     private static var fewMax: Int { 8 }
 
     mutating func place(_ element: Element) -> Int {
@@ -44,7 +44,7 @@ struct TableWriter: CellWriter {
   mutating func put(_ name: Name) { body.put(texts.place(name)) }
   mutating func put(_ replica: ReplicaID) { body.put(replicas.place(replica)) }
 
-  /// 0 is no stamp, `Stamp.zero`; others count from 1.
+  /// 0 stands for `Stamp.zero`; others count from 1.
   mutating func put(_ stamp: Stamp) { body.put(stamp == .zero ? 0 : stamps.place(stamp) + 1) }
 
   /// An object and its epoch.
@@ -64,9 +64,9 @@ struct TableWriter: CellWriter {
     }
   }
 
-  /// The tables and the body behind them.
+  /// The tables, then the body.
   ///
-  /// - Parameter base: the time from which the first stamp counts.
+  /// - Parameter base: the time to which the first stamp's difference refers.
   mutating func finished(base: UInt64) -> [UInt8] {
     var objects = ByteWriter()
     objects.put(targets.all.count)
@@ -91,7 +91,7 @@ struct TableWriter: CellWriter {
     return result.bytes
   }
 
-  /// Class, key and epoch. May name what is in no table yet, so it goes before the other tables are written.
+  /// Class, key and epoch. May add strings, replicas and stamps to the other tables, so these are written after it.
   private mutating func put(_ target: LinkTarget, to objects: inout ByteWriter) {
     objects.put(texts.place(target.object.className))
     switch target.object.key {

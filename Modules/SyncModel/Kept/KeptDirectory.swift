@@ -1,29 +1,29 @@
-/// Which lists of an object have elements. A short list is in the directory itself; the pieces of others are entries of their own, so that
-/// a list of 100,000 elements is not written for one that is inserted.
+/// The directory of an object's lists that have elements. It holds short lists itself; the pieces of longer ones are entries of their
+/// own, so inserting one element does not rewrite a list of 100,000.
 package struct KeptDirectory: Hashable, Sendable {
-  /// Elements of a list that is kept in the directory, at most.
+  /// The maximal number of elements of a list inside the directory.
   package static let shortMax = 8
 
   /// The pieces of one list.
   package struct List: Hashable, Sendable {
-    /// Tells it from all other lists of the file, and is given to no other.
+    /// Identifies the list in the file; never used for another list.
     package let number: UInt64
-    /// The numbers of the pieces, in the order of the list.
+    /// The numbers of the pieces, in list order.
     package var pieces: [UInt32]
 
-    /// A list of its parts.
+    /// Creates a list from its parts.
     package init(number: UInt64, pieces: [UInt32]) {
       self.number = number
       self.pieces = pieces
     }
   }
 
-  /// Lists in pieces, by path from the object; each ends with `.list`.
+  /// Lists in pieces, by their path from the object; each path ends with `.list`.
   package var lists: [[PathStep.Place]: List] = [:]
-  /// Short ones, which are in no piece; none is empty.
+  /// Short lists, which the directory holds itself; none is empty.
   package var short: [[PathStep.Place]: ListPiece] = [:]
 
-  /// No lists.
+  /// Creates an empty directory.
   package init() {}
 
   /// Whether the object has no elements.
@@ -47,7 +47,7 @@ package struct KeptDirectory: Hashable, Sendable {
     return writer.body.bytes
   }
 
-  /// Safe for any bytes whatever; memory and time are linear in their number.
+  /// Decodes a directory. Safe for arbitrary bytes; memory and time are linear in their number.
   package init(decoding bytes: [UInt8], _ words: RecordWords) throws(CodingError) {
     var reader = KeptReader(bytes, words)
     for _ in 0..<(try reader.body.count(of: 3)) {
@@ -71,7 +71,7 @@ package struct KeptDirectory: Hashable, Sendable {
 }
 
 extension KeptWriter {
-  /// The way to a list.
+  /// Writes the path to a list.
   fileprivate mutating func put(_ path: [PathStep.Place]) {
     body.put(path.count)
     for place in path {

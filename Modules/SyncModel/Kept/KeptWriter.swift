@@ -5,8 +5,8 @@ import Foundation
 #endif
 import StoreValues
 
-/// Writes what a file keeps beside its objects: as `RecordWriter`, but shorter, since names and replicas are numbered for the whole file
-/// and stamps count from the one before.
+/// Writes the records that a file keeps beside its objects. Its encoding is shorter than that of `RecordWriter`: names and replicas have
+/// numbers for the whole file, and each stamp is a difference to the one before.
 struct KeptWriter: CellWriter {
   var body = ByteWriter()
   let words: RecordWords
@@ -23,7 +23,7 @@ struct KeptWriter: CellWriter {
     if code == 0 { body.put(name.text.utf8) }
   }
 
-  /// A name with a few bits beside it.
+  /// A name, with `count` bits beside its code.
   mutating func put(_ name: Name, bits: Int, of count: Int) {
     let code = words.code(of: name)
     body.put(code << count | bits)
@@ -36,7 +36,8 @@ struct KeptWriter: CellWriter {
     if code == 0 { body.put(fixed: replica.rawValue) }
   }
 
-  /// 0 is no stamp. One of the same replica and millisecond as the last is a byte, and so is its difference in a run of operations.
+  /// 0 stands for `Stamp.zero`. A stamp with the replica and millisecond of the one before takes one byte, as does its difference within
+  /// a run of operations.
   mutating func put(_ stamp: Stamp) {
     if stamp == .zero { return body.put(byte: 0) }
     let last = self.last ?? words.begin(at: stamp)
@@ -100,9 +101,9 @@ struct NodeHead: OptionSet {
 
   static let isMade = NodeHead(rawValue: 1)
   static let isGuarded = NodeHead(rawValue: 2)
-  /// Of an object: it has an entry of the log.
+  /// For an object: the log has an entry for it.
   static let isLogged = NodeHead(rawValue: 4)
-  /// Of an object: its deletion waits, and what is beneath that follows.
+  /// For an object: its deletion is pending, and `beneath` follows.
   static let isPending = NodeHead(rawValue: 8)
   static let embeds = NodeHead(rawValue: 16)
   static let hasLists = NodeHead(rawValue: 32)
@@ -220,7 +221,7 @@ extension KeptWriter {
   }
 
   private mutating func put(_ slot: Slot) {
-    // Most slots have nothing embedded: one byte says so.
+    // Most slots have no embedded object: one byte says so.
     let isPlain = !slot.node.isMade && slot.node.contents.isEmpty
     body.put(byte: isPlain ? 0 : 1)
     if isPlain { put(slot.node.guarding) } else { put(slot.node) }

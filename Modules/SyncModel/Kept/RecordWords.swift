@@ -1,27 +1,27 @@
-/// What the records of one file name again and again, numbered once for the file: names of classes and properties, and replicas. And
-/// a time near which its stamps are.
+/// Numbers for what the records of one file name again and again, assigned once for the file: names of classes and properties, and
+/// replicas. Also the stamp from which the stamps of records are counted.
 ///
-/// Numbers are never given to another word. Of more than `namesMax` names, or `replicasMax` replicas, the later ones have none and are
-/// written where they are named, so that whoever sends many cannot make every write of the file slow. Confined to its owner.
+/// A number is never reused. Beyond `namesMax` names or `replicasMax` replicas, further ones get no number and are written inline, so a
+/// peer that sends many cannot slow down every write of the file. Confined to its owner.
 package final class RecordWords {
-  /// Names that get a number.
+  /// The maximal number of names with a number.
   package static let namesMax = 4_096
-  /// Replicas that get a number.
+  /// The maximal number of replicas with a number.
   package static let replicasMax = 1_024
 
-  /// From which stamps count: near the first that the file had, of its author. nil before that.
+  /// The stamp from which stamps are counted: the millisecond and author of the first stamp in the file. nil before that.
   private(set) var start: Stamp?
-  /// Whether there are words that the file does not have yet.
+  /// Whether there are words that are not in the file yet.
   package private(set) var isChanged = false
   private var names: [Name] = []
   private var replicas: [ReplicaID] = []
   private var namePlaces: [Name: Int] = [:]
   private var replicaPlaces: [ReplicaID: Int] = [:]
 
-  /// Of a file that has none yet.
+  /// Creates the words of a new file.
   package init() { isChanged = true }
 
-  /// Takes the first stamp to count from.
+  /// Sets the stamp to count from, unless it is set, and returns it.
   func begin(at stamp: Stamp) -> Stamp {
     if let start { return start }
     _ = code(of: stamp.replica)
@@ -57,20 +57,20 @@ package final class RecordWords {
 
   /// The number of a name; nil for one that has none.
   package func number(of name: Name) -> Int? { namePlaces[name] }
-  /// The same, and a new one where it has none yet; nil where there are too many.
+  /// The number of a name, assigning one if it has none; nil if there are too many names.
   package func newNumber(of name: Name) -> Int? {
     let code = code(of: name)
     return code == 0 ? nil : code - 1
   }
-  /// The name of a number.
+  /// The name with a number.
   package func name(numbered number: Int) -> Name? { names.indices.contains(number) ? names[number] : nil }
 
-  /// Classes of which an object that has a row and no record is one that nobody has changed since a purge; with the properties whose
-  /// values the row then says, and what each was by default, null for none. Properties that the class got later are none of them: nobody
-  /// may have written what a row shows there.
+  /// The classes whose objects may have no record: an object of such a class that has a row but no record has not been changed since a
+  /// purge. The table has the properties whose values the row then holds, and the default of each, or null if it has none. Properties
+  /// added to the class later are not in the table, because nobody may have written the value that a row shows there.
   package private(set) var settled: [Name: SortedTable<Name, CellValue>] = [:]
 
-  /// Says that objects of a class may go without a record from now on. False: there are too many names.
+  /// Allows objects of a class to have no record from now on. Returns false if there are too many names.
   package func settle(class name: Name, _ properties: SortedTable<Name, CellValue>) -> Bool {
     if settled[name] != nil { return true }
     for name in [name] + properties.map(\.key) where code(of: name) == 0 { return false }
@@ -104,10 +104,10 @@ package final class RecordWords {
     return writer.bytes
   }
 
-  /// Says that the file has all words.
+  /// Notes that all words are in the file.
   package func settle() { isChanged = false }
 
-  /// Safe for any bytes whatever; memory and time are linear in their number.
+  /// Decodes the words. Safe for arbitrary bytes; memory and time are linear in their number.
   package init(decoding bytes: [UInt8]) throws(CodingError) {
     var reader = ByteReader(bytes)
     let begin = Stamp(time: try reader.fixed(UInt64.self), replica: ReplicaID(try reader.fixed(UInt64.self)))

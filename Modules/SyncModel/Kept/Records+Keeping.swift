@@ -1,14 +1,14 @@
-// The codec of what a file keeps beside its objects: with values, and with the file's words (`RecordWords`) in the place of names.
+// The encoding of the records that a file keeps beside its objects: with values, and with numbers instead of names (`RecordWords`).
 
 extension ObjectRecord {
-  /// The bytes that a file keeps. O(size).
+  /// The bytes for the file. O(size).
   package func encoded(_ words: RecordWords) -> [UInt8] {
     var writer = KeptWriter(words)
     writer.put(self)
     return writer.body.bytes
   }
 
-  /// Safe for any bytes whatever; memory and time are linear in their number.
+  /// Decodes a record. Safe for arbitrary bytes; memory and time are linear in their number.
   package init(decoding bytes: [UInt8], _ words: RecordWords) throws(CodingError) {
     var reader = KeptReader(bytes, words)
     self = try reader.record()
@@ -17,7 +17,7 @@ extension ObjectRecord {
 }
 
 extension ListPiece {
-  /// The bytes that a file keeps. O(size).
+  /// The bytes for the file. O(size).
   package func encoded(_ words: RecordWords) -> [UInt8] {
     var writer = KeptWriter(words)
     writer.body.put(elements.count)
@@ -25,7 +25,7 @@ extension ListPiece {
     return writer.body.bytes
   }
 
-  /// Safe for any bytes whatever; memory and time are linear in their number.
+  /// Decodes a piece. Safe for arbitrary bytes; memory and time are linear in their number.
   package init(decoding bytes: [UInt8], _ words: RecordWords) throws(CodingError) {
     var reader = KeptReader(bytes, words)
     elements = try reader.elements()

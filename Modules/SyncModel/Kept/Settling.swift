@@ -1,17 +1,17 @@
-// Objects of which nobody has changed anything since a purge: a file may leave out their records (`RecordWords.settled`).
+// Objects that nobody has changed since a purge: a file may omit their records (`RecordWords.settled`).
 
 extension Contents {
-  /// A value that was written, or is there by default, since before everything that is still told apart.
+  /// Sets a written or default value whose stamp has been forgotten.
   package mutating func setSettled(_ name: Name, _ value: CellValue, isDefault: Bool) {
     values[name] = Register(key: isDefault ? .byDefault(.zero) : .written(.zero), value: value)
   }
 
-  /// A list of which nothing is remembered but its elements.
+  /// Adds a list with nothing to remember but its elements.
   package mutating func setList(_ name: Name) { lists[name] = ListHead() }
 }
 
 extension ObjectRecord {
-  /// The values of an object that is there and of which nothing else is remembered; nil where something is.
+  /// The values of a live object if nothing else about it is remembered; otherwise nil.
   package var settledValues: SortedTable<Name, Register>? {
     guard node.isMade, node.guarding == EpochGuard(), beneath == EpochGuard() else { return nil }
     let contents = node.contents
@@ -27,6 +27,6 @@ extension ObjectRecord {
 extension Register {
   fileprivate var isSettled: Bool { key == .written(.zero) || key == .byDefault(.zero) }
 
-  /// Whether it was written by intent.
+  /// Whether somebody set the value, as opposed to a default.
   package var isWritten: Bool { if case .written = key { true } else { false } }
 }

@@ -1,15 +1,15 @@
-/// An element of a list, with what merging needs to know of it.
+/// An element of a list, with the metadata that merging needs.
 public struct ListElement: Hashable, Sendable {
-  /// Which element it is, for good.
+  /// The permanent identity of the element.
   public let id: ElementID
-  /// Where it stands now: the position of its insert, or of its last move.
+  /// The current position: that of its insert, or of its last move.
   public internal(set) var position: ListPosition
-  /// When it came to its position; zero once no later move can be earlier.
+  /// The stamp of the insert or move that brought the element to its position; zero once no move to come can be earlier.
   public internal(set) var moved: Stamp
-  /// The value and, for a list of embedded objects, the object.
+  /// The value or, in a list of embedded objects, the object.
   public internal(set) var slot: Slot
 
-  /// An element of its parts.
+  /// Creates an element from its parts.
   ///
   /// - Parameter moved: the stamp of the insert or move that brought it to its position.
   public init(id: ElementID, position: ListPosition, moved: Stamp, slot: Slot) {
@@ -21,17 +21,17 @@ public struct ListElement: Hashable, Sendable {
 }
 
 extension ListElement: Comparable {
-  /// As in the list. Two elements have one position only where somebody forged it; the id decides then.
+  /// In list order. Only a forged position can belong to two elements; the id then decides.
   public static func < (a: ListElement, b: ListElement) -> Bool {
     a.position != b.position ? a.position < b.position : a.id < b.id
   }
 }
 
-/// A list in an object: the names of the properties, and the ids or keys, that lead to it.
+/// A list in an object, named by the path that leads to it.
 public struct ListPlace: Hashable, Sendable {
-  /// The object in which the list is.
+  /// The object that contains the list.
   public let object: ObjectIdentity
-  /// Ends with `.list`.
+  /// The path from the object; ends with `.list`.
   public let path: [PathStep.Place]
 
   /// The list at the end of a path, which ends with `.list`.

@@ -1,17 +1,17 @@
-/// A run of a list's elements, in order: what is read and written at once. An insert into a list of 100,000 elements
-/// writes one of them. Positions are kept in here and never in a database's key: they can be longer than a key may be.
+/// A run of a list's elements, in order: the unit of reading and writing. An insert into a list of 100,000 elements writes one piece.
+/// Positions are stored in the value of an entry and never in a database's key, whose maximal length they can exceed.
 public struct ListPiece: Hashable, Sendable {
-  /// In the order of the list. `ListPieces` keeps them to `elementsMax` at most.
+  /// The elements in list order. `ListPieces` limits them to `elementsMax`.
   public internal(set) var elements: [ListElement]
 
   /// How many elements a piece may have before `ListPieces` splits it.
   public static let elementsMax = 128
 
-  /// A piece of elements that are in order already: they are neither sorted nor counted.
+  /// Creates a piece of elements that are already in order; neither order nor number is checked.
   public init(_ elements: [ListElement] = []) { self.elements = elements }
 }
 
-/// The elements of one list in pieces, ordered as the list is.
+/// The elements of one list, in pieces, in list order.
 public struct ListPieces: Hashable, Sendable {
   /// None is empty.
   public private(set) var pieces: [ListPiece] = []
@@ -19,10 +19,10 @@ public struct ListPieces: Hashable, Sendable {
   /// An empty list.
   public init() {}
 
-  /// Of pieces as they were kept: in order, and none empty. Neither is checked; what is out of order is found by its id.
+  /// Creates a list from stored pieces, which must be in order. That is not checked; an element out of order is still found by its id.
   public init(kept pieces: [ListPiece]) { self.pieces = pieces.filter { !$0.elements.isEmpty } }
 
-  /// Of elements in any order; each id once.
+  /// Creates a list from elements in any order, with unique ids.
   public init(_ elements: [ListElement]) {
     let sorted = elements.sorted()
     var start = 0
@@ -33,16 +33,16 @@ public struct ListPieces: Hashable, Sendable {
     }
   }
 
-  /// Whether the list has no element. O(1).
+  /// Whether the list has no elements. O(1).
   public var isEmpty: Bool { pieces.isEmpty }
-  /// O(pieces).
+  /// The number of elements. O(pieces).
   public var count: Int { pieces.reduce(0) { $0 + $1.elements.count } }
-  /// All of them, in order.
+  /// All elements, in order.
   public var elements: [ListElement] { pieces.flatMap(\.elements) }
 
-  /// The element of an id.
+  /// The element with an id.
   ///
-  /// - Parameter hint: where it probably is, or `.none`. O(log n) if it is there, O(n) if it was moved away.
+  /// - Parameter hint: where it probably is, or `.none`. O(log n) if it is there, O(n) if it has been moved.
   public func element(_ id: ElementID, near hint: ListPosition) -> ListElement? {
     if hint != .none, !pieces.isEmpty {
       let piece = pieces[piece(for: hint, id)]
@@ -59,7 +59,7 @@ public struct ListPieces: Hashable, Sendable {
     return nil
   }
 
-  /// How many elements stand before an element, which need not be in the list: the index in the list as it is shown.
+  /// The number of elements before the given one, which need not be in the list: its index in the list as it is shown.
   public func index(of position: ListPosition, _ id: ElementID) -> Int {
     var index = 0
     for piece in pieces {
@@ -72,7 +72,7 @@ public struct ListPieces: Hashable, Sendable {
     return index
   }
 
-  /// Puts `new` in the place of `old`: inserts, moves, changes or removes an element.
+  /// Replaces `old` by `new`: inserts, moves, changes or removes an element.
   public mutating func replace(_ old: ListElement?, with new: ListElement?) {
     if let old, let new, old.position == new.position, old.id == new.id, let (piece, index) = place(of: old) {
       pieces[piece].elements[index] = new
@@ -94,7 +94,7 @@ public struct ListPieces: Hashable, Sendable {
     let index = pieces[piece].elements.firstIndex { element < $0 } ?? pieces[piece].elements.count
     pieces[piece].elements.insert(element, at: index)
     guard pieces[piece].elements.count > ListPiece.elementsMax else { return }
-    // At the end of the list the piece stays full, as most lists grow at their end; elsewhere it is halved.
+    // After an append the piece stays full, because most lists grow at their end; otherwise the piece is halved.
     let isAppend = piece == pieces.count - 1 && index == pieces[piece].elements.count - 1
     let middle = isAppend ? index : pieces[piece].elements.count / 2
     let rest = Array(pieces[piece].elements[middle...])
@@ -102,7 +102,7 @@ public struct ListPieces: Hashable, Sendable {
     pieces.insert(ListPiece(rest), at: piece + 1)
   }
 
-  /// The piece that holds a position, or would: the last that does not begin after it. There is one at least.
+  /// The index of the piece that holds a position, or would: the last one that does not begin after it. Requires at least one piece.
   private func piece(for position: ListPosition, _ id: ElementID) -> Int {
     var (low, high) = (0, pieces.count)
     while low < high {

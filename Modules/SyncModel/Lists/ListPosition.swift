@@ -1,12 +1,11 @@
-/// Which element of a list: who inserted it, and a counter of that replica's file. Never given to another element, and kept
-/// by a move.
+/// The identity of a list element: the replica that inserted it, and a counter of that replica's file. Never reused; a move keeps it.
 public struct ElementID: Hashable, Sendable {
-  /// Who inserted the element.
+  /// The replica that inserted the element.
   public let replica: ReplicaID
-  /// The counter of that replica's file when it did.
+  /// The counter of that replica's file at the insert.
   public let number: UInt64
 
-  /// The element that a replica inserted under a number.
+  /// The id of the element that a replica inserted under a number.
   public init(_ replica: ReplicaID, _ number: UInt64) {
     self.replica = replica
     self.number = number
@@ -14,7 +13,7 @@ public struct ElementID: Hashable, Sendable {
 }
 
 extension ElementID: Comparable {
-  /// By replica, then by number. Says nothing of where elements stand.
+  /// By replica, then by number. Unrelated to the order of the list.
   public static func < (a: Self, b: Self) -> Bool { a.replica != b.replica ? a.replica < b.replica : a.number < b.number }
 }
 
@@ -22,25 +21,24 @@ extension ElementID: CustomStringConvertible {
   public var description: String { "\(number)@\(replica)" }
 }
 
-/// Where an element stands: a path of steps that compares by itself, without the list. Between any two positions there is
-/// room for another, and it stays where it is whatever happens around it, so that an insert needs no transform.
+/// Where an element stands in its list: a path of steps. Positions compare without the list. Between any two there is room for another,
+/// and a position never changes when other elements do, so an insert needs no transform.
 ///
-/// The scheme belongs to the family of Logoot and Fugue (Weiss, Urso, Molli 2009; Weidner, Kleppmann: *The Art of the
-/// Fugue*, 2023): tree paths whose steps are told apart by who made them. What is different are the *gaps*: numbers
-/// that leave room beside each other, so that appends and prepends of many authors stay one step deep, where a plain
-/// tree grows one level with every change of author.
+/// The scheme belongs to the family of Logoot and Fugue (Weiss, Urso, Molli 2009; Weidner, Kleppmann: *The Art of the Fugue*, 2023): tree
+/// paths whose steps are told apart by their authors. It differs in its *gaps*: spaced numbers that keep appends and prepends of many
+/// authors one step deep, where a plain tree grows one level with every change of author.
 public struct ListPosition: Hashable, Sendable {
   /// One level of a position. Ordered by gap, then by bunch, then by offset.
   public struct Step: Hashable, Sendable {
-    /// Orders bunches made at different places of one level.
+    /// Orders bunches that were opened at different places of one level.
     public let gap: Int64
-    /// The stamp of the operation that opened the bunch, a run of elements inserted one after the other by one
-    /// transaction. At one gap bunches are ordered by time, and a run is never mixed with another.
+    /// The stamp of the operation that opened the bunch: a run of elements that one transaction inserted one after the other. Within one
+    /// gap, bunches are ordered by time, so runs never interleave.
     public let bunch: Stamp
-    /// The place in the bunch; negative for what was inserted in front.
+    /// The place within the bunch; negative for an element inserted in front.
     public let offset: Int64
 
-    /// A step of its parts.
+    /// Creates a step from its parts.
     public init(gap: Int64, bunch: Stamp, offset: Int64 = 0) {
       self.gap = gap
       self.bunch = bunch
@@ -48,13 +46,13 @@ public struct ListPosition: Hashable, Sendable {
     }
   }
 
-  /// Empty for no position; then it is before every other.
+  /// The steps, the outermost first; empty for no position, which sorts before every other.
   public let steps: [Step]
 
-  /// A position of its steps, the outermost first.
+  /// Creates a position from its steps, the outermost first.
   public init(_ steps: [Step]) { self.steps = steps }
 
-  /// No position: before every other.
+  /// No position; sorts before every other.
   public static let none = ListPosition([])
 }
 
@@ -68,7 +66,7 @@ extension ListPosition.Step: Comparable {
 }
 
 extension ListPosition: Comparable {
-  /// Lexicographic; a position comes before those that begin with it.
+  /// Lexicographic; a position sorts before those it is a prefix of.
   public static func < (a: ListPosition, b: ListPosition) -> Bool { a.steps.lexicographicallyPrecedes(b.steps) }
 }
 

@@ -1,29 +1,28 @@
-/// Makes the positions of one transaction's inserts and moves.
+/// Makes the positions for the inserts and moves of one transaction.
 ///
-/// A new one for each transaction: only its own runs may it go on with, since another may be going on with older ones
-/// elsewhere.
+/// Each transaction needs a new source: it may extend only its own runs, because another replica may be extending older ones.
 public struct PositionSource: Sendable {
   /// The first and the last offset of each bunch that this transaction opened.
   private var runs: [Stamp: ClosedRange<Int64>] = [:]
 
-  /// What two bunches made at neighbouring places are apart. Between them 10 halvings go before a level is added.
+  /// The distance between two bunches opened at neighbouring places. It allows 10 halvings before a level is added.
   static let stride: Int64 = 1024
 
-  /// A source for a transaction that has inserted and moved nothing yet.
+  /// Creates a source for a transaction that has inserted and moved nothing yet.
   public init() {}
 
   /// A position between two neighbours.
   ///
-  /// The neighbours are those that the author sees; erased elements need not be known. Authors who insert between the
-  /// same two arrive at the same gap, so the stamps of their bunches decide: the earlier stands first.
+  /// The neighbours are those that the author sees; erased elements need not be known. Authors who insert between the same two neighbours
+  /// choose the same gap, so the stamps of their bunches decide: the earlier stands first.
   ///
   /// - Parameters:
-  ///   - left: of the element before; nil at the beginning.
-  ///   - right: of the element after; nil at the end.
-  ///   - stamp: of the insert or move. It is later than all that the author saw (`HybridClock`), so a bunch named by it
-  ///     sorts after every bunch of the same gap.
-  /// - Returns: strictly between them where they are in order, and where no forged position has used the numbers up;
-  ///   otherwise a position near them. O(depth).
+  ///   - left: the position of the element before; nil at the beginning.
+  ///   - right: the position of the element after; nil at the end.
+  ///   - stamp: the stamp of the insert or move. It is later than everything the author saw (`HybridClock`), so a bunch named by it sorts
+  ///     after every bunch of the same gap.
+  /// - Returns: a position strictly between the two, if they are in order and no forged position has used the numbers up; otherwise a
+  ///   position near them. O(depth).
   public mutating func position(after left: ListPosition?, before right: ListPosition?, stamp: Stamp) -> ListPosition {
     if let next = continued(left, by: 1), right.map({ next < $0 }) ?? true { return extend(next) }
     if let next = continued(right, by: -1), left.map({ $0 < next }) ?? true { return extend(next) }
@@ -31,7 +30,7 @@ public struct PositionSource: Sendable {
     return PositionSource.opening(stamp, after: left?.steps ?? [], before: right?.steps ?? [])
   }
 
-  /// The next place of a run of this transaction, if the position is the end of one.
+  /// The next place of a run of this transaction, if the position is at the end of one.
   private func continued(_ position: ListPosition?, by step: Int64) -> ListPosition? {
     guard let position, let last = position.steps.last, let run = runs[last.bunch],
       last.offset == (step > 0 ? run.upperBound : run.lowerBound)
@@ -51,26 +50,26 @@ public struct PositionSource: Sendable {
     guard let first = left.first else {
       return ListPosition([step(right.first.map { lower($0.gap) } ?? 0)])
     }
-    // At the end: the gap of the last, where the newest bunch is the last one. So appends are ordered by time.
+    // At the end: the gap of the last element, where the newest bunch sorts last. So appends are ordered by time.
     guard !right.isEmpty else { return ListPosition([step(first.gap)]) }
     var common = 0
     while common < left.count, common < right.count, left[common] == right[common] { common += 1 }
-    guard common < right.count else { return ListPosition([step(first.gap)]) }  // not in order: after both
+    guard common < right.count else { return ListPosition([step(first.gap)]) }  // not in order: sort after both
     let next = right[common].gap
-    guard common < left.count else { return ListPosition(left + [step(lower(next))]) }  // right stands under left
+    guard common < left.count else { return ListPosition(left + [step(lower(next))]) }  // right is below left
     let here = left[common].gap
     let shared = left[..<common]
     if here < next {
-      // Never below zero, so the difference fits the unsigned word whatever the two are.
+      // `here < next`, so the difference is not negative and fits the unsigned word.
       let room = UInt64(bitPattern: next &- here)
-      return ListPosition(shared + [step(here &+ Int64(bitPattern: room / 2))])  // the gap of left where room is 1: after it by stamp
+      return ListPosition(shared + [step(here &+ Int64(bitPattern: room / 2))])  // if room is 1: the gap of left, after it by stamp
     }
-    // Both in one gap: go below left, after what is there.
+    // Both are in one gap: go one level below left, after what is there.
     if left.count > common + 1 { return ListPosition(left[...common] + [step(left[common + 1].gap)]) }
     return ListPosition(left + [step(0)])
   }
 
-  /// A gap in front. It ends only where somebody forged a gap near the lowest number; then the bunch's stamp decides.
+  /// A gap in front. Only a forged gap near the lowest number makes it saturate; the bunch's stamp then decides.
   private static func lower(_ gap: Int64) -> Int64 {
     let (result, isOver) = gap.subtractingReportingOverflow(stride)
     return isOver ? .min : result

@@ -1,11 +1,11 @@
 /// The state of a store in memory: for tests, and for checking an upload before it is stored.
 public struct MemoryState: MergeState, Hashable, Sendable {
   public private(set) var floor: Stamp = .zero
-  /// The records of all objects of which something is known: deleted ones too, until a purge forgets them.
+  /// The records of all known objects, including deleted ones until a purge forgets them.
   public private(set) var records: [ObjectIdentity: ObjectRecord] = [:]
   private var lists: [ObjectIdentity: [[PathStep.Place]: ListPieces]] = [:]
 
-  /// A state in which nothing was ever merged.
+  /// Creates an empty state.
   public init() {}
 
   public mutating func setFloor(_ floor: Stamp) { self.floor = floor }
@@ -20,7 +20,7 @@ public struct MemoryState: MergeState, Hashable, Sendable {
 
   public func elements(of list: ListPlace) -> [ListElement] { pieces(of: list).elements }
 
-  /// The pieces of a list; none for a list that has no elements, or is not known.
+  /// The pieces of a list; empty if the list has no elements or is not known.
   public func pieces(of list: ListPlace) -> ListPieces { lists[list.object]?[list.path] ?? ListPieces() }
 
   public mutating func replaceElement(_ old: ListElement?, with new: ListElement?, of list: ListPlace) {
@@ -35,23 +35,23 @@ public struct MemoryState: MergeState, Hashable, Sendable {
     lists[object] = left.isEmpty ? nil : left
   }
 
-  /// Takes over what another state has of an object, in place of what this one has. O(1).
+  /// Replaces what this state has of an object by what another state has. O(1).
   public mutating func adopt(_ object: ObjectIdentity, from other: MemoryState) {
     records[object] = other.records[object]
     lists[object] = other.lists[object]
   }
 
-  /// The lists of an object, by path, in the pieces in which they are kept.
+  /// The lists of an object, by path, in their stored pieces.
   package func listPieces(of object: ObjectIdentity) -> [[PathStep.Place]: ListPieces] { lists[object] ?? [:] }
 
-  /// Puts lists as they were kept in the place of an object's.
+  /// Replaces the lists of an object by stored ones.
   package mutating func setListPieces(_ pieces: [[PathStep.Place]: ListPieces], of object: ObjectIdentity) {
     lists[object] = pieces.isEmpty ? nil : pieces
   }
 
-  /// All objects: memory keeps no list of what is to be forgotten.
+  /// All objects: this state has no index of what a purge forgets.
   public func objectsToPurge(upTo seq: Seq) -> [ObjectIdentity] { Array(records.keys) }
 
-  /// All objects: memory keeps no index of links.
+  /// All objects: this state has no index of links.
   public func linkers(of target: ObjectIdentity) -> [ObjectIdentity] { Array(records.keys) }
 }

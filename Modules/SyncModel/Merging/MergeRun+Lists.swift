@@ -1,6 +1,6 @@
-/// Lists: elements have identities and positions of their own, so an operation names neither an index nor a neighbour, and
-/// none has to be transformed. A move writes the position, last writer wins, so an element is never doubled
-/// (Kleppmann: *Moving Elements in List CRDTs*, 2020).
+/// Lists. Elements have identities and positions of their own, so an operation names neither an index nor a neighbour, and needs no
+/// transform. A move writes the position, last writer wins, so an element is never duplicated (Kleppmann: *Moving Elements in List
+/// CRDTs*, 2020).
 extension MergeRun {
   mutating func list<State: MergeState>(
     _ head: inout ListHead, _ step: PathStep, _ depth: Int, isVisible: Bool, in state: inout State
@@ -39,7 +39,7 @@ extension MergeRun {
   ) throws(State.Failure) {
     switch operation.action {
     case .insert(let id, let position, let value):
-      // Erased is above inserted: an erased element does not come back, nor does one come twice.
+      // *Erased* is above *inserted*: an erased element does not come back, and a repeated insert has no effect.
       guard head.erased[id] == nil else { return }
       guard let old = try state.element(id, near: position, of: list) else {
         let slot = Slot(node: Node(guarding: EpochGuard(epoch: stamp, seq: seq)), value: value)
@@ -90,7 +90,7 @@ extension MergeRun {
     try state.replaceElement(old, with: new, of: list)
   }
 
-  /// Writes the value of an element or entry: the last writer wins, and what was embedded there is gone.
+  /// Writes the value of an element or entry: the last writer wins, and an embedded object there is gone.
   mutating func write<State: MergeState>(
     _ slot: inout Slot, _ value: CellValue, _ path: [PathStep.Place], in state: inout State
   ) throws(State.Failure) {
@@ -100,7 +100,7 @@ extension MergeRun {
       slot.node.contents = Contents()
       slot.value = value
     } else if slot.node.guarding.epoch == stamp, slot.value != value {
-      // The epoch came first, with an operation inside the slot.
+      // An operation inside the slot arrived first and brought the epoch.
       slot.value = value
       isChanged = true
     }

@@ -1,5 +1,4 @@
-/// Sets and maps: a last-writer-wins register for each member and each key. An erased one stays, as a register that says so,
-/// until a purge.
+/// Sets and maps: a last-writer-wins register for each member and each key. The register of an erased one stays until a purge.
 extension MergeRun {
   mutating func set(_ set: inout MemberSet, _ step: PathStep, _ depth: Int, isVisible: Bool) {
     if case .clear = operation.action {

@@ -1,14 +1,14 @@
-/// One operation on its way through an object.
+/// The merge of one operation into an object.
 struct MergeRun {
   let operation: Operation
   let stamp: Stamp
   let seq: Seq
   let floor: Stamp
   var effects: [Effect] = []
-  /// Whether the record is another now. What lost a comparison leaves it as it was, so nothing is written.
+  /// Whether the record has changed. An operation that lost leaves it unchanged, so nothing is written.
   var isChanged = false
 
-  /// Merges the operation. True: the record is another now.
+  /// Merges the operation. Returns whether the record has changed.
   mutating func merge<State: MergeState>(into record: inout ObjectRecord, in state: inout State) throws(State.Failure) -> Bool {
     let before = record.node.guarding
     try apply(to: &record, in: &state)
@@ -31,9 +31,9 @@ struct MergeRun {
     }
   }
 
-  // MARK: what all nodes have in common
+  // MARK: common to all nodes
 
-  /// Takes the operation's stamp as a new epoch. True: the contents are of an earlier one.
+  /// Takes the operation's stamp as a new epoch. Returns true if the contents belong to an earlier one.
   mutating func raise(_ guarding: inout EpochGuard) -> Bool {
     let before = guarding
     defer { isChanged = isChanged || guarding != before }
@@ -55,7 +55,7 @@ struct MergeRun {
     }
   }
 
-  /// Drops what a node held, the elements beside the record too.
+  /// Drops the contents of a node, including the list elements beside the record.
   mutating func unmake<State: MergeState>(
     _ node: inout Node, _ depth: Int, _ gone: Effect.Change?, in state: inout State, isVisible: Bool = true
   ) throws(State.Failure) {
@@ -80,9 +80,9 @@ struct MergeRun {
     effects.append(Effect(object: operation.object, path: places(depth), change: change))
   }
 
-  // MARK: the way down
+  // MARK: descending the path
 
-  /// Acts on the properties of an object or embedded object, which stands after `depth` steps.
+  /// Acts on the properties of an object or embedded object at `depth` steps of the path.
   mutating func body<State: MergeState>(
     _ contents: inout Contents, _ depth: Int, isVisible: Bool, in state: inout State
   ) throws(State.Failure) {
@@ -119,7 +119,7 @@ struct MergeRun {
     try inside(&node, step, depth, isVisible: isVisible, in: &state)
   }
 
-  /// Goes on in an embedded object, or makes it.
+  /// Descends into an embedded object, or makes it.
   mutating func inside<State: MergeState>(
     _ node: inout Node, _ step: PathStep, _ depth: Int, isVisible: Bool, in state: inout State
   ) throws(State.Failure) {
@@ -131,7 +131,7 @@ struct MergeRun {
     }
   }
 
-  /// A property's value: last writer wins, increments add.
+  /// Merges a property's value: last writer wins, increments add.
   private mutating func value(in contents: inout Contents, _ depth: Int, isVisible: Bool) {
     switch operation.action {
     case .set(let name, let value, let isDefault):

@@ -1,4 +1,4 @@
-/// One purge on its way through the objects.
+/// One purge over the objects of a state.
 struct PurgeRun {
   let purge: Purge
   /// The epochs of objects that were forgotten: a link to an earlier incarnation leads nowhere for good.
@@ -106,7 +106,7 @@ struct PurgeRun {
     }
   }
 
-  /// The cell keeps its stamps: what is written there later, or at the same time by others, fares as before.
+  /// The cell keeps its stamps, so later and concurrent writes to it are decided as before.
   private func sever(_ value: inout CellValue) {
     if let severed = value.severing(isGone) { value = severed }
   }

@@ -1,5 +1,5 @@
 extension Contents {
-  /// Visits every link that the record holds; those in elements of lists are beside it.
+  /// Visits every link in the record. Links in list elements are not in the record.
   package func forEachLink(_ body: (LinkTarget) -> Void) {
     for entry in values { entry.value.value.forEachLink(body) }
     for entry in embedded { entry.value.contents.forEachLink(body) }
@@ -9,7 +9,7 @@ extension Contents {
 }
 
 extension Slot {
-  /// Visits every link of the value, and of the object that is embedded there.
+  /// Visits every link in the value and in the embedded object.
   package func forEachLink(_ body: (LinkTarget) -> Void) {
     value.forEachLink(body)
     node.contents.forEachLink(body)
@@ -17,7 +17,7 @@ extension Slot {
 }
 
 extension Changeset {
-  /// Every object that the changeset acts on or links to: what has to be known to judge it.
+  /// Every object that the changeset acts on or links to: those that must be known to judge it.
   package var namedObjects: Set<ObjectIdentity> {
     var named: Set<ObjectIdentity> = []
     for operation in operations {

@@ -1,33 +1,33 @@
-/// All that merging knows of one object: its record and the elements of its lists. What a server sends when it refuses a
-/// changeset, and in the pages of a snapshot.
+/// All that merging knows of one object: its record and the elements of its lists. A server sends it when it refuses a changeset, and in
+/// the pages of a snapshot.
 public struct ObjectState: Hashable, Sendable {
-  /// All but the elements.
+  /// Everything except list elements.
   public let record: ObjectRecord
-  /// By path, ascending in the order in which the record has them; none is empty.
+  /// The lists by path, in the record's order; none is empty.
   public let lists: [List]
 
   /// The elements of one list of the object.
   public struct List: Hashable, Sendable {
-    /// From the object to the list; ends with `.list`.
+    /// The path from the object to the list; ends with `.list`.
     public let path: [PathStep.Place]
-    /// All of them, in the order of the list.
+    /// All elements, in list order.
     public let elements: [ListElement]
 
-    /// A list of its parts, which are not checked.
+    /// Creates a list without checking its parts.
     public init(path: [PathStep.Place], elements: [ListElement]) {
       self.path = path
       self.elements = elements
     }
   }
 
-  /// What a property that holds one value shows: null where nobody has written it. nil for all properties of an object that is not there
-  /// (any more).
+  /// What a single-valued property shows; null if nobody has written it. nil for every property of an object that does not exist (any
+  /// more).
   public subscript(property: String) -> CellValue? {
     guard record.isAlive else { return nil }
     return record.node.contents.values[Name(property)]?.visible ?? .null
   }
 
-  /// A state of its parts, which are not checked: the lists must be as `lists` says.
+  /// Creates a state without checking its parts; `lists` must be ordered as that property says.
   public init(record: ObjectRecord, lists: [List]) {
     self.record = record
     self.lists = lists
@@ -35,7 +35,7 @@ public struct ObjectState: Hashable, Sendable {
 }
 
 extension Merge {
-  /// A copy of an object's state; nil for one that is not known. O(the object).
+  /// A copy of an object's state; nil if the object is not known. O(the object).
   public static func objectState<State: MergeState>(
     of object: ObjectIdentity, in state: State
   ) throws(State.Failure) -> ObjectState? {
@@ -67,11 +67,11 @@ extension Merge {
     }
   }
 
-  /// Takes the server's states in the place of the own ones, whatever those were, and merges own changes that wait, and stand,
-  /// into them again. For refusals, and for the pages of a snapshot.
+  /// Replaces the own states by the server's, whatever they were, then merges the pending own changes that are not void again. For
+  /// refusals, and for the pages of a snapshot.
   ///
   /// - Parameter states: nil for an object that the server does not know.
-  /// - Returns: for each object that it is replaced, or gone. What was merged again is told by nothing else.
+  /// - Returns: for each object, that it is replaced or deleted. These effects include the changes that were merged again.
   public static func take<State: MergeState>(
     _ states: [ObjectIdentity: ObjectState?], under pending: PendingChangesets, in state: inout State
   ) throws(State.Failure) -> [Effect] {
@@ -86,7 +86,7 @@ extension Merge {
       }
     }
     var effects: [Effect] = []
-    // In one order everywhere: what is shown first gets the first keys of a file.
+    // The same order everywhere: the object shown first gets the first key of a file.
     for object in states.keys.sorted() {
       let isAlive = try state.record(of: object)?.isAlive ?? false
       if !isAlive, !wereAlive.contains(object) { continue }
@@ -95,7 +95,7 @@ extension Merge {
     return effects
   }
 
-  /// Puts a state in the place of whatever there was of an object. Tells nobody.
+  /// Replaces whatever was known of an object by a state. Reports no effects.
   public static func replace<State: MergeState>(
     _ object: ObjectIdentity, with new: ObjectState?, in state: inout State
   ) throws(State.Failure) {

@@ -1,9 +1,9 @@
-/// A property's value: the last writer wins, and increments that are later than the write are added to it.
+/// A property's value: the last writer wins, and increments later than the write are added to it.
 ///
-/// The write with the highest key stays. Increments are kept one by one, because a write that has not arrived yet may be
-/// later than some and earlier than others; `Merge.purge` folds those that no write to come can be earlier than.
+/// The write with the highest key stays. Increments are kept one by one, because a write that has not arrived yet may be later than some
+/// of them and earlier than others. `Merge.purge` folds those that every write to come is later than.
 public struct Register: Hashable, Sendable {
-  /// Orders writes. The derived order is by case first: what is written by intent beats every default.
+  /// Orders writes. The derived order compares cases first: a value that somebody set beats every default.
   public enum Key: Hashable, Comparable, Sendable {
     /// Never written: null, or zero for increments.
     case never
@@ -11,21 +11,21 @@ public struct Register: Hashable, Sendable {
     case written(Stamp)
   }
 
-  /// Of the write that the value comes from.
+  /// The key of the write that the value comes from.
   public internal(set) var key: Key
-  /// Without the increments.
+  /// The value without the increments.
   public internal(set) var value: CellValue
-  /// Later than the write, each by the stamp of its operation, so that one counts once.
+  /// The increments later than the write, by the stamp of their operation, so that each counts once.
   public internal(set) var increments: SortedTable<Stamp, Int64>
 
-  /// A register of its parts; by default one that was never written. The increments must be later than the write.
+  /// Creates a register; by default one that was never written. The increments must be later than the write.
   public init(key: Key = .never, value: CellValue = .null, increments: SortedTable<Stamp, Int64> = SortedTable()) {
     self.key = key
     self.value = value
     self.increments = increments
   }
 
-  /// Whether an increment is later than the write. One that is not never will be, since keys only grow: it is not kept.
+  /// Whether an increment is later than the write. One that is not is dropped: keys only grow, so it never will be.
   func counts(_ stamp: Stamp) -> Bool { .written(stamp) > key }
 
   mutating func write(_ new: CellValue, _ higher: Key) {
@@ -34,7 +34,7 @@ public struct Register: Hashable, Sendable {
     increments.keep { stamp, _ in .written(stamp) > higher }
   }
 
-  /// The value to show: the written one and what was added later. Sums wrap. Increments of what is no integer do nothing.
+  /// The value to show: the written value plus later increments. Sums wrap. Increments of a value that is not an integer have no effect.
   public var visible: CellValue {
     if increments.isEmpty { return value }
     guard let base = value.integer ?? (key == .never ? 0 : nil) else { return value }

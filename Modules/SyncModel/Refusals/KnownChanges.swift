@@ -1,24 +1,24 @@
-/// Which changesets of a replica a server's state holds, told by the stamps in it: of a file that was copied, or restored from
-/// a back-up, nobody knows otherwise what its double has sent.
+/// Which changesets of a replica a server's state contains, determined by the stamps in it. For a file that was copied, or restored from
+/// a backup, there is no other way to know what its double has uploaded.
 ///
-/// What was written over by others, or forgotten by a purge, leaves no trace. A server takes the changesets of a replica in their order, so
-/// all before the last that left one are in it, or were refused.
+/// A changeset that others overwrote, or a purge forgot, leaves no trace. But a server takes the changesets of a replica in order, so all
+/// before the last one with a trace are in the state too, or were refused.
 public struct KnownChanges: Sendable {
   private var stamps: Set<Stamp> = []
 
-  /// What some objects hold of a replica.
+  /// Collects a replica's stamps in the states of some objects.
   public init(of replica: ReplicaID, in states: some Sequence<ObjectState>) {
     for state in states { state.forEachStamp { if $0.replica == replica { stamps.insert($0) } } }
   }
 
-  /// Whether a changeset left a trace.
+  /// Whether the changeset left a trace.
   public func contains(_ changeset: Changeset) -> Bool {
     changeset.operations.indices.contains { stamps.contains(changeset.stamp(of: $0)) }
   }
 }
 
 extension ObjectState {
-  /// Visits the stamp of every operation that left one.
+  /// Visits the stamp of every operation that left a trace.
   func forEachStamp(_ body: (Stamp) -> Void) {
     record.node.forEachStamp(body)
     for list in lists {

@@ -1,43 +1,43 @@
-/// The changesets of a replica that have not come back from the log, in their order: what is to be uploaded, and what is
-/// merged again when the server's state takes the place of the own one.
+/// The changesets of a replica that have not returned from the log, in order. They are to be uploaded, and are merged again when the
+/// server's state replaces the own one.
 public struct PendingChangesets: Hashable, Sendable {
-  /// A changeset that waits, and what is known of its fate.
+  /// A pending changeset and its fate so far.
   public struct Pending: Hashable, Sendable {
-    /// What the transaction did.
+    /// The operations of the transaction.
     public let changeset: Changeset
-    /// Builds on a refused one. It is not uploaded but reported, and its objects come back with the answer.
+    /// Whether it builds on a refused changeset. It is then reported instead of uploaded; the answer restores its objects.
     public fileprivate(set) var isVoid: Bool
   }
 
-  /// The changesets in the order of their transactions, void ones too.
+  /// The changesets in the order of their transactions, including void ones.
   public private(set) var all: [Pending] = []
 
-  /// None.
+  /// Creates an empty list.
   public init() {}
 
-  /// Whether nothing waits, not even what is void.
+  /// Whether nothing is pending, not even a void changeset.
   public var isEmpty: Bool { all.isEmpty }
 
-  /// Adds a changeset at the end: the newest, whose number is above all that wait.
+  /// Appends the newest changeset; its number is above those of all others.
   ///
-  /// - Parameter isVoid: as it was stored.
+  /// - Parameter isVoid: the stored flag.
   public mutating func append(_ changeset: Changeset, isVoid: Bool = false) {
     all.append(Pending(changeset: changeset, isVoid: isVoid))
   }
 
-  /// What the replica reports with each acknowledgement: the base of the oldest changeset that is not acknowledged, or, with
-  /// none, the last integrated entry. The lowest of all replicas is `Purge.stable`.
+  /// What the replica reports with each acknowledgement: the base of the oldest unacknowledged changeset or, if there is none, the last
+  /// integrated entry. The lowest over all replicas is `Purge.stable`.
   public func baseSeq(integrated: Seq) -> Seq { all.reduce(integrated) { min($0, $1.changeset.baseSeq) } }
 
-  /// Takes out a changeset that came back from the log. nil: it is not there, an answer given twice.
+  /// Removes a changeset that returned from the log. Returns nil if it is not there: the answer was repeated.
   public mutating func acknowledge(_ clientSeq: UInt64) -> Changeset? {
     guard let index = all.firstIndex(where: { $0.changeset.clientSeq == clientSeq }) else { return nil }
     return all.remove(at: index).changeset
   }
 
-  /// Marks what builds on refused changesets, and takes those out.
+  /// Marks the changesets that build on refused ones as void, and removes the refused ones.
   ///
-  /// In order: what builds on something void is void itself.
+  /// Works in order, because what builds on a void changeset is void itself.
   public mutating func refuse(_ clientSeqs: Set<UInt64>) {
     var refused = RefusedWork()
     for index in all.indices {
@@ -51,20 +51,20 @@ public struct PendingChangesets: Hashable, Sendable {
     all.removeAll { clientSeqs.contains($0.changeset.clientSeq) }
   }
 
-  /// Takes out all up to a changeset: the server's state that was taken holds their outcome.
+  /// Removes all changesets up to a number: the server's state that was taken includes their outcome.
   public mutating func settle(upTo clientSeq: UInt64) { all.removeAll { $0.changeset.clientSeq <= clientSeq } }
 }
 
-/// The server's answer to a changeset that it does not take: an entry of the log for its author alone.
+/// The server's refusal of a changeset: an entry of the log for its author only.
 public struct Refusal: Hashable, Sendable {
   /// The number of the refused changeset.
   public let clientSeq: UInt64
-  /// The place of the answer in the log. The states are as of here.
+  /// The place of the refusal in the log. The states are as of this entry.
   public let seq: Seq
-  /// Of every object that the changeset touched; nil for one that the server does not know.
+  /// The state of every object that the changeset touched; nil for one that the server does not know.
   public let states: [ObjectIdentity: ObjectState?]
 
-  /// An answer of its parts; `Merge.refusal` makes one from the server's state.
+  /// Creates a refusal from its parts; `Merge.refusal` makes one from the server's state.
   public init(clientSeq: UInt64, seq: Seq, states: [ObjectIdentity: ObjectState?]) {
     self.clientSeq = clientSeq
     self.seq = seq
@@ -73,7 +73,7 @@ public struct Refusal: Hashable, Sendable {
 }
 
 extension Merge {
-  /// The server's refusal of a changeset, made at the end of the log. Also the answer to a void one that was reported.
+  /// Makes the server's refusal of a changeset, at the end of the log. Also the answer to a reported void one.
   public static func refusal<State: MergeState>(
     of changeset: Changeset, at seq: Seq, in state: State
   ) throws(State.Failure) -> Refusal {
@@ -82,10 +82,10 @@ extension Merge {
     return Refusal(clientSeq: changeset.clientSeq, seq: seq, states: states)
   }
 
-  /// Takes a refusal in at its place in the log: the touched objects become what the server says, later own changesets that
-  /// build on the refused one become void, and the others are merged into those objects again.
+  /// Integrates a refusal at its place in the log: the touched objects become what the server says, later own changesets that build on
+  /// the refused one become void, and the others are merged into those objects again.
   ///
-  /// What a void changeset did to *other* objects stays visible until the answer to it comes.
+  /// What a void changeset did to *other* objects stays visible until its own answer arrives.
   public static func integrate<State: MergeState>(
     _ refusal: Refusal, pending: inout PendingChangesets, in state: inout State
   ) throws(State.Failure) -> [Effect] {

@@ -1,35 +1,36 @@
-/// Does again what waits, on top of a server's state that knows nothing of it: after the history in which it was made is gone, when it was
-/// dated by a clock that was wrong, or when the file goes on as another replica.
+/// Redoes pending changes on top of a server's state that does not know them: after the history in which they were made is gone, when a
+/// wrong clock stamped them, or when the file continues as another replica.
 ///
-/// Operations get new stamps, and the epochs and positions of what is there now. One stands unless
-/// - what it acts in is not there any more: an object, an element, an embedded object (SYNC calls for the same: an insert is always done
-///   again, other edits of an element where the element is);
+/// Operations get new stamps, and the epochs and positions of the current state. An operation is redone unless
+/// - what it acts in no longer exists: an object, an element, an embedded object (SYNC asks for the same: an insert is always redone,
+///   other edits of an element only if the element exists);
 /// - somebody else wrote the same property, member, entry or element later than it was made.
 ///
-/// So lists keep the elements of both sides, and nothing that others did since is written over by what is older.
+/// So lists keep the elements of both sides, and nothing written since is overwritten by something older.
 public struct Recovery: Sendable {
-  /// Whose changes they become.
+  /// The author of the redone changes.
   public let replica: ReplicaID
-  /// Objects that are called otherwise now: those that the waiting changes created under another replica's name.
+  /// The new identities of objects that the pending changes created under another replica's name.
   private let renamed: [ObjectIdentity: ObjectIdentity]
-  /// The number of the last element that was inserted into a list.
+  /// The number of the last element inserted into a list.
   public private(set) var elements: UInt64
   private var inserted: [ElementID: ElementID] = [:]
-  /// Stamps of what waits, and those that places in lists have instead.
+  /// Stamps of the pending operations, and the stamps that replace them in list positions.
   private var bunches: [Stamp: Stamp?] = [:]
-  /// What is stamped from here on was done again by this.
+  /// The first stamp given out by this recovery.
   private var start: Stamp?
 
   /// - Parameters:
-  ///   - elements: the last number given to an element of a list.
+  ///   - elements: the last number given to a list element.
   public init(as replica: ReplicaID, elements: UInt64, renamed: [ObjectIdentity: ObjectIdentity] = [:]) {
     (self.replica, self.elements, self.renamed) = (replica, elements, renamed)
   }
 
-  /// Does one transaction again, in a state that becomes what it is with it.
+  /// Redoes one transaction and merges it into the state.
   ///
-  /// - Parameter stamp: gives the next stamp, later than all that the state holds and the waiting changes name beyond each other.
-  /// - Returns: the first stamp of the operations that stand, and those; nil where none does.
+  /// - Parameter stamp: returns the next stamp, later than everything in the state and every stamp that the pending changes name other
+  ///   than each other's.
+  /// - Returns: the redone operations and the first of their stamps; nil if none is redone.
   public mutating func redo<Failure: Error>(
     _ transaction: [Changeset], in state: inout MemoryState, stamp: () throws(Failure) -> Stamp
   ) throws(Failure) -> (first: Stamp, operations: [Operation])? {
@@ -65,7 +66,7 @@ public struct Recovery: Sendable {
     return Operation.made(on: object, places, action, seeing: state)
   }
 
-  /// The action as it is done again; nil where it has nothing to act on, or somebody was later.
+  /// The action to redo; nil if it has nothing to act on, or a later write by somebody else exists.
   private mutating func action(
     _ action: Operation.Action, _ made: Stamp, _ end: Target, in state: MemoryState
   ) -> Operation.Action? {
@@ -105,7 +106,7 @@ public struct Recovery: Sendable {
     }
   }
 
-  /// Whether somebody else's stamp is after the time when something was made.
+  /// Whether somebody else's stamp is later than the stamp of an operation.
   private func isLater(_ stamp: Stamp, _ made: Stamp) -> Bool { stamp > made && start.map { stamp < $0 } ?? true }
 
   // MARK: names
@@ -121,7 +122,7 @@ public struct Recovery: Sendable {
     return new
   }
 
-  /// Places are ordered by when they were made, so those that are made again get the new stamp.
+  /// Positions are ordered by the time at which they were made, so redone ones get the new stamp.
   private mutating func position(_ old: ListPosition, _ stamp: Stamp) -> ListPosition {
     ListPosition(
       old.steps.map { step in
@@ -152,7 +153,7 @@ public struct Recovery: Sendable {
 }
 
 extension Operation {
-  /// With another place for the element that it inserts or moves.
+  /// The operation with another position for the element that it inserts or moves.
   fileprivate func movingPosition(_ new: (ListPosition) -> ListPosition) -> Operation {
     switch action {
     case .insert(let id, let position, let value):
@@ -163,11 +164,11 @@ extension Operation {
   }
 }
 
-/// Where a path ends in a state.
+/// The end of a path in a state.
 private struct Target {
-  /// The object, or embedded object, at the end or around it.
+  /// The object or embedded object at the end, or the one that contains it.
   private(set) var node: Node
-  /// Of the collection at the end, or the node.
+  /// The guard of the collection at the end, or of the node.
   private(set) var guarding: EpochGuard
   private(set) var members = MemberSet()
   private(set) var map = EntryMap()
@@ -175,7 +176,7 @@ private struct Target {
 
   var contents: Contents { node.contents }
 
-  /// nil where something on the way is not there.
+  /// Returns nil if something on the path does not exist.
   init?(
     _ node: Node, _ object: ObjectIdentity, _ places: [PathStep.Place], of action: Operation.Action, in state: MemoryState
   ) {

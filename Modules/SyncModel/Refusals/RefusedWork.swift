@@ -1,20 +1,19 @@
-/// What refused changesets made, which later ones of the same author may build on. Those cannot stand either: they are
-/// *void*.
+/// What refused changesets made. Later changesets of the same author that build on it cannot stand either: they are *void*.
 ///
-/// A later change of the same property, say, does not build on the refused one and stands. What needs it is what acts in an
+/// A later change of the same property, for example, does not build on the refused one and stands. A change builds on it if it acts in an
 /// incarnation, on an element or on an object that does not exist without it.
 public struct RefusedWork: Hashable, Sendable {
   private var epochs: Set<Stamp> = []
   private var elements: Set<ElementID> = []
   private var created: Set<LinkTarget> = []
 
-  /// Nothing was refused yet.
+  /// Creates an empty collection: nothing was refused yet.
   public init() {}
 
-  /// Whether there is nothing that a changeset could build on. O(1).
+  /// Whether no changeset can build on anything here. O(1).
   public var isEmpty: Bool { epochs.isEmpty && elements.isEmpty && created.isEmpty }
 
-  /// Takes note of what a refused or void changeset made.
+  /// Adds what a refused or void changeset made.
   public mutating func add(_ changeset: Changeset) {
     for (index, operation) in changeset.operations.enumerated() {
       if operation.makesEpoch { epochs.insert(changeset.stamp(of: index)) }
@@ -23,7 +22,7 @@ public struct RefusedWork: Hashable, Sendable {
     }
   }
 
-  /// Whether a changeset builds on it.
+  /// Whether a changeset builds on refused work.
   public func isNeeded(by changeset: Changeset) -> Bool {
     if isEmpty { return false }
     return changeset.operations.contains(where: isNeeded)

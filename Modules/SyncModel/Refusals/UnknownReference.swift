@@ -1,8 +1,8 @@
-/// Something that an uploaded operation names and nobody has made: an epoch, or an element.
+/// Something that an uploaded operation names although nobody has made it: an epoch, an element or a link's target.
 ///
-/// An epoch is taken at its word when it is ahead of the one that is known (`EpochGuard`), and drops what the node held. So
-/// whoever may not delete could delete by naming an epoch he made up. An author who names only what he saw is never
-/// found guilty: what he saw was in the log, or in an earlier changeset of his.
+/// The merge trusts an epoch that is ahead of the known one (`EpochGuard`) and drops the node's contents. So an author without the right
+/// to delete could delete by naming an invented epoch. An author who names only what he saw is never rejected: it was in the log, or in
+/// an earlier changeset of his.
 public enum UnknownReference: Hashable, Sendable {
   case epoch(Stamp, of: ObjectIdentity, path: [PathStep.Place])
   case element(ElementID, of: ListPlace)
@@ -10,8 +10,8 @@ public enum UnknownReference: Hashable, Sendable {
 }
 
 extension Merge {
-  /// What an uploaded operation names and the server does not know; nil if it knows all. To be asked before each operation of
-  /// a changeset is merged, with those before it merged.
+  /// What an uploaded operation names and the server does not know; nil if it knows everything. Call it before each operation of a
+  /// changeset is merged, after those before it have been merged.
   public static func unknownReference<State: MergeState>(
     in operation: Operation, to state: State
   ) throws(State.Failure) -> UnknownReference? {
@@ -20,7 +20,7 @@ extension Merge {
     let record = try state.record(of: object) ?? ObjectRecord()
     switch record.node.guarding.passage(of: operation.epoch, floor: state.floor) {
     case .ahead: return .epoch(operation.epoch, of: object, path: [])
-    case .behind: return nil  // dropped, with all it names
+    case .behind: return nil  // dropped, with everything it names
     case .current: break
     }
     var contents = record.node.contents
