@@ -1,51 +1,52 @@
 import SyncModel
 
-/// What a client says to a server. `session` numbers the stores that share a connection, from 1; the client chooses it.
+/// A message from a client to a server. `session` numbers the stores that share a connection, from 1; the client chooses it.
 public enum ClientMessage: Hashable, Sendable {
-  /// First on each connection.
+  /// The first message on each connection.
   case hello(Hello)
-  /// A fresh token on a connection that goes on.
+  /// A new token for an open connection.
   case authenticate(token: String)
-  /// Begins a session. May follow `hello` at once.
+  /// Begins a session. May follow `hello` at once, without waiting for the answer.
   case bind(session: UInt32, Bind)
-  /// Changesets in the order of their numbers, none left out.
+  /// Changesets in the order of their numbers, without a gap.
   case upload(session: UInt32, [Changeset])
-  /// A changeset of this replica that built on a refused one and will not come; the client wants the state of these objects.
+  /// Replaces a changeset of this replica that built on a refused one and will not be uploaded; the client wants the state of these
+  /// objects.
   case void(session: UInt32, clientSeq: UInt64, objects: [ObjectIdentity])
-  /// How far the client is: what it needs no more.
+  /// How far the client is, and so what it no longer needs.
   case acknowledge(session: UInt32, Acknowledgement)
-  /// The server may send so many more bytes of entries and states.
+  /// Grants the server more bytes of entries and states.
   case credit(session: UInt32, bytes: UInt64)
-  /// Asks to be told when everything that the server has now was sent.
+  /// Asks for `marked` once everything that the server has now was sent.
   case mark(session: UInt32, number: UInt64)
-  /// Ends a session; the connection goes on.
+  /// Ends a session; the connection stays open.
   case unbind(session: UInt32)
-  /// Classes and properties to add to the store's, in the form that the schema's hash is of.
+  /// Classes and properties to add to the store's schema, in the form over which the schema's hash is computed.
   case schema(session: UInt32, [UInt8])
-  /// Asks for an answer, and says how long the last one took, in milliseconds.
+  /// Asks for a `pong`, and reports the round trip of the previous one in milliseconds.
   case ping(number: UInt64, roundTrip: UInt64)
-  /// Of a type that this build does not know and need not (`SyncFrame.optionalTypes`).
+  /// A message of a type that this build does not know and may ignore (`SyncFrame.optionalTypes`).
   case unknown(type: UInt8)
 }
 
-/// How a client begins.
+/// The client's first message.
 public struct Hello: Hashable, Sendable {
-  /// The protocol's versions that it speaks.
+  /// The versions of the protocol that the client speaks.
   public var versions: [UInt16]
-  /// What it can do beyond the version, as bits (`SyncFeatures`).
+  /// What the client supports beyond the version.
   public var features: SyncFeatures
-  /// Who the user is, as the server's issuer signed it. Never logged.
+  /// Identifies the user, signed by an issuer that the server trusts. Never logged.
   public var token: String
   /// A name for lists of devices; may be empty.
   public var device: String
 
-  /// A beginning of its parts.
+  /// Creates a greeting.
   public init(versions: [UInt16], features: SyncFeatures, token: String, device: String = "") {
     (self.versions, self.features, self.token, self.device) = (versions, features, token, device)
   }
 }
 
-/// What both sides can do beyond a version. Bits that one side does not know are left alone.
+/// What a side supports beyond a version. Unknown bits are ignored.
 public struct SyncFeatures: OptionSet, Hashable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -54,26 +55,26 @@ public struct SyncFeatures: OptionSet, Hashable, Sendable {
   public static let compression = SyncFeatures(rawValue: 1)
 }
 
-/// What a client brings to a store.
+/// The client's request to begin a session with a store.
 public struct Bind: Hashable, Sendable {
   /// The store's path on the server.
   public var path: String
-  /// Who the client is in the store.
+  /// The client's replica in the store.
   public var replica: ReplicaID
-  /// 16 bytes that only this replica knows: who first binds a replica owns it.
+  /// 16 bytes that only this replica knows: the first client that binds a replica owns it.
   public var secret: [UInt8]
   /// The last entry of the log that the client has integrated.
   public var cursor: Seq
-  /// Which history the cursor is of: 16 bytes, or none for a new replica.
+  /// The history that the cursor belongs to: 16 bytes, or none for a new replica.
   public var history: [UInt8]
   /// The last refusal that the client has integrated.
   public var refusalSeen: Seq
-  /// The base of its oldest changeset that was not acknowledged; the cursor where there is none.
+  /// The base of its oldest unacknowledged changeset; the cursor if there is none.
   public var pendingBase: Seq
-  /// Of the schema that the client writes with.
+  /// The hash of the schema that the client writes with.
   public var schemaHash: UInt64
 
-  /// A request of its parts, which are taken as they are.
+  /// Creates a request without checking its parts.
   public init(
     path: String, replica: ReplicaID, secret: [UInt8], cursor: Seq, history: [UInt8], refusalSeen: Seq, pendingBase: Seq,
     schemaHash: UInt64
@@ -87,12 +88,12 @@ public struct Bind: Hashable, Sendable {
 public struct Acknowledgement: Hashable, Sendable {
   /// The last entry that it has integrated.
   public var cursor: Seq
-  /// The base of its oldest changeset that was not acknowledged; the cursor where there is none.
+  /// The base of its oldest unacknowledged changeset; the cursor if there is none.
   public var pendingBase: Seq
   /// The last refusal that it has integrated.
   public var refusalSeen: Seq
 
-  /// A state of its parts.
+  /// Creates an acknowledgement.
   public init(cursor: Seq, pendingBase: Seq, refusalSeen: Seq) {
     (self.cursor, self.pendingBase, self.refusalSeen) = (cursor, pendingBase, refusalSeen)
   }

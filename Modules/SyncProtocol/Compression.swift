@@ -1,11 +1,11 @@
 import CVivariumZlib
 
-/// zlib, with an end to how much comes out.
+/// zlib, with a limit to the size of the output.
 enum Compression {
-  /// What a body may become whatever its ratio is.
+  /// The size to which a body may inflate whatever its ratio.
   static let alwaysAllowed = 64 << 10
 
-  /// nil where zlib cannot: then the body goes as it is.
+  /// Returns nil if zlib fails: the body is then sent uncompressed.
   static func deflated(_ body: [UInt8]) -> [UInt8]? {
     guard !body.isEmpty, body.count < Int(UInt32.max) / 2 else { return nil }
     var count = compressBound(uLong(body.count))
@@ -18,8 +18,8 @@ enum Compression {
     return result
   }
 
-  /// Throws `.badCompression` for bytes that are no such stream, or one and more, and `.limitExceeded` as soon as more than `most`
-  /// bytes come out.
+  /// Throws `.badCompression` for bytes that are not exactly one zlib stream, and `.limitExceeded` as soon as more than `most` bytes come
+  /// out.
   static func inflated(_ packed: [UInt8], most: Int) throws(FrameError) -> [UInt8] {
     var stream = z_stream()
     guard czlib_inflate_begin(&stream) == Z_OK else { throw FrameError(.badCompression, "zlib could not begin.") }
@@ -44,7 +44,7 @@ enum Compression {
         throw FrameError(.limitExceeded, "A message of \(packed.count) compressed bytes becomes more than \(most).")
       }
       result += block[..<made]
-      // No more input and no end: zlib says so with Z_BUF_ERROR at the latest.
+      // If the input ends before the stream does, zlib reports it, with Z_BUF_ERROR at the latest.
     }
     guard code == Z_STREAM_END, consumed == packed.count else {
       throw FrameError(.badCompression, "zlib ended with \(code) at byte \(consumed) of \(packed.count).")

@@ -1,19 +1,19 @@
 import SyncModel
 
-/// Bytes to messages: puts parts together and unpacks them, within limits whatever the bytes are. One for each direction of a
-/// connection; after an error the connection ends.
+/// Decodes bytes to messages: joins their parts and inflates them, within limits whatever the bytes are. Each direction of a connection
+/// has one; after an error the connection must be closed.
 public struct FrameDecoder: Sendable {
-  /// What is taken.
+  /// The limits of what is accepted.
   public let limits: FrameLimits
   private var begun: (frame: SyncFrame, flags: UInt8)?
 
-  /// A decoder at the beginning of a connection.
+  /// Creates a decoder for a new connection.
   public init(_ limits: FrameLimits = FrameLimits()) { self.limits = limits }
 
-  /// Whether a part has come and its rest has not.
+  /// Whether the last part received is to be continued.
   public var isInside: Bool { begun != nil }
 
-  /// Takes a part as it came; gives the message with its last part. O(size).
+  /// Takes a received part; returns the message when the part is its last. O(size).
   public mutating func take(_ part: [UInt8]) throws(FrameError) -> SyncFrame? {
     var reader = ByteReader(part)
     let (type, flags, session) = try FrameDecoder.head(&reader)
@@ -31,7 +31,7 @@ public struct FrameDecoder: Sendable {
     } else {
       begun = (SyncFrame(type: type, session: session), flags)
     }
-    // A part that brings nothing could go on for ever.
+    // A sequence of empty parts could go on for ever.
     guard !isContinued || reader.left > 0 else { throw FrameError(.badFrame, "A part that is followed by another is empty.") }
     guard (begun?.frame.body.count ?? 0) + reader.left <= limits.messageBytes else {
       throw FrameError(.limitExceeded, "A message has more than \(limits.messageBytes) bytes.")

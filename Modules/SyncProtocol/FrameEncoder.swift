@@ -1,19 +1,19 @@
 import SyncModel
 
-/// Messages to bytes, in parts of a size that the transport likes.
+/// Encodes messages to bytes, in parts of limited size.
 public struct FrameEncoder: Sendable {
-  /// What the other side takes.
+  /// The limits of what the other side accepts.
   public let limits: FrameLimits
-  /// Whether both sides have agreed to compress.
+  /// Whether both sides have agreed to compression.
   public var compresses: Bool
 
-  /// An encoder, which has no state but these.
+  /// Creates an encoder; it has no other state.
   public init(_ limits: FrameLimits = FrameLimits(), compresses: Bool = false) {
     self.limits = limits
     self.compresses = compresses
   }
 
-  /// The parts of a frame, which go one right after the other. O(size). Throws `.limitExceeded` for a message that no side takes.
+  /// The parts of a frame, to be sent one right after the other. O(size). Throws `.limitExceeded` for a message that is too long.
   public func parts(of frame: SyncFrame) throws(FrameError) -> [[UInt8]] {
     guard frame.body.count <= limits.messageBytes else {
       throw FrameError(.limitExceeded, "It has \(frame.body.count) bytes, and \(limits.messageBytes) are taken.")

@@ -1,7 +1,7 @@
 import SyncModel
 
 extension ByteWriter {
-  /// Each seq as the distance from the one before.
+  /// Each sequence number is written as the difference to the one before.
   mutating func put(_ entries: [LogEntry]) {
     put(entries.count)
     var last: UInt64 = 0

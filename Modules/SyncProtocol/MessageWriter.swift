@@ -20,7 +20,7 @@ extension ByteReader {
 
   mutating func bytes() throws(CodingError) -> [UInt8] { Array(try content()) }
 
-  /// Bytes of a known number.
+  /// A given number of bytes.
   mutating func bytes(_ count: Int) throws(CodingError) -> [UInt8] { Array(try raw(count)) }
 
   mutating func stamp() throws(CodingError) -> Stamp {
@@ -43,7 +43,7 @@ extension ByteReader {
     return code == 1
   }
 
-  /// Bytes that another type decodes; its errors name their place in the whole.
+  /// Bytes that another type decodes; its errors name their position in the whole.
   mutating func nested<T>(_ decode: ([UInt8]) throws(CodingError) -> T) throws(CodingError) -> T {
     let content = try content()
     let start = position - content.count

@@ -60,13 +60,13 @@ extension ServerMessage {
     }
   }
 
-  /// The message of a frame. Safe for any bytes whatever. Throws `.badFrame` with the place, `.unknownVersion` for a type that
-  /// has to be known and is not.
+  /// Decodes the message of a frame. Safe for arbitrary bytes. Throws `.badFrame` with the position, or `.unknownVersion` for an unknown
+  /// type that may not be ignored.
   public init(_ frame: SyncFrame) throws(FrameError) {
     self = try frame.message(unknown: ServerMessage.unknown(type:), ServerMessage.read)
   }
 
-  /// nil for a type that is not known.
+  /// Returns nil for an unknown type.
   private static func read(_ frame: SyncFrame, _ body: inout ByteReader) throws(CodingError) -> ServerMessage? {
     let session = frame.session
     switch frame.type {

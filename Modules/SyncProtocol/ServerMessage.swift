@@ -1,62 +1,62 @@
 import SyncModel
 
-/// What a server says to a client. A session of 0 is the connection.
+/// A message from a server to a client. Session 0 is the connection.
 public enum ServerMessage: Hashable, Sendable {
   /// The answer to `hello`.
   case welcome(Welcome)
-  /// The fresh token is taken.
+  /// The new token was accepted.
   case authenticated
-  /// The token ends in so many seconds.
+  /// The token expires in this many seconds.
   case expiring(seconds: UInt64)
   /// The answer to `bind`.
   case bound(session: UInt32, Bound)
-  /// Own changesets up to this one are in the server's log, durably.
+  /// Own changesets up to this number are in the server's log, durably.
   case acknowledged(session: UInt32, clientSeq: UInt64)
-  /// Entries of the log in order, none left out that concern the client.
+  /// Entries of the log in order: all that concern the client.
   case changes(session: UInt32, [LogEntry])
   /// A page of objects.
   case state(session: UInt32, StatePage)
-  /// The client may send so many more bytes of changesets.
+  /// Grants the client more bytes of changesets.
   case credit(session: UInt32, bytes: UInt64)
-  /// Everything that was there when the mark came has been sent.
+  /// Everything that was there when the mark arrived has been sent.
   case marked(session: UInt32, number: UInt64)
   case unbound(session: UInt32)
-  /// The store's schema, where it is not the client's.
+  /// The store's schema, if it differs from the client's.
   case schema(session: UInt32, [UInt8])
-  /// How much is to come: the last entry, and an estimate of bytes.
+  /// What is still to come: the last entry, and an estimate of the bytes.
   case progress(session: UInt32, head: Seq, bytesLeft: UInt64)
   case pong(number: UInt64)
-  /// The server ends; come back after so many seconds.
+  /// The server shuts down; reconnect after this many seconds.
   case goAway(seconds: UInt64)
-  /// What is wrong, with a session or the connection.
+  /// An error of a session or of the connection.
   case error(session: UInt32, code: SyncErrorCode, retryAfterSeconds: UInt64, text: String)
-  /// Of a type that this build does not know and need not.
+  /// A message of a type that this build does not know and may ignore.
   case unknown(type: UInt8)
 }
 
-/// How a server answers.
+/// The server's answer to `hello`.
 public struct Welcome: Hashable, Sendable {
-  /// The highest version that both speak.
+  /// The highest version that both sides speak.
   public var version: UInt16
-  /// What both can.
+  /// What both sides support.
   public var features: SyncFeatures
-  /// Milliseconds since 1970 by the server's clock.
+  /// The server's clock, in milliseconds since 1970.
   public var serverTime: UInt64
-  /// How often the client should ping.
+  /// Seconds between the client's pings.
   public var pingSeconds: UInt64
-  /// The longest message that either side may send, whole and unpacked, in bytes.
+  /// The longest message that either side may send, with all parts and inflated, in bytes.
   public var messageBytes: UInt64
 
-  /// An answer of its parts.
+  /// Creates an answer.
   public init(version: UInt16, features: SyncFeatures, serverTime: UInt64, pingSeconds: UInt64, messageBytes: UInt64) {
     (self.version, self.features, self.serverTime) = (version, features, serverTime)
     (self.pingSeconds, self.messageBytes) = (pingSeconds, messageBytes)
   }
 }
 
-/// What a server has for a client that binds.
+/// The server's answer to `bind`.
 public struct Bound: Hashable, Sendable {
-  /// What the server sends now.
+  /// What the server sends next.
   public enum Mode: UInt8, Hashable, Sendable, CaseIterable {
     /// The entries after the cursor.
     case resume = 0
@@ -64,48 +64,48 @@ public struct Bound: Hashable, Sendable {
     case delta = 1
     /// All objects, then entries.
     case snapshot = 2
-    /// Nothing: the client has to begin anew, with an empty cursor.
+    /// Nothing: the client must begin anew, with an empty cursor.
     case reset = 3
   }
 
-  /// What the user may do.
+  /// The rights of the user.
   public struct Rights: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// To receive what others do.
+    /// To receive the changes of others.
     public static let read = Rights(rawValue: 1)
     /// To change objects.
     public static let write = Rights(rawValue: 2)
-    /// To change who may what.
+    /// To change the rights of users.
     public static let manage = Rights(rawValue: 4)
   }
 
-  /// How the client gets to the head of the log.
+  /// How the client reaches the head of the log.
   public var mode: Mode
-  /// What the user may do here.
+  /// The user's rights in this store.
   public var rights: Rights
-  /// 16 bytes.
+  /// The 16 bytes that name the store's history.
   public var history: [UInt8]
   /// The last entry of the log.
   public var head: Seq
-  /// Up to here all replicas are.
+  /// The entry up to which all replicas have integrated the log.
   public var stable: Seq
-  /// The last own changeset that the server has judged, and its first stamp: a replica that remembers another one for the number
-  /// was copied or restored. `.zero` for none.
+  /// The last own changeset that the server has judged, 0 for none. If the replica remembers another first stamp for it than
+  /// `judgedStamp`, its file was copied or restored.
   public var judged: UInt64
-  /// The first stamp of that changeset.
+  /// The first stamp of that changeset; `.zero` for none.
   public var judgedStamp: Stamp
-  /// The last refusal of this replica; its uploads are not looked at until it has seen it.
+  /// The last refusal of this replica. The server ignores its uploads until it has seen the refusal.
   public var refusal: Seq
-  /// Which of its changesets were refused after the last refusal that it says it has seen: a replica that takes states instead of entries
-  /// learns it here.
+  /// The own changesets that were refused after the last refusal that the replica has seen. A replica that takes states instead of
+  /// entries learns of them only here.
   public var refused: [UInt64]
-  /// Of the store's schema.
+  /// The hash of the store's schema.
   public var schemaHash: UInt64
   /// How many bytes of changesets the client may send.
   public var credit: UInt64
 
-  /// An answer of its parts, which are taken as they are.
+  /// Creates an answer without checking its parts.
   public init(
     mode: Mode, rights: Rights, history: [UInt8], head: Seq, stable: Seq, judged: UInt64, judgedStamp: Stamp, refusal: Seq,
     refused: [UInt64], schemaHash: UInt64, credit: UInt64
@@ -116,59 +116,59 @@ public struct Bound: Hashable, Sendable {
   }
 }
 
-/// One entry of a store's log, as one replica is sent it.
+/// An entry of a store's log, in the form in which one replica receives it.
 public struct LogEntry: Hashable, Sendable {
   public enum Body: Hashable, Sendable {
-    /// What another replica did, and whose user it was.
+    /// A changeset of another replica, and the user who made it.
     case changeset(author: String, Changeset)
-    /// What this replica did is here in the order.
+    /// The place of an own changeset in the log.
     case own(clientSeq: UInt64)
-    /// What this replica did is refused, and this is how its objects are; nil for one that is not there.
+    /// The refusal of an own changeset, with the states of its objects; nil for one that does not exist.
     case refusal(clientSeq: UInt64, code: SyncErrorCode, text: String, states: [ObjectIdentity: ObjectState?])
-    /// What all replicas forget here.
+    /// What all replicas forget at this place.
     case purge(Purge)
-    /// The store's schema from here on.
+    /// The store's schema from this place on.
     case schema([UInt8])
   }
 
-  /// Its place in the log.
+  /// The entry's place in the log.
   public var seq: Seq
-  /// What it is.
+  /// What the entry says.
   public var body: Body
 
-  /// An entry of its parts.
+  /// Creates an entry.
   public init(_ seq: Seq, _ body: Body) { (self.seq, self.body) = (seq, body) }
 }
 
-/// Objects as the server has them: they take the place of what the client has.
+/// Objects in the server's state, which replaces the client's.
 public struct StatePage: Hashable, Sendable {
-  /// One object, as the server has it.
+  /// One object, in the server's state.
   public struct Object: Hashable, Sendable {
-    /// Which.
+    /// The object's identity.
     public var identity: ObjectIdentity
-    /// All that merging and showing it need; it knows the last entry that it has.
+    /// All that merging and showing the object need, including the last entry that is in it.
     public var state: ObjectState
-    /// An object of its parts.
+    /// Creates an object.
     public init(_ identity: ObjectIdentity, _ state: ObjectState) { (self.identity, self.state) = (identity, state) }
   }
 
-  /// The entries after this one follow the pages; each object knows the last that it has already.
+  /// The entries after this one follow the pages. Some objects may include later entries; each knows the last one it includes.
   public var asOf: Seq
-  /// Up to here all replicas are.
+  /// The entry up to which all replicas have integrated the log.
   public var stable: Seq
   /// The highest stamp of the entries up to `stable`.
   public var floor: Stamp
-  /// The highest stamp of all entries up to `asOf`. Who takes the page dates what he does later than that, as if he had integrated them:
-  /// otherwise an operation of his could fall below a floor to come.
+  /// The highest stamp of all entries up to `asOf`. A client that takes the page must stamp its later operations above it, as if it had
+  /// integrated the entries. Otherwise one of its operations could fall below a later floor.
   public var latest: Stamp
-  /// In the order of the server's choice.
+  /// The objects, in an order of the server's choice.
   public var objects: [Object]
-  /// Where the next page begins, for a client that comes back in between; empty after the last.
+  /// Where the next page begins, for a client that reconnects in between; empty after the last page.
   public var next: [UInt8]
-  /// Whether no page follows.
+  /// Whether this is the last page.
   public var isLast: Bool
 
-  /// A page of its parts.
+  /// Creates a page.
   public init(asOf: Seq, stable: Seq, floor: Stamp, latest: Stamp, objects: [Object], next: [UInt8], isLast: Bool) {
     (self.asOf, self.stable, self.floor, self.latest) = (asOf, stable, floor, latest)
     (self.objects, self.next, self.isLast) = (objects, next, isLast)

@@ -1,4 +1,4 @@
-/// What a server refuses, and why a session or a connection ends. The numbers are on the wire and never change.
+/// Why a server refuses something, or a session or connection ends. The numbers are on the wire and never change.
 public enum SyncErrorCode: UInt16, Hashable, Sendable, CaseIterable {
   case badFrame = 100
   case unknownVersion = 101
@@ -25,27 +25,27 @@ public enum SyncErrorCode: UInt16, Hashable, Sendable, CaseIterable {
   case shuttingDown = 301
   case storageUnavailable = 302
 
-  /// What a client does about it.
+  /// How a client reacts to an error.
   public enum Reaction: Hashable, Sendable {
-    /// One side has a fault, or somebody attacks: end the connection, report, come back later.
+    /// One side is faulty or malicious: end the connection, report the error, reconnect later.
     case reconnect
     /// Ask once for a new token; then stop until the app has one.
     case renewToken
     /// Stop until rights or the store change.
     case stop
-    /// One changeset is refused: undo it here and tell the app.
+    /// One changeset was refused: undo it here and notify the app.
     case compensate
     /// Stop until the app's schema fits.
     case stopForSchema
-    /// Date the own changes that were not accepted anew, and go on.
+    /// Stamp the unaccepted own changes again, and go on.
     case restamp
-    /// Begin anew from the server's state, with the own changes that were not accepted.
+    /// Begin anew from the server's state, and redo the unaccepted own changes.
     case reset
-    /// Come back after the time that the server named.
+    /// Reconnect after the time that the server named.
     case wait
   }
 
-  /// What a client does about it.
+  /// How a client reacts to the error.
   public var reaction: Reaction {
     switch self {
     case .badFrame, .unknownVersion, .outOfOrder, .limitExceeded, .badCompression: .reconnect

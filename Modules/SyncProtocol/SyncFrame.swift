@@ -1,23 +1,23 @@
 import SyncModel
 
-/// One message as bytes that are not looked into yet: its type, whom it is for, and its body.
+/// One message whose body is not decoded yet.
 ///
 /// On the wire: `type u8 | flags u8 | session varint | body`. Flags: 1, the body is compressed by zlib; 2, another part follows. Numbers
 /// are LEB128 in their shortest form. Docs/SyncProtocol.md has the whole layout.
 public struct SyncFrame: Hashable, Sendable {
-  /// Which message it is.
+  /// The type of the message.
   public var type: UInt8
-  /// Whom it is for: a store's session, or 0, the connection.
+  /// A store's session, or 0 for the connection.
   public var session: UInt32
-  /// What the message says, unpacked and put together.
+  /// The content of the message, inflated and with all parts joined.
   public var body: [UInt8]
 
-  /// A frame of its parts.
+  /// Creates a frame.
   public init(type: UInt8, session: UInt32 = 0, body: [UInt8] = []) {
     (self.type, self.session, self.body) = (type, session, body)
   }
 
-  /// Types from here on may be ignored by who does not know them; an unknown one below is an error.
+  /// Unknown types from this one on are ignored; an unknown type below it is an error.
   public static let optionalTypes: UInt8 = 0xC0
 
   static let isCompressed: UInt8 = 1
@@ -25,8 +25,8 @@ public struct SyncFrame: Hashable, Sendable {
 }
 
 extension SyncFrame {
-  /// The message that the body is, to its last byte. `read` gives nil for a type that it does not know: then it is `unknown` where it may
-  /// be ignored, and an error otherwise.
+  /// Decodes the whole body as a message. `read` returns nil for a type that it does not know; the message is then `unknown` if it may be
+  /// ignored, otherwise an error is thrown.
   func message<M>(
     unknown: (UInt8) -> M, _ read: (SyncFrame, inout ByteReader) throws(CodingError) -> M?
   ) throws(FrameError) -> M {
@@ -45,21 +45,21 @@ extension SyncFrame {
   }
 }
 
-/// What a side takes, and how it sends.
+/// The limits of what a side accepts, and how it sends.
 public struct FrameLimits: Hashable, Sendable {
   /// The longest part on the wire.
   public var partBytes: Int
-  /// The longest message, put together and unpacked.
+  /// The longest message, with all parts joined and inflated.
   public var messageBytes: Int
-  /// Shorter bodies are not worth compressing.
+  /// Shorter bodies are not compressed.
   public var compressedFrom: Int
-  /// How many times its size a body may become when it is unpacked, beyond what is small anyway.
+  /// How many times its compressed size a body may have, if it exceeds `Compression.alwaysAllowed`.
   public var inflationMax: Int
 
-  /// What clients take: an object with all that it holds has to fit, as it may come in place of its history.
+  /// The limits of clients: an object with everything it holds must fit, because it may come as a state instead of as changesets.
   public static let ofClient = FrameLimits(messageBytes: 256 << 20)
 
-  /// 256 KiB, 16 MiB, 512 bytes, 64 times.
+  /// Creates limits; by default 256 KiB, 16 MiB, 512 bytes, 64 times.
   public init(partBytes: Int = 256 << 10, messageBytes: Int = 16 << 20, compressedFrom: Int = 512, inflationMax: Int = 64) {
     self.partBytes = max(64, partBytes)
     self.messageBytes = max(64, messageBytes)
@@ -68,14 +68,14 @@ public struct FrameLimits: Hashable, Sendable {
   }
 }
 
-/// Why bytes are no message, or not now.
+/// Why bytes are not a valid message, or not valid at this point.
 public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What the other side is told.
+  /// The code sent to the other side.
   public let code: SyncErrorCode
   /// What was found, and at which byte of the message.
   public let detail: String
 
-  /// An error of what the other side is told, and what was found.
+  /// Creates an error.
   public init(_ code: SyncErrorCode, _ detail: String) { (self.code, self.detail) = (code, detail) }
 
   /// What happened, and where.

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Two ends of a connection within the process: for tests, and for an app that has its server inside.
+/// The two ends of a connection within the process: for tests, and for an app that contains its server.
 public final class MemoryTransport: SyncTransport {
   private let incoming: Pipe
   private let outgoing: Pipe
 
   private init(_ incoming: Pipe, _ outgoing: Pipe) { (self.incoming, self.outgoing) = (incoming, outgoing) }
 
-  /// Both ends. What waits in either direction is bounded to so many parts.
+  /// Creates both ends. At most `capacity` parts wait in each direction.
   public static func pair(capacity: Int = 16) -> (MemoryTransport, MemoryTransport) {
     let (there, back) = (Pipe(capacity: max(1, capacity)), Pipe(capacity: max(1, capacity)))
     return (MemoryTransport(back, there), MemoryTransport(there, back))
@@ -25,7 +25,7 @@ public final class MemoryTransport: SyncTransport {
   }
 }
 
-/// One direction: a bounded queue with one who puts and one who takes.
+/// One direction: a bounded queue with one producer and one consumer.
 private final class Pipe: Sendable {
   private struct State {
     var parts: [[UInt8]] = []
@@ -39,7 +39,7 @@ private final class Pipe: Sendable {
 
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Waits for room; false once it is closed.
+  /// Waits for room; returns false once the pipe is closed.
   func put(_ part: [UInt8]) async -> Bool {
     while true {
       let (outcome, taker) = state.withLock { state -> (Bool?, CheckedContinuation<Void, Never>?) in
@@ -62,7 +62,7 @@ private final class Pipe: Sendable {
     }
   }
 
-  /// Waits for a part; nil once it is closed and empty.
+  /// Waits for a part; returns nil once the pipe is closed and empty.
   func take() async -> [UInt8]? {
     while true {
       let (part, isEnd, putter) = state.withLock { state -> ([UInt8]?, Bool, CheckedContinuation<Void, Never>?) in

@@ -1,49 +1,49 @@
-/// A connection that carries parts of messages (`FrameEncoder`) in order, each whole and once, both ways: a WebSocket, or in
-/// tests a pair of queues. It knows nothing of what it carries.
+/// A connection that carries parts of messages (`FrameEncoder`) both ways, in order, each whole and once: a WebSocket, or in tests a pair
+/// of queues. It does not interpret them.
 ///
-/// **Threads.** Any task may call; one at a time receives, and one at a time sends. **Errors.** `TransportError`; after one
-/// the connection is of no more use, and is to be closed.
+/// **Threads.** Any task may call; only one task at a time may receive, and only one send. **Errors.** `TransportError`; after one, the
+/// connection is unusable and must be closed.
 public protocol SyncTransport: Sendable {
-  /// The next part from the other side, waiting for it; nil once the other side has closed, or this one has.
+  /// Waits for the next part from the other side; nil once either side has closed.
   func receive() async throws(TransportError) -> [UInt8]?
 
-  /// Hands over parts, in order. Returns when the connection can take more: what waits in it is bounded by that.
+  /// Sends parts in order. Returns when the connection can take more, which bounds what waits in it.
   func send(_ parts: [[UInt8]]) async throws(TransportError)
 
-  /// Ends the connection. What was sent before is delivered as far as the other side still reads. Idempotent; ends a `receive` that waits.
+  /// Ends the connection. Parts sent before are delivered as long as the other side reads. Idempotent; ends a waiting `receive`.
   func close() async
 }
 
 /// Makes connections to one server.
 public protocol SyncConnector: Sendable {
-  /// A connection that is ready to carry parts. Throws where there is no way to the server, or it is not one of ours.
+  /// A connection that is ready to carry parts. Throws if the server cannot be reached, or is not a Vivarium server.
   func connect() async throws(TransportError) -> any SyncTransport
 }
 
-/// Why there is no connection, or no more.
+/// Why there is no connection, or it has ended.
 public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What happened, for programs.
+  /// What happened, as a code.
   public enum Code: String, Hashable, Sendable {
-    /// The address is no address of a server.
+    /// The address is not that of a server.
     case badAddress
-    /// Nobody answers, or the network is away.
+    /// No server answers, or there is no network.
     case unreachable
-    /// The other side's certificate is not trusted, or it speaks no TLS.
+    /// The other side's certificate is not trusted, or it does not speak TLS.
     case untrusted
     /// A certificate, a key or a list of trusted roots cannot be used.
     case badCertificate
-    /// Who answers speaks another protocol.
+    /// The other side speaks another protocol.
     case foreignProtocol
-    /// The connection was lost, or a side has closed it.
+    /// The connection was lost, or a side closed it.
     case closed
   }
 
-  /// What happened, for programs.
+  /// What happened, as a code.
   public let code: Code
   /// One sentence.
   public let message: String
 
-  /// An error of its parts.
+  /// Creates an error.
   public init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
 
   /// What helps.

@@ -1,22 +1,22 @@
-/// A request that comes to a server's port beside connections: logging in, administering, asking how it is.
+/// An HTTP request to a server's port, beside connections: log-in, administration, health.
 public struct WebRequest: Hashable, Sendable {
   /// "GET", "POST" …
   public var method: String
-  /// Without what follows a "?".
+  /// The path without the query.
   public var path: String
-  /// What is after "Bearer " in the header "Authorization".
+  /// The text after "Bearer " in the header "Authorization".
   public var token: String?
-  /// At most `bytes`.
+  /// The body, at most `bytes` long.
   public var body: [UInt8]
-  /// Who asks: an address, without port; empty for one within the process.
+  /// The client's address without port; empty within the process.
   public var address: String
-  /// Whether it comes from this very machine, and no proxy is in between.
+  /// Whether the request comes from this machine, without a proxy in between.
   public var isLocal: Bool
 
-  /// The longest body.
+  /// The length of the longest body.
   public static let bytes = 64 << 10
 
-  /// A request of its parts.
+  /// Creates a request.
   public init(
     method: String, path: String, token: String? = nil, body: [UInt8] = [], address: String = "", isLocal: Bool = false
   ) {
@@ -25,28 +25,28 @@ public struct WebRequest: Hashable, Sendable {
   }
 }
 
-/// What is answered.
+/// The answer to a request.
 public struct WebAnswer: Hashable, Sendable {
   /// 200, 404 …
   public var status: Int
-  /// Of the body.
+  /// The media type of the body.
   public var type: String
-  /// What is said.
+  /// The bytes of the body.
   public var body: [UInt8]
-  /// Seconds after which it is worth another try; 0 for none.
+  /// Seconds after which a retry makes sense; 0 if none does.
   public var retryAfterSeconds: UInt64
 
-  /// An answer of its parts.
+  /// Creates an answer.
   public init(status: Int, type: String = "text/plain; charset=utf-8", body: [UInt8] = [], retryAfterSeconds: UInt64 = 0) {
     (self.status, self.type, self.body, self.retryAfterSeconds) = (status, type, body, retryAfterSeconds)
   }
 
-  /// A text.
+  /// Creates an answer from a text.
   public init(status: Int = 200, _ text: String) { self.init(status: status, body: Array(text.utf8)) }
 }
 
 /// Sends requests to one server.
 public protocol WebRequester: Sendable {
-  /// What the server answers, whatever its status. Throws where there is no way to the server, or it is not one of ours.
+  /// The server's answer, whatever its status. Throws if the server cannot be reached, or is not a Vivarium server.
   func answer(to request: WebRequest) async throws(TransportError) -> WebAnswer
 }
