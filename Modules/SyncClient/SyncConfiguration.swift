@@ -6,51 +6,51 @@ import SyncModel
 import SyncProtocol
 import Vivarium
 
-/// How a file is replicated: with whom, which types, and what becomes of the objects that are in it already.
+/// How a file is replicated: with which server, which types, and what becomes of the objects that it already has.
 ///
 /// ```swift
 /// configuration.sync = SyncConfiguration(user: FixedToken(token), path: "/~/tasks", connector: connector)
 /// let store = try Store(configuration)      // replicates from now on, in the background
 /// ```
 public struct SyncConfiguration: Sendable {
-  /// What becomes of objects that are in the file before its first replicated write.
+  /// What becomes of objects written before the file's first replicated write.
   public enum ExistingObjects: Sendable {
-    /// The first write is refused (`.syncRequired`): nothing is sent that nobody meant to send.
+    /// The first replicated write throws `.syncRequired`, so nothing is sent by accident.
     case refuse
-    /// They are sent as if they had been created with defaults: where others have the same object, what they wrote stays.
+    /// They are sent as if they had been created with defaults: if others have the same object, their values win.
     case merge
   }
 
-  /// With whom a file is replicated.
+  /// The server store that a file is replicated with.
   struct Remote: Sendable {
     let user: any SyncCredentials
     let path: String
     let connector: any SyncConnector
   }
 
-  /// Types whose objects stay on the device. No type that is replicated may link to them. `MessageReceipt`, by which the handlers of a
-  /// device know what they have done, is one of them in any case.
+  /// Types whose objects stay on the device. No replicated type may link to them. `MessageReceipt`, in which the handlers of a device
+  /// record what they have done, is always one of them.
   public var localTypes: [any SchemaDescribing.Type]
-  /// What becomes of objects that are there already.
+  /// What becomes of objects that already exist.
   public var existing: ExistingObjects
-  /// How the replicator goes about it, where there is a server.
+  /// The options of the replicator, if there is a server.
   public var options = Replicator.Options()
-  /// nil where what is written is kept for others, and a replicator of the app's own is to send it.
+  /// nil if the file only keeps its changes for others, and a replicator of the app's own sends them.
   let remote: Remote?
-  /// Milliseconds since 1970: what this device believes. For tests.
+  /// The device's clock in milliseconds since 1970. For tests.
   package var wallClock: @Sendable () -> Int64 = { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) }
 
   /// The replica that a new file becomes; nil draws one. For tests.
   package var replica: ReplicaID?
 
-  /// A file that is kept the same as a server's store for as long as a store of it is open. Opening waits for no network; several
-  /// stores of one file, in however many processes, have one replicator at work (`Store.sync`). The first store of a file that is opened
-  /// in a process says how.
+  /// Replicates a file with a server's store for as long as a store of the file is open. Opening does not wait for the network. Several
+  /// stores of one file, in any number of processes, have one replicator at work (`Store.sync`). In each process the configuration of the
+  /// first store opened on the file counts.
   ///
   /// - Parameters:
-  ///   - user: who it is, to the server.
-  ///   - path: of the server's store: "/~/tasks" for the user's own, "/shared/shop".
-  ///   - connector: how the server is reached.
+  ///   - user: identifies the user to the server.
+  ///   - path: the path of the server's store: "/~/tasks" for the user's own, "/shared/shop".
+  ///   - connector: how to reach the server.
   public init(
     user: any SyncCredentials, path: String, connector: any SyncConnector, localTypes: [any SchemaDescribing.Type] = [],
     existing: ExistingObjects = .refuse
@@ -59,8 +59,8 @@ public struct SyncConfiguration: Sendable {
     (self.localTypes, self.existing) = (localTypes, existing)
   }
 
-  /// A file that keeps what others have to hear of it, and is sent by a replicator of the app's own (`Store.replicator`), or later. By
-  /// default everything is replicated, and a file with objects is refused.
+  /// Keeps the changes of a file for other replicas; a replicator of the app's own (`Store.replicator`) sends them, or a later one. By
+  /// default every type is replicated, and a file that already has objects is refused.
   public init(localTypes: [any SchemaDescribing.Type] = [], existing: ExistingObjects = .refuse) {
     remote = nil
     (self.localTypes, self.existing) = (localTypes, existing)
@@ -68,14 +68,14 @@ public struct SyncConfiguration: Sendable {
 }
 
 extension StoreConfiguration {
-  /// Keeps, with every write, what other replicas have to hear of it, and replicates with a server where it names one. To be the same
-  /// wherever the file is opened for writing: once it was written so, a store without it cannot write it (`.syncRequired`). nil
-  /// for a file that is no replica.
+  /// Makes every write also record what other replicas need to know, and replicates with a server if the configuration names one. Use the
+  /// same configuration wherever the file is opened for writing: once it was written so, a store without one cannot write it
+  /// (`.syncRequired`). nil for a file that is not a replica.
   public var sync: SyncConfiguration? {
     get { (companion as? Capture)?.configuration }
     set { companion = newValue.map { Capture($0) } }
   }
 
-  /// As setting `sync`.
+  /// Sets `sync`.
   public mutating func replicate(_ configuration: SyncConfiguration = SyncConfiguration()) { sync = configuration }
 }

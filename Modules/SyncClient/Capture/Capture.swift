@@ -3,13 +3,12 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
-/// Makes of every write of a file what other replicas have to hear of it: operations, a changeset in the outbox, and the merge state that
-/// has them merged, all in the write itself. So a write and what is told of it are in the file together or not at all, whenever the
-/// process dies.
+/// Captures every write of a file for replication: as operations, as a changeset in the outbox, and in the merge state, all within the
+/// write's transaction. So the file has a write together with its changeset or neither, whenever the process dies.
 ///
-/// Nothing is noted where edits are made. At the commit the objects that its record names are held against the merge state, which shows
-/// what they were, and each difference becomes an operation: values that were set to what they were, edits of a savepoint that was
-/// undone, and links that went with their target make none. O(the objects that changed and their lists).
+/// Nothing is recorded when an edit is made. At the commit, the objects that its record names are compared with the merge state, which
+/// has their previous values, and each difference becomes an operation. Values set to what they were, edits of a rolled-back savepoint,
+/// and links that went with their target produce none. O(the objects that changed and their lists).
 struct Capture: CommitCompanion {
   let configuration: SyncConfiguration
   /// Types that stay on the device.
@@ -46,7 +45,7 @@ struct Capture: CommitCompanion {
     try author.finish()
   }
 
-  /// A file that takes in what others did before anybody has written it as a replica: its objects go first, or nothing does.
+  /// For a file that integrates remote changes before any replicated write: its own objects are captured first, or the write is refused.
   private func adoptIfNew(_ write: RecordedTransaction, _ sides: any SideWriting) throws(StorageError) {
     if configuration.existing == .refuse { return try refuseExisting(sides, CommitRecord(origin: 0)) }
     let standing = configuration.replica.map { ReplicaStanding(replica: $0) } ?? .drawn()
@@ -55,7 +54,7 @@ struct Capture: CommitCompanion {
     if author.hasChanges { try author.finish() }
   }
 
-  /// A file with objects that no replica has heard of.
+  /// Throws if the file has objects that were never captured.
   private func refuseExisting(_ sides: any SideWriting, _ record: CommitRecord) throws(StorageError) {
     for table in sides.catalog.tables where !table.isEmbedded && !localTypes.contains(table.name) {
       let new = record.tables.first { $0.table == table.id }?.inserted.count ?? 0

@@ -3,10 +3,10 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
-// What other programs wrote: rows are held against the merge state in full.
+// Captures what other programs wrote, by comparing whole rows with the merge state.
 
 extension ChangeAuthor {
-  /// As `capture`, of a write that began with what other programs had written.
+  /// As `capture`, for a write that began after other programs had written.
   mutating func capture(_ record: CommitRecord, after uncaptured: UncapturedWrites) throws(StorageError) {
     isComparing = true
     defer { isComparing = false }
@@ -33,7 +33,7 @@ extension ChangeAuthor {
         rows.append((row, isKnown ? object : nil))
       }
     }
-    // One that is not known may be one that has another primary key now.
+    // An unknown object may be a known one with a changed primary key.
     if uncaptured.hasDeletions || isRenamed { try endMissing(tables) }
     var new: [(ShownRow, ObjectIdentity)] = []
     for (row, object) in rows where object == nil { new.append((row, try create(row.table, row.key))) }
@@ -59,7 +59,7 @@ extension ChangeAuthor {
     try changedParts(changes)
   }
 
-  /// Objects that the merge state shows and the file has no more. O(objects that are known).
+  /// Ends objects that the merge state shows and the file no longer has. O(known objects).
   private mutating func endMissing(_ tables: [TableEntry]) throws(StorageError) {
     let classes = Set(tables.map { Name($0.name) })
     for object in try state.knownObjects().sorted() where classes.contains(object.className) {
@@ -81,7 +81,7 @@ extension ChangeAuthor {
     }
     let before = try shown.contents(of: object, path.dropLast())?.sets[name]?.members.filter { !$0.value.isErased } ?? []
     for member in before where now[member.key] == nil {
-      // A link to one that is gone is hidden, and nobody's edit.
+      // A link whose target is gone is hidden; nobody edited it.
       guard try shown.shown(member.value.value, set.column) != nil else { continue }
       try make(object, path, .eraseMember(member.value.value))
     }

@@ -4,11 +4,11 @@ import StoreValues
 import SyncModel
 
 extension ChangeAuthor {
-  /// Writes down what differs in a row.
+  /// Captures the differences of a row.
   ///
   /// - Parameters:
-  ///   - properties: those that may differ; nil for all.
-  ///   - isNew: whether the merge state has nothing of it yet.
+  ///   - properties: the properties that may differ; nil for all.
+  ///   - isNew: whether the merge state has nothing of the row yet.
   mutating func contents(
     of row: ShownRow, _ object: ObjectIdentity, _ path: [PathStep.Place], _ properties: PropertySet?, isNew: Bool
   ) throws(StorageError) {
@@ -39,7 +39,7 @@ extension ChangeAuthor {
     if isNew, now == nothing { return }
     let register = try shown.contents(of: object, path)?.values[name]
     let before = try register.map { register throws(StorageError) in try shown.shown(register.visible, column) ?? .null } ?? nothing
-    // A default that the file shows and nobody wrote is another thing than the same value, written.
+    // A default that the file shows but nobody wrote differs from the same value written.
     let isKnown = register != nil || column.absentValue == nothing
     if before == now, isKnown { return }
     if let delta = notes.increments[CommitNotes.Place(place.id, place.owner)], case .int(let old) = before, now == .int(old &+ delta) {
@@ -59,12 +59,12 @@ extension ChangeAuthor {
       if node?.isMade == true { try make(object, path, .remove) }
       return
     }
-    // What others wrote into one that never came about is not to come to light in this one.
+    // Contents that others wrote into an embedded object that was never made must not show up in this one.
     if let node, node.isMade ? isMadeNow(place.column, key) : !node.contents.isEmpty { try make(object, path, .remove) }
     try part(place.column, key, object, path)
   }
 
-  /// Writes down the embedded object at the end of the path.
+  /// Captures the embedded object at the end of the path.
   mutating func part(
     _ column: ColumnEntry, _ key: Int64, _ object: ObjectIdentity, _ path: [PathStep.Place]
   ) throws(StorageError) {
@@ -75,7 +75,7 @@ extension ChangeAuthor {
     try contents(of: ShownRow(table: table, key: ObjectKey(key)), object, path, nil, isNew: !isMade)
   }
 
-  /// Whether the write made the embedded object of a key: it stands in the place of the one before.
+  /// Whether the write created the embedded row with this key: it replaces the previous one.
   func isMadeNow(_ column: ColumnEntry, _ key: Int64) -> Bool {
     guard let table = shown.embedded(column) else { return false }
     return inserted[table.id]?.contains(key) ?? false
@@ -93,9 +93,9 @@ extension ChangeAuthor {
     }
   }
 
-  // MARK: embedded objects that changed by themselves
+  // MARK: embedded objects changed in place
 
-  /// Writes down what changed inside embedded objects that were there before, the outer ones first.
+  /// Captures changes inside embedded objects that existed before, the outer ones first.
   mutating func changedParts(_ tables: [(TableEntry, TableChange)]) throws(StorageError) {
     var parts: [(row: ShownRow, properties: PropertySet, object: ObjectIdentity, path: [PathStep.Place])] = []
     for (table, change) in tables where table.isEmbedded {
@@ -112,7 +112,7 @@ extension ChangeAuthor {
     }
   }
 
-  /// The way to an embedded object from the one that has it; nil where nobody has it, or one of a local type does.
+  /// The path to an embedded object and the object that contains it; nil if nothing contains it, or an object of a local type does.
   private func location(of row: ShownRow, depth: Int) throws(StorageError) -> (ObjectIdentity, [PathStep.Place])? {
     guard depth < SyncModel.Operation.depthMax else { return nil }
     for table in sides.catalog.tables where !localTypes.contains(table.name) {

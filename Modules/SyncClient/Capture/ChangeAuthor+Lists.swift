@@ -3,8 +3,8 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
-/// Lists: the record's edits are done to the elements that the merge state shows, so each keeps its identity through whatever happened to
-/// its place; values come from the open write.
+/// Lists. The record's edits are applied to the elements that the merge state shows, so each keeps its identity when its place changes.
+/// Values come from the open write.
 extension ChangeAuthor {
   mutating func list(
     _ list: ShownCollection, _ object: ObjectIdentity, _ path: [PathStep.Place], isNew: Bool
@@ -20,7 +20,7 @@ extension ChangeAuthor {
     }
     let kept = Set(replayed.slots.compactMap(\.before))
     for (index, element) in before.enumerated() where !kept.contains(index) {
-      // One whose target went is hidden, and nobody's edit.
+      // An element whose target is gone is hidden; nobody edited it.
       guard try shown.isShown(element, list.column) else { continue }
       try make(object, path, .erase(element.id, near: element.position))
     }
@@ -35,7 +35,7 @@ extension ChangeAuthor {
     {
       return replayed
     }
-    // Not every edit is in the record: of a new object none is.
+    // The record does not have every edit: for a new object it has none.
     let isEmbedding = shown.embedded(list.column) != nil
     var old: [Value?] = []
     for element in before { old.append(isEmbedding ? nil : try shown.shown(element.slot.value, list.column)) }
@@ -44,11 +44,11 @@ extension ChangeAuthor {
     return replayed
   }
 
-  /// Puts the elements that stay, and the new ones, where they are now.
+  /// Positions the remaining and the new elements.
   private mutating func arrange(
     _ slots: [ReplayedList.Slot], _ before: [ListElement], _ values: [Value], _ list: ShownCollection, _ place: ListPlace
   ) throws(StorageError) {
-    // For each slot the position of the next element that stays where it is.
+    // For each slot, the position of the next element that stays where it is.
     var nextFixed: [ListPosition?] = Array(repeating: nil, count: slots.count)
     var fixed: ListPosition?
     for index in slots.indices.reversed() {

@@ -46,7 +46,7 @@ extension ChangeAuthor {
     }
   }
 
-  /// Whether all that the collection holds is to be written down: of a new object, and of one that was emptied, which is written first.
+  /// Whether to capture the whole collection: if the object is new, or the collection was emptied, which is captured first.
   private mutating func isWhole(
     _ place: ShownCollection, _ object: ObjectIdentity, _ path: [PathStep.Place], isNew: Bool
   ) throws(StorageError) -> Bool {
@@ -56,7 +56,7 @@ extension ChangeAuthor {
     return true
   }
 
-  /// What others know a member by that was taken out; nil for a link to an object that is gone: it is hidden, and nobody's edit.
+  /// The replicated form of a removed member; nil for a link whose target is gone: it is hidden, and nobody edited it.
   private func removed(_ member: Value, _ column: ColumnEntry) throws(StorageError) -> CellValue? {
     switch member {
     case .link(let key):
@@ -83,7 +83,7 @@ extension ChangeAuthor {
     return try shown.shown(entry.slot.value, column) != nil
   }
 
-  /// - Parameter old: what the merge state shows for the key.
+  /// - Parameter old: the entry that the merge state shows for the key.
   mutating func write(
     _ value: Value, forKey key: Name, _ map: ShownCollection, _ object: ObjectIdentity, _ path: [PathStep.Place],
     _ old: EntryMap.Entry?

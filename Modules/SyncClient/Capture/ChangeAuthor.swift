@@ -3,11 +3,11 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
-/// Writes down what an open write did as operations.
+/// Captures the changes of an open write as operations.
 ///
-/// The merge state shows what there was. Each operation is merged into it as soon as it is made, so at the end it shows what there is.
-/// Deletes come first and creations next: whether a link leads anywhere is then the same question here and where the operations are
-/// merged later.
+/// The merge state has the values from before the write. Each operation is merged into it as soon as it is made, so in the end it has the
+/// current values. Deletes come first and creations next, so whether a link leads anywhere is decided here as it will be wherever the
+/// operations are merged later.
 struct ChangeAuthor {
   let write: RecordedTransaction
   let sides: any SideWriting
@@ -16,32 +16,32 @@ struct ChangeAuthor {
   let wall: Int64
   let notes: CommitNotes
   let localTypes: Set<String>
-  /// What is shown of the merge state.
+  /// Shows the merge state in the file.
   var shown: Integrator<FileState>
   var source = PositionSource()
   private(set) var first: Stamp?
   private(set) var operations: [SyncModel.Operation] = []
-  /// What the write made, by table.
+  /// The rows that the write inserted, by table.
   private(set) var inserted: [TableID: KeyRuns] = [:]
-  /// The incarnations that the write ended, and the objects that it made.
+  /// The incarnations that the write ended, and the objects that it created.
   private(set) var ended: [ObjectIdentity: EpochGuard] = [:]
   private(set) var created: Set<ObjectIdentity> = []
-  /// The edits of lists, by owner.
+  /// The edits of lists, by owner and property.
   private(set) var edits: [CommitNotes.Place: [ListChange.Edit]] = [:]
-  /// What happened in sets and maps, by owner.
+  /// The changes of sets and maps, by owner and property.
   private(set) var members: [CommitNotes.Place: [MemberChange]] = [:]
-  /// Embedded rows whose contents were written down as a whole.
+  /// Embedded rows whose contents were captured as a whole.
   var isWhole: Set<ObjectPlace> = []
-  /// Whether what is written down is held against the merge state in full, as no record says what happened to it.
+  /// Whether to compare in full with the merge state, because no record has the edits.
   var isComparing = false
   /// Whether the write changed the schema.
   private var hasNewSchema = false
-  /// Whether what is written down is from before replication: it loses to what anybody wrote.
+  /// Whether the captured objects are from before replication: their values lose to every value that somebody wrote.
   private(set) var isAdopting = false
 
   var names: ObjectNames { shown.names }
 
-  /// Whether anything was written down.
+  /// Whether anything was captured.
   var hasChanges: Bool { first != nil }
 
   init(
@@ -59,9 +59,9 @@ struct ChangeAuthor {
     state.settled.names = shown.names
   }
 
-  // MARK: the steps of a write
+  // MARK: steps
 
-  /// - Parameter uncaptured: what other programs did before the write.
+  /// - Parameter uncaptured: the writes of other programs before this write.
   mutating func capture(_ record: CommitRecord, _ uncaptured: UncapturedWrites? = nil) throws(StorageError) {
     note(record)
     hasNewSchema = record.changedCatalog
@@ -81,7 +81,7 @@ struct ChangeAuthor {
     try changedParts(tables)
   }
 
-  /// Writes down all objects: the first replicated write of a file that has some.
+  /// Captures all objects: for the first replicated write of a file that already has some.
   mutating func adopt(_ record: CommitRecord) throws(StorageError) {
     isAdopting = true
     var new: [(TableEntry, ObjectKey, ObjectIdentity)] = []
@@ -96,7 +96,7 @@ struct ChangeAuthor {
     for (table, key, object) in new { try contents(of: ShownRow(table: table, key: key), object, [], nil, isNew: true) }
   }
 
-  /// Puts the changeset into the outbox, and shows the links that were waiting for what the write created.
+  /// Puts the changeset into the outbox, and shows the links that were waiting for objects created by the write.
   mutating func finish() throws(StorageError) {
     if let first {
       try Outbox.put(operations, first: first, base: try SyncCursor.read(sides), schemaHash: 0, &standing, sides)
@@ -110,7 +110,7 @@ struct ChangeAuthor {
     try state.flush()
   }
 
-  /// Shows what others wrote of types and properties that the schema did not have. O(objects), once for a schema.
+  /// Shows values that others wrote of types and properties that the schema did not have before. O(objects), once for each schema.
   private mutating func showKept() throws(StorageError) {
     for object in try state.knownObjects().sorted() where !localTypes.contains(object.className.text) {
       try shown.reconcile(object, .kept)
@@ -122,7 +122,7 @@ struct ChangeAuthor {
     return entry
   }
 
-  /// Rows that were inserted before the write, and that the merge state has not.
+  /// Notes rows that were inserted before the write and are not in the merge state.
   mutating func note(inserted keys: [Int64], _ table: TableID) {
     inserted[table] = KeyRuns((inserted[table].map(Array.init) ?? []) + keys)
   }
@@ -190,7 +190,7 @@ struct ChangeAuthor {
 
   // MARK: operations
 
-  /// The stamp that the next operation has.
+  /// The stamp of the next operation.
   mutating func stamp() throws(StorageError) -> Stamp {
     do throws(ClockError) { return try standing.clock.next(wall: wall) } catch { throw StorageError(error) }
   }
@@ -210,7 +210,7 @@ struct ChangeAuthor {
 
   // MARK: values
 
-  /// What replicas exchange of a value.
+  /// A value in its replicated form.
   func cell(_ value: Value, _ column: ColumnEntry) throws(StorageError) -> CellValue {
     try CellValue(value) { value throws(StorageError) -> LinkTarget? in
       let place: ObjectLink
@@ -221,7 +221,7 @@ struct ChangeAuthor {
       case .object(let link): place = link
       default: return nil
       }
-      // Other programs may link to anything.
+      // Other programs may write links to rows that do not exist.
       if isComparing, try !sides.contains(place.table, place.key) { return nil }
       guard let table = replicated(place.table), !table.isEmbedded else {
         throw StorageError(

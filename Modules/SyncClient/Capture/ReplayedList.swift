@@ -1,8 +1,8 @@
 import StorageInterface
 
-/// The elements of a list after the edits of a write, by what they were before it.
+/// The elements of a list after the edits of a write, as indexes of the list before it.
 struct ReplayedList {
-  /// One element: one that was there, by its place in the list before, or a new one.
+  /// One element: the index of an element from before the write, or a new one.
   struct Slot {
     var before: Int?
     var isSet = false
@@ -10,14 +10,14 @@ struct ReplayedList {
   }
 
   private(set) var slots: [Slot]
-  /// Whether the list was emptied as a whole: what is there now all came after.
+  /// Whether the list was cleared: every element was added after that.
   private(set) var isCleared = false
 
-  /// What each element holds may be another thing than before.
+  /// Marks the value of every element as possibly changed.
   mutating func setAll() { for index in slots.indices { slots[index].isSet = true } }
 
-  /// - Parameter count: of elements before the edits.
-  /// - Returns: nil for edits that a list of so many elements cannot have had.
+  /// - Parameter count: the number of elements before the edits.
+  /// - Returns: nil if the edits do not fit a list of that length.
   init?(count: Int, _ edits: [ListChange.Edit]) {
     slots = (0..<count).map { Slot(before: $0) }
     for edit in edits {
@@ -43,7 +43,7 @@ struct ReplayedList {
     }
   }
 
-  /// Of a list of which is only known what it was and what it is: what is equal at the beginning and at the end is the same.
+  /// For a list without recorded edits: elements that are equal at the beginning and at the end count as the same.
   init(from old: Int, to new: Int, isEqual: (_ old: Int, _ new: Int) -> Bool) {
     let shorter = min(old, new)
     let prefix = (0..<shorter).first { !isEqual($0, $0) } ?? shorter

@@ -1,17 +1,17 @@
 import StorageInterface
 import StoreValues
 
-/// What was written past every store, by other programs, behind the version up to which the merge state has everything. Their commits say
-/// which rows they touched, and not what they did to them.
+/// Writes that other programs made without a store, after the last version that the merge state includes. Their commit records name the
+/// rows they touched, but not the changes.
 struct UncapturedWrites {
-  /// Rows that were inserted, by table.
+  /// The inserted rows, by table.
   private(set) var inserted: [TableID: Set<Int64>] = [:]
-  /// Rows that were inserted or changed, or of which a collection was.
+  /// The rows that were inserted or changed, also in a collection.
   private(set) var touched: [TableID: Set<Int64>] = [:]
-  /// Whether any row is gone.
+  /// Whether any row was deleted.
   private(set) var hasDeletions = false
 
-  /// nil where nobody wrote.
+  /// Returns nil if nobody wrote.
   init?(after version: Version, _ sides: any SideWriting) throws(StorageError) {
     if sides.version <= version { return nil }
     var changes: [TableChange] = []
@@ -38,7 +38,7 @@ struct UncapturedWrites {
     if touched.isEmpty, !hasDeletions { return nil }
   }
 
-  /// Everything: nobody knows any more what was written.
+  /// Marks everything: the history is trimmed, so what was written is not known.
   private mutating func all(_ sides: any SideWriting) throws(StorageError) {
     hasDeletions = true
     for table in sides.catalog.tables {

@@ -16,7 +16,7 @@ extension Integrator {
   mutating func setElement(_ id: ElementID, _ cell: CellValue, in place: ListPlace) throws(StorageError) {
     guard let list = try collection(place.object, place.path), let old = watched.replaced[place] else { return }
     let wasShown = try isShown(old, list.column)
-    // An object that is embedded instead comes with an effect of its own.
+    // If an object is embedded instead, that has an effect of its own.
     let value = embedded(list.column) == nil ? try shown(cell, list.column) : nil
     let index = try shownIndex(of: id, in: place, list.column)
     switch (wasShown, value) {
@@ -48,7 +48,7 @@ extension Integrator {
     guard let set = try collection(object, path) else { return }
     if set.column.schema.valueType == .mixed, cell.holdsLinks { return try reconcile(set, members(of: object, path)) }
     guard let value = try shown(cell, set.column) else {
-      // It may stand in the place of a link to the same object's later incarnation, which was shown.
+      // The member may replace a shown link to another incarnation of the same object.
       return try reconcile(set, members(of: object, path))
     }
     if try write.insert(member: value, into: set.id, set.owner) { return }
@@ -72,7 +72,7 @@ extension Integrator {
     return try contents(of: object, path.dropLast())?.sets[name] ?? MemberSet()
   }
 
-  /// Makes a set what the merge state shows.
+  /// Updates a set to what the merge state shows.
   mutating func reconcile(_ set: ShownCollection, _ members: MemberSet) throws(StorageError) {
     var shown: Set<Value> = []
     for member in members.members where !member.value.isErased {
@@ -97,7 +97,7 @@ extension Integrator {
     }
   }
 
-  // MARK: all of them
+  // MARK: all collections
 
   mutating func clear(_ object: ObjectIdentity, _ path: [PathStep.Place]) throws(StorageError) {
     guard let collection = try collection(object, path) else { return }
@@ -107,7 +107,7 @@ extension Integrator {
 }
 
 extension CellValue {
-  /// Whether it is a link, or has one in a list or map.
+  /// Whether the value is a link, or has one in a list or map.
   var holdsLinks: Bool {
     switch self {
     case .plain: false

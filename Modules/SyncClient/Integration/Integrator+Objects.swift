@@ -32,7 +32,7 @@ extension Integrator {
     switch try write.transaction.value(id, row.key) {
     case .int(let old): sum = .int(old &+ delta)
     case .null:
-      // Null that somebody wrote stays; what was never written counts from zero.
+      // A null that somebody wrote stays; a property never written counts from zero.
       guard try register(name, of: object, path)?.key == .never else { return }
       sum = .int(delta)
     default: return
@@ -41,7 +41,7 @@ extension Integrator {
     try write.set(id, row.key, sum)
   }
 
-  /// A property that holds one value which somebody writes; nil for all others. The primary key is the object's for good.
+  /// A single-valued property that can be written, else nil. The primary key never changes.
   func settable(_ name: Name, of table: TableEntry) -> ColumnEntry? {
     guard let column = table[name.text], ShownType.isSettable(column, write.transaction.catalog) else { return nil }
     return column
@@ -71,7 +71,7 @@ extension Integrator {
 
   // MARK: embedded objects
 
-  /// The embedded object at the end of the path is there, with nothing in it.
+  /// Creates the embedded object at the end of the path, empty.
   mutating func make(_ object: ObjectIdentity, _ path: [PathStep.Place]) throws(StorageError) {
     switch path.last {
     case .embedded(let name):
@@ -94,7 +94,7 @@ extension Integrator {
     }
   }
 
-  /// The embedded object at the end of the path is gone. The commit takes it out, with what it embeds.
+  /// Removes the embedded object at the end of the path. The commit deletes its row and what it embeds.
   mutating func remove(_ object: ObjectIdentity, _ path: [PathStep.Place]) throws(StorageError) {
     switch path.last {
     case .embedded(let name):

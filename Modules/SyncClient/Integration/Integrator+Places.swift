@@ -3,13 +3,13 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
-/// A row of the file: an object, or one that is embedded.
+/// A row of the file: of an object or an embedded object.
 struct ShownRow {
   let table: TableEntry
   let key: ObjectKey
 }
 
-/// A collection of a row.
+/// A collection property of a row.
 struct ShownCollection {
   let id: ColumnID
   let column: ColumnEntry
@@ -17,7 +17,7 @@ struct ShownCollection {
 }
 
 extension Integrator {
-  /// The row at the end of a path to an object or embedded object; nil where nothing is shown there.
+  /// The row at the end of a path to an object or embedded object; nil if the file shows none.
   func row(_ object: ObjectIdentity, _ path: some Collection<PathStep.Place>) throws(StorageError) -> ShownRow? {
     guard let type = names.type(of: object), let place = try names.place(of: object) else { return nil }
     var row = ShownRow(table: type.table, key: place.key)
@@ -51,7 +51,7 @@ extension Integrator {
     return row
   }
 
-  /// The collection at the end of a path; nil where the file shows none.
+  /// The collection at the end of a path; nil if the file shows none.
   func collection(_ object: ObjectIdentity, _ path: [PathStep.Place]) throws(StorageError) -> ShownCollection? {
     guard let last = path.last, let row = try row(object, path.dropLast()) else { return nil }
     switch last {
@@ -72,7 +72,7 @@ extension Integrator {
     return fits ? ShownCollection(id: row.table.column(column.id), column: column, owner: row.key) : nil
   }
 
-  /// The table of what a column embeds; nil for all other columns.
+  /// The table that a column embeds; nil for other columns.
   func embedded(_ column: ColumnEntry) -> TableEntry? {
     if !column.schema.isRelationship { return nil }
     return ShownType.embedded(column, write.transaction.catalog)
@@ -80,7 +80,7 @@ extension Integrator {
 
   // MARK: lists
 
-  /// How many elements are shown before an element. O(n).
+  /// The number of elements shown before an element. O(n).
   func shownIndex(of id: ElementID, in list: ListPlace, _ column: ColumnEntry) throws(StorageError) -> Int {
     var index = 0
     for element in try watched.elements(of: list) {
@@ -90,7 +90,7 @@ extension Integrator {
     return index
   }
 
-  /// How many elements but this one are shown before a position at which it stood. O(n).
+  /// The number of other elements shown before a position at which an element stood. O(n).
   func shownIndex(of id: ElementID, at position: ListPosition, in list: ListPlace, _ column: ColumnEntry) throws(StorageError) -> Int {
     var index = 0
     for element in try watched.elements(of: list) {
@@ -109,8 +109,8 @@ extension Integrator {
 
   // MARK: values
 
-  /// The value that a property, an element, a member or an entry shows; nil where it is a hidden link of a relationship. Throws
-  /// `.schemaMismatch` for one that cannot be there.
+  /// The value shown for a property, an element, a member or an entry; nil for a hidden link of a relationship. Throws `.schemaMismatch`
+  /// for a value that the column cannot hold.
   func shown(_ cell: CellValue, _ column: ColumnEntry) throws(StorageError) -> Value? {
     let schema = column.schema
     let value: Value
@@ -133,7 +133,7 @@ extension Integrator {
     throw mismatch(cell, column)
   }
 
-  /// The object that a link leads to; nil where it leads nowhere.
+  /// The object that a link leads to; nil if it leads nowhere.
   func target(of link: LinkTarget) throws(StorageError) -> ObjectLink? {
     guard try Merge.resolves(link, in: watched) else { return nil }
     return try names.place(of: link.object)

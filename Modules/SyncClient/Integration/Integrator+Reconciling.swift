@@ -3,17 +3,17 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
-/// How much of an object is made what the merge state shows.
+/// Which parts of an object are updated to the merge state.
 enum Reconciling {
   case everything
-  /// Only what may hold links, in an object that is there: some of them may lead somewhere now.
+  /// Only what can hold links, in an existing object: some of them may now lead somewhere.
   case links
-  /// Only what somebody wrote: the schema may have had no place for it until now. What nobody wrote keeps what the schema gave it.
+  /// Only written values, for which the schema may have had no property until now. Values that nobody wrote stay as the schema set them.
   case kept
 }
 
 extension Integrator {
-  /// Makes an object what the merge state shows, whatever it was: writes what differs.
+  /// Updates an object to what the merge state shows, whatever it was before; writes only differences.
   mutating func reconcile(_ object: ObjectIdentity, _ scope: Reconciling = .everything) throws(StorageError) {
     guard let record = try watched.record(of: object), record.isAlive else {
       if scope == .everything { try delete(object) }
@@ -54,7 +54,7 @@ extension Integrator {
     }
   }
 
-  /// Of a property that embeds.
+  /// For a property that embeds an object.
   private mutating func reconcile(
     _ node: Node?, _ property: ShownCollection, _ object: ObjectIdentity, _ path: [PathStep.Place], _ scope: Reconciling
   ) throws(StorageError) {
@@ -88,7 +88,7 @@ extension Integrator {
     }
   }
 
-  /// Leaves equal beginnings and ends as they are.
+  /// Replaces the elements of a list, but leaves an equal beginning and end unchanged.
   private func replace(_ list: ShownCollection, with new: [Value]) throws(StorageError) {
     let old = try write.transaction.values(list.id, list.owner, 0..<Int.max)
     let shorter = min(old.count, new.count)

@@ -3,7 +3,7 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
-/// An object that operations have made and that is not in the file yet: what they set of it comes with its row, in one insert.
+/// A created object that is not in the file yet: the values that follow are collected, so that its row takes one insert.
 struct PendingRow {
   let object: ObjectIdentity
   let type: ShownType
@@ -17,7 +17,7 @@ extension Integrator {
     pending = PendingRow(object: object, type: type, row: try emptyRow(type.table, object))
   }
 
-  /// Sets a value in an object that has no row yet. False: there is more to it, or it is no such object.
+  /// Sets a value in the pending object. Returns false if the object is another one, or the operation needs a row.
   func setPending(
     _ name: Name, _ cell: CellValue, in object: ObjectIdentity, _ path: [PathStep.Place]
   ) throws(StorageError) -> Bool {
@@ -27,8 +27,7 @@ extension Integrator {
     return true
   }
 
-  /// Puts an object that was begun into the file, and shows the links to it. To be called once operations have been taken in, before
-  /// anything else reads the file.
+  /// Inserts the pending object, and shows the links to it. Must be called after the last operation, before anything else reads the file.
   package mutating func settle() throws(StorageError) {
     guard let new = pending else { return }
     pending = nil
@@ -37,7 +36,7 @@ extension Integrator {
     for linker in try watched.linkers(of: new.object) { try reconcile(linker, .links) }
   }
 
-  /// The object is there, with nothing in it; links to it are shown.
+  /// Creates the object, empty, and shows the links to it.
   mutating func create(_ object: ObjectIdentity) throws(StorageError) {
     try begin(object)
     try settle()
@@ -49,7 +48,7 @@ extension Integrator {
     return try write.insert(try emptyRow(table, nil))
   }
 
-  /// A row in which every property is zero or null: what a property is that nobody wrote is the same in every schema.
+  /// A row in which every property is zero or null: a value that nobody wrote is the same in every schema.
   private mutating func emptyRow(_ table: TableEntry, _ object: ObjectIdentity?) throws(StorageError) -> RowBuffer {
     let row = rows[table.id] ?? RowBuffer(table)
     rows[table.id] = row
@@ -74,7 +73,7 @@ extension Integrator {
       remedy: "Give the type the same primary key in every program that writes the store.")
   }
 
-  /// Writes a value that fits, by its word or its bytes: a box would be made of what is there to compare the two.
+  /// Writes a value that fits the type, by its word or bytes. `set` with a value would box the stored value to compare the two.
   func put(_ value: Value, _ id: ColumnID, _ key: ObjectKey, as type: ValueType?) throws(StorageError) {
     guard let type, type != .mixed else {
       try write.set(id, key, value)
@@ -89,7 +88,7 @@ extension Integrator {
 }
 
 extension SyncModel.Operation {
-  /// Whether it sets a value that is no link in an object itself.
+  /// Whether the operation sets a property of the object itself to a value that is neither link nor collection.
   func isPlainSet(of other: ObjectIdentity) -> Bool {
     guard path.isEmpty, case .set(_, .plain, _) = action else { return false }
     return object == other

@@ -3,18 +3,18 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
-/// Makes remote operations a part of an open write: merges them, and does what became visible, and nothing else, to the objects.
+/// Integrates remote operations into an open write: merges them, and applies exactly the visible effects to the objects.
 ///
-/// The write is recorded like any other, so live objects, results and observers follow it as they follow all commits. Its delete
-/// rules are off but for embedded objects: what a rule deleted, its author's changeset says.
+/// The write is recorded like any other, so live objects, results and observers follow it as they follow all commits. Its delete rules
+/// are off except for embedded objects: what a rule deleted is in its author's changeset.
 ///
-/// After every operation the objects are what the merge state shows. A link whose target is not there, or not in the incarnation its
-/// author saw, is *hidden*: a property reads null, a collection of objects passes it over, and in a mixed value it is null. When the
-/// target comes, what hides links to it is looked through (`MergeState.linkers`) and they are shown.
+/// After every operation the objects are what the merge state shows. A link whose target does not exist, or not in the incarnation its
+/// author saw, is *hidden*: a property reads null, a collection of objects leaves it out, and in a mixed value it is null. When the
+/// target arrives, the objects that may link to it (`MergeState.linkers`) are updated and the links are shown.
 ///
-/// The state keeps the values of links, and of whatever it replaces as a whole (`Effect.Change.replaced`). What it does not know
-/// of (a class, a property that only newer schemas have) is merged and not shown; a value that a property of the file cannot hold is
-/// `.schemaMismatch`, and the write is to be ended.
+/// The state keeps the values of links, and of whatever is replaced as a whole (`Effect.Change.replaced`). Classes and properties that
+/// only newer schemas have are merged and not shown. A value that a property of the file cannot hold throws `.schemaMismatch`, and the
+/// write must be rolled back.
 ///
 /// Confined to the write's owner. An operation on a list of n elements costs O(n) reads of the state.
 package struct Integrator<State: MergeState> where State.Failure == StorageError {
@@ -22,20 +22,20 @@ package struct Integrator<State: MergeState> where State.Failure == StorageError
   package let names: ObjectNames
   var watched: WatchedState<State>
   var rows: [TableID: RowBuffer] = [:]
-  /// The object that is begun.
+  /// The object that is begun and not inserted yet.
   var pending: PendingRow?
 
-  /// What has been merged so far.
+  /// The state with everything merged so far.
   package var state: State { watched.base }
 
-  /// - Parameter own: the replica that the file is.
+  /// - Parameter own: the file's replica.
   package init(_ write: RecordedTransaction, _ sides: any SideWriting, own: ReplicaID, state: State) {
     self.write = write
     names = ObjectNames(sides, own: own)
     watched = WatchedState(state)
   }
 
-  /// Takes in a changeset. When it throws, the write is to be ended: a part of it may be done.
+  /// Integrates a changeset. If it throws, the write must be rolled back: a part may be done.
   package mutating func integrate(_ changeset: Changeset, seq: Seq) throws(StorageError) {
     for (index, operation) in changeset.operations.enumerated() {
       try integrate(operation, at: changeset.stamp(of: index), seq: seq)
@@ -43,29 +43,29 @@ package struct Integrator<State: MergeState> where State.Failure == StorageError
     try settle()
   }
 
-  /// Takes in one operation. `settle` is to follow the last one.
+  /// Integrates one operation. Call `settle` after the last one.
   package mutating func integrate(_ operation: SyncModel.Operation, at stamp: Stamp, seq: Seq) throws(StorageError) {
-    // Nothing is merged while an object that links may lead to is not in the file, but what goes with its row.
+    // While an object is pending, nothing is merged except what goes into its row: links may lead to it.
     if let pending, !operation.isPlainSet(of: pending.object) { try settle() }
     if !watched.replaced.isEmpty { watched.replaced.removeAll(keepingCapacity: true) }
     for effect in try Merge.apply(operation, at: stamp, seq: seq, to: &watched) { try show(effect) }
   }
 
-  /// Takes the server's states in place of the own ones: a refusal, or the pages of a snapshot (`Merge.take`).
+  /// Replaces the own states by the server's: for a refusal, or the pages of a snapshot (`Merge.take`).
   package mutating func take(
     _ states: [ObjectIdentity: ObjectState?], under pending: PendingChangesets
   ) throws(StorageError) {
     var before: [ObjectIdentity: Stamp] = [:]
     for object in states.keys { before[object] = try watched.record(of: object)?.node.guarding.epoch ?? .zero }
     for effect in try Merge.take(states, under: pending, in: &watched) { try show(effect) }
-    // Another incarnation stands in the place of the one before: links to that one lead nowhere now, and others somewhere.
+    // A new incarnation: links to the previous one now lead nowhere, and links to this one lead somewhere.
     for (object, epoch) in before {
       guard let record = try watched.record(of: object), record.isAlive, record.node.guarding.epoch != epoch else { continue }
       for linker in try watched.linkers(of: object) { try reconcile(linker, .links) }
     }
   }
 
-  /// Forgets what a purge marker covers. Nothing visible changes: links that it severs are hidden already.
+  /// Forgets what a purge marker covers. Nothing visible changes: the links that it severs are already hidden.
   package mutating func purge(_ purge: Purge) throws(StorageError) { _ = try Merge.purge(purge, in: &watched) }
 
   private mutating func show(_ effect: Effect) throws(StorageError) {
@@ -95,6 +95,6 @@ package struct Integrator<State: MergeState> where State.Failure == StorageError
 }
 
 extension StorageError.Code {
-  /// A replicated value, or key, is of a kind that the schema of the file does not have there.
+  /// A replicated value or key has a type that the file's schema does not allow there.
   public static let schemaMismatch = Self(rawValue: "schemaMismatch")
 }

@@ -2,10 +2,10 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
-/// Which object of the file an identity means, and which identity an object has.
+/// Maps object identities to objects of the file, and back.
 ///
-/// An object with a primary key is found by that. One without is called after whoever created it and the key it has there; for those
-/// that have another key here the file keeps both directions as side entries:
+/// An object with a primary key is found by that. An object without one is identified by its creator and its object key there. If its
+/// object key in this file differs, the file stores both directions as side entries:
 ///
 /// | key | value |
 /// |---|---|
@@ -14,7 +14,7 @@ import SyncModel
 ///
 /// Numbers are big endian. Confined to the write it is made for.
 package struct ObjectNames {
-  /// The replica that the file is.
+  /// The file's replica.
   package let own: ReplicaID
   private let sides: any SideWriting
   private let types = ShownTypes()
@@ -24,10 +24,10 @@ package struct ObjectNames {
     self.own = own
   }
 
-  /// What is known of a class; nil for one that this file does not have, or as an embedded type alone.
+  /// The type of an object; nil for a class that this file does not have, or has only as an embedded type.
   func type(of object: ObjectIdentity) -> ShownType? { types.type(of: object.className, sides.catalog) }
 
-  /// The object; nil while there is none. O(log n).
+  /// Where the object is in the file; nil if it does not exist. O(log n).
   package func place(of object: ObjectIdentity) throws(StorageError) -> ObjectLink? {
     if let place = types.place(of: object) { return place }
     guard let type = type(of: object), let key = try key(of: object, type) else { return nil }
@@ -42,7 +42,7 @@ package struct ObjectNames {
       if let bytes = try sides.side(ObjectNames.away(table.id, replica, key)) {
         return ObjectKey(Int64(bitPattern: ObjectNames.number(bytes, 0)))
       }
-      // The row may be another's that came after one which a restored file does not know.
+      // In a restored file, another object may have the row: one created after an object that the file no longer knows.
       guard replica == own, try sides.contains(table.id, key), try sides.side(ObjectNames.here(ObjectLink(table.id, key))) == nil
       else { return nil }
       return key
@@ -52,7 +52,7 @@ package struct ObjectNames {
     return try sides.key(in: index, equal: [key])
   }
 
-  /// What an object is called that lives; nil for one of a type that is embedded, or is not there.
+  /// The identity of a live object; nil if it does not exist, or its type is embedded.
   package func identity(of place: ObjectLink) throws(StorageError) -> ObjectIdentity? {
     guard let table = sides.catalog[place.table], !table.isEmbedded else { return nil }
     let name = Name(table.name)
@@ -64,7 +64,7 @@ package struct ObjectNames {
     return ObjectIdentity(name, .created(replica, ObjectKey(Int64(bitPattern: ObjectNames.number(bytes, 8)))))
   }
 
-  /// Notes where an object is that another replica created. Nothing for one with a primary key.
+  /// Stores the place of an object that another replica created. No effect for an object with a primary key.
   package func note(_ object: ObjectIdentity, at place: ObjectLink) throws(StorageError) {
     types.note(object, at: place)
     guard case .created(let replica, let key) = object.key, replica != own || key != place.key else { return }
@@ -73,7 +73,7 @@ package struct ObjectNames {
       ObjectNames.here(place), ObjectNames.bytes(replica.rawValue) + ObjectNames.bytes(UInt64(bitPattern: key.rawValue)))
   }
 
-  /// The object is gone. Nothing for one with a primary key.
+  /// Forgets the place of a deleted object. No effect for an object with a primary key.
   package func forget(_ object: ObjectIdentity, at place: ObjectLink) throws(StorageError) {
     types.forget()
     guard case .created(let replica, let key) = object.key else { return }
@@ -93,7 +93,7 @@ package struct ObjectNames {
 
   private static func bytes(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
 
-  /// Missing bytes count as zeros: then the entry names nothing that is there.
+  /// Missing bytes count as zeros; the entry then names nothing that exists.
   private static func number(_ bytes: [UInt8], _ start: Int) -> UInt64 {
     (start..<start + 8).reduce(0) { $0 << 8 | UInt64($1 < bytes.count ? bytes[$1] : 0) }
   }

@@ -3,13 +3,13 @@ import StoreValues
 import SyncModel
 import SyncProtocol
 
-// A file that begins anew: the server has another history, its clock was wrong, or another file is the same replica.
+// Beginning anew: the server has another history, its clock was wrong, or another file is the same replica.
 
 extension RemoteChanges {
-  /// What follows is not the history that the file knows: with the next connection it takes all objects from the server. Until then it
-  /// shows what it has, and can be written.
+  /// Makes the file begin anew: with the next connection it takes all objects from the server. Until then it shows what it has, and can
+  /// be written.
   ///
-  /// - Parameter replica: who the file is from now on, where its number is another's, or spent; nil keeps it.
+  /// - Parameter replica: the file's new replica, if its old id belongs to another file or is used up; nil keeps the id.
   package mutating func beginAnew(as replica: ReplicaID? = nil) throws(StorageError) {
     if let replica {
       try keepNames(as: replica)
@@ -19,12 +19,12 @@ extension RemoteChanges {
     cursor = .zero
   }
 
-  /// Gives up what waits to be sent. What it has changed is shown until the server's objects take its place.
+  /// Discards the pending changesets. Their effects stay visible until the server's objects replace them.
   package mutating func discardWaiting() throws(StorageError) {
     for waiting in try Outbox.pending(sides).all { try Outbox.remove(waiting.changeset.clientSeq, sides) }
   }
 
-  /// Objects that are called after the replica they were created by keep that name.
+  /// Stores the identities of objects created by the old replica, so that they keep them.
   private func keepNames(as replica: ReplicaID) throws(StorageError) {
     let names = ObjectNames(sides, own: replica)
     for object in try state.knownObjects() {
@@ -33,7 +33,7 @@ extension RemoteChanges {
     }
   }
 
-  /// Takes all objects, and does what waits again on top of them (`Recovery`).
+  /// Takes all objects, and redoes the pending changes on top of them (`Recovery`).
   mutating func recover(
     over states: inout [ObjectIdentity: ObjectState?], _ asOf: Seq, _ last: StatePage, _ bound: Bound, wall: Int64
   ) throws(StorageError) {
@@ -64,8 +64,8 @@ extension RemoteChanges {
     try integrator.take(states, under: pending)
   }
 
-  /// Behind what the server has, and what waits names beyond itself: places in lists that came from others. Not behind its own stamps,
-  /// which may be those of a clock that was wrong.
+  /// Resets the clock behind everything the server has, and behind the stamps that the pending changes name, such as those in list
+  /// positions made by others. Their own stamps do not count, because a wrong clock may have made them.
   private mutating func rewindClock(_ waiting: [Changeset], _ latest: Stamp) {
     standing.clock.rewind()
     standing.clock.receive(latest)
@@ -74,7 +74,7 @@ extension RemoteChanges {
     for changeset in waiting { changeset.forEachNamedStamp { if !own.contains($0) { standing.clock.receive($0) } } }
   }
 
-  /// What the server does not have yet, taken out of the outbox.
+  /// The pending changesets that the server does not have yet, removed from the outbox.
   private func waiting(
     _ states: [ObjectIdentity: ObjectState?], _ bound: Bound
   ) throws(StorageError) -> [Changeset] {
@@ -84,13 +84,13 @@ extension RemoteChanges {
     if pending.all.first?.changeset.author == standing.replica { pending.settle(upTo: bound.judged) }
     let stands = pending.all.filter { !$0.isVoid }.map(\.changeset)
     guard let author = stands.first?.author, author != standing.replica else { return stands }
-    // It was another replica's, which may have sent some of it from elsewhere.
+    // They were made as another replica, which may have sent some of them from another file.
     let known = KnownChanges(of: author, in: states.values.compactMap { $0 })
     return Array(stands[((stands.lastIndex { known.contains($0) } ?? -1) + 1)...])
   }
 
-  /// Objects without a primary key that another replica's waiting changes created become this one's: the other may have given their
-  /// names to others by now.
+  /// Renames objects without a primary key that another replica's pending changes created, so that they belong to this replica: the other
+  /// one may have given their identities to other objects by now.
   private mutating func rename(
     createdBy waiting: [Changeset], _ states: inout [ObjectIdentity: ObjectState?]
   ) throws(StorageError) -> [ObjectIdentity: ObjectIdentity] {

@@ -4,7 +4,7 @@ import StoreValues
 import SyncModel
 import SyncProtocol
 
-/// Takes what the server says into an open write: objects, merge state, clock, outbox and cursor move together or not at all.
+/// Integrates the server's messages into an open write: objects, merge state, clock, outbox and cursor change together or not at all.
 ///
 /// ```swift
 /// try await store.integrate { write in
@@ -14,15 +14,15 @@ import SyncProtocol
 /// }
 /// ```
 ///
-/// When anything throws, the write is to be ended: nothing of it is done then. For one write; confined to its owner.
+/// If anything throws, the write must be rolled back; nothing is then done. For one write; confined to its owner.
 package struct RemoteChanges {
   let sides: any SideWriting
   let state: FileState
   var integrator: Integrator<FileState>
-  /// Who the file is, as it is stored by `finish`.
+  /// The replica's identity and counters; `finish` stores it.
   package var standing: ReplicaStanding
 
-  /// - Throws: `.syncRequired` for an engine without side entries; what reading them throws.
+  /// - Throws: `.syncRequired` for an engine without side entries, and errors of reading them.
   package init(_ write: RecordedTransaction) throws(StorageError) {
     guard let sides = write.transaction.writePowers.sides else { throw .withoutSideEntries }
     self.sides = sides
@@ -33,10 +33,10 @@ package struct RemoteChanges {
     state.settled.names = integrator.names
   }
 
-  /// Up to where the log is integrated.
+  /// The last integrated entry of the log.
   package internal(set) var cursor: Seq
 
-  /// Takes in the entry after the last one. One that was taken in before changes nothing.
+  /// Integrates the next entry. An entry that was integrated before has no effect.
   package mutating func take(_ entry: LogEntry) throws(StorageError) {
     if entry.seq <= cursor { return }
     cursor = entry.seq
@@ -45,7 +45,7 @@ package struct RemoteChanges {
       try integrate(changeset, at: entry.seq)
       if !changeset.operations.isEmpty { standing.clock.receive(changeset.last) }
     case .own(let clientSeq):
-      // Nothing of it changes but its place in the log.
+      // Only its place in the log changes.
       guard let own = try Outbox.changeset(clientSeq, sides) else { return }
       try integrate(own, at: entry.seq)
       try Outbox.remove(clientSeq, sides)
@@ -57,8 +57,8 @@ package struct RemoteChanges {
     }
   }
 
-  /// Objects that came in a page may have entries already that come after it: those are not merged again, as a purge may have forgotten
-  /// since what they would lose to.
+  /// Objects that came in a page may already include later entries. Those are not merged again, since a purge may have forgotten what
+  /// they would lose against.
   private mutating func integrate(_ changeset: Changeset, at seq: Seq) throws(StorageError) {
     var isKnown: [ObjectIdentity: Bool] = [:]
     var last: (object: ObjectIdentity, isKnown: Bool)?
@@ -79,8 +79,8 @@ package struct RemoteChanges {
     try integrator.settle()
   }
 
-  /// Forgets what a marker covers. A void change may link to an incarnation that was refused, which nothing tells from a forgotten one
-  /// then: until its answer comes it is shown as the merge state has it.
+  /// Forgets what a marker covers. A void change may link to an incarnation that was refused, which cannot be told from a forgotten one
+  /// afterwards; until its answer comes, it is shown as the merge state has it.
   private mutating func forget(_ purge: Purge) throws(StorageError) {
     try integrator.purge(purge)
     for pending in try Outbox.pending(sides).all where pending.isVoid {
@@ -88,19 +88,19 @@ package struct RemoteChanges {
     }
   }
 
-  /// Takes objects in place of entries: those of a difference, or all.
+  /// Takes objects in place of entries: those of a delta, or all.
   ///
   /// - Parameters:
-  ///   - bound: how far the server is with this replica.
-  ///   - isAll: whether an object that is in no page is gone.
-  ///   - wall: milliseconds since 1970, for what is done again after `beginAnew`.
+  ///   - bound: what the server has judged of this replica.
+  ///   - isAll: whether an object that is in no page is deleted.
+  ///   - wall: milliseconds since 1970, for stamping the changes that are redone after `beginAnew`.
   package mutating func take(_ pages: [StatePage], _ bound: Bound, isAll: Bool, wall: Int64) throws(StorageError) {
     guard let first = pages.first, let last = pages.last else { return }
     var states: [ObjectIdentity: ObjectState?] = [:]
     if isAll { for object in try state.knownObjects() { states.updateValue(nil, forKey: object) } }
     for page in pages { for object in page.objects { states.updateValue(object.state, forKey: object.identity) } }
     standing.refusalSeen = max(standing.refusalSeen, bound.refusal)
-    // What is forgotten first, while the own records still say which incarnations links lead to: the server's do not any more.
+    // The purge comes first, while the own records still tell which incarnations links lead to; the server's no longer do.
     if isAll {
       // Another history may have forgotten less.
       try state.setFloor(standing.isAnew ? last.floor : max(state.floor, last.floor))
@@ -115,14 +115,14 @@ package struct RemoteChanges {
         pending.settle(upTo: bound.judged)
       }
     }
-    // All that is done from now on is later than what was seen.
+    // Everything done from now on is stamped later.
     standing.clock.receive(last.latest)
     cursor = first.asOf
   }
 
-  /// Stores how far it came. Once, at the end.
+  /// Stores the progress. Call it once, at the end.
   ///
-  /// - Parameter shown: up to where everything was shown, also where nothing concerned the replica.
+  /// - Parameter shown: the entry up to which everything was received, even if no entry concerned the replica.
   package mutating func finish(at shown: Seq = .zero) throws(StorageError) {
     cursor = max(cursor, shown)
     try SyncCursor.write(cursor, sides)
@@ -143,7 +143,7 @@ package struct RemoteChanges {
 }
 
 extension StorageError {
-  /// For engines that have no place for what replication keeps.
+  /// For engines that cannot store what replication needs.
   static var withoutSideEntries: StorageError {
     StorageError(
       .syncRequired, .transaction, "The engine cannot keep what replication needs.", remedy: "Use one with the power 'SideWriting'.")

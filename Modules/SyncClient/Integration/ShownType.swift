@@ -2,12 +2,12 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
-/// What is looked up of a type for every operation, found once in a write.
+/// What integration needs to know of a type for every operation, looked up once per write.
 final class ShownType {
-  /// A property that holds one value which somebody writes.
+  /// A single-valued property that can be written.
   struct Property {
     let id: ColumnID
-    /// In a `RowBuffer`.
+    /// The property's index in a `RowBuffer`.
     let slot: Int
     let column: ColumnEntry
   }
@@ -24,27 +24,27 @@ final class ShownType {
     }
   }
 
-  /// nil for all properties but those that hold one value which somebody writes.
+  /// Returns nil for all other properties.
   func property(_ name: Name) -> Property? { properties[name] }
 
-  /// The primary key is the object's for good, and what is derived nobody writes.
+  /// The primary key never changes, and derived values are not written.
   static func isSettable(_ column: ColumnEntry, _ catalog: Catalog) -> Bool {
     column.schema.isScalar && !column.schema.isPrimaryKey && column.schema.derivation == nil && embedded(column, catalog) == nil
   }
 
-  /// The table of what a column embeds; nil for all other columns.
+  /// The table that a column embeds; nil for other columns.
   static func embedded(_ column: ColumnEntry, _ catalog: Catalog) -> TableEntry? {
     guard column.schema.isRelationship, let table = column.schema.target.flatMap({ catalog[$0] }), table.isEmbedded else { return nil }
     return table
   }
 }
 
-/// The types of a write, and where the object is that was asked for last.
+/// The types of a write, and the place of the object looked up last.
 final class ShownTypes {
   private var types: [Name: ShownType] = [:]
   private var last: (object: ObjectIdentity, place: ObjectLink)?
 
-  /// nil for a class that the file does not have, or as an embedded type alone.
+  /// Returns nil for a class that the file does not have, or has only as an embedded type.
   func type(of name: Name, _ catalog: @autoclosure () -> Catalog) -> ShownType? {
     if let known = types[name] { return known }
     let catalog = catalog()

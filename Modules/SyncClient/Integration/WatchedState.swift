@@ -1,11 +1,12 @@
 import StorageInterface
 import SyncModel
 
-/// A merge state that remembers which element the last operation replaced: where that stood, and whether it was shown, is not in the
-/// effects, and is gone from the state by the time they are read.
+/// A merge state that remembers the element that the last operation replaced. The element's position, and whether it was shown, are not
+/// in the effects, and no longer in the state when those are applied.
 struct WatchedState<Base: MergeState>: MergeState where Base.Failure == StorageError {
   var base: Base
-  /// The element as it was, by its list: an operation inside an element may replace one of a list in it, and the element round that.
+  /// The element before the operation, by its list. An operation inside an element may replace an element of a list in it, and the
+  /// enclosing element.
   var replaced: [ListPlace: ListElement] = [:]
 
   init(_ base: Base) { self.base = base }
