@@ -1,12 +1,12 @@
 import Synchronization
 import Vivarium
 
-/// The replicators of the files that are open in this process: one for each, whichever store asks.
+/// The replicators of the files that are open in this process: one per file, shared by its stores.
 private enum OpenReplicators {
   private struct Weak { weak var replicator: Replicator? }
   private static let open = Mutex<[UInt64: Weak]>([:])
 
-  /// That of a file; made and started where there is none.
+  /// The replicator of a file; made and started if there is none.
   static func replicator(of file: SharedFile, _ make: () -> Replicator) -> Replicator {
     let (replicator, isNew) = open.withLock { open in
       if let known = open[file.number]?.replicator { return (known, false) }
@@ -31,7 +31,7 @@ extension Capture: StoreCompanion {
 }
 
 extension Store {
-  /// What keeps the store's file the same as the server's, where `StoreConfiguration.sync` names one: its state, its progress and its
-  /// errors. nil for any other store, and for one that was opened for reading alone.
+  /// The replicator of the store's file, with its state, progress and errors, if `StoreConfiguration.sync` names a server. nil for any
+  /// other store, and for one opened only for reading.
   public var sync: Replicator? { attachment as? Replicator }
 }

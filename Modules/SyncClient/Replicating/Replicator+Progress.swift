@@ -1,5 +1,5 @@
 extension Replicator {
-  /// How far uploads or downloads have come: at once, and then whenever it is another. Who reads slowly sees the newest.
+  /// The progress of uploads or downloads: the present one at once, then each change. A slow reader gets the newest.
   ///
   /// ```swift
   /// for await progress in try await replicator.progress(.upload, of: .outstanding) {
@@ -8,8 +8,8 @@ extension Replicator {
   /// // Everything that had been written is at the server.
   /// ```
   ///
-  /// Of what is outstanding the stream ends exactly when that is done, with a last value whose two numbers are equal; in any case
-  /// when the replicator is stopped. Throws what reading the file throws. O(what waits) for each change of an upload.
+  /// With `.outstanding`, the stream ends as soon as everything outstanding is done, with a last value whose two numbers are equal. Every
+  /// stream ends when the replicator is stopped. Throws errors of reading the file. Each change of an upload costs O(pending changesets).
   public func progress(
     _ direction: SyncProgress.Direction, of scope: SyncProgress.Scope = .everything
   ) throws -> AsyncStream<SyncProgress> {
@@ -27,7 +27,7 @@ extension Replicator {
 
   private func forgetProgress(_ number: UInt64) { transfers.forget(number) }
 
-  /// Something was written, or came back from the server.
+  /// Updates uploads after a write, or an answer of the server.
   func lookAtOutbox() {
     guard transfers.watchesUploads else { return }
     let (after, ends) = transfers.questions

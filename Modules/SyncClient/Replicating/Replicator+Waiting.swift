@@ -3,7 +3,8 @@ import SyncProtocol
 import Vivarium
 
 extension Replicator {
-  /// What happens from now on, beginning with where it stands. Ends with the replicator; what is not read is kept, newest last.
+  /// Everything that happens from now on, beginning with the present state. Ends with the replicator. Unread notices are kept, oldest
+  /// first.
   public func notices() -> AsyncStream<SyncNotice> {
     let (stream, continuation) = AsyncStream.makeStream(of: SyncNotice.self)
     lastNumber += 1
@@ -16,8 +17,8 @@ extension Replicator {
 
   private func forget(_ number: UInt64) { listeners[number] = nil }
 
-  /// Returns when everything that the server has now is in the file, however long there is no connection. Throws
-  /// `CancellationError` where the task is cancelled or the replicator is not started, or is stopped.
+  /// Returns when everything that the server has now is in the file, however long there is no connection. Throws `CancellationError` if
+  /// the task is cancelled, or the replicator is not started or is stopped.
   public func downloaded() async throws {
     lastNumber += 1
     let number = lastNumber
@@ -33,7 +34,7 @@ extension Replicator {
   }
 
   /// Returns when the server has everything that was written before the call, however long there is no connection. Throws
-  /// `CancellationError` where the task is cancelled or the replicator is not started, or is stopped, and what reading the file throws.
+  /// `CancellationError` if the task is cancelled, or the replicator is not started or is stopped, and errors of reading the file.
   public func uploaded() async throws {
     lastNumber += 1
     let number = lastNumber
@@ -54,7 +55,7 @@ extension Replicator {
     uploads.removeValue(forKey: number)?.continuation.resume(throwing: CancellationError())
   }
 
-  /// Something came back from the server.
+  /// Resumes uploads that are done, after an answer of the server.
   func checkUploads() {
     if uploads.isEmpty { return }
     do {

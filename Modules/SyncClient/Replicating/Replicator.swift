@@ -10,8 +10,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Keeps a file and a server's store the same, for as long as it lives: connects, sends what the file has written once it is on the disk,
-/// takes in what others did, and comes back by itself whenever the connection is lost.
+/// Replicates a file with a server's store for as long as it lives: connects, uploads writes once they are on the disk, integrates the
+/// changes of others, and reconnects whenever the connection is lost.
 ///
 /// ```swift
 /// let replicator = store.replicator(path: "/~/tasks", connector: connector, credentials: user)
@@ -19,30 +19,31 @@ import Foundation
 /// try await replicator.downloaded()      // everything that the server has is here
 /// ```
 ///
-/// One replicates a file at a time, however many processes have it open: the others stand by (`SyncState.elsewhere`), and one
-/// of them takes over within a second when it ends or dies. Reading and writing the store needs no connection, ever.
-/// **Threads.** Any task may call; the store's own thread is never used. It keeps the file open until `stop`, or its last reference.
+/// One replicator works on a file at a time, however many processes have it open. The others stand by (`SyncState.elsewhere`), and one of
+/// them takes over within a second when it stops or its process dies. Reading and writing the store never needs a connection.
+/// **Threads.** Any task may call; the replicator never uses the store's own thread. It keeps the file open until `stop`, or until its
+/// last reference goes.
 public actor Replicator {
-  /// How it goes about it.
+  /// The options of a replicator.
   public struct Options: Sendable {
     /// A name for lists of devices.
     public var device = ""
-    /// The wait before the second try; each further one waits twice as long, up to `longestDelay`.
+    /// The wait before the second attempt; each further one doubles, up to `longestDelay`.
     public var firstDelay = Duration.seconds(1)
-    /// The longest wait between tries.
+    /// The longest wait between attempts.
     public var longestDelay = Duration.seconds(300)
-    /// What becomes of changes that wait when the server's past is another one.
+    /// What becomes of pending changes when the server has another history.
     public var resetMode = ResetMode.recover
-    /// Called before the file begins anew for that: the moment to keep a copy of it. Nothing is done to it before this returns.
+    /// Called before the file begins anew for that reason, so that the app can copy it. The file is not changed before it returns.
     public var beforeReset: (@Sendable () async -> Void)?
 
-    /// The usual.
+    /// The default options.
     public init() {}
   }
 
   var file: SessionFile
   private let beforeReset: (@Sendable () async -> Void)?
-  /// How the app wants to begin anew, where it is asked and has not said so.
+  /// The reset that waits for the app's decision, in mode `.manual`.
   private var heldReset: SyncSessionEffect?
   private let connector: any SyncConnector
   private let credentials: any SyncCredentials
@@ -53,23 +54,23 @@ public actor Replicator {
   private var link: SyncLink?
   private var subscription: CommitSubscription?
   private var waitingForTurn: Task<Void, Never>?
-  /// What the file is asked for, in order.
+  /// Pending reads and writes of the file, in order.
   private var works: [SyncSessionEffect] = []
   private var isWorking = false
   private var timers: [SyncSessionTimer: Task<Void, Never>] = [:]
-  /// What the server's clock is ahead of this one, in milliseconds.
+  /// By how many milliseconds the server's clock is ahead of this device's.
   private var clockOffset: Int64?
   private(set) var isStarted = false
-  /// Whether somebody is about to start it: who waits for it until then waits, and is not turned away.
+  /// Whether it is about to be started: callers that wait for it then wait instead of being turned away.
   private var isStarting: Bool
   var listeners: [UInt64: AsyncStream<SyncNotice>.Continuation] = [:]
   var lastNumber: UInt64 = 0
   var marks: [UInt64: CheckedContinuation<Void, any Error>] = [:]
   var uploads: [UInt64: (upTo: UInt64, continuation: CheckedContinuation<Void, any Error>)] = [:]
   var transfers = Transfers()
-  /// What the server said last of what is wrong.
+  /// The last error from the server.
   private var lastProblem: SyncError?
-  /// What the app was told last.
+  /// The last reported state.
   public private(set) var state = SyncState.off
 
   init(
@@ -98,9 +99,9 @@ public actor Replicator {
     turn.end()
   }
 
-  // MARK: what the app says
+  // MARK: control by the app
 
-  /// Begins, or waits for another one of the file to end. Idempotent.
+  /// Begins, or waits until the file's other replicator ends. Idempotent.
   public func start() {
     isStarting = false
     guard !isStarted else { return }
@@ -109,7 +110,7 @@ public actor Replicator {
     waitForTurn()
   }
 
-  /// Begins when nobody else replicates the file. What keeps it from finding out, a full disk say, may pass.
+  /// Begins when nobody else replicates the file. Retries after errors, which may be temporary, such as a full disk.
   private func waitForTurn() {
     waitingForTurn?.cancel()
     waitingForTurn = Task { [weak self, turn, delays] in
@@ -125,7 +126,7 @@ public actor Replicator {
     }
   }
 
-  /// As `start`, unless it was stopped before that.
+  /// As `start`, unless it was stopped in between.
   func startIfStarting() { if isStarting { start() } }
 
   private func begin() throws {
@@ -144,7 +145,7 @@ public actor Replicator {
     lookAtOutbox()
   }
 
-  /// Ends the connection and begins no other. What was written meanwhile is sent after the next `start`.
+  /// Ends the connection and makes no other. Writes in between are uploaded after the next `start`.
   public func stop() async {
     isStarting = false
     guard isStarted else { return }
@@ -160,10 +161,10 @@ public actor Replicator {
     transfers.finish()
   }
 
-  /// Whether it makes sense to wait for it.
+  /// Whether waiting for it makes sense.
   var isAtWork: Bool { isStarted || isStarting }
 
-  /// Tries at once, as when the app comes to the front or somebody has logged in.
+  /// Reconnects at once, for example when the app comes to the front or somebody has logged in.
   public func retry() {
     if isStarted, subscription == nil { return waitForTurn() }
     guard case .suspended = state else { return handle(.foreground) }
@@ -171,7 +172,7 @@ public actor Replicator {
     handle(.start)
   }
 
-  /// Says whether there is a network, where the app knows.
+  /// Tells the replicator whether there is a network, if the app knows.
   public func network(isThere: Bool) { handle(.network(isThere: isThere)) }
 
   // MARK: the machine
@@ -194,7 +195,7 @@ public actor Replicator {
     case .tell(let code, let text):
       let problem = SyncError(code, text)
       lastProblem = problem
-      // A token that has ended is got anew; where that is in vain, the state says so.
+      // An expired token is renewed; if that fails, the state says so.
       if code.reaction != .renewToken { tell(.problem(problem)) }
     case .reached(let mark):
       marks.removeValue(forKey: mark)?.resume()
@@ -205,7 +206,7 @@ public actor Replicator {
     }
   }
 
-  /// Another past: the app may keep what it has first, and say what becomes of it.
+  /// Prepares for another history: the app may copy the file first, and decides about pending changes.
   private func prepareReset(_ effect: SyncSessionEffect) {
     if file.resetMode == .manual {
       heldReset = effect
@@ -222,8 +223,8 @@ public actor Replicator {
     }
   }
 
-  /// Says what becomes of what waits, where the mode is `.manual` and a notice asked for it (`SyncNotice.resetNeeded`). Nothing where none
-  /// did. `.manual` goes on waiting.
+  /// Decides about pending changes in mode `.manual`, after `SyncNotice.resetNeeded`. No effect if there was no such notice, or if the
+  /// mode is `.manual`.
   public func reset(_ mode: ResetMode) {
     guard mode != .manual, let effect = heldReset else { return }
     heldReset = nil
@@ -239,8 +240,8 @@ public actor Replicator {
     }
   }
 
-  /// What is read from the file or written to it, one after the other and in order: what a connection that has ended brought must not
-  /// come behind what the next one brings. The answer comes as an event.
+  /// Reads and writes the file, one effect after the other: what an ended connection brought must not be integrated after what the next
+  /// one brings. The answer comes as an event.
   private func work(_ effect: SyncSessionEffect) {
     works.append(effect)
     guard !isWorking else { return }
@@ -336,7 +337,7 @@ public actor Replicator {
     }
   }
 
-  // MARK: what the app hears
+  // MARK: notices
 
   func tell(_ notice: SyncNotice) { for listener in listeners.values { listener.yield(notice) } }
 
@@ -348,12 +349,12 @@ public actor Replicator {
 }
 
 extension Store {
-  /// A replicator of the store's file, which does nothing yet. The store must have been opened with `replicate`.
+  /// Creates a replicator of the store's file, not started. The store must have been opened with `replicate`.
   ///
   /// - Parameters:
-  ///   - path: of the server's store: "/~/tasks" for the user's own, "/shared/shop".
-  ///   - connector: how the server is reached.
-  ///   - credentials: who the user is.
+  ///   - path: the path of the server's store: "/~/tasks" for the user's own, "/shared/shop".
+  ///   - connector: how to reach the server.
+  ///   - credentials: identifies the user.
   public func replicator(
     path: String, connector: any SyncConnector, credentials: any SyncCredentials, options: Replicator.Options = Replicator.Options()
   ) -> Replicator {

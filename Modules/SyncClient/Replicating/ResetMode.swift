@@ -1,14 +1,15 @@
-/// What becomes of changes that wait to be sent when the server's past is another one than the file's: it was restored from a back-up, the
-/// file was, or it is a copy of another's, or the device was away for longer than the server remembers it.
+/// What becomes of pending changes when the server's history is not the file's: the server or the file was restored from a backup, the
+/// file is a copy of another, or the device was away longer than the server remembers it.
 ///
-/// In each mode the file takes what the server has, in one commit, with live objects and observers going on.
+/// In each mode the file takes the server's objects in one commit, and live objects and observers continue.
 public enum ResetMode: Hashable, Sendable {
-  /// They are done again on top of it: inserts always, other changes where what they change is still there and nobody changed it later.
+  /// Redoes them on top of the server's objects: inserts always, other changes if their object still exists and nobody changed the same
+  /// later.
   case recover
-  /// They are given up.
+  /// Discards them.
   case discard
-  /// They are done again, and given up where that cannot be done for what they are: not because a disk is full, or another writes.
+  /// Redoes them, and discards them if they can never be applied; not for temporary reasons such as a full disk or another writer.
   case recoverOrDiscard
-  /// Nothing is done until the app says what (`Replicator.reset`): until then the file is used as if there were no network.
+  /// Waits for the app to decide (`Replicator.reset`); until then the file behaves as if there were no network.
   case manual
 }

@@ -8,12 +8,12 @@ import Foundation
 #endif
 
 extension SessionFile {
-  /// Does what a session asks of its file, and gives the event that answers it; nil for what is not the file's.
+  /// Performs a session's effect on its file, and returns the event that answers it; nil for an effect that does not concern the file.
   ///
   /// - Parameters:
-  ///   - clockOffset: what the server's clock is ahead of this one, in milliseconds.
-  ///   - wall: milliseconds since 1970 by this clock.
-  ///   - other: who the file becomes where its number is spent; drawn by default.
+  ///   - clockOffset: by how many milliseconds the server's clock is ahead of this device's.
+  ///   - wall: this device's clock, in milliseconds since 1970.
+  ///   - other: the new replica of a file whose id is used up; drawn by default.
   package func answer(
     _ effect: SyncSessionEffect, clockOffset: Int64?, wall: Int64? = nil, other: ReplicaID? = nil
   ) async throws -> SyncSessionEvent? {
@@ -32,7 +32,7 @@ extension SessionFile {
 }
 
 extension SyncSessionEffect {
-  /// Of which connection it is, where it is of no use after that.
+  /// The connection to which the effect belongs, if it is of no use after that connection.
   package var generation: UInt64? {
     switch self {
     case .integrate(_, let generation), .take(_, _, let generation): generation

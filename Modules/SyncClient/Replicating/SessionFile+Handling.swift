@@ -5,10 +5,10 @@ import SyncModel
 import SyncProtocol
 import Vivarium
 
-// For handlers of events on a server, which take one transaction after the other in and look at what it changed.
+// For event handlers on a server, which integrate one transaction after the other and look at what it changed.
 
 extension SessionFile {
-  /// Says who an empty file is.
+  /// Sets the replica of an empty file.
   package func become(_ replica: ReplicaID) async throws {
     try await file.integrate { write in
       guard let sides = write.transaction.writePowers.sides else { throw StorageError.withoutSideEntries }
@@ -16,7 +16,7 @@ extension SessionFile {
     }
   }
 
-  /// Makes an empty file the store as it was as of an entry.
+  /// Fills an empty file with the store's objects as of an entry.
   package func begin(with objects: [StatePage.Object], asOf seq: Seq, _ last: StatePage, wall: Int64) async throws {
     let page = StatePage(
       asOf: seq, stable: min(last.stable, seq), floor: last.floor, latest: last.latest, objects: objects, next: [], isLast: true)
@@ -26,8 +26,8 @@ extension SessionFile {
     _ = try await take([page], bound, clockOffset: nil, wall: wall)
   }
 
-  /// Takes a transaction in, and says which objects of a type it has made, changed or deleted, by their keys and in their order. One in
-  /// whose embedded objects something is different has changed.
+  /// Integrates a transaction, and returns the keys of the objects of a type that it created, changed or deleted, in ascending order. A
+  /// change in an embedded object counts as a change of its object.
   package func integrate(_ entries: [LogEntry], telling type: String) async throws -> [Int64] {
     let before = try file.read { $0.version }
     let owners = try await file.integrate { write in
@@ -53,7 +53,7 @@ extension SessionFile {
 }
 
 extension RemoteChanges {
-  /// Objects whose embedded objects some changes act on.
+  /// The objects in whose embedded objects some changes act.
   fileprivate func owners(in entries: [LogEntry]) throws(StorageError) -> Set<ObjectLink> {
     var owners: Set<ObjectLink> = []
     for case .changeset(_, let changeset) in entries.map(\.body) {
@@ -66,7 +66,7 @@ extension RemoteChanges {
 }
 
 extension SyncModel.Operation {
-  /// Whether it acts within an embedded object, or on its being there.
+  /// Whether the operation acts inside an embedded object, or creates or ends it.
   fileprivate var isEmbedded: Bool {
     path.contains { step in
       switch step.place {

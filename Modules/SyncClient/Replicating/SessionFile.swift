@@ -5,16 +5,16 @@ import SyncModel
 import SyncProtocol
 import Vivarium
 
-/// What a session reads and writes of its file, each in one version.
+/// What a session reads from and writes to its file, each call in one version.
 package struct SessionFile: Sendable {
   let file: SharedFile
-  /// What becomes of what waits where the past is another one.
+  /// What becomes of pending changes when the history is another.
   var resetMode: ResetMode
 
-  /// Of a file.
+  /// Creates the session's access to a file.
   package init(_ file: SharedFile, resetMode: ResetMode = .recover) { (self.file, self.resetMode) = (file, resetMode) }
 
-  /// How far the file is, with what waits; makes it a replica where it is none yet. What it says is durable.
+  /// The file's standing, including pending changes; makes the file a replica if it is none yet. The result is durable.
   package func standing() async throws -> LocalStanding {
     let known = try file.read { snapshot in
       try sides(snapshot) { sides, standing in try LocalStanding(sides, standing) }
@@ -29,7 +29,7 @@ package struct SessionFile: Sendable {
     }
   }
 
-  /// What waits behind a number, whole writes, about so many bytes and at least one; durable.
+  /// The pending changesets after a number: whole writes, about the given number of bytes and at least one write; durable.
   package func outbox(after clientSeq: UInt64, bytes: Int) async throws -> [OutboxEntry] {
     let entries = try file.read { snapshot in
       try sides(snapshot) { sides, _ in try Outbox.entries(after: clientSeq, bytes: bytes, sides) }
@@ -39,7 +39,7 @@ package struct SessionFile: Sendable {
     return entries
   }
 
-  /// The number of the last changeset that the file has made, and that of the oldest that waits.
+  /// The number of the last changeset made, and that of the oldest pending one.
   package func waiting() throws -> (last: UInt64, oldest: UInt64?) {
     try file.read { snapshot in
       try sides(snapshot) { sides, standing in
@@ -48,7 +48,7 @@ package struct SessionFile: Sendable {
     } ?? (0, nil)
   }
 
-  /// Bytes that wait: of changesets behind a number, and up to each of some others; and the number of the last one that was made.
+  /// The pending bytes: of changesets after a number, and up to each of some others; and the number of the last changeset made.
   func waitingBytes(after start: UInt64, through ends: [UInt64]) throws -> (new: Int, upTo: [Int], last: UInt64) {
     try file.read { snapshot in
       try sides(snapshot) { sides, standing in
@@ -60,7 +60,7 @@ package struct SessionFile: Sendable {
     } ?? (0, ends.map { _ in 0 }, 0)
   }
 
-  /// Takes entries in, in one commit.
+  /// Integrates entries, in one commit.
   package func integrate(_ entries: [LogEntry], clockOffset: Int64?) async throws -> LocalStanding {
     try await write(author: SessionFile.author(of: entries)) { changes, sides in
       if let clockOffset { changes.standing.clock.offset = clockOffset }
@@ -70,7 +70,7 @@ package struct SessionFile: Sendable {
     }
   }
 
-  /// Takes pages in, in one commit.
+  /// Takes pages, in one commit.
   package func take(_ pages: [StatePage], _ bound: Bound, clockOffset: Int64?, wall: Int64) async throws -> LocalStanding {
     guard resetMode == .recoverOrDiscard else { return try await take(pages, bound, clockOffset, wall, discards: false) }
     do { return try await take(pages, bound, clockOffset, wall, discards: false) } catch where SessionFile.isLasting(error) {
@@ -91,7 +91,7 @@ package struct SessionFile: Sendable {
     }
   }
 
-  /// What is stamped from now on goes by the server's clock. No commit where it does so already, within a second.
+  /// Sets the clock to follow the server's. No commit if it already does, within a second.
   package func setClock(offset: Int64) async throws {
     let known = try file.read { snapshot in try sides(snapshot) { _, standing in standing.clock.offset } } ?? nil
     if let known, abs(known - offset) < 1_000 { return }
@@ -103,9 +103,9 @@ package struct SessionFile: Sendable {
 
   /// Begins anew: the next connection brings all objects.
   ///
-  /// - Parameter replica: who the file is from now on; nil where its number is its own and goes on.
+  /// - Parameter replica: the file's new replica; nil to stay the same one.
   package func beginAnew(as replica: ReplicaID?) async throws -> LocalStanding {
-    // As the same replica only what is dated anew is done again: nobody's past is another one.
+    // For the same replica, pending changes are only stamped again: no history has changed.
     let discards = resetMode == .discard && replica != nil
     return try await write { changes, sides in
       if discards { try changes.discardWaiting() }
@@ -115,9 +115,9 @@ package struct SessionFile: Sendable {
     }
   }
 
-  // MARK: ways in
+  // MARK: reading and writing
 
-  /// nil for a file that is no replica yet.
+  /// Returns nil for a file that is not a replica yet.
   private func sides<R>(
     _ snapshot: any StorageReading, _ body: (any SideReading, ReplicaStanding) throws -> R
   ) throws -> R? {
@@ -135,7 +135,7 @@ package struct SessionFile: Sendable {
     }
   }
 
-  /// Whether changes cannot be done again: not for now, as the disk is full or another writes, which passes, but for what they are.
+  /// Whether changes can never be redone, as opposed to temporary reasons such as a full disk or another writer.
   private static func isLasting(_ error: any Error) -> Bool {
     if error is CodingError { return true }
     guard let error = (error as? StoreError)?.underlying as? StorageError else { return false }
@@ -143,7 +143,7 @@ package struct SessionFile: Sendable {
     return lasting.contains(error.code)
   }
 
-  /// Whose changes they are, where they are one user's.
+  /// The author of the changes, if all are by one user.
   private static func author(of entries: [LogEntry]) -> String? {
     var only: String?
     for case .changeset(let author, _) in entries.map(\.body) {

@@ -3,11 +3,11 @@ import StorageInterface
 import Synchronization
 import Vivarium
 
-/// The right to replicate a file: one has it at a time, in whichever process. The kernel takes it back from the dead.
+/// The right to replicate a file: one replicator in all processes has it. If a process dies, the kernel releases it.
 final class SessionTurn: Sendable {
-  /// Files of this process that are being replicated, by the number of the open file.
+  /// The files replicated by this process, by the number of the open file.
   private static let taken = Mutex<Set<UInt64>>([])
-  /// How often who waits looks.
+  /// The interval at which a waiting replicator retries.
   private static let pause = Duration.milliseconds(250)
 
   private let number: UInt64
@@ -26,7 +26,8 @@ final class SessionTurn: Sendable {
     held = Mutex(Held())
   }
 
-  /// Waits for the right; false where it was given up meanwhile. Throws where the lock file cannot be made: others could not be told.
+  /// Waits for the right; returns false if it is given up in between. Throws if the lock file cannot be made, since other processes could
+  /// not be excluded.
   func begin() async throws -> Bool {
     held.withLock { $0.isOver = false }
     while !held.withLock({ $0.isOver }) {
@@ -51,7 +52,7 @@ final class SessionTurn: Sendable {
     }
   }
 
-  /// Gives the right back. Idempotent.
+  /// Releases the right. Idempotent.
   func end() {
     held.withLock { held in
       held.isOver = true

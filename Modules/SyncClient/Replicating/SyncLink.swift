@@ -1,12 +1,12 @@
 import SyncProtocol
 import Synchronization
 
-/// One connection of a session: messages to parts and back, each in order.
+/// One connection of a session: encodes messages to parts and decodes them, each in order.
 final class SyncLink: Sendable {
   enum News: Sendable {
-    /// A message, and how many bytes it is, unpacked.
+    /// A message, and its size in bytes, inflated.
     case message(ServerMessage, bytes: Int)
-    /// The other side sent what is no message, or what was to be sent is none.
+    /// The other side sent an invalid message, or a message to send could not be encoded.
     case fault(FrameError)
     /// The connection has ended.
     case end
@@ -17,7 +17,7 @@ final class SyncLink: Sendable {
   private let features: Mutex<SyncFeatures>
   private let tasks: Mutex<[Task<Void, Never>]>
 
-  /// - Parameter tell: called with one piece of news after the other; no more of the connection is read before it returns.
+  /// - Parameter tell: called with one event after the other; nothing more is read from the connection before it returns.
   init(_ transport: any SyncTransport, _ tell: @escaping @Sendable (News) async -> Void) {
     self.transport = transport
     features = Mutex([])
@@ -49,10 +49,10 @@ final class SyncLink: Sendable {
     tasks.withLock { $0 = [receiving, sending] }
   }
 
-  /// What waits is bounded by the credit that the server has granted.
+  /// Queues a message. The credit granted by the server bounds what waits.
   func send(_ message: ClientMessage) { outgoing.yield(message) }
 
-  /// What both sides can.
+  /// Sets the features that both sides support.
   func agree(to features: SyncFeatures) { self.features.withLock { $0 = features } }
 
   func close() async {

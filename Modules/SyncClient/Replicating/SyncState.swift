@@ -1,29 +1,29 @@
 import SyncProtocol
 
-/// Where the replication of a file stands.
+/// The state of a file's replication.
 public enum SyncState: Hashable, Sendable {
-  /// It was not started, or was stopped.
+  /// Not started, or stopped.
   case off
   /// Another process, or another replicator of this one, replicates the file. This one takes over when that ends.
   case elsewhere
   /// There is no network.
   case waitingForNetwork
-  /// The last try failed; the next one comes by itself.
+  /// The last attempt failed; the next follows automatically.
   case waiting
-  /// The server has not shown that it is the right one: see the error's remedy. It is tried again by itself.
+  /// The server's identity could not be verified: see the error's remedy. The next attempt follows automatically.
   case untrusted(TransportError)
   /// A connection is being made.
   case connecting
-  /// The server's objects are on their way.
+  /// The server's objects are being received.
   case downloading
-  /// What happens on either side comes to the other as it happens.
+  /// Changes reach the other side as they happen.
   case live
-  /// The file takes the server's objects, and does again on top of them what the server does not have.
+  /// The file takes the server's objects, and redoes on top of them the changes that the server does not have.
   case beginningAnew
-  /// It goes on when the app has done something about it: see the error's remedy.
+  /// Stopped until the app acts: see the error's remedy.
   case suspended(SyncError)
 
-  /// - Parameter problem: what the server said last, which explains why it stopped.
+  /// - Parameter problem: the last error from the server, which explains why it stopped.
   init(_ state: SyncSession.State, _ problem: SyncError? = nil) {
     switch state {
     case .off: self = .off
@@ -41,23 +41,23 @@ public enum SyncState: Hashable, Sendable {
   }
 }
 
-/// What a replicator has to say to its app. Nothing of it needs an answer, except what a suspension asks for.
+/// A notice from a replicator to its app. None needs an answer, except for what a suspension or `resetNeeded` asks.
 public enum SyncNotice: Sendable {
-  /// It stands elsewhere now.
+  /// The state has changed.
   case state(SyncState)
-  /// The server has refused something, or did not behave. A refused write was undone here already.
+  /// The server refused something, or misbehaved. A refused write has already been undone here.
   case problem(SyncError)
-  /// There is no way to the server now; it is tried again.
+  /// The server cannot be reached now; the next attempt follows automatically.
   case unreachable(TransportError)
-  /// The server's past is another one, and the app is to say what becomes of what waits: `Replicator.reset`. Only in `ResetMode.manual`.
+  /// The server's history is another, and the app must decide about pending changes: `Replicator.reset`. Only in `ResetMode.manual`.
   case resetNeeded
-  /// The file could not be read or written; it is tried again.
+  /// The file could not be read or written; the next attempt follows automatically.
   case file(any Error)
 }
 
-/// What a server says is wrong.
+/// An error reported by the server.
 public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What it is, for programs.
+  /// What happened, as a code.
   public let code: SyncErrorCode
   /// What the server found.
   public let text: String
@@ -71,11 +71,11 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(message) \(remedy)" }
 }
 
-/// Gives a user's tokens to replicators.
+/// Provides a user's tokens to replicators.
 public protocol SyncCredentials: Sendable {
-  /// A token for the server; nil where somebody has to log in first (`Replicator.retry`).
+  /// A token for the server; nil if somebody must log in first (`Replicator.retry`).
   ///
-  /// - Parameter isNew: whether the last one was refused, or ends.
+  /// - Parameter isNew: whether the last token was refused, or is about to expire.
   func token(isNew: Bool) async -> String?
 }
 
@@ -83,7 +83,7 @@ public protocol SyncCredentials: Sendable {
 public struct FixedToken: SyncCredentials {
   private let text: String
 
-  /// A token as the server gave it.
+  /// Creates credentials from a token made by the server.
   public init(_ text: String) { self.text = text }
 
   public func token(isNew: Bool) async -> String? { isNew ? nil : text }

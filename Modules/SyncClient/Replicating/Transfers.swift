@@ -1,50 +1,51 @@
 import SyncProtocol
 
-/// How far what is to be sent or fetched has come.
+/// The progress of uploads or downloads.
 public struct SyncProgress: Hashable, Sendable {
-  /// Which way.
+  /// The direction of a transfer.
   public enum Direction: Hashable, Sendable {
-    /// What was written here, until the server has it.
+    /// Own writes, until the server has them.
     case upload
-    /// What others wrote, until it is here.
+    /// The writes of others, until they are in the file.
     case download
   }
 
-  /// For how long it is told.
+  /// The scope of a progress stream.
   public enum Scope: Hashable, Sendable {
-    /// Of what there is to do now: what comes later does not count, and it ends when that is done.
+    /// Only what is outstanding now; the stream ends when that is done.
     case outstanding
-    /// Of all there is to do, for as long as the replicator lives.
+    /// Everything, for as long as the replicator lives.
     case everything
   }
 
-  /// Bytes of changes that are done since it was asked for, unpacked.
+  /// Bytes of changes transferred since the stream began, inflated.
   public var transferred: Int
-  /// Bytes that are done and to be done, as far as is known: a server estimates what it has, and while it sends all objects nobody knows.
+  /// Bytes transferred and still to transfer, as far as known: a server's figure is an estimate, and while it sends all objects there is
+  /// none.
   public var transferable: Int
 
-  /// Of its parts.
+  /// Creates a progress value.
   public init(transferred: Int, transferable: Int) { (self.transferred, self.transferable) = (transferred, transferable) }
 
-  /// Whether nothing is left that is known of.
+  /// Whether nothing is known to be left.
   public var isDone: Bool { transferred >= transferable }
 }
 
-/// Who wants to know how far transfers are, and how far they are. Confined to its replicator.
+/// The observers of progress, and the progress of transfers. Confined to its replicator.
 struct Transfers {
   private struct Observer {
     let direction: SyncProgress.Direction
     let scope: SyncProgress.Scope
-    /// Of an upload: the last changeset that counts. Of a download: the mark that ends it.
+    /// For an upload, the last changeset that counts. For a download, the mark that ends it.
     let end: UInt64
     let continuation: AsyncStream<SyncProgress>.Continuation
-    /// What had been done when it was asked for, or what there was to do.
+    /// The bytes already transferred at the start, or for `.outstanding` uploads those to transfer.
     let start: Int
     var told: SyncProgress
   }
 
   private var observers: [UInt64: Observer] = [:]
-  /// The last changeset that was counted, bytes that waited then, and bytes that were done.
+  /// The last changeset counted, the pending bytes at that time, and the bytes sent.
   private var counted: UInt64 = 0
   private var waiting = 0
   private var sent = 0
@@ -53,7 +54,7 @@ struct Transfers {
 
   var watchesUploads: Bool { observers.values.contains { $0.direction == .upload } }
 
-  // MARK: who wants to know
+  // MARK: observers
 
   mutating func observe(
     _ number: UInt64, _ direction: SyncProgress.Direction, _ scope: SyncProgress.Scope, end: UInt64, outstanding: Int,
@@ -75,9 +76,9 @@ struct Transfers {
     observers = [:]
   }
 
-  // MARK: up
+  // MARK: uploads
 
-  /// Which parts of the outbox have to be counted.
+  /// The parts of the outbox that must be counted.
   var questions: (after: UInt64, ends: [UInt64: UInt64]) {
     var ends: [UInt64: UInt64] = [:]
     for (number, observer) in observers where observer.direction == .upload && observer.scope == .outstanding {
@@ -86,10 +87,10 @@ struct Transfers {
     return (counted, ends)
   }
 
-  /// Begins to count, with what waits already.
+  /// Begins counting, with the bytes already pending.
   mutating func begin(waiting: Int, last: UInt64) { if !watchesUploads { (self.waiting, counted) = (waiting, last) } }
 
-  /// The outbox as it is now: bytes of all, of what is new, and up to each observer's end.
+  /// Updates from the present outbox: all bytes, the new ones, and those up to each observer's end.
   mutating func count(all: Int, new: Int, upTo ends: [UInt64: Int], last: UInt64) {
     sent += max(0, waiting + new - all)
     (waiting, counted) = (all, max(counted, last))
@@ -103,7 +104,7 @@ struct Transfers {
     }
   }
 
-  // MARK: down
+  // MARK: downloads
 
   mutating func received(_ message: ServerMessage, _ bytes: Int) {
     switch message {
@@ -120,7 +121,7 @@ struct Transfers {
     }
   }
 
-  /// Everything that there was when the mark was made is in the file.
+  /// Everything that the server had when the mark was sent is in the file.
   mutating func reached(_ mark: UInt64) {
     guard let observer = observers[mark], observer.direction == .download else { return }
     let done = received - observer.start

@@ -1,21 +1,21 @@
 import SyncModel
 
-/// What a file says of itself when it binds and after each integration; only what is durable.
+/// What a file reports when it binds, and after each integration; only what is durable.
 package struct LocalStanding: Hashable, Sendable {
   package var replica: ReplicaID
   /// 16 bytes that only this replica knows.
   package var secret: [UInt8]
-  /// The last entry that is integrated.
+  /// The last integrated entry.
   package var cursor: Seq
-  /// Which history the cursor is of; none for a file that has not joined.
+  /// The history that the cursor belongs to; empty for a file that has not joined.
   package var history: [UInt8]
   package var refusalSeen: Seq
-  /// The base of the oldest changeset that waits; the cursor where none does.
+  /// The base of the oldest pending changeset; the cursor if there is none.
   package var pendingBase: Seq
   package var schemaHash: UInt64
   /// The last changeset that the file has made as this replica.
   package var clientSeq: UInt64
-  /// The first stamps of the changesets that wait, by number; of void ones none.
+  /// The first stamps of the pending changesets that are not void, by number.
   package var stamps: [UInt64: Stamp]
 
   package init(
@@ -27,7 +27,7 @@ package struct LocalStanding: Hashable, Sendable {
     self.stamps = stamps
   }
 
-  /// Whether the server has judged changes of this replica that the file has not made: it is a copy, or was restored from a back-up.
+  /// Whether the server has judged changes of this replica that the file has not made: the file is a copy, or was restored from a backup.
   package func isForked(judged: UInt64, stamp: Stamp) -> Bool {
     judged > clientSeq || stamps[judged].map { $0 != stamp } ?? false
   }

@@ -1,10 +1,10 @@
 import SyncModel
 import SyncProtocol
 
-// Getting to a connection, and away from one.
+// Connecting and disconnecting.
 
 extension SyncSession {
-  /// What has to be there before a connection is made, one after the other.
+  /// Gets what a connection needs, one thing after the other, then connects.
   mutating func begin(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
     if !isNetworkThere {
       state = .waitingForNetwork
@@ -32,7 +32,7 @@ extension SyncSession {
   mutating func network(_ isThere: Bool, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
     isNetworkThere = isThere
     if isThere { return retryNow(now, &effects) }
-    // A connection that is lost says so itself.
+    // A lost connection is reported by itself.
     if state == .waiting { state = .waitingForNetwork }
   }
 
@@ -41,7 +41,7 @@ extension SyncSession {
     case .waitingForNetwork, .waiting:
       generation &+= 1
       begin(now, &effects)
-    // A connection that slept with the app may be dead, and nobody has said so.
+    // A connection that was idle while the app was suspended may be dead without a report.
     case .binding, .fetching, .live: ping(now, patience: min(configuration.pongTimeout, configuration.wakingTimeout), &effects)
     default: break
     }
@@ -74,13 +74,13 @@ extension SyncSession {
 
   mutating func standingRead(_ standing: LocalStanding, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
     if state == .resetting { return begin(now, &effects) }
-    // A connection greets once, with what was read first: an earlier one may have asked too.
+    // A connection sends one hello, with the standing that was read first; an earlier connection may have asked too.
     guard isConnected, local == nil else { return }
     local = standing
     if state == .greeting { greet(&effects) }
   }
 
-  /// Says hello, and binds behind it: one way to the server and back.
+  /// Sends hello, bind and credit at once, in one round trip.
   private func greet(_ effects: inout [SyncSessionEffect]) {
     guard let local, let token else { return }
     effects.append(.send(.hello(Hello(versions: [1], features: .compression, token: token, device: configuration.device))))
@@ -97,9 +97,10 @@ extension SyncSession {
   /// The session's number on its connection.
   static let number: UInt32 = 1
 
-  /// The connection is lost, or of no use: the next try comes later, each time twice as late, and not at the same time as everybody else's.
+  /// Ends a lost or unusable connection. Each further attempt waits twice as long, with a random part so that clients do not reconnect at
+  /// once.
   ///
-  /// - Parameter seconds: what the server asked for, at least.
+  /// - Parameter seconds: the least wait that the server asked for.
   mutating func fail(_ now: Int64, _ random: Double, retryAfterSeconds seconds: UInt64 = 0, _ effects: inout [SyncSessionEffect]) {
     if isConnected { effects.append(.disconnect) }
     if let liveSince, now - liveSince >= configuration.settled { attempts = 0 }
@@ -123,7 +124,7 @@ extension SyncSession {
     state = .suspended(reason)
   }
 
-  /// Begins the file anew.
+  /// Makes the file begin anew.
   mutating func reset(asNewReplica isNew: Bool, _ effects: inout [SyncSessionEffect]) {
     if isConnected { effects.append(.disconnect) }
     forgetConnection()

@@ -1,7 +1,7 @@
 import SyncModel
 import SyncProtocol
 
-// What the server says.
+// Messages from the server.
 
 extension SyncSession {
   mutating func receive(
@@ -55,7 +55,7 @@ extension SyncSession {
     switch bound.mode {
     case .resume: becomeLive(now, &effects)
     case .delta, .snapshot: state = .fetching(bound.mode)
-    // Whether this file made what the server knows of the replica cannot be told across histories, nor of a file that was restored.
+    // Across histories, or after a restore, nothing proves that this file made what the server knows of the replica.
     case .reset: reset(asNewReplica: true, &effects)
     }
   }
@@ -73,10 +73,10 @@ extension SyncSession {
   private mutating func take(
     _ page: StatePage, _ bytes: Int, _ mode: Bound.Mode, _ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]
   ) {
-    // What everybody has forgotten became more on the way: objects of before and after do not go together.
+    // The server has forgotten more in between: pages from before and after do not fit together.
     if let first = pages.first, first.stable != page.stable || first.floor != page.floor { return fail(now, random, &effects) }
     pages.append(page)
-    // Pages are kept until the last is there, so each is dealt with when it comes.
+    // Pages are kept until the last has come, so each counts as processed on arrival.
     settle(bytes, &effects)
     guard page.isLast, let bound, !isIntegrating else { return }
     isIntegrating = true
@@ -84,7 +84,7 @@ extension SyncSession {
     pages = []
   }
 
-  /// A transaction that is larger than a message comes in several, and is taken in as a whole.
+  /// A transaction larger than a message comes in several messages, and is integrated as a whole.
   private mutating func arrived(_ entries: [LogEntry], _ bytes: Int) {
     if let last = queue.last, !last.isWhole {
       queue[queue.count - 1].entries += entries
@@ -120,7 +120,7 @@ extension SyncSession {
     for entry in done.entries {
       guard case .refusal(let clientSeq, let code, let text, _) = entry.body else { continue }
       effects.append(.tell(code, text: text))
-      // What was sent behind it was ignored: it comes again, or as void.
+      // The server ignored what was sent after the refused changeset: it is sent again, or as void.
       judged = max(judged, clientSeq)
       sent = min(sent, clientSeq)
       isReading = false
@@ -153,12 +153,12 @@ extension SyncSession {
     case .stop:
       effects.append(.tell(code, text: text))
       suspend(.denied(code), &effects)
-    // The refusal itself comes as an entry, with the objects.
+    // The refusal itself comes as an entry, with the objects' states.
     case .compensate: break
     case .stopForSchema:
       effects.append(.tell(code, text: text))
       suspend(.schema(code), &effects)
-    // What waits is dated anew by the server's clock, on top of what there is.
+    // Pending changes are stamped again by the server's clock, on top of the server's state.
     case .restamp: reset(asNewReplica: false, &effects)
     case .reset: reset(asNewReplica: code != .stateDiffers, &effects)
     case .wait:
@@ -167,7 +167,7 @@ extension SyncSession {
     }
   }
 
-  /// Once; a new token that is refused too needs somebody to log in.
+  /// Renews the token once; if the new one is refused too, somebody must log in.
   private mutating func renewToken(_ code: SyncErrorCode, _ text: String, _ effects: inout [SyncSessionEffect]) {
     token = nil
     effects.append(.tell(code, text: text))

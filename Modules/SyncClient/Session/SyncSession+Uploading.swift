@@ -1,13 +1,13 @@
 import SyncModel
 import SyncProtocol
 
-// What goes up: writes in their order, each whole, as far as the server has granted bytes.
+// Uploads: writes in order, each whole, within the granted credit.
 
 extension SyncSession {
-  /// A write with more bytes goes in several messages.
+  /// A larger write goes in several messages.
   private static let messageBytes = 4 << 20
 
-  /// Writes that come within a few milliseconds go together.
+  /// Writes within a few milliseconds are sent together.
   mutating func planUpload(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
     guard state == .live, !isUploadPlanned else { return }
     isUploadPlanned = true
@@ -17,7 +17,7 @@ extension SyncSession {
   mutating func readOutbox(_ effects: inout [SyncSessionEffect]) {
     guard state == .live, credit.bytes > 0 else { return }
     if isReading {
-      // What is being read may be of before what is asked for now.
+      // The reading under way may not include what this call asks for.
       isReadingDue = true
       return
     }
@@ -41,7 +41,7 @@ extension SyncSession {
         if bytes <= SyncSession.messageBytes {
           changesets += write
         } else {
-          // Each is far smaller than a message may be.
+          // Each changeset is far smaller than the longest message.
           flush(&effects)
           for changeset in write { effects.append(.send(.upload(session: SyncSession.number, [changeset]))) }
         }

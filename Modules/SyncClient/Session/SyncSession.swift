@@ -1,8 +1,8 @@
 import SyncModel
 import SyncProtocol
 
-/// A replica's side of its session with a server, as a pure state machine: what happened goes in, what is to be done comes out. No I/O, no
-/// clock and no threads, so that the same code runs in an app and in tests that can repeat everything.
+/// The client's side of a session with a server, as a pure state machine: events go in, effects to perform come out. No I/O, no clock and
+/// no threads, so the same code runs in an app and in reproducible tests.
 ///
 /// | state | what is legal from the server |
 /// |---|---|
@@ -13,23 +13,23 @@ import SyncProtocol
 /// | `fetching` | pages of objects; entries, which wait for the last page |
 /// | `live` | entries |
 ///
-/// In every state with a connection also what is of the connection: errors, `pong`, `goAway`, `expiring`, `authenticated`, marks. Any other
-/// message ends the connection as out of order, and the session comes back later.
+/// In every state with a connection, messages of the connection are also legal: errors, `pong`, `goAway`, `expiring`, `authenticated`,
+/// marks. Any other message ends the connection as out of order, and the session reconnects later.
 ///
-/// What the file has is told by `LocalStanding`, and only once it is durable: an upload or an acknowledgement of what a power cut may take
-/// back would give a number twice. Confined to its owner.
+/// `LocalStanding` says what the file has, and only once that is durable: if a power cut undid a changeset after its upload, or an entry
+/// after its acknowledgement, a number would be used twice. Confined to its owner.
 package struct SyncSession: Sendable {
-  /// Where the session stands.
+  /// The state of the session.
   package enum State: Hashable, Sendable {
     case off
     case waitingForNetwork
-    /// For the next try.
+    /// Waiting for the next attempt.
     case waiting
     case gettingToken
     case connecting
     case greeting
     case binding
-    /// Objects in place of entries.
+    /// Receiving objects in place of entries.
     case fetching(Bound.Mode)
     case live
     case suspended(Suspension)
@@ -39,11 +39,11 @@ package struct SyncSession: Sendable {
 
   /// Why a session stops until the app does something.
   package enum Suspension: Hashable, Sendable {
-    /// Somebody has to log in.
+    /// Somebody must log in.
     case login
-    /// Rights or the store have to change.
+    /// Rights or the store must change.
     case denied(SyncErrorCode)
-    /// The app's schema has to fit.
+    /// The app's schema must fit.
     case schema(SyncErrorCode)
   }
 
@@ -51,62 +51,62 @@ package struct SyncSession: Sendable {
   let configuration: SyncSessionConfiguration
   var isNetworkThere: Bool
   var token: String?
-  /// Whether a new token was asked for since the last welcome.
+  /// Whether a new token has been requested since the last welcome.
   var hasRenewed = false
-  /// What the file has; nil before it was read.
+  /// The file's standing; nil before it is read.
   var local: LocalStanding?
 
-  // Of the tries.
+  // State of the attempts.
   var attempts = 0
-  /// No earlier, as the server wants it.
+  /// The earliest time at which the server wants the next attempt.
   var earliest: Int64 = 0
   var liveSince: Int64?
-  /// Timers and answers of earlier connections are ignored.
+  /// Distinguishes connections: timers and answers of earlier ones are ignored.
   package internal(set) var generation: UInt64 = 0
 
-  // Of one connection.
+  // State of one connection.
   var bound: Bound?
   var pages: [StatePage] = []
   var credit = SendCredit()
   var window: ReceiveWindow
   var pingNumber: UInt64 = 0
-  /// How often the server wants to be asked; 0 for never.
+  /// Seconds between the pings that the server wants; 0 for none.
   var pingSeconds: Int64 = 0
   var isPongDue = false
-  /// What came and is not integrated.
+  /// Messages that have arrived and are not integrated yet.
   var queue: [Arrival] = []
   var isIntegrating = false
-  /// Up to this number everything was sent.
+  /// Everything up to this number has been sent.
   var sent: UInt64 = 0
-  /// Up to this number the server has said what became of it.
+  /// The server has judged everything up to this number.
   var judged: UInt64 = 0
-  /// Of the last reading of the outbox: what an earlier one finds is ignored.
+  /// The number of the last reading of the outbox; results of earlier ones are ignored.
   package internal(set) var reading: UInt64 = 0
   var isReading = false
-  /// Whether the outbox is to be read again after that.
+  /// Whether to read the outbox again after that.
   var isReadingDue = false
   var isUploadPlanned = false
-  /// The cursor that was acknowledged last.
+  /// The last acknowledged cursor.
   var acknowledged = Seq.zero
 
-  /// What the app waits for.
+  /// The marks that the app waits for.
   var marks: Set<UInt64> = []
 
-  /// What came in one message, or in those of one transaction.
+  /// The content of one message, or of the messages of one transaction.
   struct Arrival: Sendable {
     var entries: [LogEntry] = []
-    /// Of the messages.
+    /// The size of the messages.
     var bytes = 0
-    /// The server's answer to a mark, which comes behind entries.
+    /// The server's answer to a mark, which follows entries.
     var mark: UInt64?
 
-    /// Whether its last transaction is there to its end.
+    /// Whether the last transaction is complete.
     var isWhole: Bool {
       if case .changeset(_, let changeset)? = entries.last?.body { !changeset.isContinued } else { true }
     }
   }
 
-  /// A session that is off.
+  /// Creates a session that is off.
   package init(_ configuration: SyncSessionConfiguration, isNetworkThere: Bool = true) {
     self.configuration = configuration
     self.isNetworkThere = isNetworkThere
@@ -121,11 +121,11 @@ package struct SyncSession: Sendable {
     }
   }
 
-  /// Takes an event in, and says what is to be done, in order.
+  /// Handles an event, and returns the effects to perform, in order.
   ///
   /// - Parameters:
-  ///   - now: milliseconds of any clock that does not go back.
-  ///   - random: from 0 up to 1, to spread tries.
+  ///   - now: milliseconds of any monotonic clock.
+  ///   - random: from 0 up to 1, to spread attempts.
   package mutating func handle(_ event: SyncSessionEvent, at now: Int64, random: Double = 0) -> [SyncSessionEffect] {
     let before = state
     var effects: [SyncSessionEffect] = []
@@ -153,29 +153,29 @@ package struct SyncSession: Sendable {
   }
 }
 
-/// How a session behaves.
+/// The parameters of a session.
 package struct SyncSessionConfiguration: Sendable {
   /// The store's path on the server.
   package var path: String
   /// A name for lists of devices.
   package var device: String
-  /// Bytes of entries and pages that may be under way.
+  /// The maximal number of bytes of entries and pages under way.
   package var windowBytes: UInt64 = 4 << 20
-  /// Bytes of changesets in one message, about.
+  /// The approximate number of bytes of changesets in one message.
   package var uploadBytes = 64 << 10
-  /// Milliseconds for which writes are gathered.
+  /// The milliseconds for which writes are gathered.
   package var gathering: Int64 = 5
-  /// Milliseconds before the first try after a failure; doubled each time.
+  /// The milliseconds before the first attempt after a failure; doubled each time.
   package var firstDelay: Int64 = 1_000
   package var longestDelay: Int64 = 300_000
-  /// Milliseconds of being live after which the next failure is the first again.
+  /// The milliseconds of being live after which the next failure counts as the first.
   package var settled: Int64 = 60_000
-  /// Milliseconds for an answer to a ping.
+  /// The milliseconds to wait for the answer to a ping.
   package var pongTimeout: Int64 = 30_000
-  /// The same where the app was away, and the connection may be gone without a word.
+  /// The same after the app was suspended, when the connection may be dead without a report.
   package var wakingTimeout: Int64 = 5_000
 
-  /// The usual ones, for a path.
+  /// Creates the default parameters for a path.
   package init(path: String, device: String = "") {
     self.path = path
     self.device = device

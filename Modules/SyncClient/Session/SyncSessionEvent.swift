@@ -1,13 +1,13 @@
 import SyncModel
 import SyncProtocol
 
-/// The changesets of one write that wait, or one that is void.
+/// The pending changesets of one write, or one void changeset.
 package enum OutboxEntry: Hashable, Sendable {
-  /// All changesets of the write, with their bytes: they go together.
+  /// All changesets of the write, which belong together, and their size in bytes.
   case write([Changeset], bytes: Int)
   case void(clientSeq: UInt64, objects: [ObjectIdentity])
 
-  /// The last number of it.
+  /// The number of its last changeset.
   var clientSeq: UInt64 {
     switch self {
     case .write(let changesets, _): changesets.last?.clientSeq ?? 0
@@ -16,36 +16,36 @@ package enum OutboxEntry: Hashable, Sendable {
   }
 }
 
-/// What can happen to a session.
+/// An event for a session.
 package enum SyncSessionEvent: Sendable {
-  /// The app wants it.
+  /// The app starts the session.
   case start
   case stop
   case network(isThere: Bool)
-  /// The app came to the front: what waits is tried at once.
+  /// The app came to the front: a waiting attempt is made at once.
   case foreground
-  /// A token; nil where there is none to be had.
+  /// A token; nil if none can be had.
   case token(String?)
   case connected
   case disconnected
-  /// A message, and how many bytes it was, unpacked.
+  /// A message, and its size in bytes, inflated.
   case received(ServerMessage, bytes: Int)
   case timer(SyncSessionTimer, generation: UInt64)
-  /// The answer to `.readStanding`, and to `.reset` when that is done.
+  /// The answer to `.readStanding`, and to `.reset` once that is done.
   case standing(LocalStanding)
   /// The app wrote something, durably.
   case written
-  /// The answer to `.readOutbox`: the oldest after the number that was asked for, in order.
+  /// The answer to `.readOutbox`: the oldest changesets after the given number, in order.
   case outbox([OutboxEntry], reading: UInt64)
-  /// The answer to `.integrate` and `.take`: it is in the file, durably.
+  /// The answer to `.integrate` and `.take`: the content is in the file, durably.
   case integrated(LocalStanding, generation: UInt64)
   /// The file could not be read or written.
   case failedLocally
-  /// The app wants to know when everything that the server has now is in the file: `.reached` says so.
+  /// The app asks for `.reached` once everything that the server has now is in the file.
   case mark(UInt64)
 }
 
-/// What a session waits for.
+/// A timer of a session.
 package enum SyncSessionTimer: Hashable, Sendable {
   case retry
   case upload
@@ -53,31 +53,31 @@ package enum SyncSessionTimer: Hashable, Sendable {
   case pong
 }
 
-/// What is to be done for a session, in the order in which it is given.
+/// An effect to perform for a session, in the given order.
 package enum SyncSessionEffect: Hashable, Sendable {
-  /// Get a token; a new one where the last was refused.
+  /// Get a token; a new one if the last was refused.
   case getToken(isNew: Bool)
   case readStanding
   case connect
   case disconnect
   case send(ClientMessage)
-  /// Ring at a time, with the generation.
+  /// Send a timer event with the generation at a time.
   case wake(SyncSessionTimer, at: Int64, generation: UInt64)
-  /// Read what waits after a number, whole writes, about so many bytes and at least one.
+  /// Read the pending changesets after a number: whole writes, about this many bytes and at least one write.
   case readOutbox(after: UInt64, bytes: Int, reading: UInt64)
-  /// Take these entries into the file in one commit, and make it durable.
+  /// Integrate the entries in one commit, and make it durable.
   case integrate([LogEntry], generation: UInt64)
-  /// Take these pages into the file in one commit, and make it durable.
+  /// Take the pages in one commit, and make it durable.
   case take([StatePage], Bound, generation: UInt64)
-  /// The server's clock, in milliseconds since 1970: what is stamped from now on goes by it.
+  /// The server's clock, in milliseconds since 1970: later stamps follow it.
   case setServerTime(UInt64)
-  /// Begin anew (`RemoteChanges.beginAnew`): with the server's state, and what waits as new changes; as another replica where this one's
-  /// number is spent.
+  /// Begin anew (`RemoteChanges.beginAnew`): with the server's state, and the pending changes redone; as another replica if this one's id
+  /// is used up.
   case reset(asNewReplica: Bool)
-  /// The server wants the app to know: a refused write, a fault of the protocol.
+  /// Report an error of the server to the app: a refused write, or a protocol error.
   case tell(SyncErrorCode, text: String)
   /// Everything that the server had when the app asked is in the file.
   case reached(mark: UInt64)
-  /// The state is another one.
+  /// The state has changed.
   case report(SyncSession.State)
 }

@@ -1,12 +1,12 @@
 import StorageInterface
 import SyncModel
 
-// Who may hold links to an object: asked when the object comes, whose hidden links are shown then.
+// The index of links: which objects may link to an object. When the object arrives, their hidden links to it are shown.
 
 extension FileState {
   private static let space = UInt8(ascii: "g")
 
-  /// Entries stay when the link goes: more linkers than there are do no harm.
+  /// Adds an entry. Entries stay when the link goes: extra linkers do no harm.
   func note(link target: ObjectIdentity, from linker: ObjectIdentity) throws(StorageError) {
     let key = FileState.linkKey(target) + SideName.bytes(linker)
     var pairs = try FileState.pairs(try sides.side(key))
@@ -16,7 +16,7 @@ extension FileState {
     try sides.setSide(key, ObjectIdentity.encode(pairs.flatMap { [$0.target, $0.linker] }))
   }
 
-  /// Every object that may hold a link to the target. O(those, and those that once did).
+  /// Every object that may hold a link to the target. O(the objects that do, or once did).
   package func linkers(of target: ObjectIdentity) throws(StorageError) -> [ObjectIdentity] {
     guard try mayHaveLinks() else { return [] }
     let start = FileState.linkKey(target)
@@ -30,7 +30,7 @@ extension FileState {
     return linkers
   }
 
-  /// Asked for every object that comes: most files have many without any link.
+  /// Cached, because it is needed for every new object and most files have many without any link.
   private func mayHaveLinks() throws(StorageError) -> Bool {
     if let hasLinks { return hasLinks }
     var isEmpty = true
@@ -42,7 +42,7 @@ extension FileState {
     return !isEmpty
   }
 
-  /// The length tells names apart of which one begins the other; 0 ends it, so that the key after it is one above.
+  /// The length distinguishes names of which one is a prefix of the other; the final 0 leaves room for an upper bound one above.
   private static func linkKey(_ target: ObjectIdentity) -> [UInt8] {
     let name = SideName.bytes(target)
     return [space, UInt8(name.count)] + name + [0]

@@ -1,13 +1,13 @@
 import StorageInterface
 import SyncModel
 
-/// The lists of one object, as far as they were asked for.
+/// The lists of one object that have been read.
 struct KeptLists {
   var directory: KeptDirectory
   var isChanged = false
-  /// By path: what the file has, and what it is to have.
+  /// By path: the stored pieces, and the current ones.
   var loaded: [[PathStep.Place]: (kept: [ListPiece], pieces: ListPieces)] = [:]
-  /// Pieces of lists that are gone.
+  /// The pieces of removed lists.
   var dropped: [KeptDirectory.List] = []
 }
 
@@ -86,7 +86,7 @@ extension FileState {
 
   private static let lastListKey: [UInt8] = [UInt8(ascii: "s"), 3]
 
-  /// A number that no list of the file has, or had.
+  /// A number that no list of the file has or had.
   private func newListNumber() throws(StorageError) -> UInt64 {
     let bytes = try sides.side(FileState.lastListKey) ?? []
     let number = bytes.reduce(0) { $0 << 8 | UInt64($1) } &+ 1
@@ -108,21 +108,21 @@ extension FileState {
     }
   }
 
-  /// Writes the pieces that differ: those at the beginning and the end that are as they were keep their numbers.
+  /// Writes the pieces that differ; unchanged pieces at the beginning and the end keep their numbers.
   private func write(
     _ list: (kept: [ListPiece], pieces: ListPieces), _ path: [PathStep.Place], _ directory: inout KeptDirectory
   ) throws(StorageError) {
     let new = list.pieces.pieces
     if list.kept == new { return }
     let known = directory.lists[path]
-    // One that is in pieces stays so until it is empty.
+    // A list in pieces stays so until it is empty.
     if known == nil, new.count <= 1, (new.first?.elements.count ?? 0) <= KeptDirectory.shortMax {
       directory.short[path] = new.first
       return
     }
     directory.short[path] = nil
     let before = if let known { known } else { KeptDirectory.List(number: try newListNumber(), pieces: []) }
-    // What was short has no pieces.
+    // A short list had no pieces.
     let old = known == nil ? [] : list.kept
     let shorter = min(old.count, new.count)
     let prefix = (0..<shorter).first { old[$0] != new[$0] } ?? shorter

@@ -1,7 +1,7 @@
 import StorageInterface
 import SyncModel
 
-/// The merge state of a file, in its side entries: so it is of the same version as the objects, and undone with them.
+/// The merge state of a file, stored in side entries: it has the version of the objects, and is rolled back with them.
 ///
 /// | key | value |
 /// |---|---|
@@ -13,20 +13,20 @@ import SyncModel
 /// | `s`, 3 | the last list's number, u64 |
 /// | `s`, 4 | what records name by a number (`RecordWords`) |
 ///
-/// What is read is kept, and what is changed is written by `flush`, once for each object and piece. For one write; confined to its owner.
+/// Reads are cached; `flush` writes the changes, once for each object and piece. For one write; confined to its owner.
 package final class FileState: MergeState {
   let sides: any SideWriting
   package private(set) var floor: Stamp
   let words: RecordWords
   private var records: [ObjectIdentity: KeptRecord] = [:]
-  /// The one that was asked for last: operations come many of an object.
+  /// The record used last: successive operations often act on one object.
   private var last: KeptRecord?
   var lists: [ObjectIdentity: KeptLists] = [:]
-  /// Up to where the log is purged; nil but in a write that does it.
+  /// The entry up to which this write purges the log; nil if it does not purge.
   private var purged: Seq?
-  /// Objects that have no record.
+  /// The objects without a record.
   var settled: SettledRows
-  /// Whether any object links, or has linked, to another; nil while nobody has looked.
+  /// Whether any object links or has linked to another; nil until that is looked up.
   var hasLinks: Bool?
 
   /// A record in memory.
@@ -34,7 +34,7 @@ package final class FileState: MergeState {
     let object: ObjectIdentity
     var value: ObjectRecord?
     var isChanged = false
-    /// What the file's index says that it links to, as far as that is known from the record.
+    /// The targets that the link index already has for this object, as far as the record shows.
     var links: Set<ObjectIdentity>
 
     init(_ object: ObjectIdentity, _ value: ObjectRecord?) {
@@ -48,7 +48,7 @@ package final class FileState: MergeState {
   private static let wordsKey: [UInt8] = [UInt8(ascii: "s"), 4]
   private var recordEntries: SideEntries { SideEntries(space: UInt8(ascii: "m"), sides: sides, words: words) }
 
-  /// The state that a write begins with.
+  /// Reads the state at the beginning of a write.
   package init(_ sides: any SideWriting) throws(StorageError) {
     self.sides = sides
     words = try sides.side(FileState.wordsKey).map { bytes throws(StorageError) in
@@ -95,7 +95,7 @@ package final class FileState: MergeState {
     return kept
   }
 
-  /// Notes that the row of an object is gone which was there before the open write. Of its values nothing is asked any more.
+  /// Notes that the row of an object, which existed before the open write, is deleted. Its values are not read any more.
   func noteGone(_ object: ObjectIdentity) throws(StorageError) {
     let kept = try kept(object)
     guard kept.value == nil, !kept.isChanged, words.settled[object.className] != nil else { return }
@@ -122,7 +122,7 @@ package final class FileState: MergeState {
     for target in record.node.contents.linkTargets where kept.links.insert(target).inserted { try note(link: target, from: object) }
   }
 
-  /// Writes what was changed. Once, at the end of the write.
+  /// Writes the changes. Call it once, at the end of the write.
   package func flush() throws(StorageError) {
     let entries = recordEntries
     for (object, kept) in records where kept.isChanged {
@@ -135,7 +135,7 @@ package final class FileState: MergeState {
     words.settle()
   }
 
-  /// Whether a record may be left out from now on.
+  /// Whether a record may be omitted from now on.
   private func isSettled(_ kept: KeptRecord) throws(StorageError) -> Bool {
     guard let purged, settled.isPossible, let record = kept.value, record.settledValues != nil else { return false }
     let name = kept.object.className
@@ -144,7 +144,7 @@ package final class FileState: MergeState {
     return words.settle(class: name, properties)
   }
 
-  /// Every object of which something is known: deleted ones too, until a purge forgets them. O(objects).
+  /// Every known object, including deleted ones until a purge forgets them. O(objects).
   package func knownObjects() throws(StorageError) -> [ObjectIdentity] {
     var all = try recordedObjects()
     for object in try settled.objects(of: Array(words.settled.keys)) where records[object] == nil { all.insert(object) }
@@ -157,7 +157,7 @@ package final class FileState: MergeState {
     return all
   }
 
-  /// A copy of all that is known, in memory. O(all of it).
+  /// A copy of the whole state in memory. O(its size).
   package func copied() throws(StorageError) -> MemoryState {
     var memory = MemoryState()
     memory.setFloor(floor)
@@ -168,7 +168,7 @@ package final class FileState: MergeState {
     return memory
   }
 
-  /// All objects that have a record: a purge looks at each once. O(those).
+  /// All objects that have a record. O(those).
   package func objectsToPurge(upTo seq: Seq) throws(StorageError) -> [ObjectIdentity] {
     purged = seq
     return Array(try recordedObjects())
@@ -176,7 +176,7 @@ package final class FileState: MergeState {
 }
 
 extension Contents {
-  /// Whom it links to.
+  /// The objects that the contents link to.
   var linkTargets: Set<ObjectIdentity> {
     var targets: Set<ObjectIdentity> = []
     forEachLink { targets.insert($0.object) }

@@ -2,10 +2,10 @@ import StorageInterface
 import SyncModel
 
 extension LocalStanding {
-  /// What a file says. Of one version, which has to be durable.
+  /// Reads a file's standing from one version, which must be durable.
   ///
-  /// - Parameter standing: who the file is; a file that was never written with replication is to be given one first.
-  /// - Complexity: O(what waits).
+  /// - Parameter standing: the file's replica; a file never written with replication must be given one first.
+  /// - Complexity: O(pending changesets).
   package init(_ sides: any SideReading, _ standing: ReplicaStanding) throws(StorageError) {
     let pending = try Outbox.pending(sides)
     let cursor = try SyncCursor.read(sides)
@@ -16,10 +16,10 @@ extension LocalStanding {
     self.init(standing, cursor: cursor, pendingBase: pending.baseSeq(integrated: cursor), stamps: stamps)
   }
 
-  /// The same without the stamps of what waits, which are asked for at the beginning of a connection only. O(log n).
+  /// The same without the stamps of pending changesets, which are needed only when a connection begins. O(log n).
   package init(progress sides: any SideReading, _ standing: ReplicaStanding) throws(StorageError) {
     let cursor = try SyncCursor.read(sides)
-    // Bases never go back: the oldest has the lowest.
+    // Bases never decrease, so the oldest changeset has the lowest.
     let oldest = try Outbox.pending(bytesMax: 1, sides)
     self.init(standing, cursor: cursor, pendingBase: oldest.baseSeq(integrated: cursor), stamps: [:])
   }

@@ -6,7 +6,7 @@ import Foundation
 import StoreValues
 import SyncModel
 
-/// The key of an object's own side entry, as short as can be: the number that the file has given its class, and its primary key.
+/// The key of an object's own side entry, as short as possible: the number of its class in the file, and its primary key.
 ///
 /// | bytes | |
 /// |---|---|
@@ -17,12 +17,12 @@ import SyncModel
 /// | `A1`, 16 bytes · `A2`, 12 bytes | a UUID, an ObjectId |
 /// | `A3`, replica u64, key u64 | of a type without primary key: who created it, and its key there |
 ///
-/// Numbers are big endian, so that neighbours stand together. What fits none of these has no such key: a longer text, or one of too
-/// many classes.
+/// Numbers are big endian, so neighbours are adjacent. An object that fits none of these has no such key: its text is longer, or there
+/// are too many classes.
 enum ObjectEntryKey {
   static let textMax = 200
 
-  /// nil for an object that has none, or of a class that has no number.
+  /// Returns nil for an object without such a key, or of a class without a number.
   static func bytes(_ space: UInt8, _ object: ObjectIdentity, class number: Int?) -> [UInt8]? {
     guard let number else { return nil }
     var bytes: [UInt8] = []
@@ -60,7 +60,7 @@ enum ObjectEntryKey {
     for byte in (0..<count).reversed() { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(byte)))) }
   }
 
-  /// The object of a key; nil for bytes that are none.
+  /// The object of a key; nil if the bytes are not a key.
   static func object(_ key: UnsafeRawBufferPointer, _ words: RecordWords) -> ObjectIdentity? {
     guard key.count >= 3 else { return nil }
     var start = 2

@@ -2,7 +2,7 @@ import StorageInterface
 import SyncModel
 
 extension Outbox {
-  /// Bytes of the changesets that wait, of those behind a number and up to another one. O(those).
+  /// The bytes of the pending changesets after one number and up to another. O(those).
   static func bytes(after start: UInt64, through last: UInt64, _ sides: any SideReading) throws(StorageError) -> Int {
     guard start < last else { return 0 }
     var sum = 0

@@ -1,19 +1,20 @@
 import StorageInterface
 import SyncModel
 
-/// The changesets of a file that have not come back from the log, one entry each.
+/// The changesets of a file that have not returned from the log, one entry each.
 ///
 /// | key | value |
 /// |---|---|
 /// | `o`, number u64 | 1 where it is void, or 0; the changeset |
 package enum Outbox {
   private static let space = UInt8(ascii: "o")
-  /// Bytes of a changeset, about: a larger write becomes several, which belong together (`Changeset.isContinued`).
+  /// The approximate maximal size of a changeset in bytes: a larger write becomes several changesets that belong together
+  /// (`Changeset.isContinued`).
   package static let bytesMax = 1 << 20
 
-  /// Bytes of the longest changeset that one operation may be: it has to go in one message.
+  /// The maximal size in bytes of a changeset with a single operation: it must fit one message.
   package static let valueBytesMax = 15 << 20
-  /// Bytes of the largest write.
+  /// The maximal size of a write in bytes.
   package static let writeBytesMax = 256 << 20
 
   private static func tooLarge(_ bytes: Int) -> StorageError {
@@ -22,12 +23,12 @@ package enum Outbox {
       remedy: "Keep values below \(valueBytesMax >> 20) MiB, and divide a write of more than \(writeBytesMax >> 20) MiB.")
   }
 
-  /// Behind all of them.
+  /// The key after all entries.
   static var end: [UInt8] { [space + 1] }
 
   static func key(_ clientSeq: UInt64) -> [UInt8] { [space] + SideName.bigEndian(clientSeq) }
 
-  /// Puts what one write did. Gives its changesets the numbers after `standing.clientSeq`, which moves on.
+  /// Stores the operations of one write as changesets, numbered from `standing.clientSeq` + 1, and advances that.
   ///
   /// - Returns: the changesets.
   @discardableResult static func put(
@@ -57,11 +58,11 @@ package enum Outbox {
     return all
   }
 
-  /// What waits, the oldest first.
+  /// The pending changesets, the oldest first.
   ///
   /// - Parameters:
-  ///   - start: the first number wanted.
-  ///   - bytesMax: about how many bytes to read; one changeset at least.
+  ///   - start: the first number to read.
+  ///   - bytesMax: about how many bytes to read; at least one changeset.
   package static func pending(
     from start: UInt64 = 0, bytesMax: Int = .max, _ sides: any SideReading
   ) throws(StorageError) -> PendingChangesets {
@@ -79,7 +80,7 @@ package enum Outbox {
     return pending
   }
 
-  /// What waits behind a number as it is sent: whole writes, about so many bytes and at least one.
+  /// The pending entries after a number, as they are sent: whole writes, about the given number of bytes and at least one write.
   package static func entries(after clientSeq: UInt64, bytes: Int, _ sides: any SideReading) throws(StorageError) -> [OutboxEntry] {
     var found: [(changeset: Changeset, isVoid: Bool, bytes: Int)] = []
     var (size, isInside) = (0, false)
@@ -110,7 +111,7 @@ package enum Outbox {
     return entries
   }
 
-  /// One changeset; nil where it does not wait any more. O(log n).
+  /// One changeset; nil if it is no longer pending. O(log n).
   package static func changeset(_ clientSeq: UInt64, _ sides: any SideReading) throws(StorageError) -> Changeset? {
     try sides.side(key(clientSeq)).map { bytes throws(StorageError) in try changeset(bytes) }
   }
@@ -119,7 +120,7 @@ package enum Outbox {
     try reading("outbox") { () throws(CodingError) in try Changeset(decoding: Array(bytes.dropFirst())) }
   }
 
-  /// Makes the file's outbox what became of it: takes out what is settled, and marks what is void.
+  /// Updates the stored outbox: removes settled changesets, and marks void ones.
   static func update(
     from old: PendingChangesets, to new: PendingChangesets, _ sides: any SideWriting
   ) throws(StorageError) {
@@ -134,6 +135,6 @@ package enum Outbox {
     }
   }
 
-  /// A changeset came back from the log: there is nothing more to be done for it.
+  /// Removes a changeset that returned from the log.
   package static func remove(_ clientSeq: UInt64, _ sides: any SideWriting) throws(StorageError) { try sides.setSide(key(clientSeq), nil) }
 }

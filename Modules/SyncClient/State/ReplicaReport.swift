@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
-/// What a file keeps for its replication, for people: who it is, how far it is, and what waits to be sent.
+/// A readable report of a file's replication: its replica, its progress, and its pending changesets.
 package struct ReplicaReport: Sendable {
   /// A changeset that the server has not answered.
   package struct Waiting: Sendable {
@@ -11,27 +11,27 @@ package struct ReplicaReport: Sendable {
     package var written: UInt64
     package var bytes: Int
     package var operations: Int
-    /// Which objects it is about, some of them.
+    /// Some of the objects that the changeset changes.
     package var objects: [String]
-    /// Whether it will not be sent, because it built on a refused one.
+    /// Whether it will not be sent, because it builds on a refused one.
     package var isVoid: Bool
   }
 
   package var replica: String
-  /// What names the server's history; nil for a file that has not joined.
+  /// The id of the server's history; nil for a file that has not joined.
   package var history: String?
   package var cursor: UInt64
   package var refusalSeen: UInt64
-  /// Whether it takes all objects from the server with the next connection.
+  /// Whether the file takes all objects from the server with the next connection.
   package var isAnew: Bool
-  /// Milliseconds that the server's clock is ahead.
+  /// By how many milliseconds the server's clock is ahead.
   package var clockOffset: Int64
   package var lastNumber: UInt64
   package var waiting: [Waiting]
 
   private static let objectsShown = 3
 
-  /// nil for a file that is no replica. O(what waits).
+  /// Returns nil for a file that is not a replica. O(pending changesets).
   package init?(_ snapshot: any StorageReading) throws(StorageError) {
     guard let sides = snapshot.powers.sides, let standing = try ReplicaStanding.read(sides) else { return nil }
     replica = "\(standing.replica)"

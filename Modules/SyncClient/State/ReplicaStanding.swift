@@ -2,32 +2,31 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
-/// Who a file is among the replicas of its store, and how far its numbers have come: the side entry `s`, 2.
+/// The file's replica id and counters: the side entry `s`, 2.
 package struct ReplicaStanding: Hashable, Sendable {
-  /// Stamps what the file's writes do.
+  /// Stamps the operations of the file's writes.
   package var clock: HybridClock
-  /// Of the last changeset that was made.
+  /// The number of the last changeset made.
   package var clientSeq: UInt64
-  /// The number of the last element that was inserted into a list.
+  /// The number of the last element inserted into a list.
   package var elements: UInt64
-  /// The last refusal that was integrated.
+  /// The last integrated refusal.
   package var refusalSeen: Seq
-  /// 16 bytes that name the history of the store which the file follows; none before it has joined.
+  /// The 16 bytes that name the history of the store; empty before the file has joined.
   package var history: [UInt8]
-  /// The version up to which the merge state has all that was written; nil where that is not known. What comes behind it other programs
-  /// wrote.
+  /// The last version that the merge state includes; nil if unknown. Other programs wrote the later ones.
   package var captured: Version?
-  /// 16 bytes that only this replica knows: who first binds with them owns it.
+  /// 16 bytes that only this replica knows: the first client that binds the replica with them owns it.
   package var secret: [UInt8] = []
-  /// Whether the file is to take all objects from the server, whatever it has, and do what waits again on top of them.
+  /// Whether the file must take all objects from the server, whatever it has, and redo pending changes on top of them.
   package var isAnew = false
-  /// Whether it is to do so as another replica, which has sent nothing yet: the numbers of its changes are those of the one before.
+  /// Whether it does so as another replica, which has uploaded nothing yet: its pending changes have the numbers of the previous replica.
   package private(set) var isRenamed = false
 
-  /// Whose changes they are.
+  /// The author of the file's changes.
   package var replica: ReplicaID { clock.replica }
 
-  /// Of a file that has made no change yet.
+  /// Creates the standing of a file that has made no changes yet.
   package init(replica: ReplicaID) {
     clock = HybridClock(replica: replica)
     clientSeq = 0
@@ -36,7 +35,7 @@ package struct ReplicaStanding: Hashable, Sendable {
     history = []
   }
 
-  /// Of the same file as another replica, which has sent nothing yet. Numbers of elements go on.
+  /// The standing of the same file as another replica, which has uploaded nothing yet. Element numbers continue.
   func renamed(_ replica: ReplicaID) -> ReplicaStanding {
     var new = ReplicaStanding(replica: replica)
     new.secret = secret.isEmpty ? [] : ReplicaStanding.newSecret()
@@ -45,26 +44,26 @@ package struct ReplicaStanding: Hashable, Sendable {
     return new
   }
 
-  /// Of a new replica: the number is drawn, below those of event handlers.
+  /// The standing of a new replica with a random id, below those of event handlers.
   package static func drawn() -> ReplicaStanding {
     var standing = ReplicaStanding(replica: ReplicaID(UInt64.random(in: 1..<1 << 63)))
     standing.secret = newSecret()
     return standing
   }
 
-  /// It has what the server has, and what waits is its own now.
+  /// Notes that the file has the server's state, and that pending changes are now the replica's own.
   mutating func settle() { (isAnew, isRenamed) = (false, false) }
 
   private static func newSecret() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
 
   private static let key: [UInt8] = [UInt8(ascii: "s"), 2]
 
-  /// How the file keeps what replication knows; written behind the standing, as the number was not there before 2.
+  /// The format of everything that replication stores in the file. It comes last in the entry, because format 1 had no number.
   private static let format: UInt8 = 2
 
-  /// nil for a file that was never written with replication.
+  /// Returns nil for a file never written with replication.
   ///
-  /// - Throws: `.unsupportedVersion` where another build kept the books.
+  /// - Throws: `.unsupportedVersion` if another build wrote another format.
   package static func read(_ sides: any SideReading) throws(StorageError) -> ReplicaStanding? {
     guard let bytes = try sides.side(key) else { return nil }
     var format: UInt8 = 1
@@ -96,7 +95,7 @@ package struct ReplicaStanding: Hashable, Sendable {
         : "Use a newer version of Vivarium.")
   }
 
-  /// Part of the write that made the changes: so no number is given out twice, whenever the process dies.
+  /// Stores the standing within the write that makes the changes, so no number is used twice, whenever the process dies.
   package func write(_ sides: any SideWriting) throws(StorageError) {
     var writer = ByteWriter()
     writer.put(fixed: clock.replica.rawValue)

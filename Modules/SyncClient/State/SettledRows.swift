@@ -2,29 +2,30 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
-/// Objects without a record: those that nobody has changed since a purge, and of which the row says all.
+/// The objects without a record: nobody has changed them since a purge, and their rows say everything.
 ///
-/// A purge makes every register *written, before everything*. Where such a value is what the row shows, is no link, and is neither null nor
-/// zero, and where every other property is null or zero and was never written, the record says nothing that the row does not: it is left
-/// out, and made from the row when somebody asks. What a property is by default was set by default. Links keep their record, as one may be
-/// hidden; so do defaults that were written by intent, and null or zero that was written, since the row cannot tell these apart.
+/// A purge turns the stamp of every register to *before everything*. A record is omitted, and rebuilt from the row on demand, if the row
+/// shows the value of each register, none is a link, null or zero, and every other property is null or zero and was never written. A
+/// value equal to the property's default counts as a default. These objects keep their record: those with links, as one may be hidden;
+/// with a default value that somebody wrote; and with a null or zero that was written. The row cannot tell these cases apart.
 struct SettledRows {
   let sides: any SideWriting
   var names: ObjectNames
-  /// Whether the open write made a row: its object is not in the merge state yet.
+  /// Whether the open write inserted a row: its object is not in the merge state yet.
   var isNew: (ObjectLink) -> Bool = { _ in false }
-  /// What a value was before the open write; nil for one that is as it was.
+  /// A value before the open write; nil if it is unchanged.
   var before: (ColumnID, ObjectKey) -> Value? = { _, _ in nil }
 
-  /// Whether the engine's rows are written through the library alone. Else what they were has to be kept, to find what others did.
+  /// Whether only this library writes the engine's rows. Otherwise the previous values must be stored, to find what other programs
+  /// changed.
   var isPossible: Bool { !sides.isOpenToOthers }
 
-  /// The record that was left out; nil for an object that is not there.
+  /// Rebuilds the omitted record; nil for an object that does not exist.
   ///
-  /// - Parameter properties: those whose values the row says.
+  /// - Parameter properties: the properties whose values the row holds.
   func record(of object: ObjectIdentity, _ properties: SortedTable<Name, CellValue>) throws(StorageError) -> ObjectRecord? {
     guard let type = names.type(of: object), let place = try names.place(of: object), !isNew(place) else { return nil }
-    // What names an object without a primary key is there until its delete is written down.
+    // Without a primary key, the object keeps its identity until its delete is captured, so the row itself must be checked.
     guard try sides.contains(place.table, place.key) else { return nil }
     var contents = Contents()
     for column in type.table.columns where column.schema.isStored {
@@ -38,7 +39,7 @@ struct SettledRows {
     return ObjectRecord(node: Node(isMade: true, contents: contents))
   }
 
-  /// The record of an object whose row is gone, without its values.
+  /// The record of an object whose row is deleted, without its values.
   func goneRecord(of object: ObjectIdentity) -> ObjectRecord? {
     guard let type = names.type(of: object) else { return nil }
     var contents = Contents()
@@ -56,7 +57,7 @@ struct SettledRows {
     return .zero(of: type)
   }
 
-  /// The properties of a class whose values rows say, with what they are by default.
+  /// The properties of a class whose values are in rows, with their defaults.
   func properties(of object: ObjectIdentity) -> SortedTable<Name, CellValue> {
     var properties = SortedTable<Name, CellValue>()
     guard let type = names.type(of: object) else { return properties }
@@ -66,11 +67,11 @@ struct SettledRows {
     return properties
   }
 
-  /// Whether the row says all that a record does.
+  /// Whether the row says everything that a record does.
   ///
   /// - Parameters:
-  ///   - properties: those whose values it may say.
-  ///   - seq: up to where the log is purged.
+  ///   - properties: the properties whose values the row may hold.
+  ///   - seq: the entry up to which the log is purged.
   func covers(
     _ record: ObjectRecord, of object: ObjectIdentity, _ properties: SortedTable<Name, CellValue>, upTo seq: Seq
   ) throws(StorageError) -> Bool {

@@ -1,8 +1,8 @@
 import StorageInterface
 import SyncModel
 
-/// Entries by object, in one space of keys: a byte, then what `ObjectEntryKey` says. Objects without such a key are in a space beside it,
-/// by the beginning of their name, and an entry there names the objects that it is about.
+/// Side entries by object, in one key space: a byte, then the `ObjectEntryKey`. Objects without such a key are in a second space, by a
+/// prefix of their name; an entry there names the objects it is about.
 struct SideEntries {
   let space: UInt8
   let sides: any SideWriting
@@ -10,16 +10,16 @@ struct SideEntries {
 
   private var sharedSpace: UInt8 { space &- 32 }
 
-  /// What is kept of an object, lent; nil for nothing. O(log n).
+  /// Calls the body with the object's entry; nil if there is none. O(log n).
   func entry<R>(of object: ObjectIdentity, _ body: ([UInt8]?) throws(StorageError) -> R) throws(StorageError) -> R {
     if let key = ObjectEntryKey.bytes(space, object, class: words.number(of: object.className)) {
       return try body(try sides.side(key))
     }
-    // A class whose first object this is has no number yet, and then there is nothing.
+    // A class without objects so far has no number yet, and no entries.
     return try body(try shared(object).first { $0.object == object }?.bytes)
   }
 
-  /// nil removes it.
+  /// Stores the object's entry; nil removes it.
   func set(_ bytes: [UInt8]?, of object: ObjectIdentity) throws(StorageError) {
     if let key = ObjectEntryKey.bytes(space, object, class: words.newNumber(of: object.className)) {
       return try sides.setSide(key, bytes)
@@ -57,7 +57,7 @@ struct SideEntries {
     }
   }
 
-  /// Every object of which something is kept, in no order that means anything.
+  /// Every object that has an entry, in no particular order.
   func objects() throws(StorageError) -> [ObjectIdentity] {
     var all: [ObjectIdentity] = []
     var isWhole = true

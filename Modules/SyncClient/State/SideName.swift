@@ -7,10 +7,10 @@ import StorageInterface
 import StoreValues
 import SyncModel
 
-/// The names of objects in the keys of side entries that are looked through by their beginning.
+/// The names of objects in the keys of side entries that are scanned by prefix.
 ///
-/// A name is a prefix of the object's identity, at most `countMax` bytes, so that every class and every primary key fits a key. Two
-/// objects with long names may have one: an entry therefore holds the identities it is about.
+/// A name is a prefix of the object's identity, at most `countMax` bytes, so that every class and primary key fits a key. Two objects
+/// with long names may share one, so an entry also holds the identities it is about.
 enum SideName {
   static let countMax = 200
 
@@ -37,7 +37,7 @@ enum SideName {
   static func bigEndian<N: FixedWidthInteger>(_ number: N) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
 }
 
-/// Reads what the file keeps for replication; what makes no sense there is damage of the file.
+/// Decodes what replication stores in the file; invalid content is reported as damage of the file.
 func reading<R>(_ what: @autoclosure () -> String, _ body: () throws(CodingError) -> R) throws(StorageError) -> R {
   do throws(CodingError) { return try body() } catch {
     throw StorageError(

@@ -2,12 +2,12 @@ import Foundation
 import StorageCoordination
 import StorageInterface
 
-/// What a device keeps of its users, in a file that nobody else may read. Several processes may use it.
+/// The users that a device remembers, in a file that only the owner may read. Several processes may use it.
 struct KeptUsers: Sendable {
   struct User: Hashable, Sendable, Codable {
     var refreshToken: String
     var accessToken: String
-    /// By this device's clock, in milliseconds since 1970: good enough to ask for a new one in time; the server decides.
+    /// By this device's clock, in milliseconds since 1970. Good enough to renew the token in time; the server decides.
     var accessEnds: Int64
   }
 
@@ -41,7 +41,7 @@ struct KeptUsers: Sendable {
     try? handle.close()
   }
 
-  /// The right to change the file, and to use its refresh tokens, each of which is good for once.
+  /// Waits for the right to change the file and to use its refresh tokens, each of which is valid once.
   func turn() async throws -> FileTurn {
     for _ in 0..<6000 {
       if let turn = try FileTurn.take(path: path + ".lock", "lock of the users", mode: 0o600) { return turn }

@@ -1,7 +1,7 @@
 import Foundation
 import SyncProtocol
 
-/// What a server answers to a log-in or a refresh.
+/// A server's answer to a log-in or a refresh.
 struct LogInAnswer: Decodable {
   let user: String
   let accessToken: String
@@ -20,7 +20,7 @@ struct LogInAnswer: Decodable {
 
   static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) }
 
-  /// Asks one of the server's routes for accounts. Throws `SyncError` for what the server refuses, else `TransportError`.
+  /// Sends a request to one of the server's account routes. Throws `SyncError` if the server refuses, otherwise `TransportError`.
   static func asked(_ server: any WebRequester, _ route: String, _ body: some Encodable) async throws -> LogInAnswer {
     let answer = try await sent(server, route, body)
     do { return try JSONDecoder().decode(LogInAnswer.self, from: Data(answer.body)) } catch {

@@ -2,7 +2,7 @@ import Foundation
 import StorageCoordination
 import SyncProtocol
 
-/// A user who is logged in on this device (`SyncUsers`): gives replicators his tokens, and gets new ones before they end.
+/// A user who is logged in on this device (`SyncUsers`): provides tokens to replicators, and renews them before they expire.
 ///
 /// **Threads.** Any task may call.
 public actor SyncUser: SyncCredentials {
@@ -14,13 +14,13 @@ public actor SyncUser: SyncCredentials {
 
   init(_ name: String, _ file: KeptUsers, _ server: any WebRequester) { (self.name, self.file, self.server) = (name, file, server) }
 
-  /// Whether he is logged in still: the server may have ended it.
+  /// Whether the user is still logged in: the server may have ended the log-in.
   public var isLoggedIn: Bool { (try? file.read().users[name]) != nil }
 
-  /// Milliseconds before the end of a token from which on a new one is asked for.
+  /// A token is renewed this many milliseconds before it expires.
   private static let margin: Int64 = 60_000
 
-  /// The token that there is, or a new one. nil where he has to log in again. Where the server cannot be reached it is the old one, so that
+  /// The present token, or a new one; nil if the user must log in again. If the server cannot be reached, the old token, so that
   /// replicators go on trying.
   public func token(isNew: Bool) async -> String? {
     guard let kept = try? file.read().users[name] else { return nil }
@@ -36,7 +36,7 @@ public actor SyncUser: SyncCredentials {
 
   private func refresh(_ old: KeptUsers.User) async -> String? {
     do {
-      // Others use the same refresh token, which is good for once.
+      // Other processes use the same refresh token, which is valid once.
       let turn = try await file.turn()
       defer { withExtendedLifetime(turn) {} }
       guard let kept = try file.read().users[name] else { return nil }
@@ -51,7 +51,7 @@ public actor SyncUser: SyncCredentials {
         try forget()
         return nil
       } catch let error as SyncError where error.code == .userSuspended {
-        // He may be let in again.
+        // The suspension may end.
         return nil
       } catch is SyncError { return kept.accessToken } catch is TransportError { return kept.accessToken }
     } catch { return old.accessToken }
@@ -64,15 +64,15 @@ public actor SyncUser: SyncCredentials {
     try file.write(contents)
   }
 
-  /// Logs the user out: his tokens are gone from this device, and good for nothing at the server, as soon as that can be reached now. What
-  /// his stores hold stays; removing them is the app's to decide.
+  /// Logs the user out: removes his tokens from this device and, if the server can be reached now, invalidates them there. His stores
+  /// keep their objects; the app decides whether to remove them.
   public func logOut() async throws {
     let turn = try await file.turn()
     defer { withExtendedLifetime(turn) {} }
     guard let kept = try file.read().users[name] else { return }
     try forget()
     do { _ = try await LogInAnswer.sent(server, "logout", Refresh(refreshToken: kept.refreshToken)) } catch {
-      // Without a way to the server the log-in ends there by itself, and nobody has its token.
+      // If the server cannot be reached, the log-in expires there by itself, and nobody has its token.
     }
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 import StorageCoordination
 import SyncProtocol
 
-/// The users of an app on this device, by the accounts of one server: they log in once, and are known again when the app starts.
+/// The users of an app on this device, with accounts on one server: they log in once, and are still logged in when the app starts again.
 ///
 /// ```swift
 /// let users = SyncUsers(file: folder.appending(path: "users"), server: connector)
@@ -10,30 +10,30 @@ import SyncProtocol
 /// let replicator = store.replicator(path: "/~/tasks", connector: connector, credentials: ann)
 /// ```
 ///
-/// Several users may be logged in at once; each has stores of his own. Passwords are never kept, tokens in a file that only this user of
-/// the system may read. **Threads.** Any task may call; several processes may use one file.
+/// Several users may be logged in at once; each has stores of his own. Passwords are never stored; tokens are, in a file that only this
+/// user of the system may read. **Threads.** Any task may call; several processes may use one file.
 public actor SyncUsers {
   nonisolated let file: KeptUsers
   nonisolated let server: any WebRequester
   private var known: [String: SyncUser] = [:]
 
-  /// The users of a file, which is made when somebody logs in.
+  /// Creates the users of a file, which is made when somebody logs in.
   public init(file: URL, server: any WebRequester) {
     self.file = KeptUsers(path: file.path)
     self.server = server
   }
 
-  // MARK: in
+  // MARK: logging in
 
-  /// Logs a user in, who is the current one then. Throws `SyncError` for what the server refuses (a wrong name or password:
-  /// `.tokenInvalid`; too many tries: `.overloaded`), `TransportError` where there is no way to it, and what writing the file throws.
+  /// Logs a user in and makes him the current one. Throws `SyncError` if the server refuses (a wrong name or password: `.tokenInvalid`;
+  /// too many attempts: `.overloaded`), `TransportError` if it cannot be reached, and errors of writing the file.
   ///
   /// - Parameter device: a name for lists of log-ins.
   public func logIn(_ name: String, password: String, device: String = "") async throws -> SyncUser {
     try await begin("login", name, password, device)
   }
 
-  /// Makes a new user and logs him in, where the server lets anybody do that (else `.readDenied`).
+  /// Creates a user and logs him in, if the server lets anybody register (otherwise `.readDenied`).
   public func register(_ name: String, password: String, device: String = "") async throws -> SyncUser {
     try await begin("register", name, password, device)
   }
@@ -56,14 +56,14 @@ public actor SyncUsers {
     return user(tokens.user)
   }
 
-  // MARK: who is here
+  // MARK: logged-in users
 
-  /// Those who are logged in, by name.
+  /// The logged-in users, by name.
   public var all: [SyncUser] {
     get throws { try file.read().users.keys.sorted().map { user($0) } }
   }
 
-  /// Who logged in last, or was made the current one; nil where nobody is logged in.
+  /// The user who logged in last, or was made the current one; nil if nobody is logged in.
   public var current: SyncUser? {
     get throws {
       let contents = try file.read()
@@ -71,7 +71,7 @@ public actor SyncUsers {
     }
   }
 
-  /// Makes one of those who are logged in the current one.
+  /// Makes a logged-in user the current one.
   public func makeCurrent(_ user: SyncUser) async throws {
     let turn = try await file.turn()
     defer { withExtendedLifetime(turn) {} }
@@ -81,7 +81,7 @@ public actor SyncUsers {
     try file.write(contents)
   }
 
-  /// One for each name, so that each refreshes his tokens alone.
+  /// One object per name, so that each renews its tokens alone.
   private func user(_ name: String) -> SyncUser {
     if let user = known[name] { return user }
     let user = SyncUser(name, file, server)
