@@ -3,22 +3,22 @@ import SyncClient
 import SyncProtocol
 import Vivarium
 
-/// A user's management store: what he asks of the server, and what the server answers.
+/// A user's management store: it holds his requests to the server, and the server's answers.
 public enum ManagementStore {
-  /// Where it is on the server, for each user his own.
+  /// The store's path on the server, different for each user.
   public static let path = "/~/__management"
 
-  /// What is in it.
+  /// The models of the store.
   public static let models: [any SchemaDescribing.Type] = [
     SyncPermissionChange.self, SyncPermissionOffer.self, SyncPermissionOfferResponse.self,
   ]
 
-  /// How it is opened.
+  /// Makes the configuration for opening the store.
   ///
   /// - Parameters:
-  ///   - configuration: where the file is, and which engine keeps it: `.lmdb(url)`. Its models are replaced.
-  ///   - user: whose.
-  ///   - connector: how the server is reached.
+  ///   - configuration: the file and its engine: `.lmdb(url)`. Its models are replaced.
+  ///   - user: the store's user.
+  ///   - connector: how to reach the server.
   public static func configuration(
     _ configuration: StoreConfiguration, user: any SyncCredentials, connector: any SyncConnector
   ) -> StoreConfiguration {
@@ -30,14 +30,14 @@ public enum ManagementStore {
 }
 
 extension SyncCredentials {
-  /// Opens the user's management store, in the context of the caller: who may do what in his stores is asked for there
-  /// (`SyncPermissionChange`, `SyncPermissionOffer`), and answered.
+  /// Opens the user's management store, in the context of the caller. Requests for rights on his stores (`SyncPermissionChange`,
+  /// `SyncPermissionOffer`) are written there, and answered there.
   ///
   /// ```swift
   /// let management = try user.managementStore(.lmdb(folder.appending(path: "management")), connector: connector)
   /// ```
   ///
-  /// Throws what opening a store throws. What is written without a network is asked for when there is one.
+  /// Throws errors of opening a store. Requests written without a network are sent once there is one.
   public func managementStore(
     _ configuration: StoreConfiguration, connector: any SyncConnector, isolation: isolated (any Actor)? = #isolation
   ) throws(StoreError) -> Store {

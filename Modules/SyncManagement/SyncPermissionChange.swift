@@ -2,8 +2,8 @@ import Foundation
 import StoreMessages
 import Vivarium
 
-/// A wish that somebody may do something in a store, dropped into one's management store: the server deals with it, and writes back what
-/// became of it.
+/// A request to change a user's rights on a store. Add it to your own management store: the server processes it, and writes the outcome
+/// back.
 ///
 /// ```swift
 /// let management = try user.managementStore(.lmdb(folder.appending(path: "management")), connector: connector)
@@ -12,7 +12,7 @@ import Vivarium
 /// let token = change.observe { _ in print(change.status, change.statusMessage ?? "") }
 /// ```
 ///
-/// Whoever asks has to own the store, to have the right to manage it, or to be an administrator. The names are those of Realm's server.
+/// The author must own the store, have the right to manage it, or be an administrator. The names are those of Realm's server.
 @Model public final class SyncPermissionChange: Message {
   @PrimaryKey public var id = UUID()
   @Indexed public var status: MessageStatus = .notProcessed
@@ -21,19 +21,19 @@ import Vivarium
   public var createdAt = Date()
   public var updatedAt = Date()
 
-  /// The store: "/shared/shop", "/~/tasks" for one's own, or an address that ends so ("wss://sync.example.org/~/tasks"). One that ends
-  /// in "/*" is all stores below.
+  /// The store: "/shared/shop", "/~/tasks" for one's own, or an address that ends so ("wss://sync.example.org/~/tasks"). A path that ends
+  /// in "/*" means all stores below it.
   public var storeURL = ""
-  /// Who; "*" for everybody who is let in.
+  /// The user whose rights change; "*" for every user.
   public var userID = ""
-  /// Whether the store may be read; nil leaves that as it is.
+  /// Whether the user may read the store; nil leaves that as it is.
   public var mayRead: Bool?
-  /// Whether it may be changed; nil leaves that as it is.
+  /// Whether the user may change the store; nil leaves that as it is.
   public var mayWrite: Bool?
-  /// Whether rights on it may be given; nil leaves that as it is.
+  /// Whether the user may grant rights on the store; nil leaves that as it is.
   public var mayManage: Bool?
 
-  /// A wish of its parts.
+  /// Creates a request.
   public init(storeURL: String, userID: String, mayRead: Bool? = nil, mayWrite: Bool? = nil, mayManage: Bool? = nil) {
     (self.storeURL, self.userID) = (storeURL, userID)
     (self.mayRead, self.mayWrite, self.mayManage) = (mayRead, mayWrite, mayManage)

@@ -2,10 +2,10 @@ import Foundation
 import StoreMessages
 import Vivarium
 
-/// An offer of rights on a store to whoever has its token: dropped into one's management store, it comes back with the token, which
-/// is handed on by any way there is, and accepted by `SyncPermissionOfferResponse`.
+/// An offer of rights on a store to everybody who has its token. Add it to your own management store: the server writes the token into
+/// it. Pass the token on in any way; the recipient accepts the offer by a `SyncPermissionOfferResponse`.
 ///
-/// It can be accepted until it ends, by several, and only while who has made it may still give these rights.
+/// Until it expires, several users can accept it, but only while its author may still grant these rights.
 @Model public final class SyncPermissionOffer: Message {
   @PrimaryKey public var id = UUID()
   @Indexed public var status: MessageStatus = .notProcessed
@@ -14,27 +14,27 @@ import Vivarium
   public var createdAt = Date()
   public var updatedAt = Date()
 
-  /// As `SyncPermissionChange.storeURL`.
+  /// The store, as in `SyncPermissionChange.storeURL`.
   public var storeURL = ""
-  /// Whether the store may be read.
+  /// Whether the recipient may read the store.
   public var mayRead = false
-  /// Whether it may be changed.
+  /// Whether the recipient may change the store.
   public var mayWrite = false
-  /// Whether rights on it may be given.
+  /// Whether the recipient may grant rights on the store.
   public var mayManage = false
-  /// When it ends, by the server's clock; nil for one that does not.
+  /// When the offer expires, by the server's clock; nil if never.
   public var expiresAt: Date?
-  /// What is handed on; nil until the server has made it. Whoever has it can accept the offer.
+  /// The token to pass on; nil until the server has made it. Whoever has it can accept the offer.
   public var token: String?
 
-  /// An offer of its parts.
+  /// Creates an offer.
   public init(storeURL: String, mayRead: Bool = true, mayWrite: Bool = false, mayManage: Bool = false, expiresAt: Date? = nil) {
     (self.storeURL, self.expiresAt) = (storeURL, expiresAt)
     (self.mayRead, self.mayWrite, self.mayManage) = (mayRead, mayWrite, mayManage)
   }
 }
 
-/// Takes an offer, by its token: dropped into one's own management store, it comes back with the store.
+/// Accepts an offer by its token. Add it to your own management store: the server writes the store's path into it.
 @Model public final class SyncPermissionOfferResponse: Message {
   @PrimaryKey public var id = UUID()
   @Indexed public var status: MessageStatus = .notProcessed
@@ -43,11 +43,11 @@ import Vivarium
   public var createdAt = Date()
   public var updatedAt = Date()
 
-  /// What `SyncPermissionOffer.token` was.
+  /// The value of `SyncPermissionOffer.token`.
   public var token = ""
-  /// The path of the store that may be used from now on; nil until the server has said so.
+  /// The path of the store that the user may use from now on; nil until the server has accepted.
   public var storeURL: String?
 
-  /// A response of its parts.
+  /// Creates a response.
   public init(token: String) { self.token = token }
 }
