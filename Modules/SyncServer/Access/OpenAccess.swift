@@ -1,9 +1,9 @@
 import SyncProtocol
 
-/// Lets everybody in as the user that the token names, with all rights: for tests, demonstrations and an app's own server
-/// within its process. Never for a server that others can reach.
+/// Accepts every token as the name of a user with all rights: for tests, demonstrations and a server inside an app's process. Never for a
+/// server that others can reach.
 public struct OpenAccess: SyncAccess {
-  /// Access without a check.
+  /// Creates access without a check.
   public init() {}
 
   public func identity(ofToken token: String, at time: Int64) async throws(SyncRefusal) -> SyncIdentity {

@@ -1,7 +1,7 @@
 import SyncModel
 import SyncProtocol
 
-/// Runs one connection of a host: feeds the state machine, and does what it says.
+/// Runs one connection of a host: passes events to the state machine, and performs its effects.
 actor HostedConnection {
   let number: UInt64
   private let host: SyncHost
@@ -9,13 +9,13 @@ actor HostedConnection {
   private var machine: ServerConnection
   private let outgoing: AsyncStream<[[UInt8]]>.Continuation
   private let parts: AsyncStream<[[UInt8]]>
-  /// Bytes that wait to be sent.
+  /// The number of bytes waiting to be sent.
   private var outgoingBytes = 0
   private var timers: [ServerConnectionTimer: Task<Void, Never>] = [:]
-  /// Who reads the connection, while too much of what came waits.
+  /// The task that reads the connection, suspended while too much received data waits.
   private var reader: CheckedContinuation<Void, Never>?
   private var isOver = false
-  /// Hangs up, where the last words are not taken.
+  /// Closes the connection if the other side does not take the last message.
   private var farewell: Task<Void, Never>?
 
   init(_ number: UInt64, _ host: SyncHost, _ transport: any SyncTransport) {
@@ -32,18 +32,18 @@ actor HostedConnection {
     return machine.bound.map { SessionSummary(user: identity.user, path: $0.path.text, backlog: backlog) }
   }
 
-  /// Asks again who is there, and what he may do where.
+  /// Checks again whether the user may continue, and his rights on the bound stores.
   func recheck() async {
     guard let identity else { return }
     do throws(SyncRefusal) {
       if let refusal = try await host.access.refusal(of: identity) { return take(.expel(refusal)) }
       for (key, path) in machine.bound { take(.granted(key, try await host.access.grant(to: identity, on: path))) }
     } catch {
-      // It cannot be told now, and nothing changes.
+      // They cannot be determined now; nothing changes.
     }
   }
 
-  /// Until the connection has ended.
+  /// Runs until the connection has ended.
   func run() async {
     let sending = Task { await send() }
     perform(machine.begin(at: host.clock()))
@@ -54,18 +54,18 @@ actor HostedConnection {
     }
     take(.disconnected)
     await sending.value
-    // Who still says something is not listened to, but it has to see the end of what was said to it.
+    // Further messages of the client are ignored, but it must receive everything that was sent to it.
     await transport.close()
   }
 
-  /// Says that there is no place here, and ends.
+  /// Tells the client that the server shuts down, and ends.
   func sendAway(seconds: UInt64) async {
     take(.drain(seconds: seconds))
     await send()
     await transport.close()
   }
 
-  /// Sends what waits, until the connection is over and all of it went.
+  /// Sends what waits, until the connection is over and everything was sent.
   private func send() async {
     for await parts in parts {
       do throws(TransportError) { try await transport.send(parts) } catch { break }
@@ -83,7 +83,7 @@ actor HostedConnection {
     if !isFull { wakeReader() }
   }
 
-  /// Whether the client does not take what it is sent.
+  /// Whether the client is too slow in taking what is sent.
   private var isFull: Bool { outgoingBytes > host.configuration.outgoingBytes }
 
   private func wakeReader() {
@@ -100,7 +100,7 @@ actor HostedConnection {
     while !isOver, isFull || machine.isBehind(most) { await withCheckedContinuation { reader = $0 } }
   }
 
-  /// Takes an event in, and does what follows.
+  /// Handles an event, and performs the effects.
   func take(_ event: ServerConnectionEvent) {
     host.note(event, of: number)
     perform(machine.handle(event, at: host.clock()))
@@ -123,7 +123,7 @@ actor HostedConnection {
         Task {
           await host.listen(path, key, of: self)
           take(.bound(key, await host.bind(path, bind, identity)))
-          // It may have ended before anybody listened.
+          // The session may have ended before it was registered as a listener.
           if !machine.isBound(key) { await host.forget(path, key, of: self) }
         }
       default: Task { if let event = await answer(effect) { take(event) } }
@@ -136,7 +136,7 @@ actor HostedConnection {
     outgoing.finish()
     for timer in timers.values { timer.cancel() }
     timers = [:]
-    // Who neither reads nor hangs up does not keep its place.
+    // A client that neither reads nor closes must not keep its connection.
     let (time, transport) = (host.configuration.farewellTime, transport)
     farewell = Task {
       do { try await Task.sleep(for: .milliseconds(time)) } catch { return }
@@ -153,7 +153,7 @@ actor HostedConnection {
     }
   }
 
-  /// What the host and its stores say.
+  /// The answer of the host or its stores to an effect.
   private func answer(_ effect: ServerConnectionEffect) async -> ServerConnectionEvent? {
     let (host, stores) = (host, host.stores)
     switch effect {

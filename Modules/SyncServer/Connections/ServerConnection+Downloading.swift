@@ -1,10 +1,10 @@
 import SyncModel
 import SyncProtocol
 
-// What goes down: objects and entries, as far as the client has granted bytes.
+// Downloads: objects and entries, within the granted credit.
 
 extension ServerConnection {
-  /// Reads what comes next, unless something is being read, nothing is new, or the client takes no more.
+  /// Starts the next read, unless one is under way, nothing is new, or the client takes no more.
   mutating func pump(_ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
     guard hasRoom, let session = sessions[number], !session.isReading, session.credit.bytes > 0 else { return }
     let limit = min(configuration.pageBytes, Int(clamping: session.credit.bytes))
@@ -15,14 +15,14 @@ extension ServerConnection {
         .readObjects(session.key, session.place.path, changedAfter: fetch.start, behind: fetch.last, limitBytes: limit))
     case .live:
       guard session.hasNews else { return }
-      // Before it is read: what comes while it is read is news again.
+      // Reset before the read: an entry that arrives during the read counts as news again.
       sessions[number]?.hasNews = false
       effects.append(.readEntries(session.key, session.place, after: session.cursor, limitBytes: limit))
     }
     sessions[number]?.isReading = true
   }
 
-  /// Reads go on where there is room again.
+  /// Continues reading once the client takes more.
   mutating func room(_ isThere: Bool, _ effects: inout [ServerConnectionEffect]) {
     hasRoom = isThere
     guard isThere else { return }
@@ -56,7 +56,7 @@ extension ServerConnection {
     }
   }
 
-  /// A transaction is never cut in a page, and may be larger than a message: then it goes in several, which the client puts together.
+  /// A page never splits a transaction, which may be larger than a message: it then goes in several, which the client joins.
   private func messages(of entries: [LogEntry]) -> [[LogEntry]] {
     guard entries.contains(where: \.isContinued) else { return entries.isEmpty ? [] : [entries] }
     var all: [[LogEntry]] = []
@@ -91,14 +91,14 @@ extension ServerConnection {
     }
   }
 
-  /// Says about how much follows, where anything does: as many bytes an entry as on this page.
+  /// Sends an estimate of how much follows, if anything does: per entry as many bytes as on this page.
   private mutating func tellProgress(_ page: LogPage, _ bytes: Int, _ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
     guard page.cursor < page.head, !page.entries.isEmpty else { return }
     let left = UInt64(bytes / page.entries.count).multipliedReportingOverflow(by: page.head.rawValue - page.cursor.rawValue)
     send(.progress(session: number, head: page.head, bytesLeft: left.overflow ? .max : left.partialValue), &effects)
   }
 
-  /// Sends, counts the bytes against what the client has granted, and returns them.
+  /// Sends a message, charges its bytes to the client's credit, and returns them.
   @discardableResult private mutating func sendCharged(
     _ message: ServerMessage, _ number: UInt32, _ effects: inout [ServerConnectionEffect]
   ) -> Int {
@@ -109,7 +109,7 @@ extension ServerConnection {
   }
 
   private mutating func readingFailed(_ number: UInt32, _ error: ServerStoreError, _ effects: inout [ServerConnectionEffect]) {
-    // The log was cut behind a client that is slow: it comes back, and gets objects.
+    // The log was truncated while a slow client read it: it reconnects, and gets objects.
     if error.code == .logTruncated { return fault(number, SyncRefusal(.overloaded, error.message), &effects) }
     fault(number, SyncRefusal(error), &effects)
   }
@@ -141,9 +141,9 @@ extension ServerConnection {
 }
 
 extension LogEntry {
-  /// Whether the next entry is of the same transaction.
+  /// Whether the next entry belongs to the same transaction.
   fileprivate var isContinued: Bool { if case .changeset(_, let changeset) = body { changeset.isContinued } else { false } }
 
-  /// About.
+  /// The approximate size in bytes.
   fileprivate var encodedCount: Int { if case .changeset(_, let changeset) = body { 32 + changeset.encoded().count } else { 64 } }
 }

@@ -1,7 +1,7 @@
 import SyncModel
 import SyncProtocol
 
-// Stores on a connection: how they begin and end, and what goes up.
+// The sessions of a connection: how they begin and end, and uploads.
 
 extension ServerConnection {
   mutating func begin(
@@ -21,7 +21,7 @@ extension ServerConnection {
     effects.append(.bind(key, path, bind, identity))
   }
 
-  /// `/~/tasks` is the user's own.
+  /// Replaces `~` by the user's name: `/~/tasks` is his own store.
   private func ownPath(_ path: String, of identity: SyncIdentity) -> String {
     path.hasPrefix("/~/") ? "/\(identity.user)/\(path.dropFirst(3))" : path
   }
@@ -53,7 +53,7 @@ extension ServerConnection {
             mode: mode, rights: grant.rights, history: standing.history, head: standing.head, stable: standing.stable,
             judged: standing.judged, judgedStamp: standing.judgedStamp, refusal: standing.refusal, refused: standing.refused,
             schemaHash: 0, credit: configuration.uploadWindow)), &effects)
-      // It begins anew, and binds again when it has.
+      // The client begins anew, and then binds again.
       if mode == .reset { return drop(key.session, &effects) }
       do throws(FrameError) { for (message, bytes) in early { try take(message, key.session, bytes, &effects) } } catch {
         return refuse(SyncRefusal(error.code, error.detail), &effects)
@@ -62,7 +62,7 @@ extension ServerConnection {
     }
   }
 
-  /// A message that is about a store.
+  /// Handles a message of a session.
   mutating func take(
     _ message: ClientMessage, _ number: UInt32, _ bytes: Int, _ effects: inout [ServerConnectionEffect]
   ) throws(FrameError) {
@@ -71,7 +71,7 @@ extension ServerConnection {
       throw FrameError(.outOfOrder, "The session \(number) is not bound.")
     }
     if session.state == .binding {
-      // Nothing that is large is said before: changesets need what is granted when it is bound.
+      // No large message comes before: changesets need the credit granted by `bound`.
       guard session.early.count < 64, session.earlyBytes + bytes <= configuration.limits.partBytes else {
         throw FrameError(.limitExceeded, "Too much came before the store was bound.")
       }
@@ -96,12 +96,12 @@ extension ServerConnection {
     case .unbind:
       drop(number, &effects)
       return send(.unbound(session: number), &effects)
-    // Schemas are not compared yet: unknown names are kept by every replica.
+    // Schemas are not compared yet: every replica keeps unknown names.
     case .schema: break
     default: throw FrameError(.outOfOrder, "It belongs to no store.")
     }
     sessions[number] = session
-    // Of all stores of the connection together: who binds many has no more room by that.
+    // The sum over all stores of the connection: binding many does not raise the limit.
     guard backlog <= configuration.transactionBytes else {
       throw FrameError(.limitExceeded, "More than \(configuration.transactionBytes) bytes of changesets wait, or one transaction has more.")
     }
@@ -109,9 +109,9 @@ extension ServerConnection {
     pump(number, &effects)
   }
 
-  // MARK: up
+  // MARK: uploads
 
-  /// Does the next step of what goes up, unless one is being done.
+  /// Starts the next upload step, unless one is under way.
   private mutating func work(_ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
     guard let session = sessions[number], session.state != .binding else { return }
     var next = sessions[number]?.nextStep()
@@ -142,7 +142,7 @@ extension ServerConnection {
       for outcome in outcomes {
         switch outcome {
         case .accepted, .refused: sessions[key.session]?.hasNews = true
-        // What came before, and what the client will say again.
+        // Repeated uploads, and those that the client will send again.
         case .duplicate, .behindRefusal: break
         case .gap(let expected):
           return fault(key.session, SyncRefusal(.outOfOrder, "The changeset \(expected) is missing."), &effects)
@@ -164,7 +164,7 @@ extension ServerConnection {
     work(key.session, &effects)
   }
 
-  /// Rights that changed: what is uploaded from now on is judged by them.
+  /// Notes changed rights: later uploads are judged by them.
   mutating func granted(_ key: SessionKey, _ grant: StoreGrant, _ effects: inout [ServerConnectionEffect]) {
     guard let session = sessions[key.session], session.key == key else { return }
     if grant.rights.isEmpty { return fault(key.session, SyncRefusal(.unknownStore), &effects) }
@@ -172,9 +172,9 @@ extension ServerConnection {
     sessions[key.session]?.grant = grant
   }
 
-  // MARK: ends
+  // MARK: ending
 
-  /// Says what is wrong with a session, and ends it; the connection goes on.
+  /// Reports an error of a session, and ends it; the connection stays open.
   mutating func fault(_ number: UInt32, _ refusal: SyncRefusal, _ effects: inout [ServerConnectionEffect]) {
     drop(number, &effects)
     send(

@@ -1,8 +1,8 @@
 import SyncModel
 import SyncProtocol
 
-/// A server's side of one connection, as a pure state machine: what happened goes in, what is to be done comes out. No I/O, no clock and no
-/// threads, so that the same code runs in a server and in tests that can repeat everything. It speaks in parts, as they are on the wire.
+/// A server's side of one connection, as a pure state machine: events go in, effects to perform come out. No I/O, no clock and no
+/// threads, so the same code runs in a server and in reproducible tests. Its input and output are parts, as they are on the wire.
 ///
 /// | phase | what is legal from the client |
 /// |---|---|
@@ -23,21 +23,21 @@ public struct ServerConnection: Sendable {
   let configuration: ServerConnectionConfiguration
   var phase = Phase.greeting
   var sessions: [UInt32: ServerSession] = [:]
-  /// Numbers of sessions that have ended: what the client said before it heard of that is ignored.
+  /// Numbers of ended sessions: messages that the client sent before it learned of the end are ignored.
   var ended: Set<UInt32> = []
   var lastSerial: UInt64 = 0
-  /// Whether more may be read for the client: it takes what was sent.
+  /// Whether more may be read for the client, because it takes what is sent.
   var hasRoom = true
   private var decoder: FrameDecoder
   private var encoder: FrameEncoder
-  /// What came before it was known who speaks.
+  /// Messages that came before the user was verified.
   private var early: [SyncFrame] = []
   private var earlyBytes = 0
   private var lastHeard: Int64 = 0
-  /// Whether a fresh token is being looked at, and its holder.
+  /// Whether a new token is being verified.
   private var isRenewing = false
 
-  /// A connection that has just begun.
+  /// Creates the state of a new connection.
   public init(_ configuration: ServerConnectionConfiguration = ServerConnectionConfiguration()) {
     self.configuration = configuration
     decoder = FrameDecoder(configuration.limits)
@@ -46,31 +46,31 @@ public struct ServerConnection: Sendable {
     encoder = FrameEncoder(limits)
   }
 
-  /// Who speaks; nil before that is known, and after the end.
+  /// The user; nil before he is verified, and after the end.
   public var identity: SyncIdentity? { if case .open(let identity) = phase { identity } else { nil } }
 
-  /// The stores that are bound, with what the user may do there.
+  /// The bound sessions and their stores.
   public var bound: [(key: SessionKey, path: StorePath)] {
     sessions.values.filter { $0.state != .binding }.map { ($0.key, $0.place.path) }
   }
 
-  /// Bytes of uploads that wait to be judged.
+  /// The bytes of uploads that wait to be judged.
   public var backlog: Int { sessions.values.reduce(0) { $0 + $1.line.bytes } }
 
-  /// Whether a session goes on.
+  /// Whether a session is still open.
   public func isBound(_ key: SessionKey) -> Bool { sessions[key.session]?.key == key }
 
-  /// Whether more bytes of uploads than these wait to be judged: the owner reads no more of the connection then. Transactions that are not
-  /// whole yet do not count: nothing becomes of them before their rest has come.
+  /// Whether more than this many bytes of uploads wait to be judged; the owner then stops reading the connection. Incomplete transactions
+  /// do not count, since they cannot be judged before their rest has come.
   public func isBehind(_ bytes: Int) -> Bool { sessions.values.contains { $0.isWorking && $0.line.bytes > bytes } }
 
-  /// What is done when a connection begins.
+  /// Returns the effects of the beginning of a connection.
   public mutating func begin(at now: Int64) -> [ServerConnectionEffect] {
     lastHeard = now
     return [.wake(.silence, at: now + configuration.greetingTime)]
   }
 
-  /// Takes an event in, and says what is to be done, in order.
+  /// Handles an event, and returns the effects to perform, in order.
   ///
   /// - Parameter now: milliseconds since 1970 by the server's clock.
   public mutating func handle(_ event: ServerConnectionEvent, at now: Int64) -> [ServerConnectionEffect] {
@@ -92,14 +92,14 @@ public struct ServerConnection: Sendable {
     case .expel(let refusal): refuse(refusal, &effects)
     case .granted(let key, let grant): granted(key, grant, &effects)
     case .room(let isThere):
-      // Who takes what is sent is there.
+      // A client that takes what is sent is alive.
       lastHeard = now
       room(isThere, &effects)
     }
     return effects
   }
 
-  // MARK: what comes
+  // MARK: receiving
 
   private mutating func receive(_ part: [UInt8], _ now: Int64, _ effects: inout [ServerConnectionEffect]) {
     lastHeard = now
@@ -110,7 +110,7 @@ public struct ServerConnection: Sendable {
     } catch { refuse(SyncRefusal(error.code, error.detail), &effects) }
   }
 
-  /// What comes before it is known who speaks: a few messages of clients that do not wait.
+  /// Keeps the few messages that a client may send before it is verified.
   private mutating func keep(_ frame: SyncFrame) throws(FrameError) {
     earlyBytes += frame.body.count
     guard early.count < 2 * configuration.sessions, earlyBytes <= configuration.limits.partBytes else {
@@ -183,7 +183,7 @@ public struct ServerConnection: Sendable {
       let patience = Int64(configuration.pingSeconds) * 3000
       guard now - lastHeard < patience else { return end(&effects) }
       effects.append(.wake(.silence, at: lastHeard + patience))
-    // Verifying takes the server's time, and not the client's.
+    // Verifying takes the server's time, not the client's.
     case (.silence, .verifying): effects.append(.wake(.silence, at: now + configuration.greetingTime))
     case (.silence, _): refuse(SyncRefusal(.outOfOrder, "Nobody said who it is."), &effects)
     case (.expiry, .open(let identity)):
@@ -195,7 +195,7 @@ public struct ServerConnection: Sendable {
     }
   }
 
-  // MARK: what goes
+  // MARK: sending
 
   mutating func send(_ message: ServerMessage, _ effects: inout [ServerConnectionEffect]) { send(message.frame, &effects) }
 
@@ -205,14 +205,14 @@ public struct ServerConnection: Sendable {
     }
   }
 
-  /// The whole connection ends, with a reason.
+  /// Ends the whole connection, with a reason.
   mutating func refuse(_ refusal: SyncRefusal, _ effects: inout [ServerConnectionEffect]) {
     leave(
       with: .error(session: 0, code: refusal.code, retryAfterSeconds: refusal.retryAfterSeconds, text: refusal.text), &effects)
   }
 
   private mutating func leave(with message: ServerMessage, _ effects: inout [ServerConnectionEffect]) {
-    // A reason is a few bytes, which always fit.
+    // A reason is only a few bytes and always fits.
     if let parts = try? encoder.parts(of: message.frame) { effects.append(.send(parts)) }
     end(&effects)
   }

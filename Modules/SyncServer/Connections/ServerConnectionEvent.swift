@@ -1,17 +1,17 @@
 import SyncModel
 import SyncProtocol
 
-/// Names one session of a connection, also after another one has its number.
+/// Identifies a session of a connection, even after another one has taken its number.
 public struct SessionKey: Hashable, Sendable {
   let session: UInt32
   let serial: UInt64
 }
 
-/// What can happen to a connection of a server.
+/// An event for a connection of a server.
 public enum ServerConnectionEvent: Sendable {
-  /// A part came.
+  /// A part was received.
   case received([UInt8])
-  /// The other side is gone.
+  /// The connection was lost.
   case disconnected
   /// The answer to `.verify`.
   case verified(Result<SyncIdentity, SyncRefusal>)
@@ -27,44 +27,44 @@ public enum ServerConnectionEvent: Sendable {
   case objects(SessionKey, Result<StatePage, ServerStoreError>)
   /// The answer to `.readHead`.
   case head(SessionKey, mark: UInt64, Result<Seq, ServerStoreError>)
-  /// A store has got an entry, or may have.
+  /// A store has, or may have, a new entry.
   case news(SessionKey)
-  /// Whether the client takes what is sent to it: while it does not, no more is read for it, whatever it has granted.
+  /// Whether the client takes what is sent. While it does not, nothing is read for it, whatever credit it has granted.
   case room(Bool)
-  /// A timer rang.
+  /// A timer fired.
   case timer(ServerConnectionTimer)
-  /// The server ends: the client is to come back after so many seconds.
+  /// The server shuts down: the client shall reconnect after this many seconds.
   case drain(seconds: UInt64)
-  /// The user may not go on.
+  /// The user may not continue.
   case expel(SyncRefusal)
-  /// The user may do something else in a store than before.
+  /// The user's rights on a store have changed.
   case granted(SessionKey, StoreGrant)
 }
 
-/// What a connection waits for.
+/// A timer of a connection.
 public enum ServerConnectionTimer: Hashable, Sendable {
-  /// That it says something.
+  /// For a client that sends nothing.
   case silence
-  /// The end of its token.
+  /// For the end of the token.
   case expiry
 }
 
-/// What is to be done for a connection, in the order in which it is given; what is asked of the store may go on beside the rest, and its
-/// answer comes as an event.
+/// An effect to perform for a connection, in the given order. Store operations may run concurrently with the rest; their answers come as
+/// events.
 public enum ServerConnectionEffect: Sendable {
-  /// Send these parts.
+  /// Send the parts.
   case send([[UInt8]])
-  /// End the connection, after what was to be sent.
+  /// Close the connection after everything was sent.
   case close
-  /// Find out whose token it is.
+  /// Verify a token.
   case verify(token: String)
-  /// Find out what the user may do and bind the replica, and tell of the store's news from then on.
+  /// Determine the user's rights and bind the replica; report the store's news from then on.
   case bind(SessionKey, StorePath, Bind, SyncIdentity)
-  /// Tell no more of the store.
+  /// Stop reporting the store's news.
   case unbind(SessionKey, StorePath)
-  /// Have uploads judged and taken in.
+  /// Judge uploads and commit those that pass.
   case commit(SessionKey, ReplicaOfStore, [Upload], refusalSeen: Seq, mayWrite: Bool)
-  /// Note how far a replica is.
+  /// Store the progress of a replica.
   case acknowledge(SessionKey, ReplicaOfStore, Acknowledgement)
   /// Read entries of the log.
   case readEntries(SessionKey, ReplicaOfStore, after: Seq, limitBytes: Int)
@@ -72,41 +72,41 @@ public enum ServerConnectionEffect: Sendable {
   case readObjects(SessionKey, StorePath, changedAfter: Seq, behind: ObjectIdentity?, limitBytes: Int)
   /// Read the number of the last entry.
   case readHead(SessionKey, StorePath, mark: UInt64)
-  /// Ring at a time.
+  /// Fire a timer at a time.
   case wake(ServerConnectionTimer, at: Int64)
 }
 
-/// A replica in its store.
+/// A replica of a store.
 public struct ReplicaOfStore: Hashable, Sendable {
-  /// Where.
+  /// The store.
   public let path: StorePath
-  /// Who.
+  /// The replica.
   public let replica: ReplicaID
 }
 
-/// How a server treats its connections.
+/// The parameters of a server's connections.
 public struct ServerConnectionConfiguration: Hashable, Sendable {
-  /// What is taken as a message.
+  /// The limits of messages.
   public var limits = FrameLimits()
-  /// Bytes of changesets that a session may have under way.
+  /// The maximal number of bytes of changesets under way in a session.
   public var uploadWindow: UInt64 = 1 << 20
-  /// Bytes of one transaction of a replica, in however many messages.
+  /// The maximal number of bytes of one transaction, in any number of messages.
   public var transactionBytes = 256 << 20
-  /// Bytes of entries or objects in one message, about.
+  /// The approximate number of bytes of entries or objects in one message.
   public var pageBytes = 256 << 10
-  /// Bytes that may wait to be sent to a client. While more do, nothing is read for it, and it is not listened to.
+  /// The maximal number of bytes that may wait to be sent to a client. While more do, nothing is read for it or from it.
   public var outgoingBytes = 8 << 20
-  /// Milliseconds that a client has to take the last words of a connection that has ended.
+  /// Milliseconds in which a client must take the last messages of an ended connection.
   public var farewellTime: Int64 = 10_000
-  /// Seconds between pings of the client. One that says nothing for three times as long is taken for gone.
+  /// Seconds between the client's pings. A client that is silent for three times as long counts as gone.
   public var pingSeconds: UInt64 = 30
-  /// Milliseconds within which a new connection has to say who it is.
+  /// Milliseconds in which a new connection must send its hello.
   public var greetingTime: Int64 = 10_000
-  /// Milliseconds before the end of a token at which the client is told.
+  /// Milliseconds before a token expires at which the client is notified.
   public var expiryNotice: Int64 = 60_000
-  /// Stores on one connection.
+  /// The maximal number of stores on one connection.
   public var sessions = 64
 
-  /// The usual.
+  /// Creates the default parameters.
   public init() {}
 }

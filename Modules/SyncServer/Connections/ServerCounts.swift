@@ -2,23 +2,23 @@ import SyncModel
 import SyncProtocol
 import Synchronization
 
-/// What a server has done since it began. **Threads.** Any may read and count.
+/// Counts what a server has done since it began. **Threads.** Any thread may read and count.
 public final class ServerCounts: Sendable {
-  /// The numbers of one moment. They only go up.
+  /// The counts at one moment. They only increase.
   public struct Numbers: Hashable, Sendable {
-    /// Connections that were taken.
+    /// Accepted connections.
     public var connections: UInt64 = 0
     /// Changesets that became entries of a log.
     public var accepted: UInt64 = 0
-    /// What was refused, by the code that the other side was told: log-ins, bindings, uploads.
+    /// Refusals of log-ins, binds and uploads, by the code sent to the other side.
     public var refusals: [SyncErrorCode: UInt64] = [:]
-    /// Parts of messages that came.
+    /// Received parts of messages.
     public var partsIn: UInt64 = 0
-    /// Their bytes.
+    /// The bytes of received parts.
     public var bytesIn: UInt64 = 0
-    /// Parts of messages that went.
+    /// Sent parts of messages.
     public var partsOut: UInt64 = 0
-    /// Their bytes.
+    /// The bytes of sent parts.
     public var bytesOut: UInt64 = 0
   }
 
@@ -26,14 +26,14 @@ public final class ServerCounts: Sendable {
 
   init() {}
 
-  /// What they are now.
+  /// The present counts.
   public var numbers: Numbers { state.withLock { $0 } }
 
   func count(_ body: (inout Numbers) -> Void) { state.withLock { body(&$0) } }
 
   func refused(_ code: SyncErrorCode) { count { $0.refusals[code, default: 0] += 1 } }
 
-  /// What is to be counted of an event of a connection.
+  /// Counts an event of a connection.
   func note(_ event: ServerConnectionEvent) {
     switch event {
     case .received(let part):
@@ -64,12 +64,12 @@ public final class ServerCounts: Sendable {
   }
 }
 
-/// A store on a connection, for lists of what goes on.
+/// A bound store of a connection, for lists.
 public struct SessionSummary: Hashable, Sendable, Codable {
-  /// Who.
+  /// The user.
   public var user: String
-  /// Where.
+  /// The store's path.
   public var path: String
-  /// Bytes of uploads that wait to be judged, of the whole connection.
+  /// The bytes of uploads that wait to be judged, over the whole connection.
   public var backlog: Int
 }

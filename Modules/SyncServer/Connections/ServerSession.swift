@@ -1,7 +1,7 @@
 import SyncModel
 import SyncProtocol
 
-/// One store on a connection, as the server sees it.
+/// One store on a connection, on the server's side.
 ///
 /// | state | what goes on |
 /// |---|---|
@@ -9,8 +9,8 @@ import SyncProtocol
 /// | `fetching` | objects are sent, page by page |
 /// | `live` | entries are sent as they come |
 ///
-/// Uploads and acknowledgements form one line, and one step of it is done at a time: what a client says after it has seen a
-/// refusal must not be believed of what it said before. Marks are in it too, so that a client that asks for all hears of what it sent.
+/// Uploads, acknowledgements and marks are handled in one queue, one step at a time: an acknowledgement of a refusal must not apply to
+/// uploads sent before it, and a mark covers what was sent before it.
 struct ServerSession: Sendable {
   enum State: Hashable, Sendable {
     case binding
@@ -19,11 +19,11 @@ struct ServerSession: Sendable {
   }
 
   struct Fetch: Hashable, Sendable {
-    /// Objects that changed after this.
+    /// The objects that changed after this entry are sent.
     let start: Seq
-    /// The last one that was sent.
+    /// The last object sent.
     var last: ObjectIdentity?
-    /// Where entries go on after the pages.
+    /// The entry after which entries follow the pages.
     var asOf: Seq?
   }
 
@@ -32,27 +32,27 @@ struct ServerSession: Sendable {
   let bind: Bind
   var state = State.binding
   var grant = StoreGrant.none
-  /// Messages that came before it was bound.
+  /// Messages that came before the session was bound.
   var early: [(message: ClientMessage, bytes: Int)] = []
   var earlyBytes = 0
 
-  // Down.
-  /// Up to here everything was sent.
+  // Downloads.
+  /// Everything up to this entry was sent.
   var cursor = Seq.zero
   var credit = SendCredit()
   var isReading = false
-  /// Whether there may be something behind the cursor.
+  /// Whether there may be entries after the cursor.
   var hasNews = false
-  /// What the client wants to be told, and when: once the cursor is there.
+  /// The client's marks, each answered once the cursor has reached its head.
   var marks: [(number: UInt64, head: Seq)] = []
 
-  // Up.
+  // Uploads.
   var window: ReceiveWindow
   var line = UploadLine()
   var isWorking = false
-  /// The numbers of the uploads that are being judged.
+  /// The numbers of the uploads being judged.
   var judging: [UInt64] = []
-  /// The last refusal that the client has said it has seen.
+  /// The last refusal that the client has acknowledged.
   var refusalSeen: Seq
 
   init(_ key: SessionKey, _ path: StorePath, _ bind: Bind, uploadWindow: UInt64) {
@@ -63,7 +63,7 @@ struct ServerSession: Sendable {
     window = ReceiveWindow(size: uploadWindow)
   }
 
-  /// The next step of what goes up; nil while one is being done, and where there is none, or none whole.
+  /// The next step; nil while one is under way, and if no complete one waits.
   mutating func nextStep() -> UploadLine.Batch? {
     guard !isWorking else { return nil }
     let next = line.next()

@@ -8,24 +8,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A server without its sockets: serves every connection that it is given, from one place of stores.
+/// A server without sockets: serves the connections it is given, from one server store.
 ///
 /// ```swift
 /// let host = SyncHost(stores: MemoryServerStore(), access: OpenAccess())
 /// await host.serve(transport)   // returns when the connection has ended
 /// ```
 ///
-/// **Threads.** Any task may call. **Cost.** A connection costs its messages; an entry wakes the sessions of its store, and no others.
+/// **Threads.** Any task may call. **Cost.** A connection costs its messages; a new entry wakes only the sessions of its store.
 public actor SyncHost {
-  /// What is served.
+  /// The stores to serve.
   public nonisolated let stores: any SyncServerStore
-  /// Who may do what.
+  /// Authenticates users and decides their rights.
   public nonisolated let access: any SyncAccess
-  /// What is let in of what users may write; nil lets all of it in.
+  /// The rules for transactions of users with the right to write; nil accepts all.
   nonisolated let rules: WriteRules?
   nonisolated let configuration: ServerConnectionConfiguration
   nonisolated let clock: @Sendable () -> Int64
-  /// What it has done.
+  /// Counts of what the server has done.
   public nonisolated let counts = ServerCounts()
   private nonisolated let logger: Logger
   private var connections: [UInt64: HostedConnection] = [:]
@@ -39,12 +39,12 @@ public actor SyncHost {
     let key: SessionKey
   }
 
-  /// A server of some stores.
+  /// Creates a server of some stores.
   ///
   /// - Parameters:
-  ///   - rules: judge each transaction of who may write, before it is taken in. One that is refused is undone on its device, with the
-  ///     reason; the device's others stay.
-  ///   - logger: is told who comes and goes, and what is refused; never a token.
+  ///   - rules: judges each transaction of a user with the right to write, before it is committed. A refused one is undone on its device,
+  ///     with the reason; the device's others stay.
+  ///   - logger: logs connections and refusals, never a token.
   ///   - clock: milliseconds since 1970.
   public init(
     stores: any SyncServerStore, access: any SyncAccess, rules: WriteRules? = nil,
@@ -81,16 +81,16 @@ public actor SyncHost {
     return all.sorted { ($0.user, $0.path) < ($1.user, $1.path) }
   }
 
-  /// Asks again what everybody may do who is there, after users or rights have changed: ends connections and sessions, or takes the right
-  /// to write.
+  /// Checks the rights of all connected users again, after users or rights have changed: ends connections and sessions, or withdraws the
+  /// right to write.
   public func recheck() async { await each { await $0.recheck() } }
 
-  /// Every connection, beside the others: none waits for what another is busy with.
+  /// Calls the body for every connection concurrently, so that none waits for another.
   private func each(_ body: @escaping @Sendable (HostedConnection) async -> Void) async {
     await withDiscardingTaskGroup { group in for connection in connections.values { group.addTask { await body(connection) } } }
   }
 
-  /// Counts and logs what happened. No content and no token is in what is written.
+  /// Counts and logs an event, without content or tokens.
   nonisolated func note(_ event: ServerConnectionEvent, of connection: UInt64) {
     counts.note(event)
     let about: Logger.Metadata = ["connection": "\(connection)"]
@@ -109,21 +109,22 @@ public actor SyncHost {
     }
   }
 
-  /// How many connections there are.
+  /// The number of connections.
   public var connectionCount: Int { connections.count }
 
-  /// Ends the connections of a user, as when he is suspended.
+  /// Ends the connections of a user, for example when he is suspended.
   public func expel(_ user: String, _ refusal: SyncRefusal) async {
     await each { connection in if await connection.identity?.user == user { await connection.take(.expel(refusal)) } }
   }
 
-  /// Ends the connections of one log-in, as when it was logged out.
+  /// Ends the connections of one log-in, for example when it was logged out.
   public func expel(login: String) async {
     let refusal = SyncRefusal(.tokenInvalid, "The log-in has ended.")
     await each { connection in if await connection.identity?.login == login { await connection.take(.expel(refusal)) } }
   }
 
-  /// Takes no connections any more, and tells all that there are to come back after so many seconds. What was sent to be taken in is.
+  /// Accepts no more connections, and tells the clients to reconnect after this many seconds. Uploads already passed to the stores are
+  /// committed.
   public func leave(comeBackAfter seconds: UInt64) async {
     drain = seconds
     await each { await $0.take(.drain(seconds: seconds)) }
@@ -141,7 +142,7 @@ public actor SyncHost {
     if listeners[path]?.isEmpty == true { listeners[path] = nil }
   }
 
-  /// Before the first connection: so nothing is missed.
+  /// Begins before the first connection, so that nothing is missed.
   private func watchStores() async {
     if watch != nil { return }
     let wakeups = await stores.wakeups()
@@ -153,9 +154,9 @@ public actor SyncHost {
     for (listener, connection) in listeners[path] ?? [:] { await connection.take(.news(listener.key)) }
   }
 
-  // MARK: what connections ask
+  // MARK: calls of connections
 
-  /// Lets a replica into a store. Where the store is not there and the user may make it, it is made.
+  /// Binds a replica to a store; creates the store if it does not exist and the user may create it.
   func bind(_ path: StorePath, _ bind: Bind, _ identity: SyncIdentity) async -> Result<(StoreGrant, Standing), SyncRefusal> {
     do throws(SyncRefusal) {
       let grant = try await access.grant(to: identity, on: path)
@@ -174,7 +175,7 @@ public actor SyncHost {
     do throws(ServerStoreError) {
       do throws(ServerStoreError) { return try await asked() } catch {
         guard error.code == .unknownStore, makes else { throw error }
-        // Another may make it in the same moment.
+        // Another call may create it at the same moment.
         do throws(ServerStoreError) { try await stores.makeStore(path) } catch { guard error.code == .storeExists else { throw error } }
         return try await asked()
       }

@@ -1,10 +1,10 @@
 import SyncModel
 import SyncProtocol
 
-/// What a client has said of a store and is still to be dealt with, in its order: whole transactions, what it has seen, and marks; and
-/// behind that the transaction whose rest has not come.
+/// A session's queue of messages to handle, in order: complete transactions, acknowledgements and marks; then the transaction that is not
+/// complete yet.
 ///
-/// **Cost.** Every step is put in and taken out once: O(1) each on average, however many wait.
+/// **Cost.** Every step is appended and removed once: O(1) each on average, however many wait.
 struct UploadLine: Sendable {
   enum Step: Sendable {
     case upload(Upload, refusalSeen: Seq, bytes: Int)
@@ -12,30 +12,30 @@ struct UploadLine: Sendable {
     case mark(UInt64)
   }
 
-  /// What is dealt with together.
+  /// Steps that are handled together.
   enum Batch: Sendable {
     case mark(UInt64)
     case commit([Upload], refusalSeen: Seq, bytes: Int)
     case acknowledge(Acknowledgement)
   }
 
-  /// The least that a step counts for, whatever its bytes: about what it takes in memory.
+  /// The least number of bytes that a step counts for: about what it takes in memory.
   static let leastBytes = 128
 
-  /// Those that can be done, from `first` on.
+  /// The steps that can be handled, from index `first` on.
   private var ready: [Step?] = []
   private var first = 0
-  /// A transaction that is not whole.
+  /// The incomplete transaction.
   private var open: [Step] = []
-  /// Bytes of uploads that wait, each counted for `leastBytes` at least.
+  /// The bytes of waiting uploads, each counted with at least `leastBytes`.
   private(set) var bytes = 0
-  /// How many marks wait.
+  /// The number of waiting marks.
   private(set) var marks = 0
 
-  /// How often a step was put in place or looked at; for tests.
+  /// How often a step was stored or looked at; for tests.
   private(set) var work = 0
 
-  /// Whether a transaction is not whole yet.
+  /// Whether a transaction is incomplete.
   var isOpen: Bool { !open.isEmpty }
 
   mutating func append(_ upload: Upload, refusalSeen: Seq, bytes size: Int) {
@@ -48,19 +48,20 @@ struct UploadLine: Sendable {
     open = []
   }
 
-  /// What a client has seen. One that waits is taken over by the next: it has seen that too. Only while no transaction is open.
+  /// Appends an acknowledgement. It replaces a waiting one, which it includes. Only while no transaction is incomplete.
   mutating func append(_ state: Acknowledgement) {
     if case .acknowledge? = ready.last { ready.removeLast() }
     ready.append(.acknowledge(state))
   }
 
-  /// Behind all that is whole, as the rest of a transaction may come much later.
+  /// Appends a mark after all complete transactions, as the rest of an incomplete one may come much later.
   mutating func append(mark: UInt64) {
     marks += 1
     ready.append(.mark(mark))
   }
 
-  /// Takes what is next: as many uploads as were said in the same breath, whole transactions only. nil where nothing is whole.
+  /// Removes the next steps: consecutive uploads with the same acknowledgement go together, whole transactions only. nil if nothing is
+  /// complete.
   mutating func next() -> Batch? {
     guard let step = take() else { return nil }
     switch step {
@@ -79,7 +80,7 @@ struct UploadLine: Sendable {
 
   private mutating func take() -> Step? {
     guard first < ready.count, let step = ready[first] else { return nil }
-    // So that what was taken is not kept.
+    // Releases the step.
     ready[first] = nil
     first += 1
     work += 1

@@ -1,8 +1,8 @@
 import SyncModel
 import SyncProtocol
 
-/// Stores in memory, which end with the process: for tests, simulations and demonstrations. A transaction costs
-/// what it touches, a page of objects what is in it.
+/// Stores in memory, which end with the process: for tests, simulations and demonstrations. A transaction costs what it touches, a page
+/// what it contains.
 ///
 /// ```swift
 /// let stores = MemoryServerStore()
@@ -15,7 +15,7 @@ public actor MemoryServerStore: SyncServerStore {
   private var lastListener: UInt64 = 0
   private var random: any RandomNumberGenerator & Sendable
 
-  /// - Parameter random: makes the names of histories; a simulation gives one that it can repeat.
+  /// - Parameter random: makes the ids of histories; a simulation passes a reproducible one.
   public init(random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) { self.random = random }
 
   public func makeStore(_ path: StorePath) throws(ServerStoreError) {
@@ -61,7 +61,7 @@ public actor MemoryServerStore: SyncServerStore {
     try change(path) { log throws(ServerStoreError) in log.purge(expiry: expiry) }
   }
 
-  /// Whether a replica is remembered. For simulations.
+  /// Whether a replica is known. For simulations.
   package func remembers(_ replica: ReplicaID, _ path: StorePath) throws(ServerStoreError) -> Bool {
     try log(path).replicas[replica] != nil
   }
@@ -109,15 +109,15 @@ public actor MemoryServerStore: SyncServerStore {
     return stream
   }
 
-  /// What a store is now, to be brought back by `restore`. O(1).
+  /// A backup of a store, for `restore`. O(1).
   public struct BackUp: Sendable {
     fileprivate let log: ServerLog
   }
 
-  /// Keeps what a store is.
+  /// Makes a backup of a store.
   public func backUp(_ path: StorePath) throws(ServerStoreError) -> BackUp { BackUp(log: try log(path)) }
 
-  /// Makes a store what it was. It has another history from then on, so that every replica begins anew: what was taken in since is gone.
+  /// Restores a store from a backup. Its history is a new one, so every replica begins anew: what was committed since is gone.
   public func restore(_ path: StorePath, _ backUp: BackUp) throws(ServerStoreError) {
     _ = try log(path)
     var log = backUp.log
@@ -135,17 +135,17 @@ public actor MemoryServerStore: SyncServerStore {
     return log
   }
 
-  /// A change of a store, as a whole or not at all; whoever listens is told of new entries.
+  /// Changes a store as a whole or not at all; notifies listeners of new entries.
   private func change<R>(
     _ path: StorePath, _ body: (inout ServerLog) throws(ServerStoreError) -> R
   ) throws(ServerStoreError) -> R {
     var log = try log(path)
     let before = log.head
-    // Not in two places, or each change would copy all. What throws does so before it changes anything.
+    // With a second reference, each change would copy the whole log. A body that throws does so before it changes anything.
     logs[path] = nil
     defer { logs[path] = log }
     let result = try body(&log)
-    // Nobody stores them.
+    // This store writes no rows.
     log.touched = TouchedLogRows()
     if log.head > before { for listener in listeners.values { listener.yield(path) } }
     return result

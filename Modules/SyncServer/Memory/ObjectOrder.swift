@@ -1,13 +1,13 @@
 import SyncModel
 
-/// The objects of a store in their order, in runs: so a page of them costs what is in it, and a new one a run.
+/// The objects of a store in order, in runs: a page costs what it contains, and an insert costs one run.
 struct ObjectOrder: Sendable {
   private var runs: [[ObjectIdentity]] = []
   private static let longest = 512
 
   init() {}
 
-  /// Of objects in any order, each once.
+  /// Creates the order from objects in any order, each once.
   init(_ objects: some Collection<ObjectIdentity>) {
     let sorted = objects.sorted()
     runs = stride(from: 0, to: sorted.count, by: ObjectOrder.longest / 2).map {
@@ -15,7 +15,7 @@ struct ObjectOrder: Sendable {
     }
   }
 
-  /// Where the run is that has an object, or would: the last that does not begin behind it.
+  /// The index of the run that holds an object, or would: the last that does not begin after it.
   private func run(for object: ObjectIdentity) -> Int {
     var (low, high) = (0, runs.count)
     while low < high {
@@ -25,7 +25,7 @@ struct ObjectOrder: Sendable {
     return max(low - 1, 0)
   }
 
-  /// The first place of a run whose object is not before another.
+  /// The first index in a run whose object is not before the given one.
   private func place(of object: ObjectIdentity, in run: [ObjectIdentity]) -> Int {
     var (low, high) = (0, run.count)
     while low < high {
@@ -35,7 +35,7 @@ struct ObjectOrder: Sendable {
     return low
   }
 
-  /// One that is there already stays there once.
+  /// Inserts an object, unless it is already there.
   mutating func insert(_ object: ObjectIdentity) {
     guard !runs.isEmpty else {
       runs = [[object]]
@@ -60,7 +60,7 @@ struct ObjectOrder: Sendable {
     if runs[at].isEmpty { runs.remove(at: at) }
   }
 
-  /// Those behind an object, or all, until the body says that it is enough.
+  /// Visits the objects after the given one, or all, until the body returns false.
   func forEach(behind last: ObjectIdentity?, _ body: (ObjectIdentity) -> Bool) {
     guard !runs.isEmpty else { return }
     let first = last.map { run(for: $0) } ?? 0

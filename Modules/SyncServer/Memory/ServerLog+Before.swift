@@ -1,17 +1,17 @@
 import SyncModel
 import SyncProtocol
 
-/// How an object was before an entry touched it.
+/// The state of an object before an entry changed it.
 package struct ObjectBefore: Hashable, Sendable {
   package var object: ObjectIdentity
-  /// nil where it was not there, nor remembered.
+  /// nil if the object was not known.
   package var state: ObjectState?
 
   package init(_ object: ObjectIdentity, _ state: ObjectState?) { (self.object, self.state) = (object, state) }
 }
 
-// Handlers of events see the store as it was where their cursor is, wherever its head is by then. While a store has handlers, each
-// transaction in its log says how what it touched was before it.
+// Event handlers see the store as of their cursor, wherever its head is by then. While a store has handlers, each transaction in its log
+// stores the previous states of the objects it touched.
 
 extension ServerLog {
   var keepsBefore: Bool { isHandled || !handlers.isEmpty }
@@ -20,7 +20,7 @@ extension ServerLog {
     objects.sorted().map { ObjectBefore($0, Merge.objectState(of: $0, in: state)) }
   }
 
-  /// How the objects were as of an entry, of all that a later one touched: O(what was touched).
+  /// The states as of an entry, of all objects that a later entry touched. O(those objects).
   package func objects(asOf seq: Seq) throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
     try checkStart(seq)
     var gatherer = BeforeGatherer()
@@ -29,13 +29,13 @@ extension ServerLog {
   }
 }
 
-/// Gathers how objects were before the first of some entries that touched each.
+/// Collects, for each object, its state before the first of some entries that touched it.
 package struct BeforeGatherer {
   package private(set) var states: [ObjectIdentity: ObjectState?] = [:]
 
   package init() {}
 
-  /// The next entry, in the order of the log.
+  /// Adds the next entry, in the order of the log.
   package mutating func take(_ entry: ServerLog.Entry) throws(ServerStoreError) {
     guard case .changeset = entry.body else { return }
     guard let before = entry.before else {
@@ -46,7 +46,7 @@ package struct BeforeGatherer {
 }
 
 extension ObjectBefore {
-  /// The bytes of a row.
+  /// Encodes a row.
   package static func encoded(_ all: [ObjectBefore]) -> [UInt8] {
     var writer = ByteWriter()
     writer.put(all.count)
@@ -57,7 +57,7 @@ extension ObjectBefore {
     return writer.bytes
   }
 
-  /// Safe for any bytes whatever.
+  /// Decodes a row. Safe for arbitrary bytes.
   package static func decode(_ row: [UInt8]) throws(CodingError) -> [ObjectBefore] {
     var reader = ByteReader(row)
     var all: [ObjectBefore] = []

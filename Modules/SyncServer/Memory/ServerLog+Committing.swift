@@ -20,7 +20,7 @@ extension ServerLog {
     return outcomes
   }
 
-  /// One transaction of a replica.
+  /// Commits one transaction of a replica.
   private mutating func take(
     _ group: [Upload], _ id: ReplicaID, _ replica: inout Replica, at time: Int64, _ judge: UploadJudge
   ) -> [UploadOutcome] {
@@ -36,7 +36,7 @@ extension ServerLog {
     }
     if group.last?.isContinued == true { return group.map { _ in .incomplete } }
     let changesets = group.compactMap { upload in if case .changeset(let changeset) = upload { changeset } else { nil } }
-    // A void takes the place of the changeset that will not come.
+    // A void replaces a changeset that will not come.
     guard changesets.count == group.count else {
       return refuse(group, Verdict(.unknownReference, "It built on a change that was refused."), id, &replica)
     }
@@ -44,14 +44,14 @@ extension ServerLog {
       return refuse(group, Verdict(.invalidChange, "It is not what its author could have made."), id, &replica)
     }
     if changesets.contains(where: { isSkewed($0, at: time) }) { return group.map { _ in .skewed } }
-    // What is tried ends with the trial: a state that is held twice would be copied to be changed.
+    // The trial's state ends with the call: held twice, the state would be copied when it is changed.
     switch attempt(changesets, user: replica.user, judge) {
     case .refused(let verdict): return refuse(group, verdict, id, &replica)
     case .stands(let objects, let result): return adopt(objects, result, changesets, &replica).map { .accepted($0) }
     }
   }
 
-  /// Takes in what an attempt has shown to stand; returns the numbers of its entries.
+  /// Commits the result of a successful attempt; returns the numbers of the new entries.
   mutating func adopt(
     _ objects: Set<ObjectIdentity>, _ result: MemoryState, _ changesets: [Changeset], _ replica: inout Replica
   ) -> [Seq] {
@@ -64,7 +64,7 @@ extension ServerLog {
     return accept(changesets, before: before, &replica)
   }
 
-  /// What a transaction makes of the objects that it touches; a verdict where it names what nobody knows, or the judge says so.
+  /// What a transaction makes of the objects it touches; a verdict if it names something unknown, or the judge refuses it.
   func attempt(_ changesets: [Changeset], user: String, _ judge: UploadJudge) -> Attempt {
     var trial = TrialState(state)
     for (offset, changeset) in changesets.enumerated() {
@@ -139,7 +139,7 @@ extension ServerLog {
         return false
       } catch { return true }
     }
-    // Both: stamps that run past the end of time begin anew.
+    // Both ends are checked, because stamps wrap at the end of time.
     var isSkewed = isAhead(changeset.first) || isAhead(changeset.last)
     changeset.forEachNamedStamp { isSkewed = isSkewed || isAhead($0) }
     return isSkewed

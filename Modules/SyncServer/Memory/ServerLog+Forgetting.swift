@@ -13,8 +13,8 @@ extension ServerLog {
     return purged
   }
 
-  /// Forgets replicas that were not there since a time, and says up to where nobody can act against anything any more; nil where
-  /// that is nothing new. Of a part of a log all replicas have to be there.
+  /// Forgets replicas that were not seen since a time. Returns the entry up to which no operation to come can conflict; nil if that is
+  /// unchanged. If only a part of the log is loaded, all replicas must be.
   package mutating func expire(before expiry: Int64) -> Seq? {
     // Handlers come back, however long their process was down: their cursors keep the log as well.
     for (id, replica) in replicas where replica.seenAt < expiry && !id.isHandler {
@@ -22,12 +22,12 @@ extension ServerLog {
       expired.insert(id)
       touched.expired.insert(id)
     }
-    // Where nobody is, nobody can act against anything. A handler acts on the store as it was where its cursor is.
+    // Without replicas, nothing can conflict. A handler acts on the store as of its cursor.
     let stable = min(replicas.values.map(\.pendingBase).min() ?? head, handlers.values.map(\.cursor).min() ?? head)
     return stable > purged.stable ? stable : nil
   }
 
-  /// Appends a purge, which the caller applies to the objects. The stamps of the entries up to `stable` have to be there.
+  /// Appends a purge, which the caller applies to the objects. The stamps of the entries up to `stable` must be loaded.
   package mutating func note(_ stable: Seq) {
     let covered = stamps.prefix { $0.seq <= stable }
     let floor = covered.map(\.stamp).max() ?? .zero
@@ -38,7 +38,7 @@ extension ServerLog {
 
   package mutating func truncate(through seq: Seq) {
     var last = removable(through: seq)
-    // What is left begins with a whole transaction.
+    // The remaining log must begin with a whole transaction.
     while last > logStart, case .changeset(let changeset, _) = log[Int(last.rawValue - logStart.rawValue) - 1].body,
       changeset.isContinued
     {
@@ -49,6 +49,6 @@ extension ServerLog {
     (logStart, base) = (last, last)
   }
 
-  /// Up to where entries may be removed, at most up to a number: handlers need the rest.
+  /// The last entry that may be removed, at most the given one: handlers need the rest.
   package func removable(through seq: Seq) -> Seq { min(seq, handlers.values.map(\.cursor).min() ?? head, head) }
 }

@@ -20,7 +20,7 @@ extension ServerLog {
       throw ServerStoreError(.leaseLost, "The handler '\(lease.handler)' is at \(handler.cursor) and cannot go to \(cursor).")
     }
     let seqs = try write(changesets, of: lease.handler, &handler, at: time)
-    // What it does from now on it does having dealt with all up to here.
+    // Whatever the handler does from now on, it does knowing everything up to here.
     if let author = handler.author, var replica = replicas[author] {
       replica.pendingBase = cursor
       set(replica, author)
@@ -52,7 +52,7 @@ extension ServerLog {
     return handler
   }
 
-  /// All of it, or nothing: what throws does so before anything is changed.
+  /// Commits everything or nothing: it throws only before it changes anything.
   private mutating func write(
     _ changesets: [Changeset], of name: String, _ handler: inout Handler, at time: Int64
   ) throws(ServerStoreError) -> [Seq] {
@@ -78,7 +78,7 @@ extension ServerLog {
     case .stands(let objects, let result):
       replica.seenAt = max(replica.seenAt, time)
       let seqs = adopt(objects, result, changesets, &replica)
-      // A holder that begins with an empty memory is another replica, and the one before has nothing more to say.
+      // A holder that begins with an empty memory is another replica, and the previous one writes nothing more.
       if let old = handler.author, old != author { set(nil, old) }
       handler.author = author
       set(replica, author)

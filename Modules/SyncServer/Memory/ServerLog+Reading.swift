@@ -11,7 +11,7 @@ extension ServerLog {
     return pager.page
   }
 
-  /// Throws where what follows an entry is gone.
+  /// Throws if the entries after the given one are gone.
   package func checkStart(_ seq: Seq) throws(ServerStoreError) {
     guard seq < logStart else { return }
     throw ServerStoreError(.logTruncated, "The log begins behind entry \(logStart), and what follows \(seq) was asked for.")
@@ -37,7 +37,7 @@ extension ServerLog {
   }
 }
 
-/// Gathers the page of a log that one replica is shown.
+/// Collects a page of the log for one replica.
 package struct LogPager {
   package private(set) var page: LogPage
   private let replica: ReplicaID
@@ -50,9 +50,9 @@ package struct LogPager {
     (self.replica, self.limitBytes) = (replica, limitBytes)
   }
 
-  /// Takes the next entry; false where the page is full without it.
+  /// Adds the next entry; returns false if the page is full without it.
   package mutating func take(_ entry: ServerLog.Entry, _ seq: Seq) -> Bool {
-    // A transaction is shown whole.
+    // A page never splits a transaction.
     if bytes > 0, bytes + entry.bytes > limitBytes, !isInside { return false }
     isInside = entry.isContinued
     if let body = entry.shown(to: replica) {
@@ -65,12 +65,12 @@ package struct LogPager {
 }
 
 extension ServerLog.Entry {
-  /// Whether the next entry is of the same transaction.
+  /// Whether the next entry belongs to the same transaction.
   package var isContinued: Bool {
     if case .changeset(let changeset, _) = body { changeset.isContinued } else { false }
   }
 
-  /// As a replica is shown it; nil where it is none of its business.
+  /// The entry in the form for one replica; nil if it does not concern the replica.
   func shown(to id: ReplicaID) -> LogEntry.Body? {
     switch body {
     case .changeset(let changeset, let user):

@@ -1,11 +1,11 @@
 import SyncModel
 import SyncProtocol
 
-/// One store of a server as a value with pure functions, which `MemoryServerStore` makes safe to share. Who keeps it in a file
-/// writes the rows that it has touched (`StoreRows`).
+/// One store of a server as a value with pure functions. `MemoryServerStore` makes it safe to share; a store in files writes the rows
+/// that it has touched (`StoreRows`).
 ///
-/// It need not be the whole store: a call needs the replica, the objects and the handlers that it names, and of the log no entry
-/// (`StoreRowsNeeded`). Who keeps rows in a database reads those, calls, and writes what was touched.
+/// It may be a part of the store: a call needs only the replicas, objects and handlers that it names, and no entry of the log
+/// (`StoreRowsNeeded`). A store in a database reads those rows, calls, and writes what was touched.
 package struct ServerLog: Sendable {
   package struct Entry: Sendable {
     package enum Body: Sendable {
@@ -15,9 +15,9 @@ package struct ServerLog: Sendable {
     }
 
     package var body: Body
-    /// About how long it is on the wire.
+    /// The approximate size on the wire.
     package var bytes: Int
-    /// How the objects that it touched were before it, and the entries of the same transaction behind it; nil where that was not kept.
+    /// The previous states of the objects that it, and the later entries of its transaction, touched; nil if they were not stored.
     package var before: [ObjectBefore]?
   }
 
@@ -26,20 +26,20 @@ package struct ServerLog: Sendable {
     package var user: String
     var gate = UploadGate()
     var judgedStamp = Stamp.zero
-    /// The base of its oldest changeset that was not acknowledged.
+    /// The base of its oldest unacknowledged changeset.
     package var pendingBase = Seq.zero
     var cursor = Seq.zero
     var refusalSeen = Seq.zero {
       didSet { refusals.removeAll { $0.seq <= refusalSeen } }
     }
-    /// Refusals that it has not seen.
+    /// The refusals that it has not seen.
     var refusals: [(seq: Seq, clientSeq: UInt64)] = []
     package var seenAt: Int64
   }
 
   package struct Handler: Sendable {
     package var cursor: Seq
-    /// The replica that it writes as; nil until it has written.
+    /// The replica as which it writes; nil until it has written.
     package var author: ReplicaID?
     package var fence: UInt64 = 0
     package var leaseEnd: Int64 = .min
@@ -49,31 +49,31 @@ package struct ServerLog: Sendable {
 
   package var history: [UInt8]
   package var state = MemoryState()
-  /// Which objects the state knows, in their order.
+  /// The objects of the state, in order.
   var order = ObjectOrder()
   /// The entries after `base`.
   package var log: [Entry] = []
-  /// Where the log begins: the entries after this one are there.
+  /// Where the log begins: the entries after this one exist.
   package var logStart = Seq.zero
-  /// Where the part of the log begins that is here: at its start, or behind it.
+  /// Where the loaded part of the log begins: at the log's start, or later.
   var base = Seq.zero
   package var replicas: [ReplicaID: Replica] = [:]
   package var expired: Set<ReplicaID> = []
   package var handlers: [String: Handler] = [:]
-  /// Whether somebody handles the store's events, though no handler need be here.
+  /// Whether the store has event handlers, even if none is loaded.
   package var isHandled = false
-  /// The highest stamps of entries that no purge has covered yet, by number: kept when the log is not.
+  /// The highest stamps of the entries that no purge has covered yet, by number; kept when those are truncated.
   package var stamps: [(seq: Seq, stamp: Stamp)] = []
   /// The highest stamp of all entries there ever were.
   package var latest = Stamp.zero
-  /// What the last purge said.
+  /// The last purge.
   package var purged = Purge(stable: .zero, floor: .zero)
-  /// What is different from what was stored last.
+  /// The differences to what was stored last.
   package var touched = TouchedLogRows()
 
   package init(history: [UInt8]) { self.history = history }
 
-  /// The frame of a stored log, without any of its rows.
+  /// Creates a stored log without any of its rows.
   package init(history: [UInt8], logStart: Seq, head: Seq, latest: Stamp, purged: Purge) {
     (self.history, self.logStart, base, self.latest, self.purged) = (history, logStart, head, latest, purged)
     state.setFloor(purged.floor)
@@ -87,10 +87,10 @@ package struct ServerLog: Sendable {
     log.append(Entry(body: body, bytes: bytes, before: before))
   }
 
-  /// A name for a history that no other has.
+  /// A random id for a new history.
   package static func newHistory() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
 
-  /// Has all of it written, as into a new place.
+  /// Marks everything as touched, for writing it to a new place.
   package mutating func touchAll() {
     touched.objects = Set(state.records.keys)
     (touched.replicas, touched.expired, touched.handlers) = (Set(replicas.keys), expired, !handlers.isEmpty)
@@ -101,7 +101,7 @@ package struct ServerLog: Sendable {
     touched.replicas.insert(id)
   }
 
-  /// The entries that are here, with their numbers.
+  /// The loaded entries, with their numbers.
   package var numberedEntries: [(seq: Seq, entry: Entry)] {
     log.enumerated().map { (Seq(base.rawValue + UInt64($0) + 1), $1) }
   }
@@ -128,7 +128,7 @@ package struct ServerLog: Sendable {
 
   package mutating func acknowledge(_ id: ReplicaID, _ state: Acknowledgement, at time: Int64) throws(ServerStoreError) {
     var replica = try replica(id)
-    // Nobody is further than the log, whatever he says: what is forgotten hangs on it.
+    // A replica cannot be ahead of the log, whatever it reports: purges depend on it.
     replica.cursor = max(replica.cursor, min(state.cursor, head))
     replica.pendingBase = max(replica.pendingBase, min(state.pendingBase, replica.cursor))
     replica.refusalSeen = max(replica.refusalSeen, min(state.refusalSeen, replica.cursor))

@@ -1,10 +1,10 @@
 import SyncModel
 
-/// What a store's state would be with a transaction, while nobody knows yet whether it is taken in: the objects that the transaction
-/// touches are its own, all others the store's. So a transaction costs what it touches, and not a copy of everything.
+/// A store's state with a transaction whose acceptance is not decided yet: it holds the objects that the transaction touches, and shares
+/// all others with the store. So a transaction costs what it touches, not a copy of the state.
 struct TrialState: MergeState {
   private let base: MemoryState
-  /// What became of the objects that were touched.
+  /// The touched objects.
   private(set) var own = MemoryState()
   private(set) var touched: Set<ObjectIdentity> = []
 
@@ -16,7 +16,7 @@ struct TrialState: MergeState {
 
   var floor: Stamp { base.floor }
 
-  /// Nothing that a replica uploads moves it.
+  /// No upload moves the floor.
   mutating func setFloor(_ floor: Stamp) {}
 
   func record(of object: ObjectIdentity) -> ObjectRecord? { state(of: object).record(of: object) }

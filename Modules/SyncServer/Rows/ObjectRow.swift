@@ -1,9 +1,9 @@
 import SyncModel
 
-/// An object as a row: its identity, its record, its short lists, and of each long list which pieces it has. The pieces are rows of
+/// An object as a row: its identity, its record, its short lists, and the directory of the pieces of long lists. The pieces are rows of
 /// their own, so that an append to a list of 100,000 elements writes one of them.
 package struct ObjectRow: Sendable {
-  /// A piece of a long list, by its numbers, which are given once in an object.
+  /// Identifies a piece of a long list; its numbers are not reused within an object.
   package struct Piece: Hashable, Sendable {
     package let list: UInt64
     package let number: UInt32
@@ -12,14 +12,14 @@ package struct ObjectRow: Sendable {
   }
 
   package let object: ObjectIdentity
-  /// What the row holds itself: the elements of long lists are not there.
+  /// The part of the state in the row itself, without the elements of long lists.
   package let state: ObjectState
   package private(set) var directory: ListDirectory
   private var kept: [[PathStep.Place]: [ListPiece]] = [:]
 
   // MARK: reading
 
-  /// Safe for any bytes whatever; memory and time are linear in their number.
+  /// Decodes a row. Safe for arbitrary bytes; memory and time are linear in their number.
   package init(decoding bytes: [UInt8]) throws(CodingError) {
     var reader = ByteReader(bytes)
     guard let object = try ObjectIdentity.decode(Array(try reader.content())).first else { throw reader.error(.value) }
@@ -29,10 +29,10 @@ package struct ObjectRow: Sendable {
     state = try ObjectState(decoding: Array(try reader.raw(reader.left)))
   }
 
-  /// Whether pieces belong to it.
+  /// Whether the object has pieces.
   package var hasPieces: Bool { !directory.lists.isEmpty }
 
-  /// Takes its pieces; those that nothing names are left out.
+  /// Adds the pieces; those that the directory does not name are ignored.
   package mutating func take(_ pieces: [Piece: ListPiece]) throws(CodingError) {
     for (path, list) in directory.lists {
       var kept: [ListPiece] = []
@@ -44,7 +44,7 @@ package struct ObjectRow: Sendable {
     }
   }
 
-  /// Puts the object into a state that does not have it.
+  /// Adds the object to a state that does not have it.
   package func put(into state: inout MemoryState) {
     Merge.replace(object, with: self.state, in: &state)
     guard !kept.isEmpty else { return }
@@ -63,21 +63,21 @@ package struct ObjectRow: Sendable {
 
   // MARK: writing
 
-  /// What a change of an object writes.
+  /// What to write for a changed object.
   package struct Changes {
-    /// nil takes the object's row out, and all that belongs to it.
+    /// The row; nil deletes it, with everything that belongs to it.
     package var row: [UInt8]?
-    /// Whether pieces belong to the row.
+    /// Whether the row has pieces.
     package var hasPieces = false
-    /// nil takes a piece out.
+    /// The pieces; nil deletes one.
     package var pieces: [(Piece, [UInt8]?)] = []
-    /// Objects to which it leads now and did not before; a few more do no harm.
+    /// New link targets; a few extra ones do no harm.
     package var links: Set<ObjectIdentity> = []
   }
 
-  /// What has to be written so that an object is stored as a state has it.
+  /// Computes what to write so that the stored object equals that of a state.
   ///
-  /// - Parameter old: as it is stored; nil where it is not.
+  /// - Parameter old: the object as stored; nil if it is not stored.
   package static func changes(of object: ObjectIdentity, in state: MemoryState, from old: ObjectRow?) -> Changes {
     var changes = Changes()
     guard let record = state.record(of: object) else {
@@ -126,15 +126,15 @@ package struct ObjectRow: Sendable {
     return changes
   }
 
-  /// Any order will do that is the same for the same paths: equal objects are to be equal rows.
+  /// Any order that depends only on the paths: equal objects must have equal rows.
   private static func isBefore(_ a: [PathStep.Place], _ b: [PathStep.Place]) -> Bool {
     a.count != b.count ? a.count < b.count : "\(a)" < "\(b)"
   }
 }
 
 extension ListDirectory.List {
-  /// Takes note of the pieces that a list has now, and says which are to be written or, for nil, taken out. Those at the beginning and
-  /// the end that are as they were keep their numbers.
+  /// Updates the piece numbers of a list. Returns the pieces to write, or for nil to delete. Unchanged pieces at the beginning and the
+  /// end keep their numbers.
   fileprivate mutating func takeChanges(from old: [ListPiece], to new: [ListPiece]) -> [(UInt32, ListPiece?)] {
     let shorter = min(old.count, new.count)
     let prefix = (0..<shorter).first { old[$0] != new[$0] } ?? shorter

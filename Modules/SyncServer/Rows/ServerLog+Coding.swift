@@ -1,7 +1,7 @@
 import SyncModel
 import SyncProtocol
 
-// The bytes of a log's rows: see `StoreRows`.
+// The encoding of a log's rows: see `StoreRows`.
 
 extension ServerLog {
   var headRow: [UInt8] {

@@ -1,7 +1,7 @@
 import SyncModel
 import SyncProtocol
 
-/// What of a store's log is different from what was stored last.
+/// The differences of a store's log to what was stored last.
 package struct TouchedLogRows: Sendable {
   package var objects: Set<ObjectIdentity> = []
   package var replicas: Set<ReplicaID> = []
@@ -12,7 +12,7 @@ package struct TouchedLogRows: Sendable {
   package init() {}
 }
 
-/// How a store's log is kept as rows, small values by key, of which a change writes those that it has touched.
+/// Stores a store's log as rows, small values by key; a change writes only the rows that it has touched.
 ///
 /// | key | value |
 /// |---|---|
@@ -27,7 +27,7 @@ package struct TouchedLogRows: Sendable {
 ///
 /// Numbers in keys are big endian, those in values as in messages.
 package struct StoreRows: Sendable {
-  /// One row to be written; nil takes it out.
+  /// A row to write; nil deletes it.
   package typealias Row = (key: [UInt8], value: [UInt8]?)
 
   enum Space {
@@ -36,24 +36,24 @@ package struct StoreRows: Sendable {
     static let replica = UInt8(ascii: "r"), expired = UInt8(ascii: "x"), handlers = UInt8(ascii: "p")
   }
 
-  /// Under which number an object is kept.
+  /// The number of each stored object.
   private var numbers: [ObjectIdentity: UInt64] = [:]
   private var lastNumber: UInt64 = 0
-  /// What is stored of the log: entries after the first up to the second.
+  /// The stored part of the log: the entries after `start` up to `head`.
   private var stored: (start: Seq, head: Seq) = (.zero, .zero)
-  /// Which entries have a row of what was before them.
+  /// The entries that have a row of previous states.
   private var withBefore: Set<UInt64> = []
   private var stamps: Set<Seq> = []
   private var covered = Seq.zero
 
-  /// Of a store that was never stored.
+  /// Creates the rows of a store that was never stored.
   package init() {}
 
   static func key(_ space: UInt8, _ number: UInt64) -> [UInt8] {
     [space] + (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
   }
 
-  /// The rows that make what is stored the same as the log is, which takes note of that.
+  /// Returns the rows that bring the stored data up to date with the log, and clears the log's list of differences.
   package mutating func changes(of log: inout ServerLog) -> [Row] {
     var rows: [Row] = [([Space.head], log.headRow)]
     if log.logStart > stored.start {
@@ -73,7 +73,7 @@ package struct StoreRows: Sendable {
     let uncovered = Dictionary(uniqueKeysWithValues: log.stamps.suffix(from: firstNewStamp(log)).map { ($0.seq, $0.stamp) })
     for (seq, stamp) in uncovered { rows.append((StoreRows.key(Space.stamp, seq.rawValue), stampRow(stamp))) }
     stamps.formUnion(uncovered.keys)
-    // A purge covers all up to its stable entry.
+    // A purge covers everything up to its stable entry.
     if log.purged.stable > covered {
       for seq in stamps where seq <= log.purged.stable { rows.append((StoreRows.key(Space.stamp, seq.rawValue), nil)) }
       stamps = stamps.filter { $0 > log.purged.stable }
@@ -87,7 +87,7 @@ package struct StoreRows: Sendable {
     return rows
   }
 
-  /// New stamps are at the end.
+  /// The index of the first new stamp; new ones are at the end.
   private func firstNewStamp(_ log: ServerLog) -> Int {
     var index = log.stamps.count
     while index > 0, !stamps.contains(log.stamps[index - 1].seq) { index -= 1 }
@@ -121,7 +121,7 @@ package struct StoreRows: Sendable {
 
   // MARK: reading
 
-  /// The log of all rows, in the order of their keys. Safe for any bytes whatever; memory and time are linear in their number.
+  /// Decodes the log from all rows, in the order of their keys. Safe for arbitrary bytes; memory and time are linear in their number.
   package mutating func log(of rows: [(key: [UInt8], value: [UInt8])]) throws(CodingError) -> ServerLog {
     var log = ServerLog(history: [])
     guard let head = rows.first(where: { $0.key == [Space.head] }) else { throw CodingError(.truncated, at: 0) }

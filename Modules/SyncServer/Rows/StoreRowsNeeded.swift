@@ -1,22 +1,22 @@
 import SyncModel
 
-/// Which rows of a store a call needs, where they are read when it comes.
+/// The rows of a store that a call needs, for stores that read them on demand.
 package struct StoreRowsNeeded: Sendable {
   package var replicas: Set<ReplicaID> = []
   package var objects: Set<ObjectIdentity> = []
-  /// By name; with each the replica that it writes as.
+  /// The handlers by name; each includes the replica as which it writes.
   package var handlers: Set<String> = []
 
-  /// Of a call that names nothing.
+  /// For a call that names nothing.
   package init() {}
 
-  /// Of a call that names nothing but a replica.
+  /// For a call that names only a replica.
   package init(_ replica: ReplicaID) { replicas = [replica] }
 
-  /// Of a call for a handler.
+  /// For a call of a handler.
   package init(handler: String) { handlers = [handler] }
 
-  /// Of uploads: all that they act on or link to.
+  /// For uploads: everything that they act on or link to.
   package init(_ replica: ReplicaID, _ uploads: [Upload]) {
     replicas = [replica]
     for upload in uploads {
@@ -27,7 +27,7 @@ package struct StoreRowsNeeded: Sendable {
     }
   }
 
-  /// Of what a handler wrote.
+  /// For the writes of a handler.
   package init(handler: String, writing changesets: [Changeset]) {
     handlers = [handler]
     for changeset in changesets {

@@ -1,37 +1,37 @@
 import SyncModel
 import SyncProtocol
 
-/// Why a server's store did not do what it was asked.
+/// Why a call of a server's store failed.
 public struct ServerStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What happened, for programs.
+  /// What happened, as a code.
   public enum Code: String, Hashable, Sendable {
-    /// There is no store at the path.
+    /// No store exists at the path.
     case unknownStore
-    /// There is one already.
+    /// A store already exists at the path.
     case storeExists
-    /// Another secret or user has the replica.
+    /// The replica belongs to another secret or user.
     case replicaTaken
     /// The replica never bound, or was away for longer than the store remembers.
     case replicaExpired
-    /// The entries that were asked for are gone: take objects instead.
+    /// The requested entries are gone: take objects instead.
     case logTruncated
-    /// Another holder has the handler's lease, or the own one has ended.
+    /// Another process holds the handler's lease, or the lease has expired.
     case leaseLost
-    /// What a handler wrote cannot be taken in as a whole.
+    /// The writes of a handler cannot be committed as a whole.
     case writesRefused
-    /// The data cannot be reached or written.
+    /// The data cannot be read or written.
     case unavailable
   }
 
-  /// What happened, for programs.
+  /// What happened, as a code.
   public let code: Code
   /// One sentence.
   public let message: String
 
-  /// An error of its parts.
+  /// Creates an error.
   public init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
 
-  /// What the other side of a session is told.
+  /// The code sent to the other side of a session.
   public var syncCode: SyncErrorCode {
     switch code {
     case .unknownStore: .unknownStore

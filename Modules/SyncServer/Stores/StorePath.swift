@@ -1,12 +1,12 @@
-/// Where a store is on a server: "/shared/shop", "/ann/tasks".
+/// The path of a store on a server: "/shared/shop", "/ann/tasks".
 ///
-/// At most eight parts of one to 64 of the characters `A–Z a–z 0–9 . _ -`, none of them "." or "..": a path can be a name of a file, a
-/// part of a URL and a key everywhere, without a second way to write it.
+/// It has one to eight parts, each of 1 to 64 of the characters `A–Z a–z 0–9 . _ -`, and none is "." or "..". So it is a valid file name,
+/// part of a URL and key everywhere, and can be written in one way only.
 public struct StorePath: Hashable, Sendable, Comparable, CustomStringConvertible {
-  /// With a slash before each part.
+  /// The path, with a slash before each part.
   public let text: String
 
-  /// nil for a text that is no path.
+  /// Returns nil for a text that is not a path.
   public init?(_ text: String) {
     guard text.utf8.first == UInt8(ascii: "/") else { return nil }
     let parts = text.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -14,7 +14,7 @@ public struct StorePath: Hashable, Sendable, Comparable, CustomStringConvertible
     self.text = text
   }
 
-  /// Whether a text can be one part of a path: a user's name is one.
+  /// Whether a text can be a part of a path; a user's name must be one.
   public static func isPart(_ text: String) -> Bool { isPart(text[...].utf8) }
 
   private static func isPart(_ part: Substring.UTF8View) -> Bool {
@@ -29,7 +29,7 @@ public struct StorePath: Hashable, Sendable, Comparable, CustomStringConvertible
     }
   }
 
-  /// Whether it is one of a server's own stores, in which it keeps what it needs itself: no user is named as their first part is.
+  /// Whether it is one of the server's internal stores: no user can have the name of their first part.
   public var isOfServer: Bool { text.utf8.starts(with: "/__server/".utf8) }
 
   /// By bytes.

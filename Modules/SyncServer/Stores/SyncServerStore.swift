@@ -1,98 +1,96 @@
 import SyncModel
 import SyncProtocol
 
-/// Where a server keeps its stores: for each a log of what replicas did, the merged objects, how far each replica is, and how far each
-/// handler of events is.
+/// The storage of a server: for each store a log of changesets, the merged objects, and the progress of each replica and event handler.
 ///
-/// Every call is one transaction: done as a whole, durably when it returns, or not at all. Times are milliseconds since 1970 by the
-/// server's clock, which the caller reads, so that a simulation can have its own.
+/// Every call is one transaction: when it returns, everything is done, durably, or nothing. Times are milliseconds since 1970 by the
+/// server's clock; the caller passes them, so that a simulation can have its own.
 ///
-/// **Order.** Entries of one store are numbered 1, 2, 3 … without a gap, in the order in which they became visible; who has read up to a
-/// number never finds a lower one later. **Threads.** Any task may call; calls for one store take effect one after the other. **Errors.**
-/// `ServerStoreError`; `.unknownStore` where a path has no store, `.unavailable` for whatever the place of the data causes.
+/// **Order.** Entries of one store are numbered 1, 2, 3 … without a gap, in the order in which they become visible: a reader that has
+/// read up to a number never finds a lower one later. **Threads.** Any task may call; calls for one store take effect one after the
+/// other. **Errors.** `ServerStoreError`; `.unknownStore` if a path has no store, `.unavailable` for all errors of the underlying
+/// storage.
 public protocol SyncServerStore: Sendable {
-  /// Makes an empty store. Throws `.storeExists`.
+  /// Creates an empty store. Throws `.storeExists`.
   func makeStore(_ path: StorePath) async throws(ServerStoreError)
 
   /// All paths, in order.
   func stores() async throws(ServerStoreError) -> [StorePath]
 
-  /// Says that a replica is there, and owns it from its first time on: throws `.replicaTaken` for another secret or user. Throws
-  /// `.replicaExpired` for one that was forgotten (`purge`): it comes back as a new one.
+  /// Binds a replica; the first bind makes its secret and user the owner. Throws `.replicaTaken` for another secret or user, and
+  /// `.replicaExpired` for a forgotten replica (`purge`), which must come back as a new one.
   func bind(
     _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
   ) async throws(ServerStoreError) -> Standing
 
-  /// Judges uploads of a replica in their order, and takes in what passes. One outcome for each.
+  /// Judges uploads of a replica in order, and commits those that pass. Returns one outcome for each.
   ///
-  /// What the model refuses by itself (a stamp too far ahead, an epoch or element that nobody knows) the judge is not asked about.
-  /// Changesets of one transaction (`Changeset.isContinued`) are taken in or refused together. `refusalSeen` is what the replica has
-  /// said last.
+  /// The judge is not called for what the model itself refuses: a stamp too far ahead, an unknown epoch or element. Changesets of one
+  /// transaction (`Changeset.isContinued`) are committed or refused together. `refusalSeen` is the replica's last acknowledgement.
   func commit(
     _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
   ) async throws(ServerStoreError) -> [UploadOutcome]
 
-  /// Entries after a number, as one replica is shown them: its own as markers, others' refusals not at all. About `limitBytes`, and at
-  /// least one where there is one. Throws `.logTruncated` where the first of them is gone.
+  /// The entries after a number in the form for one replica: its own changesets as markers, and no refusals of others. About
+  /// `limitBytes`, and at least one entry if there is one. Throws `.logTruncated` if the first of them is gone.
   func changes(
     _ path: StorePath, for replica: ReplicaID, after seq: Seq, limitBytes: Int
   ) async throws(ServerStoreError) -> LogPage
 
-  /// Objects that an entry after a number touched, all for `.zero`, deleted ones that are remembered too; in the order of their
-  /// identities from behind `last` on, about `limitBytes`. The page says as of which entry it is; pages of one walk may be of different
-  /// ones, and each object knows its own last: who takes them goes on with the entries after the *first* page's number, and applies to
-  /// each object those that it does not have. Of a difference he applies the last page's purge (`stable`, `floor`) to what he has
-  /// *before* he takes any page: the server's objects do not say any more which incarnations links led to. His clock takes note of
-  /// `latest`.
+  /// The objects that an entry after a number touched, or all for `.zero`, including known deleted ones, in the order of their identities
+  /// after `last`, about `limitBytes`. The page says as of which entry it is. Pages of one walk may differ in that, and each object knows
+  /// the last entry that it includes. The receiver continues with the entries after the *first* page's number, and applies to each object
+  /// those that it does not include. For a delta, it must apply the last page's purge (`stable`, `floor`) to its own state *before* it
+  /// takes any page: the server's objects no longer say which incarnations links led to. Its clock must receive `latest`.
   func objects(
     _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
   ) async throws(ServerStoreError) -> StatePage
 
-  /// Notes how far a replica is. Never goes back.
+  /// Stores the progress of a replica, which never decreases.
   func acknowledge(
     _ path: StorePath, _ replica: ReplicaID, _ state: Acknowledgement, at time: Int64
   ) async throws(ServerStoreError)
 
-  /// Forgets replicas that were not there since `expiry`, and makes all others forget what no replica can still act against: appends a
-  /// purge to the log and applies it. nil where there is nothing new to forget.
+  /// Forgets replicas that were not seen since `expiry`. Then appends a purge to the log, of everything that no operation to come can
+  /// conflict with, and applies it. Returns nil if there is nothing new to forget.
   func purge(_ path: StorePath, expiry: Int64) async throws(ServerStoreError) -> Purge?
 
-  /// Removes entries up to a number, as far as no handler still needs them. Replicas that do take objects.
+  /// Removes entries up to a number, unless a handler still needs them. A replica that needs them takes objects.
   func truncateLog(_ path: StorePath, through seq: Seq) async throws(ServerStoreError)
 
-  /// Gives the right to work for a handler until a time, unless another holder has it still. A new handler begins at the head of the log,
-  /// or at its start.
+  /// Grants the lease of a handler until a time, unless another holder still has it. A new handler begins at the head of the log, or at
+  /// its start.
   func claim(
     _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
   ) async throws(ServerStoreError) -> HandlerLease?
 
-  /// Makes a lease last until another time; one that is over by then is given back. Throws `.leaseLost`.
+  /// Changes the end of a lease; an end in the past releases it. Throws `.leaseLost`.
   func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError)
 
-  /// How objects were as of an entry, all that a later entry touched; nil for one that was not there. With the pages of `objects` it gives
-  /// the store as it was, to a handler that begins at its cursor. Throws `.logTruncated` where that was not kept: a store
-  /// keeps it from the first claim of a handler on, behind the cursors of all.
+  /// The states as of an entry, of all objects that a later entry touched; nil for one that did not exist. With the pages of `objects`
+  /// they give a handler the store as of its cursor. Throws `.logTruncated` if they were not stored: a store does so from the first claim
+  /// of a handler on, after the lowest of the handlers' cursors.
   func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?]
 
-  /// The handlers that a store knows, and up to where each has dealt with its events.
+  /// The handlers of a store, and the entry up to which each has processed events.
   func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: Seq]
 
-  /// Takes a handler out that nobody runs any more: it holds back what is forgotten and removed otherwise. Nothing where there is none.
+  /// Removes a handler that no longer runs: otherwise it blocks purges and truncation. No effect if it does not exist.
   func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError)
 
-  /// Notes that a handler has dealt with the events up to a number, and takes in what it wrote, together; returns the entries that became
-  /// of that. Nothing is noted and nothing written where either cannot be: `.leaseLost` where the lease is another's by now,
-  /// `.writesRefused` where the changesets are not one transaction and the next of their author, or build on what nobody knows.
+  /// Stores that a handler has processed the events up to a number, together with its writes; returns the entries of those. If either
+  /// fails, neither is stored: `.leaseLost` if another process has the lease, `.writesRefused` if the changesets are not exactly the next
+  /// transaction of their author, or build on something unknown.
   ///
-  /// A handler writes as a replica of its own (`ReplicaID.isHandler`), to which no client binds and which is forgotten when the handler
-  /// writes as another one.
+  /// A handler writes as a replica of its own (`ReplicaID.isHandler`). No client binds to it, and it is forgotten when the handler writes
+  /// as another replica.
   func advance(
     _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
   ) async throws(ServerStoreError) -> [Seq]
 
-  /// The last entries of some stores; those that are not there are left out.
+  /// The last entries of some stores, without those that do not exist.
   func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq]
 
-  /// Stores that got an entry, from now on; several may come as one. What comes before anybody listens is not told.
+  /// The stores that get an entry from now on; several entries may be reported as one.
   func wakeups() async -> AsyncStream<StorePath>
 }

@@ -1,13 +1,13 @@
 import SyncModel
 import SyncProtocol
 
-/// What a replica has sent.
+/// An upload of a replica.
 public enum Upload: Hashable, Sendable {
   case changeset(Changeset)
-  /// A changeset that will not come, because it built on a refused one; the replica wants the state of these objects.
+  /// Replaces a changeset that will not come, because it built on a refused one; the replica wants the state of these objects.
   case void(clientSeq: UInt64, objects: [ObjectIdentity])
 
-  /// Its place among the uploads of its replica.
+  /// The number of the upload in its replica.
   public var clientSeq: UInt64 {
     switch self {
     case .changeset(let changeset): changeset.clientSeq
@@ -15,37 +15,38 @@ public enum Upload: Hashable, Sendable {
     }
   }
 
-  /// Whether the next upload is of the same transaction.
+  /// Whether the next upload belongs to the same transaction.
   var isContinued: Bool {
     if case .changeset(let changeset) = self { return changeset.isContinued }
     return false
   }
 }
 
-/// What became of an upload.
+/// The outcome of an upload.
 public enum UploadOutcome: Hashable, Sendable {
-  /// It is an entry of the log, durably.
+  /// Committed as an entry of the log, durably.
   case accepted(Seq)
-  /// It is refused; an entry of the log says so to its author.
+  /// Refused; an entry of the log says so to its author.
   case refused(Seq, SyncErrorCode)
-  /// It came before. Nothing was done.
+  /// A repetition. Ignored.
   case duplicate
-  /// The author has not seen his last refusal yet. Nothing was done, and it has to come again.
+  /// The author has not seen the last refusal yet. Ignored; it must be sent again.
   case behindRefusal
-  /// An upload before it is missing. Nothing was done, and it has to come again in order.
+  /// An upload before it is missing. Ignored; it must be sent again in order.
   case gap(expected: UInt64)
-  /// It, or what it names, is dated too far ahead of the server's clock. Nothing was done, and it has to be dated anew.
+  /// Its stamps, or stamps that it names, are too far ahead of the server's clock. Ignored; it must be stamped again.
   case skewed
-  /// The rest of its transaction has not come with it. Nothing was done, and it has to come again as a whole.
+  /// The rest of its transaction is missing. Ignored; it must be sent again as a whole.
   case incomplete
 }
 
-/// What judges uploads beyond what the model knows: permissions and rules.
+/// Judges uploads beyond the model's own checks: permissions and rules.
 ///
-/// Called once for each transaction of a replica, within the store's commit: it must be quick, and must not call the store. nil lets it in.
+/// Called once for each transaction of a replica, within the store's commit: it must be quick, and must not call the store. nil accepts
+/// the transaction.
 public typealias UploadJudge = @Sendable (UploadCase) -> Verdict?
 
-/// What judges the transactions of users who may write in a store: rules of the server's own.
+/// The server's own rules for transactions of users with the right to write.
 ///
 /// ```swift
 /// let rules: WriteRules = { path, transaction in
@@ -68,13 +69,13 @@ public struct Verdict: Hashable, Sendable {
   /// For the user.
   public var text: String
 
-  /// A refusal of its parts.
+  /// Creates a refusal.
   public init(_ code: SyncErrorCode, _ text: String = "") { (self.code, self.text) = (code, text) }
 }
 
-/// What a judge sees: who, what, and the objects it acts on as they were and as they would be.
+/// A transaction to judge: its user, its changesets, and the objects before and after it.
 public struct UploadCase {
-  /// Whose replica it is.
+  /// The user of the replica.
   public let user: String
   /// All changesets of the transaction.
   public let changesets: [Changeset]
@@ -84,14 +85,14 @@ public struct UploadCase {
     (self.user, self.changesets, self.read) = (user, changesets, read)
   }
 
-  /// All objects that the transaction acts on, in order.
+  /// The objects that the transaction acts on, in order.
   public var objects: [ObjectIdentity] {
     changesets.reduce(into: Set<ObjectIdentity>()) { $0.formUnion($1.objects) }.sorted()
   }
 
-  /// An object without the transaction; nil for one that is not there.
+  /// An object without the transaction; nil if it does not exist.
   public func before(_ object: ObjectIdentity) -> ObjectState? { read(object, false) }
 
-  /// An object with it.
+  /// An object with the transaction; nil if it does not exist.
   public func after(_ object: ObjectIdentity) -> ObjectState? { read(object, true) }
 }

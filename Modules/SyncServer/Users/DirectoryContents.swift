@@ -1,24 +1,24 @@
-/// All that a directory of users holds, as one value: what one in memory or in a file is made of.
+/// The contents of a user directory as one value, for directories in memory or in a file.
 public struct DirectoryContents: Hashable, Sendable, Codable {
-  /// Counts the changes of users and grants, and log-ins that were ended.
+  /// Counts the changes of users and grants, and the ended log-ins.
   public private(set) var revision: UInt64 = 0
-  /// By name.
+  /// The users by name.
   public private(set) var users: [String: UserRecord] = [:]
-  /// By number.
+  /// The log-ins by id.
   public private(set) var logins: [String: LoginRecord] = [:]
-  /// Log-ins that a user has at one time.
+  /// The maximal number of log-ins of one user.
   static let loginsOfUser = 100
-  /// In order of path and user.
+  /// The grants, ordered by path and user.
   public private(set) var grants: [GrantRecord] = []
 
-  /// Nobody.
+  /// Creates an empty directory.
   public init() {}
 
   mutating func update(_ name: String, _ change: (UserRecord?) -> UserRecord?) -> UserRecord? {
     let next = change(users[name])
     guard next != users[name] else { return next }
     revision += 1
-    // Who knew the old password is out with it.
+    // A new password ends all log-ins made with the old one.
     if next?.passwordHash != users[name]?.passwordHash { logins = logins.filter { $0.value.user != name } }
     users[name] = next
     if next == nil {
@@ -30,14 +30,14 @@ public struct DirectoryContents: Hashable, Sendable, Codable {
 
   mutating func add(_ login: LoginRecord, at time: Int64) {
     logins = logins.filter { $0.value.expires > time }
-    // Whose password is tried over and over fills nobody's disk: the oldest log-ins make room.
+    // Repeated log-ins must not fill the disk: the oldest are removed.
     let others = logins.values.filter { $0.user == login.user }.sorted { ($0.expires, $0.id) < ($1.expires, $1.id) }
     for old in others.prefix(max(0, others.count + 1 - DirectoryContents.loginsOfUser)) { logins[old.id] = nil }
     logins[login.id] = login
   }
 
   mutating func rotate(_ id: String, from hash: String, to newHash: String, expires: Int64) -> Bool {
-    // Done already, and the answer was lost with a connection.
+    // A repetition of a call whose answer was lost.
     if logins[id]?.refreshHash == newHash { return true }
     guard logins[id]?.refreshHash == hash else { return false }
     logins[id]?.refreshHash = newHash
@@ -62,56 +62,56 @@ public struct DirectoryContents: Hashable, Sendable, Codable {
   }
 }
 
-/// What keeps `DirectoryContents` somewhere, and is a directory by that.
+/// A user directory that stores its `DirectoryContents` as a whole.
 public protocol ContentsDirectory: UserDirectory {
-  /// What there is.
+  /// The present contents.
   func contents() async throws(ServerStoreError) -> DirectoryContents
 
-  /// Changes it, alone and durably; nothing is kept where `body` changes nothing.
+  /// Changes the contents, exclusively and durably; stores nothing if `body` changes nothing.
   func change<R: Sendable>(_ body: @Sendable (inout DirectoryContents) -> R) async throws(ServerStoreError) -> R
 }
 
 extension ContentsDirectory {
-  /// Counts changes.
+  /// The number of changes.
   public func revision() async throws(ServerStoreError) -> UInt64 { try await contents().revision }
-  /// By name.
+  /// The users by name.
   public func users() async throws(ServerStoreError) -> [UserRecord] {
     try await contents().users.values.sorted { $0.name < $1.name }
   }
-  /// O(1) once it is read.
+  /// O(1) once the contents are read.
   public func user(_ name: String) async throws(ServerStoreError) -> UserRecord? { try await contents().users[name] }
   /// O(users).
   public func user(withTokenHash hash: String) async throws(ServerStoreError) -> UserRecord? {
     try await contents().users.values.first { $0.tokenHashes.contains(hash) }
   }
-  /// Alone and durably.
+  /// Exclusive and durable.
   @discardableResult
   public func update(
     _ name: String, _ change: @Sendable @escaping (UserRecord?) -> UserRecord?
   ) async throws(ServerStoreError) -> UserRecord? {
     try await self.change { $0.update(name, change) }
   }
-  /// By number.
+  /// The log-ins, ordered by id.
   public func logins(of user: String?) async throws(ServerStoreError) -> [LoginRecord] {
     try await contents().logins.values.filter { user == nil || $0.user == user }.sorted { $0.id < $1.id }
   }
-  /// O(1) once it is read.
+  /// O(1) once the contents are read.
   public func login(_ id: String) async throws(ServerStoreError) -> LoginRecord? { try await contents().logins[id] }
-  /// Log-ins whose time is over go.
+  /// Also removes expired log-ins.
   public func add(_ login: LoginRecord, at time: Int64) async throws(ServerStoreError) {
     try await change { $0.add(login, at: time) }
   }
-  /// Compares and changes at once.
+  /// Compares and changes atomically.
   public func rotate(_ id: String, from hash: String, to newHash: String, expires: Int64) async throws(ServerStoreError) -> Bool {
     try await change { $0.rotate(id, from: hash, to: newHash, expires: expires) }
   }
-  /// Nothing where there is none.
+  /// No effect if it does not exist.
   public func removeLogin(_ id: String) async throws(ServerStoreError) { try await change { $0.removeLogin(id) } }
-  /// Of one user.
+  /// Removes the log-ins of one user.
   public func removeLogins(of user: String) async throws(ServerStoreError) { try await change { $0.removeLogins(of: user) } }
-  /// By path and user.
+  /// The grants, ordered by path and user.
   public func grants() async throws(ServerStoreError) -> [GrantRecord] { try await contents().grants }
-  /// In place of the one before.
+  /// Replaces the grant with the same user and path.
   public func put(_ grant: GrantRecord) async throws(ServerStoreError) { try await change { $0.put(grant) } }
 }
 
@@ -119,7 +119,7 @@ extension ContentsDirectory {
 public actor MemoryUserDirectory: ContentsDirectory {
   private var all = DirectoryContents()
 
-  /// Nobody.
+  /// Creates an empty directory.
   public init() {}
 
   public func contents() -> DirectoryContents { all }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Files that only the server's own user may read.
 public enum PrivateFile {
-  /// Writes a file as a whole, durably; a file that there was is replaced.
+  /// Writes a file as a whole, durably; replaces an existing one.
   public static func write(_ data: Data, to path: String) throws(ServerStoreError) {
     let new = path + ".new"
     try? FileManager.default.removeItem(atPath: new)

@@ -1,26 +1,25 @@
 import SyncProtocol
 
-/// Where a server keeps its users, their log-ins, and who may do what at which path.
+/// The storage of a server's users, their log-ins, and the grants by path.
 ///
-/// Every call is one transaction, durable when it returns. Several processes may use one directory: none relies on what it has read before
-/// where two could decide the same thing (`rotate`). **Threads.** Any task may call. **Errors.** `.unavailable` for whatever the place of
-/// the data causes.
+/// Every call is one transaction, durable when it returns. Several processes may use one directory: where two could take the same
+/// decision, none relies on an earlier read (`rotate`). **Threads.** Any task may call. **Errors.** `.unavailable` for all errors of the
+/// underlying storage.
 public protocol UserDirectory: Sendable {
-  /// A number that is another one after every change that anybody made to users or grants, and after every end of a log-in.
+  /// A number that changes with every change of users or grants, and with every end of a log-in.
   func revision() async throws(ServerStoreError) -> UInt64
 
   /// All users, by name.
   func users() async throws(ServerStoreError) -> [UserRecord]
 
-  /// One user; nil where there is none of that name.
+  /// One user; nil if the name does not exist.
   func user(_ name: String) async throws(ServerStoreError) -> UserRecord?
 
-  /// The user who has a token that does not end; nil for nobody's.
+  /// The user who has a token that does not expire; nil if nobody has it.
   func user(withTokenHash hash: String) async throws(ServerStoreError) -> UserRecord?
 
-  /// Changes a user, or makes him: `change` is given what there is, and says what is to be; nil removes the user with his log-ins and
-  /// grants, and another password ends his log-ins. Returns what there is then. `change` may be called again where another process was
-  /// quicker.
+  /// Changes or creates a user. `change` receives the present record and returns the new one; nil removes the user with his log-ins and
+  /// grants, and a new password ends his log-ins. Returns the result. `change` may be called again if another process was faster.
   @discardableResult
   func update(
     _ name: String, _ change: @Sendable @escaping (UserRecord?) -> UserRecord?
@@ -29,15 +28,15 @@ public protocol UserDirectory: Sendable {
   /// The log-ins, of one user or of all.
   func logins(of user: String?) async throws(ServerStoreError) -> [LoginRecord]
 
-  /// One log-in; nil where there is none of that number.
+  /// One log-in; nil if the id does not exist.
   func login(_ id: String) async throws(ServerStoreError) -> LoginRecord?
 
-  /// Keeps a new log-in. Those whose time is over may go, and of more than a hundred of one user the oldest.
+  /// Adds a log-in. May remove expired ones, and the oldest if a user has more than a hundred.
   ///
   /// - Parameter time: milliseconds since 1970.
   func add(_ login: LoginRecord, at time: Int64) async throws(ServerStoreError)
 
-  /// Gives a log-in its next refresh token, if `hash` is that of the present one; false where it is not any more.
+  /// Sets the next refresh token of a log-in if `hash` is that of the present one; otherwise returns false.
   func rotate(_ id: String, from hash: String, to newHash: String, expires: Int64) async throws(ServerStoreError) -> Bool
 
   /// Ends a log-in.
@@ -46,16 +45,16 @@ public protocol UserDirectory: Sendable {
   /// Ends all log-ins of a user.
   func removeLogins(of user: String) async throws(ServerStoreError)
 
-  /// All rights that were given.
+  /// All grants.
   func grants() async throws(ServerStoreError) -> [GrantRecord]
 
-  /// Gives a right in place of the one that the same user has at the same path; an empty one takes it away.
+  /// Puts a grant in place of that of the same user and path; an empty one removes it.
   func put(_ grant: GrantRecord) async throws(ServerStoreError)
 }
 
 extension UserDirectory {
-  /// What a user may do in a store: everything below his own name, and everywhere as an administrator; elsewhere what was given to him, to
-  /// everybody, or by his token.
+  /// The rights of a user on a store: all on stores below his own name, and everywhere for an administrator; elsewhere those granted to
+  /// him, to everybody, or by his token.
   public func grant(to identity: SyncIdentity, on path: StorePath) async throws(ServerStoreError) -> StoreGrant {
     if identity.isAdministrator || path.text.hasPrefix("/\(identity.user)/") { return .all }
     var rights: Bound.Rights = []

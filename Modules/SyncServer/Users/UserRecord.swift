@@ -1,19 +1,19 @@
 import SyncProtocol
 
-/// A user of a server, as it is kept.
+/// A stored user of a server.
 public struct UserRecord: Hashable, Sendable, Codable {
-  /// A part of paths: what `StorePath.isPart` takes, and neither "shared" nor "__server".
+  /// The name, a part of paths: a text for which `StorePath.isPart` returns true, except "shared" and "__server".
   public var name: String
-  /// What `PasswordHash` made; nil for one who has no password.
+  /// The result of `PasswordHash`; nil for a user without a password.
   public var passwordHash: String?
-  /// The hashes of tokens that do not end by themselves: for programs, and for servers of a few people.
+  /// The hashes of tokens that do not expire: for programs, and for servers with few users.
   public var tokenHashes: [String]
-  /// Whether the user may do everything, and may use the administrator's routes.
+  /// Whether the user has all rights, and may use the administrator's routes.
   public var isAdministrator: Bool
-  /// Whether the user is kept out.
+  /// Whether the user is locked out.
   public var isSuspended: Bool
 
-  /// A user of its parts.
+  /// Creates a user.
   public init(
     name: String, passwordHash: String? = nil, tokenHashes: [String] = [], isAdministrator: Bool = false, isSuspended: Bool = false
   ) {
@@ -25,71 +25,71 @@ public struct UserRecord: Hashable, Sendable, Codable {
   public static func isName(_ text: String) -> Bool { StorePath.isPart(text) && text != "shared" && text != "__server" }
 }
 
-/// One log-in of a user on one device: it lives on by refresh tokens, each of which is good for once.
+/// One log-in of a user on one device; refresh tokens, each valid once, prolong it.
 public struct LoginRecord: Hashable, Sendable, Codable {
-  /// Its number, which is in its tokens as `sid`.
+  /// The id, which its tokens contain as `sid`.
   public var id: String
-  /// Whose.
+  /// The name of the user.
   public var user: String
-  /// The hash of the refresh token that is good now.
+  /// The hash of the valid refresh token.
   public var refreshHash: String
-  /// When that ends, in milliseconds since 1970.
+  /// When that token expires, in milliseconds since 1970.
   public var expires: Int64
-  /// What the device said it is.
+  /// The device's name for itself.
   public var device: String
 
-  /// A log-in of its parts.
+  /// Creates a log-in.
   public init(id: String, user: String, refreshHash: String, expires: Int64, device: String = "") {
     (self.id, self.user, self.refreshHash, self.expires, self.device) = (id, user, refreshHash, expires, device)
   }
 }
 
-/// What a user may do at a path.
+/// The rights of a user at a path.
 public struct GrantRecord: Hashable, Sendable, Codable {
-  /// Who; "*" for everybody who is let in.
+  /// The name of the user; "*" for every user.
   public var user: String
-  /// A store's path, or one that ends in "/*": all stores below.
+  /// A store's path, or one that ends in "/*" for all stores below it.
   public var path: String
-  /// Whether the store may be read.
+  /// Whether the user may read the store.
   public var mayRead: Bool
-  /// Whether it may be changed.
+  /// Whether the user may change the store.
   public var mayWrite: Bool
-  /// Whether it may be made, and rights on it given.
+  /// Whether the user may create the store and grant rights on it.
   public var mayManage: Bool
-  /// Of an offer, who has made it: it is good while he may give these rights. nil for a right that somebody has.
+  /// For an offer, its author: it is valid while he may grant these rights. nil for a user's grant.
   public var giver: String?
-  /// Of an offer, when it ends, in milliseconds since 1970; nil for one that does not.
+  /// For an offer, when it expires, in milliseconds since 1970; nil if never.
   public var expires: Int64?
 
-  /// A right of its parts.
+  /// Creates a grant.
   public init(user: String, path: String, mayRead: Bool, mayWrite: Bool = false, mayManage: Bool = false) {
     (self.user, self.path, self.mayRead, self.mayWrite, self.mayManage) = (user, path, mayRead, mayWrite, mayManage)
   }
 
-  /// What stands for a user in an offer to whoever has a token, by what is kept of that. No user's name has a colon.
+  /// The name that stands for the user in an offer to whoever has a token with this hash. No user's name has a colon.
   public static func offer(_ hash: String) -> String { "offer:\(hash)" }
 
-  /// Whether it says nothing at all: putting it takes the right away.
+  /// Whether it grants nothing: putting it removes the grant.
   public var isEmpty: Bool { !mayRead && !mayWrite && !mayManage }
 
-  /// A right in the short form that people type: letters of "rwm", or "none".
+  /// Creates a grant from the short form that people type: letters of "rwm", or "none".
   public init?(user: String, path: String, rights: String) {
     guard user == "*" || UserRecord.isName(user), GrantRecord.isPattern(path), let rights = Bound.Rights(short: rights) else { return nil }
     self.init(
       user: user, path: path, mayRead: rights.contains(.read), mayWrite: rights.contains(.write), mayManage: rights.contains(.manage))
   }
 
-  /// Whether a text can be what a right is about.
+  /// Whether a text can be the path of a grant.
   public static func isPattern(_ path: String) -> Bool {
     StorePath(path.hasSuffix("/*") ? String(path.dropLast(2)) : path) != nil
   }
 
-  /// Whether it is about a store.
+  /// Whether it applies to a store.
   public func covers(_ store: StorePath) -> Bool {
     path.hasSuffix("/*") ? store.text.hasPrefix(path.dropLast(1)) : store.text == path
   }
 
-  /// What it gives.
+  /// The granted rights.
   public var rights: Bound.Rights {
     var rights: Bound.Rights = []
     if mayRead || mayWrite { rights.insert(.read) }
@@ -100,7 +100,7 @@ public struct GrantRecord: Hashable, Sendable, Codable {
 }
 
 extension Bound.Rights {
-  /// Letters of "rwm", or "none"; nil for anything else.
+  /// Parses letters of "rwm", or "none"; nil for anything else.
   public init?(short text: String) {
     if text == "none" { self = []; return }
     guard !text.isEmpty, text.allSatisfy({ "rwm".contains($0) }) else { return nil }
@@ -110,7 +110,7 @@ extension Bound.Rights {
     if text.contains("m") { insert(.manage) }
   }
 
-  /// The letters.
+  /// The letters of the rights, or "none".
   public var short: String {
     let text = (contains(.read) ? "r" : "") + (contains(.write) ? "w" : "") + (contains(.manage) ? "m" : "")
     return text.isEmpty ? "none" : text
