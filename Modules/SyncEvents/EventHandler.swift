@@ -2,9 +2,9 @@ import SyncModel
 import SyncServer
 import Vivarium
 
-/// What was asked for by `ServerEvents.on`: whose events, of which stores, and what is to be done with them.
+/// A handler registered by `ServerEvents.on`: the events it wants, of which stores, and its work.
 struct EventHandler<T: Model>: Sendable {
-  /// Does what is outside the store, and gives what is to be written.
+  /// Does the work outside the store, and returns the write to perform in it.
   typealias Work = @Sendable (ServerChange<T>) async throws -> @Sendable (Store) throws -> Void
 
   let name: String
@@ -13,10 +13,10 @@ struct EventHandler<T: Model>: Sendable {
   let work: Work
 }
 
-/// A handler without its type.
+/// A handler without its generic type.
 protocol AnyEventHandler: Sendable {
   var name: String { get }
-  /// The store of a path, still empty, as the handler sees it.
+  /// The handler's replica of a store, still empty.
   func replica(of path: StorePath, clock: @escaping @Sendable () -> Int64) throws -> any EventWork
 }
 
@@ -26,23 +26,23 @@ extension EventHandler: AnyEventHandler {
   }
 }
 
-/// A store as one handler sees it, without its type: it follows the log, and the handler's cursor follows it.
+/// A handler's replica of a store, without its generic type: it follows the log, and the handler's cursor follows it.
 protocol EventWork: Actor {
-  /// As what it writes.
+  /// The replica as which it writes.
   nonisolated var replica: ReplicaID { get }
-  /// Up to here it has taken everything in.
+  /// The last integrated entry.
   var cursor: Seq { get }
-  /// Whether the last transaction has events that were not dealt with.
+  /// Whether the last transaction has events that are not processed yet.
   var isPending: Bool { get }
 
-  /// Becomes the store as it was as of an entry. Once, at the beginning.
+  /// Loads the store as of an entry. Call it once, at the beginning.
   func begin(at seq: Seq, of stores: any SyncServerStore) async throws
-  /// Takes the next transaction in.
+  /// Integrates the next transaction.
   func take(_ transaction: LogTransaction) async throws
-  /// Passes over entries that do not concern it.
+  /// Skips entries that do not concern the handler.
   func skip(to seq: Seq)
-  /// Has the handler deal with the events of the last transaction, and returns what it wrote. After an error it can be called again.
+  /// Processes the events of the last transaction, and returns the handler's writes. After an error it can be called again.
   func deal() async throws -> [Changeset]
-  /// The events of the last transaction are over.
+  /// Notes that the events of the last transaction are done.
   func settle()
 }

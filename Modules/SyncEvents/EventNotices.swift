@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whoever listens to what handlers say, in the order in which it is said.
+/// The listeners to the notices of handlers; each receives them in order.
 final class EventNotices: Sendable {
   private struct Listeners {
     var all: [UInt64: AsyncStream<ServerEventNotice>.Continuation] = [:]

@@ -1,21 +1,21 @@
 import SyncModel
 import SyncServer
 
-/// Which names of handlers a server knows: one that runs for the first time begins with what comes, in the stores that there are then, and
-/// in all later ones at their beginning, also in those that were made while no process ran it.
+/// The handler names known to a server. A new name begins at the head of the stores that exist then, and at the start of all later ones,
+/// even if they were created while no process ran it.
 ///
-/// It is kept as places of handlers in a store of its own, in which nothing is.
+/// The names are stored as handler cursors in an otherwise empty store.
 struct EventRegistry: Sendable {
-  /// No user has it: see `UserRecord.isName`.
-  // The text is a path, which StorePathTests says.
+  /// No user has this path: see `UserRecord.isName`.
+  // The text is a valid path; StorePathTests checks it.
   static let path = StorePath("/__server/handlers").unsafelyUnwrapped
 
   let stores: any SyncServerStore
-  /// For how long one process gives a new name its places.
+  /// How long one process may take to register a new name.
   let turnMilliseconds: Int64
   let clock: @Sendable () -> Int64
 
-  /// Says that a handler is there, and gives it its places where it is new. Returns false where another process is doing that.
+  /// Registers a handler, and sets its cursors if it is new. Returns false while another process does that.
   func register(_ name: String, _ pattern: PathPattern) async throws(ServerStoreError) -> Bool {
     do throws(ServerStoreError) { try await stores.makeStore(EventRegistry.path) } catch {
       guard error.code == .storeExists else { throw error }
@@ -28,7 +28,7 @@ struct EventRegistry: Sendable {
       for path in try await stores.stores() where pattern.matches(path) && path != EventRegistry.path {
         _ = try await stores.claim(path, handler: name, fromStart: false, until: clock(), at: clock())
       }
-      // From here on a store without a place is one that came later.
+      // From here on, a store without a cursor of the handler is a later one.
       let now = clock()
       _ = try await stores.claim(EventRegistry.path, handler: name + EventRegistry.known, fromStart: true, until: now, at: now)
     }

@@ -7,11 +7,11 @@ import SyncProtocol
 import SyncServer
 import Vivarium
 
-/// A store in memory that follows the log of a server's store, one transaction after the other, for one handler: so it sees the store as
-/// it was before and after each, and what the handler writes is written as of there.
+/// A store in memory that follows the log of a server's store for one handler, one transaction after the other. So the handler sees the
+/// store before and after each, and writes on top of that state.
 ///
-/// It lives for as long as the handler's lease does. Whoever comes after it begins with an empty memory, as another replica, at the
-/// cursor that the server keeps: what was taken in here and not dealt with is taken in again.
+/// It lives as long as the handler's lease. Its successor begins with an empty memory, as another replica, at the cursor that the server
+/// stores: transactions integrated here and not processed are integrated again.
 actor EventReplica<T: Model>: EventWork {
   nonisolated let replica: ReplicaID
   private let handler: EventHandler<T>
@@ -21,7 +21,7 @@ actor EventReplica<T: Model>: EventWork {
   private let file: SessionFile
   private(set) var cursor = Seq.zero
   private var events: [ServerChange<T>] = []
-  /// The number of the last changeset that was given out.
+  /// The number of the last changeset that was returned.
   private var lastSent: UInt64 = 0
 
   init(_ handler: EventHandler<T>, _ path: StorePath, clock: @escaping @Sendable () -> Int64) throws {
@@ -37,12 +37,12 @@ actor EventReplica<T: Model>: EventWork {
 
   var isPending: Bool { !events.isEmpty }
 
-  // MARK: following
+  // MARK: following the log
 
   func begin(at seq: Seq, of stores: any SyncServerStore) async throws {
     cursor = seq
     try await file.become(replica)
-    // Before the first entry there is nothing.
+    // Before the first entry the store is empty.
     if seq == .zero { return }
     var states: [ObjectIdentity: ObjectState] = [:]
     var page = try await stores.objects(path, changedAfter: .zero, behind: nil, limitBytes: 4 << 20)
@@ -51,7 +51,7 @@ actor EventReplica<T: Model>: EventWork {
       guard !page.isLast, let last = page.objects.last?.identity else { break }
       page = try await stores.objects(path, changedAfter: .zero, behind: last, limitBytes: 4 << 20)
     }
-    // Behind the pages: so whatever was changed while they were read is in it too.
+    // Read after the pages, so it includes everything that changed while they were read.
     for (object, state) in try await stores.objects(path, asOf: seq) { states[object] = state }
     let objects = states.map { StatePage.Object($0, $1) }.sorted { $0.identity < $1.identity }
     try await file.begin(with: objects, asOf: seq, page, wall: clock())
@@ -66,9 +66,9 @@ actor EventReplica<T: Model>: EventWork {
 
   func skip(to seq: Seq) { cursor = max(cursor, seq) }
 
-  /// The store still stands before the transaction, and moves behind it.
+  /// Called before the store moves on from the version before the transaction; moves it to the version after.
   private func events(_ keys: [Int64], _ transaction: LogTransaction) throws -> [ServerChange<T>] {
-    // What a handler writes is no news to it, also what it wrote before it began anew.
+    // A handler gets no events of its own writes, including those from before it began anew.
     guard let author = transaction.author, !(author.replica.isHandler && author.user == handler.name) else {
       store.refresh()
       return []
@@ -88,7 +88,7 @@ actor EventReplica<T: Model>: EventWork {
     return changes
   }
 
-  /// An object in the store's version, and whether the handler wants to hear of it.
+  /// An object in the store's version, and whether the handler's condition holds for it.
   private struct Seen {
     var object: Frozen<T>?
     var isWanted = false
@@ -100,7 +100,7 @@ actor EventReplica<T: Model>: EventWork {
     return Seen(object: try object.freeze(), isWanted: isWanted)
   }
 
-  // MARK: dealing
+  // MARK: processing
 
   func deal() async throws -> [Changeset] {
     if events.isEmpty { return [] }

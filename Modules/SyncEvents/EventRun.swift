@@ -2,10 +2,10 @@ import SyncModel
 import SyncProtocol
 import SyncServer
 
-/// One handler at work: goes through the stores that have news, one after the other, and deals with what they have.
+/// Runs one handler: visits the stores that have news, one after the other, and processes their events.
 ///
-/// A store is dealt with under a lease, of which the server knows one at a time. What the handler writes, and that it has dealt with
-/// the events, is one transaction of the server's store: a process that dies before it has done nothing, and after it all.
+/// A store is processed under a lease, which the server grants to one process at a time. The handler's writes and its new cursor are one
+/// transaction of the server's store: a process that dies before it has done nothing, and after it everything.
 actor EventRun {
   private let handler: any AnyEventHandler
   private let pattern: PathPattern
@@ -16,12 +16,12 @@ actor EventRun {
   private let queue: AsyncStream<StorePath>
   private let news: AsyncStream<StorePath>.Continuation
   private var queued: Set<StorePath> = []
-  /// Stores that the handler follows.
+  /// The stores that the handler follows.
   private var held: [StorePath: Held] = [:]
-  /// Stores that others have, or that failed: they are asked again.
+  /// Stores leased to others, or that failed, and when to retry them.
   private var waiting: [StorePath: Int64] = [:]
   private var uses: UInt64 = 0
-  /// How often the event at a number has failed, also under leases before this one.
+  /// How often the event at a number has failed, including under earlier leases.
   private var failures: [StorePath: (number: Seq, count: Int)] = [:]
 
   private struct Held {
@@ -40,13 +40,13 @@ actor EventRun {
     (queue, news) = AsyncStream.makeStream(of: StorePath.self)
   }
 
-  /// A store may have news.
+  /// Notes that a store may have news.
   func wake(_ path: StorePath) {
     guard pattern.matches(path), path != EventRegistry.path, queued.insert(path).inserted else { return }
     news.yield(path)
   }
 
-  /// Until the task is cancelled: then it gives back what it has.
+  /// Runs until the task is cancelled, then releases its leases.
   func run() async {
     await register()
     let ticking = Task { await tick() }
@@ -60,7 +60,7 @@ actor EventRun {
     held = [:]
   }
 
-  /// Makes the handler's name known, however long that takes.
+  /// Registers the handler's name, however long that takes.
   private func register() async {
     let registry = EventRegistry(stores: stores, turnMilliseconds: options.leaseMilliseconds, clock: clock)
     var attempts = 0
@@ -77,7 +77,7 @@ actor EventRun {
     }
   }
 
-  /// Asks again for what others had, or what failed.
+  /// Retries stores that were leased to others, or that failed.
   private func tick() async {
     while !Task.isCancelled {
       let now = clock()
@@ -90,7 +90,7 @@ actor EventRun {
 
   private func visit(_ path: StorePath) async {
     waiting[path] = nil
-    // To begin and to take in may last longer than a lease: both would be in vain, again and again.
+    // Beginning and integrating may take longer than a lease, which would make them fail again and again.
     let keeping = Task { await keep(path) }
     defer { keeping.cancel() }
     do {
@@ -104,7 +104,7 @@ actor EventRun {
       waiting[path] = clock() + failure.delay
     } catch is CancellationError {
     } catch {
-      // What it has taken in may be behind what the server knows: it begins anew where the server says.
+      // The replica may differ from the server's state: it begins anew at the server's cursor.
       await letGo(path)
       guard (error as? ServerStoreError)?.code != .unknownStore else { return }
       let isLost = (error as? ServerStoreError)?.code == .leaseLost
@@ -113,7 +113,7 @@ actor EventRun {
     }
   }
 
-  /// Takes the lease of a store, or keeps it; false where another has it.
+  /// Takes or renews the lease of a store; returns false if another process has it.
   private func hold(_ path: StorePath) async throws -> Bool {
     uses += 1
     let now = clock()
@@ -163,7 +163,7 @@ actor EventRun {
     }
   }
 
-  /// Stores that had no news for the longest time go.
+  /// Releases the stores without news for the longest time.
   private func makeRoom() {
     guard held.count > options.storesInMemory else { return }
     for path in held.keys.sorted(by: { held[$0]?.use ?? 0 < held[$1]?.use ?? 0 }).prefix(held.count - options.storesInMemory) {
@@ -176,7 +176,7 @@ actor EventRun {
     try? await stores.renew(path, old.lease, until: clock(), at: clock())
   }
 
-  /// Deals with all that is in the log.
+  /// Processes everything in the log.
   private func catchUp(_ path: StorePath) async throws {
     guard let work = held[path]?.work else { return }
     if await work.isPending { try await deal(work, path) }
@@ -194,17 +194,17 @@ actor EventRun {
     tell(.dealt(handler: handler.name, store: path, number: await work.cursor.rawValue))
   }
 
-  /// The events of one transaction.
+  /// Processes the events of one transaction.
   private func deal(_ work: any EventWork, _ path: StorePath) async throws {
     let number = await work.cursor
     var changesets: [Changeset] = []
     do { changesets = try await work.deal() } catch {
-      // Who is told to end fails for that alone.
+      // A cancelled handler fails for that reason only.
       if Task.isCancelled { throw CancellationError() }
       try fail(path, number, error, beginsAnew: false)
     }
     do { try await advance(path, to: number, writing: changesets) } catch let error as ServerStoreError where error.code == .writesRefused {
-      // What nobody took in is in its memory still.
+      // The refused writes are still in the replica's memory.
       try fail(path, number, error, beginsAnew: true)
       try await advance(path, to: number, writing: [])
       throw HandlerFailure(delay: 0, beginsAnew: true)
@@ -213,7 +213,7 @@ actor EventRun {
     failures[path] = nil
   }
 
-  /// Counts a failure of the event at a number. Returns when it is to be skipped, having failed as often as it may; else throws.
+  /// Counts a failure of the event at a number. Returns if the event has failed as often as it may and must be skipped; otherwise throws.
   private func fail(_ path: StorePath, _ number: Seq, _ error: any Error, beginsAnew: Bool) throws(HandlerFailure) {
     let known = failures[path].flatMap { $0.number == number ? $0.count : nil } ?? 0
     if let most = options.attemptsMax, known + 1 >= most {
@@ -225,7 +225,7 @@ actor EventRun {
     throw HandlerFailure(delay: options.delay(afterAttempt: known + 1), beginsAnew: beginsAnew)
   }
 
-  /// Makes the lease last while a store is dealt with.
+  /// Renews the lease while a store is processed.
   private func keep(_ path: StorePath) async {
     while true {
       do { try await Task.sleep(for: .milliseconds(max(1, options.leaseMilliseconds / 3))) } catch { return }
@@ -239,16 +239,16 @@ actor EventRun {
   private func advance(_ path: StorePath, to seq: Seq, writing changesets: [Changeset]) async throws {
     guard let lease = held[path]?.lease else { throw CancellationError() }
     if seq == lease.cursor, changesets.isEmpty { return }
-    // Whether it was done is not known where the answer is lost: the server's cursor says so to who begins anew.
+    // If the answer is lost, the outcome is unknown: a successor learns it from the server's cursor.
     _ = try await stores.advance(path, lease, to: seq, writing: changesets, at: clock())
     held[path]?.lease.cursor = seq
   }
 }
 
-/// An event that comes again, or those behind one that was skipped.
+/// A failed event that is retried, or a skipped one after which the replica begins anew.
 private struct HandlerFailure: Error {
-  /// In milliseconds.
+  /// The delay in milliseconds.
   let delay: Int64
-  /// Whether what the handler has in memory is not what the store has.
+  /// Whether the replica's memory differs from the store.
   let beginsAnew: Bool
 }

@@ -11,16 +11,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Gives and takes rights, as users ask for it in their management stores.
+/// Changes rights, as users request in their management stores.
 ///
-/// The directory is changed first, and then it is written back that it was: a server that dies in between does it once more, which
-/// gives the same rights again.
+/// The directory is changed first, then the outcome is written back. A server that dies in between repeats the change, which grants the
+/// same rights again.
 struct PermissionHandler: Sendable {
   let directory: any UserDirectory
   let options: ServerEvents.PermissionOptions
   let clock: @Sendable () -> Int64
 
-  /// What becomes of a wish.
+  /// Why a request is refused.
   struct Refusal: Error {
     let code: SyncErrorCode
     let text: String
@@ -49,8 +49,8 @@ struct PermissionHandler: Sendable {
 
   // MARK: offers
 
-  /// Notes an offer by what is kept of its token. Where a server dies before the token is written back, another one is drawn, and the
-  /// offer by this one stays with a token that nobody has seen.
+  /// Stores an offer under the hash of its token. If the server dies before the token is written back, another token is drawn, and the
+  /// first offer remains with a token that nobody knows.
   func offer(_ wish: Frozen<SyncPermissionOffer>, of author: String, token: String) async throws(ServerStoreError) -> Outcome {
     try await outcome { () throws(Outcome.Failure) in
       let path = try self.path(wish.storeURL, of: author)
@@ -86,9 +86,9 @@ struct PermissionHandler: Sendable {
     return (outcome, path)
   }
 
-  // MARK: parts
+  // MARK: helpers
 
-  /// The path that an address means, with the author's name for "~".
+  /// The path of an address, with the author's name for "~".
   private func path(_ address: String, of author: String) throws(Outcome.Failure) -> String {
     var text = Substring(address)
     if let scheme = text.firstRange(of: "://") {
@@ -107,7 +107,7 @@ struct PermissionHandler: Sendable {
     return path
   }
 
-  /// Whether somebody may say who may do what. Of all stores below a path that needs the right on all of them.
+  /// Throws unless a user may change rights at a path. For "/*" he needs that right on all stores below.
   private func check(_ author: String, maySetRightsOn path: String) async throws(Outcome.Failure) {
     let isAdministrator = try await user(author)?.isAdministrator ?? false
     if isAdministrator || path.hasPrefix("/\(author)/") { return }
@@ -134,7 +134,7 @@ struct PermissionHandler: Sendable {
     await options.changed()
   }
 
-  /// Those that have ended.
+  /// Removes expired offers.
   private func forgetOffers() async throws(Outcome.Failure) {
     for offer in try await grants() where offer.expires.map({ $0 <= clock() }) ?? false {
       let nothing = GrantRecord(user: offer.user, path: offer.path, mayRead: false)
@@ -152,15 +152,15 @@ struct PermissionHandler: Sendable {
   }
 }
 
-/// What is written back.
+/// The outcome to write back.
 struct Outcome: Sendable {
   enum Failure: Error {
     case refused(PermissionHandler.Refusal)
-    /// It is tried again.
+    /// Retried later.
     case unavailable(ServerStoreError)
   }
 
-  /// nil where it was done.
+  /// nil on success.
   let code: SyncErrorCode?
   let text: String
 

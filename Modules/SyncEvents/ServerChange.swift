@@ -2,43 +2,43 @@ import SyncModel
 import SyncServer
 import Vivarium
 
-/// One object of a server's store that a transaction has made, changed or deleted, as a handler of events gets it.
+/// An object of a server's store that a transaction created, changed or deleted, as a handler receives it.
 ///
-/// Old and new state are whole versions of the store: what the object links to is there as well, as it was before the transaction
-/// and as it was after it, however much came behind it. It may be kept and sent anywhere; while it lives, its versions take memory.
+/// The old and new object are in whole versions of the store: linked objects are there too, as they were before and after the
+/// transaction, whatever was committed later. It may be kept and sent anywhere; while it lives, its versions take memory.
 public struct ServerChange<T: Model>: Sendable {
-  /// What became of the object.
+  /// The kind of change.
   public enum Kind: Hashable, Sendable {
-    /// It is new.
+    /// The object was created.
     case insert
-    /// Properties, collections or embedded objects of it are different.
+    /// Its properties, collections or embedded objects changed.
     case modify
-    /// It is gone.
+    /// The object was deleted.
     case delete
   }
 
-  /// What became of the object.
+  /// The kind of change.
   public let kind: Kind
-  /// The object before the transaction; nil of a new one.
+  /// The object before the transaction; nil for a created one.
   public let old: Frozen<T>?
-  /// The object after it; nil of a deleted one.
+  /// The object after the transaction; nil for a deleted one.
   public let new: Frozen<T>?
   /// The server's store.
   public let store: StorePath
-  /// The number of the transaction's last entry in the store's log: higher for later ones, whoever wrote them.
+  /// The number of the transaction's last entry in the store's log; it increases with each transaction, whoever wrote it.
   public let number: UInt64
-  /// The user who wrote it, or the name of the handler that did.
+  /// The user or the name of the handler who wrote the transaction.
   public let author: String
-  /// The same each time that the same change comes to the same handler, and for no other: for systems outside, so that they do nothing
-  /// twice.
+  /// A key that is the same whenever the same change is passed to the same handler, and unique otherwise: lets external systems ignore
+  /// repetitions.
   public let idempotencyKey: String
 
-  /// Names the object in any store of it that the handler is given.
+  /// Identifies the object in any store passed to the handler.
   public var reference: ObjectReference<T> {
-    // One of the two is there, by the kind.
+    // Every kind has `old` or `new`; without `new` it is a delete, which has `old`.
     if let new { new.reference } else { old.unsafelyUnwrapped.reference }
   }
 
-  /// The object, live in the store that a handler writes; nil where it is gone.
+  /// The live object in the store that a handler writes; nil if it no longer exists.
   public func object(in store: Store) -> T? { store.resolve(reference) }
 }

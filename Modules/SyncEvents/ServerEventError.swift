@@ -1,6 +1,6 @@
 import SyncServer
 
-/// Why a handler of events is not taken.
+/// Why a handler cannot be registered.
 public struct ServerEventError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong.
   public let message: String

@@ -4,21 +4,21 @@ import SyncServer
 import Vivarium
 
 extension ServerEvents {
-  /// How wishes for rights are dealt with.
+  /// How requests for rights are processed.
   public struct PermissionOptions: Sendable {
-    /// Whether rights may be given to names that the directory does not have: users of other issuers.
+    /// Whether rights may be granted to names that are not in the directory: users of other issuers.
     public var allowsUnknownUsers = false
-    /// Of a token, what the directory keeps: one that finds a token by it has to try all.
+    /// The hash of a token that the directory stores. It must be hard to invert.
     public var hash: @Sendable (String) -> String
     /// Called when rights have changed: `SyncHost.recheck`.
     public var changed: @Sendable () async -> Void = {}
 
-    /// With a cryptographic hash for the tokens of offers.
+    /// Creates options with a cryptographic hash for the tokens of offers.
     public init(hash: @escaping @Sendable (String) -> String) { self.hash = hash }
   }
 
-  /// Deals with what users ask for in their management stores: who may do what (`SyncPermissionChange`), offers of rights and
-  /// who accepts them.
+  /// Processes the requests of users in their management stores: changes of rights (`SyncPermissionChange`), offers of rights, and
+  /// responses to them.
   ///
   /// ```swift
   /// var options = ServerEvents.PermissionOptions(hash: Secret.hash)
@@ -35,7 +35,7 @@ extension ServerEvents {
     }
     try on(store: stores, SyncPermissionOffer.self, named: "__offers", where: { $0.status == .notProcessed }) { change in
       guard change.isAsked, let wish = change.new else { return { _ in } }
-      // Drawn anew where it comes again: nobody has seen the first one.
+      // Drawn again if the event is repeated: nobody has seen the first token.
       var random = SystemRandomNumberGenerator()
       let token = (0..<4).map { _ in String(random.next() as UInt64, radix: 36) }.joined()
       let outcome = try await handler.offer(wish, of: change.author, token: token)
@@ -58,6 +58,6 @@ extension ServerEvents {
 }
 
 extension ServerChange where T: Message {
-  /// Whether it is new, and waits for an answer.
+  /// Whether it is a new request that waits for an answer.
   fileprivate var isAsked: Bool { kind == .insert && new?.status == .notProcessed }
 }

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Handlers of what happens in a server's stores: each change comes to each handler once, whatever dies in between.
+/// Event handlers for a server's stores: each handler processes each change once, whatever crashes in between.
 ///
 /// ```swift
 /// let events = ServerEvents(host.stores, models: Order.self, Invoice.self)
@@ -20,35 +20,35 @@ import Foundation
 /// await events.run()      // until the task is cancelled
 /// ```
 ///
-/// A handler is called once for each object that a transaction has made, changed or deleted, in the order of the log, with old and
-/// new state (`ServerChange`). What it writes goes to everybody as one transaction, which also notes that the event is dealt with: a
-/// process that is killed at any moment has done both or neither, and the event comes again. What it does outside the store comes at least
-/// once; `ServerChange.idempotencyKey` tells a repetition.
+/// A handler is called once for each object that a transaction created, changed or deleted, in the order of the log, with the old and new
+/// state (`ServerChange`). Its writes become one transaction together with the note that the event is processed: a process that is killed
+/// at any moment has done both, or neither and the event is repeated. Work outside the store is done at least once;
+/// `ServerChange.idempotencyKey` identifies repetitions.
 ///
-/// Handlers of one name share the work over processes: one has a store at a time, and another takes over when its lease ends. Events
-/// wait in the server's log for as long as no process runs the handler; nothing that it still needs is forgotten meanwhile
-/// (`SyncServerStore.removeHandler`). The first time that a name runs it begins with what comes, in stores that come later at their
-/// beginning. A handler's own writes do not come to it.
+/// Handlers of one name share the work over processes: one of them has a store at a time, and another takes over when its lease expires.
+/// Events wait in the server's log while no process runs the handler, and nothing that it still needs is forgotten
+/// (`SyncServerStore.removeHandler`). The first run of a name begins at the head of existing stores, and at the start of stores created
+/// later. A handler gets no events of its own writes.
 ///
-/// **Threads.** Any task may call; a handler is called in no particular thread, one event after the other. **Cost.** The stores that
-/// have news are in memory, about `Options.storesInMemory` a handler; an event costs what its transaction changed.
+/// **Threads.** Any task may call; a handler is called on no particular thread, one event after the other. **Cost.** The stores that have
+/// news are in memory, about `Options.storesInMemory` per handler; an event costs what its transaction changed.
 public actor ServerEvents {
-  /// How handlers are run.
+  /// The options for running handlers.
   public struct Options: Sendable {
-    /// For how long a process has the right to a store's events without saying so again: when it dies, another one takes over after that.
+    /// How long a process's lease of a store lasts without renewal: if the process dies, another takes over after that.
     public var lease = Duration.seconds(30)
-    /// The stores that a handler keeps in memory when they have no news.
+    /// The number of stores without news that a handler keeps in memory.
     public var storesInMemory = 64
-    /// The wait before an event that a handler has thrown for comes again; it doubles, up to `longestDelay`.
+    /// The wait before a failed event is retried; it doubles, up to `longestDelay`.
     public var firstDelay = Duration.seconds(1)
     /// The longest wait.
     public var longestDelay = Duration.seconds(300)
-    /// After so many failures an event is skipped; nil: it comes again and again, and those behind it wait.
+    /// The number of failures after which an event is skipped; nil: it is retried for ever, and those after it wait.
     public var attemptsMax: Int?
-    /// How often stores are looked at that another process has.
+    /// The interval at which stores leased to other processes are retried.
     public var pause = Duration.seconds(1)
 
-    /// The usual.
+    /// Creates the default options.
     public init() {}
 
     var leaseMilliseconds: Int64 { max(3, lease.inMilliseconds) }
@@ -66,10 +66,10 @@ public actor ServerEvents {
   private var handlers: [(pattern: PathPattern, handler: any AnyEventHandler)] = []
   private nonisolated let notes = EventNotices()
 
-  /// Handlers of the events of some stores.
+  /// Creates handlers for the events of some stores.
   ///
   /// - Parameters:
-  ///   - models: the types that handlers read and write. What else is in a store they neither see nor touch.
+  ///   - models: the types that handlers read and write. They neither see nor touch other types.
   ///   - clock: milliseconds since 1970.
   public init(
     _ stores: any SyncServerStore, models: any SchemaDescribing.Type..., options: Options = Options(),
@@ -80,12 +80,12 @@ public actor ServerEvents {
 
   // MARK: handlers
 
-  /// Deals with events inside the store: `body` is called in a write, which is undone when it throws.
+  /// Adds a handler that works inside the store: `body` is called in a write, which is rolled back if it throws.
   ///
   /// - Parameters:
-  ///   - pattern: which stores: "/shared/shop", "/*/orders", "/shared/*" (`PathPattern`).
-  ///   - name: of the handler, in every process that runs it, from now on. Throws `ServerEventError` for one that is taken here.
-  ///   - condition: which objects: those that match before or after a change.
+  ///   - pattern: the stores: "/shared/shop", "/*/orders", "/shared/*" (`PathPattern`).
+  ///   - name: the handler's permanent name, the same in every process that runs it. Throws `ServerEventError` if it is taken here.
+  ///   - condition: selects objects that match before or after a change.
   public func on<T: Model>(
     store pattern: String, _ type: T.Type, named name: String, where condition: (@Sendable (Field<T>) -> Condition)? = nil,
     _ body: @escaping @Sendable (ServerChange<T>, Store) throws -> Void
@@ -93,8 +93,8 @@ public actor ServerEvents {
     try add(pattern, type, name, condition) { change in { store in try body(change, store) } }
   }
 
-  /// Deals with events by work outside the store: `body` works for as long as it takes, and gives what is to be written, which is one
-  /// transaction with the note that the event is dealt with. It comes again when the process dies in between.
+  /// Adds a handler that also works outside the store: `body` may take any time, and returns the write, which is one transaction with the
+  /// note that the event is processed. The event is repeated if the process dies in between.
   public func on<T: Model>(
     store pattern: String, _ type: T.Type, named name: String, where condition: (@Sendable (Field<T>) -> Condition)? = nil,
     outside body: @escaping @Sendable (ServerChange<T>) async throws -> @Sendable (Store) throws -> Void
@@ -111,24 +111,24 @@ public actor ServerEvents {
     guard !handlers.contains(where: { $0.handler.name == name }) else { throw .taken(name) }
     let all = models.contains { $0 == T.self } ? models : models + [T.self]
     let handler = EventHandler(name: name, models: all, condition: condition, work: work)
-    // What is wrong with the models is said here, and not again and again when it runs.
+    // Reports errors of the models here instead of repeatedly while running.
     do { _ = try handler.replica(of: EventRegistry.path, clock: clock) } catch { throw .models("\(error)") }
     handlers.append((pattern, handler))
   }
 
   // MARK: running
 
-  /// Makes the handlers' names known to the server, as `run` does at its beginning: from when this returns they miss nothing, whether they
-  /// run or not. Throws where the stores cannot be reached, and `CancellationError`.
+  /// Registers the handlers' names at the server, as `run` does at its beginning: once this returns they miss no event, whether they run
+  /// or not. Throws if the stores cannot be reached, and `CancellationError`.
   public func register() async throws {
     for (pattern, handler) in handlers {
       let registry = EventRegistry(stores: stores, turnMilliseconds: options.leaseMilliseconds, clock: clock)
-      // Another process may be at it.
+      // Another process may be registering it.
       while !(try await registry.register(handler.name, pattern)) { try await Task.sleep(for: options.pause) }
     }
   }
 
-  /// Runs the handlers that there are now, until the task is cancelled; then all leases are given back.
+  /// Runs the handlers added so far until the task is cancelled, then releases all leases.
   public func run() async {
     let wakeups = await stores.wakeups()
     let runs = handlers.map { EventRun($0.handler, $0.pattern, stores, options, clock: clock, tell: notes.tell) }
@@ -139,17 +139,17 @@ public actor ServerEvents {
     }
   }
 
-  /// Wakes each handler for each store once: for those whose news nobody here was told.
+  /// Wakes each handler once for each store, for news from before this process listened.
   private static func scan(_ stores: any SyncServerStore, _ pause: Duration, _ runs: [EventRun]) async {
     var known: Set<StorePath> = []
     while !Task.isCancelled {
-      // Where they cannot be read now, they are the next time.
+      // If the stores cannot be read now, the next pass reads them.
       for path in (try? await stores.stores()) ?? [] where known.insert(path).inserted { for run in runs { await run.wake(path) } }
       do { try await Task.sleep(for: pause) } catch { return }
     }
   }
 
-  /// What happens from now on.
+  /// The notices from now on.
   public nonisolated func notices() -> AsyncStream<ServerEventNotice> { notes.stream() }
 }
 
