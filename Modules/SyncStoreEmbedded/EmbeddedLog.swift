@@ -6,13 +6,13 @@ import SyncServer
 
 /// One store of a folder: its log in memory, and its rows in a file.
 ///
-/// What is asked while a commit waits for the disk is done by the next one together: many writers of a store share a flush. What reads is
-/// answered between commits, and so sees all that was asked before it and nothing that a power cut could take back. What cannot be written
-/// did not happen: the log is read from the file again.
+/// Calls that arrive while a commit waits for the disk are committed together next: many writers of a store share a flush. Reads are
+/// answered between commits, so they see everything called before them, and nothing that a power cut could undo. If a commit fails, its
+/// changes did not happen: the log is read from the file again.
 actor EmbeddedLog {
   private let path: String
   nonisolated let engine: any StorageEngine
-  /// What blocks has a thread of its own: tasks share theirs.
+  /// Blocking calls have a thread of their own, because tasks share theirs.
   nonisolated let disk: DispatchQueue
   /// nil until it is read, and while a commit is under way.
   private var log: ServerLog?
@@ -20,7 +20,7 @@ actor EmbeddedLog {
   private var waiting: [Request] = []
   private var isBusy = false
 
-  /// Makes the file, with an empty log or a copy of another.
+  /// Creates the file, with an empty log or a copy of another.
   init(making path: String, of log: ServerLog = ServerLog(history: ServerLog.newHistory())) throws(ServerStoreError) {
     self.path = path
     disk = DispatchQueue(label: "vivarium.store")
@@ -31,7 +31,7 @@ actor EmbeddedLog {
     self.log = log
   }
 
-  /// Opens the file. One that was begun and not finished, as its process died, is an empty log: nobody was told that it is there.
+  /// Opens the file. A file whose creation was cut short by a crash is an empty log: no caller was told that it exists.
   init(opening path: String) throws(ServerStoreError) {
     self.path = path
     disk = DispatchQueue(label: "vivarium.store")
@@ -40,48 +40,48 @@ actor EmbeddedLog {
 
   private static func opened(_ path: String, creates: Bool) throws(ServerStoreError) -> any StorageEngine {
     do throws(StorageError) {
-      // Nobody asks what commits did: replicas read the log.
+      // The history of commits is not used: replicas read the log.
       return try LMDBBackend(path: path).open(OpenOptions(createsIfMissing: creates, historyLimit: 1))
     } catch { throw ServerStoreError(error) }
   }
 
-  /// Closes the file of a log that nobody has asked anything.
+  /// Closes the file of a log without calls under way.
   nonisolated func close() { engine.close() }
 
-  /// Removes the file. The log is of no use afterwards.
+  /// Removes the file. The log is unusable afterwards.
   func remove() async throws(ServerStoreError) {
-    // Not while somebody is answered; a log that cannot be read can be removed all the same.
+    // Waits for calls under way; a log that cannot be read can still be removed.
     _ = try? await read { _ in }
     engine.close()
     log = nil
     do throws(StorageError) { try LMDBBackend(path: path).remove() } catch { throw ServerStoreError(error) }
   }
 
-  /// Looks at the log as it is on the disk.
+  /// Reads the log as it is on disk.
   func read<R: Sendable>(
     _ body: @escaping @Sendable (ServerLog) throws(ServerStoreError) -> R
   ) async throws(ServerStoreError) -> R {
     try await ask(.read) { log throws(ServerStoreError) in try body(log) }
   }
 
-  /// A change, as a whole or not at all, which survives a power cut when this returns. `body` throws before it changes anything.
+  /// Changes the log, as a whole or not at all; durable when it returns. `body` must throw before it changes anything.
   ///
-  /// - Parameter isKept: false leaves it to the next change to write it.
+  /// - Parameter isKept: false leaves writing it to the next change.
   func change<R: Sendable>(
     isKept: Bool = true, _ body: @escaping @Sendable (inout ServerLog) throws(ServerStoreError) -> R
   ) async throws(ServerStoreError) -> R {
     try await ask(isKept ? .change : .note, body)
   }
 
-  // MARK: one after the other
+  // MARK: serializing calls
 
   private struct Request: Sendable {
     enum Kind { case read, note, change }
 
     let kind: Kind
-    /// Does it, and gives what answers who asked: with an error where it could not be written.
+    /// Performs the call, and returns a closure that answers the caller, with an error if it could not be written.
     let perform: @Sendable (inout ServerLog) -> @Sendable (ServerStoreError?) -> Void
-    /// Answers without doing it.
+    /// Answers with an error without performing the call.
     let refuse: @Sendable (ServerStoreError) -> Void
   }
 
@@ -105,7 +105,7 @@ actor EmbeddedLog {
     return try result.get()
   }
 
-  /// How many are to be done next; nil while nothing is done at all. For tests.
+  /// The number of waiting calls; nil while none is under way. For tests.
   var waitingCount: Int? { isBusy ? waiting.count : nil }
 
   private func work() async {
@@ -123,7 +123,7 @@ actor EmbeddedLog {
       for request in requests { request.refuse(error) }
       return
     }
-    // Not in two places, or each change would copy all.
+    // With a second reference, each change would copy the whole log.
     self.log = nil
     let first = requests.firstIndex { $0.kind != .read } ?? requests.count
     for request in requests[..<first] { request.perform(&log)(nil) }
@@ -144,7 +144,7 @@ actor EmbeddedLog {
       for request in reads { request.perform(&log)(nil) }
       self.log = log
     } else {
-      // They see what the file has.
+      // They must see what the file has.
       waiting.insert(contentsOf: reads, at: 0)
     }
   }
@@ -178,7 +178,7 @@ actor EmbeddedLog {
     return log
   }
 
-  /// nil where nothing was ever written.
+  /// Returns nil if nothing was ever written.
   private static func read(_ engine: any StorageEngine, _ path: String) throws(ServerStoreError) -> (ServerLog, StoreRows)? {
     var found: [(key: [UInt8], value: [UInt8])] = []
     do throws(StorageError) {

@@ -2,11 +2,11 @@ import Foundation
 import SyncServer
 
 extension EmbeddedServerStore {
-  /// Copies all stores into a new folder, while they are in use: each as it is at one moment, with another history, so that devices of a
-  /// server that is run on the copy begin anew instead of taking what others write under numbers they know.
+  /// Copies all stores into a new folder while they are in use: each as of one moment, and with a new history. So devices that connect to
+  /// a server on the copy begin anew, instead of confusing its entries with others of the same numbers.
   ///
-  /// Where anything cannot be written nothing is left of it. Throws `.storeExists` where the folder is there.
-  /// O(objects) of memory and time for one store after the other.
+  /// If anything cannot be written, the copy is removed. Throws `.storeExists` if the folder exists. Takes O(objects) of memory and time,
+  /// for one store after the other.
   public func backUp(to copy: String) async throws(ServerStoreError) {
     guard !FileManager.default.fileExists(atPath: copy) else { throw ServerStoreError(.storeExists, "'\(copy)' is there already.") }
     do throws(ServerStoreError) {
@@ -14,7 +14,7 @@ extension EmbeddedServerStore {
       for path in stores() {
         var log: ServerLog
         do throws(ServerStoreError) { log = try await self.log(path).read { $0 } } catch {
-          // It was removed meanwhile.
+          // The store was removed in between.
           guard error.code == .unknownStore else { throw error }
           continue
         }
@@ -29,13 +29,13 @@ extension EmbeddedServerStore {
     }
   }
 
-  /// Gives a store another history: after its file was restored from a copy that has the old one. Every device begins anew, and does
-  /// again what the store does not have.
+  /// Gives a store a new history, after its file was restored from a copy with the old one. Every device begins anew, and redoes what the
+  /// store does not have.
   public func renewHistory(_ path: StorePath) async throws(ServerStoreError) {
     try await log(path).change { log in log.history = ServerLog.newHistory() }
   }
 
-  /// The folder of a file, which nobody else may read.
+  /// Creates the folder of a file, accessible to nobody else.
   static func makeFolder(ofFile file: String) throws(ServerStoreError) {
     let folder = (file as NSString).deletingLastPathComponent
     do {

@@ -6,33 +6,32 @@ import SyncModel
 import SyncProtocol
 import SyncServer
 
-/// A server's stores in one folder, without any service: a file of LMDB for each store, `/ann/tasks` in `ann/tasks.store`.
+/// A server's stores in one folder, without a database service: one LMDB file per store, `/ann/tasks` in `ann/tasks.store`.
 ///
 /// ```swift
 /// let stores = try EmbeddedServerStore(folder: "/var/lib/vivarium")
 /// ```
 ///
-/// What a call has changed survives a power cut when it returns; only how far replicas say they are is written with the next
-/// change (`flush`). A store that is used is in memory as a whole, from its first use on, until many others were used since; a transaction
-/// costs what it touches, and those of one store that come together share a flush of the disk.
-/// One process has a folder at a time.
+/// Changes are durable when a call returns, except the acknowledgements of replicas, which are written with the next change (`flush`). A
+/// store is in memory as a whole from its first use until many others were used since. A transaction costs what it touches, and
+/// concurrent transactions of one store share a flush of the disk. One process has a folder at a time.
 public actor EmbeddedServerStore: SyncServerStore {
   private let folder: String
   private let turn: FileTurn
   private let limit: Int
   private(set) var open: [StorePath: EmbeddedLog] = [:]
-  /// When each of `open` was used last, and which have something that waits for their next change.
+  /// When each of `open` was used last, and which have something unwritten.
   private var used: [StorePath: UInt64] = [:]
   private var lastUse: UInt64 = 0
   private var noted: Set<StorePath> = []
   private var listeners: [UInt64: AsyncStream<StorePath>.Continuation] = [:]
   private var lastListener: UInt64 = 0
 
-  /// The stores of a folder, which is made when it is missing.
+  /// Opens the stores of a folder, which is created if it is missing.
   ///
-  /// Throws `.unavailable` where another process has the folder, or it cannot be written.
+  /// Throws `.unavailable` if another process has the folder, or it cannot be written.
   ///
-  /// - Parameter openStores: about how many stores are in memory; those that are asked something all are.
+  /// - Parameter openStores: about how many stores are in memory; stores with calls under way always are.
   public init(folder: String, openStores: Int = 256) throws(ServerStoreError) {
     (self.folder, limit) = (folder, max(1, openStores))
     do {
@@ -47,7 +46,7 @@ public actor EmbeddedServerStore: SyncServerStore {
     self.turn = turn
   }
 
-  // MARK: which stores
+  // MARK: stores
 
   public func makeStore(_ path: StorePath) async throws(ServerStoreError) {
     guard open[path] == nil, !FileManager.default.fileExists(atPath: file(of: path)) else {
@@ -62,7 +61,7 @@ public actor EmbeddedServerStore: SyncServerStore {
 
   public func stores() -> [StorePath] { EmbeddedServerStore.stores(inFolder: folder) }
 
-  /// The stores of a folder, whoever has it open; none where it is not there.
+  /// The stores of a folder, whoever has it open; none if it does not exist.
   public static func stores(inFolder folder: String) -> [StorePath] {
     guard let names = FileManager.default.enumerator(atPath: folder) else { return [] }
     var paths: [StorePath] = []
@@ -72,7 +71,7 @@ public actor EmbeddedServerStore: SyncServerStore {
     return paths.sorted()
   }
 
-  /// The store of a path. Opens it where it is not open.
+  /// The log of a store; opens it if necessary.
   func log(_ path: StorePath) throws(ServerStoreError) -> EmbeddedLog {
     use(path)
     if let log = open[path] { return log }
@@ -91,14 +90,14 @@ public actor EmbeddedServerStore: SyncServerStore {
     used[path] = lastUse
   }
 
-  /// Where many stores are open, closes the half that was not used for the longest time: but none that is asked something now.
+  /// If many stores are open, closes those least recently used, about half, but none with calls under way.
   private func letGo() {
     guard open.count >= limit else { return }
     for path in open.keys.sorted(by: { used[$0, default: 0] < used[$1, default: 0] }).prefix(open.count - limit / 2) {
-      // Whoever is answered by it has it too.
+      // A call under way has another reference.
       guard isKnownUniquelyReferenced(&open[path]) else { continue }
       if noted.remove(path) != nil, let log = open[path] {
-        // It goes next time.
+        // It is closed the next time.
         Task { try? await log.change { _ in } }
       } else {
         (open[path], used[path]) = (nil, nil)
@@ -107,13 +106,13 @@ public actor EmbeddedServerStore: SyncServerStore {
     used = used.filter { open[$0.key] != nil }
   }
 
-  /// Writes what was left to the next change: how far replicas say they are.
+  /// Writes what was left to the next change: the acknowledgements of replicas.
   public func flush() async throws(ServerStoreError) {
     noted = []
     for log in open.values { try await log.change { _ in } }
   }
 
-  /// Removes a store, for good: its file goes. Throws `.unknownStore`.
+  /// Removes a store and its file for good. Throws `.unknownStore`.
   public func removeStore(_ path: StorePath) async throws(ServerStoreError) {
     let log = try log(path)
     (open[path], used[path]) = (nil, nil)
@@ -128,7 +127,7 @@ public actor EmbeddedServerStore: SyncServerStore {
 
   static func file(of path: StorePath, in folder: String) -> String { folder + name(of: path) + suffix }
 
-  /// A capital has a mark before it: some file systems take "A" for "a", and no path has the mark.
+  /// A capital gets a mark before it: some file systems do not distinguish "A" from "a", and no path contains the mark.
   static func name(of path: StorePath) -> String {
     path.text.reduce(into: "") { name, character in name += character.isUppercase ? "+\(character)" : "\(character)" }
   }
@@ -138,7 +137,7 @@ public actor EmbeddedServerStore: SyncServerStore {
     return path.flatMap { self.name(of: $0) == "/" + name.dropLast(suffix.count) ? $0 : nil }
   }
 
-  // MARK: what stores do
+  // MARK: calls
 
   public func bind(
     _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
@@ -234,7 +233,7 @@ public actor EmbeddedServerStore: SyncServerStore {
 
   private func forget(_ listener: UInt64) { listeners[listener] = nil }
 
-  /// A change of which listeners are told where it added to the log.
+  /// Changes a log, and notifies listeners if it got entries.
   private func told<R: Sendable>(
     _ path: StorePath, _ body: @escaping @Sendable (inout ServerLog) throws(ServerStoreError) -> R
   ) async throws(ServerStoreError) -> R {

@@ -3,22 +3,22 @@ import StorageCoordination
 import StorageInterface
 import SyncServer
 
-/// A server's users in one file of its folder, which nobody else may read. Another process may change it while the server runs: what is
-/// known is read again when the file is another one.
+/// A server's users in one file of its folder, which nobody else may read. Another process may change it while the server runs: the file
+/// is read again whenever it was replaced.
 ///
-/// **Cost.** A question looks at the file's date; a change writes all of it. For thousands of users; more want a database.
+/// **Cost.** A read checks the file's date; a change writes the whole file. For thousands of users; more need a database.
 public actor EmbeddedUserDirectory: ContentsDirectory {
   private let path: String
   private var known: (mark: Mark, contents: DirectoryContents)?
 
-  /// What tells one file from the next that took its place.
+  /// Distinguishes a file from its replacement.
   private struct Mark: Hashable {
     let file: UInt64
     let size: UInt64
     let changed: Date
   }
 
-  /// The users of a file, which may be missing: then there are none.
+  /// Creates the directory of a file; a missing file has no users.
   public init(path: String) { self.path = path }
 
   public func contents() throws(ServerStoreError) -> DirectoryContents {
@@ -42,7 +42,7 @@ public actor EmbeddedUserDirectory: ContentsDirectory {
     return result
   }
 
-  /// Others have it for milliseconds.
+  /// Waits for the lock; other processes hold it for milliseconds.
   private func turn() async throws(ServerStoreError) -> FileTurn {
     for _ in 0..<1000 {
       do throws(StorageError) {
@@ -60,7 +60,7 @@ public actor EmbeddedUserDirectory: ContentsDirectory {
       changed: found[.modificationDate] as? Date ?? .distantPast)
   }
 
-  /// A new file takes the place of the old one, so that nobody reads half of it.
+  /// A new file replaces the old one, so that nobody reads half of it.
   private func write(_ contents: DirectoryContents) throws(ServerStoreError) {
     do {
       let encoder = JSONEncoder()
