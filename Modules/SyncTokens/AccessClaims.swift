@@ -2,9 +2,9 @@
 import Foundation
 import JWTKit
 
-/// What an access token says.
+/// The claims of an access token.
 struct AccessClaims: JWTPayload {
-  /// One name, or several.
+  /// One audience, or several.
   struct Audience: Codable, Sendable {
     let names: [String]
 
@@ -21,17 +21,17 @@ struct AccessClaims: JWTPayload {
     }
   }
 
-  /// Who made it.
+  /// The issuer.
   var iss: String
   /// The user.
   var sub: String
-  /// For whom it was made.
+  /// The audience.
   var aud: Audience
-  /// The end, in seconds since 1970.
+  /// The expiry, in seconds since 1970.
   var exp: Double
-  /// The beginning.
+  /// The earliest time, in seconds since 1970.
   var nbf: Double?
-  /// Tells tokens apart that say the same.
+  /// Distinguishes tokens with the same content.
   var jti: String?
   /// The log-in.
   var sid: String?
@@ -40,10 +40,10 @@ struct AccessClaims: JWTPayload {
   /// Rights by path, as letters of "rwm".
   var stores: [String: String]?
 
-  /// Whom tokens for a server of Vivarium are made for.
+  /// The audience of tokens for a Vivarium server.
   static let audience = "vivarium"
 
-  /// What needs a clock or the users is looked at by the verifier.
+  /// The verifier checks what needs a clock or the users.
   func verify(using algorithm: some JWTAlgorithm) async throws {}
 }
 #endif

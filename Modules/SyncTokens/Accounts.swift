@@ -4,37 +4,37 @@ import Foundation
 import SyncProtocol
 import SyncServer
 
-/// Logs users in and out: passwords become access tokens, which end soon, and refresh tokens, each of which is good for once.
+/// Logs users in and out: exchanges passwords for access tokens, which expire soon, and refresh tokens, each of which is valid once.
 ///
-/// **Threads.** Any task may call. Passwords are looked at one after the other on a thread of their own, so that who tries many holds up
-/// nobody but others who log in.
+/// **Threads.** Any task may call. Passwords are hashed one after the other on a thread of their own, so that many attempts delay only
+/// other log-ins.
 public actor Accounts {
-  /// How it goes about it.
+  /// The options of accounts.
   public struct Options: Sendable {
-    /// Tries to log in, a minute, for one name and from one address.
+    /// The maximal number of log-in attempts per minute, for one name and from one address.
     public var triesPerMinute = 5
-    /// Whether anybody may make himself a user.
+    /// Whether anybody may register as a user.
     public var allowsRegistration = false
-    /// Days for which a log-in lives without being used.
+    /// Days after which an unused log-in expires.
     public var refreshDays = 60
-    /// What hashing a password costs.
+    /// The cost of hashing a password.
     public var passwordCost = PasswordHash.Cost.usual
 
-    /// The usual.
+    /// Creates the default options.
     public init() {}
   }
 
-  /// What a log-in or a refresh gives.
+  /// The result of a log-in or a refresh.
   public struct Tokens: Hashable, Sendable, Codable {
-    /// Whose they are.
+    /// The user's name.
     public var user: String
-    /// For a connection.
+    /// The token for a connection.
     public var accessToken: String
-    /// Seconds for which that is good.
+    /// Seconds for which the access token is valid.
     public var expiresIn: Int64
-    /// For the next refresh, once.
+    /// The token for the next refresh, valid once.
     public var refreshToken: String
-    /// Seconds for which that is good.
+    /// Seconds for which the refresh token is valid.
     public var refreshExpiresIn: Int64
   }
 
@@ -46,12 +46,12 @@ public actor Accounts {
   private var limiter: LoginLimiter
   private var hashing = 0
   private let queue = DispatchQueue(label: "vivarium.passwords")
-  /// Log-ins that were refused, since the start.
+  /// The number of refused log-ins since the start.
   public private(set) var failures = 0
 
   /// - Parameters:
   ///   - clock: milliseconds since 1970.
-  ///   - ended: is told of log-ins that have ended, whose connections are to end too.
+  ///   - ended: called with ended log-ins, whose connections must end too.
   public init(
     _ directory: any UserDirectory, _ issuer: TokenIssuer, options: Options = Options(),
     clock: @escaping @Sendable () -> Int64 = { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) },
@@ -61,15 +61,15 @@ public actor Accounts {
     limiter = LoginLimiter(tries: options.triesPerMinute)
   }
 
-  // MARK: in
+  // MARK: logging in
 
-  /// Logs a user in. Throws `.tokenInvalid` for a wrong name or password, `.userSuspended`, and `.overloaded` after too many tries.
+  /// Logs a user in. Throws `.tokenInvalid` for a wrong name or password, `.userSuspended`, and `.overloaded` after too many attempts.
   public func logIn(_ name: String, password: String, device: String = "", from address: String) async throws(SyncRefusal) -> Tokens {
     let now = clock()
     let keys = ["user \(name)", "address \(address)"]
     try count(keys, at: now)
     let user = try await asked { () throws(ServerStoreError) in try await directory.user(name) }
-    // As much work where there is nobody of that name, so that the time says nothing.
+    // The same work for an unknown name, so that the time does not reveal which names exist.
     let kept = user?.passwordHash
     let isRight = try await hashed { [options] in
       if let kept { return PasswordHash.matches(password, kept) }
@@ -88,7 +88,7 @@ public actor Accounts {
     return try await begin(user, device: device, at: now)
   }
 
-  /// Makes a user with a password and logs him in, where that is allowed.
+  /// Creates a user with a password and logs him in, if that is allowed.
   public func register(_ name: String, password: String, device: String = "", from address: String) async throws(SyncRefusal) -> Tokens {
     guard options.allowsRegistration else {
       throw SyncRefusal(.readDenied, "Users are added by the administrator of this server.")
@@ -105,7 +105,7 @@ public actor Accounts {
 
   static let nameRule = "A user's name has 1 to 64 of the characters A–Z a–z 0–9 . _ -, and is not 'shared'."
 
-  /// The hash of a new password. Throws `.badFrame` for one that is too short, or no password at all.
+  /// The hash of a new password. Throws `.badFrame` if the password is too short or too long.
   public func hash(of password: String) async throws(SyncRefusal) -> String {
     guard (8...1024).contains(password.utf8.count) else { throw SyncRefusal(.badFrame, "A password has 8 to 1024 bytes.") }
     let hash = try await hashed { [options] in try? PasswordHash.make(of: password, cost: options.passwordCost) }
@@ -121,9 +121,9 @@ public actor Accounts {
     return try await tokens(user, id, refresh, at: now)
   }
 
-  // MARK: on
+  // MARK: refreshing
 
-  /// A refresh token for the next tokens. A token that was used before ends its log-in: somebody has stolen it, now or then.
+  /// Exchanges a refresh token for the next tokens. A token that was used before ends its log-in: it was stolen, before or now.
   public func refresh(_ token: String) async throws(SyncRefusal) -> Tokens {
     let now = clock()
     let (id, secret) = try Accounts.parts(of: token)
@@ -146,9 +146,9 @@ public actor Accounts {
     return try await tokens(user, id, next, at: now)
   }
 
-  // MARK: out
+  // MARK: logging out
 
-  /// Ends a log-in. It is no error where it has ended already.
+  /// Ends a log-in. Not an error if it has already ended.
   public func logOut(_ token: String) async throws(SyncRefusal) {
     let (id, secret) = try Accounts.parts(of: token)
     let found = try await asked { () throws(ServerStoreError) in try await directory.login(id) }
@@ -157,7 +157,7 @@ public actor Accounts {
     await ended(id)
   }
 
-  // MARK: parts
+  // MARK: helpers
 
   private var refreshTime: Int64 { Int64(options.refreshDays) * 86_400_000 }
 
@@ -183,7 +183,7 @@ public actor Accounts {
     throw SyncRefusal(.overloaded, "There were too many tries to log in: the next one is in \(seconds) s.", retryAfterSeconds: seconds)
   }
 
-  /// One at a time, and not many wait: each takes memory.
+  /// Runs one at a time, with a limited queue, because each takes memory.
   private func hashed<R: Sendable>(_ body: @escaping @Sendable () -> R) async throws(SyncRefusal) -> R {
     guard hashing < 32 else { throw SyncRefusal(.overloaded, "Too many log in at once.", retryAfterSeconds: 5) }
     hashing += 1
@@ -196,9 +196,9 @@ public actor Accounts {
   }
 }
 
-/// Tokens that do not end by themselves.
+/// Tokens that do not expire.
 public enum StandingToken {
-  /// A new one, and what is kept of it.
+  /// Makes a new token, and its hash to store.
   public static func make() -> (token: String, hash: String) {
     let token = Secret.text(Secret.bytes(32))
     return (token, Secret.hash(token))

@@ -2,15 +2,15 @@
 import SyncProtocol
 import SyncServer
 
-/// Who may do what, by a directory of users: access tokens of the server's own log-ins and of issuers outside, tokens that do not end, and
-/// the grants that the directory has.
+/// Access by a user directory: accepts access tokens of the server's own log-ins and of trusted outside issuers, and tokens that do not
+/// expire; the rights are the directory's grants.
 public struct DirectoryAccess: SyncAccess {
   private let directory: any UserDirectory
   private let verifier: TokenVerifier
-  /// Before the hash of a token that does not end, where others have the number of a log-in.
+  /// Before the hash of a token that does not expire, in place of the id of a log-in.
   private static let standing = "token "
 
-  /// Access by a directory.
+  /// Creates access by a directory.
   public init(_ directory: any UserDirectory, _ verifier: TokenVerifier) { (self.directory, self.verifier) = (directory, verifier) }
 
   public func identity(ofToken token: String, at time: Int64) async throws(SyncRefusal) -> SyncIdentity {
@@ -22,7 +22,7 @@ public struct DirectoryAccess: SyncAccess {
     var rights: [String: Bound.Rights] = [:]
     for (path, text) in claims.stores ?? [:] where GrantRecord.isPattern(path) { rights[path] = Bound.Rights(short: text) }
     guard verified.isOwn else {
-      // Who is an administrator here, another issuer does not say.
+      // Another issuer does not decide who is an administrator here.
       return SyncIdentity(user: claims.sub, expires: verified.expires, claims: rights)
     }
     guard let known else { throw SyncRefusal(.tokenInvalid, "The user is not there any more.") }

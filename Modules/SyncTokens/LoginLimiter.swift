@@ -1,16 +1,16 @@
 #if Sync
-/// How often somebody may try to log in: so many times a minute under one name, and from one address. A try that went well does not count.
+/// Limits log-in attempts per minute, under one name and from one address. A successful attempt does not count.
 struct LoginLimiter {
-  /// Tries in a minute.
+  /// The maximal number of attempts in a minute.
   let tries: Int
   private var times: [String: [Int64]] = [:]
   private static let minute: Int64 = 60_000
-  /// What is remembered is bounded, whoever comes.
+  /// Bounds the memory, however many clients come.
   private static let keys = 10_000
 
   init(tries: Int) { self.tries = tries }
 
-  /// Counts a try; the seconds to wait where there were too many.
+  /// Counts an attempt; returns the seconds to wait if there were too many.
   ///
   /// - Parameter now: milliseconds since 1970.
   mutating func begin(_ keys: [String], at now: Int64) -> UInt64? {
@@ -25,7 +25,7 @@ struct LoginLimiter {
     return nil
   }
 
-  /// The try of a time went well.
+  /// Removes a successful attempt.
   mutating func succeed(_ keys: [String], at now: Int64) {
     for key in keys {
       guard let index = times[key]?.firstIndex(of: now) else { continue }

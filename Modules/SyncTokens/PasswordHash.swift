@@ -3,24 +3,24 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// What a server keeps of a password: enough to know it again, and of no use to who reads it. By scrypt, whose parameters are kept with
-/// each hash, so that they can be raised later.
+/// A password hash as a server stores it: enough to verify the password, and useless to a thief. By scrypt; each hash includes its
+/// parameters, so that they can be raised later.
 ///
 /// ```swift
 /// let kept = try PasswordHash.make(of: password)
 /// if PasswordHash.matches(password, kept) { … }
 /// ```
 ///
-/// **Cost.** By purpose: some 32 MiB and a noticeable part of a second. Not for a thread that others wait for.
+/// **Cost.** Deliberately high: some 32 MiB and a noticeable part of a second. Not for a thread that others wait for.
 public enum PasswordHash {
-  /// How much a hash costs.
+  /// The cost of a hash.
   public struct Cost: Hashable, Sendable {
     /// The logarithm of scrypt's N: each step doubles time and memory.
     public var logarithm: Int
-    /// The usual.
+    /// The default cost.
     public static let usual = Cost(logarithm: 15)
 
-    /// A cost of its parts: 10 to 20.
+    /// Creates a cost; the logarithm is clamped to 10 to 20.
     public init(logarithm: Int) { self.logarithm = min(max(logarithm, 10), 20) }
   }
 
@@ -33,7 +33,7 @@ public enum PasswordHash {
     return "scrypt$\(cost.logarithm)$\(blockSize)$1$\(Data(salt).base64EncodedString())$\(Data(key).base64EncodedString())"
   }
 
-  /// Whether a password is the one that a hash was made of. False also for what is no hash.
+  /// Whether a password matches a hash. False also for a text that is not a hash.
   public static func matches(_ password: String, _ kept: String) -> Bool {
     let parts = kept.split(separator: "$", omittingEmptySubsequences: false)
     guard parts.count == 6, parts[0] == "scrypt", let logarithm = Int(parts[1]), (10...20).contains(logarithm),
@@ -44,7 +44,7 @@ public enum PasswordHash {
   }
 
   private static func derive(_ password: String, _ salt: [UInt8], _ logarithm: Int) throws -> [UInt8] {
-    // The same characters typed on another system may be other bytes.
+    // Normalized, because the same characters typed on another system may have other bytes.
     let normal = Array(password.precomposedStringWithCompatibilityMapping.utf8)
     let key = try KDF.Scrypt.deriveKey(
       from: normal, salt: salt, outputByteCount: 32, rounds: 1 << logarithm, blockSize: blockSize, parallelism: 1)
@@ -52,10 +52,10 @@ public enum PasswordHash {
   }
 }
 
-/// Bytes that nobody guesses, and how they are kept and compared.
+/// Random secrets, and how they are stored and compared.
 public enum Secret {
   static func bytes(_ count: Int) -> [UInt8] {
-    // The system's generator, as a key is made of it too.
+    // Uses the system's generator, which also makes keys.
     SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)).withUnsafeBytes { Array($0) }
   }
 
@@ -63,10 +63,10 @@ public enum Secret {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// What is kept of a token that was drawn: it has enough bits to need no salt.
+  /// The hash to store for a random token: it has enough bits to need no salt.
   public static func hash(_ token: String) -> String { text(SHA256.hash(data: Array(token.utf8))) }
 
-  /// Takes as long whatever differs.
+  /// Compares in constant time.
   static func isSame(_ a: [UInt8], _ b: [UInt8]) -> Bool {
     guard a.count == b.count else { return false }
     return zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

@@ -4,7 +4,7 @@ import SyncModel
 import SyncProtocol
 import SyncServer
 
-// `/admin/v1/…`: users, stores, grants and sessions, for who has an administrator's token.
+// `/admin/v1/…`: users, stores, grants and sessions, for clients with an administrator's token.
 
 extension ServerRoutes {
   private struct ShownUser: Encodable {
@@ -90,7 +90,7 @@ extension ServerRoutes {
       }
     }
     guard let user else { throw SyncRefusal(.unknownStore, "There is no user '\(name)'.") }
-    // With another password, who knew the old one is out.
+    // A new password ends all log-ins made with the old one.
     if hash != nil { try await asked { () throws(ServerStoreError) in try await directory.removeLogins(of: name) } }
     await host.recheck()
     return .json(ShownUser(user))

@@ -3,7 +3,7 @@ import SyncModel
 import SyncProtocol
 import SyncServer
 
-// `/metrics`: numbers in the text form that Prometheus reads.
+// `/metrics`: numbers in Prometheus' text format.
 
 extension ServerRoutes {
   func metrics() async -> String {
@@ -26,7 +26,7 @@ extension ServerRoutes {
     return text.text
   }
 
-  /// Of stores that somebody is bound to: a server may have many more.
+  /// Only bound stores: a server may have many more.
   private func addStores(_ paths: Set<StorePath>, _ text: inout MetricsText) async {
     var (heads, lags): ([(String, UInt64)], [(String, UInt64)]) = ([], [])
     for path in paths.sorted() {

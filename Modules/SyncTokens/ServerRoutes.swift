@@ -3,21 +3,21 @@ import Foundation
 import SyncProtocol
 import SyncServer
 
-/// What a server answers beside connections: `/auth/v1/…`, `/admin/v1/…`, `/health` and `/metrics`.
+/// The HTTP routes of a server: `/auth/v1/…`, `/admin/v1/…`, `/health` and `/metrics`.
 ///
-/// Bodies are JSON. What goes wrong is answered as `{"code", "message", "remedy"}`, with the codes of the protocol.
+/// Bodies are JSON. Errors are answered as `{"code", "message", "remedy"}`, with the codes of the protocol.
 public struct ServerRoutes: Sendable {
   let host: SyncHost
   let directory: any UserDirectory
   let accounts: Accounts
   let clock: @Sendable () -> Int64
-  /// Makes a back-up of a name; nil where the place of the stores has ways of its own.
+  /// Makes a backup with a name; nil if the storage has its own means.
   let backUp: (@Sendable (String) async throws(ServerStoreError) -> Void)?
 
-  /// The routes of a server.
+  /// Creates the routes of a server.
   ///
   /// - Parameters:
-  ///   - backUp: makes a back-up of a name that can be one of a file, or throws `.storeExists`.
+  ///   - backUp: makes a backup with a name that is a valid file name, or throws `.storeExists`.
   ///   - clock: milliseconds since 1970.
   public init(
     _ host: SyncHost, _ directory: any UserDirectory, _ accounts: Accounts,
@@ -28,7 +28,7 @@ public struct ServerRoutes: Sendable {
     self.backUp = backUp
   }
 
-  /// Answers a request, whatever it is.
+  /// Answers any request.
   public func answer(to request: WebRequest) async -> WebAnswer {
     do throws(SyncRefusal) {
       let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
@@ -108,7 +108,7 @@ extension WebAnswer {
     let retryAfterSeconds: UInt64?
   }
 
-  /// A value as JSON.
+  /// An answer with a value as JSON.
   static func json(_ value: some Encodable, status: Int = 200) -> WebAnswer {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -116,7 +116,7 @@ extension WebAnswer {
     return WebAnswer(status: status, type: "application/json", body: Array(data))
   }
 
-  /// What went wrong.
+  /// An answer with an error.
   init(_ refusal: SyncRefusal) {
     let status =
       switch refusal.code {

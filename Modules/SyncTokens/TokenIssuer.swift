@@ -4,18 +4,18 @@ import Foundation
 import JWTKit
 import SyncServer
 
-/// Makes access tokens: JSON web tokens, signed by Ed25519, good for a quarter of an hour.
+/// Makes access tokens: JSON web tokens, signed with Ed25519, by default valid for a quarter of an hour.
 public struct TokenIssuer: Sendable {
-  /// Who it says it is; servers of the same users have one name and one key.
+  /// The issuer's name in its tokens; servers with the same users share one name and one key.
   public let name: String
-  /// Seconds for which a token is good.
+  /// Seconds for which a token is valid.
   public let lifetime: Int64
   private let key: EdDSA.PrivateKey
   private let keyName: String
 
-  /// An issuer by its key.
+  /// Creates an issuer from its key.
   ///
-  /// - Parameter key: 32 bytes that nobody else knows (`newKey`). Throws for what is no key.
+  /// - Parameter key: 32 secret bytes (`newKey`). Throws if they are not a key.
   public init(key: [UInt8], name: String = "vivarium", lifetime: Int64 = 900) throws {
     let secret = try Curve25519.Signing.PrivateKey(rawRepresentation: key)
     self.key = EdDSA.PrivateKey(backing: secret)
@@ -23,10 +23,10 @@ public struct TokenIssuer: Sendable {
     (self.name, self.lifetime) = (name, lifetime)
   }
 
-  /// A key that nobody has.
+  /// Makes a new key.
   public static func newKey() -> [UInt8] { Array(Curve25519.Signing.PrivateKey().rawRepresentation) }
 
-  /// The key of a file, which is made when it is missing, readable by nobody else.
+  /// Reads the key from a file, which is created if it is missing, readable by nobody else.
   public static func key(ofFile path: String) throws(ServerStoreError) -> [UInt8] {
     let refused = ServerStoreError(
       .unavailable, "'\(path)' is no key of 64 hexadecimal digits: restore it, or remove it, which ends all log-ins' access tokens.")
@@ -42,7 +42,7 @@ public struct TokenIssuer: Sendable {
     return bytes
   }
 
-  /// A token of a user, in one of his log-ins.
+  /// Makes a token for a user, in one of his log-ins.
   ///
   /// - Parameter time: milliseconds since 1970.
   public func token(user: String, login: String?, isAdministrator: Bool, at time: Int64) async throws -> String {
@@ -52,7 +52,7 @@ public struct TokenIssuer: Sendable {
     return try await signing().sign(claims, kid: JWKIdentifier(string: keyName))
   }
 
-  /// What verifies its tokens.
+  /// The keys that verify the issuer's tokens.
   func keys() async -> JWTKeyCollection {
     await JWTKeyCollection().add(eddsa: key.publicKey, kid: JWKIdentifier(string: keyName))
   }

@@ -4,25 +4,25 @@ import JWTKit
 import SyncProtocol
 import SyncServer
 
-/// Tells whose an access token is: by the signature of the server's own issuer, or of one outside that the server was told to trust.
+/// Verifies access tokens: by the signature of the server's own issuer, or of an outside issuer that the server was told to trust.
 public actor TokenVerifier {
-  /// Another issuer: its name, as its tokens say it, and its keys as the text of a JWKS.
+  /// An outside issuer: its name in its tokens, and its keys as the text of a JWKS.
   public struct Outside: Hashable, Sendable {
-    /// `iss` in its tokens.
+    /// The claim `iss` of its tokens.
     public var name: String
     /// A set of keys (RFC 7517), each with a `kid`.
     public var keys: String
 
-    /// An issuer of its parts.
+    /// Creates an issuer.
     public init(name: String, keys: String) { (self.name, self.keys) = (name, keys) }
   }
 
-  /// A token that was found to be good.
+  /// A valid token.
   struct Verified: Sendable {
     let claims: AccessClaims
     /// Whether this server made it.
     let isOwn: Bool
-    /// In milliseconds since 1970.
+    /// The expiry in milliseconds since 1970.
     let expires: Int64
   }
 
@@ -30,7 +30,7 @@ public actor TokenVerifier {
   private let ownKeys: JWTKeyCollection
   private var outside: [String: JWTKeyCollection] = [:]
 
-  /// Trusts an issuer, and others by their keys. Throws for keys that are none.
+  /// Trusts the own issuer, and outside ones by their keys. Throws if keys are invalid.
   public init(_ issuer: TokenIssuer, outside: [Outside] = []) async throws(ServerStoreError) {
     own = issuer.name
     ownKeys = await issuer.keys()
@@ -44,11 +44,11 @@ public actor TokenVerifier {
     }
   }
 
-  /// Seconds by which the clock of another issuer may be off.
+  /// Seconds by which an outside issuer's clock may be wrong.
   private static let leeway = 60.0
 
   func verify(_ token: String, at time: Int64) async throws(SyncRefusal) -> Verified {
-    // Before anything is decoded of it.
+    // Checked before anything is decoded.
     guard token.utf8.count <= 8192, let said = try? await ownKeys.unverified(token, as: AccessClaims.self) else {
       throw SyncRefusal(.tokenInvalid)
     }
@@ -63,7 +63,7 @@ public actor TokenVerifier {
     guard claims.exp.isFinite, claims.exp < 1e11, (claims.nbf ?? 0) <= now + leeway else { throw SyncRefusal(.tokenInvalid) }
     guard now < claims.exp + leeway else {
       let seconds = Int(now - claims.exp)
-      // A clock that is years off looks like this, on the one side or the other.
+      // On either side, a clock that is years off looks like this.
       let hint = seconds > 86_400 ? " If somebody has logged in just now, one of the servers' clocks is wrong." : ""
       throw SyncRefusal(.tokenExpired, "It ended \(seconds) s ago, by this server's clock.\(hint)")
     }
