@@ -3,16 +3,16 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// How many connections there are.
+/// Counts connections and enforces their limits.
 final class ConnectionCounts: Sendable {
   let limits: WebSocketListener.Limits
   private let counts = Mutex<(all: Int, ofAddress: [String: Int])>((0, [:]))
 
   init(_ limits: WebSocketListener.Limits) { self.limits = limits }
 
-  /// Counts one more, if there may be.
+  /// Counts a new connection, and returns whether it is within the limits.
   ///
-  /// - Parameter address: nil where it says nothing about who comes: all come from the proxy.
+  /// - Parameter address: nil if it does not identify the client, because all connections come from the proxy.
   func begin(_ address: String?) -> Bool {
     counts.withLock { counts in
       guard counts.all < limits.connections else { return false }
@@ -25,7 +25,7 @@ final class ConnectionCounts: Sendable {
     }
   }
 
-  /// What stands for who comes from an address: of version 6 the network of it, of which one household has all addresses.
+  /// The key under which an address is counted: for IPv6 its network, since one household has all addresses of that.
   static func place(of address: SocketAddress?) -> String {
     guard let text = address?.ipAddress else { return "" }
     guard case .v6? = address, !text.hasPrefix("::ffff:") else { return text }

@@ -2,7 +2,7 @@
 import NIOCore
 import Synchronization
 
-/// Connections that have not said yet what they want. Any thread.
+/// The connections that have not sent a request yet. Any thread may call.
 final class PendingChannels: Sendable {
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
@@ -11,7 +11,7 @@ final class PendingChannels: Sendable {
 
   private let state = Mutex(State())
 
-  /// One that comes after the end is closed at once.
+  /// Adds a connection; closes it at once after `close`.
   func insert(_ channel: any Channel) {
     let isLate = state.withLock { state in
       if !state.isClosed { state.channels[ObjectIdentifier(channel)] = channel }
@@ -22,7 +22,7 @@ final class PendingChannels: Sendable {
 
   func remove(_ channel: any Channel) { state.withLock { state in _ = state.channels.removeValue(forKey: ObjectIdentifier(channel)) } }
 
-  /// Closes them all.
+  /// Closes all of them.
   func close() {
     let channels = state.withLock { state in
       state.isClosed = true

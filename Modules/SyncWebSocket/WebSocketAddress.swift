@@ -1,19 +1,19 @@
 import SyncProtocol
 
-/// Where a server is: `wss://sync.example.org`, `ws://127.0.0.1:9480`, `ws://[::1]:9480/sync`.
+/// The address of a server: `wss://sync.example.org`, `ws://127.0.0.1:9480`, `ws://[::1]:9480/sync`.
 public struct WebSocketAddress: Hashable, Sendable, CustomStringConvertible {
-  /// Whether TLS is spoken there: "wss".
+  /// Whether the connection uses TLS: "wss".
   public let isSecure: Bool
-  /// A name or a number, of IPv6 without brackets.
+  /// A host name or IP address; IPv6 without brackets.
   public let host: String
-  /// From 1 on.
+  /// The port, from 1.
   public let port: Int
-  /// What is asked for; "/" where the address says nothing.
+  /// The requested path; "/" if the address has none.
   public let path: String
 
-  /// The address of a text. Throws `.badAddress` for what is none, and for one that would go through the network in plain text.
+  /// Parses an address. Throws `.badAddress` for an invalid one, and for one that would send plain text over the network.
   ///
-  /// - Parameter allowsPlainText: takes any host, where something else keeps what is sent from other eyes: a tunnel, a private network.
+  /// - Parameter allowsPlainText: accepts plain text to any host, for a connection protected otherwise: by a tunnel, a private network.
   public init(_ text: String, allowsPlainText: Bool = false) throws(TransportError) {
     func bad(_ why: String) -> TransportError { TransportError(.badAddress, "'\(text)' is no address of a server: \(why).") }
     isSecure = text.hasPrefix("wss://")
@@ -51,7 +51,7 @@ public struct WebSocketAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether a host is this machine, whatever the network says.
+  /// Whether a host is this machine, independent of name resolution.
   static func isLoopback(_ host: String) -> Bool {
     host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
   }
@@ -62,10 +62,10 @@ public struct WebSocketAddress: Hashable, Sendable, CustomStringConvertible {
   var authority: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }
 
-/// What both sides name when they agree on WebSocket.
+/// Constants on which both sides agree.
 enum WebSocketNames {
-  /// The protocol inside.
+  /// The subprotocol.
   static let subprotocol = "vivarium-sync.1"
-  /// A frame carries one part: up to 256 KiB, and its head.
+  /// The longest frame in bytes: a part of up to 256 KiB, and its header.
   static let frameBytes = (256 << 10) + 64
 }

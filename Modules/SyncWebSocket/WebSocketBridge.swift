@@ -3,13 +3,13 @@ import NIOCore
 import NIOWebSocket
 import SyncProtocol
 
-/// Carries parts between a WebSocket and one end of a connection within the process, until either ends. What waits in between is
-/// bounded, so who reads slowly slows down who writes.
+/// Carries parts between a WebSocket and one end of a connection within the process, until either ends. The queues in between are
+/// bounded, so a slow reader slows down the writer.
 struct WebSocketBridge: Sendable {
   typealias Channel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
 
   let end: MemoryTransport
-  /// Whether frames are masked, as those of clients have to be.
+  /// Whether to mask frames, as clients must.
   let masks: Bool
 
   func carry(_ channel: Channel) async {
@@ -24,7 +24,7 @@ struct WebSocketBridge: Sendable {
         }
       }
     } catch {
-      // The connection is gone, which both ends are told.
+      // The connection is lost; both ends are notified.
     }
     await end.close()
   }
@@ -34,7 +34,7 @@ struct WebSocketBridge: Sendable {
       while let part = try await end.receive() { try await outbound.write(frame(.binary, ByteBuffer(bytes: part))) }
       try await outbound.write(closing(.normalClosure))
     } catch {
-      // It could not be sent: the connection is gone.
+      // The connection is lost; nothing more can be sent.
     }
   }
 
@@ -51,13 +51,13 @@ struct WebSocketBridge: Sendable {
           try await outbound.write(closing(.normalClosure))
           return
         default:
-          // Text, or what is no message by itself.
+          // Text, or a frame that is not a message by itself.
           try await outbound.write(closing(.unacceptableData))
           return
         }
       }
     } catch {
-      // Cancelled, or the connection is gone, or it sent what is no frame.
+      // Cancelled, or the connection is lost, or it sent an invalid frame.
     }
   }
 
@@ -71,7 +71,7 @@ struct WebSocketBridge: Sendable {
     return frame(.connectionClose, data)
   }
 
-  /// A WebSocket's channel, whose fragmented messages come as one.
+  /// The channel of a WebSocket; joins fragmented messages.
   static func channel(_ channel: any NIOCore.Channel) throws -> Channel {
     try channel.pipeline.syncOperations.addHandler(
       NIOWebSocketFrameAggregator(

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import SyncProtocol
 
-// The server's other routes, by the same address and trust.
+// Requests to the server's HTTP routes, with the same address and trust.
 
 extension WebSocketConnector: WebRequester {
   public func answer(to request: WebRequest) async throws(TransportError) -> WebAnswer {
@@ -29,13 +29,13 @@ extension WebSocketConnector: WebRequester {
   }
 }
 
-/// Says one request, and waits for the whole answer.
+/// Sends one request, and waits for the whole answer.
 private final class AnswerReader: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundOut = HTTPClientRequestPart
-  /// The connection was closed before the answer was whole.
+  /// The connection was closed before the answer was complete.
   private struct Ended: Error {}
-  /// An answer is longer than any that a server gives.
+  /// The answer is longer than any that a server gives.
   private struct TooLong: Error {}
 
   private let (head, body): (HTTPRequestHead, [UInt8])

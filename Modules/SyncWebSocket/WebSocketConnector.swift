@@ -5,21 +5,21 @@ import NIOPosix
 import NIOWebSocket
 import SyncProtocol
 
-/// Reaches a server over WebSocket.
+/// Connects to a server over WebSocket.
 ///
 /// ```swift
 /// let connector = try WebSocketConnector("wss://sync.example.org")
 /// ```
 public struct WebSocketConnector: SyncConnector {
-  /// Where the server is.
+  /// The server's address.
   public let address: WebSocketAddress
   let security: ClientSecurity?
   let limit: TimeAmount
 
   /// - Parameters:
   ///   - address: see `WebSocketAddress`.
-  ///   - trust: by what the server is known, where it speaks TLS.
-  ///   - seconds: for the connection to be there.
+  ///   - trust: how to verify the server, if it uses TLS.
+  ///   - seconds: the time limit for connecting.
   public init(
     _ address: String, trust: ServerTrust = .system, allowsPlainText: Bool = false, seconds: Int64 = 10
   ) throws(TransportError) {
@@ -30,7 +30,7 @@ public struct WebSocketConnector: SyncConnector {
 
   public func connect() async throws(TransportError) -> any SyncTransport {
     let upgrade = try await open { channel in try WebSocketConnector.upgrade(channel, address) }
-    // Who closes, or says what is no answer, is none of ours.
+    // A side that closes, or sends an invalid answer, is not a Vivarium server.
     guard let channel = try? await upgrade.get() else {
       throw TransportError(.foreignProtocol, "Who answers at \(address) is no server of Vivarium.")
     }
@@ -39,7 +39,7 @@ public struct WebSocketConnector: SyncConnector {
     return here
   }
 
-  /// Opens a connection, on which TLS is spoken where the address says so, and gives what `configure` makes of it in time.
+  /// Opens a connection, with TLS if the address says so, and returns what `configure` makes of it within the time limit.
   func open<R: Sendable>(
     _ configure: @escaping @Sendable (any Channel) throws -> EventLoopFuture<R>
   ) async throws(TransportError) -> EventLoopFuture<R> {

@@ -6,58 +6,58 @@ import NIOSSL
 import NIOWebSocket
 import SyncProtocol
 
-/// Takes connections over WebSocket.
+/// Accepts connections over WebSocket.
 ///
 /// ```swift
 /// let listener = try WebSocketListener(host: "127.0.0.1", port: 9480)
 /// try await listener.run { transport in await host.serve(transport) }
 /// ```
 public final class WebSocketListener: Sendable {
-  /// How much is taken.
+  /// The limits of a listener.
   public struct Limits: Hashable, Sendable {
-    /// Connections at one time.
+    /// The maximal number of connections at one time.
     public var connections = 10_000
-    /// Of these, from one address.
+    /// The maximal number of connections from one address.
     public var connectionsOfAddress = 1_000
-    /// Seconds within which a connection has to say that it is a WebSocket.
+    /// Seconds in which a connection must ask for a WebSocket.
     public var seconds: Int64 = 10
 
-    /// The usual.
+    /// Creates the default limits.
     public init() {}
   }
 
-  /// How a listener is set up beyond its address.
+  /// The options of a listener beyond its address.
   public struct Options: Sendable {
-    /// Speaks TLS with it; nil speaks none.
+    /// The certificate for TLS; nil for none.
     public var certificate: ServerCertificate?
-    /// Whether plain text may come from other machines: a proxy before it speaks TLS, or the network is private.
+    /// Whether to accept plain text from other machines: behind a proxy with TLS, or in a private network.
     public var allowsPlainText = false
-    /// Whether all that comes has passed a proxy, whose header "X-Forwarded-For" says where it is from.
+    /// Whether every connection comes through a proxy, whose header "X-Forwarded-For" has the client's address.
     public var isBehindProxy = false
-    /// How much is taken.
+    /// The limits of connections.
     public var limits = Limits()
-    /// Answers requests that are for no WebSocket.
+    /// Answers requests that do not ask for a WebSocket.
     public var answer: @Sendable (WebRequest) async -> WebAnswer = WebSocketListener.plainAnswer
-    /// Is told, in a sentence, what was refused at the port.
+    /// Called with a sentence about each refusal at the port.
     public var notice: @Sendable (String) -> Void = { _ in }
 
-    /// The usual.
+    /// Creates the default options.
     public init() {}
   }
 
   private typealias Upgrade = EventLoopFuture<WebSocketBridge.Channel?>
-  /// Those that have not said yet what they want.
+  /// The connections that have not sent a request yet.
   private let pending = PendingChannels()
   private let server: NIOAsyncChannel<Upgrade, Never>
-  /// Where it listens: what was asked for, or what the system chose for 0.
+  /// The port: the requested one, or the one that the system chose for 0.
   public let port: Int
 
-  /// Listens from now on; who comes is served by `run`. Throws `.badAddress` where the address cannot be listened at, or would take plain
-  /// text from the network.
+  /// Listens from now on; `run` serves the connections. Throws `.badAddress` if listening at the address is not possible, or would accept
+  /// plain text from the network.
   ///
   /// - Parameters:
   ///   - host: one of this machine's addresses.
-  ///   - port: 0 has the system choose.
+  ///   - port: 0 lets the system choose.
   public init(host: String, port: Int, options: Options) async throws(TransportError) {
     guard options.certificate != nil || options.allowsPlainText || options.isBehindProxy || WebSocketAddress.isLoopback(host) else {
       throw TransportError(
@@ -87,13 +87,13 @@ public final class WebSocketListener: Sendable {
     try await self.init(host: host, port: port, options: options)
   }
 
-  /// What a server without routes says: whether it is there.
+  /// The answers of a server without routes: only its health.
   public static let plainAnswer: @Sendable (WebRequest) async -> WebAnswer = { request in
     if request.method == "GET", request.path == "/health" { return WebAnswer("ok\n") }
     return WebAnswer(status: 426, "This is a server of Vivarium; it speaks WebSocket with '\(WebSocketNames.subprotocol)'.\n")
   }
 
-  /// Serves who comes, each beside the others, until the task is cancelled or the listener closed.
+  /// Serves connections concurrently, until the task is cancelled or the listener closed.
   public func run(_ serve: @escaping @Sendable (any SyncTransport) async -> Void) async throws(TransportError) {
     do {
       try await server.executeThenClose { inbound in
@@ -101,7 +101,7 @@ public final class WebSocketListener: Sendable {
           do {
             for try await upgrade in inbound { group.addTask { await WebSocketListener.take(upgrade, serve) } }
           } catch {
-            // It does not listen any more.
+            // The listener was closed.
           }
           group.cancelAll()
         }
@@ -109,14 +109,14 @@ public final class WebSocketListener: Sendable {
     } catch { throw TransportError(.closed, "It listens no more: \(error).") }
   }
 
-  /// Listens no more, hangs up on who has not said yet what he wants, and ends `run` when all others are served.
+  /// Stops listening, closes connections without a request yet, and ends `run` when all others are served.
   public func close() async {
     do { try await server.channel.close() } catch {}
     pending.close()
   }
 
   private static func take(_ upgrade: Upgrade, _ serve: @Sendable (any SyncTransport) async -> Void) async {
-    // Who says what is no request is not one of ours.
+    // A client that sends an invalid request is ignored.
     guard let channel = try? await upgrade.get() else { return }
     let (here, there) = MemoryTransport.pair()
     await withTaskGroup(of: Void.self) { group in

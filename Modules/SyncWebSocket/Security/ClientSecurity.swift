@@ -5,7 +5,7 @@ import NIOSSL
 import NIOTLS
 import SyncProtocol
 
-/// A client's side of TLS: whom it trusts, and how its handshakes go.
+/// A client's side of TLS: its trust, and its handshakes.
 struct ClientSecurity: Sendable {
   private let context: NIOSSLContext
   private let pin: [UInt8]?
@@ -32,7 +32,7 @@ struct ClientSecurity: Sendable {
     }
   }
 
-  /// Adds TLS to a new connection; what it returns is done when the server has shown that it is the right one.
+  /// Adds TLS to a new connection; the returned future completes once the server is verified.
   func add(to channel: any Channel) throws -> EventLoopFuture<Void> {
     let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
     let name = isAddress ? nil : host
@@ -54,7 +54,7 @@ struct ClientSecurity: Sendable {
     return forms.contains { bytes in bytes.map { SHA256.hash(data: $0).elementsEqual(pin) } ?? false }
   }
 
-  /// What a handshake's error means.
+  /// The error that a failed handshake means.
   func meaning(of error: any Error, _ address: WebSocketAddress) -> TransportError {
     let text = "\(error)"
     if error is HandshakeWatch.Ended || error is IOError || text.contains("EOF") || text.contains("uncleanShutdown") {
@@ -79,7 +79,7 @@ struct ClientSecurity: Sendable {
 /// Waits for the end of a handshake.
 private final class HandshakeWatch: ChannelInboundHandler {
   typealias InboundIn = Any
-  /// The connection was closed before.
+  /// The connection was closed before the handshake was complete.
   struct Ended: Error {}
   private let done: EventLoopPromise<Void>
 

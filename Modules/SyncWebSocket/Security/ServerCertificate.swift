@@ -3,16 +3,15 @@ import NIOSSL
 import SyncProtocol
 import Synchronization
 
-/// A server's certificate and key, from PEM files, for TLS 1.2 and later. What the files hold later is taken by `reload`; connections that
-/// there are go on.
+/// A server's certificate and key, from PEM files, for TLS 1.2 and later. `reload` reads changed files; existing connections continue.
 ///
-/// **Threads.** Any may call.
+/// **Threads.** Any thread may call.
 public final class ServerCertificate: Sendable {
   private let chain: String
   private let key: String
   private let current: Mutex<NIOSSLContext>
 
-  /// Reads the files. Throws `.badCertificate` for what cannot be used.
+  /// Reads the files. Throws `.badCertificate` if they cannot be used.
   ///
   /// - Parameters:
   ///   - chain: a PEM file, the server's own certificate first.
@@ -22,7 +21,7 @@ public final class ServerCertificate: Sendable {
     current = Mutex(try ServerCertificate.context(chain, key))
   }
 
-  /// Reads the files again, for connections from now on. What cannot be used is thrown, and changes nothing.
+  /// Reads the files again, for new connections. If they cannot be used, throws and changes nothing.
   public func reload() throws(TransportError) {
     let next = try ServerCertificate.context(chain, key)
     current.withLock { $0 = next }

@@ -1,17 +1,17 @@
 import SyncProtocol
 
-/// By what a client knows that a server is the right one, when it speaks TLS.
+/// How a client verifies a server with TLS.
 public enum ServerTrust: Hashable, Sendable {
   /// By the roots that the system trusts, and the server's name.
   case system
-  /// By the certificates of a PEM file in place of the system's roots, and the server's name: for a server whose certificate its owner has
-  /// made himself.
+  /// By the certificates of a PEM file in place of the system's roots, and the server's name: for a server with a certificate that its
+  /// owner made himself.
   case roots(file: String)
-  /// By the server's key or certificate alone, whatever its name is and who has signed it: the SHA-256 of either (`init(pin:)`).
+  /// By the server's key or certificate only, whatever its name and whoever signed it: the SHA-256 of either (`init(pin:)`).
   case pin(sha256: [UInt8])
 
-  /// The pin of a text: 64 hexadecimal digits, or "sha256/" and base 64, of the certificate (DER) or its public key (SPKI). nil for
-  /// anything else.
+  /// Parses a pin: 64 hexadecimal digits, or "sha256/" and base 64, of the certificate (DER) or its public key (SPKI). nil for anything
+  /// else.
   public init?(pin text: String) {
     let bytes: [UInt8]?
     if text.hasPrefix("sha256/") { bytes = ServerTrust.base64(text.dropFirst(7)) } else { bytes = ServerTrust.hexadecimal(text) }
@@ -19,7 +19,7 @@ public enum ServerTrust: Hashable, Sendable {
     self = .pin(sha256: bytes)
   }
 
-  /// As `openssl x509 -fingerprint` prints them, with colons, or without.
+  /// With colons, as `openssl x509 -fingerprint` prints them, or without.
   private static func hexadecimal(_ text: String) -> [UInt8]? {
     let digits = text.filter { $0 != ":" }.compactMap(\.hexDigitValue)
     guard digits.count == 64, text.filter({ $0 != ":" }).count == 64 else { return nil }

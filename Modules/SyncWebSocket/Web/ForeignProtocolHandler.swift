@@ -1,7 +1,7 @@
 #if Sync
 import NIOCore
 
-/// The first to see what comes to a server's port: who speaks something else is told so, and gone at once, before anything is kept for him.
+/// The first handler at a server's port: answers clients of another protocol and closes at once, before anything is stored for them.
 final class ForeignProtocolHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -12,8 +12,8 @@ final class ForeignProtocolHandler: ChannelInboundHandler {
   private var isOurs: Bool?
 
   /// - Parameters:
-  ///   - isSecure: whether TLS is spoken here.
-  ///   - notice: is told what was refused.
+  ///   - isSecure: whether the port uses TLS.
+  ///   - notice: called with each refusal.
   init(isSecure: Bool, notice: @escaping @Sendable (String) -> Void) { (self.isSecure, self.notice) = (isSecure, notice) }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -31,16 +31,16 @@ final class ForeignProtocolHandler: ChannelInboundHandler {
     if isOurs == true { context.fireChannelRead(data) }
   }
 
-  /// What is wrong with the first bytes, and the status of an answer where the other side would understand one.
+  /// What is wrong with the first bytes, and the status of an answer if the client would understand one.
   private func problem(_ bytes: ByteBuffer) -> (why: String, answer: String?)? {
     guard let first = bytes.readableBytesView.first else { return nil }
     let isLetter = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first)
     if isSecure {
-      // Each record of a handshake begins so.
+      // Each record of a handshake begins with this byte.
       if first == 0x16 { return nil }
       return ("This port speaks TLS: use 'wss://' or 'https://'.", isLetter ? "400 Bad Request" : nil)
     }
-    // A client's TLS knows by any answer that is none of TLS what is wrong; by a closed connection it does not.
+    // Any answer that is not TLS tells a TLS client what is wrong; a closed connection does not.
     if first == 0x16 {
       return ("TLS came to a port that speaks none: use 'ws://', or give the server a certificate.", "400 Bad Request")
     }
@@ -51,7 +51,7 @@ final class ForeignProtocolHandler: ChannelInboundHandler {
   }
 }
 
-/// The last: what goes wrong before a connection is a WebSocket ends it.
+/// The last handler: an error before the connection is a WebSocket closes it.
 final class ClosingOnError: ChannelInboundHandler {
   typealias InboundIn = Any
 

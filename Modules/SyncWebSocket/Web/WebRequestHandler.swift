@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import SyncProtocol
 
-/// Takes one plain request, has it answered, and closes.
+/// Receives one plain HTTP request, has it answered, and closes.
 final class WebRequestHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias Answerer = @Sendable (WebRequest) async -> WebAnswer
@@ -15,7 +15,7 @@ final class WebRequestHandler: ChannelInboundHandler {
   private var timer: Scheduled<Void>?
   private var task: Task<Void, Never>?
 
-  /// - Parameter seconds: within which the request has to be whole.
+  /// - Parameter seconds: the time limit for receiving the whole request.
   init(isBehindProxy: Bool, seconds: Int64, _ answerer: @escaping Answerer) {
     (self.isBehindProxy, self.seconds, self.answerer) = (isBehindProxy, seconds, answerer)
   }
@@ -28,7 +28,7 @@ final class WebRequestHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .head(let head):
-      // One request each.
+      // One request per connection.
       guard request == nil, task == nil else { return }
       request = WebRequest(head, from: context.channel, isBehindProxy: isBehindProxy)
       let channel = context.channel
@@ -59,7 +59,7 @@ final class WebRequestHandler: ChannelInboundHandler {
       channel.write(HTTPServerResponsePart.head(head), promise: nil)
       if !answer.body.isEmpty { channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: answer.body))), promise: nil) }
       do { try await channel.writeAndFlush(HTTPServerResponsePart.end(nil)) } catch {
-        // Who asked is gone.
+        // The client is gone.
       }
       channel.close(promise: nil)
     }
@@ -70,7 +70,7 @@ extension WebRequest {
   fileprivate init(_ head: HTTPRequestHead, from channel: any Channel, isBehindProxy: Bool) {
     let path = head.uri.prefix { $0 != "?" }
     let remote = channel.remoteAddress?.ipAddress ?? ""
-    // The last one is what the proxy itself has seen; those before it anybody may have written.
+    // The proxy itself added the last address; the client may have forged those before it.
     let forwarded = head.headers["X-Forwarded-For"].last?.split(separator: ",").last.map { $0.trimmed }
     let authorization = head.headers["Authorization"].first.flatMap { value -> String? in
       value.lowercased().hasPrefix("bearer ") ? Substring(value.dropFirst(7)).trimmed : nil
