@@ -3,29 +3,29 @@ import SyncModel
 import SyncProtocol
 import SyncServer
 
-/// A server's stores in a PostgreSQL database, which several servers may serve at once: any of them any store.
+/// A server's stores in a PostgreSQL database. Several servers may use it at once, and each may serve every store.
 ///
 /// ```swift
 /// let stores = try await PostgresServerStore("postgresql:///vivarium?host=/run/postgresql", makesTables: true)
 /// ```
 ///
-/// What a call has changed survives a crash of the server and of the database when it returns; only how far replicas say they are may
-/// be lost with the database, and is said again. No store is in memory as a whole: a call reads and writes the rows of what it names.
-/// **Threads.** Any task may call. What blocks has threads of its own, one for each connection.
-/// **Errors.** `.unavailable` where the database cannot be reached for some seconds, refuses, or has tables of a newer build.
+/// Changes survive a crash of the server and of the database when a call returns; only acknowledgements of replicas may be lost with the
+/// database, and are repeated. No store is in memory as a whole: a call reads and writes the rows that it names.
+/// **Threads.** Any task may call. Blocking calls run on threads of their own, one per connection.
+/// **Errors.** `.unavailable` if the database cannot be reached for some seconds, refuses, or has tables of a newer build.
 public actor PostgresServerStore: SyncServerStore {
-  /// What may be chosen.
+  /// The options of the store.
   public struct Configuration: Sendable {
-    /// The most connections for calls; two more are for news.
+    /// The maximal number of connections for calls; two more are for news.
     public var connections = 8
-    /// The most changes of one store that share a transaction.
+    /// The maximal number of changes of one store that share a transaction.
     public var batch = 128
-    /// Whether news come by LISTEN and NOTIFY. Databases that speak PostgreSQL's protocol and have none are asked only.
+    /// Whether to use LISTEN and NOTIFY for news. Databases that speak PostgreSQL's protocol without these are only polled.
     public var usesNotices = true
-    /// How often the last entries of stores in use are asked for.
+    /// The interval at which the last entries of stores in use are polled.
     public var pollMilliseconds = 1_000
 
-    /// The usual.
+    /// Creates the default options.
     public init() {}
   }
 
@@ -35,11 +35,11 @@ public actor PostgresServerStore: SyncServerStore {
   private var queues: [StorePath: StoreQueue] = [:]
   private var numbers: [StorePath: Int64] = [:]
 
-  /// The stores of a database.
+  /// Opens the stores of a database.
   ///
   /// - Parameters:
-  ///   - address: as libpq takes it: "postgresql://user@host/database", or "host=… dbname=…".
-  ///   - makesTables: makes the tables where there are none.
+  ///   - address: an address in libpq's form: "postgresql://user@host/database", or "host=… dbname=…".
+  ///   - makesTables: whether to create missing tables.
   public init(
     _ address: String, makesTables: Bool = false, configuration: Configuration = Configuration()
   ) async throws(ServerStoreError) {
@@ -54,7 +54,7 @@ public actor PostgresServerStore: SyncServerStore {
     }
   }
 
-  /// Ends all connections, when what they do is done. To be called before the last reference goes.
+  /// Closes all connections once their transactions are done. Must be called before the last reference goes.
   public func close() async {
     await news.end()
     await pool.end()
@@ -73,12 +73,12 @@ public actor PostgresServerStore: SyncServerStore {
     } catch { throw error.error }
   }
 
-  // MARK: which stores
+  // MARK: stores
 
   public func makeStore(_ path: StorePath) async throws(ServerStoreError) {
     let history = (0..<16).map { _ in UInt8.random(in: 0...255) }
     let isMade = try await read { link throws(PostgresFailure) in
-      // Numbers are drawn: a sequence would be one more thing to restore.
+      // Store ids are random: a sequence would be one more thing to restore.
       let rows = try link.query(
         """
         INSERT INTO sync_store(id, path, history, head, log_start, latest, stable, floor)
@@ -99,7 +99,7 @@ public actor PostgresServerStore: SyncServerStore {
     return texts.compactMap { StorePath($0) }.sorted()
   }
 
-  /// Removes a store and all that is in it, which no server may serve.
+  /// Removes a store with everything in it. No server may be serving it.
   public func removeStore(_ path: StorePath) async throws(ServerStoreError) {
     let number = try await number(path)
     (queues[path], numbers[path]) = (nil, nil)
@@ -111,8 +111,8 @@ public actor PostgresServerStore: SyncServerStore {
     }
   }
 
-  /// Gives a store another history: after the database was restored from a copy. Every device begins anew, and does again what the store
-  /// does not have.
+  /// Gives a store a new history, after the database was restored from a copy. Every device begins anew, and redoes what the store does
+  /// not have.
   public func renewHistory(_ path: StorePath) async throws(ServerStoreError) {
     let (number, history) = (try await number(path), ServerLog.newHistory())
     try await read { link throws(PostgresFailure) in

@@ -2,14 +2,14 @@
 import SyncModel
 import SyncServer
 
-/// The changes of one store that this process makes, one transaction after the other. What waits while one is under way shares the
-/// next: so many changesets cost one commit of the database, and the store's row has one writer of each process.
+/// Serializes this process's changes of one store. Changes that arrive during a transaction share the next one: many changesets cost one
+/// commit of the database, and each process has one writer of the store's row.
 actor StoreQueue {
   private let path: StorePath
   private let store: Int64
   private let pool: PostgresPool
   private let news: StoreNews
-  /// The most changes that share a transaction: 1 for a measurement without.
+  /// The maximal number of changes that share a transaction; 1 for measurements without sharing.
   private let batch: Int
   private var waiting: [any StoreRequest] = []
   private var isBusy = false
@@ -18,7 +18,7 @@ actor StoreQueue {
     (self.path, self.store, self.pool, self.news, self.batch) = (path, store, pool, news, batch)
   }
 
-  /// Makes a change, and returns when it is made.
+  /// Makes a change, and returns once it is committed.
   func change<R: Sendable>(
     _ needs: StoreRowsNeeded, isDurable: Bool = true, isAlone: Bool = false,
     _ body: @escaping AskedChange<R>.Body
@@ -65,7 +65,7 @@ actor StoreQueue {
           throw error
         }
       }
-      // Whoever is told finds it: it is committed.
+      // Listeners are notified after the commit, so they find the entries.
       if after > before { await news.tell(path, store, after) }
       for request in requests { request.answer(nil) }
     } catch {

@@ -2,17 +2,17 @@
 import SyncServer
 import Synchronization
 
-/// A change of a store that waits to be made, with whoever waits for it.
+/// A waiting change of a store, with its caller.
 protocol StoreRequest: Sendable {
   var needs: StoreRowsNeeded { get }
-  /// Whether a crash of the database may not take it back once it is answered.
+  /// Whether the change, once answered, must survive a crash of the database.
   var isDurable: Bool { get }
-  /// Whether it reads rows by itself, and shares its transaction with no other.
+  /// Whether it reads rows by itself, and cannot share its transaction.
   var isAlone: Bool { get }
 
-  /// Does it, perhaps not for the first time: what counts is the last.
+  /// Performs the change, possibly again: the last result counts.
   func perform(_ transaction: StoreTransaction) throws(PostgresFailure)
-  /// Tells who waits: the last outcome, or why there is none.
+  /// Answers the caller with the last result, or with the failure.
   func answer(_ failure: PostgresFailure?)
 }
 
@@ -37,7 +37,7 @@ final class AskedChange<R: Sendable>: StoreRequest {
   func perform(_ transaction: StoreTransaction) throws(PostgresFailure) {
     let result: Result<R, PostgresFailure>
     do throws(PostgresFailure) { result = .success(try body(transaction)) } catch {
-      // What the rules of stores refuse is an answer, and changes nothing; all else ends the transaction.
+      // A store error is a result, and changes nothing; any other error ends the transaction.
       guard case .answer = error.kind else { throw error }
       result = .failure(error)
     }

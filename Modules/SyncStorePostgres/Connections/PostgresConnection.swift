@@ -2,7 +2,7 @@
 import Dispatch
 import Synchronization
 
-/// A connection with a thread of its own: what it does blocks, and never on a thread that tasks share.
+/// A connection with a thread of its own, so that its calls never block a thread that tasks share.
 final class PostgresConnection: Sendable {
   private let queue: DispatchQueue
   private let link: Mutex<PostgresLink>
@@ -12,7 +12,7 @@ final class PostgresConnection: Sendable {
     link = Mutex(PostgresLink(address: address, name: name))
   }
 
-  /// Does something with the connection, after all that was asked of it before.
+  /// Runs a body with the connection, after all earlier calls.
   func run<R: Sendable>(
     _ body: @escaping @Sendable (PostgresLink) throws(PostgresFailure) -> R
   ) async throws(PostgresFailure) -> R {
@@ -27,7 +27,7 @@ final class PostgresConnection: Sendable {
     return try result.get()
   }
 
-  /// Ends the connection when all that was asked of it is done.
+  /// Closes the connection after all earlier calls.
   func end() { queue.async { self.link.withLock { $0.end() } } }
 }
 #endif

@@ -2,16 +2,16 @@
 import SyncModel
 import SyncServer
 
-/// Why a call to a database came to nothing.
+/// Why a call to a database failed.
 struct PostgresFailure: Error {
   enum Kind {
-    /// There is no connection, or it ended.
+    /// There is no connection, or it was lost.
     case lost
-    /// The database refused a statement, with its five letters.
+    /// The database refused a statement, with an SQLSTATE code.
     case refused(state: String)
-    /// A row is not what was written.
+    /// A row has invalid contents.
     case damaged
-    /// The call itself says no.
+    /// The call itself threw a store error.
     case answer(ServerStoreError)
   }
 
@@ -24,22 +24,22 @@ struct PostgresFailure: Error {
 
   init(damaged what: String, _ error: CodingError) { self.init(.damaged, "\(what) is damaged: \(error)") }
 
-  /// Whether the database asks to do the same transaction again: two got into each other's way.
+  /// Whether the database asks to retry the transaction, because of a serialization failure or deadlock.
   var isConflict: Bool {
     if case .refused(let state) = kind { state == "40001" || state == "40P01" } else { false }
   }
 
-  /// Whether the connection is of no use any more.
+  /// Whether the connection is unusable.
   var isLost: Bool {
     switch kind {
     case .lost: true
-    // The server ends, begins, or has no room.
+    // The database server shuts down, starts, or has too many connections.
     case .refused(let state): state.hasPrefix("08") || state.hasPrefix("57P") || state == "53300"
     case .damaged, .answer: false
     }
   }
 
-  /// What whoever called is told.
+  /// The error for the caller.
   var error: ServerStoreError {
     switch kind {
     case .answer(let error): error
@@ -63,7 +63,7 @@ struct PostgresFailure: Error {
   }
 }
 
-/// Reads bytes that a database kept.
+/// Decodes bytes stored in a database.
 func reading<R>(_ what: @autoclosure () -> String, _ body: () throws(CodingError) -> R) throws(PostgresFailure) -> R {
   do throws(CodingError) { return try body() } catch { throw PostgresFailure(damaged: what(), error) }
 }

@@ -1,19 +1,19 @@
 #if Sync
 import CVivariumPostgres
 
-/// A connection as libpq has it: blocking, and for one thread at a time. It is made when it is first used, and again after it was lost.
+/// A libpq connection: blocking, and for one thread at a time. It connects on first use, and again after the connection was lost.
 final class PostgresLink {
   private let address: String
   private let name: String
   private var handle: OpaquePointer?
-  /// The statements that the database knows already.
+  /// The prepared statements.
   private var prepared: [String: String] = [:]
 
   init(address: String, name: String) { (self.address, self.name) = (address, name) }
 
   deinit { end() }
 
-  /// Ends the connection. The next call makes another.
+  /// Closes the connection. The next call connects again.
   func end() {
     if let handle { PQfinish(handle) }
     (handle, prepared) = (nil, [:])
@@ -21,7 +21,7 @@ final class PostgresLink {
 
   // MARK: the connection
 
-  /// What every connection says first. A transaction that is left open, by a process that stands still, would hold up all others.
+  /// The first statements on every connection. A transaction left open by a stalled process would block all others, hence the timeouts.
   private static let greeting = """
     SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '15s'; SET client_min_messages = 'warning';
     SET default_transaction_isolation = 'read committed'; SET synchronous_commit = 'on'
@@ -29,7 +29,7 @@ final class PostgresLink {
 
   private func connected() throws(PostgresFailure) -> OpaquePointer {
     if let handle { return handle }
-    // What the address says takes the place of what stands before it.
+    // Settings in the address override those before it.
     let words = [("connect_timeout", "10"), ("application_name", name), ("dbname", address), ("client_encoding", "UTF8")]
     let made = PostgresLink.withCStrings(words.map(\.0)) { keys in
       PostgresLink.withCStrings(words.map(\.1)) { values in PQconnectdbParams(keys, values, 1) }
@@ -41,7 +41,7 @@ final class PostgresLink {
       throw PostgresFailure(.lost, message)
     }
     handle = made
-    // Notices are for people at a terminal.
+    // Notices are ignored: they are for interactive use.
     PQsetNoticeProcessor(made, { _, _ in }, nil)
     try run(PostgresLink.greeting)
     return made
@@ -70,13 +70,13 @@ final class PostgresLink {
 
   // MARK: statements
 
-  /// Statements without values, with ";" in between.
+  /// Runs statements without parameters, separated by ";".
   func run(_ text: String) throws(PostgresFailure) {
     let handle = try connected()
     _ = try checked(PQexec(handle, text), handle)
   }
 
-  /// One statement, which the database keeps prepared.
+  /// Runs one statement, which stays prepared.
   func query(_ text: String, _ values: PostgresValue...) throws(PostgresFailure) -> PostgresRows {
     let handle = try connected()
     let name = try prepare(text, values, handle)
@@ -86,7 +86,7 @@ final class PostgresLink {
     return try checked(result, handle)
   }
 
-  /// Several statements that are sent at once, and whose answers come at once; the answer of each. After one that fails none is done.
+  /// Sends several statements in one round trip, and returns the result of each. After one that fails, none is executed.
   func query(all statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
     let handle = try connected()
     var names: [String] = []
@@ -101,7 +101,7 @@ final class PostgresLink {
     guard PQpipelineSync(handle) == 1 else { throw lost(handle) }
     var (answers, failure) = ([PostgresRows](), PostgresFailure?.none)
     for _ in statements {
-      // One answer, then nothing more of that statement.
+      // One result, then nil ends the statement's results.
       let result = PQgetResult(handle)
       do throws(PostgresFailure) { answers.append(try checked(result, handle)) } catch {
         if error.isLost { throw error }
@@ -117,7 +117,7 @@ final class PostgresLink {
     return answers
   }
 
-  /// Goes back to where the transaction began, if there is one.
+  /// Rolls back the transaction, if there is one.
   func rollBack() {
     guard let handle, PQtransactionStatus(handle) != PQTRANS_IDLE else { return }
     do throws(PostgresFailure) { try run("ROLLBACK") } catch { end() }
@@ -142,7 +142,7 @@ final class PostgresLink {
     switch PQresultStatus(result) {
     case PGRES_COMMAND_OK, PGRES_TUPLES_OK: return PostgresRows(result)
     default:
-      // 'C' stands for the state.
+      // 'C' is the field of the SQLSTATE code.
       let state = PostgresLink.text(PQresultErrorField(result, Int32(UInt8(ascii: "C"))))
       var message = PostgresLink.text(PQresultErrorMessage(result))
       if message.isEmpty { message = PostgresLink.text(PQerrorMessage(handle)) }
@@ -165,7 +165,7 @@ final class PostgresLink {
       value.append(to: &buffer)
     }
     let lengths = values.indices.map { Int32(truncatingIfNeeded: ($0 + 1 < starts.count ? starts[$0 + 1] : buffer.count) - starts[$0]) }
-    // Nothing at all has no address, and would be NULL.
+    // An empty buffer has no address, and would be NULL.
     buffer.append(0)
     return buffer.withUnsafeBytes { bytes in
       let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
@@ -176,10 +176,10 @@ final class PostgresLink {
 
   // MARK: news
 
-  /// The socket, to wait for; −1 where there is no connection.
+  /// The socket to wait on; −1 without a connection.
   var socket: Int32 { handle.map { PQsocket($0) } ?? -1 }
 
-  /// What was told since it was asked last, without waiting.
+  /// The notices since the last call, without waiting.
   func notices() throws(PostgresFailure) -> [String] {
     let handle = try connected()
     guard PQconsumeInput(handle) == 1 else { throw lost(handle) }

@@ -1,5 +1,5 @@
 #if Sync
-/// Some connections to one database, each used by one transaction at a time, in the order in which they are asked for.
+/// Connections to one database, each used by one transaction at a time; callers get them in order.
 actor PostgresPool {
   private let address: String
   private let limit: Int
@@ -23,13 +23,13 @@ actor PostgresPool {
     if waiting.isEmpty { idle.append(connection) } else { waiting.removeFirst().resume(returning: connection) }
   }
 
-  /// Ends all connections, when what they do is done.
+  /// Closes all connections once their transactions are done.
   func end() { for connection in all { connection.end() } }
 
   private static let pauses = [0.03, 0.2, 1]
 
-  /// Does something that the body makes one transaction of. What two transactions lose to each other is done again, and so is what
-  /// a connection was lost with, though it may have been done: an upload counts once by its number, and a lease by its fence.
+  /// Runs a body that performs one transaction. Retries after a conflict with another transaction, and after a lost connection, although
+  /// the transaction may have been committed: an upload counts once by its number, and a lease by its fence.
   func transaction<R: Sendable>(
     _ body: @escaping @Sendable (PostgresLink) throws(PostgresFailure) -> R
   ) async throws(PostgresFailure) -> R {
@@ -51,7 +51,7 @@ actor PostgresPool {
     }
   }
 
-  /// A task that is cancelled meanwhile waits no longer.
+  /// Ends early if the task is cancelled.
   private func pause(_ seconds: Double) async { do { try await Task.sleep(for: .seconds(seconds)) } catch {} }
 }
 #endif

@@ -1,14 +1,14 @@
 #if Sync
 import CVivariumPostgres
 
-/// What a statement found, in the database's own form. For one thread; each value is copied when it is asked for.
+/// The result of a statement, in binary format. For one thread; each value is copied when it is read.
 final class PostgresRows {
   private let result: OpaquePointer
-  /// How many rows there are.
+  /// The number of rows.
   let count: Int
   private let width: Int32
 
-  /// Takes the result over.
+  /// Takes ownership of the result.
   init(_ result: OpaquePointer) {
     self.result = result
     count = Int(PQntuples(result))

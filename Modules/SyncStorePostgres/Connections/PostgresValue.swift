@@ -1,5 +1,5 @@
 #if Sync
-/// What a statement is given, in the form in which PostgreSQL keeps it itself.
+/// A parameter of a statement, in PostgreSQL's binary format.
 enum PostgresValue {
   case int(Int64)
   case bool(Bool)
@@ -11,7 +11,7 @@ enum PostgresValue {
   /// nil is NULL.
   case byteLists([[UInt8]?])
 
-  /// The database's number of the type.
+  /// The OID of the type.
   var type: UInt32 {
     switch self {
     case .int: 20
@@ -54,7 +54,7 @@ enum PostgresValue {
     }
   }
 
-  /// An array of one dimension, whose first element is the first.
+  /// The header of a one-dimensional array whose first index is 1.
   private static func head(_ count: Int, of type: UInt32, hasNulls: Bool, _ buffer: inout [UInt8]) {
     put(Int32(count == 0 ? 0 : 1), &buffer)
     put(Int32(hasNulls ? 1 : 0), &buffer)
@@ -74,7 +74,7 @@ enum PostgresValue {
   }
 }
 
-/// One statement with what it is given.
+/// A statement with its parameters.
 struct PostgresStatement {
   let text: String
   let values: [PostgresValue]

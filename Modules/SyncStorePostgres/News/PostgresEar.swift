@@ -9,9 +9,9 @@ import Darwin
 import SyncModel
 import Synchronization
 
-/// Waits for the database's notices, with a connection and a thread of its own, and asks for the last entries when none came for a while.
+/// Waits for the database's notices, with a connection and a thread of its own, and polls the last entries if none came for a while.
 final class PostgresEar: Sendable {
-  /// Last entries of stores; from a notice with who told.
+  /// The last entries of stores; for a notice, also its sender.
   struct News: Sendable {
     var origin: String?
     var heads: [Int64: Seq] = [:]
@@ -20,7 +20,7 @@ final class PostgresEar: Sendable {
   private let connection: PostgresConnection
   private let listens: Bool
   private let milliseconds: Int
-  /// Written to end a wait.
+  /// Written to wake a wait.
   private let pipe: (read: Int32, write: Int32)
   private let state = Mutex(State())
 
@@ -33,7 +33,7 @@ final class PostgresEar: Sendable {
     connection = PostgresConnection(address: address, name: "vivarium ear")
     (self.listens, self.milliseconds) = (listens, milliseconds)
     var ends: [Int32] = [-1, -1]
-    // Without it a wait ends by itself, a little later.
+    // Without a pipe, a wait ends by its timeout, a little later.
     if Self.makePipe(&ends) != 0 { ends = [-1, -1] }
     pipe = (ends[0], ends[1])
   }
@@ -52,7 +52,7 @@ final class PostgresEar: Sendable {
 
   deinit { for end in [pipe.read, pipe.write] where end >= 0 { close(end) } }
 
-  /// Ends a wait that is under way, and every one to come.
+  /// Ends the present wait, and all later ones.
   func wake() {
     var byte: UInt8 = 0
     if pipe.write >= 0 { _ = write(pipe.write, &byte, 1) }
@@ -60,13 +60,13 @@ final class PostgresEar: Sendable {
 
   func end() { connection.end() }
 
-  /// Waits until something is heard, or it is time to ask.
+  /// Waits until a notice comes, or it is time to poll.
   func next(_ stores: [Int64]) async -> [News] {
     do throws(PostgresFailure) {
       return try await connection.run { link throws(PostgresFailure) in try self.heard(stores, link) }
     } catch {
       self.state.withLock { $0.isListening = false }
-      // The database is away: asking again at once would keep a core busy.
+      // The database is unreachable: retrying at once would keep a core busy.
       do { try await Task.sleep(for: .milliseconds(milliseconds)) } catch {}
       return []
     }
@@ -77,7 +77,7 @@ final class PostgresEar: Sendable {
     if listens, !isListening {
       try link.run("LISTEN \(StoreNews.channel)")
       state.withLock { $0.isListening = true }
-      // Between two connections notices are lost.
+      // Notices between two connections are lost.
       return try ask(stores, link)
     }
     let left = milliseconds - Int((ContinuousClock.now - asked) / .milliseconds(1))
@@ -102,7 +102,7 @@ final class PostgresEar: Sendable {
     return [news]
   }
 
-  /// "origin,store:head,store:head"; what is anything else says nothing.
+  /// Parses "origin,store:head,store:head"; ignores anything else.
   static func news(of text: String) -> News {
     let parts = text.split(separator: ",")
     var news = News(origin: parts.first.map(String.init))

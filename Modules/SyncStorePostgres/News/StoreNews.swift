@@ -2,24 +2,24 @@
 import SyncModel
 import SyncServer
 
-/// Who hears of new entries, of this process and of others: by the database's notices where it has them, and by asking each second for
-/// the last entries of the stores that are in use here.
+/// Notifies listeners of new entries, by this process and by others: through the database's notices if it has them, and by polling the
+/// last entries of the stores in use here.
 actor StoreNews {
   private let bell: PostgresConnection
   private let ear: PostgresEar
-  /// Tells own notices from others'.
+  /// Distinguishes own notices from those of others.
   private let origin = String(UInt64.random(in: .min ... .max), radix: 16)
   private let usesNotices: Bool
   private var listeners: [UInt64: AsyncStream<StorePath>.Continuation] = [:]
   private var lastListener: UInt64 = 0
-  /// The stores in use here, and the last entry that was told.
+  /// The stores in use here, and the last entry that was announced.
   private var known: [Int64: (path: StorePath, head: Seq)] = [:]
   private var untold: [Int64: Seq] = [:]
   private var ringing: Task<Void, Never>?
   private var hearing: Task<Void, Never>?
 
   static let channel = "vivarium_sync"
-  /// A notice has at most 8,000 bytes.
+  /// The database limits a notice to 8,000 bytes.
   private static let longest = 7_500
 
   init(address: String, usesNotices: Bool, pollMilliseconds: Int) {
@@ -28,7 +28,7 @@ actor StoreNews {
     self.usesNotices = usesNotices
   }
 
-  /// Ends the connections. Nobody is told anything any more.
+  /// Closes the connections. Nothing is announced any more.
   func end() {
     hearing?.cancel()
     ear.wake()
@@ -54,12 +54,12 @@ actor StoreNews {
 
   private func forget(_ listener: UInt64) { listeners[listener] = nil }
 
-  /// A store is in use here from now on.
+  /// Notes that a store is in use here.
   func watch(_ path: StorePath, _ store: Int64, _ head: Seq) {
     if known[store] == nil { known[store] = (path, head) }
   }
 
-  /// Entries of this process.
+  /// Announces entries of this process.
   func tell(_ path: StorePath, _ store: Int64, _ head: Seq) {
     known[store] = (path, max(head, known[store]?.head ?? .zero))
     for listener in listeners.values { listener.yield(path) }
@@ -68,7 +68,8 @@ actor StoreNews {
     if ringing == nil { ringing = Task { [weak self] in await self?.ring() } }
   }
 
-  /// At most one notice in 10 ms, outside of every transaction that commits: a commit with a notice locks the whole database.
+  /// Sends at most one notice in 10 ms, outside of every transaction that commits changes: a commit with a notice locks the whole
+  /// database.
   private func ring() async {
     do { try await Task.sleep(for: .milliseconds(10)) } catch { return }
     var (texts, text) = ([String](), origin)
@@ -80,7 +81,7 @@ actor StoreNews {
     untold = [:]
     texts.append(text)
     let all = texts
-    // What is not told by a notice is found by asking.
+    // What no notice announces is found by polling.
     do throws(PostgresFailure) {
       try await bell.run { link throws(PostgresFailure) in
         for text in all { _ = try link.query("SELECT pg_notify($1, $2)", .text(StoreNews.channel), .text(text)) }
@@ -98,7 +99,7 @@ actor StoreNews {
     ear.end()
   }
 
-  /// Takes in what was heard, and says which stores to ask for.
+  /// Announces news, and returns the stores to poll.
   private func take(_ news: [PostgresEar.News]) -> [Int64] {
     for new in news where new.origin != origin {
       for (store, head) in new.heads {

@@ -7,10 +7,10 @@ import Foundation
 import StoreValues
 import SyncModel
 
-/// The key of an object's row: bytes that are in order where the identities are. Identities that are too long for an index of the
-/// database are cut, with a digest behind them; their rows say whole which they are.
+/// The key of an object's row: bytes in the order of the identities. An identity too long for a database index is truncated and followed
+/// by a digest; the row has the whole identity.
 enum ObjectKeyBytes {
-  /// An index entry has at most a third of a page of 8 KiB.
+  /// An index entry can have a third of an 8 KiB page at most.
   private static let longest = 1_200
 
   static func bytes(of object: ObjectIdentity) -> [UInt8] {
@@ -18,7 +18,7 @@ enum ObjectKeyBytes {
     switch object.key {
     case .int(let x):
       bytes.append(0)
-      // Negative ones first.
+      // Negative integers sort first.
       PostgresValue.put(UInt64(bitPattern: x) ^ 1 << 63, &bytes)
     case .string(let x): bytes += [1] + Array(x.text.utf8)
     case .uuid(let x):
@@ -37,14 +37,14 @@ enum ObjectKeyBytes {
     return cut
   }
 
-  /// A name that no other begins with.
+  /// An encoding in which no name is a prefix of another.
   private static func escaped(_ name: Name) -> [UInt8] {
     var bytes: [UInt8] = []
     for byte in name.text.utf8 { bytes += byte == 0 ? [0, 0xff] : [byte] }
     return bytes + [0, 0]
   }
 
-  /// FNV-1a. Whoever makes two identities meet finds his change refused, and nothing else.
+  /// FNV-1a. A forged collision only gets its author's change refused.
   private static func digest(_ bytes: some Sequence<UInt8>) -> UInt64 {
     bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }

@@ -1,9 +1,9 @@
 #if Sync
 import SyncServer
 
-/// The tables, and which version of them a database has. Plain SQL: no advisory locks, no triggers, no sequences.
+/// The tables, and their version in a database. Plain SQL: no advisory locks, no triggers, no sequences.
 enum PostgresSchema {
-  /// Of the tables that this build reads and writes.
+  /// The version of the tables that this build uses.
   static let version: Int64 = 2
 
   private static let tables = """
@@ -34,7 +34,7 @@ enum PostgresSchema {
     INSERT INTO sync_version VALUES (1, 2);
     """
 
-  /// The version of the tables of a database; nil where it has none.
+  /// The version of a database's tables; nil if it has none.
   static func version(of link: PostgresLink) throws(PostgresFailure) -> Int64? {
     do throws(PostgresFailure) {
       let rows = try link.query("SELECT version FROM sync_version WHERE id = 1")
@@ -46,12 +46,12 @@ enum PostgresSchema {
     }
   }
 
-  /// What makes tables of the version before those of this build, each to the next.
+  /// The statements that upgrade tables of a version to the next.
   private static let upgrades: [Int64: String] = [
     1: "ALTER TABLE sync_log ADD COLUMN IF NOT EXISTS before bytea; UPDATE sync_version SET version = 2 WHERE version = 1;"
   ]
 
-  /// Makes the tables where they are not, and of an older version's those of this one. Several may ask at once.
+  /// Creates missing tables, and upgrades older ones. Several processes may call it at once.
   static func make(_ link: PostgresLink) throws(PostgresFailure) {
     if var found = try version(of: link) {
       while found < version, let upgrade = upgrades[found] {
@@ -65,12 +65,12 @@ enum PostgresSchema {
     }
     do throws(PostgresFailure) { try link.run("BEGIN; \(tables) COMMIT") } catch {
       link.rollBack()
-      // Another made them in the same moment, or is about to.
+      // Another process is creating them at the same moment.
       guard case .refused(let state) = error.kind, ["42P07", "23505", "42710"].contains(state) else { throw error }
     }
   }
 
-  /// Throws where the tables are not those of this build.
+  /// Throws if the tables do not have this build's version.
   static func check(_ link: PostgresLink) throws(PostgresFailure) {
     guard let found = try version(of: link) else {
       throw PostgresFailure(ServerStoreError(.unavailable, "The database has no tables of a server: make them first."))

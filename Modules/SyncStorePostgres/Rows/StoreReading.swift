@@ -3,7 +3,7 @@ import SyncModel
 import SyncProtocol
 import SyncServer
 
-/// One call that reads a store, as it is at one moment.
+/// One call that reads a store in one snapshot.
 struct StoreReading {
   private let link: PostgresLink
   private let store: Int64
@@ -26,7 +26,7 @@ struct StoreReading {
     do throws(ServerStoreError) { try log.checkStart(seq) } catch { throw PostgresFailure(error) }
     var pager = LogPager(for: replica, after: seq, head: log.head, limitBytes: limitBytes)
     reading: while pager.page.cursor < log.head {
-      // Not more than the page takes, whatever an entry is long.
+      // Reads no more than fits the page, however long entries are.
       let rows = try link.query(
         """
         SELECT seq, body FROM (SELECT seq, body, length(body) AS bytes, sum(length(body)) OVER (ORDER BY seq) AS total
@@ -101,12 +101,12 @@ struct StoreReading {
 }
 
 extension StoreTransaction {
-  /// Does what the rules of stores say with the part of the log that is here.
+  /// Applies a function of `ServerLog` to the loaded part of the log.
   func apply<R>(_ body: (inout ServerLog) throws(ServerStoreError) -> R) throws(PostgresFailure) -> R {
     do throws(ServerStoreError) { return try body(&log) } catch { throw PostgresFailure(error) }
   }
 
-  /// Removes entries, as far as no handler needs them, whole transactions alone. Stamps stay until a purge covers them.
+  /// Removes entries that no handler needs, whole transactions only. Stamps stay until a purge covers them.
   func truncate(through seq: Seq) throws(PostgresFailure) {
     try readHandlers(
       try link.query("SELECT name, position, author, fence, lease_end FROM sync_handler WHERE store = $1", .int(store)))

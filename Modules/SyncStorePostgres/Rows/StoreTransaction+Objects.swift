@@ -3,13 +3,13 @@ import SyncModel
 import SyncServer
 
 extension StoreTransaction {
-  /// Takes rows of objects (`has_pieces`, `body`), with the pieces of their lists, into the part of the log.
+  /// Loads rows of objects (`has_pieces`, `body`), with the pieces of their lists, into the part of the log.
   ///
-  /// - Parameter wanted: which were asked for; of those that are not among the rows it is known then that they are not stored.
+  /// - Parameter wanted: the requested objects; those without a row are then known not to be stored.
   func take(objects rows: PostgresRows, wanted: Set<ObjectIdentity>) throws(PostgresFailure) {
     for object in wanted { kept.updateValue(kept[object] ?? nil, forKey: object) }
     for row in try ObjectRows.read(rows, hasPiecesAt: 0, bodyAt: 1, store, link) {
-      // Of identities that are too long for a key others may have the same one.
+      // Identities too long for a key may share one.
       guard wanted.contains(row.object) else {
         throw PostgresFailure(ServerStoreError(.writesRefused, "The primary key of an object is taken for that of \(row.object)."))
       }
@@ -18,13 +18,13 @@ extension StoreTransaction {
     }
   }
 
-  /// Statements that write the objects that were touched.
+  /// The statements that write the touched objects.
   func objectChanges() -> [PostgresStatement] {
     ObjectRows.changes(of: log.touched.objects, in: log.state, from: kept, store)
   }
 }
 
-/// Rows of objects, and the pieces that belong to them.
+/// Reads and writes rows of objects and their pieces.
 enum ObjectRows {
   static func read(
     _ rows: PostgresRows, hasPiecesAt flag: Int, bodyAt body: Int, _ store: Int64, _ link: PostgresLink
@@ -88,7 +88,7 @@ enum ObjectRows {
     ]
   }
 
-  /// What is written, a column an array.
+  /// The values to write, one array per column.
   private struct Written {
     var (keys, seqs, flags, bodies) = ([[UInt8]?](), [Int64](), [Bool](), [[UInt8]?]())
     var (owners, lists, pieces, contents) = ([[UInt8]?](), [Int64](), [Int64](), [[UInt8]?]())

@@ -3,10 +3,10 @@ import SyncModel
 import SyncServer
 
 extension StoreTransaction {
-  /// Objects that are looked at together.
+  /// The number of objects purged together.
   private static let purgeChunk: Int64 = 1_000
 
-  /// Forgets what nobody can act against any more, some objects at a time.
+  /// Forgets what no operation to come can conflict with, in chunks of objects.
   func purge(expiry: Int64) throws(PostgresFailure) -> Purge? {
     let before = log.purged.stable
     try StoreTransaction.readReplicas(
@@ -16,7 +16,7 @@ extension StoreTransaction {
     log.stamps = [(stable, try highestStamp(after: before, through: stable))]
     log.note(stable)
     _ = try link.query("DELETE FROM sync_stamp WHERE store = $1 AND seq <= $2", .int(store), .int(stable))
-    // What was not changed since the last purge has nothing more to forget.
+    // Objects unchanged since the last purge have nothing more to forget.
     var last: [UInt8] = []
     while true {
       let rows = try link.query(
@@ -48,14 +48,14 @@ extension StoreTransaction {
     let forgotten = Merge.purge(log.purged, in: &state)
     let statements = ObjectRows.changes(of: state.touched, in: state.memory, from: state.kept, store)
     if !statements.isEmpty { _ = try link.query(all: statements) }
-    // Links to them lead nowhere by now, and say so.
+    // Links to them are severed by now.
     let targets = forgotten.keys.map { Optional(ObjectKeyBytes.bytes(of: $0)) }
     if !targets.isEmpty {
       _ = try link.query("DELETE FROM sync_link WHERE store = $1 AND target = ANY($2)", .int(store), .byteLists(targets))
     }
   }
 
-  /// Objects that may link to one of those that were deleted once.
+  /// The objects that may link to one that was deleted before.
   private func linkers(ofDeletedOf rows: [ObjectRow]) throws(PostgresFailure) -> [ObjectRow] {
     let targets = rows.filter { $0.state.record.node.guarding.epoch != .zero }.map { Optional(ObjectKeyBytes.bytes(of: $0.object)) }
     if targets.isEmpty { return [] }
@@ -68,7 +68,7 @@ extension StoreTransaction {
   }
 }
 
-/// The objects that a purge looks at together, and those that link to them.
+/// The objects that a purge handles together, and those that link to them.
 private struct PurgedState: MergeState {
   private(set) var memory = MemoryState()
   private(set) var kept: [ObjectIdentity: ObjectRow?] = [:]
@@ -115,7 +115,7 @@ private struct PurgedState: MergeState {
 
   func objectsToPurge(upTo seq: Seq) -> [ObjectIdentity] { objects }
 
-  /// All that are here: those that link to something else are skipped by the purge.
+  /// All loaded objects: the purge skips those that link to something else.
   func linkers(of target: ObjectIdentity) -> [ObjectIdentity] { Array(kept.keys) }
 }
 #endif

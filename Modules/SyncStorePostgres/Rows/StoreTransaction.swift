@@ -3,19 +3,19 @@ import SyncModel
 import SyncProtocol
 import SyncServer
 
-/// One transaction that changes a store: reads the rows that calls need, as a part of the store's log, and writes what they touched.
+/// One transaction that changes a store: reads the rows that calls need, as a part of the store's log, and writes the touched ones.
 ///
-/// It begins with the store's row, locked until the end: so transactions of one store are one after the other, whichever process they
-/// are of, and numbers of the log become visible in their order.
+/// It begins by locking the store's row until the end. So transactions of one store are serialized over all processes, and entries of the
+/// log become visible in order.
 final class StoreTransaction {
   let link: PostgresLink
   let store: Int64
   var log: ServerLog
-  /// Objects as they are stored; nil for one that is not.
+  /// The stored objects; nil for one that is not stored.
   var kept: [ObjectIdentity: ObjectRow?] = [:]
   private let before: (head: Seq, logStart: Seq, purged: Purge, latest: Stamp)
 
-  /// Begins one.
+  /// Begins a transaction.
   init(
     _ link: PostgresLink, store: Int64, path: StorePath, needs: StoreRowsNeeded, isDurable: Bool
   ) throws(PostgresFailure) {
@@ -32,12 +32,12 @@ final class StoreTransaction {
     try take(objects: answers[5], wanted: needs.objects)
   }
 
-  /// All that a transaction reads at its beginning, sent at once.
+  /// The first reads of a transaction, sent in one round trip.
   private static func opening(_ store: Int64, _ needs: StoreRowsNeeded, isDurable: Bool) -> [PostgresStatement] {
     let handlers = PostgresValue.texts(Array(needs.handlers))
     return [
       PostgresStatement("BEGIN"),
-      // A crash may take back what is said again anyway.
+      // A crash may lose what replicas repeat anyway.
       PostgresStatement(isDurable ? "SET LOCAL synchronous_commit = 'on'" : "SET LOCAL synchronous_commit = 'off'"),
       PostgresStatement(
         """
@@ -57,7 +57,7 @@ final class StoreTransaction {
     ]
   }
 
-  /// The frame of a log of the store's row.
+  /// Creates a log, without rows, from the store's row.
   static func log(_ rows: PostgresRows, at row: Int = 0) throws(PostgresFailure) -> ServerLog {
     ServerLog(
       history: try rows.bytes(row, 0), logStart: try rows.seq(row, 2), head: try rows.seq(row, 1), latest: try rows.stamp(row, 3),
@@ -92,14 +92,14 @@ final class StoreTransaction {
     }
   }
 
-  // MARK: the end
+  // MARK: committing
 
-  /// Makes all of it last.
+  /// Writes the changes and commits.
   func commit() throws(PostgresFailure) {
     _ = try link.query(all: changes() + [PostgresStatement("COMMIT")])
   }
 
-  /// The statements that write what was touched.
+  /// The statements that write the touched rows.
   func changes() throws(PostgresFailure) -> [PostgresStatement] {
     var statements = entryChanges() + objectChanges() + replicaChanges()
     if log.touched.handlers { statements += handlerChanges() }
@@ -182,7 +182,7 @@ extension PostgresRows {
 }
 
 extension Stamp {
-  /// Sixteen bytes that are in the order of stamps.
+  /// Sixteen bytes that sort as stamps do.
   var orderedBytes: [UInt8] {
     var bytes: [UInt8] = []
     PostgresValue.put(time, &bytes)
@@ -192,7 +192,7 @@ extension Stamp {
 }
 
 extension ServerLog.Entry {
-  /// As people at a terminal tell them apart: 1 a changeset, 3 a refusal, 4 a purge.
+  /// A code for people who query the table: 1 a changeset, 3 a refusal, 4 a purge.
   var kind: Int64 {
     switch body {
     case .changeset: 1
@@ -201,7 +201,7 @@ extension ServerLog.Entry {
     }
   }
 
-  /// Whose it is; 0 for the server's own.
+  /// The author; 0 for the server's own entries.
   var replica: ReplicaID {
     switch body {
     case .changeset(let changeset, _): changeset.author

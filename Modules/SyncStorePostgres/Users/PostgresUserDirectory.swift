@@ -2,26 +2,26 @@
 import Foundation
 import SyncServer
 
-/// The users of servers over one PostgreSQL database, and the key that these servers sign tokens with: whichever server a user asks, his
-/// log-in is known there.
+/// The users of all servers on one PostgreSQL database, and the key with which these servers sign tokens: a log-in is valid on each of
+/// them.
 ///
 /// ```swift
 /// let users = try await PostgresUserDirectory("postgresql:///vivarium?host=/run/postgresql", makesTables: true)
 /// let issuer = try TokenIssuer(key: try await users.tokenKey(TokenIssuer.newKey()))
 /// ```
 ///
-/// All of them are one row with a number, which is written where the number is still the one that was read. **Cost.** A question asks the
-/// database for the number, and for the row where that is another one; a change writes the row. For thousands of users.
+/// All users are one row with a version, which is updated only if the version is still the one that was read. **Cost.** A read queries
+/// the version, and the row if the version has changed; a change writes the row. For thousands of users.
 /// **Threads.** Any task may call. **Errors.** As `PostgresServerStore`.
 public actor PostgresUserDirectory: ContentsDirectory {
   private let pool: PostgresPool
   private var known: (version: Int64, contents: DirectoryContents)?
 
-  /// The users of a database.
+  /// Opens the users of a database.
   ///
   /// - Parameters:
-  ///   - address: as libpq takes it.
-  ///   - makesTables: makes the tables where there are none.
+  ///   - address: an address in libpq's form.
+  ///   - makesTables: whether to create missing tables.
   public init(_ address: String, makesTables: Bool = false) async throws(ServerStoreError) {
     pool = PostgresPool(address: address, limit: 2)
     try await run { link throws(PostgresFailure) in
@@ -30,7 +30,7 @@ public actor PostgresUserDirectory: ContentsDirectory {
     }
   }
 
-  /// Ends the connections. To be called before the last reference goes.
+  /// Closes the connections. Must be called before the last reference goes.
   public func close() async { await pool.end() }
 
   public func contents() async throws(ServerStoreError) -> DirectoryContents { try await newest().contents }
@@ -48,7 +48,7 @@ public actor PostgresUserDirectory: ContentsDirectory {
           .int(version))
         return rows.count == 1
       }
-      // Else somebody was quicker, and there is something else to change.
+      // Otherwise another process was faster, and the contents have changed.
       if isWritten { return result }
     }
   }
@@ -63,9 +63,9 @@ public actor PostgresUserDirectory: ContentsDirectory {
     return newest
   }
 
-  /// The key that all servers of the database sign tokens with: the first that one of them drew.
+  /// The key with which all servers of the database sign tokens: the first that one of them drew.
   ///
-  /// - Parameter drawn: becomes the key where there is none.
+  /// - Parameter drawn: becomes the key if there is none.
   public func tokenKey(_ drawn: [UInt8]) async throws(ServerStoreError) -> [UInt8] {
     try await run { link throws(PostgresFailure) in
       _ = try link.query("INSERT INTO sync_secret(name, body) VALUES ('token-key', $1) ON CONFLICT (name) DO NOTHING", .bytes(drawn))
