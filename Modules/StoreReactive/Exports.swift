@@ -1,5 +1,4 @@
-// One source for both: Apple's Combine where the system has it, OpenCombine elsewhere. Whoever imports this module has the
-// operators too.
+// Apple's Combine if the system has it, otherwise OpenCombine. Importing this module also imports the operators.
 #if canImport(Combine)
 @_exported import Combine
 #else

@@ -6,19 +6,19 @@ import OpenCombine
 import ChangeTracker
 import Vivarium
 
-/// What changed between two values of a stream, as positions: deletions and updates in the collection of the value before,
-/// insertions in this one's.
+/// The changes between two values of a stream, as positions: deletions and updates in the previous value's collection, insertions in this
+/// one's.
 public struct LiveChanges: Sendable, Hashable {
-  /// Rows that are gone, in the collection of the value before.
+  /// Deleted rows, in the previous value's collection.
   public let deleted: [Int]
-  /// Rows that came, in this one's.
+  /// Inserted rows, in this value's collection.
   public let inserted: [Int]
-  /// Rows that stayed and have other values, in the collection of the value before.
+  /// Rows that stayed and have other values, in the previous value's collection.
   public let updated: [Int]
-  /// The same rows in this one's.
+  /// The same rows, in this value's collection.
   public let updatedInNew: [Int]
 
-  /// For tests of code that takes changes.
+  /// Creates changes, for tests of code that takes them.
   public init(deleted: [Int] = [], inserted: [Int] = [], updated: [Int] = [], updatedInNew: [Int] = []) {
     self.deleted = deleted
     self.inserted = inserted
@@ -30,10 +30,10 @@ public struct LiveChanges: Sendable, Hashable {
 extension Live {
   /// The collection at once and after every change.
   ///
-  /// - Parameter synchronousStart: whether the first value comes inside the subscription, and shows the store as it is then;
-  ///   every later one leads on from there, so no change is lost or delivered twice. Otherwise the first value comes with the
-  ///   next turn of the context.
-  /// - Parameter keyPaths: the properties whose modification counts; nil: all, and those of what the rows lead to.
+  /// - Parameter synchronousStart: whether the first value comes inside the subscription, and shows the store as it is then; every later
+  ///   one continues from there, so no change is lost or delivered twice. Otherwise the first value comes with the next turn of the
+  ///   context.
+  /// - Parameter keyPaths: the properties whose modification counts; nil: all, and those of linked objects.
   public static func collection<T: Model>(
     from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil,
     isolation: isolated (any Actor)? = #isolation
@@ -41,7 +41,7 @@ extension Live {
     observing(results, synchronousStart, keyPaths, isolation) { results, _ in results }
   }
 
-  /// An array at once and after every change. Costs time and memory for all objects, each time.
+  /// An array at once and after every change. Each value costs time and memory for all objects.
   public static func array<T: Model>(
     from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil,
     isolation: isolated (any Actor)? = #isolation
@@ -49,7 +49,7 @@ extension Live {
     observing(results, synchronousStart, keyPaths, isolation) { results, _ in results.toArray() }
   }
 
-  /// The collection with nil at once, then with what changed.
+  /// The collection with nil at once, then with its changes.
   public static func changeset<T: Model>(
     from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil,
     isolation: isolated (any Actor)? = #isolation
@@ -57,7 +57,7 @@ extension Live {
     observing(results, synchronousStart, keyPaths, isolation) { ($0, $1) }
   }
 
-  /// An array with nil at once, then with what changed. Costs time and memory for all objects, each time.
+  /// An array with nil at once, then with its changes. Each value costs time and memory for all objects.
   public static func arrayWithChangeset<T: Model>(
     from results: Results<T>, synchronousStart: Bool = true, keyPaths: [PartialKeyPath<T>]? = nil,
     isolation: isolated (any Actor)? = #isolation
@@ -89,7 +89,7 @@ extension Live {
     ) { [weak subscription] step in
       switch step {
       case .initial: subscription?.send(output(results, nil))
-      case .moved: break  // who wrote shows it already
+      case .moved: break  // the writer already shows it
       case .update(_, let changes, _): subscription?.send(output(results, LiveChanges(changes)))
       case .error(let error): subscription?.end(.failure(error))
       }

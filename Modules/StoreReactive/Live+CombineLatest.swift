@@ -6,11 +6,11 @@ import OpenCombine
 import Vivarium
 
 extension Live {
-  /// Two collections together: at once, and once for each version of the store in which either changed, however many changes
-  /// that brings. Both always show one version.
+  /// Two collections together: at once, and once for each version of the store in which either changed, however many changes it has. Both
+  /// always show the same version.
   ///
-  /// Combining two streams of one store by operators gives every change twice, and in between a pair that never was. Fails
-  /// with `.wrongStore` where the two are of different stores, whose versions are not in step.
+  /// Combining two streams of one store by operators delivers every change twice, with a pair in between that never existed. Fails with
+  /// `.wrongStore` if the two belong to different stores, whose versions are not in step.
   public static func combineLatest<A: Model, B: Model>(
     _ a: Results<A>, _ b: Results<B>,
     isolation: isolated (any Actor)? = #isolation
@@ -26,8 +26,8 @@ extension Live {
     together([Part(a), Part(b), Part(c)], isolation, { (a, b, c) }) { [$0.track(a), $0.track(b), $0.track(c)] }
   }
 
-  /// An object and a collection together: a preference and what it is about. Fails with `.objectDeleted` when the object
-  /// is deleted.
+  /// An object and a collection together: for example a preference and what it applies to. Fails with `.objectDeleted` when the object is
+  /// deleted.
   ///
   /// ```swift
   /// Live.combineLatest(preferences, todos).map { preferences, todos in
@@ -49,7 +49,7 @@ extension Live {
     together([Part(object), Part(a), Part(b)], isolation, { (object, a, b) }) { [$0.track(object), $0.track(a), $0.track(b)] }
   }
 
-  /// What is combined, as far as it can be wrong before anything is observed.
+  /// An input, with the errors that can be found before anything is observed.
   private struct Part {
     let store: Store?
     let error: StoreError?
@@ -100,8 +100,7 @@ extension Live {
   }
 }
 
-/// Makes one call of the changes that one version brings. All observers of a turn see one version, so the first to hear
-/// of it can speak for all.
+/// Merges the changes of one version into one call. All observers of a turn see one version, so the first one called can act for all.
 private final class OncePerVersion {
   struct Part {
     let token: NotificationToken
@@ -113,7 +112,7 @@ private final class OncePerVersion {
   private let send: () -> Void
   private let fail: (StoreError) -> Void
   private var notifiedVersion: Version
-  /// Something changed while nobody wanted to hear it.
+  /// Whether something changed while there was no demand.
   private var isKept = false
 
   init(
@@ -133,7 +132,7 @@ private final class OncePerVersion {
       switch step {
       case .error(let error): fail(error)
       case .initial, .update: notify()
-      case .moved: break  // who wrote shows it already
+      case .moved: break  // the writer already shows it
       }
     }
     return Part(token: tracking.token, wake: tracking.resume)

@@ -6,11 +6,10 @@ import OpenCombine
 import Vivarium
 
 extension Live {
-  /// An object at once, then whenever properties of it change. Fails with `.objectDeleted` when it is deleted: the last that is
-  /// heard.
+  /// An object at once, then whenever its properties change. Fails with `.objectDeleted` when it is deleted.
   ///
   /// - Parameter emitInitialValue: whether the object itself comes first, inside the subscription.
-  /// - Parameter properties: the properties that count, by name; nil: all.
+  /// - Parameter properties: the names of the properties to observe; nil: all.
   public static func object<T: Model>(
     from object: T, emitInitialValue: Bool = true, properties: [String]? = nil,
     isolation: isolated (any Actor)? = #isolation
@@ -21,8 +20,8 @@ extension Live {
     }
   }
 
-  /// One value for each property of an object that changed, with what it was and what it is. Fails with `.objectDeleted` when the
-  /// object is deleted.
+  /// One value for each changed property of an object, with its old and new value. Fails with `.objectDeleted` when the object is
+  /// deleted.
   public static func propertyChanges<T: Model>(
     of object: T, properties: [String]? = nil,
     isolation: isolated (any Actor)? = #isolation
@@ -39,7 +38,7 @@ extension Live {
         subscription.end(.failure(.deletedObject(T._$name)))
         return .none
       }
-      // What was not taken: the last values win.
+      // Changes without demand: the last values win.
       let missed = Missed()
       let block: (ObjectChange) -> Void = { [weak subscription] change in
         guard let subscription else { return }
@@ -68,11 +67,11 @@ extension Live {
   }
 }
 
-/// Changes that nobody has taken yet: each property once.
+/// Undelivered changes, each property once.
 private final class Missed {
   var changes: [PropertyChange] = []
 
-  /// Later changes on top of earlier ones: from a property's first old value to its last new one.
+  /// Merges later changes into earlier ones: from a property's first old value to its last new one.
   func add(_ later: [PropertyChange]) {
     for change in later {
       if let place = changes.firstIndex(where: { $0.name == change.name }) {
@@ -85,7 +84,7 @@ private final class Missed {
 }
 
 extension Live {
-  /// Gives what was missed, as far as it is wanted. `next` takes what it gives off, and is asked while something is left.
+  /// Delivers undelivered changes while there is demand. `next` removes what it returns, and is called while any are left.
   private static func deliver<Output>(
     _ missed: Missed, _ subscription: LiveSubscription<Output>, _ next: (Missed) -> Output
   ) {
@@ -94,7 +93,7 @@ extension Live {
 }
 
 extension StoreError {
-  /// How the stream of an object ends.
+  /// The error that ends the stream of a deleted object.
   static func deletedObject(_ type: String) -> StoreError {
     StoreError(.objectDeleted, "The observed \(type) is not in the store any more.", details: ["type": type])
   }

@@ -6,8 +6,8 @@ import OpenCombine
 import Vivarium
 
 extension Live {
-  /// The store after every commit, whoever made it; several commits may come as one value. Fails with `.newerSchema` once a
-  /// newer program has migrated the file: no commit after that can be read.
+  /// The store after every commit, by any writer; several commits may come as one value. Fails with `.newerSchema` once a newer program
+  /// has migrated the file: no later commit can be read.
   public static func store(
     _ store: Store, isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<(Store, StoreNotification)> {
@@ -16,7 +16,7 @@ extension Live {
         subscription.end(.failure(outdated))
         return .none
       }
-      // What was not taken, once.
+      // Undelivered notifications, as one.
       var missed: StoreNotification?
       let token = store.observe { [weak subscription] notification, store in
         guard let subscription else { return }

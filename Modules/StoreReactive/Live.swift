@@ -5,7 +5,7 @@ import OpenCombine
 #endif
 import Vivarium
 
-/// Streams of what is live, and sinks that write, for Combine and OpenCombine.
+/// Streams of live values, and sinks that write, for Combine and OpenCombine.
 ///
 /// ```swift
 /// Live.changeset(from: tasks)
@@ -13,21 +13,21 @@ import Vivarium
 ///   .store(in: &cancellables)
 /// ```
 ///
-/// Every stream belongs to the context of its store: make it, subscribe, request and cancel there; values come there. In a store that
-/// has no context it fails with `.wrongContext`, unless `configuration.manualDelivery` was asked for. A subscriber that
-/// asks for values one by one is never buffered for: while it asks for none, what happens is kept as net changes, and
+/// Every stream belongs to the context of its store: create, subscribe, request and cancel there; values are delivered there. In a store
+/// without a context it fails with `.wrongContext`, unless `configuration.manualDelivery` is set. Nothing is buffered for a subscriber
+/// with limited demand: while it has none, changes are kept as net changes, and
 /// the next value says all of it.
 public enum Live {}
 
-/// Keeps the tokens of streams, so that a write can leave them out: `store.write(withoutNotifying: saved.tokens) { … }`.
-/// Belongs to one context.
+/// Collects the tokens of streams, so that a write can skip them: `store.write(withoutNotifying: saved.tokens) { … }`. Belongs to one
+/// context.
 public final class SavedTokens {
   private var saved: [NotificationToken] = []
 
-  /// Keeps none yet.
+  /// Creates an empty collection.
   public init() {}
 
-  /// Those of streams that are subscribed to now.
+  /// The tokens of the present subscriptions.
   public var tokens: [NotificationToken] {
     saved.removeAll { !$0.isActive }
     return saved

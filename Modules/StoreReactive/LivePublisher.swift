@@ -5,16 +5,16 @@ import OpenCombine
 #endif
 import Vivarium
 
-/// A stream of live values. Every subscription observes by itself, and stops with it. `values` gives the same to `for await`.
+/// A stream of live values. Every subscription has its own observation, which stops with it. `values` offers the same for `for await`.
 public struct LivePublisher<Output>: Publisher {
   public typealias Failure = StoreError
 
-  /// What a subscription runs on.
+  /// The observation of a subscription.
   struct Source {
     let tokens: [NotificationToken]
-    /// Gives what was kept because nobody took it, at once.
+    /// Delivers at once what was kept without demand.
     let giveKept: () -> Void
-    /// Asks the store for a turn, which brings what it keeps as net changes.
+    /// Asks the store for a turn, which delivers what it keeps as net changes.
     let wake: () -> Void
 
     init(tokens: [NotificationToken], giveKept: @escaping () -> Void = {}, wake: @escaping () -> Void = {}) {
@@ -23,25 +23,25 @@ public struct LivePublisher<Output>: Publisher {
       self.wake = wake
     }
 
-    /// Of a stream that has ended before it began.
+    /// The source of a stream that has ended before it began.
     static var none: Self { Self(tokens: []) }
 
     func stop() { for token in tokens { token.stop() } }
   }
 
-  /// Where the values come from; nil for an object that is in no store.
+  /// The source of the values; nil for an object that is in no store.
   let store: Store?
   private let begin: (LiveSubscription<Output>) -> Source
   private var saved: SavedTokens?
 
-  /// - Parameter isolation: whose code made it: a store that was opened in an actor's `init` is that actor's from now on.
+  /// - Parameter isolation: the actor of the caller. A store opened in an actor's `init` belongs to that actor from now on.
   init(_ store: Store?, _ isolation: isolated (any Actor)?, _ begin: @escaping (LiveSubscription<Output>) -> Source) {
     store?.bind(isolation)
     self.store = store
     self.begin = begin
   }
 
-  /// Begins to observe, on the store's context; a first value that starts synchronously comes before this returns.
+  /// Begins to observe, on the store's context; a synchronous first value comes before this returns.
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == StoreError {
     subscriber.receive(
       subscription: subscription(
@@ -60,7 +60,7 @@ public struct LivePublisher<Output>: Publisher {
       }, value: value, completion: completion)
   }
 
-  /// Puts the token of each subscription into `tokens`.
+  /// Adds the token of each subscription to `tokens`.
   public func saving(in tokens: SavedTokens) -> Self {
     var copy = self
     copy.saved = tokens
@@ -68,7 +68,7 @@ public struct LivePublisher<Output>: Publisher {
   }
 }
 
-/// One subscription: counts what the subscriber asked for, and begins to observe when it first asks.
+/// One subscription: counts the subscriber's demand, and begins to observe at the first request.
 final class LiveSubscription<Output>: Subscription {
   private var begin: ((LiveSubscription<Output>) -> LivePublisher<Output>.Source)?
   private var source: LivePublisher<Output>.Source?
@@ -87,10 +87,10 @@ final class LiveSubscription<Output>: Subscription {
 
   deinit { source?.stop() }
 
-  /// Takes nothing though it was asked for: its subscriber waits for a turn to ask in.
+  /// Whether values are withheld despite demand, until the subscriber asks in a turn.
   var isPaused = false
 
-  /// Whether a value would be taken now.
+  /// Whether a value can be delivered now.
   var wants: Bool { value != nil && !isPaused && demand > .none }
 
   func request(_ more: Subscribers.Demand) {
@@ -100,7 +100,7 @@ final class LiveSubscription<Output>: Subscription {
     if let begin {
       self.begin = nil
       let source = begin(self)
-      // The first value may have ended it all.
+      // The first value may have ended the subscription.
       if value == nil { source.stop() } else { self.source = source }
     } else if !didWant {
       source?.giveKept()
@@ -108,22 +108,22 @@ final class LiveSubscription<Output>: Subscription {
     }
   }
 
-  /// Takes values again. What was kept comes inside; the rest with the store's next delivery.
+  /// Resumes delivery. Kept values come inside this call; the rest with the store's next delivery.
   func unpause() {
     isPaused = false
     if wants { source?.giveKept() }
   }
 
-  /// Gives a value to a subscriber that wants it.
+  /// Delivers a value if there is demand.
   func send(_ output: Output) {
     guard wants, let value else { return }
     demand -= 1
-    // First the call: it may ask for more by itself.
+    // The call comes first, because it may request more itself.
     let more = value(output)
     demand += more
   }
 
-  /// The last thing the subscriber hears.
+  /// Completes the subscription.
   func end(_ end: Subscribers.Completion<StoreError>) {
     let completion = completion
     cancel()

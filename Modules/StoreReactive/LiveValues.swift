@@ -11,8 +11,8 @@ import Vivarium
 /// for try await (tasks, changes) in Live.changeset(from: tasks).values { table.show(tasks, changes) }
 /// ```
 ///
-/// Nothing piles up: what happens while nobody asks is one net change when somebody does. The store moves when a value is
-/// asked for, so results stay what their change set says until the next suspension. Ends with the task; fails as the stream
+/// Nothing is buffered: changes between two calls of `next()` become one net change. The store advances when a value is requested, so
+/// results match their change set until the next suspension. Ends with the task; fails as the stream
 /// does, and with `.wrongContext` where the store has no context to wait in.
 public struct LiveValues<Output>: AsyncSequence {
   public typealias Element = Output
@@ -58,7 +58,7 @@ public struct LiveValues<Output>: AsyncSequence {
       return nil
     }
 
-    /// Takes what is there, now.
+    /// Takes the available value.
     private func ask() {
       let subscription = subscription ?? subscribe()
       subscription.unpause()
@@ -81,7 +81,7 @@ public struct LiveValues<Output>: AsyncSequence {
     }
 
     deinit {
-      // Whoever iterates lets go of the iterator, in the context where it iterated.
+      // The iterator is released in the context where it iterated.
       subscription?.cancel()
     }
   }

@@ -6,23 +6,23 @@ import OpenCombine
 import Dispatch
 import Vivarium
 
-/// Takes what a stream gives and writes it to a store. One transaction for each value, unless it is given a batch size
-/// and perhaps a time within which a batch is written though it is not full.
+/// Writes the values of a stream to a store: one transaction for each value, or for each batch if a batch size is given, perhaps with a
+/// time after which an incomplete batch is written.
 ///
 /// Ends with its stream, or when it is cancelled.
 public final class ObjectSink<Input, Failure: Error>: Subscriber, Cancellable {
   private let batch: Int
   private let onError: (([Input], any Error) -> Void)?
-  /// Writes some values; nil once the sink has ended, and with it goes the store.
+  /// Writes some values; nil once the sink has ended, which also releases the store.
   private var write: (([Input]) throws -> Void)?
   private var waiting: [Input] = []
   private var subscription: (any Subscription)?
-  /// How long a value waits at most, and who comes back to the sink's context then.
+  /// The longest time a value waits, and how to return to the sink's context then.
   private let within: Duration?
   private let comeBack: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
-  /// When the batch that is being filled is to be written.
+  /// When the present batch must be written.
   private var due: ContinuousClock.Instant?
-  /// Counts the batches: a timer is for one.
+  /// Numbers the batches: a timer belongs to one.
   private var batchNumber = 0
 
   init(
@@ -43,16 +43,16 @@ public final class ObjectSink<Input, Failure: Error>: Subscriber, Cancellable {
     subscription.request(.unlimited)
   }
 
-  /// Keeps the value, and writes when a batch is full or its time is over.
+  /// Keeps the value, and writes if the batch is full or its time is over.
   public func receive(_ input: Input) -> Subscribers.Demand {
-    // One that has ended writes nothing more, and keeps nothing either.
+    // An ended sink neither writes nor keeps anything.
     guard write != nil else { return .none }
     waiting.append(input)
     if waiting.count >= batch || due.map({ $0 <= .now }) ?? false { flush() } else if waiting.count == 1 { arm() }
     return .none
   }
 
-  /// Has the batch that begins now written in time.
+  /// Schedules the write of the batch that begins now.
   private func arm() {
     guard let within else { return }
     due = .now + within
@@ -72,7 +72,7 @@ public final class ObjectSink<Input, Failure: Error>: Subscriber, Cancellable {
     write = nil
   }
 
-  /// Writes what waits for its batch to be full.
+  /// Writes the incomplete batch.
   public func flush() {
     guard let write, !waiting.isEmpty else { return }
     let values = waiting
@@ -84,7 +84,7 @@ public final class ObjectSink<Input, Failure: Error>: Subscriber, Cancellable {
     }
   }
 
-  /// Ends it. What waits for a full batch is written first.
+  /// Ends the sink, after writing the incomplete batch.
   public func cancel() {
     flush()
     subscription?.cancel()
@@ -101,20 +101,19 @@ private struct ConfinedSink<Input, Failure: Error>: @unchecked Sendable {
 }
 
 enum SinkLog {
-  /// A sink that nobody gave a way to hear of errors.
+  /// For a sink without an error handler.
   static func report(_ error: any Error) { StoreLog.warning("A sink could not write: \(error)") }
 }
 
 // MARK: - Adding
 
 extension Live {
-  /// Adds each object that comes to a store, which it keeps until the stream ends or the sink is cancelled. On the
-  /// store's context.
+  /// Adds each object of a stream to a store, which the sink keeps until the stream ends or it is cancelled. On the store's context.
   ///
-  /// - Parameter batch: how many objects are added in one transaction; fewer at the end.
-  /// - Parameter within: how long an object waits at most for its batch to be full; nil: until the end. A store without a
-  ///   context writes when the next object comes after that time.
-  /// - Parameter onError: hears which objects could not be added, and why. Without it the log does.
+  /// - Parameter batch: the number of objects added in one transaction; fewer at the end.
+  /// - Parameter within: how long an object waits at most for its batch to be full; nil: until the end. A store without a context writes
+  ///   when the next object comes after that time.
+  /// - Parameter onError: called with the objects that could not be added, and the reason. Without it, the error is logged.
   public static func add<T: Model, Failure: Error>(
     to store: Store, update: UpdatePolicy = .error, batch: Int = 1, within: Duration? = nil,
     onError: (([T], any Error) -> Void)? = nil
@@ -133,7 +132,7 @@ extension Live {
     }
   }
 
-  /// Adds each object that comes, on whichever thread it comes: a store is opened for it and let go of. Keeps none.
+  /// Adds each object on the thread on which it comes: opens a store for it and releases the store.
   public static func add<T: Model, Failure: Error>(
     configuration: Store.Configuration, update: UpdatePolicy = .error, batch: Int = 1,
     onError: (([T], any Error) -> Void)? = nil
@@ -159,7 +158,7 @@ extension Live {
 // MARK: - Deleting
 
 extension Live {
-  /// Deletes each object that comes from a store, which it keeps until the stream ends or the sink is cancelled.
+  /// Deletes each object of a stream from a store, which the sink keeps until the stream ends or it is cancelled.
   public static func delete<T: Model, Failure: Error>(
     from store: Store, batch: Int = 1, within: Duration? = nil, onError: (([T], any Error) -> Void)? = nil
   ) -> ObjectSink<T, Failure> {
@@ -180,7 +179,7 @@ extension Live {
     }
   }
 
-  /// Deletes each object that comes from the store it is in. Objects that are in none are left out.
+  /// Deletes each object from its store. Objects in no store are ignored.
   public static func delete<T: Model, Failure: Error>(
     onError: (([T], any Error) -> Void)? = nil
   ) -> ObjectSink<T, Failure> {
@@ -205,7 +204,7 @@ extension Live {
 }
 
 extension Publisher {
-  /// Ends in a sink that writes, and gives what stops it.
+  /// Subscribes a sink that writes, and returns what cancels it.
   public func write(with sink: ObjectSink<Output, Failure>) -> AnyCancellable {
     subscribe(sink)
     return AnyCancellable(sink)
