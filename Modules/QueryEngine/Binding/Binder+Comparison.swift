@@ -3,7 +3,7 @@ import StorageInterface
 import StoreValues
 
 extension Binder {
-  /// What is wrong is told with where it was written.
+  /// Binds a comparison. Errors carry its position in the text.
   mutating func bind(_ comparison: Comparison, depth: Int = 0) throws(QueryError) -> Condition {
     do throws(QueryError) { return try condition(comparison, depth) } catch { throw error.placed(in: comparison) }
   }
@@ -43,7 +43,8 @@ extension Binder {
     }
   }
 
-  /// What a link to a certain object holds, where that is known without looking it up and the link is of its type; nil otherwise.
+  /// The value of a link to the given object, if its key is known without a lookup and the link has the object's type;
+  /// otherwise nil.
   private mutating func linked(
     _ object: ObjectLiteral, by path: PropertyPath, _ comparator: ComparisonOperator
   ) throws(QueryError) -> Value? {
@@ -54,7 +55,7 @@ extension Binder {
     return .link(key)
   }
 
-  /// Refuses an object of another store: the same key is another object here.
+  /// Rejects an object of another store: its key names a different object here.
   func checkOwn(_ object: ObjectLiteral) throws(QueryError) {
     guard let store = object.store, let own = catalog.identity, store != own else { return }
     throw QueryError(
@@ -105,7 +106,7 @@ extension Binder {
   private func compare(_ a: Value, _ comparator: ComparisonOperator, _ b: Value) throws(QueryError) -> Condition {
     if comparator == .in || comparator == .between { throw needsList(comparator, a.description) }
     if a.isNull || b.isNull {
-      // Written null: nothing is below or above it, whatever the other side.
+      // A literal null: no value is below or above it.
       switch comparator {
       case .equal, .lessOrEqual, .greaterOrEqual: return .constant(a.isNull && b.isNull)
       case .notEqual: return .constant(!(a.isNull && b.isNull))

@@ -2,17 +2,16 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// Binds the names and constants of a query to a catalog. Every mistake a query can have is found here, before
-/// anything is read.
+/// Binds the names and constants of a query to a catalog. Finds every error a query can have, before anything is read.
 struct Binder {
   let catalog: Catalog
   let table: TableEntry
   /// Every column that is read, of any table.
   var columns = Set<ColumnID>(minimumCapacity: 6)
-  /// What names the object asked about, where that is an element of a SUBQUERY.
+  /// The variable of the enclosing SUBQUERY, if the condition is about one of its elements.
   var variable: String?
-  /// The objects round that element, from the one that the whole query asks about inwards. Paths may begin with their
-  /// variables, or with SELF, which is the first of them.
+  /// The enclosing objects of that element, from the query's own object inwards. Paths may begin with their variables, or with
+  /// SELF, which names the first of them.
   var outer: [Scope] = []
 
   struct Scope {
@@ -20,7 +19,7 @@ struct Binder {
     let table: TableEntry
   }
 
-  /// Conditions nested deeper than this are refused: what walks them recurses.
+  /// Deeper nested conditions are rejected, because conditions are walked recursively.
   static let depthLimit = 400
 
   init(_ type: String, in catalog: Catalog) throws(QueryError) {
@@ -85,7 +84,7 @@ struct Binder {
     return bound
   }
 
-  /// Without what names the object itself: the variable of the SUBQUERY round the condition, or SELF.
+  /// The components without the name of the object itself: the SUBQUERY's variable, or SELF.
   func ownComponents(_ path: PropertyPath) throws(QueryError) -> ArraySlice<String> {
     guard let first = path.components.first, Binder.mayNameObject(first), table[first] == nil else { return path.components[...] }
     if first == variable || outer.isEmpty && isSelf(first) { return path.components.dropFirst() }
@@ -96,10 +95,10 @@ struct Binder {
     return path.components[...]
   }
 
-  /// Whether a path that begins so may begin elsewhere than at a property. Nearly none does: asked before the schema is.
+  /// Whether the first name of a path may name an object instead of a property. Rarely true, so checked before the schema is.
   static func mayNameObject(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: "$") || name == "SELF" }
 
-  /// Whether the word is the object, and no property that is called so.
+  /// Whether the name means the object, and no property has this name.
   func isSelf(_ name: String) -> Bool { name == "SELF" && table["SELF"] == nil && table["self"] == nil }
 
   private func column(_ name: String, of entry: TableEntry, in path: PropertyPath) throws(QueryError) -> ColumnEntry {

@@ -2,14 +2,14 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// A clause of a query bound to a catalog, and how it is applied to the objects so far, one by one.
+/// A clause of a query, bound to a catalog, and its application to the objects found so far.
 enum BoundClause: Sendable {
   case sort([Field])
   case distinct([RowExpression])
   case limit(Int)
   case offset(Int)
 
-  /// One key of an order.
+  /// One sort key.
   struct Field {
     let value: RowExpression
     let isAscending: Bool
@@ -17,10 +17,10 @@ enum BoundClause: Sendable {
   }
 
   var sorts: Bool { if case .sort = self { true } else { false } }
-  /// Whether values decide how many objects are left.
+  /// Whether the number of remaining objects depends on values.
   var dropsByValue: Bool { if case .distinct = self { true } else { false } }
 
-  /// How many of so many objects are left; for clauses that no values decide.
+  /// How many of `count` objects remain. Only for clauses that do not depend on values.
   func count(_ count: Int) -> Int {
     switch self {
     case .sort, .distinct: count
@@ -29,7 +29,7 @@ enum BoundClause: Sendable {
     }
   }
 
-  /// One clause after the other. A sort before a limit keeps no more than the limit needs.
+  /// Applies the clauses in turn. A sort before a limit keeps no more rows than the limit needs.
   static func apply(
     _ clauses: [BoundClause], to keys: [Int64], _ evaluator: Evaluator, _ statistics: inout QueryStatistics
   ) throws(StorageError) -> [Int64] {
@@ -42,7 +42,8 @@ enum BoundClause: Sendable {
     return keys
   }
 
-  /// Reads each object once for a sort or a distinct; O(n log n), a sort of which only the first are wanted O(n log wanted).
+  /// Reads each object once for a sort or a distinct. O(n log n); O(n log wanted) for a sort of which only the first `wanted`
+  /// rows are used.
   private func apply(
     _ keys: [Int64], wanted: Int?, _ evaluator: Evaluator, _ statistics: inout QueryStatistics
   ) throws(StorageError) -> [Int64] {
@@ -76,8 +77,7 @@ enum BoundClause: Sendable {
 }
 
 extension Evaluator {
-  /// Adds bytes that order as the value at the end of a path does: null first, and after all values what a null link keeps from
-  /// having one.
+  /// Appends bytes that sort as the value at the end of a path: null first; last, no value because of a null link on the way.
   func append(_ field: BoundClause.Field, _ key: ObjectKey, to bytes: inout [UInt8]) throws(StorageError) {
     let start = bytes.count
     if let value = try value(field.value, key) {
@@ -88,7 +88,7 @@ extension Evaluator {
     if !field.isAscending { for i in start..<bytes.count { bytes[i] = ~bytes[i] } }
   }
 
-  /// Adds bytes that tell values apart, lists and maps too; false where a null link keeps the object from having one.
+  /// Appends bytes that distinguish values, lists and maps included. False if a null link leaves the object without a value.
   fileprivate func append(_ path: RowExpression, _ key: ObjectKey, to bytes: inout [UInt8]) throws(StorageError) -> Bool {
     guard let value = try value(path, key) else {
       bytes.append(255)
@@ -98,7 +98,7 @@ extension Evaluator {
     return true
   }
 
-  /// The value at the end of a path; nil behind a null link.
+  /// The value at the end of a path; nil if a link on the way is null.
   private func value(_ value: RowExpression, _ key: ObjectKey) throws(StorageError) -> Value? {
     switch value {
     case .path(let path), .aggregate(let path, _): if try !reaches(path, key) { return nil }
@@ -107,11 +107,11 @@ extension Evaluator {
     return try groups(value, key).first?.first ?? .null
   }
 
-  /// Whether no link on the way to the value is null, or to the collection that the value is made of: behind it null links
-  /// lead nowhere.
+  /// Whether no link is null on the way to the value, or to the collection that the value is computed from. Behind a
+  /// collection, null links are skipped.
   private func reaches(_ path: RowwisePath, _ key: ObjectKey) throws(StorageError) -> Bool {
     var links = path.steps.prefix(while: { !$0.isMany })
-    // A link that ends the path is the value.
+    // A link at the end of the path is the value itself.
     if case .objects = path.end, links.count == path.steps.count { links = links.dropLast() }
     for case nil in try objects(links, key) { return false }
     return true
@@ -119,7 +119,7 @@ extension Evaluator {
 }
 
 extension Value {
-  /// A text without the differences that do not count; every other value as it is.
+  /// A string without the differences that the folding ignores; every other value unchanged.
   fileprivate func folded(_ folding: Folding?) -> Value {
     guard let folding, case .string(var text) = self else { return self }
     return .string(text.withUTF8 { String(decoding: TextFolding.fold(UnsafeRawBufferPointer($0), folding), as: UTF8.self) })
@@ -127,19 +127,19 @@ extension Value {
 }
 
 extension RowExpression {
-  /// Whether it is a text, or may be one.
+  /// Whether the value is, or may be, a string.
   fileprivate var mayBeText: Bool {
     guard case .path(let path) = self else { return false }
     return path.valueType == .string || path.valueType == .mixed
   }
 
-  /// A path that is many only because it leads over inverses, as one value: see `RowwisePath.overFirstSources`.
+  /// A path that is to-many only because of inverses, reduced to one value: see `RowwisePath.overFirstSources`.
   fileprivate var overFirstSources: RowExpression {
     guard isMany else { return self }
     switch self {
     case .path(let path): return .path(path.overFirstSources)
     case .aggregate(var path, let aggregate):
-      // The collection that is asked, which is the last step where no other comes behind it, stays what it is.
+      // The aggregated collection, which is the last step if no other follows it, stays unchanged.
       var collection: [RowwisePath.Step] = []
       if case .objects = path.end { collection = path.steps.suffix(1) }
       path.steps.removeLast(collection.count)
@@ -182,7 +182,7 @@ extension Binder {
     }
   }
 
-  /// A path to one value, perhaps what an operator makes of many.
+  /// Binds a path to one value, possibly an aggregate of many.
   private mutating func single(_ path: PropertyPath, isSort: Bool) throws(QueryError) -> RowExpression {
     let bound = try row(path).overFirstSources
     guard !bound.isMany else {
@@ -198,10 +198,10 @@ extension Binder {
     return bound
   }
 
-  /// The condition with each constant in the form that its property is compared in, so that every way to answer it,
-  /// also an engine's own, sees the same.
+  /// The condition with each constant converted to the form its property is compared in, so that every evaluation, also an
+  /// engine's own, sees the same constants.
   mutating func adapted(_ node: PredicateNode, depth: Int = 0) throws(QueryError) -> PredicateNode {
-    // Deeper than this nothing is bound: `bind` says so.
+    // Nothing deeper is bound: `bind` throws.
     guard depth < Binder.depthLimit else { return node }
     switch node {
     case .constant: return node

@@ -6,7 +6,7 @@ extension BoundQuery {
   /// The sum of a numeric property over the objects that pass: `.int` for integers, `.decimal` for decimals, `.double` for the
   /// others, 0 over nothing and over nulls. Throws `.overflow` when a sum of integers leaves Int64, whatever the order of adding.
   /// The same on every engine, to the last bit.
-  ///
+  /// - Parameter given: live objects to add up instead of those that pass, each as often as it occurs.
   /// - Parameter given: living objects to be added up instead of those that pass, each as often as it is given.
   public func sum(
     _ property: PropertyPath, of given: [Int64]? = nil, in storage: any StorageReading
@@ -34,7 +34,7 @@ extension BoundQuery {
     return try average(property, of: given, in: storage).map { .double($0) } ?? .null
   }
 
-  /// The same of integers and reals, as a Double; nil when there is none.
+  /// The mean of integers and reals as a Double; nil if there is no value.
   public func average(
     _ property: PropertyPath, of given: [Int64]? = nil, in storage: any StorageReading
   ) throws(QueryError) -> Double? {
@@ -43,8 +43,8 @@ extension BoundQuery {
     return (total.kind == .integer ? Double(total.integers) : total.reals.value) / Double(total.count)
   }
 
-  /// The least value of a number or date over the objects that pass, or the `given` ones; null when there is none. Null
-  /// and NaN are left out.
+  /// The least value of a number or date over the objects that pass, or the `given` ones; null if there is none. Ignores null
+  /// and NaN.
   public func min(
     _ property: PropertyPath, of given: [Int64]? = nil, in storage: any StorageReading
   ) throws(QueryError) -> Value {
@@ -60,8 +60,8 @@ extension BoundQuery {
     return try total(property, of: given, in: storage, .greatest).greatest
   }
 
-  /// A number over a decimal property; nil where it is none. Reads the objects one by one, by ascending key: decimals are rounded to 34
-  /// digits as they are added, and every engine does so in the same order.
+  /// An aggregate of a decimal property; nil for other types. Reads the objects one by one, in ascending key order: adding
+  /// decimals rounds to 34 digits, so every engine must add in the same order.
   private func decimals(
     _ property: PropertyPath, of given: [Int64]?, in storage: any StorageReading, _ aggregate: CollectionAggregate
   ) throws(QueryError) -> Value? {
@@ -103,7 +103,7 @@ extension BoundQuery {
 }
 
 extension Total {
-  /// Over objects in hand; the sum of reals goes by ascending key.
+  /// Aggregates the given objects. Adds reals in ascending key order.
   fileprivate init(_ path: BoundPath, _ keys: [Int64], _ evaluator: Evaluator, _ part: ColumnTotal.Part) throws(StorageError) {
     self.init(path.type, part)
     for key in keys.sorted() {
@@ -124,7 +124,7 @@ extension Run {
     var isScan = false
     if case .scan = try source() { isScan = true }
     guard isScan, path.isOwn, plan.limit == nil else {
-      // Keys first; the sum of reals goes by ascending key on every way.
+      // Reals are added in ascending key order whatever the access.
       for key in try keys(limit: plan.limit).sorted() {
         statistics.rowsRead += 1
         if let word = try evaluator.word(path, ObjectKey(key)) { total.add(word) }

@@ -2,8 +2,8 @@ import StorageInterface
 import StoreValues
 
 extension BoundQuery {
-  /// `matches` of many objects, in their order. What the condition asks of the objects' own numbers is read of many at a
-  /// time where the engine can do that; ascending keys are read fastest. O(keys).
+  /// `matches` for many objects; results in their order. Reads the objects' own numeric columns in bulk if the engine can;
+  /// ascending keys are fastest. O(keys).
   public func matches(_ keys: [Int64], in storage: any StorageReading) throws(StorageError) -> [Bool] {
     if let gathered = try gatheredMatches(keys, in: storage) { return gathered }
     var result: [Bool] = []
@@ -12,7 +12,7 @@ extension BoundQuery {
     return result
   }
 
-  /// nil where the engine or the condition wants the objects read one by one, and where one of them is gone.
+  /// nil if the engine or the condition requires reading objects one by one, or if an object is deleted.
   private func gatheredMatches(_ keys: [Int64], in storage: any StorageReading) throws(StorageError) -> [Bool]? {
     guard keys.count >= Gatherer.runMin, let tests = Run.wordTests(plan.condition), !tests.isEmpty,
       let storage = storage.powers.gathering
@@ -30,7 +30,7 @@ extension BoundQuery {
 }
 
 extension [Bool] {
-  /// Of the objects that are left, leaves those that pass the test.
+  /// Of the objects still selected, keeps those that pass the test.
   fileprivate mutating func narrow(
     _ own: OwnTest, _ keys: [Int64], _ gatherer: borrowing Gatherer
   ) throws(StorageError) {

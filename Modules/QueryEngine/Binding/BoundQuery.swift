@@ -2,24 +2,23 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// A query bound to a catalog: checked, typed and planned as far as that can be done without data. Bind once, ask
-/// as often as needed, of any version whose catalog has the same types.
+/// A query bound to a catalog: checked, typed, and planned as far as possible without data. Bind once, use as often as needed,
+/// on any version whose catalog has the same types.
 ///
-/// A value, `Sendable`, cheap to copy. Binding costs microseconds. The methods read through the transaction they
-/// are given and keep nothing of it.
+/// A value, `Sendable`, cheap to copy. Binding takes microseconds. The methods read through the transaction they are given and
+/// keep no reference to it.
 public struct BoundQuery: Sendable {
-  /// The query as it was asked.
+  /// The query as it was given.
   public let query: Query
   let plan: Plan
-  /// What `plan` answers: the condition and, where scans can do them, the order and the limit.
+  /// The query that `plan` answers: the condition and, if scans support them, the order and the limit.
   let stage: Query
-  /// What is done with the objects then.
+  /// The clauses applied to its result.
   let clauses: [BoundClause]
-  /// The order of `stage` in the form that objects in hand are put into it.
+  /// The order of `stage`, for sorting objects that are already in memory.
   private let stageSort: BoundClause?
 
-  /// Throws for whatever is wrong with the query: unknown names, types that do not go together, operators that
-  /// do not exist for a type.
+  /// Throws for any error in the query: unknown names, types that cannot be compared, operators that do not exist for a type.
   public init(_ query: Query, in catalog: Catalog) throws(QueryError) {
     self.query = query
     var binder = try Binder(query.type, in: catalog)
@@ -55,20 +54,20 @@ public struct BoundQuery: Sendable {
     plan = Plan(condition, order: order, limit: stage.limit, binder: binder, hasClauses: !clauses.isEmpty)
   }
 
-  /// What the condition comes to when it is the same for every object; nil otherwise.
+  /// The value of the condition if it is the same for every object; otherwise nil.
   package var constantCondition: Bool? { if case .constant(let value) = plan.condition { value } else { nil } }
 
-  /// Whether it was bound to just this catalog. O(1); false too for one that was read anew and is equal.
+  /// Whether the query was bound to this very catalog. O(1). False for an equal catalog that was read again.
   package func isBound(to catalog: Catalog) -> Bool { plan.catalog.isIdentical(to: catalog) }
 
   /// The table that is queried.
   public var table: TableID { plan.table.id }
 
-  /// Every column the condition and the order read, links on the way included: a change of others in an object
-  /// that stays changes nothing in the result.
+  /// Every column that the condition and the order read, including links on the way. For an object that stays in the table,
+  /// changes of other columns do not change the result.
   public var readProperties: Set<ColumnID> { plan.reads }
 
-  /// Whether anything is read through a link, so that a change in another table can change the result.
+  /// Whether the query reads through a link, so that a change in another table can change the result.
   public var followsLinks: Bool { plan.reads.contains { $0.table != table } || plan.hasLinks }
 }
 
@@ -79,7 +78,7 @@ extension BoundQuery {
     return try keys(in: storage, statistics: &statistics)
   }
 
-  /// The same, and adds to `statistics` what it cost.
+  /// The same; adds the cost to `statistics`.
   public func keys(
     in storage: any StorageReading, statistics: inout QueryStatistics
   ) throws(StorageError) -> [Int64] {
@@ -91,9 +90,8 @@ extension BoundQuery {
     return try BoundClause.apply(clauses, to: keys, Evaluator(storage: storage), &run.statistics)
   }
 
-  /// Of the given objects those that pass, in the query's order and limited as it says. Without an order they keep the one
-  /// they are given in, which also breaks ties; objects that do not live are left out, those given twice are there
-  /// twice. Reads each of them.
+  /// Those of the given objects that pass, in the query's order and limited. Without an order they keep the given one, which
+  /// also breaks ties. Deleted objects are left out, repeated ones stay repeated. Reads each object.
   public func keys(among given: [Int64], in storage: any StorageReading) throws(StorageError) -> [Int64] {
     var statistics = QueryStatistics()
     var keys: [Int64] = []
@@ -103,13 +101,13 @@ extension BoundQuery {
       (stageSort.map { [$0] } ?? []) + limit + clauses, to: keys, Evaluator(storage: storage), &statistics)
   }
 
-  /// How many objects pass, at most the limit. Reads no row where an index or the engine knows.
+  /// The number of objects that pass, at most the limit. Reads no row if an index or the engine has the count.
   public func count(in storage: any StorageReading) throws(StorageError) -> Int {
     var statistics = QueryStatistics()
     return try count(in: storage, statistics: &statistics)
   }
 
-  /// The same, and adds to `statistics` what it cost.
+  /// The same; adds the cost to `statistics`.
   public func count(
     in storage: any StorageReading, statistics: inout QueryStatistics
   ) throws(StorageError) -> Int {
@@ -122,22 +120,21 @@ extension BoundQuery {
     return count
   }
 
-  /// The first object in the query's order; nil when none passes.
+  /// The first object in the query's order; nil if none passes.
   public func first(in storage: any StorageReading) throws(StorageError) -> ObjectKey? {
     if !clauses.isEmpty { return try keys(in: storage).first.map { ObjectKey($0) } }
     var run = Run(plan, storage, stage)
     return try run.keys(limit: Swift.min(1, plan.limit ?? 1)).first.map { ObjectKey($0) }
   }
 
-  /// Whether the object lives and passes the condition. Limits and other clauses do not matter. O(1) in the number of objects.
+  /// Whether the object exists and passes the condition. Ignores limits and other clauses. O(1) in the number of objects.
   public func matches(_ key: ObjectKey, in storage: any StorageReading) throws(StorageError) -> Bool {
     guard try storage.contains(plan.table.id, key) else { return false }
     return try Evaluator(storage: storage).matches(plan.condition, key)
   }
 
-  /// Bytes in whose order the query has its objects, ties left to their keys: of an order that scans cannot do, by what
-  /// operators make of collections or over inverses. Nil for a query that does not begin with such an order. Reads the
-  /// object, and what its order leads to.
+  /// A byte string that sorts objects as the query does, ties broken by key. For orders that scans cannot produce: by
+  /// aggregates of collections, or over inverses; nil for other queries. Reads the object and what its order refers to.
   package func orderKey(of key: ObjectKey, in storage: any StorageReading) throws(StorageError) -> [UInt8]? {
     guard case .sort(let fields)? = clauses.first else { return nil }
     let evaluator = Evaluator(storage: storage)
@@ -146,7 +143,7 @@ extension BoundQuery {
     return bytes
   }
 
-  /// How the query would be answered. Counts runs of indexes; reads no row.
+  /// How the query would be executed. Counts the entries of index runs; reads no row.
   public func explain(in storage: any StorageReading) throws(StorageError) -> QueryExplanation {
     var run = Run(plan, storage, stage)
     var result = try run.explain()

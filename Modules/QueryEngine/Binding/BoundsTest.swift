@@ -1,14 +1,14 @@
 import StorageInterface
 import StoreValues
 
-/// A test of one column that is nothing but two bounds, which most tests of a scan are. Plain numbers: going from
-/// batch to batch copies nothing that is counted.
+/// A test of one column by a lower and an upper bound, as most tests of a scan are. Holds plain numbers, so that copying it
+/// from batch to batch costs no reference counting.
 struct BoundsTest: Sendable {
   enum Kind: Sendable { case words, doubles, floats }
 
   let kind: Kind
   let slot: Int
-  /// The bits of the bounds, both included.
+  /// The bit patterns of the bounds, both inclusive.
   let low: Int64
   let high: Int64
   let matchesNull: Bool
@@ -42,7 +42,7 @@ struct BoundsTest: Sendable {
     }
   }
 
-  /// The test of one row; nil is null.
+  /// Tests one row; nil is null.
   @inline(__always) func matches(word: Int64?) -> Bool {
     guard let word else { return matchesNull }
     switch kind {
@@ -57,14 +57,14 @@ struct BoundsTest: Sendable {
     }
   }
 
-  /// The tests that must all pass; nil when the condition has a part of another form.
+  /// The condition as bounds that must all hold; nil if a part has another form.
   static func all(of condition: Condition) -> [BoundsTest]? {
     let parts = condition.conjuncts
     let tests = parts.compactMap { part in if case .own(let own) = part { BoundsTest(own) } else { nil } }
     return tests.isEmpty || tests.count < parts.count ? nil : tests
   }
 
-  /// Sets the rows that pass.
+  /// Sets the bits of the rows that pass.
   @inline(__always) func evaluate(_ vector: ColumnVector, _ rows: Int, _ flags: Kernels.Flags, into mask: Mask) {
     switch kind {
     case .words: Kernels.words(vector, rows, low, high, flags, into: mask)
@@ -81,7 +81,7 @@ struct BoundsTest: Sendable {
     if matchesNull { Masks.or(mask, nulls, words) } else { Masks.subtract(mask, nulls, words) }
   }
 
-  /// Leaves of the rows in a mask those that pass. `part` is a mask to work in.
+  /// Clears the bits of rows that fail. `part` is a scratch mask.
   @inline(__always)
   func narrow(_ mask: Mask, _ vector: ColumnVector, _ rows: Int, _ flags: Kernels.Flags, _ part: Mask) {
     if kind == .words, vector.nulls == nil, Kernels.narrow(mask, vector, rows, low, high) { return }
@@ -91,7 +91,7 @@ struct BoundsTest: Sendable {
 }
 
 extension Run {
-  /// How many rows of a scan pass tests that are all bounds.
+  /// Counts the rows of a scan that pass tests that are all bounds.
   mutating func countedScan(_ tests: [BoundsTest]) throws(StorageError) -> Int {
     let scratch = Scratch(depth: 2)
     var (total, batches, rows) = (0, 0, 0)

@@ -1,8 +1,8 @@
 import StorageInterface
 
 extension Condition {
-  /// An equal condition that is flat, free of constants inside, with the intervals of one column merged and the
-  /// cheap parts first. Linear, but for merging, which compares the few tests of a conjunction.
+  /// An equivalent condition: flat, without nested constants, with the intervals of one column merged and the cheap parts
+  /// first. Linear, except that merging compares the few tests of a conjunction pairwise.
   func simplified() -> Condition {
     switch self {
     case .constant, .pair, .row: return self
@@ -33,7 +33,7 @@ extension Condition {
     return flat.isEmpty ? .constant(true) : .and(flat.orderedByCost())
   }
 
-  /// Adds the condition to a conjunction, into a test of the same column where the two can be one.
+  /// Adds the condition to a conjunction, merged into a test of the same column if possible.
   private func join(_ parts: inout [Condition]) {
     if case .own(let own) = self {
       for i in parts.indices {
@@ -63,7 +63,7 @@ extension Condition {
     return flat.isEmpty ? .constant(false) : .or(flat.orderedByCost())
   }
 
-  /// The parts that must all hold.
+  /// The terms of the conjunction.
   var conjuncts: [Condition] {
     switch self {
     case .and(let parts): parts

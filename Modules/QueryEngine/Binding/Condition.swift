@@ -2,20 +2,20 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// A condition bound to a catalog: every name resolved to a column, every constant turned into a test over the
-/// stored form of its column. What the planner splits and the evaluator runs.
+/// A condition bound to a catalog: names resolved to columns, constants converted into tests over the stored form of their
+/// column. The planner splits it, the evaluator runs it.
 ///
-/// Logic is two-valued, so `not` is the complement over the rows that live.
+/// Logic is two-valued, so `not` is the complement over the live rows.
 indirect enum Condition: Sendable {
   case constant(Bool)
   case and([Condition])
   case or([Condition])
   case not(Condition)
-  /// An own column against constants.
+  /// A column of the queried table against constants.
   case own(OwnTest)
-  /// An own column against an own column.
+  /// A column of the queried table against another one.
   case pair(PairTest)
-  /// What needs reading beyond the row: asked of one row at a time, of rows that passed everything else.
+  /// A test that reads beyond the row. Evaluated row by row, for rows that passed everything else.
   case row(RowTest)
 }
 
@@ -27,8 +27,8 @@ struct OwnTest: Sendable {
   var slot = 0
 }
 
-/// `left comparator right` between two columns of the queried table. The other three comparators are these with
-/// the sides exchanged or negated.
+/// `left comparator right` between two columns of the queried table. Exchanging or negating the sides gives the other three
+/// comparators.
 struct PairTest: Sendable {
   enum Comparator: Sendable { case equal, less, lessOrEqual }
   let left: ColumnID
@@ -41,11 +41,11 @@ struct PairTest: Sendable {
 }
 
 enum RowTest: Sendable {
-  /// The property at the end of a path over links, against constants. A null link makes it null.
+  /// The property at the end of a path over links, against constants. Null if a link is null.
   case path(BoundPath, ScalarTest)
   /// Any two operands.
   case compare(Operand, ComparisonOperator, Operand)
-  /// Operands that may mean many values, or take computing.
+  /// Operands that may have many values or need computation.
   case many(RowComparison)
 }
 
@@ -54,7 +54,7 @@ enum Operand: Sendable {
   case path(BoundPath)
 }
 
-/// A path resolved in a catalog: the to-one links to follow from the object, then the scalar to read.
+/// A path resolved in a catalog: the to-one links to follow, then the scalar to read.
 struct BoundPath: Sendable {
   let links: [ColumnID]
   let end: ColumnID
@@ -68,7 +68,7 @@ struct BoundPath: Sendable {
 }
 
 extension Condition {
-  /// Roughly what a row costs, to test the cheap conditions first.
+  /// The rough cost per row, for testing cheap conditions first.
   var cost: Int {
     switch self {
     case .constant: 0
@@ -80,7 +80,7 @@ extension Condition {
     }
   }
 
-  /// Whether another object can decide about an object.
+  /// Whether the result for one object can depend on another object.
   var followsLinks: Bool {
     switch self {
     case .constant, .own, .pair: return false
@@ -107,7 +107,7 @@ extension Condition {
     }
   }
 
-  /// Whether a scan needs the values of a column of the queried table, and not only where they are null.
+  /// Whether a scan needs the values of a column of the queried table, not only its nulls.
   func needsValues(of property: PropertyID) -> Bool {
     switch self {
     case .constant, .row: false
@@ -118,7 +118,7 @@ extension Condition {
     }
   }
 
-  /// The same condition with the slots that `columns` gives.
+  /// The condition with its slots set to the positions in `columns`.
   func withSlots(in columns: [PropertyID]) -> Condition {
     func slot(_ column: ColumnID) -> Int { columns.firstIndex(of: column.property) ?? 0 }
     switch self {

@@ -1,7 +1,7 @@
 import StoreValues
 
-/// Exact bounds of one numeric type for constants of another: `age > 2.5` over integers begins at 3, and
-/// `ratio < 9007199254740993` over doubles ends at 9007199254740992. nil: nothing is on that side.
+/// Exact bounds in one numeric type for constants of another: `age > 2.5` over integers begins at 3, and `ratio <
+/// 9007199254740993` over doubles ends at 9007199254740992. nil: no value of the type is on that side.
 enum NumberBounds {
   /// The least integer that is above `value`, or equal to it where `orEqual`.
   static func lowest(above value: Value, orEqual: Bool) -> Int64? {
@@ -71,7 +71,7 @@ enum NumberBounds {
     return low
   }
 
-  /// Rounds into Float towards the inside of an interval that begins, or ends, at `d`.
+  /// Rounds to Float towards the inside of an interval whose bound is `d`.
   static func float(atLeast d: Double) -> Float {
     let f = Float(d)
     return Double(f) < d ? f.nextUp : f
@@ -81,7 +81,7 @@ enum NumberBounds {
     return Double(f) > d ? f.nextDown : f
   }
 
-  /// A double next to the value, and where the value lies from it. nil for NaN and what is no number.
+  /// The nearest double and on which side of it the value lies. nil for NaN and for values that are not numbers.
   private static func nearest(_ value: Value) -> (Double, Value.Order)? {
     if case .int(let n) = value {
       let d = Double(n)

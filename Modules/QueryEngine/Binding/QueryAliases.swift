@@ -2,8 +2,8 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// Other names for properties and types in queries: what a query was written with before a property was renamed, or a
-/// short name for a long path.
+/// Alternative names for properties and types in queries: a property's name before it was renamed, or a short name for a long
+/// path.
 ///
 /// ```swift
 /// var aliases = QueryAliases()
@@ -18,18 +18,18 @@ public struct QueryAliases: Sendable, Hashable {
 
   private var paths: [Name: PropertyPath] = [:]
   private var types: [String: String] = [:]
-  /// An alias may stand for another; so many in a row are a loop.
+  /// The limit for chains of aliases; a longer chain is a loop.
   private static let substitutionsMax = 50
 
   /// No aliases.
   public init() {}
 
-  /// Lets `alias` stand for `path` where a path has reached an object of the type.
+  /// Makes `alias` stand for `path`, wherever a path has reached an object of the type.
   public mutating func add(_ alias: String, for path: PropertyPath, in type: String) {
     paths[Name(type: type, property: alias)] = path
   }
 
-  /// Lets `alias` stand for a type after `@links`.
+  /// Makes `alias` stand for a type after `@links`.
   public mutating func add(typeAlias alias: String, for type: String) { types[alias] = type }
 
   func path(_ name: String, in type: String) -> PropertyPath? { paths[Name(type: type, property: name)] }
@@ -80,7 +80,7 @@ public struct QueryAliases: Sendable, Hashable {
     return (resolved, here)
   }
 
-  /// The property that a name after `@links.Type` stands for.
+  /// The property that a name after `@links.Type` stands for, aliases resolved.
   private func single(_ name: String, in entry: TableEntry, _ path: PropertyPath) throws(QueryError) -> String {
     var name = name
     for _ in 0...QueryAliases.substitutionsMax {
@@ -98,8 +98,7 @@ public struct QueryAliases: Sendable, Hashable {
 }
 
 extension Query {
-  /// The query with each alias replaced by what it stands for. Throws when the type is unknown or an alias leads back
-  /// to itself.
+  /// The query with all aliases resolved. Throws if the type is unknown or an alias refers to itself.
   public func resolving(_ aliases: QueryAliases, in catalog: Catalog) throws(QueryError) -> Query {
     guard let entry = catalog[named: aliases.type(type)] else {
       throw QueryError(.unknownType, "The store has no type '\(type)'.", remedy: "List the type when opening the store.")

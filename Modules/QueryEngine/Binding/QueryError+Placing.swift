@@ -1,8 +1,8 @@
 import QueryModel
 
 extension QueryError {
-  /// The same with where in the text of the comparison it is: at the path or object that it names, or else where the comparison
-  /// begins. What has a place keeps it.
+  /// The error with its position in the text: that of the path or object it names, or else the beginning of the comparison. An
+  /// error that has a position keeps it.
   func placed(in comparison: Comparison) -> QueryError {
     guard position == nil else { return self }
     var placed = self
@@ -10,7 +10,7 @@ extension QueryError {
     return placed
   }
 
-  /// The same at a path.
+  /// The error with the position of a path.
   func placed(at path: PropertyPath) -> QueryError {
     guard position == nil else { return self }
     var placed = self
@@ -18,7 +18,7 @@ extension QueryError {
     return placed
   }
 
-  /// Where what is named stands in an operand.
+  /// The position of the named path or object in an operand.
   private func place(in node: ExpressionNode) -> TextPlace? {
     switch node {
     case .constant, .constants, .variable: nil
@@ -33,7 +33,7 @@ extension QueryError {
 }
 
 extension Binder {
-  /// Binds what a path leads to; what is wrong with it is told with where it was written.
+  /// Binds what a path refers to; errors get the path's position.
   mutating func placing<R>(_ path: PropertyPath, _ body: (inout Binder) throws(QueryError) -> R) throws(QueryError) -> R {
     do throws(QueryError) { return try body(&self) } catch { throw error.placed(at: path) }
   }

@@ -1,28 +1,27 @@
 import StorageInterface
 
-/// What is wrong with a query, found while it is read, bound to a schema or computed; never a reason to stop the
-/// process, whatever the text or the data was.
+/// An error in a query, found while parsing, binding or evaluating it. No text and no data ever stop the process.
 public struct QueryError: Error, Sendable {
-  /// What happened. Open: later versions add codes, so code that switches needs a default.
+  /// The kind of error. Open: later versions add codes, so a switch over it needs a default.
   public struct Code: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
   }
 
-  /// What is wrong, for code.
+  /// The kind of error, for programs.
   public var code: Code
-  /// One sentence: what is wrong, with the names that matter.
+  /// One sentence: the error, with the names that matter.
   public var message: String
-  /// One sentence: what helps.
+  /// One sentence: how to fix it.
   public var remedy: String
-  /// The offending path or operand as it was written; nil when it is the query as a whole.
+  /// The offending path or operand as written; nil if the error concerns the query as a whole.
   public var path: String?
-  /// Where in the text, in UTF-8 bytes from its beginning; nil when the query had no text.
+  /// The position in the text, in UTF-8 bytes from its beginning; nil if the query had no text.
   public var position: Int?
-  /// For `.storage`: what the engine said.
+  /// For `.storage`: the engine's error.
   public var cause: StorageError?
 
-  /// For whoever reads, binds or runs queries in a way of their own.
+  /// For code that parses, binds or runs queries by its own means.
   public init(
     _ code: Code, _ message: String, remedy: String = "", path: String? = nil, position: Int? = nil,
     cause: StorageError? = nil
@@ -43,26 +42,26 @@ extension QueryError.Code {
   public static let unknownType = Self(rawValue: "unknownType")
   /// The type has no property of that name.
   public static let unknownProperty = Self(rawValue: "unknownProperty")
-  /// The two sides cannot be compared, or a property is not what its place needs.
+  /// The two sides cannot be compared, or a property has the wrong type for its place.
   public static let typeMismatch = Self(rawValue: "typeMismatch")
   /// The operator does not exist for this type.
   public static let badOperator = Self(rawValue: "badOperator")
   /// `BETWEEN` without exactly two bounds, a negative limit, and the like.
   public static let badArgument = Self(rawValue: "badArgument")
-  /// Part of the language, and not of this engine.
+  /// Part of the language, but not supported by this engine.
   public static let notSupported = Self(rawValue: "notSupported")
-  /// Deeper nested than the engine follows.
+  /// Nested more deeply than the engine supports.
   public static let tooComplex = Self(rawValue: "tooComplex")
-  /// A sum of integers left the range of Int64.
+  /// A sum of integers overflowed Int64.
   public static let overflow = Self(rawValue: "overflow")
-  /// The engine below failed; see `cause`.
+  /// The storage engine failed; see `cause`.
   public static let storage = Self(rawValue: "storage")
 
-  /// A quantifier or collection operator on something that is no collection.
+  /// A quantifier or collection operator on something that is not a collection.
   public static let needsCollection = Self(rawValue: "needsCollection")
   /// The text does not follow the grammar.
   public static let syntax = Self(rawValue: "syntax")
-  /// The text asks for an argument that was not given.
+  /// The text refers to an argument that was not given.
   public static let missingArgument = Self(rawValue: "missingArgument")
 }
 

@@ -6,11 +6,11 @@ import Foundation
 import QueryModel
 import StoreValues
 
-/// What a comparison of two values means, one pair at a time. The definition: tests over stored words, index
-/// ranges and an engine's own queries are ways to get the same answer faster.
+/// The meaning of a comparison of two values. This is the definition: tests over stored words, index ranges and an engine's own
+/// queries are faster ways to the same answer.
 ///
-/// Null is a value: equal to null, unequal to all else. Nothing is below or above null or NaN, but a null string
-/// is below every string. `<=` is `<` or both null or equal. NaN equals nothing.
+/// Null is a value: equal to null, unequal to all others. Nothing is below or above null or NaN, except that a null string is
+/// below every string. `<=` means `<`, equal, or both null. NaN equals nothing.
 enum Semantics {
   static func holds(_ a: Value, _ comparator: ComparisonOperator, _ b: Value) -> Bool {
     switch comparator {
@@ -37,7 +37,7 @@ enum Semantics {
     return !a.isNaN && !b.isNaN && a.kindRank == b.kindRank && order(a, b) == .before
   }
 
-  /// A decimal and a binary fraction compare as they are written: 0.1 and 0.1 are the same.
+  /// Compares a decimal and a binary fraction by their shortest decimal form: decimal 0.1 equals double 0.1.
   private static func order(_ a: Value, _ b: Value) -> Value.Order {
     switch (a, b) {
     case (.decimal(let x), .double(let y)): x.order(to: Decimal128(shortest: y))

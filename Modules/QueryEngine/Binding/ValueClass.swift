@@ -1,12 +1,12 @@
 import QueryModel
 import StoreValues
 
-/// What may be compared with what: the types of one class, and null with every one.
+/// A class of types that may be compared with each other. Null may be compared with every class.
 enum ValueClass: Sendable {
   case bool, number, string, data, date, objectId, uuid, link
-  /// Of any class: compares with each, where the values are of one.
+  /// Comparable with every class, by the class of the actual values.
   case mixed
-  /// What `@type` gives.
+  /// The result of `@type`.
   case typeName
 
   init(_ type: ValueType) {
@@ -24,7 +24,7 @@ enum ValueClass: Sendable {
       }
   }
 
-  /// Whether operands of the class can stand round the operator.
+  /// Whether the operator accepts operands of the class.
   func allows(_ comparator: ComparisonOperator) -> Bool {
     switch comparator {
     case .equal, .notEqual, .in: true
@@ -34,14 +34,14 @@ enum ValueClass: Sendable {
     }
   }
 
-  /// Whether its values can be texts, or bytes taken as text.
+  /// Whether its values can be strings, or bytes read as text.
   var isText: Bool { self == .string || self == .data || self == .mixed }
 
   func compares(with other: ValueClass) -> Bool { self == other || self == .mixed || other == .mixed }
 }
 
 extension ComparisonOperator {
-  /// The operator with its sides exchanged; nil where there is none.
+  /// The operator with its sides exchanged; nil if there is none.
   var mirrored: ComparisonOperator? {
     switch self {
     case .equal, .notEqual: self

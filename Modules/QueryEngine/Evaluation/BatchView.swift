@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// The pointers of a `ColumnBatch`, to be passed round inside the call that lent it and never kept.
+/// The pointers of a `ColumnBatch`, valid inside the call that lent it only.
 struct BatchView {
   let firstKey: Int64
   let keys: UnsafePointer<Int64>?
@@ -21,18 +21,19 @@ struct BatchView {
   var words: Int { Masks.words(for: count) }
 }
 
-/// Memory for evaluating batches, made once a query and used for each batch.
+/// Memory for evaluating batches, allocated once per query.
 final class Scratch {
   private(set) var capacity: Int
   private let depth: Int
   private var masks: UnsafeMutablePointer<UInt64>
-  /// One byte a row, 0 or 1, padded to whole words of rows.
+  /// One byte per row, 0 or 1, padded for whole words of 64 rows.
   private(set) var flags: UnsafeMutablePointer<UInt8>
   /// Two columns decoded to 64 bits.
   private(set) var left: UnsafeMutablePointer<Int64>
   private(set) var right: UnsafeMutablePointer<Int64>
 
-  /// `depth` masks. Batches of up to 4,096 rows, the most the storage interface allows; larger ones make it grow.
+  /// Allocates `depth` masks, for batches of up to 4,096 rows, the most the storage interface allows; larger batches make it
+  /// grow.
   init(depth: Int) {
     self.depth = depth
     capacity = 4096

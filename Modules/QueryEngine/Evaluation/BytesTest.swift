@@ -1,16 +1,16 @@
-/// A question about the bytes of a string, data or UUID. Order and equality are those of the bytes.
+/// A test of the bytes of a string, data or UUID. Bytes are equal and ordered as by `memcmp`.
 enum BytesTest: Sendable {
   case equal([UInt8])
   /// Sorted, without duplicates.
   case set([[UInt8]])
   case range(BytesRange)
-  /// None of the three is ever empty: an empty needle is `range(.all)`.
+  /// The operands of the following three are never empty: an empty one becomes `range(.all)`.
   case prefix([UInt8])
   case suffix([UInt8])
   case contains([UInt8])
-  /// What bytes alone do not settle.
+  /// Tests that bytes alone do not decide.
   indirect case text(TextTest)
-  /// Of bytes that stand for decimals or mixed values.
+  /// Tests of bytes that encode decimals or mixed values.
   indirect case value(ValueTest)
 
   var cost: Int {
@@ -81,13 +81,13 @@ struct BytesRange: Sendable {
   }
 }
 
-/// Comparing and searching raw bytes, without Foundation.
+/// Compares and searches raw bytes, without Foundation.
 enum Bytes {
   static func equal(_ a: UnsafeRawBufferPointer, _ b: [UInt8]) -> Bool {
     a.count == b.count && b.withUnsafeBytes { equal(a, $0) }
   }
 
-  /// Of one length.
+  /// Both have the same length.
   @inline(__always)
   static func equal(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
     var i = 0
@@ -106,7 +106,7 @@ enum Bytes {
 
   static func compare(_ a: UnsafeRawBufferPointer, _ b: [UInt8]) -> Int { b.withUnsafeBytes { compare(a, $0) } }
 
-  /// Negative, 0 or positive, as `memcmp`; the shorter first where one begins the other.
+  /// Negative, 0 or positive, as `memcmp`; a prefix sorts before the longer bytes.
   static func compare(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
     let shared = min(a.count, b.count)
     var i = 0
@@ -132,7 +132,7 @@ enum Bytes {
       && needle.withUnsafeBytes { equal(UnsafeRawBufferPointer(rebasing: a[(a.count - $0.count)...]), $0) }
   }
 
-  /// Whether the needle, not empty, occurs. O(n · m) at worst, O(n) on ordinary text.
+  /// Whether the non-empty needle occurs. O(n · m) at worst, O(n) on ordinary text.
   static func find(_ needle: [UInt8], in a: UnsafeRawBufferPointer) -> Bool {
     guard a.count >= needle.count else { return false }
     return needle.withUnsafeBytes { needle in

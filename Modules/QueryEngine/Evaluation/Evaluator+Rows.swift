@@ -3,7 +3,7 @@ import StorageInterface
 import StoreValues
 
 extension Evaluator {
-  /// Whether one object passes. It must live.
+  /// Whether one object passes. The object must exist.
   func matches(_ condition: Condition, _ key: ObjectKey) throws(StorageError) -> Bool {
     switch condition {
     case .constant(let value): return value
@@ -51,8 +51,8 @@ extension Evaluator {
     return result
   }
 
-  /// The object at the end of the links; nil where one of them is null or leads over an object that is gone. The
-  /// object itself must live; whether the one returned does, reading it tells.
+  /// The object at the end of the links; nil if a link is null or an object on the way is deleted. The object at `key` must
+  /// exist; whether the returned one does shows when it is read.
   func follow(_ links: [ColumnID], from key: ObjectKey) throws(StorageError) -> ObjectKey? {
     guard let first = links.first else { return key }
     guard var next = try storage.word(first, key) else { return nil }
@@ -68,7 +68,7 @@ extension Evaluator {
     return ObjectKey(next)
   }
 
-  /// Whether the links of a path lead to an object that lives.
+  /// Whether the links of a path lead to an existing object.
   func reaches(_ path: BoundPath, _ key: ObjectKey) throws(StorageError) -> Bool {
     guard let owner = try follow(path.links, from: key) else { return false }
     return try storage.contains(path.end.table, owner)

@@ -2,13 +2,13 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// Runs a bound condition over batches of rows and over single rows.
+/// Evaluates a bound condition over batches of rows and over single rows.
 struct Evaluator {
   let storage: any StorageReading
-  /// The objects round the element that a SUBQUERY asks about, from the outermost inwards.
+  /// The objects enclosing the element that a SUBQUERY tests, from the outermost inwards.
   var outers: [ObjectKey] = []
 
-  /// How many masks `evaluate` needs below the one it fills.
+  /// How many scratch masks `evaluate` needs for the condition.
   static func depth(of condition: Condition) -> Int {
     switch condition {
     case .constant, .row, .pair, .own: 1
@@ -17,7 +17,7 @@ struct Evaluator {
     }
   }
 
-  /// Sets in `mask` the rows of `among` that pass. `level` is the first scratch mask that is free.
+  /// Sets in `mask` the rows of `among` that pass. `level` is the first free scratch mask.
   func evaluate(
     _ condition: Condition, _ batch: BatchView, among: UnsafePointer<UInt64>, into mask: Mask, _ scratch: Scratch,
     level: Int, reads: inout Int
@@ -36,7 +36,7 @@ struct Evaluator {
       try evaluate(inner, batch, among: among, into: mask, scratch, level: level, reads: &reads)
       for i in 0..<words { mask[i] = among[i] & ~mask[i] }
     case .and(let parts):
-      // Each part sees what the one before left; two masks take turns, the last part fills the caller's.
+      // Each part tests only the rows that the parts before left. Two masks alternate; the last part fills the caller's.
       var rest = among
       for (i, part) in parts.enumerated() {
         let target = i == parts.count - 1 ? mask : scratch.mask(level + (i & 1))
@@ -64,7 +64,7 @@ struct Evaluator {
     }
   }
 
-  /// A test of one column, nulls included.
+  /// Tests one column, nulls included.
   func evaluate(
     _ test: ScalarTest, _ type: ValueType, _ vector: ColumnVector, _ rows: Int, into mask: Mask, _ scratch: Scratch
   ) {
@@ -97,7 +97,7 @@ struct Evaluator {
     for i in 0..<words {
       let (a, b) = (left.nulls?[i] ?? 0, right.nulls?[i] ?? 0)
       let both = pair.comparator == .less ? 0 : a & b
-      // A null string is below every string that is not null.
+      // A null string is below every non-null string.
       let below = pair.comparator != .equal && pair.leftType == .string ? a & ~b : 0
       mask[i] = mask[i] & ~(a | b) | both | below
     }

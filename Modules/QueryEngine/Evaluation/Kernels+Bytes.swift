@@ -1,6 +1,6 @@
 import StorageInterface
 
-/// Where the rows of a bytes column lie, with the width of its offsets settled.
+/// The location of the rows of a bytes column, for one width of offsets.
 struct BytesRows<Offset: FixedWidthInteger & UnsignedInteger> {
   let values: UnsafeRawPointer
   let offsets: UnsafeRawPointer
@@ -16,7 +16,7 @@ struct BytesRows<Offset: FixedWidthInteger & UnsignedInteger> {
 }
 
 extension Kernels {
-  /// A test of a column of strings, data or UUIDs.
+  /// Tests a column of strings, data or UUIDs.
   static func bytes(_ vector: ColumnVector, _ rows: Int, _ test: BytesTest, _ flags: Flags, into mask: Mask) {
     switch vector.layout {
     case .bytes16: bytes(UInt16.self, vector, rows, test, flags, into: mask)
@@ -58,8 +58,7 @@ extension Kernels {
     pack(flags, rows, into: mask)
   }
 
-  /// Rows that begin with the needle, or are it. The first eight bytes are compared as one word; only rows that
-  /// agree in them are looked at further.
+  /// Rows that begin with the needle, or equal it. Compares the first eight bytes as one word, and the rest only if they agree.
   @inline(__always)
   private static func begins<Offset>(_ area: BytesRows<Offset>, _ needle: [UInt8], isWhole: Bool, _ flags: Flags) {
     let end = area.offset(area.count)
@@ -68,9 +67,9 @@ extension Kernels {
       var head: UInt64 = 0
       let headLength = min(8, length)
       withUnsafeMutableBytes(of: &head) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: needle[..<headLength])) }
-      // The first bytes of a word in memory are its low ones on every platform this runs on.
+      // The first bytes in memory are a word's low ones on every supported platform.
       let keep: UInt64 = headLength == 8 ? ~0 : (1 &<< UInt64(headLength &* 8)) &- 1
-      // Rows from here on could be read past the area's end with a load of eight bytes.
+      // From here on, an eight-byte load could read past the area's end.
       var safe = area.count
       while safe > 0, area.offset(safe &- 1) &+ 8 > end { safe &-= 1 }
       var start = area.offset(0)
@@ -95,8 +94,8 @@ extension Kernels {
     }
   }
 
-  /// Rows that contain the needle. The bytes of all rows are searched as one text, 64 positions a step, for the
-  /// needle's first and last byte at their distance; what agrees is compared in full and must lie in one row.
+  /// Rows that contain the needle. Searches the bytes of all rows as one text, 64 positions at a time, for the needle's first
+  /// and last byte at their distance; a candidate is compared in full and must lie within one row.
   @inline(__always)
   private static func contains<Offset>(_ area: BytesRows<Offset>, _ needle: [UInt8], _ flags: Flags) {
     needle.withUnsafeBytes { needle in

@@ -2,8 +2,8 @@ import StorageInterface
 import StoreValues
 
 extension Kernels {
-  /// A comparison of two columns of one table, both of one class. Sets the bits of rows where neither is null and
-  /// the comparison holds; nulls are the caller's.
+  /// Compares two columns of one table, both of one class. Sets the bits of rows where neither is null and the comparison
+  /// holds; the caller handles nulls.
   static func pairs(
     _ left: ColumnVector, _ right: ColumnVector, _ rows: Int, _ pair: PairTest, _ scratch: Scratch, into mask: Mask
   ) {
@@ -11,7 +11,7 @@ extension Kernels {
     switch (pair.leftType.physical, pair.rightType.physical) {
     case (.bytes, _), (.bytes16, _):
       for row in 0..<rows {
-        // Nulls have unspecified bytes, but readable ones: their result is cleared by the caller.
+        // The bytes of a null are unspecified but readable; the caller clears its result.
         let order = Bytes.compare(left.bytes(at: row), right.bytes(at: row))
         let holds =
           switch pair.comparator {
@@ -30,7 +30,7 @@ extension Kernels {
       case .less: for row in 0..<rows { flags[row] = a[row] < b[row] ? 1 : 0 }
       case .lessOrEqual: for row in 0..<rows { flags[row] = a[row] <= b[row] ? 1 : 0 }
       }
-      // Both are dates then: NaN, below all of them, is in no relation.
+      // Then both are dates. A NaN date is encoded below all others but compares with none.
       if pair.leftType == .date {
         let least = Timestamp.negativeInfinity.word
         for row in 0..<rows { flags[row] &= a[row] >= least && b[row] >= least ? 1 : 0 }
@@ -57,7 +57,7 @@ extension Kernels {
     pack(flags, rows, into: mask)
   }
 
-  /// An integer against a double or float, exactly, in either order.
+  /// Compares an integer with a double or float exactly, in either order.
   private static func mixed(_ left: Int64, _ right: Int64, _ pair: PairTest) -> Bool {
     let order: Value.Order
     if pair.leftType.physical == .integer {

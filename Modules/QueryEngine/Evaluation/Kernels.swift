@@ -2,22 +2,22 @@ import CVivariumSystem
 import StorageInterface
 import StoreValues
 
-/// The loops over encoded columns. Each switches once on the layout, compares in the encoded width and leaves one
-/// byte a row, 0 or 1; `pack` makes a mask of them. Plain loops without calls or branches, which the compiler
-/// turns into vector code; the SIMD types with `replacing` do not become that.
+/// The loops over encoded columns. Each switches once on the layout, compares in the encoded width and writes one byte per row,
+/// 0 or 1; `pack` turns them into a mask. Plain loops without calls or branches, which the compiler vectorises; it does not do
+/// so with the SIMD types and `replacing`.
 enum Kernels {
   typealias Flags = UnsafeMutablePointer<UInt8>
 
-  /// Makes a mask of one byte a row. Reads and clears up to 63 flags past the last row.
+  /// Packs one byte per row into a mask. Reads and clears up to 63 flags past the last row.
   static func pack(_ flags: Flags, _ rows: Int, into mask: Mask) {
     let words = Masks.words(for: rows)
     (flags + rows).update(repeating: 0, count: words &* 64 &- rows)
     for word in 0..<words { mask[word] = cs_mask_of_flags(flags + word &* 64) }
   }
 
-  /// Words from `low` to `high` of a word column.
+  /// The rows of a word column with words from `low` to `high`.
   static func words(_ vector: ColumnVector, _ rows: Int, _ low: Int64, _ high: Int64, _ flags: Flags, into mask: Mask) {
-    // Where the column's bounds settle it, no row is looked at. Integers know no NaN, so bounds bound every row.
+    // If the column's bounds decide, no row is read. Integers have no NaN, so the bounds hold for every row.
     if low > vector.max || high < vector.min { return Masks.clear(mask, Masks.words(for: rows)) }
     if low <= vector.min && vector.max <= high { return Masks.fill(mask, rows: rows) }
     switch vector.layout {
@@ -38,7 +38,7 @@ enum Kernels {
     }
   }
 
-  /// The bounds are brought into the encoded width, so that the loop compares narrow numbers.
+  /// Converts the bounds to the encoded width, so that the loop compares narrow numbers.
   @inline(__always)
   private static func narrow<T: FixedWidthInteger & UnsignedInteger>(
     _: T.Type, _ vector: ColumnVector, _ rows: Int, _ low: Int64, _ high: Int64, _ flags: Flags, into mask: Mask
@@ -53,7 +53,7 @@ enum Kernels {
     pack(flags, rows, into: mask)
   }
 
-  /// Leaves of the rows in a mask those whose words lie from `low` to `high`, where that takes no flags; false: it does. Of a
+  /// Clears the rows whose words are not from `low` to `high`, if that needs no flags; returns false if it does. Only for a
   /// column without nulls.
   static func narrow(_ mask: Mask, _ vector: ColumnVector, _ rows: Int, _ low: Int64, _ high: Int64) -> Bool {
     if low > vector.max || high < vector.min {
@@ -69,7 +69,7 @@ enum Kernels {
     return true
   }
 
-  /// The narrowest numbers, without flags.
+  /// The same for one-byte numbers, without flags.
   private static func narrowBytes(_ mask: Mask, _ vector: ColumnVector, _ rows: Int, _ low: Int64, _ high: Int64) {
     let base = vector.base
     let (sum, overflow) = base.addingReportingOverflow(255)
@@ -89,7 +89,7 @@ enum Kernels {
     }
   }
 
-  /// A column of one bit a row, of which the zeroes or the ones or both pass.
+  /// The same for a column of one bit per row; zeroes, ones, both or neither pass.
   private static func narrowBits(_ mask: Mask, _ vector: ColumnVector, _ rows: Int, zero: Bool, one: Bool) {
     if zero == one {
       if !zero { Masks.clear(mask, Masks.words(for: rows)) }
@@ -100,16 +100,16 @@ enum Kernels {
       mask[word] &= UInt64(littleEndian: vector.values.loadUnaligned(fromByteOffset: word &* 8, as: UInt64.self)) ^ flip
     }
     if rows & 63 == 0 { return }
-    // The last bytes one by one: the memory ends where the rows do.
+    // The last bytes one by one: the memory ends with the last row.
     var last: UInt64 = 0
     for byte in (rows &>> 6) &* 8..<(rows &+ 7) &>> 3 {
       last |= UInt64(vector.values.load(fromByteOffset: byte, as: UInt8.self)) &<< UInt64((byte & 7) &* 8)
     }
-    // Bits behind the last row are clear, and stay so.
+    // Bits past the last row are clear, and stay so.
     mask[rows &>> 6] &= last ^ flip
   }
 
-  /// Doubles from `low` to `high`; NaN fails both comparisons.
+  /// The rows with doubles from `low` to `high`; NaN fails both comparisons.
   static func doubles(_ vector: ColumnVector, _ rows: Int, _ low: Double, _ high: Double, _ flags: Flags, into mask: Mask) {
     guard vector.layout == .float64 else {
       let value = Double(bitPattern: UInt64(bitPattern: vector.base))
@@ -122,7 +122,7 @@ enum Kernels {
     let values = vector.values
     for row in 0..<rows {
       let value = values.loadUnaligned(fromByteOffset: row &* 8, as: Double.self)
-      // Inside the interval is what clamping leaves alone: one comparison, no branch.
+      // Clamping leaves a value unchanged exactly if it is inside the interval: one comparison, no branch.
       let raised = value < low ? low : value
       flags[row] = (raised > high ? high : raised) == value ? 1 : 0
     }
@@ -144,7 +144,7 @@ enum Kernels {
     pack(flags, rows, into: mask)
   }
 
-  /// Decodes a word column to Int64. Only where a kernel cannot work on encoded words.
+  /// Decodes a word column to Int64. Only for kernels that cannot work on encoded words.
   static func decode(_ vector: ColumnVector, _ rows: Int, into words: UnsafeMutablePointer<Int64>) {
     let (values, base) = (vector.values, vector.base)
     switch vector.layout {

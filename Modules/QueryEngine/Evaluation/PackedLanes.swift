@@ -1,4 +1,4 @@
-/// The numbers of several lanes packed into one, as far as 64 bits go.
+/// The numbers of several lanes packed into one, as far as 64 bits allow.
 struct PackedLanes {
   var entries: ContiguousArray<SortEntry>
   /// The width of the widest number.
@@ -6,7 +6,7 @@ struct PackedLanes {
   /// Whether rows with the same number are equal in every lane.
   let isExact: Bool
 
-  /// Each lane takes the bits its range needs, the first lane the highest ones.
+  /// Gives each lane the bits its range needs, the first lane the highest ones.
   init(_ lanes: [SortLane], count: Int) {
     var fields: [PackedField] = []
     var left = 64
@@ -30,17 +30,17 @@ struct PackedLanes {
   }
 }
 
-/// How one lane's numbers become a few bits of the packed number: counted from the least of them, null next to
-/// the others instead of far below.
+/// How one lane's numbers become a field of the packed number: as offsets from the least number, with null adjacent to the
+/// others instead of far below.
 struct PackedField {
   let lane: SortLane
   private let null: UInt64
   private let least: UInt64
-  /// What null becomes, and what the least other number does.
+  /// The codes of null and of the least other number.
   private let nullCode: UInt64
   private let leastCode: UInt64
   let width: Int
-  /// Low bits that found no room.
+  /// The number of low bits that did not fit.
   let dropped: Int
 
   init(_ lane: SortLane, bits: Int) {
@@ -58,7 +58,7 @@ struct PackedField {
     }
     self.least = least
     let range = greatest >= least ? greatest - least : 0
-    // With a null there is one number more: there is room, because null itself is outside least...greatest.
+    // Null adds one number to the range. There is room, because null itself lies outside least...greatest.
     leastCode = hasNull && lane.isAscending ? 1 : 0
     nullCode = lane.isAscending ? 0 : range + 1 - (hasNull ? 0 : 1)
     let top = hasNull && greatest >= least ? range + 1 : range

@@ -1,15 +1,15 @@
-/// A row with the number it is sorted by.
+/// A row and the number it is sorted by.
 struct SortEntry {
   var number: UInt64
   var row: Int32
 }
 
-/// Sorting by 64-bit numbers, least digit first. Stable: equal numbers keep their order.
+/// LSD radix sort by 64-bit numbers. Stable.
 enum RadixSort {
-  /// Few entries take small digits: their counts are added up once a digit.
+  /// Few entries use small digits, because the counts of every digit must be summed.
   private static func digitBits(_ count: Int) -> Int { count < 8_192 ? 8 : 11 }
 
-  /// O(n · digits that differ); the smallest inputs are sorted by comparing.
+  /// O(n · differing digits). Fewer than 64 entries are sorted by comparison.
   static func sort(_ entries: inout ContiguousArray<SortEntry>, bits: Int) {
     let count = entries.count
     if count < 2 || bits == 0 { return }
@@ -41,7 +41,7 @@ enum RadixSort {
         let counts = histogram + digit * size
         let shift = UInt64(digit * digitBits)
         let sample = Int(truncatingIfNeeded: source[0].number &>> shift) & (size &- 1)
-        if Int(counts[sample]) == count { continue }  // all rows agree in this digit
+        if Int(counts[sample]) == count { continue }  // all rows have the same digit
         var sum: Int32 = 0
         for i in 0..<size {
           let next = sum &+ counts[i]

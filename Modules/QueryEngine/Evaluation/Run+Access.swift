@@ -3,7 +3,7 @@ import StorageInterface
 import StoreValues
 
 extension Run {
-  /// Keys of the runs of an index, ascending.
+  /// The keys of the index runs, in ascending order.
   mutating func keys(of access: IndexAccess) throws(StorageError) -> [Int64] {
     var keys: [Int64] = []
     for range in access.ranges {
@@ -17,7 +17,7 @@ extension Run {
     return keys
   }
 
-  /// The keys of `keys` whose objects pass, read one by one.
+  /// Those of `keys` whose objects pass, read one by one.
   mutating func filtered(
     _ keys: [Int64], _ condition: Condition, limit: Int? = nil
   ) throws(StorageError) -> [Int64] {
@@ -52,7 +52,7 @@ extension Run {
     return keys
   }
 
-  /// The rest that an engine left over, bound. It is a part of the query, which was bound before.
+  /// Binds the condition that an engine left over. It is part of the query, which was bound before.
   func bind(_ residual: PredicateNode) throws(StorageError) -> Condition {
     do throws(QueryError) {
       var binder = try Binder(query.type, in: plan.catalog)
@@ -62,8 +62,8 @@ extension Run {
     }
   }
 
-  /// Visits the table a batch at a time with the rows that pass. `slot` is of a column whose values the body reads: the
-  /// condition may ask it for its nulls alone.
+  /// Scans the table in batches, with the rows that pass. `slot` is a column whose values the body reads, even if the condition
+  /// needs only its nulls.
   mutating func scan(
     _ columns: [PropertyID], valuesOf slot: Int? = nil, _ body: (BatchView, Mask, Scratch) throws(StorageError) -> Step
   ) throws(StorageError) {
@@ -98,11 +98,11 @@ extension Run {
     if let failure { throw failure }
   }
 
-  /// The keys that pass, ascending.
+  /// The keys that pass, in ascending order.
   mutating func scannedKeys(_ limit: Int?) throws(StorageError) -> [Int64] {
     var keys: [Int64] = []
     if case .constant(true) = plan.condition {
-      // For a few nobody needs to know how many there are.
+      // A small limit does not need the table's count.
       if let limit, limit <= 64 {
         keys.reserveCapacity(limit)
       } else {
@@ -125,7 +125,7 @@ extension Run {
     return keys
   }
 
-  /// Puts keys, ascending, into the query's order.
+  /// Sorts keys, given in ascending order, into the query's order.
   mutating func ordered(_ keys: [Int64], limit: Int?) throws(StorageError) -> [Int64] {
     let sorter = Sorter(plan.order, limit: limit, expected: keys.count)
     let evaluator = Evaluator(storage: storage)
@@ -134,7 +134,7 @@ extension Run {
     return finish(sorter)
   }
 
-  /// Scans and orders.
+  /// Scans and sorts.
   mutating func orderedScan(_ limit: Int?) throws(StorageError) -> [Int64] {
     let evaluator = Evaluator(storage: storage)
     var expected: Int?

@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// Values of a run of objects at a time, for engines that give them in one call.
+/// Reads values of many objects at a time, for engines that return them in one call.
 struct Gatherer: ~Copyable {
   static let runMax = 512
   /// Fewer objects are read one by one.
@@ -22,7 +22,7 @@ struct Gatherer: ~Copyable {
     nulls.deallocate()
   }
 
-  /// Calls `body` with the place and the word of each object, nil for null. At most `runMax` keys.
+  /// Calls `body` with the position and the word of each object, nil for null. At most `runMax` keys.
   @inline(__always) func read(
     _ column: ColumnID, _ keys: UnsafeBufferPointer<Int64>, _ body: (Int, Int64?) -> Void
   ) throws(StorageError) {
@@ -30,7 +30,7 @@ struct Gatherer: ~Copyable {
     for i in 0..<keys.count { body(i, nulls[i] ? nil : words[i]) }
   }
 
-  /// Adds the words of the objects to an order. At most `runMax` keys.
+  /// Adds the objects' words to a sort lane. At most `runMax` keys.
   func append(_ column: ColumnID, _ keys: UnsafeBufferPointer<Int64>, to lane: SortLane) throws(StorageError) {
     try storage.words(column, of: keys, into: words, nulls: nulls)
     lane.append(words: words, nulls: nulls, count: keys.count)
@@ -38,7 +38,7 @@ struct Gatherer: ~Copyable {
 }
 
 extension Run {
-  /// The tests of a condition that asks only the object's own numbers, each of which must pass; nil for another.
+  /// The tests of a conjunction that reads only the object's own word columns; nil for any other condition.
   static func wordTests(_ condition: Condition) -> [OwnTest]? {
     switch condition {
     case .own(let own): return own.type.isWord ? [own] : nil
@@ -49,7 +49,7 @@ extension Run {
     }
   }
 
-  /// The keys of objects that pass; nil where the engine or the condition wants them read one by one.
+  /// The keys of objects that pass; nil if the engine or the condition requires reading them one by one.
   func gathered(_ keys: [Int64], _ condition: Condition) throws(StorageError) -> [Int64]? {
     guard keys.count >= Gatherer.runMin, let tests = Run.wordTests(condition),
       let storage = storage.powers.gathering
@@ -62,7 +62,7 @@ extension Run {
       for start in stride(from: 0, to: rest.count, by: Gatherer.runMax) {
         let run = rest[start..<min(start + Gatherer.runMax, rest.count)]
         try withRun(run) { (keys: UnsafeBufferPointer<Int64>) throws(StorageError) in
-          // Most tests are two bounds, and plain numbers copy nothing that is counted.
+          // Most tests are two bounds; plain numbers avoid reference counting.
           if let bounds = BoundsTest(own) {
             try gatherer.read(own.column, keys) { i, word in if bounds.matches(word: word) { passed.append(keys[i]) } }
           } else {
@@ -78,7 +78,7 @@ extension Run {
   }
 }
 
-/// Lends the keys of a slice. The library's own way cannot throw a type of ours.
+/// Lends the keys of a slice. The standard library's method does not support a typed error.
 func withRun(
   _ run: ArraySlice<Int64>, _ body: (UnsafeBufferPointer<Int64>) throws(StorageError) -> Void
 ) throws(StorageError) {
@@ -90,7 +90,7 @@ func withRun(
 }
 
 extension Sorter {
-  /// Adds objects, each read by itself in as few calls as the engine allows.
+  /// Adds objects, in as few calls as the engine allows.
   func append(_ keys: [Int64], _ evaluator: Evaluator) throws(StorageError) {
     guard keys.count >= Gatherer.runMin, ordersByOwnNumbers, let storage = evaluator.storage.powers.gathering else {
       for key in keys { try append(key, evaluator) }

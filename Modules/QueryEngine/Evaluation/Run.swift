@@ -2,7 +2,7 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// One run of a plan over one transaction. Lives as long as the call that made it.
+/// One execution of a plan in one transaction. Lives as long as the call that made it.
 struct Run {
   let plan: Plan
   let storage: any StorageReading
@@ -20,14 +20,14 @@ struct Run {
     case nothing
     case scan
     case index(IndexAccess, estimate: Int)
-    /// With how many entries each word has.
+    /// The counts are the entries of each word.
     case words(TextAccess, [Int], any TextIndexReading)
     case engine(any QueryPushdown, PushedQuery)
   }
 
-  /// A row found by an index and read by itself costs about as much as this many rows of a scan.
+  /// The cost of reading the row of an index entry, in rows of a scan.
   static let rowFactor = 24
-  /// A key taken from an index without reading its row.
+  /// The cost of taking a key from an index without reading its row.
   static let keyFactor = 4
 
   mutating func source() throws(StorageError) -> Source {
@@ -42,7 +42,7 @@ struct Run {
     for access in plan.accesses {
       let estimate = try entries(access)
       if estimate < best?.estimate ?? .max { best = (access, estimate) }
-      // Few enough: looking further would cost more than it saves.
+      // Few enough: further estimates would cost more than they save.
       if estimate <= 64 { break }
     }
     guard let best else { return .scan }
@@ -52,8 +52,8 @@ struct Run {
     return best.estimate * factor <= rows || rows < 64 ? .index(best.access, estimate: best.estimate) : .scan
   }
 
-  /// The way over the words of texts, where no index of values finds fewer objects. Never worse than a scan, which cuts every
-  /// text into words.
+  /// The access by the words of texts, unless an index of values finds fewer objects. Never worse than a scan, which splits
+  /// every text into words.
   private mutating func words() throws(StorageError) -> Source? {
     guard !plan.texts.isEmpty, let storage = storage.powers.texts else { return nil }
     var best: (access: TextAccess, counts: [Int], estimate: Int)?
@@ -84,18 +84,18 @@ struct Run {
     default: break
     }
     for access in plan.accesses {
-      // Nothing is left to test: the index knows.
+      // Nothing is left to test: the index has the count.
       if case .constant(true) = access.residual { return try entries(access) }
     }
     switch try source() {
     case .nothing: return 0
     case .engine(let engine, let pushed):
-      // A pushed limit never makes the count too small: the caller limits it as well.
+      // A pushed limit never makes the count too small, because the caller applies the limit as well.
       if case .constant(true) = pushed.residual { return try engine.count(pushed) }
       return try filtered(pushedKeys(engine, pushed), try bind(pushed.residual)).count
     case .index(let access, _): return try filtered(keys(of: access), access.residual).count
     case .words(let access, let counts, let storage):
-      // Of one word every entry is an object.
+      // Each entry of a single word is one object.
       if counts.count == 1, !access.terms[0].isPrefix, case .constant(true) = access.residual { return counts[0] }
       let (keys, residual) = try keys(of: access, counts, storage)
       return try filtered(keys, residual).count

@@ -7,8 +7,8 @@ import QueryModel
 import StoreValues
 
 extension ScalarTest {
-  /// The test `property comparator constant`, and whether it is to be negated. The constant is of the property's
-  /// class, or null. nil for comparators that have no such test (`IN`, `BETWEEN`).
+  /// The test `property comparator constant`, and whether to negate it. The constant is null or of the property's class. nil
+  /// for comparators without such a test (`IN`, `BETWEEN`).
   static func comparing(_ type: ValueType, _ comparator: ComparisonOperator, _ constant: Value) -> (ScalarTest, isNegated: Bool)? {
     if !type.ordersByBytes {
       let test = comparator == .notEqual ? .equal : comparator
@@ -26,7 +26,7 @@ extension ScalarTest {
     }
   }
 
-  /// A test of a type whose bytes do not order as its values.
+  /// A test for a type whose bytes do not sort as its values.
   private static func valued(_ type: ValueType, _ comparator: ComparisonOperator, _ constant: Value) -> ScalarTest {
     if constant.isNull { return [.equal, .lessOrEqual, .greaterOrEqual].contains(comparator) ? .isNull : .never }
     return ScalarTest(.bytes(.value(ValueTest(type, comparator, [constant]))))
@@ -46,8 +46,8 @@ extension ScalarTest {
     }
   }
 
-  /// No further than the type goes: no bound ever stands for a value that the type does not have. The NaN of dates is
-  /// below all of them, and in no range.
+  /// Clamps the bounds to the type's range: no bound stands for a value the type does not have. The NaN of dates is below the
+  /// range.
   private static func words(_ low: Int64, _ high: Int64, of type: ValueType) -> ScalarTest {
     let range = type.wordRange ?? Int64.min...Int64.max
     let (low, high) = (max(low, range.lowerBound), min(high, range.upperBound))
@@ -100,7 +100,7 @@ extension ScalarTest {
   static func among(_ type: ValueType, _ constants: [Value]) -> ScalarTest {
     let matchesNull = constants.contains { $0.isNull }
     if !type.ordersByBytes {
-      // Each once: an index is asked for every one of them.
+      // Without duplicates: an index is read for each of them.
       var values: [Value] = []
       for value in constants.filter({ !$0.isNull }).sorted(by: { $0.order(to: $1) == .before })
       where values.last?.order(to: value) != .same { values.append(value) }
@@ -139,7 +139,7 @@ extension ScalarTest {
   /// The double that equals a number; nil for NaN.
   private static func double(_ constant: Value) -> Double? { NumberBounds.exactDouble(constant) }
 
-  /// Words of Bools, links and dates below, or above, one of them.
+  /// The greatest word of Bools, links or dates below a constant, or equal to it if `orEqual`; `after` gives the least above.
   private static func before(_ constant: Value, _ orEqual: Bool) -> Int64? {
     word(constant).flatMap { orEqual ? $0 : ($0 == .min ? nil : $0 - 1) }
   }

@@ -1,16 +1,16 @@
 import StorageInterface
 import StoreValues
 
-/// A question about one scalar in its stored form: which words or bytes pass, and whether null does. Constants
-/// were converted to the column's type exactly, once, when the query was bound: no value is converted a row.
+/// A test of one scalar in its stored form: which words or bytes pass, and whether null does. Binding converts the constants
+/// exactly to the column's type once, so no value is converted per row.
 struct ScalarTest: Sendable {
   enum Kind: Sendable {
     /// No value passes; null may.
     case none
-    /// Words between the two, bounds included.
+    /// Words between the two, both inclusive.
     case words(Int64, Int64)
     case wordSet(WordMembership)
-    /// Doubles between the two, bounds included; NaN never.
+    /// Doubles between the two, both inclusive; NaN never passes.
     case doubles(Double, Double)
     case floats(Float, Float)
     /// Doubles, or floats widened: sorted, without NaN.
@@ -29,14 +29,14 @@ struct ScalarTest: Sendable {
   static let isNull = ScalarTest(.none, matchesNull: true)
   static let never = ScalarTest(.none)
 
-  /// Nothing passes.
+  /// Whether nothing passes.
   var isEmpty: Bool {
     if matchesNull { return false }
     if case .none = kind { return true }
     return false
   }
 
-  /// Only whether there is a value decides, not which.
+  /// Whether only the presence of a value matters.
   var isPresence: Bool {
     if case .none = kind { true } else { false }
   }
@@ -53,7 +53,7 @@ struct ScalarTest: Sendable {
 }
 
 extension ScalarTest {
-  /// The test of a word column's row; nil is null.
+  /// Tests a row of a word column; nil is null.
   func matches(word: Int64?, type: ValueType) -> Bool {
     guard let word else { return matchesNull }
     switch kind {
@@ -74,14 +74,14 @@ extension ScalarTest {
     }
   }
 
-  /// The test of a bytes column's row; nil is null.
+  /// Tests a row of a bytes column; nil is null.
   func matches(bytes: UnsafeRawBufferPointer?) -> Bool {
     guard let bytes else { return matchesNull }
     if case .bytes(let test) = kind { return test.matches(bytes) }
     return false
   }
 
-  /// Both tests as one; nil when there is no such test. Only for tests of one column.
+  /// The conjunction of both tests; nil if it is no single test. Only for tests of one column.
   func intersection(_ other: ScalarTest) -> ScalarTest? {
     let matchesNull = matchesNull && other.matchesNull
     switch (kind, other.kind) {
@@ -109,14 +109,14 @@ extension ScalarTest {
   }
 }
 
-/// Several words, for `IN`: a bitmap where they lie close together, else sorted.
+/// A set of words for `IN`: a bitmap if they lie close together, else sorted.
 struct WordMembership: Sendable {
   /// Ascending, without duplicates; never empty.
   let sorted: [Int64]
   private let bits: [UInt64]
   private static let bitmapSpan: UInt64 = 1 << 16
 
-  /// nil when there is no word.
+  /// nil if there are no words.
   init?(_ words: some Sequence<Int64>) {
     var sorted: [Int64] = []
     for word in words.sorted() where word != sorted.last { sorted.append(word) }

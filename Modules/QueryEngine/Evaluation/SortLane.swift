@@ -1,28 +1,28 @@
 import StorageInterface
 import StoreValues
 
-/// One key of an order for the rows gathered so far: a 64-bit number a row that orders as the values do, and
-/// for strings, data and UUIDs the bytes as well, because eight of them may not decide.
+/// One sort key of the rows gathered so far: a 64-bit number per row that sorts as the values do, and for strings, data and
+/// UUIDs also the bytes, because the first eight may not decide.
 ///
-/// Null is 0 and NaN 1, below every other number; where a link on the way is null there is no value at all, which
-/// comes after every number. Descending lanes hold the complement. So the smaller number comes first, always.
+/// Null is 0 and NaN 1, below every other number. A null link on the way leaves no value, which sorts after every number.
+/// Descending lanes store the complement, so the smaller number always comes first.
 final class SortLane {
-  /// An optional Int64 takes two lanes, because its values leave no number free for null.
+  /// An optional Int64 takes two lanes, because its values use every number and leave none for null.
   enum Part { case value, presence }
 
   let type: ValueType
   let isAscending: Bool
   private let part: Part
-  /// Whether another lane says which rows have a value.
+  /// Whether another lane stores which rows have a value.
   private let hasPresence: Bool
   private(set) var numbers: ContiguousArray<UInt64> = []
-  /// Two rows with the same number may still differ: their bytes decide.
+  /// Whether rows with the same number may differ, so that their bytes decide.
   let isInexact: Bool
 
   private var text: ContiguousArray<UInt8> = []
   /// Where a row's bytes begin in `text`; they end where the next row's begin.
   private var starts: ContiguousArray<Int> = [0]
-  /// 0 null, 1 a value, 2 nothing: a link on the way is null.
+  /// 0 null, 1 a value, 2 no value because a link on the way is null.
   private var states: ContiguousArray<UInt8> = []
 
   init(_ field: SortField, _ part: Part, expected: Int) {
@@ -38,14 +38,14 @@ final class SortLane {
     field.path.isOptional && field.path.type == .int64 ? [.presence, .value] : [.value]
   }
 
-  /// Whether every row has a value, or null, in this lane alone.
+  /// Whether this lane alone tells the value, or null, of every row.
   var isOfValues: Bool { part == .value && !hasPresence }
 
   private var flip: UInt64 { isAscending ? 0 : ~0 }
   /// The number of null: 0, or its complement.
   var nullNumber: UInt64 { flip }
 
-  /// Adds the rows of a batch that are listed. `space` holds as many numbers.
+  /// Adds the listed rows of a batch. `space` holds at least as many numbers.
   func append(_ vector: ColumnVector, _ rows: UnsafeBufferPointer<Int32>, _ space: UnsafeMutablePointer<UInt64>) {
     if type.isWord {
       fill(space, vector, rows)
@@ -55,7 +55,7 @@ final class SortLane {
     }
   }
 
-  /// The numbers of the listed rows, without adding them.
+  /// Computes the numbers of the listed rows without adding them.
   func fill(_ space: UnsafeMutablePointer<UInt64>, _ vector: ColumnVector, _ rows: UnsafeBufferPointer<Int32>) {
     let (flip, values, count) = (flip, vector.values, rows.count)
     if part == .presence {
@@ -95,7 +95,7 @@ final class SortLane {
   /// Adds one row; nil is null.
   func append(word: Int64?) { numbers.append(word.map { number(of: $0) ^ flip } ?? flip) }
 
-  /// Adds rows whose words were gathered. The words are overwritten.
+  /// Adds rows from words and nulls. Overwrites the words.
   func append(words: UnsafeMutablePointer<Int64>, nulls: UnsafePointer<Bool>, count: Int) {
     let flip = flip
     for i in 0..<count { words[i] = Int64(bitPattern: (nulls[i] ? 0 : number(of: words[i])) ^ flip) }
@@ -104,7 +104,7 @@ final class SortLane {
     }
   }
 
-  /// The number of a word, ascending.
+  /// The number that sorts as the word, ascending.
   @inline(__always) private func number(of word: Int64) -> UInt64 {
     if part == .presence { return 1 }
     return type.physical == .integer ? UInt64(bitPattern: word) ^ 1 &<< 63 : SortLane.number(Kernels.real(word, type))
@@ -117,7 +117,7 @@ final class SortLane {
     SortLane.sortKey(bytes, type).withUnsafeBytes { append(state: 1, $0) }
   }
 
-  /// Adds a row whose path ends at a null link.
+  /// Adds a row without a value, because of a null link.
   func appendMissing() {
     if type.isWord {
       numbers.append((part == .presence ? 2 : part == .value && hasPresence ? 0 : ~0) ^ flip)
@@ -134,12 +134,12 @@ final class SortLane {
     numbers.append(head ^ flip)
   }
 
-  /// The bytes that order as the values do.
+  /// The bytes that sort as the values do.
   private static func sortKey(_ bytes: UnsafeRawBufferPointer, _ type: ValueType) -> [UInt8] {
     Value(bytes: bytes, type: type)?.sortKey ?? []
   }
 
-  /// The order of two rows: negative, 0 or positive. O(1), or the length of the strings.
+  /// Compares two rows: negative, 0 or positive. O(1), or the length of the strings.
   func compare(_ a: Int, _ b: Int) -> Int {
     let (x, y) = (numbers[a], numbers[b])
     if x != y { return x < y ? -1 : 1 }
@@ -162,7 +162,7 @@ final class SortLane {
     text.removeLast(text.count - starts[starts.count - 1])
   }
 
-  /// Keeps the listed rows, in that order.
+  /// Keeps the listed rows, in the given order.
   func keep(_ rows: ArraySlice<Int32>) {
     numbers = ContiguousArray(rows.map { numbers[Int($0)] })
     if type.isWord { return }
@@ -175,8 +175,7 @@ final class SortLane {
     (text, starts) = (kept, ends)
   }
 
-  /// Makes the numbers of strings say more: the bytes that all of them begin with are left out. The order of
-  /// numbers stays that of the values.
+  /// Makes the numbers of strings more selective by leaving out their common prefix. The numbers still sort as the values do.
   func sharpen() {
     guard !type.isWord, numbers.count > 1 else { return }
     text.withUnsafeBytes { text in
@@ -197,7 +196,7 @@ final class SortLane {
     }
   }
 
-  /// The first eight bytes as a number that orders as they do; zeroes where there are fewer.
+  /// The first eight bytes as a number that sorts as they do, zero-padded.
   @inline(__always) private static func head(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     if bytes.count >= 8 { return bytes.loadUnaligned(as: UInt64.self).bigEndian }
     var head: UInt64 = 0

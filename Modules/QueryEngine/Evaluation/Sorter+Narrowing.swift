@@ -2,8 +2,8 @@ import StorageInterface
 import StoreValues
 
 extension Sorter {
-  /// Takes rows out of a mask that come behind row `worst` by their first number alone, without looking at them one by one. Some
-  /// of those that are left may be behind it too.
+  /// Clears rows that sort after row `worst` by their first number alone, without visiting them one by one. Some rows behind it
+  /// may remain.
   func narrow(_ mask: Mask, behind worst: Int, _ batch: BatchView, _ scratch: Scratch) {
     guard let field = fields.first, field.path.isOwn, let lead = lanes[0].lead(of: worst) else { return }
     let (vector, part) = (batch.columns[field.slot], scratch.mask(0))
@@ -15,7 +15,7 @@ extension Sorter {
     case .fromReal(let value):
       bounds(.doubles, bits(value), bits(.infinity), matchesNull: false).narrow(mask, vector, batch.count, scratch.flags, part)
     case .upToReal(let value):
-      // Those above go, so that null and NaN, which come before every number, stay.
+      // Removes those above, so that null and NaN, which sort before every number, remain.
       bounds(.doubles, bits(value.nextUp), bits(.infinity), matchesNull: false)
         .evaluate(vector, batch.count, scratch.flags, into: part)
       Masks.subtract(mask, part, batch.words)
@@ -30,18 +30,18 @@ extension Sorter {
 }
 
 extension SortLane {
-  /// Which values come before a row's or are equal to it.
+  /// The values that sort before a row's or equal it.
   enum Lead {
-    /// Words up to one, and null.
+    /// Words up to this one, and null.
     case upTo(Int64)
-    /// Words from one on, and not null.
+    /// Words from this one on, without null.
     case from(Int64)
-    /// The same for doubles; NaN comes behind null and before every number.
+    /// The same for doubles; NaN sorts after null and before every number.
     case upToReal(Double)
     case fromReal(Double)
   }
 
-  /// Nil where numbers alone do not say it: of texts, of what is no number, of infinity.
+  /// Nil if numbers alone do not decide: for texts, NaN, null, and infinity.
   func lead(of row: Int) -> Lead? {
     guard isOfValues else { return nil }
     let number = isAscending ? numbers[row] : ~numbers[row]

@@ -1,30 +1,30 @@
 import StorageInterface
 import StoreValues
 
-/// Puts rows in order as they come. Rows must come by ascending key: that is the last tie-break.
+/// Sorts rows as they come. Rows must come in ascending key order, which is the last tie-break.
 ///
-/// Without a limit everything is gathered as normalised numbers and sorted by radix. With one only the best are
-/// kept: what is behind the last of them is refused at once, and the buffer is cut back when it is full.
+/// Without a limit, all rows are gathered as normalised numbers and sorted by radix. With one, only the best rows are kept:
+/// rows behind the worst of them are rejected at once, and the buffer is cut back when it is full.
 final class Sorter {
   private var keys: ContiguousArray<Int64> = []
   let lanes: [SortLane]
   /// The field of each lane.
   let fields: [SortField]
   private let limit: Int?
-  /// The buffer is cut back to the limit when it holds so many.
+  /// The number of rows at which the buffer is cut back to the limit.
   private let capacity: Int
-  /// The row that is last among the best; nil while there are too few.
+  /// The last of the best rows; nil while there are too few.
   private var worst: Int?
   /// The most rows that were held at a time.
   private(set) var rowsHeld = 0
 
-  /// Beyond this a limit saves nothing: everything is sorted and cut.
+  /// The largest limit for which selection pays; beyond it, everything is sorted and cut.
   static let selectionMax = 50_000
 
-  /// As many rows are sorted as fast as they are selected from.
+  /// Up to this many rows, sorting is as fast as selecting.
   private static let selectionMin = 4096
 
-  /// `expected` rows at most, where that is known.
+  /// `expected` is an upper bound of the rows, if known.
   init(_ fields: [SortField], limit: Int?, expected: Int?) {
     let selects = limit.map { $0 <= Sorter.selectionMax } ?? false && expected ?? .max > Sorter.selectionMin
     self.limit = limit
@@ -36,12 +36,12 @@ final class Sorter {
     keys.reserveCapacity(expected)
   }
 
-  /// Adds the rows of a batch that are in the mask, which may lose those that need not be added.
+  /// Adds the rows of a batch that are in the mask. May clear rows that need not be added.
   func append(
     _ batch: BatchView, _ mask: Mask, _ scratch: Scratch, _ evaluator: Evaluator
   ) throws(StorageError) {
     if let worst { narrow(mask, behind: worst, batch, scratch) }
-    // The scratch's first column is free now: row numbers fit it twice.
+    // The scratch's first column is free now; it has room for twice as many row numbers.
     let space = UnsafeMutableRawPointer(scratch.left).assumingMemoryBound(to: Int32.self)
     var count = 0
     Masks.forEach(mask, batch.words) { row in
@@ -55,7 +55,7 @@ final class Sorter {
       return try appendLanes(batch, rows, scratch, evaluator)
     }
     if worst != nil { count = keepPromising(batch, space, count, scratch) }
-    // One at a time only where it is rare: what gets here mostly belongs to the best.
+    // One at a time is rare: most rows that get here belong to the best.
     for i in 0..<count {
       keys.append(batch.key(Int(space[i])))
       try appendLanes(batch, UnsafeBufferPointer(start: space + i, count: 1), scratch, evaluator)
@@ -63,17 +63,17 @@ final class Sorter {
     }
   }
 
-  /// Adds one row, read by itself.
+  /// Adds one row by reading the object.
   func append(_ key: Int64, _ evaluator: Evaluator) throws(StorageError) {
     keys.append(key)
     for (lane, field) in zip(lanes, fields) { try read(field, lane, key, evaluator) }
     if capacity != .max { settleLast() }
   }
 
-  /// Whether every field is a number of the object's own, and all objects are kept until the end.
+  /// Whether every field is a word column of the object itself and all rows are kept until the end.
   var ordersByOwnNumbers: Bool { capacity == .max && fields.allSatisfy { $0.path.isOwn && $0.path.type.isWord } }
 
-  /// Adds a run of rows, lane by lane. Only when `ordersByOwnNumbers`.
+  /// Adds a run of rows, lane by lane. Requires `ordersByOwnNumbers`.
   func append(_ run: UnsafeBufferPointer<Int64>, _ gatherer: borrowing Gatherer) throws(StorageError) {
     keys.append(contentsOf: run)
     for (lane, field) in zip(lanes, fields) {
@@ -115,13 +115,13 @@ final class Sorter {
 }
 
 extension Sorter {
-  /// Drops rows that are behind the worst, lane by lane, without adding them; returns how many are left.
+  /// Drops rows that sort after the worst, lane by lane, without adding them. Returns how many are left.
   private func keepPromising(
     _ batch: BatchView, _ rows: UnsafeMutablePointer<Int32>, _ count: Int, _ scratch: Scratch
   ) -> Int {
     guard let worst else { return count }
     let numbers = UnsafeMutableRawPointer(scratch.right).assumingMemoryBound(to: UInt64.self)
-    // 1: better already by an earlier lane; 0: equal to the worst so far.
+    // 1: better by an earlier lane; 0: equal to the worst so far.
     let better = scratch.flags
     better.update(repeating: 0, count: count)
     var count = count
@@ -139,7 +139,7 @@ extension Sorter {
       count = kept
       if lane.isInexact { return count }
     }
-    // Equal in every lane: the key decides, and these come later.
+    // Equal in every lane: the key decides, and these rows come later.
     var kept = 0
     for i in 0..<count where better[i] == 1 {
       rows[kept] = rows[i]
@@ -148,7 +148,7 @@ extension Sorter {
     return kept
   }
 
-  /// Takes the row added last back when it is behind the worst, and cuts a full buffer.
+  /// Removes the last row if it sorts after the worst; cuts back a full buffer.
   private func settleLast() {
     let last = keys.count - 1
     if let worst, precedes(worst, last) {
@@ -187,7 +187,7 @@ extension Sorter {
     RadixSort.sort(&entries, bits: packed.bits)
     var order = ContiguousArray(entries.map(\.row))
     if packed.isExact { return order }
-    // What the numbers leave open is settled run by run.
+    // Rows with equal numbers are sorted by comparison, run by run.
     var start = 0
     while start < entries.count {
       var end = start + 1

@@ -2,20 +2,20 @@ import CVivariumSystem
 import StorageInterface
 import StoreValues
 
-/// What aggregates gather in one pass: count, sum, least and greatest of the values that are not null. Dates have no
-/// sum, and their NaN is below this.
+/// The result of an aggregate in one pass: count, sum, least and greatest of the non-null values. Dates have no sum; their NaN
+/// is excluded by `lowest`.
 struct Total {
   enum Kind { case integer, real }
 
   let type: ValueType
   let kind: Kind
-  /// What is looked for.
+  /// The aggregate that is computed.
   let part: ColumnTotal.Part
   private var sums: Bool { part == .sum || part == .mean }
-  /// Words below are left out: those of dates that are NaN.
+  /// Smaller words are ignored: the NaN of dates.
   private let lowest: Int64
   private(set) var count = 0
-  /// Wide enough for every Int64 there can be: overflow shows at the end, not on the way.
+  /// Wide enough for any number of Int64 values: overflow is detected at the end, not on the way.
   private(set) var integers: Int128 = 0
   private(set) var reals = RealSum()
   private var leastInteger = Int64.max
@@ -30,7 +30,7 @@ struct Total {
     kind = type.physical == .integer ? .integer : .real
   }
 
-  /// What an engine has added up by itself.
+  /// A result that the engine computed.
   init(_ type: ValueType, _ found: ColumnTotal, _ part: ColumnTotal.Part) {
     self.init(type, part)
     count = found.bound == nil ? found.count : 1
@@ -66,10 +66,10 @@ struct Total {
 
   private func value(_ integer: Int64, _ real: Double) -> Value {
     if kind == .integer {
-      // Nothing was added, or nothing but NaN.
+      // No value was added, or only NaN.
       return leastInteger > greatestInteger ? .null : Value(word: integer, type: type == .date ? .date : .int64) ?? .null
     }
-    // Nothing was below infinity and above its opposite but NaN.
+    // No value was added, or only NaN: anything else would have moved a bound.
     if leastReal > greatestReal { return .null }
     switch type {
     case .float: return .float(Float(real))
@@ -116,7 +116,7 @@ extension Total {
     count += selected
   }
 
-  /// Whether no row of a column can be beyond the bound that is looked for.
+  /// Whether no row of a column can improve the bound.
   private func isSettled(by vector: ColumnVector) -> Bool {
     switch part {
     case .sum, .mean: return false
@@ -155,7 +155,7 @@ extension Total {
   ) {
     var values = vector.values
     if !isWhole || vector.layout != .float64 {
-      // The values that count, one after the other, in the scratch's first column.
+      // The selected values, contiguous in the scratch's first column.
       let gathered = UnsafeMutableRawPointer(scratch.left).assumingMemoryBound(to: Double.self)
       var next = 0
       Masks.forEach(mask, words) { row in
@@ -167,7 +167,7 @@ extension Total {
     if sums { reals.add(values, selected) } else { addExtremes(values, selected) }
   }
 
-  /// Eight at a time, each lane for itself; NaN fails both comparisons.
+  /// Eight at a time, each lane by itself; NaN fails both comparisons.
   private mutating func addExtremes(_ values: UnsafeRawPointer, _ count: Int) {
     withUnsafeTemporaryAllocation(of: Double.self, capacity: 16) { lanes in
       for i in 0..<8 {

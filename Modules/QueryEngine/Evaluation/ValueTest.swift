@@ -2,11 +2,11 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// A test of decimals and mixed values, which have to be read to be compared: their bytes do not order as they do.
+/// A test of decimals and mixed values, which must be decoded: their bytes do not sort as they do.
 struct ValueTest: Sendable {
   let type: ValueType
   let comparator: ComparisonOperator
-  /// None null; more than one for `IN`.
+  /// Never null; more than one only for `IN`.
   let constants: [Value]
 
   init(_ type: ValueType, _ comparator: ComparisonOperator, _ constants: [Value]) {

@@ -1,7 +1,7 @@
 import StoreValues
 
 extension Lexer {
-  /// `T<seconds>:<nanoseconds>` since 1970; nil when it is a name.
+  /// `T<seconds>:<nanoseconds>` since 1970; nil for a name.
   mutating func timestamp() throws(QueryError) -> Token.Kind? {
     let start = offset
     guard peek() == UInt8(ascii: "T"), Lexer.isDigit(peek(1)) || (Lexer.isSign(peek(1)) && Lexer.isDigit(peek(2))) else {
@@ -24,7 +24,7 @@ extension Lexer {
     return .constant(.date(Timestamp(secondsSince1970: seconds, nanoseconds: nanoseconds)))
   }
 
-  /// The rest of `2020-09-13@12:26:40:500` or with `T`, after the year; nil when this is no date.
+  /// The rest of a date after the year: `2020-09-13@12:26:40:500`, or with `T`; nil if it is no date.
   mutating func date(_ start: Int) throws(QueryError) -> Token.Kind? {
     let afterYear = offset
     guard let year = Int64(text(start..<offset)), let month = dashed(), let day = dashed() else {

@@ -89,7 +89,7 @@ extension Lexer {
     }
     try endNumber(start)
     if !isReal, let value = Int64(digits) { return .constant(.int(value)) }
-    // More digits than a double tells apart.
+    // More digits than a double can represent.
     if digits.utf8.prefix(while: { $0 | 32 != UInt8(ascii: "e") }).count(where: Lexer.isDigit) > 17, let exact = Decimal128(digits),
       exact.isFinite
     {
@@ -109,14 +109,14 @@ extension Lexer {
   mutating func skipDigits() { while Lexer.isDigit(peek()) { offset += 1 } }
   private func isHexDigit(_ byte: UInt8) -> Bool { Lexer.isDigit(byte) || (97...102).contains(byte | 32) }
 
-  /// The string of `B64"…"`: a string whose bytes cannot be written. `binary(B64"…")` is data.
+  /// The string of `B64"…"`, for bytes that cannot be written. `binary(B64"…")` is data.
   mutating func base64() throws(QueryError) -> Data {
     let start = offset
     guard let data = Data(base64Encoded: try string()) else { throw fault("This is not Base64.", at: start) }
     return data
   }
 
-  /// `uuid(…)`, `bin('…')`, and the literals of types that no property has; nil when no bracket follows.
+  /// `uuid(…)`, `bin('…')`, and the literals of types that no property has; nil if no bracket follows.
   mutating func call(_ name: String, _ start: Int) throws(QueryError) -> Token.Kind? {
     let after = offset
     while Lexer.isSpace(peek()) { offset += 1 }
@@ -163,7 +163,7 @@ extension Lexer {
     return parts.count == 2 ? UInt16(parts[0]).map { .object(ObjectLink(TableID($0), key)) } : nil
   }
 
-  /// `L0:1`, a link by table and key, which means nothing outside one file.
+  /// `L0:1`, a link by table and key, meaningful only within one file.
   mutating func objectLink() -> Token.Kind? {
     let start = offset
     offset += 1
@@ -179,7 +179,7 @@ extension Lexer {
 }
 
 extension String {
-  /// `.5`, `5.` and `5.e3` as `0.5`, `5.0` and `5.0e3`, which is how Swift reads numbers.
+  /// `.5`, `5.` and `5.e3` as `0.5`, `5.0` and `5.0e3`, the forms that Swift parses.
   fileprivate var readable: String {
     var text = hasPrefix(".") ? "0" + self : self
     if let at = text.firstIndex(where: { $0 == "e" || $0 == "E" }), text[..<at].hasSuffix(".") {

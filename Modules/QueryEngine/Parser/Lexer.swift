@@ -1,6 +1,6 @@
 import StoreValues
 
-/// Cuts a query's text into words, over its UTF-8 bytes. Total: every byte sequence gives tokens or an error.
+/// Splits a query's text, as UTF-8, into tokens. Total: every byte sequence gives tokens or an error.
 struct Lexer {
   let bytes: [UInt8]
   var offset = 0
@@ -8,7 +8,7 @@ struct Lexer {
 
   init(_ text: String) { bytes = Array(text.utf8) }
 
-  /// The byte at a distance from the current one; 0 past the end, which no token contains.
+  /// The byte at a distance from the current one; 0, which no token contains, past the end.
   func peek(_ distance: Int = 0) -> UInt8 {
     let at = offset + distance
     return at < bytes.count ? bytes[at] : 0
@@ -60,7 +60,7 @@ struct Lexer {
     return .symbol(one)
   }
 
-  /// `$3` or `$K3`; nil when the dollar begins a name.
+  /// `$3` or `$K3`; nil if the dollar begins a name.
   private mutating func numbered() throws(QueryError) -> Token.Kind? {
     let isPath = peek(1) == UInt8(ascii: "K") && Lexer.isDigit(peek(2))
     guard isPath || Lexer.isDigit(peek(1)) else { return nil }
@@ -83,7 +83,7 @@ struct Lexer {
     return .argument(sequence, isPath: letter == UInt8(ascii: "K"))
   }
 
-  /// A name that may be a literal's: `T0:0`, `uuid(…)`, `B64"…"`, `inf`.
+  /// A name, or a literal that begins like one: `T0:0`, `uuid(…)`, `B64"…"`, `inf`.
   private mutating func word() throws(QueryError) -> Token.Kind {
     let start = offset
     if let date = try timestamp() { return date }
@@ -108,7 +108,7 @@ struct Lexer {
     return text(start..<offset)
   }
 
-  /// Letters, digits, `_`, `$` and all that is not ASCII; a backslash takes anything else in.
+  /// Letters, digits, `_`, `$` and all non-ASCII characters; a backslash escapes any other.
   mutating func name() throws(QueryError) -> String {
     var result: [UInt8] = []
     while offset < bytes.count {
@@ -122,12 +122,12 @@ struct Lexer {
         break
       }
     }
-    // In a path it would be taken for an operator.
+    // A path would take it for an operator.
     if result.first == UInt8(ascii: "@") { throw fault("No property's name begins with '@'.") }
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// `\t`, `\n`, `\r`, `\uXXXX`, or a backslash before a character that is no letter.
+  /// `\t`, `\n`, `\r`, `\uXXXX`, or a backslash before a character that is not a letter.
   private mutating func nameEscape(into result: inout [UInt8]) throws(QueryError) {
     let byte = peek(1)
     if byte == UInt8(ascii: "u") {

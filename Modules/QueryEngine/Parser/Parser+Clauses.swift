@@ -2,7 +2,7 @@ import QueryModel
 import StoreValues
 
 extension Parser {
-  /// `SORT(…)`, `DISTINCT(…)`, `LIMIT(…)` and `OFFSET(…)` after the condition. They apply from left to right.
+  /// `SORT(…)`, `DISTINCT(…)`, `LIMIT(…)` and `OFFSET(…)` after the condition, applied from left to right.
   mutating func clauses(into query: inout Query) throws(QueryError) {
     while token.kind != .end {
       guard let keyword = token.keyword, ["sort", "distinct", "limit", "offset"].contains(keyword) else {
@@ -51,7 +51,7 @@ extension Parser {
     return keys
   }
 
-  /// A path without operators, or in brackets one with them.
+  /// A path without operators; in brackets, operators are allowed.
   private mutating func valuePath() throws(QueryError) -> PropertyPath {
     if try take("(") {
       let path = try path()

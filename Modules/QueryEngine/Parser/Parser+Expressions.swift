@@ -2,7 +2,7 @@ import QueryModel
 import StoreValues
 
 extension Parser {
-  /// `a + b - c`. A condition in brackets passes through.
+  /// `a + b - c`. A condition in brackets is returned unchanged.
   mutating func sum() throws(QueryError) -> Parsed {
     try chain([.add, .subtract]) { parser throws(QueryError) in try parser.product() }
   }
@@ -15,7 +15,7 @@ extension Parser {
     try chain([.power]) { parser throws(QueryError) in try parser.factor() }
   }
 
-  /// Terms in a row, each of which makes the tree one deeper.
+  /// A chain of terms, each of which makes the tree one level deeper.
   private mutating func chain(
     _ signs: [ArithmeticOperator], of body: (inout Parser) throws(QueryError) -> Parsed
   ) throws(QueryError) -> Parsed {
@@ -123,7 +123,7 @@ extension Parser {
     return object
   }
 
-  /// A single name with a dollar is a variable, where no SUBQUERY round it has named it.
+  /// A name with a dollar alone is a variable, unless an enclosing SUBQUERY defines it.
   private mutating func pathOrVariable() throws(QueryError) -> ExpressionNode {
     guard case .name(let name, isEscaped: false) = token.kind, name.hasPrefix("$"), !subqueryVariables.contains(name) else {
       return .path(try path())
@@ -136,7 +136,7 @@ extension Parser {
     "and", "or", "not", "any", "some", "all", "none", "truepredicate", "falsepredicate",
   ]
 
-  /// A sign belongs to a number that follows it at once; otherwise there is nothing it could mean here.
+  /// A sign must directly precede a number; otherwise it is an error.
   private mutating func signed() throws(QueryError) -> ExpressionNode {
     let isNegative = token.isSymbol("-")
     try advance()
@@ -154,7 +154,7 @@ extension Parser {
       return .constant(.float(isNegative ? -number : number))
     case .decimal(let number)? where lastEnd == token.start:
       try advance()
-      // The lowest integer has no positive counterpart.
+      // The lowest Int64 has no positive counterpart.
       if isNegative, let lowest = Int64(exactly: -number) { return .constant(.int(lowest)) }
       return .constant(.decimal(isNegative ? -number : number))
     default: throw fault("a number after the sign")
@@ -175,7 +175,7 @@ extension Parser {
 
   var isConstantName: Bool { constantName() != nil }
 
-  /// `{1, 2}`: values, and objects among them.
+  /// `{1, 2}`: values and objects.
   private mutating func list() throws(QueryError) -> ExpressionNode {
     try expect("{")
     var elements: [ExpressionNode] = []
@@ -189,7 +189,7 @@ extension Parser {
       case .expression(.list(let more)): elements += more
       case .expression(let element) where element.isElement: elements.append(element)
       default:
-        // The grammar knows no path in a list; that an argument is one, it cannot know.
+        // The grammar allows no path in a list, but does not know that an argument is one.
         throw error(
           isGiven ? .notSupported : .syntax, "A list in a condition holds values only.", "Write them, or give one argument.", at: start)
       }
@@ -257,7 +257,7 @@ extension Parser {
     "type": "@type", "keys": "@keys", "allkeys": "@keys", "values": "@values", "allvalues": "@values", "links": "@links",
   ]
 
-  /// Names joined by dots, with `@count` and the like, and `[0]`, `[FIRST]`, `['key']`.
+  /// Names joined by dots, with operators such as `@count`, and `[0]`, `[FIRST]`, `['key']`.
   mutating func path() throws(QueryError) -> PropertyPath {
     var components: [String] = []
     let start = token.start
@@ -287,7 +287,7 @@ extension Parser {
         }
       default: throw fault("a property")
       }
-      // Positions are those of a collection, not of what an operator makes of it; keys and values are a collection again.
+      // A position applies to a collection, not to an operator's result; `@keys` and `@values` give collections.
       if token.isSymbol("["), let last = components.last, last.hasPrefix("@"), last != "@keys", last != "@values" {
         throw error(.syntax, "No position can follow '\(last)'.", "Put it behind the collection.", at: token.start)
       }
@@ -325,7 +325,7 @@ extension Parser {
 }
 
 extension Parser {
-  /// The name of a type after `@links.`, where hyphens need no backslash.
+  /// The name of a type after `@links.`; its hyphens need no backslash.
   private mutating func typeName() throws(QueryError) -> String {
     guard case .name(var name, _) = token.kind else { throw fault("a type") }
     try advance()

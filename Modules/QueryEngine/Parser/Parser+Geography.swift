@@ -1,10 +1,10 @@
 import QueryModel
 import StoreValues
 
-/// Regions, which are read for their grammar: there are no geographic properties.
+/// Regions, parsed for their grammar only: there are no geographic properties.
 extension Parser {
-  /// `GEOWITHIN` and the region behind it, or an argument for one: the error that says that it is not available. Throws
-  /// where the text is none that could be.
+  /// Parses `GEOWITHIN` and its region or argument, and returns the error that it is not available. Throws if the text is
+  /// malformed.
   mutating func geoWithin() throws(QueryError) -> QueryError {
     let start = token.start
     try advance()

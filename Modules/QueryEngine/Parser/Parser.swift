@@ -1,24 +1,24 @@
 import QueryModel
 import StoreValues
 
-/// Reads conditions by recursive descent with one token of look-ahead: linear, and as deep as `depthLimit`.
+/// A recursive-descent parser for conditions with one token of look-ahead: linear, nested up to `depthLimit`.
 struct Parser {
   private var lexer: Lexer
   private(set) var token: Token
-  /// The end of the token before.
+  /// The end of the previous token.
   private(set) var lastEnd = 0
   let arguments: [QueryArgument]
   var depth = 0
-  /// How deep the deepest tree is that was read since this was set to 0: at least, never less than it is.
+  /// An upper bound of the height of the trees parsed since this was set to 0.
   var height = 0
-  /// Of the subqueries round the current token.
+  /// The variables of the enclosing subqueries.
   var subqueryVariables: [String] = []
 
   static let depthLimit = 100
-  /// Terms of one sum or product: they nest in the tree.
+  /// Terms of one sum or product; each nests the tree deeper.
   static let termsLimit = 200
   static let clausesLimit = 100
-  /// Of the whole tree, which is walked and let go of by recursion: brackets and terms in a row add up.
+  /// The height of the whole tree, which is walked and freed recursively. Brackets and chained terms add up.
   static let heightLimit = 400
 
   init(_ text: String, _ arguments: [QueryArgument]) throws(QueryError) {
@@ -47,7 +47,7 @@ struct Parser {
     token.end - token.start > 1 && lexer.bytes[token.start] == 48 && lexer.bytes[token.start + 1] | 32 == UInt8(ascii: "x")
   }
 
-  /// The byte right after the current token, which decides whether a keyword is one.
+  /// Whether the next byte after the current token, spaces skipped, is `byte`; decides whether a name is a keyword.
   func follows(_ byte: UInt8) -> Bool {
     var at = token.end
     while at < lexer.bytes.count, Lexer.isSpace(lexer.bytes[at]) { at += 1 }
@@ -89,7 +89,7 @@ struct Parser {
   }
 }
 
-/// What brackets can hold: it shows only at their end.
+/// The contents of brackets; which of the two shows only at the end.
 enum Parsed {
   case predicate(PredicateNode)
   case expression(ExpressionNode)
@@ -107,7 +107,7 @@ extension Parser {
     return node
   }
 
-  /// What can stand in brackets.
+  /// Anything that brackets can hold.
   mutating func anything() throws(QueryError) -> Parsed { try disjunction() }
 
   private mutating func disjunction() throws(QueryError) -> Parsed {
@@ -153,7 +153,7 @@ extension Parser {
     }
   }
 
-  /// A comparison, or what is in brackets: a condition, or an expression that goes on.
+  /// A comparison, or the contents of brackets: a condition, or an expression that continues.
   private mutating func comparison() throws(QueryError) -> Parsed {
     let start = token.start
     let left: ExpressionNode
@@ -189,7 +189,7 @@ extension Parser {
     return .predicate(.comparison(comparison))
   }
 
-  /// BETWEEN is followed by two values: one alone, written or given, is refused here, where its place is known.
+  /// Rejects a single value, written or given, after BETWEEN, which needs two. Here its position is known.
   private func expectBounds() throws(QueryError) {
     if isLiteral { throw fault("two bounds in braces") }
     guard case .argument(let number, isPath: false) = token.kind, arguments.indices.contains(number) else { return }
@@ -200,7 +200,7 @@ extension Parser {
     }
   }
 
-  /// IN is followed by a list, or by something to look into: one value that is no text is refused here, where its place is known.
+  /// Rejects a single value after IN, unless it is a text: IN needs a list or something to search. Here its position is known.
   private func expectText(_ value: Value, at begin: Token) throws(QueryError) {
     if case .string = value { return }
     let remedy = "Give the values in braces, or compare with ==."
@@ -208,7 +208,7 @@ extension Parser {
     throw error(.syntax, "Expected a list, a text or a collection after IN and found \(value.literal).", remedy, at: begin.start)
   }
 
-  /// Whether the token is one written value.
+  /// Whether the token is a single literal value.
   private var isLiteral: Bool {
     if case .constant = token.kind { return true }
     return isConstantName || token.isSymbol("-") || token.isSymbol("+")
@@ -236,7 +236,7 @@ extension Parser {
     return .quantified(quantifier, expression)
   }
 
-  /// An argument may turn out to be a value, of which there are not any or all.
+  /// Whether the expression begins with a constant. An argument may turn out to be one, and quantifiers do not apply to it.
   private static func beginsWithConstant(_ expression: ExpressionNode) -> Bool {
     switch expression {
     case .constant: true

@@ -1,25 +1,25 @@
 import QueryModel
 import StoreValues
 
-/// What is put into a query's text where it says `%@`, `%K`, `$0` or `$K0`.
+/// An argument of a query's text, for `%@`, `%K`, `$0` or `$K0`.
 public enum QueryArgument: Sendable, Hashable {
   case value(Value)
   /// For `IN` and `BETWEEN`.
   case values([Value])
   /// A property or path, for `%K`.
   case path(PropertyPath)
-  /// A certain object.
+  /// An object.
   case object(ObjectLiteral)
   /// Values and objects.
   case list([ExpressionNode])
 }
 
 extension Query {
-  /// A query from text: a condition in the grammar of NSPredicate, then, where wanted, `SORT(path ASC, …)`,
-  /// `DISTINCT(path, …)`, `LIMIT(n)` and `OFFSET(n)`, which apply from left to right.
+  /// A query from text: a condition in the grammar of NSPredicate, optionally followed by `SORT(path ASC, …)`, `DISTINCT(path,
+  /// …)`, `LIMIT(n)` and `OFFSET(n)`, which apply from left to right.
   ///
-  /// Any text gives a query or a `QueryError` with the position of what is wrong; nothing in it stops the process.
-  /// Linear in the length of the text. Names are not checked: binding does that.
+  /// Any text gives a query or a `QueryError` with the position of the error; no text stops the process. Linear in the length
+  /// of the text. Names are not checked: binding does that.
   public init(type: String, parsing text: String, arguments: [QueryArgument] = []) throws(QueryError) {
     var parser = try Parser(text, arguments)
     let condition = try parser.wholePredicate()

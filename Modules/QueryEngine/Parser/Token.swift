@@ -1,18 +1,18 @@
 import StoreValues
 
-/// One word of a query's text.
+/// One token of a query's text.
 struct Token {
   enum Kind: Hashable {
-    /// A name: a property, a keyword where one is possible. `isEscaped` names are never keywords.
+    /// A name, or a keyword where one is allowed. `isEscaped` names are never keywords.
     case name(String, isEscaped: Bool)
     /// A component that begins with `@`.
     case at(String)
     case constant(Value)
-    /// A literal of a type that properties cannot have.
+    /// A literal of a type that no property can have.
     case unsupported(String)
     /// An operator or a bracket.
     case symbol(String)
-    /// `$3` and `$K3`; `%@`, `%d` and the like, and `%K`, numbered as they come.
+    /// `$3` and `$K3`; `%@`, `%d` and the like, and `%K`, numbered in their order.
     case argument(Int, isPath: Bool)
     case end
   }
@@ -24,7 +24,7 @@ struct Token {
 }
 
 extension Token {
-  /// The word in lower case, where it could be a keyword.
+  /// The name in lower case, if it can be a keyword.
   var keyword: String? {
     if case .name(let name, isEscaped: false) = kind { return name.lowercased() }
     return nil

@@ -2,20 +2,20 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// A way to answer a part of a condition from an index: the runs to read, and what is left to test.
+/// An access that answers part of a condition from an index: the runs to read, and the residual condition.
 struct IndexAccess: Sendable {
   let index: IndexEntry
   let ranges: [IndexRange]
-  /// How many leading properties of the index are used.
+  /// How many leading properties of the index are constrained.
   let depth: Int
   let residual: Condition
-  /// Whether a single run gives its keys in ascending order: every property of the index is held equal.
+  /// Whether a run gives its keys in ascending order, because every property of the index is held equal.
   let isAscending: Bool
 
-  /// `IN` over more values than this is not turned into runs.
+  /// The most values of `IN` that are turned into runs.
   static let rangesLimit = 1000
 
-  /// Every way the indexes of the table offer, the most selective in form first.
+  /// Every access that the table's indexes offer, the most selective by form first.
   static func candidates(for condition: Condition, in table: TableEntry) -> [IndexAccess] {
     let parts = condition.conjuncts
     if parts.isEmpty || table.indexes.isEmpty { return [] }
@@ -62,14 +62,14 @@ struct IndexAccess: Sendable {
   }
 }
 
-/// A test of one column as an index can answer it.
+/// A test of one column in the form an index can answer.
 enum IndexTest {
   case equal([Value])
   case range(IndexRange.Bound, IndexRange.Bound)
 
   var isEqual: Bool { if case .equal = self { true } else { false } }
 
-  /// nil when no index helps.
+  /// nil if no index can answer the test.
   init?(_ own: OwnTest) {
     let (type, test) = (own.type, own.test)
     let null: [Value] = test.matchesNull ? [.null] : []
@@ -131,7 +131,7 @@ enum IndexTest {
     }
   }
 
-  /// The least bytes above everything that begins with these; nil when there are none.
+  /// The least bytes above everything with this prefix; nil if there are none.
   static func successor(of prefix: [UInt8]) -> [UInt8]? {
     var result = prefix
     while let last = result.popLast() {
@@ -140,7 +140,7 @@ enum IndexTest {
     return nil
   }
 
-  /// The same among strings: UTF-8 has the order of its scalars, and the next scalar keeps the text valid.
+  /// The same among strings: UTF-8 sorts as its scalars, and the next scalar keeps the text valid.
   static func successor(ofText prefix: [UInt8]) -> [UInt8]? {
     var scalars = Array(String(decoding: prefix, as: UTF8.self).unicodeScalars)
     while let last = scalars.popLast() {

@@ -2,34 +2,34 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// One key of the order, resolved.
+/// One resolved sort key.
 struct SortField: Sendable {
   let path: BoundPath
   let isAscending: Bool
-  /// The position of an own property in the columns of a scan.
+  /// The position of a property of the queried table in the columns of a scan.
   var slot = 0
 }
 
-/// What can be decided about a query from the catalog alone. Immutable and shared by the copies of a bound query.
+/// Everything about a query that the catalog alone decides. Immutable, shared by the copies of a bound query.
 final class Plan: Sendable {
   let catalog: Catalog
   let table: TableEntry
-  /// With slots for `columns`.
+  /// Its slots refer to `columns`.
   let condition: Condition
   let order: [SortField]
   let limit: Int?
   let reads: Set<ColumnID>
-  /// What a scan asks for: the own columns of the condition and of the order.
+  /// The columns a scan reads: the own columns of the condition and of the order.
   let columns: [PropertyID]
-  /// How many of `columns` the condition alone needs: they come first.
+  /// How many of `columns` the condition needs; they come first.
   let conditionColumns: Int
   let hints: [ZoneHint]
-  /// The whole condition as bounds of columns; nil when it is more.
+  /// The whole condition as bounds of columns; nil if it has other tests.
   let bounds: [BoundsTest]?
   let accesses: [IndexAccess]
-  /// Ways over the words of texts.
+  /// The accesses by the words of texts.
   let texts: [TextAccess]
-  /// Masks that evaluating a batch needs.
+  /// The number of masks needed to evaluate a batch.
   let depth: Int
   let hasLinks: Bool
 
@@ -50,7 +50,7 @@ final class Plan: Sendable {
       if field.path.isOwn { field.slot = columns.firstIndex(of: field.path.end.property) ?? 0 }
       return field
     }
-    // A few, and no set: the first one of a type of elements costs as much as opening a store.
+    // Not a set: there are only a few, and the first set of a new element type costs as much as opening a store.
     let ordered = order.filter(\.path.isOwn).map(\.path.end.property)
     hints = Plan.hints(self.condition)
       + columns.indices.filter { !ordered.contains(columns[$0]) && !condition.needsValues(of: columns[$0]) }
@@ -62,7 +62,7 @@ final class Plan: Sendable {
     hasLinks = hasClauses || order.contains { !$0.path.isOwn } || condition.followsLinks
   }
 
-  /// Bounds that every result has, for engines that skip runs of rows by them.
+  /// Bounds that every passing row satisfies, for engines that skip runs of rows by them.
   private static func hints(_ condition: Condition) -> [ZoneHint] {
     condition.conjuncts.compactMap { part in
       guard case .own(let own) = part, !own.test.matchesNull else { return nil }

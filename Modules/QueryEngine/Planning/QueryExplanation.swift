@@ -1,28 +1,28 @@
 import QueryModel
 import StoreValues
 
-/// How a query would be answered on one version of one store.
+/// The execution of a query on one version of one store.
 public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
-  /// Where the objects come from, before the rest of the condition.
+  /// Where the objects come from, before the residual condition.
   public enum Access: Sendable, Hashable {
     /// The condition never holds: nothing is read.
     case nothing
-    /// Every object in the order of keys, columns at a time.
+    /// All objects in key order, column-wise.
     case scan
-    /// Some runs of the index over these properties.
+    /// Runs of the index over these properties.
     case index(properties: [String], runs: Int)
-    /// The engine's own query.
+    /// A statement of the engine.
     case engine(statement: String)
   }
 
-  /// An index that the condition could go by.
+  /// An index that could answer part of the condition.
   public struct IndexWay: Sendable, Hashable {
-    /// What it is an index over, in its order.
+    /// The properties of the index, in its order.
     public var properties: [String]
     /// How many objects it delivers.
     public var rows: Int
 
-    /// An index over these properties that delivers so many objects.
+    /// An index over these properties that delivers `rows` objects.
     public init(properties: [String], rows: Int) {
       self.properties = properties
       self.rows = rows
@@ -31,18 +31,18 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
 
   /// How the objects are found.
   public var access: Access
-  /// How many objects the access delivers, before the rest of the condition.
+  /// How many objects the access delivers, before the residual condition.
   public var estimatedRows: Int
-  /// Whether something is left to test for each of them.
+  /// Whether a residual condition is tested for each of them.
   public var testsEachRow: Bool
   /// The columns a scan reads.
   public var columns: [String]
-  /// Whether the results have to be put in order.
+  /// Whether the results must be sorted.
   public var sorts: Bool
-  /// At most so many are kept while ordering.
+  /// The most rows that are kept while sorting.
   public var limit: Int?
-  /// Indexes that would do and were not chosen: another delivers fewer, or reading everything costs less than what they
-  /// deliver read one by one.
+  /// Usable indexes that were not chosen, because another delivers fewer objects, or a scan costs less than reading theirs one
+  /// by one.
   public var passedOver: [IndexWay] = []
 
   public var description: String {

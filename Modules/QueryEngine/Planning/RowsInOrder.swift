@@ -1,10 +1,10 @@
-/// Rows by the bytes of their sort keys, in order in the end. Where only the first are wanted, the others are let go of on
-/// the way: no more than twice as many are held.
+/// Sorts rows by the bytes of their sort keys. If only the first are wanted, others are dropped on the way: it holds at most
+/// twice as many, or 512, up to `Sorter.selectionMax`.
 struct RowsInOrder {
   private var rows: [(bytes: [UInt8], place: Int)] = []
   private let wanted: Int
   private let capacity: Int
-  /// The key of the last of the best; nil while there may be too few.
+  /// The key of the last of the best rows; nil while there may be too few.
   private var worst: [UInt8]?
 
   /// nil: all are wanted.
@@ -16,9 +16,9 @@ struct RowsInOrder {
 
   var count: Int { rows.count }
 
-  /// Rows must come by ascending place, which is the last tie-break.
+  /// Adds a row. Rows must come by ascending place, which is the last tie-break.
   mutating func add(_ bytes: [UInt8], _ place: Int) {
-    // Equal to the worst is behind it: the worst came before.
+    // An equal row sorts after the worst, which came before it.
     if let worst, bytes.withUnsafeBytes({ Bytes.compare($0, worst) }) >= 0 { return }
     rows.append((bytes, place))
     guard rows.count >= capacity else { return }
@@ -27,7 +27,7 @@ struct RowsInOrder {
     worst = rows.last?.bytes
   }
 
-  /// The places of the rows that are wanted, in order.
+  /// The places of the wanted rows, in order.
   mutating func finish() -> [Int] {
     sort()
     return rows.prefix(wanted).map(\.place)

@@ -2,24 +2,24 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// A way to answer a part of a condition from an index of words: a `TEXT` that every object of the result must pass.
+/// An access that answers part of a condition from an index of words: a `TEXT` that every object of the result must pass.
 struct TextAccess: Sendable {
   let index: TextIndexEntry
-  /// The words that must be there.
+  /// The words that must occur.
   let terms: [TextTerm]
-  /// What is left to test of objects that have all the words: exclusions, and the other parts of the condition.
+  /// The condition to test for objects that have all the words: exclusions, and the other parts of the condition.
   let residual: Condition
-  /// What is left to test where words were not looked up.
+  /// The condition to test if some words were not looked up.
   let whole: Condition
 
-  /// Every `TEXT` of a property with an index that the whole condition asks for.
+  /// The accesses for every `TEXT` that must hold and whose property has an index.
   static func candidates(for condition: Condition, in table: TableEntry) -> [TextAccess] {
     if table.textIndexes.isEmpty { return [] }
     let parts = condition.conjuncts
     return parts.indices.compactMap { at in
       guard case .own(let own) = parts[at], case .bytes(.text(let test)) = own.test.kind, let query = test.words,
         let index = table.textIndexes.first(where: { $0.property == own.column.property }),
-        // Cut by other rules it may lack words.
+        // Split by other rules, the index may lack words.
         index.rules == TextWords.rules, !own.test.matchesNull
       else { return nil }
       let others = Condition.and(parts.indices.filter { $0 != at }.map { parts[$0] }).simplified()
@@ -30,11 +30,11 @@ struct TextAccess: Sendable {
 }
 
 extension Run {
-  /// A list of objects that have a word is read where it is at most so many times as long as what is left to test. Each
-  /// entry costs a little; an object that is not left out is read, and its text cut into words.
+  /// The entries of a word are read if they are at most this many times the objects left to test. An entry costs little; an
+  /// object that is not excluded must be read, and its text split into words.
   static let entryFactor = 32
 
-  /// How many entries each word has.
+  /// The number of entries of each word.
   mutating func entries(_ access: TextAccess, _ storage: any TextIndexReading) throws(StorageError) -> [Int] {
     var counts: [Int] = []
     for term in access.terms { counts.append(try storage.count(of: term.bytes, isPrefix: term.isPrefix, in: access.index.id)) }
@@ -42,7 +42,7 @@ extension Run {
     return counts
   }
 
-  /// The objects that have the words, ascending, and what is left to test of them.
+  /// The objects that have the words, in ascending order, and the condition left to test.
   mutating func keys(
     of access: TextAccess, _ counts: [Int], _ storage: any TextIndexReading
   ) throws(StorageError) -> (keys: [Int64], residual: Condition) {
@@ -67,14 +67,14 @@ extension Run {
 }
 
 extension [Int64] {
-  /// Ascending, each once.
+  /// Sorted, without duplicates.
   fileprivate func sortedOnce() -> [Int64] {
     var result: [Int64] = []
     for key in sorted() where key != result.last { result.append(key) }
     return result
   }
 
-  /// What two ascending lists have in common.
+  /// The intersection of two ascending lists.
   fileprivate func intersection(_ other: [Int64]) -> [Int64] {
     var result: [Int64] = []
     var at = 0

@@ -2,9 +2,9 @@ import Foundation
 import QueryModel
 import StoreValues
 
-/// Computing with values: null where an operand is, or is no number. Integers stay integers and wrap round where 64
-/// bits end; as doubles give infinity, an integer divided by 0 gives the greatest one, or the lowest of a negative
-/// one. A float with an integer or a float gives a float, a decimal with anything a decimal.
+/// Arithmetic on values. Null if an operand is null or not a number. Integers stay integers and wrap around at 64 bits.
+/// Dividing an integer by 0 gives the greatest integer, or the lowest for a negative dividend, as doubles give infinity. A
+/// float with an integer or a float gives a float; a decimal with anything gives a decimal.
 enum Arithmetic {
   static func result(_ sign: ArithmeticOperator, _ a: Value, _ b: Value) -> Value {
     switch (a, b) {
@@ -82,7 +82,7 @@ enum Arithmetic {
     }
   }
 
-  /// Of the values of a collection, nulls left out. In a mixed one only numbers are added up, as decimals.
+  /// The aggregate of a collection's values, without nulls. In a mixed collection only numbers are summed, as decimals.
   static func aggregate(_ aggregate: CollectionAggregate, _ values: [Value], _ type: ValueType) -> Value {
     let values = values.filter { !$0.isNull && !(aggregate == .min || aggregate == .max || type == .mixed ? $0.isNaN : false) }
     switch aggregate {
@@ -108,7 +108,7 @@ enum Arithmetic {
     }
   }
 
-  /// Of integers: a double where 64 bits do not hold it.
+  /// The exact sum of integers; a double if 64 bits cannot hold it.
   private static func exactSum(_ values: [Value]) -> Value {
     let sum = values.reduce(Int128(0)) { sum, value in if case .int(let x) = value { sum + Int128(x) } else { sum } }
     return Int64(exactly: sum).map(Value.int) ?? .double(Double(sum))

@@ -3,8 +3,8 @@ import StorageInterface
 import StoreValues
 
 extension Binder {
-  /// A constant operand as a value of the other side's type where it is written in another: a decimal fraction beside
-  /// a float or a decimal, digits in quotes beside a number, the name of a type beside `@type`, a key beside a link.
+  /// Converts a constant operand to the type of the other side if it is written in another: a decimal fraction beside a float
+  /// or a decimal, digits in quotes beside a number, a type's name beside `@type`, a key beside a link.
   func adapted(
     _ operand: RowExpression, to other: RowExpression, _ node: ExpressionNode, isChoice: Bool = false
   ) throws(QueryError) -> RowExpression {
@@ -21,8 +21,8 @@ extension Binder {
     }
   }
 
-  /// The values that one of a type can be IN: those of other types are left out, unless all are. With `keepsOthers` they
-  /// stay in the list, where they equal nothing: with ALL, and where lists are compared as wholes, that is an answer.
+  /// The constants of `IN` that a value of the type can equal. Those of other types are left out, unless all are. `keepsOthers`
+  /// keeps them, although they equal nothing: they matter for ALL, and when whole lists are compared.
   static func choices(_ values: [Value], for type: ValueType, keepsOthers: Bool = false) throws(QueryError) -> [Value] {
     var result: [Value] = []
     var fault: QueryError?
@@ -46,7 +46,7 @@ extension Binder {
     return result
   }
 
-  /// The one type of an operand's values; nil where they have several or none.
+  /// The single type of an operand's values; nil if it has several or none.
   private func staticType(_ expression: RowExpression) -> ValueType? {
     switch expression {
     case .constant, .constants, .list, .object, .typeNames: nil
@@ -63,7 +63,7 @@ extension Binder {
     }
   }
 
-  /// In arithmetic a written number has its own type.
+  /// Like `staticType`, but a constant in arithmetic has its own type.
   private func operandType(_ expression: RowExpression) -> ValueType? {
     if case .constant(let value) = expression { value.type } else { staticType(expression) }
   }
@@ -75,7 +75,7 @@ extension Binder {
     return try Binder.constant(value, for: type)
   }
 
-  /// A constant as it is compared with values of a type.
+  /// A constant in the form in which it is compared with values of a type.
   static func constant(_ value: Value, for type: ValueType) throws(QueryError) -> Value {
     switch (value, type) {
     case (.double(let number), .float): return .float(Float(number))
@@ -122,7 +122,7 @@ extension Binder {
 }
 
 extension Binder {
-  /// Whether the operands go together.
+  /// Checks that the operands can be compared.
   func check(
     _ a: RowExpression, _ comparator: ComparisonOperator, _ b: RowExpression, _ left: ExpressionNode, _ right: ExpressionNode,
     _ folding: Folding?
@@ -162,7 +162,7 @@ extension Binder {
   ) throws(QueryError) {
     let kinds = classes(a)
     var others = classes(b)
-    // Of the choices of IN those of other classes equal nothing. That not all are such, `choices` has seen to.
+    // Choices of IN of other classes equal nothing. `choices` made sure that not all of them are.
     if comparator == .in, case .constants = b, staticType(a) != nil {
       others = others.filter { other in kinds.contains { $0.compares(with: other) } }
     }
@@ -180,12 +180,12 @@ extension Binder {
     }
   }
 
-  /// Always the same one is complained of first.
+  /// A fixed order, so that the same error is always reported first.
   private func inOrder(_ classes: Set<ValueClass>) -> [ValueClass] {
     classes.count < 2 ? Array(classes) : classes.sorted { "\($0)" < "\($1)" }
   }
 
-  /// The classes of the values an operand can have; none for null.
+  /// The classes of the values an operand can have; empty for null.
   private func classes(_ expression: RowExpression) -> Set<ValueClass> {
     switch expression {
     case .constant(let value): Set(value.type.map { [ValueClass($0)] } ?? [])
@@ -203,7 +203,7 @@ extension Binder {
 }
 
 extension RowExpression {
-  /// The types of the objects that are named outright.
+  /// The types of the objects that are named directly.
   fileprivate var objects: [TableEntry] {
     switch self {
     case .object(let entry, _): [entry]

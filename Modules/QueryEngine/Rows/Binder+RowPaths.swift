@@ -3,7 +3,7 @@ import StorageInterface
 import StoreValues
 
 extension Binder {
-  /// An operand that is a path, with the operators behind it.
+  /// Binds an operand that is a path, with the operators behind it.
   mutating func row(_ path: PropertyPath) throws(QueryError) -> RowExpression {
     let origin = try origin(path)
     var components = origin.components
@@ -29,10 +29,10 @@ extension Binder {
     return .path(bound)
   }
 
-  /// Where a path begins, and what follows.
+  /// The beginning of a path, and its remaining components.
   private struct Origin {
     let table: TableEntry
-    /// How many SUBQUERYs further out; 0 is the object asked about.
+    /// How many SUBQUERYs further out it begins; 0 is the object that is tested.
     let outer: Int
     let components: ArraySlice<String>
   }
@@ -55,7 +55,7 @@ extension Binder {
     var (whole, _) = try steps(collection, path, from: origin)
     if aggregate == .count {
       guard rest.isEmpty else { throw unknown(rest.joined(separator: "."), path) }
-      // Of many objects each one's text, as Realm counts.
+      // For many objects: the length of each one's text, as Realm counts.
       if !whole.endsInCollection, whole.type == .string || whole.type == .data {
         whole.transform = .length
         return .path(whole)
@@ -82,7 +82,7 @@ extension Binder {
     QueryError(.unknownProperty, "'\(name)' in '\(path)' is unknown.", remedy: "Check the name.", path: path.description)
   }
 
-  /// Resolves names one by one; also returns the type of the objects at the end where there are any.
+  /// Resolves names one by one. Also returns the type of the objects at the end, if there are any.
   private mutating func steps(
     _ components: ArraySlice<String>, _ path: PropertyPath, from origin: Origin
   ) throws(QueryError) -> (path: RowwisePath, entry: TableEntry?) {
@@ -226,7 +226,7 @@ extension Binder {
     return nil
   }
 
-  /// The rest of a path that has reached a mixed value: up to an operator that ends it.
+  /// The rest of a path after a mixed value, up to an operator that ends it.
   private func inside(_ rest: inout ArraySlice<String>, _ result: inout RowwisePath, _ path: PropertyPath) throws(QueryError) {
     while let component = rest.first {
       if component == "[*]" {
@@ -308,7 +308,7 @@ extension RowwisePath {
     if isMany { self.isMany = true }
   }
 
-  /// Over an inverse: to all objects that point back, or to the one at a position.
+  /// Follows an inverse to all objects that point back, or to the one at a position.
   fileprivate mutating func follow(
     _ position: ElementPosition?, ofSources columns: [ColumnID], of table: TableID, to target: TableEntry
   ) {
@@ -325,7 +325,7 @@ extension RowwisePath {
 }
 
 extension Catalog {
-  /// A type by its name, which a query may write with the prefix of the tables of Realm.
+  /// A type by its name, which may carry Realm's table prefix.
   subscript(named name: String) -> TableEntry? {
     self[name] ?? (name.hasPrefix("class_") ? self[String(name.dropFirst(6))] : nil)
   }

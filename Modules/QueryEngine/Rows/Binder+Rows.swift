@@ -3,7 +3,7 @@ import StorageInterface
 import StoreValues
 
 extension Binder {
-  /// Whether the operand is a constant or a path over to-one links alone, which has faster ways.
+  /// Whether the operand is a constant or a path over to-one links only; these have faster evaluations.
   func isSimple(_ node: ExpressionNode) -> Bool {
     switch node {
     case .constant, .constants: return true
@@ -23,7 +23,7 @@ extension Binder {
     }
   }
 
-  /// One side of a comparison with what is written round it taken off.
+  /// One side of a comparison, with its quantifier and folding taken off.
   private struct Side {
     var node: ExpressionNode
     var quantifier: Quantifier?
@@ -42,7 +42,7 @@ extension Binder {
     }
   }
 
-  /// Any comparison, for single rows.
+  /// Binds any comparison for evaluation row by row.
   mutating func bindRow(_ comparison: Comparison, depth: Int) throws(QueryError) -> Condition {
     var (left, right) = (Side(comparison.left), Side(comparison.right))
     var comparator = comparison.comparator
@@ -66,7 +66,7 @@ extension Binder {
         remedy: "Leave it out.", path: side.node.description)
     }
     (a, b) = (try adapted(a, to: b, left.node), try adapted(b, to: a, right.node, isChoice: comparator == .in))
-    // Only lists that are compared as wholes count their elements.
+    // Element counts matter only when whole lists are compared.
     let isWhole = a.isMany && b.isMany && right.quantifier == nil && comparator != .between
     if !isWhole || left.quantifier == .any || left.quantifier == Quantifier.none { (a, b) = (a.askingEachOnce, b.askingEachOnce) }
     try check(a, comparator, b, left.node, right.node, folding)
@@ -84,7 +84,7 @@ extension Binder {
           folding: folding, text: text, ordersNullText: a.isText && b.isText)))
   }
 
-  /// Own text, or text over to-one links, against one constant: a test that scans can run. nil: not this shape.
+  /// A string of the object, or over to-one links, against one constant: a test that scans can run. nil for another shape.
   private mutating func bindText(
     _ left: ExpressionNode, _ comparator: ComparisonOperator, _ right: ExpressionNode, _ folding: Folding?
   ) throws(QueryError) -> Condition? {
@@ -106,14 +106,14 @@ extension Binder {
     return isNegated ? .not(condition) : condition
   }
 
-  /// What `TEXT` looks for is known when the query is bound, and says itself what counts.
+  /// Checks the operands of `TEXT`. Its words are known at binding and define their own folding.
   private func checkWords(_ comparison: Comparison, _ folding: Folding?) throws(QueryError) {
     if folding != nil {
       throw QueryError(
         .badOperator, "TEXT never tells case or diacritics apart.", remedy: "Leave the options out.", path: comparison.left.description)
     }
     switch comparison.right {
-    case .constant, .variable: return  // of a variable without a value is told elsewhere
+    case .constant, .variable: return  // the error for a variable without a value comes from elsewhere
     default:
       throw QueryError(
         .badArgument, "TEXT looks for the words of one text, and '\(comparison.right)' is none.", remedy: "Write the words in quotes.",
@@ -199,7 +199,7 @@ extension Binder {
 }
 
 extension RowwisePath {
-  /// Whether SUBQUERY goes over it: sets and maps are no lists.
+  /// Whether SUBQUERY can iterate over it: sets and maps are not lists.
   fileprivate var isAskable: Bool {
     switch steps.last {
     case .list, .inverse: true
@@ -209,7 +209,7 @@ extension RowwisePath {
 }
 
 extension RowExpression {
-  /// Whether it stands for many values, or for one of many.
+  /// Whether it stands for many values, or for one element of a collection.
   fileprivate var takesQuantifier: Bool {
     guard case .path(let path) = self, !path.isMany else { return isMany }
     switch path.end {
@@ -218,14 +218,14 @@ extension RowExpression {
     }
   }
 
-  /// The same values, though perhaps not as often.
+  /// The same values, possibly with fewer repetitions.
   fileprivate var askingEachOnce: RowExpression {
     guard case .path(var path) = self else { return self }
     path.asksEachOnce = true
     return .path(path)
   }
 
-  /// Whether every value it can have is a string, or null.
+  /// Whether all its values are strings or null.
   var isText: Bool {
     switch self {
     case .constant(.string): true

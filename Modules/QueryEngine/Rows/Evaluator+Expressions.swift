@@ -3,10 +3,10 @@ import StorageInterface
 import StoreValues
 
 extension Evaluator {
-  /// How many pairs of elements of two collections are computed with for one object.
+  /// The most pairs of elements of two collections that arithmetic combines for one object.
   static let pairsMax = 1 << 20
 
-  /// Holds when it does for one pair of groups: those of one owner's collection on the left, on the right.
+  /// True if the comparison holds for one pair of groups: one owner's collection on the left and one on the right.
   func matches(_ comparison: RowComparison, _ key: ObjectKey) throws(StorageError) -> Bool {
     var left = try groups(comparison.left, key)
     var right = try groups(comparison.right, key)
@@ -19,15 +19,15 @@ extension Evaluator {
     let comparator = comparison.comparator
     let (leftHow, rightHow) = (comparison.leftQuantifier, comparison.rightQuantifier)
     if comparator == .between {
-      // Two constants: the binder made sure of it. As if the two comparisons were written: of several values one may be
-      // above the lower bound and another below the upper one.
+      // Two constants, as the binder made sure. As if written as two comparisons: of several values, one may be above the lower
+      // bound and another below the upper one.
       let how = leftHow ?? .any
       return right.count == 2 && how.holds(left) { holds(comparison, $0, .greaterOrEqual, right[0]) }
         && how.holds(left) { holds(comparison, $0, .lessOrEqual, right[1]) }
     }
     if comparison.left.isMany, comparison.right.isMany, rightHow == nil {
       if leftHow == nil {
-        // Two lists as wholes, pair by pair.
+        // Compares two lists as wholes, element by element.
         if left.count != right.count { return comparator == .notEqual }
         return zip(left, right).allSatisfy { holds(comparison, $0, comparator, $1) }
       }
@@ -39,7 +39,7 @@ extension Evaluator {
     }
   }
 
-  /// Whether each value on the left has one of its own on the right.
+  /// Whether each value on the left has a distinct equal value on the right.
   private func isMatched(_ comparison: RowComparison, _ left: [Value], _ right: [Value]) -> Bool {
     var rest = right
     for value in left {
@@ -62,7 +62,7 @@ extension Evaluator {
     return Semantics.holds(a, comparator, b)
   }
 
-  /// A written null is below and above nothing; a null of a string property is below every string; `LIKE` null is null.
+  /// A literal null is not below or above anything; a null string property is below every string; `LIKE` null matches null.
   private func nullHolds(_ comparison: RowComparison, _ a: Value, _ comparator: ComparisonOperator, _ b: Value) -> Bool {
     let both = a.isNull && b.isNull
     switch comparator {
@@ -76,7 +76,7 @@ extension Evaluator {
     }
   }
 
-  /// Text against text that is known only now.
+  /// Compares text with text that is known only at evaluation.
   private func textHolds(_ a: Value, _ comparator: ComparisonOperator, _ b: Value, _ folding: Folding?) -> Bool {
     let needle: [UInt8]? = b.withBytes { $0.map { Array($0) } }
     let meaning: ComparisonOperator = comparator == .notEqual || comparator == .in ? .equal : comparator
@@ -88,7 +88,7 @@ extension Evaluator {
     return comparator == .notEqual ? !result : result
   }
 
-  /// Every value the operand means for the object, in groups: see `groups` of a path.
+  /// All values of the operand for the object, in groups: see `groups` of a path.
   func groups(_ expression: RowExpression, _ key: ObjectKey) throws(StorageError) -> [[Value]] {
     switch expression {
     case .constant(let value): return [[value]]
@@ -117,7 +117,7 @@ extension Evaluator {
     }
   }
 
-  /// Two collections are computed with each other pair by pair, and the pairs are held in memory.
+  /// Limits arithmetic between two collections: it combines them pair by pair, and holds the pairs in memory.
   private func checkPairs(_ left: [[Value]], _ right: [[Value]]) throws(StorageError) {
     let (count, other) = (left.reduce(0) { $0 + $1.count }, right.reduce(0) { $0 + $1.count })
     guard count > 1, other > 1, count.multipliedReportingOverflow(by: other).overflow || count * other > Evaluator.pairsMax else { return }
@@ -126,7 +126,7 @@ extension Evaluator {
       remedy: "Compute with one value of a collection, as its @sum.")
   }
 
-  /// Where a path begins. The binder made sure that there are as many objects round this one.
+  /// The object where a path begins. The binder made sure that there are enough enclosing objects.
   private func origin(_ path: RowwisePath, _ key: ObjectKey) -> ObjectKey {
     path.outer == 0 ? key : outers[outers.count - path.outer]
   }
@@ -157,15 +157,15 @@ extension Evaluator {
     return [[total(aggregate, values, path)]]
   }
 
-  /// Of the values of a collection. A map of objects has as many as it has objects: its nulls are none.
+  /// The aggregate of a collection's values. The count of a map of objects excludes its nulls.
   private func total(_ aggregate: CollectionAggregate, _ values: [Value], _ path: RowwisePath) -> Value {
     guard aggregate == .count else { return Arithmetic.aggregate(aggregate, values, path.type) }
     if case .links = path.end { return .int(Int64(values.count { !$0.isNull })) }
     return .int(Int64(values.count))
   }
 
-  /// How many objects each owner of the last relationship leads to; an owner behind a null link is none. All objects that
-  /// point somewhere are counted together.
+  /// The number of objects that each owner of the last relationship leads to; owners behind a null link are skipped. The
+  /// objects of an `@links` without a type are counted together.
   private func linkCounts(_ path: RowwisePath, _ key: ObjectKey) throws(StorageError) -> [Value] {
     guard path.steps.count > 1, path.endsInCollection, let last = path.steps.last else {
       switch path.steps.first {
@@ -188,7 +188,7 @@ extension Evaluator {
     return result
   }
 
-  /// Of a list or map that a mixed value is; the size of a text is its length. Null of all else.
+  /// The aggregate of a mixed value's list or map; the count of a string or data is its length. Null for anything else.
   private static func aggregate(_ aggregate: CollectionAggregate, _ value: Value) -> Value {
     switch value {
     case .list(let elements): aggregate == .count ? .int(Int64(elements.count)) : Arithmetic.aggregate(aggregate, elements, .mixed)

@@ -3,8 +3,8 @@ import StorageInterface
 import StoreValues
 
 extension Evaluator {
-  /// The values of a path, in groups: those of one collection, owner by owner. Values that no collection of their own
-  /// holds are one group together. No group: nothing leads to any collection.
+  /// The values of a path, in groups: one group per collection, owner by owner. Values that are not in a collection of their
+  /// own form one group together. Empty if no collection is reached.
   func groups(_ path: RowwisePath, _ key: ObjectKey) throws(StorageError) -> [[Value]] {
     let owners = try objects(path.steps[...], key, eachOnce: path.asksEachOnce)
     var groups: [[Value]]
@@ -30,7 +30,7 @@ extension Evaluator {
     }
   }
 
-  /// Owner by owner; an owner that is null, or gone, has a null where one element was asked for and else nothing.
+  /// The elements owner by owner. A null or deleted owner gives a null if one element was asked for, else an empty group.
   private func collections(_ path: RowwisePath, _ owners: [ObjectKey?], _ key: ObjectKey) throws(StorageError) -> [[Value]] {
     var groups: [[Value]] = []
     for owner in owners {
@@ -49,7 +49,7 @@ extension Evaluator {
       switch path.end {
       case .value where group.isEmpty: groups.append([.null])
       case .elements(let column, .some) where group.isEmpty:
-        // A position behind the end reads as null; an empty list has no elements at all.
+        // A position past the end reads as null; an empty list has no elements.
         let isEmpty = try owner.map { owner throws(StorageError) in
           try ifLiving(true) { () throws(StorageError) in try storage.elementCount(column, owner) == 0 }
         }
@@ -65,7 +65,7 @@ extension Evaluator {
     return try ifLiving(.null) { () throws(StorageError) in try storage.value(column, owner) }
   }
 
-  /// Strings and data in bytes; a null one has length 0, and other values none.
+  /// The length of strings and data in bytes; 0 for null, nil for other values.
   private static func length(_ value: Value) -> Value? {
     switch value {
     case .null: .int(0)
@@ -75,7 +75,7 @@ extension Evaluator {
     }
   }
 
-  /// One step into mixed values. A map reads a missing key as null; what is no map, or no list, has nothing there.
+  /// One step into mixed values. A missing key of a map reads as null; a value that is not a map, or not a list, gives nothing.
   private func inside(_ step: MixedStep, _ group: [Value]) throws(StorageError) -> [[Value]] {
     switch step {
     case .all:
@@ -111,7 +111,7 @@ extension Evaluator {
     }
   }
 
-  /// A scalar property of an object of any type; nil where its type has none of that name.
+  /// A scalar property of an object of any type; nil if its type has no such property.
   private func property(_ name: String, of link: ObjectLink) throws(StorageError) -> Value? {
     guard let table = storage.catalog[link.table], let column = table[name], column.schema.isScalar else { return nil }
     let found = try ifLiving(Value?.none) { () throws(StorageError) in try storage.value(table.column(column.id), link.key) }
@@ -139,9 +139,9 @@ extension Evaluator {
 }
 
 extension Evaluator {
-  /// The objects that the steps of a path lead to. One nil where all steps are to-one and a link is null; behind a
-  /// collection, null links lead nowhere. `eachOnce` leaves out those that were reached before, so that a path over many
-  /// relationships never becomes longer than its table.
+  /// The objects that the steps of a path lead to. One nil if all steps are to-one and a link is null; behind a collection,
+  /// null links are skipped. `eachOnce` skips objects reached before, so that the result of a path over many relationships
+  /// never becomes longer than its table.
   func objects(
     _ steps: ArraySlice<RowwisePath.Step>, _ key: ObjectKey, eachOnce: Bool = false
   ) throws(StorageError) -> [ObjectKey?] {
@@ -182,7 +182,7 @@ extension Evaluator {
     }
   }
 
-  /// One of the objects that point to one; nil where there are fewer. Reads no more of them than lie before it.
+  /// The object at a position among those that point to an object; nil if there are fewer. Reads none beyond it.
   private func source(
     _ columns: [ColumnID], _ key: ObjectLink, _ position: ElementPosition
   ) throws(StorageError) -> ObjectKey? {
@@ -216,7 +216,7 @@ extension Evaluator {
     return result
   }
 
-  /// Reads an object that something led to; the default where it is gone.
+  /// Reads an object that a link led to; returns `gone` if it is deleted.
   func ifLiving<R>(_ gone: R, _ body: () throws(StorageError) -> R) throws(StorageError) -> R {
     do throws(StorageError) { return try body() } catch {
       if error.code == .objectDeleted { return gone }

@@ -2,14 +2,14 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// An operand bound to a catalog in the form that single rows are asked in: what may mean many values, or takes
-/// computing. Conditions over own columns do not come here.
+/// An operand bound to a catalog for evaluation row by row: it may have many values or need computation. Conditions over own
+/// columns do not use it.
 indirect enum RowExpression: Sendable {
   case constant(Value)
   case constants([Value])
-  /// Of single values.
+  /// Operands with single values.
   case list([RowExpression])
-  /// A certain object: as a link, or nothing when it does not exist.
+  /// An object, as a link; no value if it does not exist.
   case object(TableEntry, ObjectLiteral.Identity)
   /// The names of types that `@type` is compared with.
   case typeNames(TypeNames)
@@ -18,7 +18,7 @@ indirect enum RowExpression: Sendable {
   case subquery(RowwisePath, Condition)
   case arithmetic(ArithmeticOperator, RowExpression, RowExpression)
 
-  /// Whether it can mean more, or fewer, than one value.
+  /// Whether it can have more, or fewer, than one value.
   var isMany: Bool {
     switch self {
     case .constant, .subquery, .object, .typeNames: false
@@ -51,17 +51,17 @@ enum CollectionAggregate: String, Sendable {
   }
 }
 
-/// A comparison of operands that may mean many values: holds where enough pairs of them compare.
+/// A comparison of operands that may have many values: holds if enough pairs compare, by the quantifiers.
 struct RowComparison: Sendable {
   let left: RowExpression
   let comparator: ComparisonOperator
   let right: RowExpression
-  /// nil where none was written: any.
+  /// nil if none was written: ANY.
   let leftQuantifier: Quantifier?
   let rightQuantifier: Quantifier?
   let folding: Folding?
-  /// Prepared where the right side is one constant text.
+  /// Prepared if the right side is one constant text.
   let text: TextTest?
-  /// Whether a null stands below every string: both sides only hold strings, or nulls.
+  /// Whether null sorts below every string: both sides hold only strings or nulls.
   let ordersNullText: Bool
 }

@@ -5,14 +5,14 @@ import StoreValues
 struct RowwisePath: Sendable {
   enum Step: Sendable {
     case link(ColumnID)
-    /// Of links.
+    /// A list of links.
     case list(ColumnID, ElementPosition?)
     case set(ColumnID)
-    /// The links of a map, or the one of a key.
+    /// The links of a map, or the one at a key.
     case map(ColumnID, key: String?)
-    /// The objects whose links in the columns lead here, to an object of the table.
+    /// The objects whose links in the columns point to the current object, of the given table.
     case inverse([ColumnID], of: TableID)
-    /// One of them, by its place in the order of their keys; none is like a null link.
+    /// One of those objects, by its position in key order; if missing, like a null link.
     case source([ColumnID], of: TableID, ElementPosition)
   }
 
