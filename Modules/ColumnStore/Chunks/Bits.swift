@@ -1,4 +1,4 @@
-/// Bitmaps as runs of 64-bit words, bit i of word i / 64 first.
+/// Bitmaps as arrays of 64-bit words: bit i is bit i % 64 of word i / 64.
 enum Bits {
   @inline(__always) static func wordCount(_ bits: Int) -> Int { (bits &+ 63) &>> 6 }
   @inline(__always) static func byteCount(_ bits: Int) -> Int { wordCount(bits) &* 8 }
@@ -24,10 +24,10 @@ enum Bits {
     return sum
   }
 
-  /// A run of set bits that every reader may share: as many as the largest chunk has rows.
+  /// Set bits for the rows of the largest chunk, shared by all readers.
   static var allSet: UnsafePointer<UInt64> { UnsafePointer(sharedOnes.words) }
 
-  /// `@unchecked`: written by its initialiser alone, then only read, and never freed (it is static).
+  /// `@unchecked`: only the initialiser writes the memory; later it is only read, and never freed (it is static).
   private final class Ones: @unchecked Sendable {
     let words: UnsafeMutablePointer<UInt64>
     init(count: Int) {
@@ -51,7 +51,7 @@ extension UnsafeMutableRawPointer {
   }
 }
 
-/// Unsigned numbers of 0, 1, 2, 4 or 8 bytes: what frame of reference leaves of a run of numbers.
+/// Unsigned numbers of 0, 1, 2, 4 or 8 bytes: the frame-of-reference encoding of a run of numbers.
 enum PackedNumbers {
   @inline(__always) static func width(_ range: UInt64) -> Int {
     range == 0 ? 0 : range < 1 << 8 ? 1 : range < 1 << 16 ? 2 : range < 1 << 32 ? 4 : 8

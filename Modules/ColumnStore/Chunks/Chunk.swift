@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// What a transaction knows of one column of one chunk.
+/// A transaction's state of one column of one chunk.
 struct ColumnCell {
   enum State: UInt8 {
     /// Nothing was read yet.
@@ -12,50 +12,50 @@ struct ColumnCell {
     case edited
   }
   var state = State.unknown
-  /// `owned` was made by this write and has to be stored.
+  /// `owned` was made by this write and must be stored.
   var isNew = false
   var vector = ColumnVector(layout: .constantWord, count: 0, values: UnsafeRawPointer(Bits.allSet))
   var external: UnsafePointer<UInt64>?
   var edited: EditedColumn?
-  /// The bytes under `vector` when they are not the snapshot's.
+  /// The bytes under `vector`, unless they belong to the snapshot.
   var owned: ValueBuffer?
-  /// Bitmaps that had to be aligned.
+  /// Bitmaps that were copied for alignment.
   var scratch: ValueBuffer?
-  /// A vector whose bytes are all in place, made for scans from columns that are edited or have external
-  /// values, and what it was made from.
+  /// A vector with all bytes in place, made for scans from a column that is edited or has external values. The revision of the
+  /// edited column it was made from is `presentedRevision`.
   var presented: ColumnVector?
   var presentedBytes: ValueBuffer?
   var presentedRevision = 0
 }
 
-/// A run of up to `rowsPerChunk` rows of a table as one transaction sees it. Rows have positions from 0; in
-/// most chunks position i is the key `firstKey + i`, in sparse ones the keys are listed.
+/// A run of up to `rowsPerChunk` rows of a table, as one transaction sees it. Rows have positions from 0. In most chunks,
+/// position i has the key `firstKey + i`; sparse chunks list their keys.
 ///
-/// `@exclusivity(unchecked)`: confined to its transaction, and no method hands one of these variables to a
-/// closure while it changes it.
+/// `@exclusivity(unchecked)`: confined to its transaction, and no method passes one of these variables to a closure while
+/// changing it.
 final class Chunk {
   let number: Int64
   let firstKey: Int64
   @exclusivity(unchecked) private(set) var count: Int
-  /// Sparse chunks: key minus `firstKey` of each position, ascending.
+  /// Of a sparse chunk: the key minus `firstKey` of each position, ascending.
   @exclusivity(unchecked) private(set) var rows: [UInt16]?
-  /// Bit i: position i lives. Always there, also where every row lives.
+  /// Bit i: position i is live. Allocated even if every row is live.
   let live: UnsafeMutablePointer<UInt64>
   @exclusivity(unchecked) private(set) var liveCount: Int
   @exclusivity(unchecked) var cells: UnsafeMutablePointer<ColumnCell>
   @exclusivity(unchecked) private(set) var cellCount: Int
   private let bitmapWords: Int
-  /// Keys of the positions of a sparse chunk, made for scans.
+  /// The keys of a sparse chunk's positions, computed for scans.
   private var keyBuffer: UnsafeMutablePointer<Int64>?
 
-  /// The live bits or the positions differ from the base version's.
+  /// The live bits or the positions differ from those of the base version.
   @exclusivity(unchecked) var isMapChanged = false
-  /// Some cell is edited or new.
+  /// A cell is edited or new.
   @exclusivity(unchecked) var isChanged = false
-  /// There is an entry of the chunk in the base version.
+  /// The base version has an entry of the chunk.
   @exclusivity(unchecked) var isStored = false
 
-  /// A chunk without rows, with room for `capacity`.
+  /// Makes a chunk without rows, with room for `capacity`.
   init(number: Int64, firstKey: Int64, capacity: Int, cellCount: Int) {
     self.number = number
     self.firstKey = firstKey
@@ -79,7 +79,7 @@ final class Chunk {
   var isFull: Bool { count == liveCount }
   var isSparse: Bool { rows != nil }
 
-  /// Makes room for columns that a change of the catalog adds.
+  /// Makes room for columns that a catalog change adds.
   func addCells(upTo newCount: Int) {
     guard newCount > cellCount else { return }
     let larger = UnsafeMutablePointer<ColumnCell>.allocate(capacity: newCount)
@@ -92,13 +92,13 @@ final class Chunk {
 }
 
 extension Chunk {
-  /// The position of a living object's key; nil when it does not live here.
+  /// The position of a live object's key; nil if the object is not live in this chunk.
   @inline(__always) func position(of key: Int64) -> Int? {
     guard let position = storedPosition(of: key), Bits.test(live, position) else { return nil }
     return position
   }
 
-  /// The position of a key, living or not.
+  /// The position of a key, live or not.
   @inline(__always) func storedPosition(of key: Int64) -> Int? {
     let offset = Int(key &- firstKey)
     if rows == nil { return offset >= 0 && offset < count ? offset : nil }
@@ -125,7 +125,7 @@ extension Chunk {
     return rows.firstIndex { Int64($0) >= offset } ?? rows.count
   }
 
-  /// Keys of all positions of a sparse chunk; nil otherwise.
+  /// The keys of all positions of a sparse chunk; nil otherwise.
   func keys() -> UnsafePointer<Int64>? {
     guard let rows else { return nil }
     if let keyBuffer { return UnsafePointer(keyBuffer) }
@@ -140,7 +140,7 @@ extension Chunk {
     keyBuffer = nil
   }
 
-  /// Takes positions and live bits over from a stored map.
+  /// Takes positions and live bits from a stored map.
   func restore(count: Int, rows: [UInt16]?) {
     self.count = count
     self.rows = rows
@@ -158,7 +158,7 @@ extension Chunk {
     liveCount = Bits.population(live, count)
   }
 
-  /// Adds a living position at the end. `row` is the key minus `firstKey`, higher than all others.
+  /// Appends a position. `row` is the key minus `firstKey`, higher than all others.
   @inline(__always) func appendRow(_ row: Int, isLive: Bool) {
     if rows != nil {
       rows?.append(UInt16(truncatingIfNeeded: row))
@@ -179,43 +179,43 @@ extension Chunk {
     isMapChanged = true
   }
 
-  /// Everything is stored as it is: for the next write the chunk is as if it had been read.
+  /// Marks the chunk as stored: for the next write it is as if just read.
   func settle() {
     forgetPresented()
     isMapChanged = false
     isChanged = false
   }
 
-  /// Forgets the vectors that were made for scans: they hold the bytes of rows that lived then alone.
+  /// Drops the vectors made for scans: they hold the bytes of rows that were live then, and no others.
   func forgetPresented() {
     for slot in 0..<cellCount { cells[slot].presented = nil }
   }
 
-  /// Whether the bytes of some row lie in an entry of their own in the base version. The cell was read before.
+  /// Whether the bytes of any row are in an entry of their own in the base version. The cell must be loaded.
   func hasExternal(_ slot: Int) -> Bool {
     if let column = cells[slot].edited { return column.hasExternal }
     return cells[slot].external != nil
   }
 
-  /// Whether a vector is there whose bytes are all in place.
+  /// Whether a current vector with all bytes in place exists.
   func isPresented(_ slot: Int) -> Bool {
     guard cells[slot].presented != nil else { return false }
     return cells[slot].edited.map { $0.revision == cells[slot].presentedRevision } ?? true
   }
 
-  /// Whether the bytes of a row lie in an entry of their own in the base version. The cell was read before.
+  /// Whether the bytes of a row are in an entry of their own in the base version. The cell must be loaded.
   @inline(__always) func isExternal(_ slot: Int, _ position: Int) -> Bool {
     if let column = cells[slot].edited { return Bits.test(column.external, position) }
     if let external = cells[slot].external { return Bits.test(external, position) }
     return false
   }
 
-  /// Lists the keys one by one from now on.
+  /// Switches to a list of keys.
   func makeSparse() {
     if rows == nil { rows = (0..<count).map { UInt16(truncatingIfNeeded: $0) } }
   }
 
-  /// Keeps the given positions alone, all of which live.
+  /// Keeps only the given positions, all of which must be live.
   func keep(_ positions: [Int]) {
     makeSparse()
     forgetKeys()

@@ -1,9 +1,9 @@
 import StorageInterface
 import StoreValues
 
-/// The entry that says which rows a chunk has and which of them live (Docs/FileFormat.md, "Chunk maps"): position
-/// count u16, live count u16, flags u16, 0 u16; then, as the flags say, a u16 for each position of a sparse chunk,
-/// padded to 8 bytes, and a live bitmap.
+/// The entry with the rows of a chunk and their live bits (Docs/FileFormat.md, "Chunk maps"): position count u16, live count
+/// u16, flags u16, 0 u16; then, depending on the flags, a u16 for each position of a sparse chunk, padded to 8 bytes, and a
+/// live bitmap.
 enum ChunkMap {
   private static let isSparse: UInt16 = 1
   private static let hasDead: UInt16 = 2
@@ -34,7 +34,7 @@ enum ChunkMap {
     }
   }
 
-  /// The rows, and what the frame points to; nil where that is nothing.
+  /// Decodes a map: the frame, and the memory it points to; nil if it points to none.
   static func read(
     _ bytes: UnsafeRawBufferPointer, number: Int64, rowsPerChunk: Int, _ budget: ImageBudget
   ) throws(StorageError) -> (frame: ChunkFrame, rows: ChunkRows?) {
@@ -66,7 +66,7 @@ enum ChunkMap {
     guard rows.live.map({ Bits.population($0, count) }) ?? count == liveCount else {
       throw .corrupt("a chunk map counts its rows wrong")
     }
-    // Where all rows live there is nothing to look up.
+    // A chunk of only live rows needs no bitmap.
     frame.live = liveCount == count ? nil : UnsafePointer(rows.live)
     frame.keys = UnsafePointer(rows.keys)
     return (frame, rows)
@@ -74,7 +74,7 @@ enum ChunkMap {
 }
 
 extension Chunk {
-  /// A chunk as the base version has it.
+  /// A chunk in the state of the base version.
   convenience init(_ frame: ChunkFrame, number: Int64, capacity: Int, cellCount: Int) {
     self.init(number: number, firstKey: frame.firstKey, capacity: capacity, cellCount: cellCount)
     restore(count: frame.count, rows: frame.offsets)

@@ -1,7 +1,7 @@
-/// The chunks that a transaction has read, by number. Objects get their keys one after the other, so the numbers are
-/// positions in an array, and look-ups hash nothing; the few that lie far out are in a dictionary.
+/// The chunks that a transaction has read, by number. Objects get consecutive keys, so numbers index an array and lookups need
+/// no hashing; the few high numbers are in a dictionary.
 struct ChunkTable {
-  /// Numbers below this lie in the array: it costs half a megabyte at most.
+  /// Numbers below this are in the array, which costs half a megabyte at most.
   private static let nearMax: Int64 = 65_536
   private var near: [Chunk?] = []
   private var far: [Int64: Chunk] = [:]
@@ -25,6 +25,6 @@ struct ChunkTable {
     }
   }
 
-  /// All chunks, in no order.
+  /// All chunks, in no particular order.
   var values: [Chunk] { near.compactMap { $0 } + far.values }
 }

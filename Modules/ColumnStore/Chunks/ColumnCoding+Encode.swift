@@ -1,9 +1,9 @@
 import StorageInterface
 import StoreValues
 
-/// Makes the bytes of columns from decoded values.
+/// Encodes columns from decoded values.
 enum ColumnEncoder {
-  /// Words of a bit, integer, float or double column. `nulls` may have bits beyond `count`.
+  /// Encodes the words of a bit, integer, float or double column. `nulls` may have bits beyond `count`.
   static func encode(
     words: UnsafePointer<Int64>, nulls: UnsafePointer<UInt64>, nullCount: Int, count: Int, form: ColumnShape.Form
   ) -> ValueBuffer {
@@ -62,7 +62,7 @@ enum ColumnEncoder {
     }
   }
 
-  /// Byte strings. Rows marked in `external` are written empty.
+  /// Encodes byte strings. Rows marked in `external` are written empty.
   static func encode(
     slices: UnsafePointer<UnsafeRawBufferPointer>, nulls: UnsafePointer<UInt64>, nullCount: Int,
     external: UnsafePointer<UInt64>, externalCount: Int, count: Int
@@ -109,7 +109,7 @@ enum ColumnEncoder {
     }
   }
 
-  /// 16 bytes a row.
+  /// Encodes 16 bytes per row.
   static func encode(
     fixed16 rows: UnsafeRawPointer, nulls: UnsafePointer<UInt64>, nullCount: Int, count: Int
   ) -> ValueBuffer {
@@ -125,8 +125,7 @@ enum ColumnEncoder {
     }
   }
 
-  /// Copies the bits of `count` rows and clears the rest of the last word, so that equal columns have equal
-  /// bytes.
+  /// Copies the bits of `count` rows and clears the rest of the last word, so that equal columns have equal bytes.
   private static func copyBitmap(_ words: UnsafePointer<UInt64>, _ count: Int, to out: UnsafeMutableRawPointer) {
     for i in 0..<Bits.wordCount(count) {
       var word = words[i]
@@ -140,8 +139,8 @@ enum ColumnEncoder {
     return 0
   }
 
-  /// Lowest and highest ordinal of the rows that are neither null nor NaN, and whether all rows that are not
-  /// null have the same bits.
+  /// The lowest and highest ordinal of the rows that are neither null nor NaN, and whether all non-null rows have the same
+  /// bits.
   private static func bounds(
     _ words: UnsafePointer<Int64>, nulls: UnsafePointer<UInt64>?, _ count: Int, _ form: ColumnShape.Form
   ) -> (min: Int64, max: Int64, isConstant: Bool) {
@@ -181,19 +180,19 @@ enum ColumnEncoder {
     return (low, high, different == 0)
   }
 
-  /// The same of doubles, none of them null, without a branch a row; nil where one is NaN.
+  /// The same for doubles without nulls, without a branch per row; nil if one is NaN.
   private static func boundsOfNumbers(
     _ words: UnsafePointer<Int64>, _ count: Int
   ) -> (min: Int64, max: Int64, isConstant: Bool)? {
     var low = Int64.max
     var high = Int64.min
     for i in 0..<count {
-      // As `ZoneHint.ordinal(of:)`, but that −0.0 is −1: each pattern of bits has an ordinal of its own.
+      // As `ZoneHint.ordinal(of:)`, except that −0.0 is −1: each bit pattern has its own ordinal.
       let ordinal = words[i] ^ (words[i] &>> 63 & Int64.max)
       low = Swift.min(low, ordinal)
       high = Swift.max(high, ordinal)
     }
-    // NaN lies beyond the infinities.
+    // NaNs lie beyond the infinities.
     if low < ZoneHint.ordinal(of: -.infinity) || high > ZoneHint.ordinal(of: .infinity) { return nil }
     return (low == -1 ? 0 : low, high == -1 ? 0 : high, low == high)
   }

@@ -8,7 +8,7 @@ enum ColumnHeader {
   static let hasNulls: UInt8 = 1
   static let hasExternal: UInt8 = 2
 
-  /// Numbers of the layouts in files.
+  /// The numbers of the layouts in the file.
   enum Layout: UInt8 {
     case int8 = 1, int16, int32, int64, bits, float32, float64, bytes16, bytes32, fixed16, constantWord, constantBytes
   }
@@ -26,18 +26,18 @@ enum ColumnHeader {
   }
 }
 
-/// A decoded column: a vector over bytes that stay where they are, and what else the header says.
+/// A decoded column: a vector over bytes that stay in place, and the rest of the header.
 struct DecodedColumn {
   var vector: ColumnVector
-  /// Rows whose bytes lie in an entry of their own.
+  /// Rows whose bytes are in an entry of their own.
   var external: UnsafePointer<UInt64>?
-  /// Memory made for the vector: bitmaps that had to be aligned.
+  /// Memory for bitmaps that were copied for alignment.
   var scratch: ValueBuffer?
 }
 
 extension DecodedColumn {
-  /// Reads the header and proves that every row lies within the bytes, so that the vector's unchecked reads stay
-  /// inside. `bytes` must outlive the vector. O(1) for numbers, O(rows) for strings.
+  /// Reads the header and proves that every row lies within the bytes, so that the vector's unchecked reads stay inside.
+  /// `bytes` must outlive the vector. O(1) for numbers, O(rows) for strings.
   init(_ bytes: UnsafeRawBufferPointer, form: ColumnShape.Form, count: Int) throws(StorageError) {
     guard let start = bytes.baseAddress, bytes.count >= ColumnHeader.size,
       let layout = ColumnHeader.Layout(rawValue: start.number(0, as: UInt8.self))
@@ -119,7 +119,7 @@ extension DecodedColumn {
       (vectorLayout, base) = (.constantWord, data.number(0))
     case .constantBytes:
       try need(form == .fixed16 ? 16 : 0, .bytes, .fixed16)
-      // What follows sixteen bytes is none of them.
+      // Bytes after the first sixteen are not part of the value.
       (vectorLayout, base) = (.constantBytes, form == .fixed16 ? 16 : Int64(size))
     }
     vector = ColumnVector(
@@ -145,9 +145,9 @@ extension DecodedColumn {
     return isAscending && last <= UInt64(limit)
   }
 
-  /// A column that was never stored for the chunk.
+  /// The column of a chunk that never stored it.
   init(absent shape: ColumnShape, count: Int) {
-    // A buffer always has an address; the shape keeps it for as long as there is a transaction.
+    // A buffer always has an address; the shape keeps it as long as there is a transaction.
     let bytes = (shape.absentBytes ?? DecodedColumn.zeroes).bytes
     let values = bytes.baseAddress.unsafelyUnwrapped
     let nulls = shape.absentIsNull ? Bits.allSet : nil

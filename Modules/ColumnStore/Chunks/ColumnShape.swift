@@ -1,19 +1,19 @@
 import StorageInterface
 import StoreValues
 
-/// What the engine has to know of one stored property, looked up by its slot: the position of the property in
-/// `TableEntry.columns`. A class: it is passed about for each row, and copying it would copy its references.
+/// The engine's description of one stored property, indexed by its slot: the property's position in `TableEntry.columns`. A
+/// class, because it is passed around for each row, and a copy would copy its references.
 final class ColumnShape: Sendable {
-  /// How the values of a column lie in a chunk.
+  /// The storage form of a column in a chunk.
   enum Form: UInt8 {
     case bit
     case integer
     case float
     case double
-    /// Strings, data, ObjectIds and mixed values; collections too, each as the bytes of one value.
+    /// Strings, data, ObjectIds and mixed values; also collections, each as the bytes of one value.
     case bytes
     case fixed16
-    /// An inverse: nothing is stored.
+    /// An inverse, which stores nothing.
     case none
 
     init(_ type: ValueType) {
@@ -30,24 +30,24 @@ final class ColumnShape: Sendable {
     @inline(__always) var isWord: Bool { rawValue <= Form.double.rawValue }
   }
 
-  /// How the elements of a collection are kept.
+  /// The kinds of collections.
   enum Collection: UInt8 {
     case list
-    /// Each once, in the order of values.
+    /// Distinct values in value order.
     case set
-    /// Byte strings of key and value (`MapEntry`), in the order of keys.
+    /// Byte strings of key and value (`MapEntry`) in key order.
     case map
   }
 
   let property: PropertyID
   let name: String
   let form: Form
-  /// nil: a scalar, or an inverse.
+  /// nil for a scalar or an inverse.
   let collection: Collection?
-  /// Of the scalar, or of the collection's elements; meaningless for inverses.
+  /// The type of the scalar, or of the collection's elements; meaningless for inverses.
   let type: ValueType
   let isOptional: Bool
-  /// What rows without a stored value read as.
+  /// The value of rows that have none stored.
   let absentWord: Int64
   let absentBytes: ValueBuffer?
   let absentIsNull: Bool
@@ -79,21 +79,21 @@ final class ColumnShape: Sendable {
     integerRange = form == .integer && type != .link && type != .int64 ? type.integerRange : nil
   }
 
-  /// Whether the bytes of a column are dates of files before format 3, which were Doubles. Only one that a migration took out
-  /// can have such, and only where rows are dead: those that lived then were emptied. Nobody reads it any more.
+  /// Whether the bytes of a column are dates from before format 3, which were Doubles. Only a column that a migration removed
+  /// can have them, and only in dead rows: the migration emptied the live ones. Nothing reads them any more.
   func areOldDates(_ bytes: UnsafeRawBufferPointer) -> Bool {
     isRetired && type == .date && form == .integer && bytes.first == ColumnHeader.Layout.float64.rawValue
   }
 
   var isCollection: Bool { collection != nil }
   var isScalar: Bool { !isCollection && form != .none }
-  /// Whether there are backlinks of the column.
+  /// Whether the column has backlinks.
   var hasBacklinks: Bool { form != .none && type.mayLink }
-  /// Whether the entries of its backlinks are found in its values one by one: all but a to-one link.
+  /// Whether its links must be extracted from its values: true of all but a to-one link.
   var linksInside: Bool { hasBacklinks && (isCollection || type == .mixed) }
 
-  /// How the elements of a collection are kept in its runs and segments.
+  /// The form of a collection's elements in its runs and segments.
   var elementForm: Form { collection == .map ? .bytes : Form(type) }
-  /// What the boxes of those are: entries of a map are plain bytes.
+  /// The type of those elements as values: entries of a map are plain bytes.
   var elementType: ValueType { collection == .map ? .data : type }
 }

@@ -1,16 +1,16 @@
 import StoreValues
 
-/// What is asked of a column for each row, without references: reading it retains nothing.
+/// A column's per-row properties, without references: reading them retains nothing.
 struct ColumnTraits {
   let form: ColumnShape.Form
   let isScalar: Bool
   let isCollection: Bool
-  /// Scalars of bytes that not every byte string is a value of.
+  /// A scalar whose byte strings need validation.
   let isChecked: Bool
-  /// A scalar whose backlinks are its word.
+  /// A scalar whose word is its backlink.
   let linksByWord: Bool
   let isOptional: Bool
-  /// Integers of fewer than 64 bits: what fits.
+  /// An integer type of fewer than 64 bits, with its range.
   let isRanged: Bool
   let lowest: Int64
   let highest: Int64

@@ -1,8 +1,8 @@
 import StorageInterface
 import StoreValues
 
-/// Elements of a collection in a form that can be changed: a short list, or one segment of a long one. A value, so that
-/// a savepoint keeps a copy at no cost.
+/// Elements of a collection in editable form: a short list, or one segment of a long one. A value, so that a savepoint keeps a
+/// copy at no cost.
 struct ElementRun {
   let form: ColumnShape.Form
   /// Words; empty in lists of byte strings.
@@ -32,7 +32,7 @@ struct ElementRun {
     nulls.append(bytes == nil)
   }
 
-  /// Of values as the elements of a collection.
+  /// The elements of a collection from values.
   init(_ values: [Value], _ shape: ColumnShape) {
     form = shape.elementForm
     for value in values {
@@ -50,7 +50,7 @@ struct ElementRun {
     nulls.removeSubrange(range)
   }
 
-  /// The elements of a range as a run of their own.
+  /// The elements of a range as a separate run.
   func part(_ range: Range<Int>) -> ElementRun {
     var run = ElementRun(form: form)
     if form.isWord { run.words = Array(words[range]) } else { run.strings = Array(strings[range]) }
@@ -74,7 +74,7 @@ struct ElementRun {
     }
   }
 
-  /// The elements as an encoded column. Never called without elements.
+  /// The elements as an encoded column. Requires at least one element.
   func encoded() -> ValueBuffer {
     let column = EditedColumn(form: form, capacity: count)
     copy(to: column)
@@ -83,7 +83,7 @@ struct ElementRun {
 }
 
 extension ColumnEncoder {
-  /// All rows of a column in memory, none of them in an entry of its own.
+  /// Encodes all rows of an in-memory column, none of them external.
   static func encode(_ column: EditedColumn) -> ValueBuffer {
     switch column.form {
     case .bytes:

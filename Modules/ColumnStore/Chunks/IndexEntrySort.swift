@@ -1,5 +1,5 @@
-/// Sorts entries of numbers: digits of 11 bits from the lowest up, over the bits that differ. A few entries are
-/// sorted by comparing.
+/// Radix sort for word entries: 11-bit digits from the lowest up, over the bits that differ. A few entries are sorted by
+/// comparison.
 enum IndexEntrySort {
   static func sort(_ entries: inout [WordIndexEntry]) {
     if entries.count < 512 {
@@ -50,7 +50,7 @@ enum IndexEntrySort {
     if from != entries { entries.update(from: from, count: count) }
   }
 
-  /// Entries of one word come in the order they were added, which is mostly the order of objects already.
+  /// Sorts entries with the same word by object. They come in the order they were added, which mostly is object order already.
   private static func orderTies(_ entries: inout UnsafeMutableBufferPointer<WordIndexEntry>) {
     var start = 0
     while start < entries.count {

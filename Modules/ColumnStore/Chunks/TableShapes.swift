@@ -1,18 +1,18 @@
 import StorageInterface
 import StoreValues
 
-/// What a table's entry in the catalog means for the engine: its columns and index structures. Made once for a catalog
-/// and shared by all transactions of its versions: a small write must not make it anew.
+/// A table's catalog entry in the engine's terms: its columns and index structures. Made once per catalog and shared by all
+/// transactions of its versions, so that small writes do not rebuild it.
 final class TableShapes: Sendable {
   let entry: TableEntry
   let columns: [ColumnShape]
-  /// Slot of each property number; -1: none.
+  /// The slot of each property number; -1: none.
   let slots: [Int16]
-  /// Index structures: the declared ones, then the backlinks of each relationship.
+  /// The index structures: the declared ones, then the backlinks of each relationship.
   let indexes: [IndexShape]
-  /// Parallel to `indexes`: their `isDirect`, to be asked without touching the shape.
+  /// Parallel to `indexes`: their `isDirect`, readable without touching the shape.
   let directness: [Bool]
-  /// Positions in `indexes` of the structures that read a slot.
+  /// Positions in `indexes` of the structures that depend on a slot.
   let indexesOfSlot: [[Int]]
 
   init(_ entry: TableEntry) {

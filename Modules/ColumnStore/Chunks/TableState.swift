@@ -1,22 +1,22 @@
 import StorageInterface
 import StoreValues
 
-/// One table as one transaction sees it: its record, the chunks read so far, and its fresh rows.
+/// One table, as one transaction sees it: its record, the chunks read so far, and its fresh rows.
 ///
-/// `@exclusivity(unchecked)`: confined to its transaction; what changes a variable runs no closure meanwhile.
+/// `@exclusivity(unchecked)`: confined to its transaction; no closure runs while a variable changes.
 final class TableState {
   let id: TableID
   private(set) var entry: TableEntry
   @exclusivity(unchecked) private(set) var shapes: [ColumnShape]
-  /// One for each of `shapes`, in memory of its own that ends with the table's.
+  /// Parallel to `shapes`, in raw memory freed with the table.
   @exclusivity(unchecked) private(set) var traits: UnsafeMutablePointer<ColumnTraits>
-  /// Slot of each property number; -1: none.
+  /// The slot of each property number; -1: none.
   @exclusivity(unchecked) private var slots: [Int16] = []
   let rowsPerChunk: Int
 
-  /// The key that the next object gets.
+  /// The key of the next object.
   @exclusivity(unchecked) var nextKey: Int64 = 1
-  /// `nextKey` counts the keys that this engine gave out to writes since rolled back.
+  /// `nextKey` includes the keys that this engine gave to writes that were rolled back since.
   @exclusivity(unchecked) var hasNextKey = false
   @exclusivity(unchecked) var liveCount = 0
   @exclusivity(unchecked) var isCountChecked = false
@@ -24,33 +24,33 @@ final class TableState {
   var directoryVersion: UInt64 = 0
 
   @exclusivity(unchecked) var chunks = ChunkTable()
-  /// The rows above all chunks. In a snapshot at most a page full, in a write up to the end of their chunk.
+  /// The rows above all chunks: in a snapshot at most a page full, in a write up to the end of their chunk.
   @exclusivity(unchecked) var fresh: Chunk?
   /// The base version has an entry of fresh rows.
   @exclusivity(unchecked) var isFreshStored = false
   @exclusivity(unchecked) var isFreshChanged = false
-  /// The fresh rows of the base version as they are encoded; nil once one of them was changed.
+  /// The encoded fresh rows of the base version; nil once one of them was changed.
   @exclusivity(unchecked) var storedFresh: FreshRows.Stored?
-  /// Chunks that this write has made, ascending and above all stored ones.
+  /// Chunks that this write has added, ascending and above all stored ones.
   var addedNumbers: [Int64] = []
   var directory: ChunkDirectory?
-  /// What the transaction reads of the process's image of the table; nil until it has read some chunks.
+  /// The transaction's lanes of the process's image of the table; nil until it has read some chunks.
   @exclusivity(unchecked) var lanes: TableLanes?
-  /// Chunks that were read without them.
+  /// The number of chunks read without lanes.
   @exclusivity(unchecked) var chunkReads = 0
-  /// The record has to be written.
+  /// The record must be written.
   @exclusivity(unchecked) var isChanged = false
 
-  /// Index structures: the declared ones, then the backlinks of each relationship.
+  /// The index structures: the declared ones, then the backlinks of each relationship.
   @exclusivity(unchecked) private(set) var indexes: [IndexShape] = []
-  /// Parallel to `indexes`: their `isDirect`, to be asked without touching the shape.
+  /// Parallel to `indexes`: their `isDirect`, readable without touching the shape.
   @exclusivity(unchecked) private var directness: [Bool] = []
-  /// Positions in `indexes` of the structures that read a slot.
+  /// Positions in `indexes` of the structures that depend on a slot.
   @exclusivity(unchecked) private(set) var indexesOfSlot: [[Int]] = []
-  /// Parallel to `indexes`: what was read, and what this write changes.
+  /// Parallel to `indexes`: the readers, and this write's edits.
   @exclusivity(unchecked) var readers: [IndexReader?] = []
   @exclusivity(unchecked) var edits: [IndexEdits?] = []
-  /// Lists changed by this write.
+  /// The lists changed by this write.
   var lists: [ListOwner: EditedList] = [:]
   /// Objects deleted by this write whose values or lists have entries of their own.
   var leavingEntries: Set<Int64> = []
@@ -66,7 +66,7 @@ final class TableState {
 
   deinit { traits.deallocate() }
 
-  /// Takes a changed description of the table. Columns are only ever added at the end.
+  /// Replaces the table's description. Columns are only ever appended.
   func adopt(_ new: TableShapes) {
     entry = new.entry
     shapes = new.columns
@@ -99,13 +99,13 @@ final class TableState {
     }
   }
 
-  /// Before a row that may be stored among the fresh ones is changed.
+  /// Call before changing a row that may be stored among the fresh ones.
   @inline(__always) func changeFresh() {
     isFreshChanged = true
     storedFresh = nil
   }
 
-  /// Whether integers are the keys of an index, and unique in it.
+  /// Whether the index is a unique one whose keys are integers.
   @inline(__always) func isDirect(_ position: Int) -> Bool { directness[position] }
 
   @inline(__always) func slot(_ property: PropertyID) -> Int? {
@@ -115,7 +115,7 @@ final class TableState {
   }
 
   @inline(__always) func chunkNumber(of key: Int64) -> Int64 {
-    // 32-bit numbers divide several times faster.
+    // 32-bit division is several times faster.
     if let small = UInt32(exactly: key &- 1), let rows = UInt32(exactly: rowsPerChunk) { return Int64(small / rows) }
     return (key &- 1) / Int64(rowsPerChunk)
   }
@@ -136,7 +136,7 @@ extension TableState {
     directoryVersion = start.number(16)
   }
 
-  /// Throws `.corrupt` when more objects were deleted than the record had counted.
+  /// Throws `.corrupt` if more objects were deleted than the record had counted.
   func encodedRecord() throws(StorageError) -> ValueBuffer {
     guard let count = UInt64(exactly: liveCount) else { throw .corrupt("the record of a table counts too few objects") }
     return ValueBuffer(count: 24) { out in

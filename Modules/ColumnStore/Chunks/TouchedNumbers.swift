@@ -1,9 +1,9 @@
-/// The numbers that an open write has touched in a unique index. Exact. A slot holds 64 neighbours: keys given out one
-/// after the other cost two bits each and stay in the cache, scattered ones sixteen bytes. Open addressing.
+/// The numbers that an open write has touched in a unique index. Exact. A slot holds a group of 64 adjacent numbers:
+/// consecutive keys cost two bits each and stay in the cache, scattered ones sixteen bytes. Open addressing.
 struct TouchedNumbers {
   private struct Slot {
     var group: UInt64
-    /// Never 0 in a slot that is used.
+    /// Never 0 in a used slot.
     var bits: UInt64
   }
 
@@ -29,7 +29,7 @@ struct TouchedNumbers {
     if isNew { used &+= 1 }
   }
 
-  /// The slot of a group, or the free one that it would get. There is one: half of them are free at least.
+  /// The slot of a group, or the free slot for it. There is one, because at least half of the slots are free.
   @inline(__always) private static func place(of group: UInt64, in slots: UnsafeBufferPointer<Slot>) -> Int {
     let mask = slots.count &- 1
     var i = Int(truncatingIfNeeded: FingerprintSet.fingerprint(group)) & mask

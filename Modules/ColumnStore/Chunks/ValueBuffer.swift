@@ -6,16 +6,16 @@ import Musl
 import Darwin
 #endif
 
-/// The bytes of one value, written once when made and shared by reference from then on: a store in memory
-/// keeps them, one on disk copies them. Aligned to 16 bytes.
+/// The immutable bytes of one value, shared by reference: an in-memory store keeps them, an on-disk one copies them. Aligned to
+/// 16 bytes.
 ///
-/// `@unchecked`: the memory is written by `init`'s closure alone, before anybody else can hold the object,
-/// and freed by `deinit`, when nobody does; in between it is only read.
+/// `@unchecked`: only `init`'s closure writes the memory, before anyone else can hold the object, and `deinit` frees it when
+/// nobody does; in between it is only read.
 public final class ValueBuffer: @unchecked Sendable {
   private let start: UnsafeMutableRawPointer
   public let count: Int
 
-  /// `fill` gets the memory and must initialise all of it.
+  /// Allocates the memory; `fill` must initialise all of it.
   public init<E: Error>(count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void) throws(E) {
     start = .allocate(byteCount: max(count, 1), alignment: 16)
     self.count = count
@@ -36,7 +36,7 @@ public final class ValueBuffer: @unchecked Sendable {
   public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 }
 
-/// The order of keys: as `memcmp`, the shorter first where one begins the other. Negative, zero, positive.
+/// Compares keys as `memcmp`; a prefix sorts before the longer key. Negative, zero, positive.
 @inline(__always)
 package func compareBytes(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
   let common = min(a.count, b.count)
@@ -48,7 +48,7 @@ package func compareBytes(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPoint
 }
 
 extension Array where Element == UInt8 {
-  /// Lends the bytes to a closure with typed errors.
+  /// Lends the bytes to a closure with a typed error.
   @inline(__always)
   func lend<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     try withUnsafeBufferPointer { bytes throws(E) in try body(UnsafeRawBufferPointer(bytes)) }

@@ -1,35 +1,35 @@
 import StorageInterface
 import StoreValues
 
-/// Where the words of one column lie, by the number of the chunk: reading one goes straight to its row, past table, chunk
-/// and cell, and counts no reference. Of chunks without holes and nulls alone.
+/// The addresses of one column's words, by chunk number: reading a word goes straight to its row, past table, chunk and cell,
+/// and counts no reference. Only for chunks without holes and nulls.
 ///
-/// Raw memory that its maker deallocates. It points into the snapshot and into edited columns; a write that moves
-/// rows, deletes them or makes them null notes the chunk anew or forgets it.
+/// Raw memory that its maker deallocates. It points into the snapshot and into edited columns; a write that moves rows, deletes
+/// them or makes them null must note the chunk again or forget it.
 struct WordPlaces {
   private struct Place {
     var values: UnsafeRawPointer
     var base: Int64 = 0
-    /// 0: not known, or the chunk has no place here.
+    /// 0: unknown, or the chunk cannot be read here.
     var count: UInt32 = 0
     var layout = ColumnVector.Layout.constantWord
-    /// The words of an edited column, which may be set where they lie.
+    /// The words belong to an edited column and may be set in place.
     var isEdited = false
   }
 
-  /// Larger tables are read as if there were none of these.
+  /// Larger tables are read without this.
   private static let chunksMax: Int64 = 65_536
 
   let column: ColumnID
   private let rowsPerChunk: UInt32
   private let chunkCount: Int
-  /// Keys above are in no chunk that has a place.
+  /// The exclusive upper bound of `key - 1` in the covered chunks.
   private let lastKey: UInt64
   private let places: UnsafeMutablePointer<Place>
-  /// Any word may be set, and nothing follows from it: no index, no smaller type.
+  /// Words may be set without side effects: no index, no smaller type.
   let isPlain: Bool
 
-  /// Places for all chunks of a table of which none is known yet; nil for a table that is too large.
+  /// Makes places for all chunks of a table, all unknown; nil if the table is too large.
   init?(_ column: ColumnID, _ table: TableState, _ slot: Int) {
     let traits = table.traits[slot]
     isPlain = traits.isScalar && !traits.isRanged && table.indexesOfSlot[slot].isEmpty
@@ -47,7 +47,7 @@ struct WordPlaces {
 
   func deallocate() { places.deallocate() }
 
-  /// Takes note of where a chunk's column is now, or that it has no place.
+  /// Records where a chunk's column is now, or that it cannot be read here.
   func note(_ chunk: Chunk, _ slot: Int) {
     guard chunk.number >= 0, chunk.number < Int64(chunkCount) else { return }
     let place = places + Int(chunk.number)
@@ -68,7 +68,7 @@ struct WordPlaces {
     if chunk >= 0, chunk < Int64(chunkCount) { places[Int(chunk)].count = 0 }
   }
 
-  /// Sets a word where it lies, and says whether another one was there; nil where that cannot be done.
+  /// Sets a word in place and returns whether it changed; nil if that is not possible.
   @inline(__always) func set(_ key: Int64, _ word: Int64) -> Bool? {
     let offset = UInt64(bitPattern: key &- 1)
     if !isPlain || offset >= lastKey { return nil }
@@ -84,11 +84,11 @@ struct WordPlaces {
     return true
   }
 
-  /// The word of an object; nil where it is not known from here.
+  /// The word of an object; nil if it is not known here.
   @inline(__always) func word(_ key: Int64) -> Int64? {
     let offset = UInt64(bitPattern: key &- 1)
     if offset >= lastKey { return nil }
-    // Both have 32 bits, and then dividing is several times faster.
+    // Both have 32 bits, so the division is several times faster.
     let small = UInt32(truncatingIfNeeded: offset)
     let number = small / rowsPerChunk
     let row = small &- number &* rowsPerChunk
@@ -109,25 +109,25 @@ struct WordPlaces {
 }
 
 extension ColumnReading {
-  /// Which of the kept columns a column would be.
+  /// The cache slot of a column.
   @inline(__always) private final func placeIndex(_ column: ColumnID) -> Int { Int(column.property.rawValue & 7) }
 
-  /// A word whose place is known; nil where it has to be looked for.
+  /// A word whose place is known; nil if it must be looked up.
   @inline(__always) final func placedWord(_ column: ColumnID, _ key: Int64) -> Int64? {
     guard let wordPlaces, let places = wordPlaces[placeIndex(column)], places.column == column else { return nil }
     return places.word(key)
   }
 
-  /// Sets a word whose place is known, and says whether another one was there; nil where it has to be set the long way.
+  /// Sets a word whose place is known and returns whether it changed; nil if it must be set the regular way.
   @inline(__always) final func setPlaced(_ column: ColumnID, _ key: Int64, _ word: Int64) -> Bool? {
     guard let wordPlaces, let places = wordPlaces[placeIndex(column)], places.column == column else { return nil }
     return places.set(key, word)
   }
 
-  /// Takes note of where a word was found.
+  /// Records where a word was found.
   final func keepPlace(_ column: ColumnID, _ table: TableState, _ chunk: Chunk, _ slot: Int) {
     wordReads += 1
-    // A transaction that reads a few words of a large table should not pay for places of all its chunks.
+    // A transaction that reads a few words of a large table must not pay for the places of all its chunks.
     guard Int64(wordReads) * 8 > table.chunkNumber(of: table.nextKey), chunk !== table.fresh else { return }
     let all: UnsafeMutablePointer<WordPlaces?>
     if let wordPlaces { all = wordPlaces } else {
@@ -143,13 +143,13 @@ extension ColumnReading {
     all[i]?.note(chunk, slot)
   }
 
-  /// After a column of a chunk was made another: what is known of it is noted anew.
+  /// Call after a chunk's column was replaced: records its new place.
   @inline(__always) final func movePlace(_ column: ColumnID, _ chunk: Chunk, _ slot: Int) {
     guard let wordPlaces, let places = wordPlaces[placeIndex(column)], places.column == column else { return }
     places.note(chunk, slot)
   }
 
-  /// After rows of a chunk came or went.
+  /// Call after rows of a chunk were added or removed.
   @inline(__always) final func forgetPlaces(of table: TableState, _ chunk: Chunk) {
     guard let all = wordPlaces else { return }
     for i in 0..<8 where all[i]?.column.table == table.id { all[i]?.forget(chunk.number) }

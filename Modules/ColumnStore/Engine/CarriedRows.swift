@@ -1,19 +1,19 @@
 import StorageInterface
 import StoreValues
 
-/// The fresh rows of a table as a write has left them, decoded and encoded: the next write need not read what this process
-/// has just written.
+/// The fresh rows of a table after a write, decoded and encoded, so that the next write need not read what this process has
+/// just written.
 ///
-/// `@unchecked`: the chunk belongs to whoever has this value, and only one has: the write that ends passes it to the
-/// cache, whose lock gives it to one write that begins. It points into no snapshot.
+/// `@unchecked`: the chunk belongs to the sole owner of this value: the ending write passes it to the cache, whose lock hands
+/// it to one beginning write. It does not point into a snapshot.
 struct CarriedRows: @unchecked Sendable {
   let table: TableID
-  /// What the write has made: the chunk is of use from there on alone.
+  /// The version that the write made, and the only one the chunk is valid for.
   let version: Version
   let chunk: Chunk
   let encoded: ValueBuffer
 
-  /// Nil when some value lies in an entry of its own: what is known of those is of the write.
+  /// Nil if a value is in an entry of its own: what is known of those belongs to the write.
   init?(table: TableID, version: Version, chunk: Chunk, encoded: ValueBuffer) {
     for slot in 0..<chunk.cellCount {
       guard let column = chunk.cells[slot].edited else { continue }

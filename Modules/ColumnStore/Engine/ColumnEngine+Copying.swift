@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 
 extension ColumnEngine: FileCopying {
-  /// As `FileCopying` says; with `.key`, `.unsupported`: keys of indexes lie in the file as they are sorted.
+  /// As `FileCopying` describes. `.key` throws `.unsupported`, because index keys are stored in sort order.
   public func writeCopy(
     to path: String, _ encryption: CopyEncryption, _ progress: (CopyProgress) -> Step
   ) throws(StorageError) {

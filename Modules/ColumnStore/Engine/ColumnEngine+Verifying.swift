@@ -8,7 +8,7 @@ extension ColumnEngine: StructureVerification {
     }
     try reading.checkOpen()
     try store.upkeep?.verifyPages(reading.snapshot, report)
-    // What lies in the file is looked at, not what was read of it before.
+    // Verification must read the file, not what was decoded from it before.
     reading.isImageRead = false
     withoutActuallyEscaping(report) { report in ColumnVerifier(reading, report).run() }
   }

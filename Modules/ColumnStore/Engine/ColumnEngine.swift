@@ -3,10 +3,10 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// The columnar engine over any ordered key-value store: what LMDB and memory share.
+/// The columnar engine over any ordered key-value store; LMDB and memory stores use it.
 ///
-/// Objects are kept by column in chunks of about a thousand, indexes and backlinks as sorted blocks, and a write
-/// is collected in memory and becomes one batch at its commit. The layout is described in Docs/FileFormat.md.
+/// Objects are stored by column in chunks of about a thousand rows, indexes and backlinks as sorted blocks. A write is
+/// collected in memory and becomes one batch at its commit. Docs/FileFormat.md describes the layout.
 ///
 /// **Threads.** Every call is safe from any thread at any time.
 public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing, SpaceReclaiming {
@@ -18,22 +18,22 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
   let historyLimit: UInt64
   let structures = StructureCache()
   let image: ColumnImage
-  /// Where a forked child may not use what it inherited.
+  /// Set if a forked child may not use the inherited store.
   let mark: ForkMark?
   private let isReadOnly: Bool
-  /// The keys given out since the engine was opened, also by writes that were rolled back; by the table's number.
+  /// The next keys after those given out since the engine was opened, by rolled-back writes too; indexed by table number.
   private let highWater = Mutex<[Int64]>([])
   private let closed = Atomic(false)
 
-  /// Opens the column store in `store`, or makes it when the store is empty and `options` allow it.
+  /// Opens the column store in `store`, or creates it if the store is empty and `options` allow it.
   ///
-  /// Throws `.foreignFile` for a store with other data, `.unsupportedVersion`, `.corrupt`, `.fileNotFound` for an
-  /// empty store that may not be filled, and what the store throws. The caller closes the store then.
+  /// Throws `.foreignFile` for a store with other data, `.unsupportedVersion`, `.corrupt`, `.fileNotFound` for an empty store
+  /// that may not be filled, and any error of the store. The caller must close the store then.
   public convenience init(_ store: any KeyValueStore, _ options: OpenOptions) throws(StorageError) {
     try self.init(store, options, .process)
   }
 
-  /// With bounds of its own for what is kept decoded.
+  /// As above, with a separate budget for decoded data.
   init(_ store: any KeyValueStore, _ options: OpenOptions, _ budget: ImageBudget) throws(StorageError) {
     self.store = store
     image = ColumnImage(budget)
@@ -73,7 +73,7 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
   private static func create(_ store: any KeyValueStore) throws(StorageError) -> FileHeader {
     let writer = try store.acquireWriter(.never)
     defer { writer.end() }
-    // Somebody else may have been first while we waited.
+    // Another writer may have been first.
     if let header = try readHeader(store) { return header }
     let header = FileHeader(pageSize: store.traits.pageSize, pageOverhead: store.traits.pageOverhead)
     var batch = KeyValueBatch(version: Version(0))
@@ -164,7 +164,7 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
 }
 
 extension ColumnEngine {
-  /// The first key that neither the base version nor any write of this engine has given out.
+  /// The first key that neither the base version nor any write of this engine has used.
   func nextKey(_ table: TableID, stored: Int64) -> Int64 {
     highWater.withLock { keys in
       let i = Int(table.rawValue)

@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 
 extension ColumnVerifier {
-  /// A table's record against its chunks, and each of its index structures.
+  /// Verifies a table's record against its chunks, and each of its index structures.
   func verifyTable(_ entry: TableEntry) {
     guard let table = openTable(entry.id) else { return }
     trying(entry.name) { () throws(StorageError) in
@@ -22,7 +22,7 @@ extension ColumnVerifier {
     for (position, index) in table.indexes.enumerated() { verifyIndex(table, position, index) }
   }
 
-  /// A column's header against its rows: counts, bounds, and values where there must be some.
+  /// Verifies a column's header against its rows: counts, bounds, and required values.
   func verifyColumn(_ table: TableState, _ chunk: Chunk, _ slot: Int, _ place: String) throws(StorageError) {
     try reading.load(table, chunk, slot)
     let shape = table.shapes[slot]
@@ -57,7 +57,7 @@ extension ColumnVerifier {
     return Int(start.number(4, as: UInt16.self))
   }
 
-  /// As `ZoneHint` has it; nil for NaN, which has none.
+  /// The ordinal as in `ZoneHint`; nil for NaN, which has none.
   private static func ordinal(_ word: Int64, _ form: ColumnShape.Form) -> Int64? {
     switch form {
     case .double:
@@ -70,8 +70,8 @@ extension ColumnVerifier {
     }
   }
 
-  /// The blocks of an index: each whole, in order, within its fences, and as many entries as the record says. What
-  /// the entries say of objects is looked at from above the storage interface.
+  /// Verifies the blocks of an index: each intact, in order, within its fences, and as many entries as the record counts.
+  /// Whether the entries match the objects is verified above the storage interface.
   private func verifyIndex(_ table: TableState, _ position: Int, _ index: IndexShape) {
     let names = index.slots.map { table.shapes[$0].name }.joined(separator: ", ")
     let place: String
@@ -102,13 +102,13 @@ extension ColumnVerifier {
     }
   }
 
-  /// A list may hold one target twice: the same backlink twice.
+  /// Backlinks may repeat, because a list may hold one target twice.
   private func isBacklink(_ index: IndexShape) -> Bool {
     if case .backlinks = index.reference { return true }
     return false
   }
 
-  /// An entry as its bytes order: key, then object.
+  /// The bytes that an entry sorts by: key, then object.
   private static func entry(_ block: IndexBlock, _ row: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     if block.isWord {

@@ -1,12 +1,12 @@
 import StorageInterface
 import StoreValues
 
-/// Looks through every entry of a column store: whose it is, whether its bytes are what the format says, and whether
-/// entries that belong together agree.
+/// Verifies every entry of a column store: that it has an owner, that its bytes follow the format, and that related entries
+/// agree.
 final class ColumnVerifier {
   let reading: ColumnRead
   private let report: (StoreFault) -> Void
-  /// Places that were reported: a damaged chunk would be met once for each of its columns.
+  /// Faults already reported: a damaged chunk would be found once per column.
   private var reported: Set<StoreFault> = []
 
   init(_ reading: ColumnRead, _ report: @escaping (StoreFault) -> Void) {
@@ -15,7 +15,7 @@ final class ColumnVerifier {
   }
 
   func run() {
-    // What stops it is a fault; what lies behind is met by its tables.
+    // An error that stops the walk is a fault; the tables' own checks reach what lies behind it.
     trying("entries") { () throws(StorageError) in try verifyEntries() }
     for entry in reading.catalog.tables { verifyTable(entry) }
   }
@@ -25,7 +25,7 @@ final class ColumnVerifier {
     if reported.insert(fault).inserted { report(fault) }
   }
 
-  /// Runs a part of the work; what it cannot read is a fault.
+  /// Runs part of the verification; an error is reported as a fault.
   func trying(_ place: @autoclosure () -> String, _ body: () throws(StorageError) -> Void) {
     do throws(StorageError) { try body() } catch { fault(place(), error.message) }
   }
@@ -59,7 +59,7 @@ final class ColumnVerifier {
     if let lastVersion, lastVersion < end { fault("history", "ends at version \(lastVersion), and the store is at \(end)") }
   }
 
-  /// An entry must be of something that the catalog and its table know.
+  /// Verifies that the catalog and its table know the entry's owner.
   private func verifyOwner(_ entry: EntryName) {
     switch entry {
     case .header, .catalog, .history: return
@@ -116,7 +116,7 @@ final class ColumnVerifier {
     }
   }
 
-  /// The table, or nil where that was reported.
+  /// The table, or nil if the failure to open it was reported.
   func openTable(_ id: TableID) -> TableState? {
     guard let entry = reading.catalog[id] else {
       fault("table \(id.rawValue)", "has entries, and the catalog does not know it")

@@ -1,18 +1,18 @@
 import StorageInterface
 
-/// The first entry of a file: whose it is, which format, and the sizes that were chosen when it was made.
+/// The first entry of a file: its mark, its format, and the sizes chosen when it was made.
 ///
 /// "VIVARIUM", format u32, rows per chunk u32, largest index block u32, largest entry of fresh rows u32.
 struct FileHeader: Sendable {
   private static let mark: [UInt8] = Array("VIVARIUM".utf8)
 
-  /// 1 until the catalog needs more (`Catalog.formatNeeded`). Only raised, and perhaps by another process since.
+  /// 1 until the catalog needs more (`Catalog.formatNeeded`). Never lowered; another process may have raised it since.
   let format: Int
   let rowsPerChunk: Int
   let blockLimit: Int
   let freshLimit: Int
 
-  /// For a new file: a column of four bytes a row with a null bitmap fills one page, of eight bytes two.
+  /// The header of a new file: a column of four bytes per row with a null bitmap fills one page, of eight bytes two.
   init(pageSize: Int, pageOverhead: Int) {
     format = 1
     let page = min(max(pageSize, 512), 65_536) - pageOverhead

@@ -1,9 +1,9 @@
 import StoreValues
 
-/// What one commit changes: puts and deletes in ascending order of key, each key once.
+/// The changes of one commit: puts and deletes in ascending key order, each key once.
 ///
-/// A put replaces the value the key has or makes a new entry; deleting a key that is not there is no error.
-/// Keys lie in one buffer and values are shared, so a batch of thousands costs few allocations.
+/// A put replaces the key's value or adds an entry; deleting a missing key is not an error. Keys are in one buffer and values
+/// are shared, so a batch of thousands needs few allocations.
 public struct KeyValueBatch: Sendable {
   private struct Entry: Sendable {
     var keyStart: Int
@@ -11,7 +11,7 @@ public struct KeyValueBatch: Sendable {
     var value: ValueBuffer?
   }
 
-  /// The version that the store has once the batch is applied.
+  /// The store's version after the batch.
   public let version: Version
   private var keys: [UInt8] = []
   private var entries: [Entry] = []
@@ -20,17 +20,16 @@ public struct KeyValueBatch: Sendable {
 
   public var count: Int { entries.count }
 
-  /// Bytes of all values and keys.
+  /// The total size of keys and values in bytes.
   public var byteCount: Int { entries.reduce(keys.count) { $0 + ($1.value?.count ?? 0) } }
 
-  /// Adds a put, or a delete when `value` is nil. In any order; `sort()` follows.
+  /// Adds a put, or a delete if `value` is nil. In any order; call `sort()` afterwards.
   public mutating func append(key: UnsafeRawBufferPointer, value: ValueBuffer?) {
     entries.append(Entry(keyStart: keys.count, keyCount: key.count, value: value))
     keys.append(contentsOf: key)
   }
 
-  /// Puts the entries in the order of their keys. The caller sees to it that no key comes twice. O(n log n),
-  /// O(n) when they are in order already.
+  /// Sorts the entries by key. The caller guarantees that no key occurs twice. O(n log n), O(n) if already sorted.
   public mutating func sort() {
     keys.withUnsafeBytes { bytes in
       func slice(_ entry: Entry) -> UnsafeRawBufferPointer {
@@ -45,8 +44,8 @@ public struct KeyValueBatch: Sendable {
     }
   }
 
-  /// Each entry in order: its key, and its value or nil for a delete. The key is lent for the call; a value
-  /// may be kept. Stops at the first error and passes it on.
+  /// Calls `body` with each entry in order: its key, and its value or nil for a delete. The key is valid during the call; a
+  /// value may be kept. Stops at the first error and rethrows it.
   public func forEach<E: Error>(
     _ body: (_ key: UnsafeRawBufferPointer, _ value: ValueBuffer?) throws(E) -> Void
   ) throws(E) {
@@ -64,8 +63,8 @@ public struct KeyValueBatch: Sendable {
     if let failure { throw failure }
   }
 
-  /// As `forEach`, but lets go of each value once `body` is done with it: a large batch shrinks while it is written, so
-  /// that it and a store's copy of it are never both whole in memory.
+  /// As `forEach`, but releases each value after its call: a large batch shrinks while it is written, so that it and a store's
+  /// copy are never both whole in memory.
   public mutating func drain<E: Error>(
     _ body: (_ key: UnsafeRawBufferPointer, _ value: ValueBuffer?) throws(E) -> Void
   ) throws(E) {

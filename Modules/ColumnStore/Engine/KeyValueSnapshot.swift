@@ -1,36 +1,36 @@
 import StorageInterface
 import StoreValues
 
-/// One version of a key-value store.
+/// A snapshot of a key-value store.
 ///
-/// **Memory.** Bytes that are lent, by `value` and to closures alike, stay where they are and unchanged until
-/// `end` (or the last reference), so that a reader can keep pointers. Their address has no alignment.
+/// **Memory.** Bytes that `value` returns or closures receive stay in place and unchanged until `end` (or the last reference),
+/// so readers can keep pointers. They are not aligned.
 /// **Threads.** One thread at a time, but any.
 public protocol KeyValueSnapshot: AnyObject, Sendable {
   var version: Version { get }
 
-  /// The value of a key, lent until the snapshot ends; nil when there is none. O(log n).
+  /// The value of a key, valid until the snapshot ends; nil if there is none. O(log n).
   func value(for key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer?
 
-  /// The value of a key, to be read beyond the snapshot's end: in memory of its own, or where it lies; nil when there is none.
+  /// The value of a key for use after the snapshot's end, copied or in place; nil if there is none.
   ///
-  /// Where a value has no owner, every snapshot with the same `memory` of a version that holds it has it there,
-  /// until a batch puts or deletes its key. By default a copy.
+  /// A value without an owner is at the same address in every snapshot that has the same `memory` and a version that holds the
+  /// value, until a batch puts or deletes its key. The default copies.
   func lastingValue(for key: UnsafeRawBufferPointer) throws(StorageError) -> LastingValue?
 
-  /// What memory values without an owner lie in. Another number where they may lie elsewhere.
+  /// Identifies the memory that values without an owner are in. Changes when they may have moved.
   var memory: UInt64 { get }
 
-  /// Entries in key order from the first key at or after `start`, until `body` says stop or the keys end; in
-  /// reverse, from the last key at or before `start` downwards. `start` may be longer than any key.
-  /// They end where a key does not begin with the first `prefix` bytes of `start`: the value of that one is not looked at, so that
-  /// its damage keeps nobody from what is before it. O(log n), then O(1) an entry.
+  /// Visits entries in key order from the first key at or after `start`, until `body` returns stop or the keys end; in reverse,
+  /// from the last key at or before `start` downwards. `start` may be longer than any key. The visit ends at the first key that
+  /// does not share the first `prefix` bytes of `start`, without reading its value, so that damage there does not affect
+  /// entries before it. O(log n), then O(1) per entry.
   func visit(
     from start: UnsafeRawBufferPointer, sharing prefix: Int, reverse: Bool,
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step
   ) throws(StorageError)
 
-  /// Gives the version back. Idempotent. Every other call throws `.closed` afterwards.
+  /// Releases the version. Idempotent. Every other call throws `.closed` afterwards.
   func end()
 }
 
@@ -38,25 +38,25 @@ public protocol KeyValueSnapshot: AnyObject, Sendable {
 public struct LastingValue {
   /// The value.
   public let bytes: UnsafeRawBufferPointer
-  /// Whose the bytes are; nil for those of the store.
+  /// The owner of the bytes; nil if it is the store.
   public let owner: ValueBuffer?
-  /// Whether the bytes were copied for this.
+  /// Whether the bytes were copied for this value.
   public let isCopy: Bool
 
   private init(_ bytes: UnsafeRawBufferPointer, _ owner: ValueBuffer?, isCopy: Bool) {
     (self.bytes, self.owner, self.isCopy) = (bytes, owner, isCopy)
   }
 
-  /// A copy of what is lent.
+  /// A copy of lent bytes.
   public init(copying bytes: UnsafeRawBufferPointer) {
     let copy = ValueBuffer(copying: bytes)
     self.init(copy.bytes, copy, isCopy: true)
   }
 
-  /// What the store keeps in memory of its own.
+  /// A buffer that the store keeps.
   public init(sharing buffer: ValueBuffer) { self.init(buffer.bytes, buffer, isCopy: false) }
 
-  /// What stays where it is as long as versions hold it.
+  /// Bytes that stay in place as long as versions hold them.
   public init(inPlace bytes: UnsafeRawBufferPointer) { self.init(bytes, nil, isCopy: false) }
 }
 
@@ -68,7 +68,7 @@ extension KeyValueSnapshot {
     try visit(from: prefix, sharing: prefix.count, reverse: false, body)
   }
 
-  /// One memory, which no value without an owner lies in.
+  /// A constant, because no value lacks an owner.
   public var memory: UInt64 { 0 }
 
   /// A copy.

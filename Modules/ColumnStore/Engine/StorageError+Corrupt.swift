@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 
 extension StorageError {
-  /// Bytes in the store are not what the format says.
+  /// The error for bytes in the store that do not follow the format.
   static func corrupt(_ what: String) -> StorageError {
     StorageError(
       .corrupt, .engine, "The store is damaged: \(what).",

@@ -2,11 +2,11 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// What the engine keeps over versions: decoded catalogs, fences of indexes and chunk directories, each with the
-/// commit that last changed it. No pointers into a snapshot.
+/// The engine's cache across versions: decoded catalogs, fences of indexes and chunk directories, each with the commit that
+/// last changed it. Holds no pointers into a snapshot.
 final class StructureCache: Sendable {
-  /// Arrays, not dictionaries: the first dictionary of a type of keys has the runtime look for the keys' conformance in
-  /// all libraries of the process, which is a good part of what opening a store costs.
+  /// Arrays, not dictionaries: for the first dictionary with a new key type, the runtime searches all libraries of the process
+  /// for its conformance, a good part of the cost of opening a store.
   private struct State {
     var catalog: (version: UInt64, catalog: CatalogMap)?
     private var fences: [(index: IndexReference, fences: IndexFences)] = []
@@ -49,7 +49,7 @@ final class StructureCache: Sendable {
 
   private let state = Mutex(State())
 
-  /// The fences that the record says are current: kept ones, or read now. O(blocks) after a block came or went.
+  /// The fences that are current by the record: cached ones, or read now. O(blocks) after a block was added or removed.
   func fences(
     _ index: IndexReference, _ record: IndexRecord, _ snapshot: any KeyValueSnapshot
   ) throws(StorageError) -> IndexFences {
@@ -60,10 +60,10 @@ final class StructureCache: Sendable {
     return made
   }
 
-  /// Keeps the fences that a commit has made, so that nobody has to read them.
+  /// Caches the fences that a commit has made, so that nobody must read them.
   func keep(_ fences: IndexFences, of index: IndexReference) { state.withLock { $0.keep(fences, of: index) } }
 
-  /// The numbers of a table's chunks, kept or read now.
+  /// The numbers of a table's chunks, cached or read now.
   func directory(
     _ table: TableID, version: UInt64, _ snapshot: any KeyValueSnapshot
   ) throws(StorageError) -> ChunkDirectory {
@@ -74,10 +74,10 @@ final class StructureCache: Sendable {
     return made
   }
 
-  /// Keeps the fresh rows that a write has left.
+  /// Caches the fresh rows that a write has left.
   func leave(_ rows: CarriedRows) { state.withLock { $0.leave(rows) } }
 
-  /// Gives the fresh rows to a write that begins from just the version that left them. Nobody else gets them again.
+  /// Hands the fresh rows to a write that begins from the very version that left them. Nobody else gets them again.
   func takeFreshRows(_ table: TableID, version: Version) -> CarriedRows? {
     let left = state.withLock { $0.takeFreshRows(table) }
     return left?.version == version ? left : nil

@@ -1,6 +1,6 @@
-/// Memory for the byte strings of an open write: handed out piece by piece, freed all at once.
+/// Memory for the byte strings of an open write: allocated piece by piece, freed all at once.
 ///
-/// `@exclusivity(unchecked)`: one thread at a time has it, and the closure of `fill` runs between accesses.
+/// `@exclusivity(unchecked)`: used by one thread at a time, and the closure of `fill` runs between accesses.
 final class ByteArena {
   @exclusivity(unchecked) private var blocks: [UnsafeMutableRawPointer] = []
   @exclusivity(unchecked) private var free = 0
@@ -11,7 +11,7 @@ final class ByteArena {
 
   /// A copy that lives as long as the arena, or until `reset`.
   func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    // Also for no bytes there is an address: null is told by the null bitmap, not by the pointer.
+    // Empty bytes get an address too: the null bitmap marks nulls, not the pointer.
     fill(bytes.count) { out in
       if let start = bytes.baseAddress { out.copyMemory(from: start, byteCount: bytes.count) }
     }
@@ -44,7 +44,7 @@ final class ByteArena {
     return block
   }
 
-  /// Forgets everything that was handed out.
+  /// Frees everything.
   func reset() {
     for block in blocks { block.deallocate() }
     blocks.removeAll(keepingCapacity: true)

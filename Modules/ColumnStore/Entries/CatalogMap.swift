@@ -1,10 +1,10 @@
 import StorageInterface
 import StoreValues
 
-/// A catalog with the look-ups that every call needs. Shared by all transactions of its versions.
+/// A catalog with the lookups that every call needs. Shared by all transactions of its versions.
 final class CatalogMap: Sendable {
   let catalog: Catalog
-  /// By the number of the table, and of the index.
+  /// Indexed by table number and by index number.
   private let tables: [TableShapes?]
   private let owners: [TableID?]
 

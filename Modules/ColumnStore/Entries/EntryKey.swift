@@ -1,9 +1,8 @@
 import StoreValues
 
-/// The key of one entry of the column store, built in place: a space, then numbers in big-endian order, so that
-/// the order of keys is the order of the numbers.
+/// The key of an entry of the column store, built in place: a space, then big-endian numbers, so that keys sort as the numbers.
 struct EntryKey {
-  /// What an entry is: the first byte of its key. The numbers are part of the file format.
+  /// The kind of an entry: the first byte of its key. The values are part of the file format.
   enum Space: UInt8 {
     case header = 0x01
     case catalog = 0x02
@@ -26,7 +25,7 @@ struct EntryKey {
 
   init(_ space: Space) { append(space.rawValue) }
 
-  /// Appends a number, high byte first. A key has at most 24 bytes; every maker below stays under that.
+  /// Appends a number, high byte first. A key has at most 24 bytes; every constructor below stays within that.
   private mutating func append(_ number: some FixedWidthInteger) {
     let width = number.bitWidth / 8
     withUnsafeMutableBytes(of: &storage) { bytes in
@@ -38,8 +37,8 @@ struct EntryKey {
   func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     var copy = storage
     let count = count
-    // Not a `Result`: to make the first one of a type of errors, the runtime looks through the conformances of every library
-    // in the process.
+    // Not a `Result`: for the first one with a new error type, the runtime searches the conformances of every library in the
+    // process.
     var result: R?
     var failure: E?
     withUnsafeMutableBytes(of: &copy) { bytes in
@@ -111,7 +110,7 @@ extension EntryKey {
     }
   }
 
-  /// What the keys of all blocks of an index begin with; a block's fence follows.
+  /// The common prefix of the keys of all blocks of an index; a block's fence follows it.
   static func blockPrefix(_ index: IndexReference) -> EntryKey {
     switch index {
     case .index(let id):
@@ -128,7 +127,7 @@ extension EntryKey {
   var bytes: [UInt8] { withBytes { Array($0) } }
 }
 
-/// What an index structure is for: a declared index, or the backlinks of a relationship.
+/// The purpose of an index structure: a declared index, or the backlinks of a relationship.
 enum IndexReference: Hashable, Sendable {
   case index(IndexID)
   case backlinks(ColumnID)

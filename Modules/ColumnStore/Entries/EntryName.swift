@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// What an entry is, read from its key: the inverse of `EntryKey`.
+/// The meaning of an entry, read from its key: the inverse of `EntryKey`.
 enum EntryName {
   case header, catalog
   /// The record or the fresh rows of a table.
@@ -15,7 +15,7 @@ enum EntryName {
   case history(UInt64)
   case side
 
-  /// Nil for a key that no entry has.
+  /// Nil for a key that the format does not define.
   init?(_ key: UnsafeRawBufferPointer) {
     guard !key.isEmpty, let start = key.baseAddress, let space = EntryKey.Space(rawValue: key[0]) else { return nil }
     func number<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type) -> T? {
@@ -55,7 +55,7 @@ enum EntryName {
     }
   }
 
-  /// Where it lies, with the names that a catalog has.
+  /// A description of the place, with the names of a catalog.
   func place(in catalog: Catalog?) -> String {
     func name(_ table: TableID) -> String { catalog?[table].map { "'\($0.name)'" } ?? "table \(table.rawValue)" }
     func name(_ table: TableID, _ property: PropertyID) -> String {
@@ -85,7 +85,8 @@ enum EntryName {
   }
 }
 
-/// Where the entry of a key lies, for messages of an adapter, which knows no names: tables and properties by their numbers.
+/// The place of a key's entry for an adapter's messages. It names tables and properties by number, because an adapter knows no
+/// names.
 package func entryPlace(of key: UnsafeRawBufferPointer) -> String {
   EntryName(key)?.place(in: nil) ?? "entry \(EntryName.text(key))"
 }

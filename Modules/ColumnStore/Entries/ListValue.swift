@@ -1,14 +1,14 @@
 import StorageInterface
 import StoreValues
 
-/// A list as the value of its owner's row (Docs/FileFormat.md, "Lists"): nothing when it is empty; 1 and the
-/// elements when it is short; 2, element count u64 and next segment number u32 when its elements lie in segments.
+/// A list as the value of its owner's row (Docs/FileFormat.md, "Lists"): empty for an empty list; 1 and the elements for a
+/// short one; 2, element count u64 and next segment number u32 for one whose elements are in segments.
 enum ListValue {
-  /// Longer lists go to segments.
+  /// Longer lists are stored in segments.
   static let inlineElementsMax = 64
-  /// Elements of a segment.
+  /// The most elements of a segment.
   static let segmentMax = 500
-  /// No build writes more into one; what says more is damaged.
+  /// No build writes more elements to a segment; a higher count is damage.
   static let segmentLimit = 4_096
 
   case empty
@@ -24,7 +24,7 @@ enum ListValue {
     case 1:
       guard bytes.count >= 3 else { throw .corrupt("a list is cut off") }
       let count = Int(start.number(1, as: UInt16.self))
-      // Each element takes a byte at least, and a list without elements has no bytes at all.
+      // Each element takes at least a byte, and an empty list has no bytes.
       guard count > 0, count <= bytes.count - 3 else { throw .corrupt("a list counts its elements wrong") }
       let column = EditedColumn(form: form, capacity: count)
       var input = FreshRows.Reader(bytes: bytes, offset: 3)
@@ -55,14 +55,14 @@ enum ListValue {
       let count = Int(start.number(1, as: UInt16.self))
       if count > 0, count <= bytes.count - 3 { return count }
     }
-    // The directory of the segments says how many these have: see `SegmentDirectory.check`.
+    // The segments' directory has their counts: see `SegmentDirectory.check`.
     if bytes[0] == 2, bytes.count >= 13, let count = Int(exactly: start.number(1, as: UInt64.self)) { return count }
     throw .corrupt("a list is cut off")
   }
 
   static func isSegmented(_ bytes: UnsafeRawBufferPointer?) -> Bool { bytes?.first == 2 }
 
-  /// The bytes of a short list; nil when it has to go to segments.
+  /// The bytes of a short list; nil if it must go to segments.
   static func encodeShort(_ run: ElementRun) -> [UInt8]? {
     if run.count == 0 { return [] }
     guard run.count <= inlineElementsMax else { return nil }

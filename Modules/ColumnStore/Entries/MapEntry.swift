@@ -1,8 +1,8 @@
 import StorageInterface
 import StoreValues
 
-/// An entry of a map as one byte string: key length u32, the key, and the value: nothing for null, else 1 and the value's
-/// word (8 bytes) or bytes.
+/// A map entry as one byte string: key length u32, the key, and the value: nothing for null, else 1 and the value's word (8
+/// bytes) or bytes.
 enum MapEntry {
   static func encode(_ key: [UInt8], _ value: Value, _ type: ValueType) -> [UInt8] {
     var out: [UInt8] = []
@@ -26,7 +26,7 @@ enum MapEntry {
     return UnsafeRawBufferPointer(rebasing: entry[4..<4 + length])
   }
 
-  /// The bytes of the value, 8 of a word; nil is null.
+  /// The bytes of the value, 8 for a word; nil is null.
   static func content(_ entry: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     let end = 4 + key(entry).count
     guard entry.count > end else { return nil }
@@ -48,7 +48,7 @@ enum MapEntry {
 }
 
 extension MapEntry {
-  /// Entries as they are lent: their values and their keys as two columns.
+  /// Splits entries into columns of values and keys, the form in which they are lent.
   static func split(_ entries: ElementRun, _ type: ValueType) -> (values: ElementRun, keys: ElementRun) {
     var values = ElementRun(form: ColumnShape.Form(type))
     var keys = ElementRun(form: .bytes)
@@ -65,14 +65,14 @@ extension MapEntry {
 extension ElementRun {
   func withBytesResult<R>(_ i: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R { bytes(i).withUnsafeBytes(body) }
 
-  /// An element in a box.
+  /// An element as a `Value`.
   func value(_ i: Int, _ type: ValueType) -> Value {
     if isNull(i) { return .null }
     if form.isWord { return Value(word: word(i), type: type) ?? .null }
     return withBytesResult(i) { Value(bytes: $0, type: type) } ?? .null
   }
 
-  /// What the elements of a collection link to, as words of its backlinks.
+  /// Calls `body` with the target of each link in the elements, as a word of its backlink.
   func forEachTarget(_ shape: ColumnShape, _ body: (Int64) -> Void) {
     for i in 0..<count where !isNull(i) {
       if shape.type == .link {

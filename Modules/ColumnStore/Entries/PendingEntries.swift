@@ -1,8 +1,8 @@
 import StorageInterface
 
-/// What `IndexEdits` keeps of its additions and removals: sorted runs of entries.
+/// The pending additions and removals of an `IndexEdits`: sorted runs of entries.
 struct PendingEntries<Entry: BlockIndexEntry> {
-  /// Entries in the order they came.
+  /// Entries in order of arrival.
   var tail: [Entry] = []
   /// Sorted runs, each at least about twice as long as the next.
   private var runs: [[Entry]] = []
@@ -39,7 +39,7 @@ struct PendingEntries<Entry: BlockIndexEntry> {
     return result
   }
 
-  /// What the edits come to: in order, and no entry both added and removed.
+  /// The net edits: sorted, with no entry both added and removed.
   mutating func net() -> [Entry] {
     sortTail()
     while runs.count >= 2 {
@@ -72,7 +72,7 @@ struct PendingEntries<Entry: BlockIndexEntry> {
     return low
   }
 
-  /// Additions and removals of the same entry take each other away. Most runs have no removal.
+  /// Cancels additions against removals of the same entry. Most runs have no removal.
   private static func cancelled(_ entries: ArraySlice<Entry>) -> [Entry] {
     guard entries.contains(where: { $0.isRemoval }) else { return Array(entries) }
     var result: [Entry] = []
@@ -95,7 +95,7 @@ struct PendingEntries<Entry: BlockIndexEntry> {
     return result
   }
 
-  /// Objects between two cuts as the write sees them; nil when it changes none of them.
+  /// The objects between two cuts, as the write sees them; nil if the write changes none of them.
   mutating func objects(
     _ reader: IndexReader, _ lower: IndexCut, _ upper: IndexCut
   ) throws(StorageError) -> [Int64]? {
@@ -119,8 +119,8 @@ struct PendingEntries<Entry: BlockIndexEntry> {
     return result
   }
 
-  /// Walks over stored entries and edits in order: emits what stays and what is added. Stops in the edits at
-  /// `until`, or where they pass the last stored entry.
+  /// Merges stored entries and edits in order: emits the remaining and the added ones. Stops in the edits at `until`, or past
+  /// the last stored entry.
   private static func apply(
     _ edits: [Entry], from next: inout Int, until: Int?, to entries: ArraySlice<Entry>, _ emit: (Entry) -> Void
   ) {
@@ -143,7 +143,7 @@ struct PendingEntries<Entry: BlockIndexEntry> {
     }
   }
 
-  /// Order by key and object alone.
+  /// Orders by key and object only.
   @inline(__always) private static func isOrdered(_ a: Entry, _ b: Entry) -> Bool {
     var (a, b) = (a, b)
     a.packed &= ~1
@@ -161,7 +161,7 @@ struct PendingEntries<Entry: BlockIndexEntry> {
     var found: (Int64, Int64)?
     for i in entries.indices.dropFirst() where Entry.haveSameKey(entries[i - 1], entries[i]) {
       if let key = entries[i].keyBytes, isExempt(key) { continue }
-      // The pair that adding the objects one by one, in the order of their keys, would meet first.
+      // The pair that adding the objects one by one in key order would find first.
       if entries[i].object < found?.1 ?? .max { found = (entries[i - 1].object, entries[i].object) }
     }
     return found

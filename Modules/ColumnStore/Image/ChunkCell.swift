@@ -3,15 +3,15 @@ import StorageInterface
 /// One column of one chunk, decoded.
 struct ChunkCell: BitwiseCopyable {
   var vector: ColumnVector
-  /// Rows whose bytes lie in an entry of their own.
+  /// Rows whose bytes are in an entry of their own.
   var external: UnsafePointer<UInt64>?
 }
 
-/// What a cell points to besides the memory of its snapshots.
+/// The memory that a cell points to, other than its snapshots'.
 final class CellMemory: Sendable {
   private let value: ValueBuffer?
   private let bitmaps: ValueBuffer?
-  /// What says how a column reads that has no entry.
+  /// Provides the value of a column without an entry.
   private let shape: ColumnShape?
   private let byteCount: Int
   private let budget: ImageBudget

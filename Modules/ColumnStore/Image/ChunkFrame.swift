@@ -5,12 +5,12 @@ struct ChunkFrame: BitwiseCopyable {
   let firstKey: Int64
   private let rowCount: UInt32
   private let livingCount: UInt32
-  /// nil: every row lives.
+  /// nil: every row is live.
   var live: UnsafePointer<UInt64>?
-  /// nil: row i has the key `firstKey + i`. Else these.
+  /// The key of each row; nil: row i has the key `firstKey + i`.
   var keys: UnsafePointer<Int64>?
 
-  /// Counts of 0: there is no such chunk.
+  /// Counts of 0: the chunk does not exist.
   init(firstKey: Int64, count: Int = 0, liveCount: Int = 0) {
     self.firstKey = firstKey
     rowCount = UInt32(truncatingIfNeeded: count)
@@ -20,22 +20,22 @@ struct ChunkFrame: BitwiseCopyable {
   var count: Int { Int(rowCount) }
   var liveCount: Int { Int(livingCount) }
 
-  /// Key less `firstKey` of each row; nil where those follow one another.
+  /// The key minus `firstKey` of each row; nil if keys are consecutive.
   var offsets: [UInt16]? {
     keys.map { keys in (0..<count).map { UInt16(truncatingIfNeeded: keys[$0] &- firstKey) } }
   }
 }
 
-/// What the frame of a chunk points to that has holes or lists its keys.
+/// The memory that the frame of a chunk points to, if the chunk has holes or lists its keys.
 ///
-/// `@unchecked` is sound: `init` alone writes, before anybody else has the object; `deinit` frees.
+/// `@unchecked` is sound: only `init` writes, before anyone else has the object; `deinit` frees.
 final class ChunkRows: @unchecked Sendable {
   let live: UnsafeMutablePointer<UInt64>?
   let keys: UnsafeMutablePointer<Int64>?
   private let byteCount: Int
   private let budget: ImageBudget
 
-  /// `live` are words of a bitmap that begin anywhere; nil where all rows live.
+  /// `live` is a bitmap at any alignment; nil if all rows are live.
   init(firstKey: Int64, count: Int, offsets rows: [UInt16]?, live words: UnsafeRawPointer?, _ budget: ImageBudget) {
     self.budget = budget
     let wordCount = words == nil ? 0 : Bits.wordCount(count)

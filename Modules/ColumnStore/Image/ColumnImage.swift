@@ -1,13 +1,13 @@
 import StoreValues
 import Synchronization
 
-/// What a process has decoded of the tables of a store: read once for all snapshots and writes of it, and taken over from version to
-/// version but for the chunks that commits wrote.
+/// The decoded tables of a store in this process: read once for all its snapshots and writes, and carried from version to
+/// version except for the chunks that commits wrote.
 ///
-/// A lane is kept for the newest version that somebody asked for. Whoever reads another one gets the lane of that, with which it
-/// shares all pages but those with chunks that were written in between. A lane nobody asks for costs commits nothing.
+/// A lane is kept for the newest version that a reader asked for. A reader of another version gets a lane for that version,
+/// which shares all pages except those with chunks written in between. Commits do no work for a lane that nobody asks for.
 final class ColumnImage: Sendable {
-  /// The version that somebody reads, and where its snapshot has what lies in no memory of its own.
+  /// A version that is read, and the memory in which its snapshot has values without an owner.
   struct Moment: Sendable {
     let version: UInt64
     let memory: UInt64
@@ -21,14 +21,14 @@ final class ColumnImage: Sendable {
 
   private struct Table: Sendable {
     var frames: Kept<ChunkFrame>?
-    /// By number of property.
+    /// Indexed by property number.
     var columns: [Kept<ChunkCell>?] = []
   }
 
   private struct State: Sendable {
-    /// Nil until somebody asks for a lane.
+    /// Nil until a lane is asked for.
     var log: TouchLog?
-    /// By number.
+    /// Indexed by table number.
     var tables: [Table] = []
   }
 
@@ -38,10 +38,11 @@ final class ColumnImage: Sendable {
 
   init(_ budget: ImageBudget) { self.budget = budget }
 
-  /// Whether somebody has asked for a lane.
+  /// Whether a lane was ever asked for.
   var isAsked: Bool { hasLanes.load(ordering: .relaxed) }
 
-  /// The version from which on commits have to be told before lanes of `version` are asked for; nil where none has to be.
+  /// The version after which commits must be passed to `follow` before lanes of `version` are asked for; nil if none is
+  /// missing.
   func missing(before version: UInt64) -> UInt64? {
     let (last, isFirst) = state.withLock { state in
       defer { if state.log == nil { state.log = TouchLog(at: version) } }
@@ -55,7 +56,7 @@ final class ColumnImage: Sendable {
     return last
   }
 
-  /// Takes note of what the commits after a version wrote, up to another version; nil where that is not known, and all begins anew.
+  /// Records the writes of the commits after one version up to another. If they are unknown (nil), the image starts afresh.
   func follow(_ commits: [TouchedChunks]?, after first: UInt64, to version: UInt64) {
     state.withLock { state in
       guard var log = state.log, log.last < version else { return }
@@ -69,7 +70,7 @@ final class ColumnImage: Sendable {
     }
   }
 
-  /// Takes note of what a commit of this engine wrote, if it is the next.
+  /// Records the writes of this engine's commit, if it is the next one.
   func note(_ commit: TouchedChunks, version: UInt64) {
     state.withLock { state in
       guard let last = state.log?.last, last + 1 == version else { return }
@@ -117,7 +118,7 @@ final class ColumnImage: Sendable {
     return lane
   }
 
-  /// Brings all lanes to the newest version before the way there is forgotten.
+  /// Advances all lanes to the newest version before the log of the commits in between is shortened.
   private func shortenIfDue(_ state: inout State) {
     guard let log = state.log, log.isOverlong else { return }
     for i in state.tables.indices {
@@ -141,17 +142,17 @@ final class ColumnImage: Sendable {
 }
 
 extension ColumnImage {
-  /// Lets go of all lanes. Who reads goes on with those it has.
+  /// Drops all lanes. Current readers keep theirs.
   func forgetAll() { state.withLock { $0.tables = [] } }
 
-  /// When the lane was asked for that nobody has asked for longest.
+  /// The last use of the lane that was unused for longest.
   var oldestUse: UInt64? {
     state.withLock { state in
       state.tables.flatMap { table in [table.frames?.use] + table.columns.map { $0?.use } }.compactMap { $0 }.min()
     }
   }
 
-  /// Lets go of the lane that was asked for then, and by nobody since.
+  /// Drops the lane with this last use.
   func forget(lastUsed use: UInt64) {
     state.withLock { state in
       for i in state.tables.indices {

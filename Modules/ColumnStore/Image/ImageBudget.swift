@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The bytes that images of tables may take together, in one process. Beyond it what nobody has asked for longest is let go of.
+/// A limit for the bytes of all table images in the process. Beyond it, the lanes unused for longest are dropped.
 final class ImageBudget: Sendable {
   private struct Member: Sendable { weak var image: ColumnImage? }
 
-  /// For all stores of the process.
+  /// The budget of all stores in the process.
   static let process = ImageBudget(64 << 20)
 
   private let limit: Int
@@ -14,13 +14,13 @@ final class ImageBudget: Sendable {
 
   init(_ limit: Int) { self.limit = limit }
 
-  /// Bytes that are taken now.
+  /// The bytes in use.
   var bytes: Int { used.load(ordering: .relaxed) }
 
   func take(_ bytes: Int) { used.add(bytes, ordering: .relaxed) }
   func give(_ bytes: Int) { used.subtract(bytes, ordering: .relaxed) }
 
-  /// The next of the numbers that say who was asked before whom.
+  /// The next number of the clock that orders uses.
   func tick() -> UInt64 { clock.add(1, ordering: .relaxed).newValue }
 
   func join(_ image: ColumnImage) {
@@ -30,8 +30,8 @@ final class ImageBudget: Sendable {
     }
   }
 
-  /// Whether there is room for more. Lets go of what was last asked for before `tick` while there is none: what
-  /// readers still use takes its bytes until they end.
+  /// Whether there is room for more. Drops lanes last used before `tick` until there is; the bytes of lanes that readers still
+  /// use count until these end.
   func hasRoom(before tick: UInt64) -> Bool {
     if bytes < limit { return true }
     let images = members.withLock { $0.compactMap(\.image) }

@@ -1,12 +1,12 @@
-/// What is known of all chunks of a table as one version has them, of their rows or of one column, in pages that versions share.
+/// The decoded slots of all chunks of a table in one version, of their rows or of one column, in pages that versions share.
 ///
-/// Two versions have a page in common unless a commit between them wrote one of its chunks: so whoever reads a chunk in one of
-/// them reads it for both.
+/// Two versions share a page unless a commit between them wrote one of its chunks, so a chunk that is read in one of them is
+/// read for both.
 final class Lane<Slot: BitwiseCopyable>: Sendable {
   typealias Page = LanePage<Slot>
 
   private let pages: [Page]
-  /// Where the pages lie: reading through these counts no reference.
+  /// The addresses of the pages: reading through them counts no reference.
   let view: LaneView<Slot>
 
   private init(_ pages: [Page]) {
@@ -14,23 +14,24 @@ final class Lane<Slot: BitwiseCopyable>: Sendable {
     view = LaneView(pages.map(\.head))
   }
 
-  /// A lane of which nothing is known.
+  /// A lane with empty pages.
   convenience init(pages: Int, _ budget: ImageBudget) { self.init((0..<pages).map { _ in Page(budget) }) }
 
   deinit { view.deallocate() }
 
-  /// How many pages there are to be for chunks up to a number; nil for more than lanes are laid out for.
+  /// The number of pages for chunks up to a number; nil for more than lanes support.
   static func pageCount(upTo number: Int64) -> Int? {
     number >= 0 && number < LaneLimits.chunksMax ? Int(number) / Page.count + 1 : nil
   }
 
-  /// The lane of another version, which differs in some chunks at most. O(pages), and what is copied of those with such.
+  /// The lane of another version, without the given chunks, which may differ. O(pages), plus copying the pages with such
+  /// chunks.
   func without(_ chunks: [ClosedRange<Int64>], pages count: Int, _ budget: ImageBudget) -> Lane {
     if chunks.isEmpty, count <= pages.count { return self }
     var pages = pages
     var masks = [UInt64](repeating: 0, count: pages.count)
     let last = Int64(pages.count * Page.count) - 1
-    // Records that name keys there cannot be name chunks there are not.
+    // A record that names nonexistent keys yields nonexistent chunks.
     for run in chunks where run.lowerBound <= last && run.upperBound >= 0 {
       for number in max(run.lowerBound, 0)...min(run.upperBound, last) {
         masks[Int(number) / Page.count] |= 1 << UInt64(Int(number) % Page.count)
@@ -41,21 +42,21 @@ final class Lane<Slot: BitwiseCopyable>: Sendable {
     return Lane(pages)
   }
 
-  /// Fills the slot of a chunk that the lane has room for.
+  /// Fills the slot of a chunk within the lane's range.
   func fill(_ number: Int64, _ slot: Slot, _ owner: Page.Owner?) {
     pages[Int(number) / Page.count].fill(Int(number) % Page.count, slot, owner)
   }
 }
 
 enum LaneLimits {
-  /// Tables with more chunks, of some billion rows, are read without lanes.
+  /// Tables with more chunks, some billion rows, are read without lanes.
   static let chunksMax: Int64 = 1 << 20
 }
 
-/// The slots of a lane. Raw memory, which lives as long as the lane: `TableLanes`, which hands views out, holds it.
+/// The slots of a lane. Raw memory that lives as long as the lane, which `TableLanes`, the source of views, retains.
 ///
-/// `@unchecked` is sound: `init` alone writes where the pages lie, before anybody else has the view; each page orders its readers and
-/// writers itself (`LanePage`); and the lane's `deinit` alone frees.
+/// `@unchecked` is sound: only `init` writes the addresses, before anyone else has the view; each page synchronises its readers
+/// and writers itself (`LanePage`); and only the lane's `deinit` frees.
 struct LaneView<Slot: BitwiseCopyable>: @unchecked Sendable {
   private let heads: UnsafeMutablePointer<UnsafeMutablePointer<LanePage<Slot>.Head>>
   private let slotCount: Int64
@@ -70,19 +71,19 @@ struct LaneView<Slot: BitwiseCopyable>: @unchecked Sendable {
 
   @inline(__always) func hasRoom(for number: Int64) -> Bool { number >= 0 && number < slotCount }
 
-  /// What is known of a chunk; nil where nothing is.
+  /// The slot of a chunk; nil if it is not filled.
   @inline(__always) subscript(number: Int64) -> UnsafePointer<Slot>? {
     guard hasRoom(for: number) else { return nil }
     return heads[Int(number) / LanePage<Slot>.count].pointee.slot(Int(number) % LanePage<Slot>.count)
   }
 
-  /// What is known of the chunks whose page a chunk is in; nil where nothing is.
+  /// The filled slots of a chunk's page; nil if there are none.
   @inline(__always) fileprivate func known(_ number: Int64) -> (filled: UInt64, slots: UnsafePointer<Slot>)? {
     hasRoom(for: number) ? heads[Int(number) / LanePage<Slot>.count].pointee.known() : nil
   }
 }
 
-/// Goes through a lane in order, as scans do, and looks at each page once where all of it is known.
+/// Reads a lane in order, as scans do, and looks at each completely filled page once.
 struct LaneCursor<Slot: BitwiseCopyable> {
   let view: LaneView<Slot>
   /// The number of the first chunk of the page that was looked at last.
@@ -92,7 +93,7 @@ struct LaneCursor<Slot: BitwiseCopyable> {
 
   init(_ view: LaneView<Slot>) { self.view = view }
 
-  /// What is known of a chunk; nil where nothing is.
+  /// The slot of a chunk; nil if it is not filled.
   @inline(__always) mutating func slot(_ number: Int64) -> UnsafePointer<Slot>? {
     let i = UInt64(bitPattern: number &- first)
     if i < 64, filled &>> i & 1 == 1, let slots { return slots + Int(i) }

@@ -1,27 +1,28 @@
 import Synchronization
 
-/// What is known of 64 chunks whose numbers follow one another. Read by any thread without a lock, filled as chunks are read.
+/// The slots of 64 consecutive chunks. Read by any thread without a lock, filled as chunks are read.
 ///
-/// `@unchecked` is sound: a slot, and where all lie, is written once, under the lock of `owners` and before its bit is set,
-/// releasing; it is read after its bit was seen, acquiring, and does not change from then on. What it points to lives as long
-/// as its owner, which stays until the page goes, or in the memory of a snapshot, which its reader holds.
+/// `@unchecked` is sound: a slot, and the address of all slots, is written once, under the lock of `owners` and before its bit
+/// is set with release ordering; it is read after its bit was seen with acquire ordering, and does not change afterwards. What
+/// it points to lives as long as its owner, which stays until the page goes, or in the memory of a snapshot, which its reader
+/// holds.
 final class LanePage<Slot: BitwiseCopyable>: @unchecked Sendable {
   typealias Owner = any AnyObject & Sendable
 
-  /// What readers look at.
+  /// The part that readers access.
   struct Head: ~Copyable {
     /// Bit i: slot i is filled.
     let filled = Atomic<UInt64>(0)
     /// Set before the first bit.
     var slots: UnsafeMutablePointer<Slot>?
 
-    /// A slot that is filled; else nil.
+    /// A slot if it is filled; else nil.
     @inline(__always) func slot(_ i: Int) -> UnsafePointer<Slot>? {
       guard let (filled, slots) = known(), filled &>> UInt64(i) & 1 == 1 else { return nil }
       return slots + i
     }
 
-    /// Which slots are filled by now, and where they lie; nil where none is.
+    /// The filled slots and their address; nil if none is filled.
     @inline(__always) func known() -> (filled: UInt64, slots: UnsafePointer<Slot>)? {
       let filled = filled.load(ordering: .acquiring)
       return filled == 0 ? nil : slots.map { (filled, UnsafePointer($0)) }
@@ -30,10 +31,10 @@ final class LanePage<Slot: BitwiseCopyable>: @unchecked Sendable {
 
   let head: UnsafeMutablePointer<Head>
   private let budget: ImageBudget
-  /// Of the slots that need one; empty where none does.
+  /// The owners of the slots that need one; empty if none does.
   private let owners = Mutex<[Owner?]>([])
 
-  /// A page of which no slot is filled: small, as a table that lost most of its rows has many.
+  /// Makes a page without filled slots. Small, because a table that lost most of its rows has many.
   init(_ budget: ImageBudget) {
     self.budget = budget
     head = .allocate(capacity: 1)
@@ -55,7 +56,7 @@ final class LanePage<Slot: BitwiseCopyable>: @unchecked Sendable {
   private static var byteCount: Int { 160 }
   private static var slotBytes: Int { count * MemoryLayout<Slot>.stride }
 
-  /// Fills a slot, unless somebody else has.
+  /// Fills a slot unless it is filled already.
   func fill(_ i: Int, _ slot: Slot, _ owner: Owner?) {
     owners.withLock { owners in
       if head.pointee.filled.load(ordering: .relaxed) &>> UInt64(i) & 1 == 1 { return }
@@ -68,7 +69,7 @@ final class LanePage<Slot: BitwiseCopyable>: @unchecked Sendable {
     }
   }
 
-  /// Under the lock.
+  /// The slots, allocated if needed. Requires the lock.
   private func slots() -> UnsafeMutablePointer<Slot> {
     if let slots = head.pointee.slots { return slots }
     let slots = UnsafeMutablePointer<Slot>.allocate(capacity: LanePage.count)
@@ -77,7 +78,7 @@ final class LanePage<Slot: BitwiseCopyable>: @unchecked Sendable {
     return slots
   }
 
-  /// Another page with the same slots but some, which are for others to fill.
+  /// A page with the same slots except some, which are left to be filled.
   func copy(without slots: UInt64) -> LanePage {
     let copy = LanePage(budget)
     owners.withLock { owners in

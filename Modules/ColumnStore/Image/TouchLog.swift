@@ -1,21 +1,21 @@
 import StoreValues
 
-/// Which chunks each of the last commits wrote: the way from what is known of one version to another, forward and back.
+/// The chunks that each of the last commits wrote: what distinguishes known versions, forward and back.
 struct TouchLog: Sendable {
-  /// So many commits are kept, and of what they wrote so many runs of chunks.
+  /// The most commits that are kept, and the most runs of chunks that these wrote.
   static let commitsMax = 256
   static let runsMax = 1 << 14
-  /// Of which so many stay when there were more.
+  /// How many commits remain after shortening.
   private static let commitsLeft = 64
 
-  /// The version that the first of the commits followed.
+  /// The version before the first of the commits.
   private(set) var first: UInt64
   private var commits: [TouchedChunks] = []
   private var runCount = 0
 
   init(at version: UInt64) { first = version }
 
-  /// The version that the last of the commits made.
+  /// The version that the last commit made.
   var last: UInt64 { first + UInt64(commits.count) }
 
   var isOverlong: Bool { commits.count > TouchLog.commitsMax || runCount > TouchLog.runsMax }
@@ -37,8 +37,8 @@ struct TouchLog: Sendable {
     commits = Array(left)
   }
 
-  /// The chunks of a table whose rows, or a column of which, may differ in two versions; nil where that is not known.
-  /// O(commits between them).
+  /// The chunks of a table whose rows, or whose column, may differ between two versions; nil if unknown. O(commits between
+  /// them).
   func touched(
     _ table: TableID, _ property: PropertyID?, between a: UInt64, and b: UInt64
   ) -> [ClosedRange<Int64>]? {

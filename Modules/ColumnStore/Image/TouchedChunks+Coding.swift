@@ -1,9 +1,9 @@
 import StorageInterface
 import StoreValues
 
-/// What follows a commit record in its entry: which chunks the commit wrote beside those that hold the values it names
-/// (Docs/FileFormat.md, "Commit records"). 0 u8 and for each run of chunks its table u16, first and last number u64; or
-/// 1 u8 where nothing is said of what was written. Where nothing follows, a build wrote it that does not know of this.
+/// The bytes after a commit record in its entry: the chunks that the commit wrote besides those of the values it names
+/// (Docs/FileFormat.md, "Commit records"). 0 u8 and for each run of chunks its table u16, first and last number u64; or 1 u8 if
+/// the writes are unspecified. No bytes: a build without this extension wrote the record.
 extension TouchedChunks {
   private static let runSize = 18
 
@@ -20,14 +20,14 @@ extension TouchedChunks {
     return out
   }
 
-  /// The chunks of which a commit wrote more than it names. No bytes, and those that are none of these, are everything.
+  /// The chunks of which a commit wrote more than it names. Absent or malformed bytes mean everything.
   init(encoded bytes: UnsafeRawBufferPointer) {
     self.init()
     guard let start = bytes.baseAddress, !bytes.isEmpty, bytes[0] == 0, (bytes.count - 1) % TouchedChunks.runSize == 0 else {
       self = .everything
       return
     }
-    // Those of a table follow one another: each is put in order once.
+    // Runs of one table are adjacent, so each table is sorted once.
     var gathered: (table: TableID, runs: [ClosedRange<Int64>]) = (TableID(0), [])
     for at in stride(from: 1, to: bytes.count, by: TouchedChunks.runSize) {
       let table = TableID(start.number(at, as: UInt16.self))
@@ -47,7 +47,7 @@ extension TouchedChunks {
 }
 
 extension TouchedChunks {
-  /// What the entry of a commit says; throws where its record cannot be read.
+  /// The chunks by a commit's entry; throws if its record cannot be read.
   init(entry: UnsafeRawBufferPointer, version: Version, rowsPerChunk: Int) throws(StorageError) {
     var rest = UnsafeRawBufferPointer(start: nil, count: 0)
     let record = try CommitRecord(version: version, encoded: entry, rest: &rest)

@@ -1,9 +1,9 @@
 import StorageInterface
 import StoreValues
 
-/// Chunks that commits may have written: those of the objects that a record names, and what else its writer adds.
+/// Chunks that commits may have written: those of the objects that a record names, and those its writer adds.
 struct TouchedChunks: Sendable {
-  /// What was written of one table, as numbers of chunks.
+  /// The chunk numbers written in one table.
   struct Table: Sendable {
     let id: TableID
     /// Rows and all columns.
@@ -12,27 +12,27 @@ struct TouchedChunks: Sendable {
     var columns: [(property: PropertyID, numbers: KeyRuns)] = []
   }
 
-  /// Any chunk may be another, or have to be read in another way.
+  /// Any chunk may have changed, in its contents or in its interpretation.
   private(set) var isEverything = false
   private(set) var tables: [Table] = []
 
-  /// Of a commit of which nothing is known.
+  /// The value for a commit about which nothing is known.
   static let everything = {
     var all = TouchedChunks()
     all.isEverything = true
     return all
   }()
 
-  /// How much there is to go through.
+  /// The number of runs.
   var runCount: Int {
     tables.reduce(0) { sum, table in table.columns.reduce(sum + table.whole.runs.count) { $0 + $1.numbers.runs.count } }
   }
 
   init() {}
 
-  /// The chunks of the objects that a record names: of those that came and went whole, of the others the columns that were set.
-  /// The same for a record and for what is read of it again: whoever reads relies on what the writer found named.
-  /// O(named runs, objects and their properties).
+  /// The chunks of the objects that a record names: whole for inserted and deleted objects, the set columns for others. The
+  /// same for a record and its decoded copy: readers rely on what the writer found to be named. O(named runs, objects and their
+  /// properties).
   init(of record: CommitRecord, rowsPerChunk: Int) {
     isEverything = record.changedCatalog
     for change in record.tables {
@@ -54,7 +54,7 @@ struct TouchedChunks: Sendable {
     tables[i].whole = tables[i].whole.isEmpty ? KeyRuns(runs: numbers) : KeyRuns(runs: tables[i].whole.runs + numbers)
   }
 
-  /// Adds chunks of which one column was written.
+  /// Adds chunks in which one column was written.
   mutating func insert(_ column: ColumnID, _ numbers: [ClosedRange<Int64>]) {
     if numbers.isEmpty { return }
     let i = place(of: column.table)
@@ -91,7 +91,7 @@ struct TouchedChunks: Sendable {
     }
   }
 
-  /// Those that are not among others, whole.
+  /// The chunks that `others` does not contain, as whole chunks.
   func subtracting(_ others: TouchedChunks) -> TouchedChunks {
     var left = TouchedChunks()
     if others.isEverything { return left }
@@ -105,7 +105,7 @@ struct TouchedChunks: Sendable {
     return left
   }
 
-  /// Numbers of the chunks whose rows, or of which one column, may be others.
+  /// The numbers of the chunks whose rows, or whose given column, may have changed.
   func runs(of table: TableID, _ property: PropertyID?) -> [ClosedRange<Int64>] {
     guard let table = tables.first(where: { $0.id == table }) else { return [] }
     guard let property, let column = table.columns.first(where: { $0.property == property }) else { return table.whole.runs }
@@ -113,10 +113,10 @@ struct TouchedChunks: Sendable {
   }
 }
 
-/// The chunks of each column, made from keys and the properties that were set of them.
+/// The chunks of each column, from keys and the properties set on them.
 private struct ColumnRuns {
   private(set) var all: [(property: PropertyID, chunks: ChunkRuns)] = []
-  /// Most objects of a commit have had the same few sets of properties.
+  /// Most objects of a commit share the same few sets of properties.
   private var sets: [(properties: PropertySet, places: [Int])] = []
   private let rowsPerChunk: Int
 
@@ -143,11 +143,11 @@ private struct ColumnRuns {
   }
 }
 
-/// Makes numbers of chunks from keys, which come in order as a rule.
+/// Collects chunk numbers from keys, which usually come in order.
 private struct ChunkRuns {
   private(set) var numbers: [ClosedRange<Int64>] = []
   private let rows: Int64
-  /// The keys of the last chunk that was added.
+  /// The keys of the chunk that was added last.
   private var last: ClosedRange<Int64> = 0...0
 
   init(_ rowsPerChunk: Int) { rows = Int64(rowsPerChunk) }

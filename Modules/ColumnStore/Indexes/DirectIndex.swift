@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// The first words of an index's fences, in memory that its maker frees.
+/// The first words of an index's fences, in raw memory that its maker frees.
 struct FenceWords {
   let count: Int
   private let start: UnsafeMutablePointer<UInt64>
@@ -16,14 +16,14 @@ struct FenceWords {
 
   var all: UnsafeBufferPointer<UInt64> { UnsafeBufferPointer(start: start, count: count) }
 
-  /// Below `count`.
+  /// `i` must be below `count`.
   @inline(__always) subscript(i: Int) -> UInt64 { start[i] }
 
-  /// The block of a number in an index where no number comes twice. Fences of keys given out one after the other lie
-  /// evenly, so the place is guessed first. O(1) then, O(log n) otherwise.
+  /// The block of a word in an index of distinct words. Fences of consecutive keys are evenly spaced, so the position is
+  /// interpolated first. Then O(1), otherwise O(log n).
   @inline(__always) func block(ofWord word: UInt64) -> Int {
     guard count > 1, word >= start[1] else { return 0 }
-    // The first fence may be empty: the numbers begin with the second.
+    // The first fence may be empty: the words begin with the second.
     let last = count &- 1
     if word >= start[last] { return last }
     let share = Double(word &- start[1]) / Double(start[last] &- start[1])
@@ -42,8 +42,8 @@ struct FenceWords {
   }
 }
 
-/// A unique index of integers as raw memory: looking an object up counts no references. It ends with the reader it was
-/// made of, and with the first change of the index.
+/// A unique index of integers as raw memory: lookups count no references. Valid as long as its reader, and until the first
+/// change of the index.
 struct DirectIndex {
   let index: IndexID
   private let fences: FenceWords
@@ -55,7 +55,7 @@ struct DirectIndex {
     blocks = reader.blocks
   }
 
-  /// The object of a number: 0 when there is none, and nil where the block was not read yet.
+  /// The object of a word: 0 if there is none, nil if the block was not read yet.
   @inline(__always) func object(ofWord word: UInt64) -> Int64? {
     guard fences.count > 0, let block = blocks.place(fences.block(ofWord: word)) else { return nil }
     return block.pointee?.object(ofWord: word) ?? 0

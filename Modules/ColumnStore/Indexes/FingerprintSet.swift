@@ -1,5 +1,5 @@
-/// 64-bit fingerprints of keys that an open write has touched: says "never touched" for sure, and "touched" with
-/// a tiny chance of being wrong. Open addressing.
+/// 64-bit fingerprints of the keys that an open write has touched: "never touched" is certain, "touched" has a tiny chance of
+/// being wrong. Open addressing.
 struct FingerprintSet {
   private var slots: [UInt64] = []
   private var used = 0

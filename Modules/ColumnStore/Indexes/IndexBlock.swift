@@ -4,8 +4,8 @@ import StorageInterface
 ///
 /// Numbers: 1 u8, key width u8, object width u8, 0 u8, count u32, lowest key u64, lowest object u64; then keys and
 /// objects as differences from the lowest.
-/// Byte strings: 2 u8, offset width u8, object width u8, 0 u8, count u32, lowest object u64, prefix length u32,
-/// 0 u32; then the common prefix, objects, count + 1 offsets, and what follows the prefix in each key.
+/// Byte strings: 2 u8, offset width u8, object width u8, 0 u8, count u32, lowest object u64, prefix length u32, 0 u32; then the
+/// common prefix, objects, count + 1 offsets, and each key's rest after the prefix.
 struct IndexBlock {
   static let headerSize = 24
 
@@ -20,15 +20,15 @@ struct IndexBlock {
   private let keys: UnsafeRawPointer
   private let prefix: UnsafeRawBufferPointer
   private let suffixes: UnsafeRawPointer
-  /// Numbers: the last is `count - 1` above the first. Where none comes twice, none is left out.
+  /// Numbers: the last is `count - 1` above the first. If they are distinct, there are no gaps.
   private let isUnbroken: Bool
 
-  /// No table gives out keys above this; and two of them added are still a number.
+  /// No table gives out higher keys; the sum of two does not overflow.
   private static let objectMax = UInt64(Int64.max >> 2)
 
-  /// A block of equal entries takes no byte for each of them: more than these are given a byte, so that a count stands for bytes.
+  /// The most equal entries in a block that take no byte each. More get a byte each, so that a count is bounded by the size.
   static let equalMax = 1 << 16
-  /// Older builds gave them none, however many there were.
+  /// The limit for older builds, which never gave equal entries a byte.
   private static let equalLimit = 1 << 24
 
   init(_ bytes: UnsafeRawBufferPointer, isWord: Bool) throws(StorageError) {
@@ -75,7 +75,7 @@ struct IndexBlock {
       }
       guard last <= UInt64(size - fixed) else { throw .corrupt("the offsets of an index block leave it") }
     }
-    // What fits fewer bytes cannot pass the end.
+    // Narrower objects cannot exceed the limit.
     guard objectWidth < 8 || (0..<count).allSatisfy({ objects.number($0 &* 8, as: UInt64.self) <= IndexBlock.objectMax }) else {
       throw .corrupt("an index block has impossible objects")
     }
@@ -87,21 +87,21 @@ struct IndexBlock {
 
   @inline(__always) func word(at i: Int) -> UInt64 { lowestKey &+ PackedNumbers.load(keys, keyWidth, i) }
 
-  /// What follows the prefix in a key of bytes.
+  /// The rest of a byte key after the prefix.
   @inline(__always) private func suffix(at i: Int) -> UnsafeRawBufferPointer {
     let from = Int(PackedNumbers.load(keys, keyWidth, i))
     let to = Int(PackedNumbers.load(keys, keyWidth, i + 1))
     return UnsafeRawBufferPointer(start: suffixes + from, count: to - from)
   }
 
-  /// A key of bytes, put together in an arena.
+  /// A byte key, assembled in an arena.
   func key(at i: Int, in arena: ByteArena) -> UnsafeRawBufferPointer {
     let rest = suffix(at: i)
     if prefix.isEmpty { return rest }
     return arena.join(prefix, rest)
   }
 
-  /// Objects of some positions, decoded.
+  /// Decodes the objects of a range of positions.
   func copyObjects(_ range: Range<Int>, to out: UnsafeMutablePointer<Int64>) {
     let base = Int64(bitPattern: lowestObject)
     switch objectWidth {
@@ -111,7 +111,7 @@ struct IndexBlock {
     }
   }
 
-  /// The first position that does not lie before the cut. O(log n).
+  /// The first position that is not before the cut. O(log n).
   func position(of cut: IndexCut) -> Int {
     if isWord {
       let bound = cut.wordBound
@@ -126,7 +126,7 @@ struct IndexBlock {
     return low
   }
 
-  /// The object of a number in a block where no number comes twice. O(1) where the numbers leave no gap.
+  /// The object of a word in a block of distinct words. O(1) if the words have no gap.
   @inline(__always) func object(ofWord word: UInt64) -> Int64? {
     if word < lowestKey { return nil }
     let offset = word &- lowestKey
@@ -143,8 +143,8 @@ struct IndexBlock {
     return PackedNumbers.load(keys, keyWidth, low) == offset ? object(at: low) : nil
   }
 
-  /// The block with one number more: the bytes before and after it are copied as they are. Nil where the numbers do not
-  /// fit the block's widths, or the block the limit.
+  /// The block with an additional word; the bytes before and after it are copied unchanged. Nil if the word does not fit the
+  /// block's widths, or the block the limit.
   func inserting(word: UInt64, object: Int64, limit: Int) -> ValueBuffer? {
     let (key, member) = (word &- lowestKey, UInt64(bitPattern: object) &- lowestObject)
     guard isWord, keyWidth + objectWidth > 0 || count < IndexBlock.equalMax, word >= lowestKey,
@@ -173,7 +173,7 @@ struct IndexBlock {
     }
   }
 
-  /// The first position, not before `start`, whose number is not below a number, or with `isAfter` is above it.
+  /// The first position, from `start` on, whose word is not below a word, or with `isAfter` is above it.
   func position(ofWord word: UInt64, isAfter: Bool = false, from start: Int = 0) -> Int {
     if word < lowestKey { return start }
     let offset = word &- lowestKey
@@ -217,7 +217,7 @@ struct IndexBlock {
 }
 
 extension ByteArena {
-  /// One byte string after the other in new memory.
+  /// Concatenates two byte strings in new memory.
   func join(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     fill(a.count + b.count) { out in
       if let start = a.baseAddress { out.copyMemory(from: start, byteCount: a.count) }

@@ -1,20 +1,20 @@
 import StorageInterface
 import StoreValues
 
-/// What an open write adds to and removes from one index, until the commit merges it into the blocks.
+/// An open write's additions to and removals from one index, until the commit merges them into the blocks.
 ///
-/// Entries are kept as they come and sorted in runs when somebody reads or the write commits; runs of like size
-/// are merged, so that reading between edits costs a logarithm and not a sort.
+/// Entries are appended unsorted, and sorted in runs when the index is read or the write commits; runs of similar size are
+/// merged, so that a read between edits costs a logarithm and not a sort.
 ///
-/// `@exclusivity(unchecked)`: confined to its transaction; sorting and merging run closures of this module alone,
-/// which touch entries and no variable.
+/// `@exclusivity(unchecked)`: confined to its transaction; sorting and merging run closures of this module only, which touch
+/// entries and no variable.
 class IndexEdits {
   let shape: IndexShape
   /// Additions minus removals.
   @exclusivity(unchecked) fileprivate(set) var countChange = 0
   @exclusivity(unchecked) fileprivate var touched = FingerprintSet()
   @exclusivity(unchecked) fileprivate var touchedWords = TouchedNumbers()
-  /// The fences that the index has once the merge is committed; nil when no block came or went.
+  /// The index's fences after the committed merge; nil if no block was added or removed.
   fileprivate(set) var mergedFences: IndexFences?
 
   init(_ shape: IndexShape) { self.shape = shape }
@@ -33,22 +33,22 @@ class IndexEdits {
     touched.contains(FingerprintSet.fingerprint(key))
   }
 
-  /// Objects between two cuts as the write sees them: the reader's with the edits applied.
+  /// The objects between two cuts, as the write sees them: the reader's with the edits applied.
   func objects(
     _ reader: IndexReader, _ lower: IndexCut, _ upper: IndexCut, descending: Bool,
     _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {}
   func count(_ reader: IndexReader, _ lower: IndexCut, _ upper: IndexCut) throws(StorageError) -> Int { 0 }
-  /// Two objects of one key in a unique index, if there are any. Keys with a null do not count.
+  /// Two objects with one key in a unique index, if any. Keys with a null are exempt.
   func duplicate(isExempt: (UnsafeRawBufferPointer) -> Bool) -> (Int64, Int64)? { nil }
-  /// Merges the edits into the blocks and puts what changed into the batch. Returns the new record.
+  /// Merges the edits into the blocks and adds the changed blocks to the batch. Returns the new record.
   func merge(
     into reader: IndexReader, version: UInt64, blockLimit: Int, _ batch: inout KeyValueBatch
   ) throws(StorageError) -> IndexRecord { IndexRecord() }
 }
 
-/// The edits of an index of numbers. Its entries' type is named here, and again below, so that sorting and merging are
-/// compiled for it.
+/// The edits of an index of words. It names its entry type, as the class below does, so that sorting and merging are
+/// specialised.
 final class WordIndexEdits: IndexEdits {
   @exclusivity(unchecked) private var entries = PendingEntries<WordIndexEntry>()
 

@@ -1,7 +1,7 @@
 import StorageInterface
 
-/// An entry of an index on its way into a block, or out of one: a key, an object, and whether it is added or
-/// removed. Ordered by key, then object, additions first.
+/// An index entry on its way into or out of a block: a key, an object, and whether it is added or removed. Ordered by key, then
+/// object, additions first.
 protocol PendingIndexEntry {
   /// The first eight bytes of the key, high byte first.
   var word: UInt64 { get }
@@ -10,28 +10,28 @@ protocol PendingIndexEntry {
 
   static func isOrdered(_ a: Self, _ b: Self) -> Bool
   static func haveSameKey(_ a: Self, _ b: Self) -> Bool
-  /// The key of an entry of bytes; nil for numbers.
+  /// The key of a byte entry; nil for words.
   var keyBytes: UnsafeRawBufferPointer? { get }
-  /// Sorts in the order of entries.
+  /// Sorts by `isOrdered`.
   static func sort(_ entries: inout [Self])
 }
 
-/// Entries as blocks hold them.
+/// Entries in the forms that blocks hold.
 protocol BlockIndexEntry: PendingIndexEntry {
-  /// The block that the entry belongs to, or would.
+  /// The block of the entry, whether or not it is stored.
   func block(in fences: IndexFences) -> Int
-  /// Whether the entry's key lies before a cut.
+  /// Whether the entry's key is before a cut.
   func isBelow(_ cut: IndexCut, _ bound: (word: UInt64, object: Int64)) -> Bool
-  /// Takes the entries out of a block. Byte strings are kept in `arena`, or stay in the block's memory.
+  /// Reads the entries of a block. Byte strings are copied to `arena`, or stay in the block's memory.
   static func read(_ block: IndexBlock, into out: inout [Self], arena: ByteArena)
-  /// The shortest bytes that are above `a` and not above `b` in the order of entries; nil when the two are equal.
+  /// The shortest bytes above `a` and not above `b` in entry order; nil if the two are equal.
   static func separator(_ a: Self, _ b: Self) -> [UInt8]?
-  /// How many of `entries` from `start` on fit a block of `limit` bytes; at least one.
+  /// How many of `entries` from the first on fit a block of `limit` bytes; at least one.
   static func fitting(_ entries: ArraySlice<Self>, limit: Int) -> Int
   static func encode(_ entries: ArraySlice<Self>) -> ValueBuffer
-  /// A block with one entry more; nil where it has to be encoded anew, or would be larger than `limit`.
+  /// A block with an additional entry; nil if it must be re-encoded, or would exceed `limit`.
   static func inserting(_ entry: Self, into block: IndexBlock, limit: Int) -> ValueBuffer?
-  /// Whether the entries are in their order as far as `encode` relies on it.
+  /// Whether the entries are in the order that `encode` relies on.
   static func areOrdered(_ entries: [Self]) -> Bool
 }
 
@@ -40,7 +40,7 @@ extension PendingIndexEntry {
   @inline(__always) var isRemoval: Bool { packed & 1 == 1 }
 }
 
-/// An entry whose key is a number.
+/// An entry with a word as its key.
 struct WordIndexEntry: BlockIndexEntry {
   var word: UInt64
   var packed: Int64
@@ -87,7 +87,7 @@ struct WordIndexEntry: BlockIndexEntry {
   }
 
   static func encode(_ entries: ArraySlice<Self>) -> ValueBuffer {
-    // Never called without entries.
+    // Requires at least one entry.
     let first = entries[entries.startIndex]
     var (low, high) = (first.object, first.object)
     for entry in entries {
@@ -117,7 +117,7 @@ struct WordIndexEntry: BlockIndexEntry {
     }
   }
 
-  /// Numbers are encoded in any order that `sort` gives.
+  /// Words are encoded in any order that `sort` produces.
   static func areOrdered(_ entries: [Self]) -> Bool { true }
 
   static func inserting(_ entry: Self, into block: IndexBlock, limit: Int) -> ValueBuffer? {
@@ -127,7 +127,7 @@ struct WordIndexEntry: BlockIndexEntry {
   static func sort(_ entries: inout [Self]) { IndexEntrySort.sort(&entries) }
 }
 
-/// An entry whose key is a byte string. The string lies in an arena or a block that outlives the entry.
+/// An entry with a byte string as its key. The string is in an arena or a block that outlives the entry.
 struct BytesIndexEntry: BlockIndexEntry {
   var word: UInt64
   var packed: Int64
@@ -173,7 +173,7 @@ struct BytesIndexEntry: BlockIndexEntry {
 
   static func separator(_ a: Self, _ b: Self) -> [UInt8]? {
     if let at = commonPrefix(a.key, b.key), at < b.count { return Array(b.key[0...at]) }
-    // No key begins another, so the keys are equal and the objects decide.
+    // No key is a prefix of another, so the keys are equal and the objects decide.
     if a.object == b.object { return nil }
     var bytes = Array(b.key)
     IndexKeyCoding.append(object: b.object, to: &bytes)
@@ -247,10 +247,10 @@ struct BytesIndexEntry: BlockIndexEntry {
 
   static func sort(_ entries: inout [Self]) { entries.sort(by: isOrdered) }
 
-  /// Keys share their beginnings with their neighbours: a block is encoded anew.
+  /// Adjacent keys share prefixes, so the block must be re-encoded.
   static func inserting(_ entry: Self, into block: IndexBlock, limit: Int) -> ValueBuffer? { nil }
 
-  /// What the first and the last key have in common is left out of all between them.
+  /// The common prefix of the first and the last key is omitted from all keys between them, which requires their order.
   static func areOrdered(_ entries: [Self]) -> Bool {
     for i in entries.indices.dropFirst() where isOrdered(entries[i], entries[i - 1]) { return false }
     return true

@@ -1,13 +1,13 @@
 import StorageInterface
 
-/// The fences of all blocks of one index in one or more versions: block i holds the entries from fence i up to
-/// fence i + 1. Read from the keys of the blocks, kept by the engine for as long as no block comes or goes.
+/// The fences of all blocks of one index in one or more versions: block i holds the entries from fence i up to fence i + 1.
+/// Read from the keys of the blocks, cached by the engine as long as no block is added or removed.
 ///
-/// `@unchecked`: the memory of `words` is written before `init` returns, only read from then on, and freed by `deinit`.
+/// `@unchecked`: the memory of `words` is written before `init` returns, only read afterwards, and freed by `deinit`.
 final class IndexFences: @unchecked Sendable {
   /// The commit that last added or removed a block.
   let version: UInt64
-  /// The first eight bytes of each fence, filled up with zeroes. Where they lie never changes.
+  /// The first eight bytes of each fence, zero-padded, at a fixed address.
   let words: FenceWords
   /// The second eight bytes.
   let seconds: [UInt64]
@@ -41,7 +41,7 @@ final class IndexFences: @unchecked Sendable {
     self.bytes = bytes
   }
 
-  /// The fences of an older version with what a merge did to them. O(blocks), a copy of a few words each.
+  /// The fences of an older version with the changes of a merge. O(blocks), copying a few words each.
   init(version: UInt64, _ old: IndexFences, removed: [[UInt8]], added: [[UInt8]]) {
     let changes = (removed.map { ($0, false) } + added.map { ($0, true) }).sorted {
       $0.0.lexicographicallyPrecedes($1.0)
@@ -96,7 +96,7 @@ final class IndexFences: @unchecked Sendable {
 
   func fence(_ i: Int) -> ArraySlice<UInt8> { bytes[starts[i]..<starts[i + 1]] }
 
-  /// The block that an entry (word, object) belongs to, or would. 0 when there are none. O(log n).
+  /// The block of an entry (word, object), whether or not it is stored; 0 if there are none. O(log n).
   @inline(__always) func block(ofWord word: UInt64, object: Int64) -> Int {
     let object = object < 0 ? 0 : UInt64(bitPattern: object)
     return seconds.withUnsafeBufferPointer { seconds in
@@ -110,10 +110,10 @@ final class IndexFences: @unchecked Sendable {
     }
   }
 
-  /// The block of a number in an index where no number comes twice.
+  /// The block of a word in an index of distinct words.
   @inline(__always) func block(ofWord word: UInt64) -> Int { words.block(ofWord: word) }
 
-  /// The block where the entries from a cut on begin.
+  /// The block that contains the first entry after a cut.
   func block(of cut: IndexCut, isWord: Bool) -> Int {
     if isWord {
       let bound = cut.wordBound
@@ -129,7 +129,7 @@ final class IndexFences: @unchecked Sendable {
     cut.bytes.withUnsafeBytes { compareBytes(fence, $0) == 0 }
   }
 
-  /// The block that an entry with these bytes (key, then object) belongs to, or would.
+  /// The block of an entry with these bytes (key, then object), whether or not it is stored.
   func block(ofEntry entry: UnsafeRawBufferPointer) -> Int {
     lastFence { fence in fence.withUnsafeBytes { compareBytes($0, entry) <= 0 } }
   }

@@ -1,17 +1,17 @@
 import StorageInterface
 
-/// Merges sorted edits into the blocks of an index, block by block, and cuts what grew.
+/// Merges sorted edits into the blocks of an index, block by block, and splits blocks that have grown.
 struct IndexMerge<Entry: BlockIndexEntry> {
   private let reader: IndexReader
   private let blockLimit: Int
   private let prefix: [UInt8]
   private let arena = ByteArena()
-  /// Fences of the blocks that went and of those that came, ascending.
+  /// The fences of the removed and of the added blocks, ascending.
   private var removed: [[UInt8]] = []
   private var added: [[UInt8]] = []
-  /// A block came or went.
+  /// Whether a block was added or removed.
   var hasMovedFences: Bool { !removed.isEmpty || !added.isEmpty }
-  /// Longer fences are not written; the entries between stay in one block instead, however large.
+  /// Longer fences are not written; the entries stay in one block instead, however large.
   private let fenceLimit = 400
 
   init(reader: IndexReader, blockLimit: Int) {
@@ -22,7 +22,7 @@ struct IndexMerge<Entry: BlockIndexEntry> {
 
   mutating func run(_ edits: [Entry], _ batch: inout KeyValueBatch) throws(StorageError) {
     try rewrite(edits, &batch)
-    // A cut may fall where a block went: its fence stays then.
+    // A new block may get the fence of a removed one, which then stays.
     if !removed.isEmpty, !added.isEmpty {
       let both = Set(removed).intersection(added)
       removed.removeAll { both.contains($0) }
@@ -43,7 +43,7 @@ struct IndexMerge<Entry: BlockIndexEntry> {
       write(edits.filter { !$0.isRemoval }, fence: [], isAppended: true, &batch)
       return
     }
-    /// Entries of blocks that became too small, to be joined to the next, and the fence they stand under.
+    /// Entries of blocks that became too small, to be joined to the next block, and their fence.
     var carried: [Entry] = []
     var carriedFence: [UInt8]?
     var carriedBlock = 0
@@ -83,10 +83,10 @@ struct IndexMerge<Entry: BlockIndexEntry> {
     }
   }
 
-  /// Where the edits of block `i` end.
+  /// The end of the edits that belong to block `i`.
   private func endOfEdits(_ edits: [Entry], from next: Int, inBlock i: Int) -> Int {
     if i == reader.fences.count - 1 { return edits.count }
-    // Most blocks get few edits: look near first.
+    // Most blocks get few edits, so search nearby first.
     var (low, step) = (next, 1)
     while low + step < edits.count, edits[low + step].block(in: reader.fences) <= i {
       low += step
@@ -128,10 +128,10 @@ struct IndexMerge<Entry: BlockIndexEntry> {
     }
   }
 
-  /// Writes entries as one block under `fence`, or as several when they do not fit one: full ones where the index
-  /// grows at its end, even ones elsewhere.
+  /// Writes entries as one block under `fence`, or as several if they do not fit: full ones if the index grows at its end, else
+  /// even ones.
   private mutating func write(_ entries: [Entry], fence: [UInt8], isAppended: Bool, _ batch: inout KeyValueBatch) {
-    // Blocks that are made in bulk are left with room for an eighth more, so that what is added later mostly fits.
+    // Blocks made in bulk keep an eighth free, so that most later additions fit.
     var cuts = pieces(entries, limit: blockLimit, most: .max)
     if cuts.count > 1, isAppended { cuts = pieces(entries, limit: blockLimit - blockLimit / 8, most: .max) }
     if cuts.count > 1, !isAppended { cuts = pieces(entries, limit: blockLimit, most: (entries.count + cuts.count - 1) / cuts.count) }
@@ -147,7 +147,7 @@ struct IndexMerge<Entry: BlockIndexEntry> {
     }
   }
 
-  /// Ends of the pieces that entries are cut into.
+  /// The ends of the pieces that entries are split into.
   private func pieces(_ entries: [Entry], limit: Int, most: Int) -> [Int] {
     var ends: [Int] = []
     var start = 0

@@ -1,11 +1,11 @@
 import StorageInterface
 import StoreValues
 
-/// One index as a snapshot has it, before what an open write changes. Keeps the blocks it has read.
+/// One index in a snapshot, without the changes of an open write. Caches the blocks it has read.
 final class IndexReader {
   let shape: IndexShape
   private let snapshot: any KeyValueSnapshot
-  /// Entries in the whole index.
+  /// The number of entries in the whole index.
   let entryCount: Int
   let fences: IndexFences
   let blocks: BlockTable
@@ -39,7 +39,7 @@ final class IndexReader {
     return block
   }
 
-  /// The object of a number in a unique index. O(log n), no allocation.
+  /// The object of a word in a unique index. O(log n), no allocation.
   func object(ofWord word: UInt64) throws(StorageError) -> Int64? {
     guard fences.count > 0 else { return nil }
     // Fences cut between entries, so the entry may also be in the block after: only when the key's first object
@@ -49,13 +49,13 @@ final class IndexReader {
     return try block(i).object(ofWord: word)
   }
 
-  /// How many entries have a number. O(log n), and a step for each block between its first and its last.
+  /// The number of entries with a word. O(log n), and a step for each block between its first and its last.
   func count(ofWord word: UInt64) throws(StorageError) -> Int {
     guard fences.count > 0 else { return 0 }
     var i = fences.block(ofWord: word, object: .min)
     let start = try place(i).pointee?.position(ofWord: word) ?? 0
     var (count, low) = (-start, start)
-    // The fences say in which blocks the number goes on.
+    // The fences show which further blocks contain the word.
     while i + 1 < fences.count, fences.words[i + 1] <= word {
       count += try place(i).pointee?.count ?? 0
       i += 1
@@ -64,7 +64,7 @@ final class IndexReader {
     return count + (try place(i).pointee?.position(ofWord: word, isAfter: true, from: low) ?? 0)
   }
 
-  /// Where a block lies, decoded.
+  /// The place of a block, decoded.
   private func place(_ i: Int) throws(StorageError) -> UnsafeMutablePointer<IndexBlock?> {
     if let place = blocks.place(i) { return place }
     _ = try block(i)
@@ -72,7 +72,7 @@ final class IndexReader {
     return place
   }
 
-  /// Blocks with the positions between two cuts, in index order or against it.
+  /// Calls `body` with the blocks between two cuts and their positions, in index order or reversed.
   func visit(
     _ lower: IndexCut, _ upper: IndexCut, descending: Bool,
     _ body: (IndexBlock, Range<Int>) throws(StorageError) -> Step
@@ -90,12 +90,12 @@ final class IndexReader {
     }
   }
 
-  /// Objects between two cuts, in runs.
+  /// The objects between two cuts, in runs.
   func objects(
     _ lower: IndexCut, _ upper: IndexCut, descending: Bool, _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {
     try visit(lower, upper, descending: descending) { block, range throws(StorageError) in
-      // Its own for each call: `body` may read the same index.
+      // Allocated per call, because `body` may read the same index.
       let scratch = UnsafeMutablePointer<Int64>.allocate(capacity: min(range.count, IndexReader.scratchCount))
       defer { scratch.deallocate() }
       var rest = range
@@ -114,7 +114,7 @@ final class IndexReader {
     }
   }
 
-  /// All entries. The record's number, unless there are so few blocks that it has to be looked after.
+  /// The number of all entries: the record's, unless it is implausible for the number of blocks; then they are counted.
   func countAll() throws(StorageError) -> Int {
     entryCount >> 16 <= fences.count ? entryCount : try count(.start, .end)
   }
@@ -129,8 +129,8 @@ final class IndexReader {
   }
 }
 
-/// The blocks that a reader has decoded, in pages of sixteen that are made when first needed: a transaction that looks at
-/// one block of a large index sets up no memory for the others.
+/// The blocks that a reader has decoded, in pages of sixteen that are allocated on demand: a transaction that reads one block
+/// of a large index allocates nothing for the others.
 struct BlockTable {
   private static let pageSize = 16
   private let pages: UnsafeMutablePointer<UnsafeMutablePointer<IndexBlock?>?>
@@ -147,13 +147,13 @@ struct BlockTable {
     pages.deallocate()
   }
 
-  /// A block below the count that was given.
+  /// A block; `i` must be below the table's count.
   @inline(__always) subscript(i: Int) -> IndexBlock? {
     guard let page = pages[i / BlockTable.pageSize] else { return nil }
     return page[i % BlockTable.pageSize]
   }
 
-  /// Where a block lies that was decoded before; nil for another.
+  /// The place of a decoded block; nil for others.
   @inline(__always) func place(_ i: Int) -> UnsafeMutablePointer<IndexBlock?>? {
     guard let page = pages[i / BlockTable.pageSize] else { return nil }
     let place = page + i % BlockTable.pageSize
@@ -173,7 +173,7 @@ struct BlockTable {
   }
 }
 
-/// What the store keeps of an index besides its blocks: entry count u64, version of the last change of fences u64.
+/// The record of an index besides its blocks: entry count u64, version of the last change of fences u64.
 struct IndexRecord {
   var entryCount = 0
   var fenceVersion: UInt64 = 0
@@ -189,7 +189,7 @@ struct IndexRecord {
     return IndexRecord(entryCount: count, fenceVersion: start.number(8))
   }
 
-  /// Throws `.corrupt` when more entries were removed than the record had counted.
+  /// Throws `.corrupt` if more entries were removed than the record had counted.
   func encoded() throws(StorageError) -> ValueBuffer {
     guard let count = UInt64(exactly: entryCount) else { throw .corrupt("the record of an index counts too few entries") }
     return ValueBuffer(count: 16) { out in

@@ -6,26 +6,25 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// One index structure of a table: which columns make its keys and how they are written. A class for the reason
-/// that `ColumnShape` is one.
+/// One index structure of a table: the columns of its keys and their encoding. A class for the same reason as `ColumnShape`.
 final class IndexShape: Sendable {
   let reference: IndexReference
-  /// Slots of the columns in the table, in key order.
+  /// The slots of the columns in the table, in key order.
   let slots: [Int]
-  /// The first of `slots`, and the form of its column: all that an index of numbers has to know.
+  /// The first of `slots`, and the form of its column: all that an index of words needs.
   let firstSlot: Int
   let firstForm: ColumnShape.Form
   let isUnique: Bool
-  /// Keys are single 64-bit numbers: one column of words that is never null. Otherwise keys are byte strings.
+  /// Keys are single 64-bit words: one column of words that is never null. Otherwise keys are byte strings.
   let isWord: Bool
 
   /// The backlinks of a collection or a mixed scalar, whose values have any number of entries.
   let linksInside: Bool
 
-  /// An index of the words of a text, of which each object has any number. Its keys are words, ended as strings are.
+  /// An index of the words of a text, any number for each object. Its keys are words, terminated as strings are.
   let isOfText: Bool
 
-  /// An index of integers that are never null: an integer is its key.
+  /// An index of integers that are never null; the integer is the key.
   let isWholeNumber: Bool
   /// The same, and unique.
   let isDirect: Bool
@@ -70,9 +69,9 @@ final class IndexShape: Sendable {
   }
 }
 
-/// How values become bytes (or one number) that order as `Value.order` does (Docs/FileFormat.md, "Index keys").
+/// The encoding of values as bytes (or one number) that sort as `Value.order` does (Docs/FileFormat.md, "Index keys").
 enum IndexKeyCoding {
-  /// The number for a word of a column: unsigned order is the order of values. NaN is the lowest.
+  /// The number for a column's word: its unsigned order is the order of values. NaN is the lowest.
   @inline(__always) static func ordinal(_ word: Int64, _ form: ColumnShape.Form) -> UInt64 {
     let signed: Int64
     switch form {
@@ -105,14 +104,14 @@ enum IndexKeyCoding {
       return
     }
     if !shape.type.ordersByBytes {
-      // Decimals and mixed values: by their order key, written as a string is.
+      // Decimals and mixed values: their order key, terminated as a string is.
       return append(terminated: Value(bytes: bytes, type: shape.type)?.orderKey ?? [], to: &key)
     }
     append(terminated: bytes, to: &key)
   }
 
   static func append(terminated bytes: some Sequence<UInt8>, to key: inout [UInt8]) {
-    // A zero byte is followed by 255 and the end marked by two zeroes: no key begins another.
+    // A zero byte is escaped by 255 and two zeroes mark the end, so no key is a prefix of another.
     for byte in bytes {
       key.append(byte)
       if byte == 0 { key.append(0xFF) }
@@ -121,11 +120,11 @@ enum IndexKeyCoding {
     key.append(0)
   }
 
-  /// The bytes of an object key as the second part of an entry's order.
+  /// Appends an object key as the second part of an entry's order.
   static func append(object: Int64, to key: inout [UInt8]) { append(ordinal: UInt64(bitPattern: object), to: &key) }
 }
 
-/// A place between entries of an index: before or after all keys that begin with some bytes.
+/// A position between entries of an index: before or after all keys with a prefix.
 struct IndexCut {
   var bytes: [UInt8]
   var isAfter: Bool
@@ -133,7 +132,7 @@ struct IndexCut {
   static let start = IndexCut(bytes: [], isAfter: false)
   static let end = IndexCut(bytes: [], isAfter: true)
 
-  /// Whether a key lies before the place.
+  /// Whether the position is after a key.
   @inline(__always) func isAbove(_ key: UnsafeRawBufferPointer) -> Bool {
     bytes.withUnsafeBytes { cut in
       let common = min(key.count, cut.count)
@@ -144,7 +143,7 @@ struct IndexCut {
     }
   }
 
-  /// In an index of numbers: an entry lies before the place exactly when (its key, its object) is below this.
+  /// In an index of words: an entry is before the position exactly if (its key, its object) is below this.
   var wordBound: (word: UInt64, object: Int64) {
     if bytes.isEmpty { return isAfter ? (.max, .max) : (0, .min) }
     var word: UInt64 = 0
@@ -154,7 +153,7 @@ struct IndexCut {
 }
 
 extension IndexCut {
-  /// The places where a range of an index begins and ends; nil when no value can lie in it.
+  /// The positions where a range of an index begins and ends; nil if no value can be in it.
   static func bounds(
     _ range: IndexRange, _ index: IndexShape, _ shapes: [ColumnShape]
   ) throws(StorageError) -> (lower: IndexCut, upper: IndexCut)? {
@@ -191,7 +190,8 @@ extension IndexCut {
     return (lower, upper)
   }
 
-  /// The place below all of the column's values that are not below `value`, or above all that are not above it.
+  /// The position before all of the column's values that are not below `value`, or with `after` behind all that are not above
+  /// it.
   private static func cut(_ value: Value, _ shape: ColumnShape, after: Bool) -> IndexCut {
     let aboveNulls = shape.isOptional ? IndexCut(bytes: [0], isAfter: true) : .start
     if value.isNull { return after ? aboveNulls : shape.isOptional ? IndexCut(bytes: [0], isAfter: false) : .start }
@@ -224,7 +224,7 @@ extension IndexCut {
     case .date(let date): return word(date.word, after)
     case .bool(let flag): return word(flag ? 1 : 0, after)
     case .link(let key): return word(key.rawValue, after)
-    // Above every link of a property that says its type.
+    // Above every link of a property with a declared type.
     case .object, .list, .map: return .end
     default:
       var bytes: [UInt8] = []
@@ -245,7 +245,7 @@ extension IndexCut {
     return word(Int64(whole), whole == number ? after : true)
   }
 
-  /// A decimal number among integers or doubles: the greatest of those that is not above it.
+  /// The position for a decimal among integers or doubles: at the greatest of those not above it.
   private static func cut(
     _ number: Decimal128, _ shape: ColumnShape, _ after: Bool, _ aboveNulls: IndexCut,
     _ word: (Int64, Bool) -> IndexCut

@@ -1,17 +1,17 @@
 import StorageInterface
 
-/// What a scan asks of its columns, worked out once for all chunks.
+/// The columns of a scan and its hints, evaluated once for all chunks.
 struct AskedColumns {
   let slots: [Int]
-  /// The slots whose values are read: all but those of which only the nulls are asked.
+  /// The slots whose values are read: all except those of which only nulls are needed.
   let valued: [Int]
-  /// Whether some of those are byte strings, which may lie in entries of their own.
+  /// Whether some of those are byte strings, which may be in entries of their own.
   let hasBytes: Bool
   /// Whether values are read of every column, and all are words.
   let isOfNumbers: Bool
-  /// Chunks without such an ordinal have nothing for the caller.
+  /// Ranges of ordinals; the scan skips chunks without one.
   let zones: [(slot: Int, from: Int64, to: Int64)]
-  /// By position in `slots`; empty where values are read of every column.
+  /// Parallel to `slots`; empty if values are read of every column.
   private let ofNulls: [Bool]
 
   init(_ slots: [Int], _ hints: [ZoneHint], _ table: TableState) {

@@ -3,9 +3,9 @@ import StoreValues
 
 /// A snapshot.
 ///
-/// `@unchecked` is sound because nothing but its caller touches one: the caches of `ColumnReading` are plain memory, but
-/// `StorageReading` allows one thread at a time, whoever passes the transaction on orders the two threads by that, and the engine
-/// keeps none. What it protects is the same for every protocol that it conforms to: all of them refine `StorageReading`.
+/// `@unchecked` is sound because only its caller touches one: the caches of `ColumnReading` are plain memory, but
+/// `StorageReading` allows one thread at a time, passing the transaction on synchronises the two threads, and the engine keeps
+/// no reference. This holds for every protocol that it conforms to: all of them refine `StorageReading`.
 final class ColumnRead:
   ColumnReading, ReadTransaction, WindowedReading, GatheringReading, TextIndexReading, SideReading, @unchecked Sendable
 {

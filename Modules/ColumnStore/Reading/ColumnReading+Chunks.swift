@@ -1,9 +1,9 @@
 import StorageInterface
 import StoreValues
 
-/// Chunks and their cells, found once in a transaction.
+/// Chunks and their cells, looked up once per transaction.
 extension ColumnReading {
-  /// The chunk that a key lies in, or would; nil when there is none.
+  /// The chunk for a key, whether or not it holds the key; nil if there is none.
   @inline(__always) final func chunk(_ table: TableState, _ key: Int64) throws(StorageError) -> Chunk? {
     if let fresh = table.fresh, key >= fresh.firstKey { return fresh }
     guard key > 0 else { return nil }
@@ -29,7 +29,7 @@ extension ColumnReading {
     return chunk
   }
 
-  /// Where an object lies; throws `.objectDeleted` when it does not live.
+  /// The chunk and position of an object; throws `.objectDeleted` if it is not live.
   @inline(__always) final func place(
     _ table: TableState, _ key: ObjectKey
   ) throws(StorageError) -> (chunk: Chunk, position: Int) {
@@ -39,7 +39,7 @@ extension ColumnReading {
     return (chunk, position)
   }
 
-  /// Reads the cell of a column when it was not read yet.
+  /// Reads the cell of a column unless it was read already.
   @inline(__always) final func load(_ table: TableState, _ chunk: Chunk, _ slot: Int) throws(StorageError) {
     if chunk.cells[slot].state == .unknown { try loadUnknown(table, chunk, slot) }
   }

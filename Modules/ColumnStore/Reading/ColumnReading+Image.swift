@@ -1,13 +1,13 @@
 import StorageInterface
 import StoreValues
 
-/// Chunks of the base version as the process has decoded them, for whichever transaction.
+/// Chunks of the base version, decoded by the process for all transactions.
 extension ColumnReading {
-  /// A transaction that reads fewer chunks of a table does not ask for its image: that costs as much, as with a small step of a
-  /// notification.
+  /// A transaction that reads fewer chunks of a table does not use its image, because that costs about as much; an example is a
+  /// small step of a notification.
   static let readsBeforeImage = 8
 
-  /// The lanes of a table as the base version has it; nil where they are not to be used.
+  /// The lanes of a table in the base version; nil if they must not be used.
   final func tableLanes(_ table: TableState) throws(StorageError) -> TableLanes? {
     if let lanes = table.lanes { return isImageRead ? lanes : nil }
     guard isImageRead, let pages = Lane<ChunkFrame>.pageCount(upTo: table.chunkNumber(of: table.nextKey)) else { return nil }
@@ -18,7 +18,7 @@ extension ColumnReading {
     return lanes
   }
 
-  /// Tells the image what the commits wrote that it has not heard of.
+  /// Passes the commits that the image lacks to it.
   private final func bringImageToVersion() {
     if isImageAtVersion { return }
     isImageAtVersion = true
@@ -26,10 +26,10 @@ extension ColumnReading {
     engine.image.follow(touched(after: first), after: first, to: version.rawValue)
   }
 
-  /// So many commits that nobody of this process made are looked through at most.
+  /// The most commits of other processes that are read for this.
   private static let commitsMax: UInt64 = 1_024
 
-  /// What each commit after a version has written, up to this version; nil where one is not known.
+  /// The chunks that each commit after a version has written, up to this version; nil if one is unknown.
   private final func touched(after first: UInt64) -> [TouchedChunks]? {
     guard version.rawValue - first <= ColumnReading.commitsMax else { return nil }
     var commits: [TouchedChunks] = []
@@ -52,7 +52,7 @@ extension ColumnReading {
     return isVisited != nil && isWhole && UInt64(commits.count) == version.rawValue - first ? commits : nil
   }
 
-  /// The rows of a chunk; nil where the image does not have them.
+  /// The rows of a chunk; nil if the image does not have them.
   @inline(__always) final func frame(
     _ frames: inout LaneCursor<ChunkFrame>, _ lanes: TableLanes, _ table: TableState, _ number: Int64
   ) throws(StorageError) -> UnsafePointer<ChunkFrame>? {
@@ -60,7 +60,7 @@ extension ColumnReading {
     return try readFrame(lanes, table, number)
   }
 
-  /// The same for who comes in no order.
+  /// The same for access in no order.
   @inline(__always) final func frame(
     _ frames: LaneView<ChunkFrame>, _ lanes: TableLanes, _ table: TableState, _ number: Int64
   ) throws(StorageError) -> UnsafePointer<ChunkFrame>? {
@@ -81,7 +81,7 @@ extension ColumnReading {
     return lanes.frames[number]
   }
 
-  /// The cell of a chunk with so many rows; nil where the image does not have it. `cells` are those of the slot.
+  /// The cell of a chunk with `count` rows; nil if the image does not have it. `cells` are those of the slot.
   @inline(__always) final func cell(
     _ cells: inout LaneCursor<ChunkCell>, _ lanes: TableLanes, _ table: TableState, _ number: Int64, _ slot: Int, count: Int
   ) throws(StorageError) -> UnsafePointer<ChunkCell>? {
@@ -89,7 +89,7 @@ extension ColumnReading {
     return try readCell(cells.view, lanes, table, number, slot, count)
   }
 
-  /// The same for who comes in no order.
+  /// The same for access in no order.
   @inline(__always) final func cell(
     _ cells: LaneView<ChunkCell>, _ lanes: TableLanes, _ table: TableState, _ number: Int64, _ slot: Int, count: Int
   ) throws(StorageError) -> UnsafePointer<ChunkCell>? {
@@ -116,7 +116,7 @@ extension ColumnReading {
     return cells[number]
   }
 
-  /// For reading chunk by chunk: the rows of one, once the transaction has read some.
+  /// The rows of one chunk for chunk-wise reading, once the transaction has read some chunks.
   final func imageFrame(_ table: TableState, _ number: Int64) throws(StorageError) -> UnsafePointer<ChunkFrame>? {
     if table.lanes == nil {
       table.chunkReads += 1
@@ -126,7 +126,7 @@ extension ColumnReading {
     return try frame(lanes.frames, lanes, table, number)
   }
 
-  /// The cell of a chunk that the base version has; nil where the write has other rows in it by now.
+  /// The cell of a chunk in the base version; nil if this write has changed the chunk's rows.
   final func imageCell(_ table: TableState, _ chunk: Chunk, _ slot: Int) throws(StorageError) -> UnsafePointer<ChunkCell>? {
     guard isImageRead, !chunk.isMapChanged, let lanes = table.lanes else { return nil }
     let cells = lanes.cells(table, slot)

@@ -20,8 +20,8 @@ extension ColumnReading {
     try objects(table, position, lower, upper, descending: descending, body)
   }
 
-  /// The key of a value that a unique index of integers can be asked for directly: what looking objects up by primary
-  /// key does, so that it allocates nothing. Nil also for what this write may have changed.
+  /// The key of a value for a direct lookup in a unique index of integers, as by primary key, which allocates nothing. Nil also
+  /// for a key that this write may have changed.
   @inline(__always) private final func onlyWord(_ table: TableState, _ position: Int, _ value: Value) -> UInt64? {
     guard case .int(let number) = value else { return nil }
     return onlyWord(table, position, number)
@@ -38,7 +38,7 @@ extension ColumnReading {
     if let direct = directIndex, direct.index == index,
       let object = direct.object(ofWord: IndexKeyCoding.ordinal(integer, .integer))
     {
-      // Objects have keys from 1 on.
+      // Object keys begin at 1.
       return object == 0 ? nil : ObjectKey(object)
     }
     return try findKey(in: index, equalTo: integer)
@@ -74,7 +74,7 @@ extension ColumnReading {
     let (table, position) = try find(index)
     guard let (lower, upper) = try IndexCut.bounds(range, table.indexes[position], table.shapes) else { return 0 }
     let reader = try reader(table, position)
-    // Both are far from the end of the numbers: the record is checked, and edits are in memory.
+    // Cannot overflow: the record is checked, and edits are in memory.
     if range == .all { return max(0, try reader.countAll() + (table.edits[position]?.countChange ?? 0)) }
     if let edits = table.edits[position] { return max(0, try edits.count(reader, lower, upper)) }
     return try reader.count(lower, upper)
@@ -102,7 +102,7 @@ extension ColumnReading {
     try sources(ofWord: target.rawValue, through: column, body)
   }
 
-  /// The owners of a word in the backlinks of a column that has some.
+  /// The owners of a word in the backlinks of a column that has backlinks.
   final func sources(
     ofWord word: Int64, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {

@@ -1,15 +1,15 @@
 import StorageInterface
 import StoreValues
 
-/// Numbers of many rows of a snapshot, read by the lanes of the process's image.
+/// Reads the words of many rows of a snapshot from the lanes of the process's image.
 extension ColumnReading {
-  /// The lanes of a table; nil where a scan has to ask the chunks themselves: they may change, or it wants texts, which may lie
-  /// elsewhere, or nulls alone.
+  /// The lanes of a table; nil if a scan must read the chunks themselves: they may change, or it needs byte strings, which may
+  /// be in entries of their own, or only nulls.
   final func lanes(_ table: TableState, _ asked: AskedColumns) throws(StorageError) -> TableLanes? {
     isFixed && asked.isOfNumbers ? try tableLanes(table) : nil
   }
 
-  /// The lanes of a table for reading single rows; nil where those are too few to be worth asking for them.
+  /// The lanes of a table for reading single rows; nil if there are too few rows to pay for them.
   final func lanes(_ table: TableState, rows: Int) throws(StorageError) -> TableLanes? {
     guard isFixed, table.lanes != nil || rows >= ColumnReading.lanesRowsMin else { return nil }
     return try tableLanes(table)
@@ -17,7 +17,7 @@ extension ColumnReading {
 
   private static let lanesRowsMin = 64
 
-  /// Gives the chunks that the zones do not leave out, all but the fresh one. `space` has room for the columns.
+  /// Scans the chunks that the zones do not exclude, all but the fresh one. `space` has room for the columns.
   final func scan(
     _ lanes: TableLanes, _ table: TableState, _ asked: AskedColumns, _ space: UnsafeMutablePointer<ColumnVector>,
     _ body: (borrowing ColumnBatch) -> Step
@@ -27,7 +27,7 @@ extension ColumnReading {
     let columns = UnsafeMutablePointer<LaneCursor<ChunkCell>>.allocate(capacity: max(slots.count, 1))
     defer { columns.deallocate() }
     for (i, slot) in slots.enumerated() { (columns + i).initialize(to: LaneCursor(lanes.cells(table, slot))) }
-    // In raw memory as well: an array would be looked after at every chunk.
+    // Raw memory too: an array would be checked at every chunk.
     let zones = UnsafeMutablePointer<LaneCursor<ChunkCell>>.allocate(capacity: max(asked.zones.count, 1))
     defer { zones.deallocate() }
     for (i, zone) in asked.zones.enumerated() { (zones + i).initialize(to: LaneCursor(lanes.cells(table, zone.slot))) }
@@ -40,7 +40,7 @@ extension ColumnReading {
       let count = frame.pointee.count
       if frame.pointee.liveCount == 0 { continue }
       for (i, zone) in asked.zones.enumerated() {
-        // Where the image has no cell of it the chunk is looked at below.
+        // If the image has no cell for it, the chunk itself is checked below.
         guard let cell = try cell(&zones[i], lanes, table, number, zone.slot, count: count) else { continue }
         if cell.pointee.vector.min > zone.to || cell.pointee.vector.max < zone.from { continue nextChunk }
       }
@@ -59,7 +59,7 @@ extension ColumnReading {
     return .proceed
   }
 
-  /// Gives a chunk that the image has no room for.
+  /// Visits a chunk for which the image has no room.
   @inline(never) private final func visit(
     _ table: TableState, _ number: Int64, _ asked: AskedColumns, _ space: UnsafeMutablePointer<ColumnVector>,
     _ body: (borrowing ColumnBatch) -> Step
@@ -68,8 +68,8 @@ extension ColumnReading {
     return try visit(table, chunk, asked, space, 1, body)
   }
 
-  /// Reads the words of keys from position `start` on, up to one that has no place in the lanes, or lives in a chunk with gaps,
-  /// or does not live. Returns where that is.
+  /// Reads the words of keys from position `start` on, up to the first that is not in the lanes, or in a chunk with gaps, or
+  /// not live. Returns its position.
   final func words(
     _ lanes: TableLanes, _ table: TableState, _ slot: Int, _ keys: UnsafeBufferPointer<Int64>, from start: Int,
     _ words: UnsafeMutablePointer<Int64>, _ nulls: UnsafeMutablePointer<Bool>

@@ -31,12 +31,12 @@ extension ColumnReading {
     try lend(table, slot, owner.rawValue, segments, table.shapes[slot].elementForm, range, body)
   }
 
-  /// The parts of segments that a range covers, in order: each segment with where the part begins and ends in it.
+  /// Calls `body` with the segments that a range covers, in order, and the begin and end of the covered part in each.
   @inline(__always) private final func visit(
     _ range: Range<Int>, of segments: [EditedList.Segment],
     _ body: (EditedList.Segment, Int, Int) throws(StorageError) -> Step
   ) throws(StorageError) {
-    // Clamped first: a range may reach as far as numbers go.
+    // Clamped first: a range may extend to the largest integer.
     let range = range.clamped(to: 0..<segments.reduce(0) { $0 + $1.count })
     var start = 0
     for segment in segments {
@@ -47,7 +47,7 @@ extension ColumnReading {
     }
   }
 
-  /// Lends a map: values and keys as two columns.
+  /// Lends a map as two columns, values and keys.
   private final func entries(
     _ context: MemberContext, _ segments: [EditedList.Segment], _ range: Range<Int>,
     _ body: (borrowing ColumnBatch) -> Step
@@ -97,7 +97,7 @@ extension ColumnReading {
     _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
   ) throws(StorageError) {
     try visit(range, of: segments) { segment, from, to throws(StorageError) in
-      // Kept until the closure has run: the vector lies over them.
+      // Kept until the closure has returned, because the vector points into it.
       var owned: ValueBuffer?
       var decoded: DecodedColumn
       if let run = segment.run {
@@ -126,7 +126,7 @@ extension ColumnReading {
 }
 
 extension ColumnVector {
-  /// Some rows of the vector over the same memory; nil when bits would have to be moved.
+  /// A range of the vector's rows over the same memory; nil if bits would have to be shifted.
   fileprivate func part(_ range: Range<Int>) -> ColumnVector? {
     if range == 0..<count { return self }
     guard nulls == nil else { return nil }

@@ -46,13 +46,13 @@ extension ColumnReading {
   }
 }
 
-/// What is looked for in the members of a set or the keys of a map.
+/// A member of a set or a key of a map to search for.
 enum MemberProbe {
   case member(Value)
   case key([UInt8])
 }
 
-/// Whose set or map.
+/// The owner of a set or map.
 struct MemberContext {
   let table: TableState
   let slot: Int
@@ -103,7 +103,8 @@ extension ColumnReading {
     return ElementRun(decoded.vector, form: context.shape.elementForm)
   }
 
-  /// Where a member or key is, or would go. A search by halves over the segments' first elements, then in one.
+  /// The position of a member or key, or its insertion point. Binary search over the segments' first elements, then in one
+  /// segment.
   final func find(
     _ probe: MemberProbe, _ segments: [EditedList.Segment], _ context: MemberContext
   ) throws(StorageError) -> (segment: Int, offset: Int, position: Int, isThere: Bool) {
@@ -112,7 +113,7 @@ extension ColumnReading {
       let middle = (low + high) / 2
       if try order(of: 0, in: segments[middle], probe, context) == .after { high = middle } else { low = middle + 1 }
     }
-    // The last segment that does not begin after it.
+    // The last segment that does not begin after the probe.
     let i = max(low - 1, 0)
     guard i < segments.count else { return (0, 0, 0, false) }
     let before = segments[..<i].reduce(0) { $0 + $1.count }
@@ -138,7 +139,7 @@ extension ColumnReading {
     return order(of: row, nil, decoded.vector, probe, context.shape)
   }
 
-  /// The order of an element to what is looked for.
+  /// Compares an element with the probe.
   private final func order(
     of row: Int, _ run: ElementRun?, _ vector: ColumnVector?, _ probe: MemberProbe, _ shape: ColumnShape
   ) -> Value.Order {
@@ -153,6 +154,6 @@ extension ColumnReading {
 }
 
 extension ObjectLink {
-  /// The link as a number, by which backlinks of mixed columns are kept: the table, then the key in 47 bits.
+  /// The link as a number, the key of backlinks of mixed columns: the table, then the key in 47 bits.
   var word: Int64 { Int64(table.rawValue) << 47 | key.rawValue }
 }

@@ -1,18 +1,18 @@
 import StorageInterface
 import StoreValues
 
-/// Scans over columns with long values, which lie in entries of their own and have to be brought together.
+/// Scans of columns with long values, which are in entries of their own and must be assembled.
 ///
-/// A little of them is kept for the next scan, as other columns are. Where there is more, a chunk is given in pieces:
-/// batches of the same rows in which all but a few are holes, and whose bytes are let go of after the call.
+/// Small amounts are cached for the next scan, as other columns are. A larger chunk is lent in pieces: batches of the same rows
+/// in which all but a few are holes, whose bytes are freed after the call.
 extension ColumnReading {
-  /// Bytes of one piece, unless a single row has more.
+  /// The size of a piece, unless a single row is larger.
   private static let pieceBytes = 8 << 20
-  /// The most that is kept of one column of a chunk, and by one transaction.
+  /// The most that is cached of one column of a chunk, and by one transaction.
   private static let keptBytesOfChunk = 1 << 20
   private static let keptBytesMax = 64 << 20
 
-  /// Those of the columns that are to be given in pieces.
+  /// Those of the columns that must be lent in pieces.
   final func slotsInPieces(_ table: TableState, _ chunk: Chunk, _ slots: [Int]) throws(StorageError) -> [Int] {
     var result: [Int] = []
     for slot in slots where table.shapes[slot].form == .bytes {
@@ -29,7 +29,7 @@ extension ColumnReading {
     return result
   }
 
-  /// Bytes of a living row's value when they lie in an entry of their own; else 0.
+  /// The size of a live row's value if it is in an entry of its own; else 0.
   private final func longByteCount(
     _ table: TableState, _ chunk: Chunk, _ slot: Int, _ row: Int
   ) throws(StorageError) -> Int {
@@ -37,7 +37,7 @@ extension ColumnReading {
     return try bytes(table, chunk, row, slot)?.count ?? 0
   }
 
-  /// Gives the rows of a chunk from position `from` on.
+  /// Lends the rows of a chunk from position `from` on.
   final func visitPieces(
     _ table: TableState, _ chunk: Chunk, _ slots: [Int], _ long: [Int], _ space: UnsafeMutablePointer<ColumnVector>,
     _ from: Int, _ body: (borrowing ColumnBatch) -> Step
@@ -63,7 +63,7 @@ extension ColumnReading {
     return .proceed
   }
 
-  /// As many rows as fit in one piece; at least one.
+  /// The rows that fit in one piece; at least one.
   private final func piece(
     _ table: TableState, _ chunk: Chunk, _ long: [Int], from first: Int
   ) throws(StorageError) -> Range<Int> {
@@ -77,7 +77,7 @@ extension ColumnReading {
     return first..<end
   }
 
-  /// Lends the living rows of a piece, the others as holes.
+  /// Lends the live rows of a piece, the others as holes.
   private final func lend(
     _ chunk: Chunk, _ piece: Range<Int>, _ vectors: UnsafeBufferPointer<ColumnVector>,
     _ body: (borrowing ColumnBatch) -> Step

@@ -6,16 +6,17 @@ extension ColumnReading {
     try checkOpen()
     let table = try self.table(table)
     if table.liveCount > ColumnReading.uncheckedCountMax, !table.isCountChecked { try checkCount(table) }
-    // Below zero where more were deleted than a damaged record counts; the commit refuses that.
+    // Negative if more objects were deleted than a damaged record counts; the commit rejects that.
     return max(0, table.liveCount)
   }
 
-  /// So many objects are believed to a record.
+  /// Counts up to this are trusted without a check.
   private static let uncheckedCountMax = 1 << 18
 
-  /// A table has no more objects than its chunks have places: callers make room for as many. Looked at once, of large tables.
+  /// Checks that a table counts no more objects than its chunks have rows, because callers allocate by the count. Done once,
+  /// for large tables.
   private final func checkCount(_ table: TableState) throws(StorageError) {
-    // Chunks are few: they are listed in memory.
+    // There are few chunks, and their numbers are in memory.
     let places = try chunkNumbers(table).count * table.rowsPerChunk + (table.fresh?.count ?? 0)
     guard table.liveCount <= places else { throw .corrupt("a table counts more objects than it has room for") }
     table.isCountChecked = true
@@ -61,8 +62,7 @@ extension ColumnReading {
     }
   }
 
-  /// Reads the keys from position `start` on up to the first that does not live in the chunk; at least one. Returns where
-  /// that is.
+  /// Reads the keys from position `start` on up to the first that is not live in the chunk; at least one. Returns its position.
   private final func wordsOfChunk(
     _ chunk: Chunk, _ cell: UnsafePointer<ColumnCell>, _ keys: UnsafeBufferPointer<Int64>, from start: Int,
     _ words: UnsafeMutablePointer<Int64>, _ nulls: UnsafeMutablePointer<Bool>
@@ -106,7 +106,7 @@ extension ColumnReading {
     guard let chunk = try chunk(table, key.rawValue), let position = chunk.position(of: key.rawValue) else { return nil }
     if table.shapes[slot].form == .bytes {
       try load(table, chunk, slot)
-      // The one value: those of the whole chunk may be gigabytes.
+      // Only this value: those of the whole chunk may be gigabytes.
       if chunk.hasExternal(slot) {
         let bytes = try bytes(table, chunk, position, slot)
         let row = ColumnVector(
@@ -170,7 +170,7 @@ extension ColumnReading {
     if let fresh = table.fresh { _ = try visit(table, fresh, asked, vectors, start.rawValue, body) }
   }
 
-  /// Numbers of all chunks but the fresh one, ascending.
+  /// The numbers of all chunks but the fresh one, ascending.
   final func chunkNumbers(_ table: TableState) throws(StorageError) -> [Int64] {
     if table.directory == nil {
       table.directory = try engine.structures.directory(table.id, version: table.directoryVersion, snapshot)
@@ -189,7 +189,7 @@ extension ColumnReading {
     guard from < chunk.count else { return .proceed }
     for zone in asked.zones {
       try load(table, chunk, zone.slot)
-      // In place: a copy of the vector would cost more than looking at it.
+      // In place: copying the vector would cost more than reading it.
       let cell = chunk.cells + zone.slot
       guard cell.pointee.state == .encoded, table.traits[zone.slot].form.isWord else { continue }
       if cell.pointee.vector.min > zone.to || cell.pointee.vector.max < zone.from { return .proceed }
@@ -205,7 +205,7 @@ extension ColumnReading {
     let vectors = UnsafeBufferPointer(start: space, count: slots.count)
     var live: UnsafePointer<UInt64>? = chunk.isFull ? nil : UnsafePointer(chunk.live)
     if from > 0 {
-      // Rows before the start are given as holes: it happens once in a scan.
+      // Rows before the start become holes; this happens once per scan.
       let words = Bits.wordCount(chunk.count)
       return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: words) { masked in
         for i in 0..<words {
@@ -226,7 +226,7 @@ extension ColumnReading {
 }
 
 extension ColumnReading {
-  /// Which rows of a column are null; every other is empty. Reads no byte of a string.
+  /// A column of nulls and empty values. Reads no byte of a string.
   final func presence(_ table: TableState, _ chunk: Chunk, _ slot: Int) throws(StorageError) -> ColumnVector {
     guard table.shapes[slot].form == .bytes else { return try vector(table, chunk, slot) }
     try load(table, chunk, slot)
@@ -238,7 +238,7 @@ extension ColumnReading {
 }
 
 extension Array {
-  /// The first position whose element does not pass, in an array where all that pass come first.
+  /// The first position whose element fails, in an array where all that pass come first.
   func partitionPoint(_ passes: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -21,7 +21,7 @@ extension ColumnRead {
 }
 
 extension ColumnReading {
-  /// The value that the snapshot has. A store without the place is not looked into.
+  /// The value in the snapshot. A store without side entries is not searched.
   final func storedSide(_ key: [UInt8]) throws(StorageError) -> UnsafeRawBufferPointer? {
     guard catalog.hasSideEntries else { return nil }
     return try key.lendSide { key throws(StorageError) in try snapshot.value(for: key) }
@@ -31,7 +31,7 @@ extension ColumnReading {
     from start: [UInt8], below end: [UInt8]?, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Step
   ) throws(StorageError) {
     guard catalog.hasSideEntries else { return }
-    // Above all keys of the space where there is no end.
+    // Without an end: above all keys of the space.
     let end = end.map { [EntryKey.Space.side.rawValue] + $0 } ?? [EntryKey.Space.side.rawValue + 1]
     try start.lendSide { start throws(StorageError) in
       try end.lend { end throws(StorageError) in
@@ -45,7 +45,7 @@ extension ColumnReading {
 }
 
 extension Array where Element == UInt8 {
-  /// Lends the bytes as the key of a side entry.
+  /// Lends the bytes as a side entry's key.
   func lendSide<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     try ([EntryKey.Space.side.rawValue] + self).lend(body)
   }

@@ -28,7 +28,7 @@ extension ColumnReading {
     return (table, position)
   }
 
-  /// The places round one word, or round all that begin so. A word that has ended is followed by what ends it.
+  /// The positions around one word, or around all words with a prefix. A complete word includes its terminator.
   private static func cuts(_ word: [UInt8], _ isPrefix: Bool) -> (lower: IndexCut, upper: IndexCut) {
     var bytes: [UInt8] = []
     IndexKeyCoding.append(terminated: word, to: &bytes)

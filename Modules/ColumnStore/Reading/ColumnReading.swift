@@ -2,45 +2,45 @@ import StorageCoordination
 import StorageInterface
 import StoreValues
 
-/// What snapshots and open writes have in common: the tables, chunks and indexes of one version, found on demand
-/// and kept until the end.
+/// The common part of snapshots and open writes: the tables, chunks and indexes of one version, loaded on demand and cached
+/// until the end.
 ///
-/// `@exclusivity(unchecked)`: a transaction is on one thread at a time, and no access to these variables spans a
-/// call of anybody's closure.
+/// `@exclusivity(unchecked)`: a transaction is on one thread at a time, and no access to these variables spans a call of a
+/// caller's closure.
 class ColumnReading {
   let engine: ColumnEngine
   let snapshot: any KeyValueSnapshot
   final let version: Version
-  /// Of the process that began the transaction.
+  /// The mark of the process that began the transaction.
   private final let mark: ForkMark?
   final var map: CatalogMap {
     didSet {
       foundIndex = nil
       directIndex = nil
       forgetPlaces()
-      // Columns are not those of the version any more.
+      // The columns are no longer those of the version.
       isImageRead = false
     }
   }
   @exclusivity(unchecked) final var isEnded = false
-  /// Calls under way that have lent memory to a closure, which may end the transaction.
+  /// The number of running calls that have lent memory to a closure, which may end the transaction.
   @exclusivity(unchecked) private final var lendingCount = 0
   @exclusivity(unchecked) private final var tables: [TableState?] = []
-  /// The index that was asked last.
+  /// The last index that was looked up.
   @exclusivity(unchecked) final var foundIndex: (index: IndexID, table: TableState, position: Int)?
-  /// Bytes of long values that are kept for the next scan.
+  /// Bytes of long values that are cached for the next scan.
   @exclusivity(unchecked) final var keptLongBytes = 0
 
-  /// The unique index of integers that was asked last, as long as this transaction has not changed it.
+  /// The last unique index of integers that was looked up, unless this transaction has changed it.
   @exclusivity(unchecked) final var directIndex: DirectIndex?
-  /// Eight columns whose words were read one by one; nil until there were some.
+  /// Eight columns whose words were read one by one; nil until there is one.
   @exclusivity(unchecked) final var wordPlaces: UnsafeMutablePointer<WordPlaces?>?
   @exclusivity(unchecked) final var wordReads = 0
-  /// Whether what was read once stays as it is.
+  /// Whether data never change once read.
   final let isFixed: Bool
-  /// Whether chunks are looked for in what the process has decoded already.
+  /// Whether chunks are looked up in the process's image.
   final var isImageRead = true
-  /// The image knows what led to this version.
+  /// Whether the image knows the commits up to this version.
   @exclusivity(unchecked) final var isImageAtVersion = false
 
   init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot, isFixed: Bool) throws(StorageError) {
@@ -54,7 +54,7 @@ class ColumnReading {
 
   final var catalog: Catalog { map.catalog }
 
-  /// Every table touched so far.
+  /// Every table opened so far.
   final var openTables: [TableState] { tables.compactMap { $0 } }
 
   final func checkOpen() throws(StorageError) {
@@ -62,7 +62,7 @@ class ColumnReading {
     if isEnded { throw .ended }
   }
 
-  /// Before a closure is lent memory; what was lent stays until `endLending`, though the closure ends the transaction.
+  /// Call before lending memory to a closure: it stays valid until `endLending`, even if the closure ends the transaction.
   @inline(__always) final func beginLending() { lendingCount &+= 1 }
 
   @inline(__always) final func endLending() {
@@ -73,7 +73,7 @@ class ColumnReading {
   /// Call when the transaction has ended.
   final func letGoIfIdle() { if lendingCount == 0 { letGo() } }
 
-  /// Gives the version back, and what the transaction has in memory. Called once.
+  /// Releases the version and the transaction's memory. Called once.
   func letGo() {}
 
   final func forgetTables() {
@@ -95,7 +95,7 @@ class ColumnReading {
     let table = TableState(shapes, rowsPerChunk: engine.header.rowsPerChunk)
     if let record = try value(.table(.tableRecord, id)) { try table.read(record: record) }
     try openFreshRows(table)
-    // Else the next object would get a key that its row has not.
+    // Otherwise the next object would get a key that differs from its row's.
     if let fresh = table.fresh, fresh.firstKey + Int64(fresh.count) > table.nextKey {
       throw .corrupt("a table gives keys that are in use")
     }
@@ -105,7 +105,7 @@ class ColumnReading {
     return table
   }
 
-  /// Decodes the fresh rows, or takes over those that the last write has left.
+  /// Decodes the fresh rows, or takes those that the last write left.
   private final func openFreshRows(_ table: TableState) throws(StorageError) {
     if !isFixed, let warm = engine.structures.takeFreshRows(table.id, version: version) {
       table.fresh = warm.chunk
@@ -135,7 +135,7 @@ class ColumnReading {
     }
   }
 
-  /// The store below knows tables and properties by their numbers.
+  /// Adds the place to a corruption error, with names: the store below knows tables and properties only by number.
   @inline(never) private final func named(_ error: StorageError, _ key: EntryKey) -> StorageError {
     guard error.code == .corrupt, let name = key.withBytes({ EntryName($0) }) else { return error }
     var error = error
@@ -188,7 +188,7 @@ extension ColumnReading {
     return cell.pointee.vector.isNull(at: position) ? nil : cell.pointee.vector.word(at: position)
   }
 
-  /// The bytes of a row, lent until the next change; nil is null.
+  /// The bytes of a row, valid until the next change; nil is null.
   final func bytes(
     _ table: TableState, _ chunk: Chunk, _ position: Int, _ slot: Int
   ) throws(StorageError) -> UnsafeRawBufferPointer? {
@@ -207,7 +207,7 @@ extension ColumnReading {
     return vector.bytes(at: position)
   }
 
-  /// A vector over all rows of a chunk, every byte in place.
+  /// A vector over all rows of a chunk, with all bytes in place.
   final func vector(_ table: TableState, _ chunk: Chunk, _ slot: Int) throws(StorageError) -> ColumnVector {
     try load(table, chunk, slot)
     let cell = chunk.cells + slot
@@ -231,7 +231,7 @@ extension ColumnReading {
     }
   }
 
-  /// Encodes an edited column in memory, fetching what lies in entries of its own.
+  /// Encodes an edited column in memory, including values from entries of their own.
   private final func present(
     _ column: EditedColumn, _ table: TableState, _ chunk: Chunk, _ slot: Int
   ) throws(StorageError) -> ColumnVector {
@@ -249,14 +249,13 @@ extension ColumnReading {
     return decoded.vector
   }
 
-  /// Byte strings with every byte of the given rows in place; the other rows are empty.
+  /// Encodes byte strings with all bytes of the given rows in place; other rows are empty.
   final func encodeWhole(
     _ column: EditedColumn, _ table: TableState, _ chunk: Chunk, _ slot: Int, rows: Range<Int>
   ) throws(StorageError) -> ValueBuffer {
     var slices = [UnsafeRawBufferPointer](
       repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: max(column.count, 1))
-    // Dead rows too: a savepoint may bring them back without the column's knowing. Only their long values may
-    // be gone.
+    // Dead rows too: a savepoint may restore them without the column's notice. Only their long values may be gone.
     for i in rows where !column.isNull(i) {
       if !column.isExternal(i) {
         slices[i] = column.slices[i]
@@ -273,7 +272,7 @@ extension ColumnReading {
       count: column.count)
   }
 
-  /// The column in a form that is read row by row; a copy that shares its bytes where it is not being edited.
+  /// The column in a form for reading row by row: the edited column, or a copy that shares the stored bytes.
   final func rows(_ table: TableState, _ chunk: Chunk, _ slot: Int) -> EditedColumn {
     let cell = chunk.cells + slot
     if let column = cell.pointee.edited { return column }

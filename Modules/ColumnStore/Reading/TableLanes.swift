@@ -1,12 +1,12 @@
 import StorageInterface
 import StoreValues
 
-/// The lanes that a transaction reads of a table: what it has looked up in them stays as long as this.
+/// A transaction's lanes of a table. What it has read from them stays valid as long as this object.
 final class TableLanes {
   let frames: LaneView<ChunkFrame>
-  /// There is no room for more than is known already.
+  /// The budget has no room for more slots.
   var isFull = false
-  /// What was asked for before this was not asked for by this transaction.
+  /// Lanes with an earlier use were not used by this transaction.
   let firstUse: UInt64
   private let id: TableID
   private let image: ColumnImage
@@ -41,7 +41,7 @@ final class TableLanes {
     lane(table, slot).fill(number, cell, memory)
   }
 
-  /// Whether more may be filled in.
+  /// Whether more slots may be filled.
   func hasRoom() -> Bool {
     if !isFull, !image.budget.hasRoom(before: firstUse) { isFull = true }
     return !isFull

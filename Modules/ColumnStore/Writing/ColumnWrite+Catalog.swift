@@ -16,7 +16,7 @@ extension ColumnWrite {
         if let before = old.table(entry.id) {
           if before != entry { try change(before, to: entry) }
         } else {
-          // A table that comes back after a rollback must not see what was cached for it.
+          // A table that is created again after a rollback must not see its former cached state.
           try table(entry.id).adopt(TableShapes(entry))
         }
       }
@@ -40,7 +40,7 @@ extension ColumnWrite {
     try fill(table, positions)
   }
 
-  /// Makes the entries of new indexes from the rows there are.
+  /// Adds the entries of new indexes for the existing rows.
   private func fill(_ table: TableState, _ positions: [Int]) throws(StorageError) {
     for number in try chunkNumbers(table) {
       if let chunk = try chunk(table, number: number) { try fill(table, chunk, positions) }
@@ -78,7 +78,7 @@ extension ColumnWrite {
 }
 
 extension IndexKeyCoding {
-  /// Whether a part of a key of bytes is null.
+  /// Whether a component of a byte key is null.
   static func hasNull(_ key: UnsafeRawBufferPointer, _ index: IndexShape, _ shapes: [ColumnShape]) -> Bool {
     var at = 0
     for slot in index.slots {

@@ -2,13 +2,13 @@ import StorageInterface
 import StoreValues
 
 extension ColumnWrite {
-  /// Makes the fresh rows a chunk, or the end of one, and encodes what is complete. Returns columns that can be
-  /// used again for the next fresh rows; empty when none can.
+  /// Turns the fresh rows into a chunk, or appends them to one, and encodes complete columns. Returns columns that can be
+  /// reused for the next fresh rows; empty if there are none.
   func seal(_ table: TableState, _ fresh: Chunk) throws(StorageError) -> [EditedColumn?] {
     table.fresh = nil
     table.changeFresh()
-    // Rows that are all dead need no chunk, unless a savepoint may bring them back or their own entries are still to be
-    // removed; the commit drops a chunk without living rows.
+    // Dead rows alone need no chunk, unless a savepoint may restore them or their own entries must still be removed; the commit
+    // drops a chunk without live rows.
     if fresh.liveCount == 0, !isRecordingUndo, !table.leavingEntries.contains(where: { $0 >= fresh.firstKey }) { return [] }
     guard fresh.count > 0 else { return [] }
     if let base = try chunk(table, number: fresh.number) {
@@ -43,7 +43,7 @@ extension ColumnWrite {
   /// Appends fresh rows to the stored rows of their chunk.
   private func append(_ fresh: Chunk, to base: Chunk, _ table: TableState) throws(StorageError) {
     let offset = Int(fresh.firstKey - base.firstKey)
-    // Rows are in the order of their keys, and there is room for those of one chunk.
+    // Rows are in key order, and the fresh rows do not exceed one chunk.
     guard base.count == 0 || base.key(at: base.count - 1) < fresh.firstKey else {
       throw .corrupt("a table gives keys that are in use")
     }
@@ -58,7 +58,7 @@ extension ColumnWrite {
     forgetPlaces(of: table, base)
   }
 
-  /// Drops dead rows from a chunk with few living ones.
+  /// Drops dead rows from a chunk with few live ones.
   func compact(_ table: TableState, _ chunk: Chunk) throws(StorageError) {
     guard chunk.liveCount > 0, chunk.liveCount * 4 < chunk.count else { return }
     let rows = chunk.livePositions
@@ -70,7 +70,7 @@ extension ColumnWrite {
 }
 
 extension EditedColumn {
-  /// Some value has to lie in an entry of its own, or does.
+  /// Whether a value is in an entry of its own, or must be.
   var hasLongValues: Bool {
     guard form == .bytes else { return false }
     var total = 0
@@ -81,8 +81,8 @@ extension EditedColumn {
     return total > ExternalValues.chunkMax
   }
 
-  /// The longest byte string that lies in the chunk: all of them together keep within the chunk's bound. Halved until
-  /// they do; so what is short stays, and small changes move few.
+  /// The greatest length of a byte string stored in the chunk, such that all of them stay within the chunk's limit. Found by
+  /// halving, so that short values stay and small changes move few.
   var inlineMax: Int {
     var limit = ExternalValues.inlineMax
     while limit > 64 {
@@ -96,7 +96,7 @@ extension EditedColumn {
 }
 
 extension Chunk {
-  /// Takes over the rows and cells of fresh rows that begin `offset` keys into this chunk.
+  /// Takes the rows and cells of fresh rows that begin `offset` keys into this chunk.
   func takeRows(of fresh: Chunk, offset: Int) {
     for slot in 0..<Swift.min(cellCount, fresh.cellCount) { cells[slot] = fresh.cells[slot] }
     if offset > 0 { makeSparse() }

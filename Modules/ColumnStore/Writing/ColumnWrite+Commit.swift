@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 
 extension ColumnWrite {
-  /// Everything this write changes, as one sorted batch.
+  /// Collects everything this write changes in one sorted batch.
   func makeBatch(_ history: NewHistory) throws(StorageError) -> KeyValueBatch {
     let next = history.version
     var batch = KeyValueBatch(version: next)
@@ -113,8 +113,8 @@ extension ColumnWrite {
     }
   }
 
-  /// Gives changed long values entries of their own and takes them from values that are short now. Returns which
-  /// rows have one.
+  /// Moves changed long values to entries of their own and removes those of values that are short now. Returns which rows have
+  /// one.
   @discardableResult
   private func storeLongValues(
     _ table: TableState, _ chunk: Chunk, _ slot: Int, _ column: EditedColumn, isFresh: Bool,
@@ -122,13 +122,13 @@ extension ColumnWrite {
   ) -> [UInt64] {
     var result = [UInt64](repeating: 0, count: Bits.wordCount(column.count) + 1)
     guard column.form == .bytes else { return result }
-    // Fresh rows are bounded by themselves.
+    // Fresh rows have a limit of their own.
     let inlineMax = isFresh ? ExternalValues.inlineMax : column.inlineMax
     for row in 0..<column.count {
       let wasExternal = Bits.test(column.external, row)
       let isLong = column.isExternal(row) || (!column.isNull(row) && column.slices[row].count > inlineMax)
       if isLong { result[row >> 6] |= 1 << UInt64(row & 63) }
-      // What was in the chunk until now leaves it unchanged when the others have grown.
+      // An unchanged value may have to leave the chunk because others have grown.
       guard Bits.test(column.changed, row) || (isLong && !wasExternal), Bits.test(chunk.live, row) else { continue }
       let key = EntryKey.externalValue(table.id, table.shapes[slot].property, chunk.key(at: row))
       if isLong { batch.put(key, ValueBuffer(copying: column.slices[row])) } else if wasExternal { batch.delete(key) }
@@ -218,7 +218,7 @@ extension ColumnWrite {
   ) throws(StorageError) {
     var touched = TouchedChunks()
     if !written.tables.isEmpty || engine.image.isAsked {
-      // Who has chunks decoded takes the record's word for which were written; what it does not say follows it.
+      // Readers of decoded chunks rely on the record for which were written; chunks that it does not cover are appended to it.
       touched = TouchedChunks(of: record, rowsPerChunk: engine.header.rowsPerChunk)
       self.touched = touched
     }
@@ -226,23 +226,23 @@ extension ColumnWrite {
     self.touched?.formUnion(unnamed)
     batch.put(.history(now), ValueBuffer(record.encoded() + unnamed.encoded))
     guard now > engine.historyLimit else { return }
-    // One goes for one that comes; more when the limit was lowered, a few at a time.
+    // Usually one record goes for each new one; more, a few at a time, if the limit was lowered.
     for number in try recordedVersions(upTo: now - engine.historyLimit, most: 64) { batch.delete(.history(number)) }
   }
 
-  /// Another store's history instead of what there is.
+  /// Replaces the history with that of another store.
   private func store(adopted records: [CommitRecord], _ batch: inout KeyValueBatch) throws(StorageError) {
     let kept = records.suffix(Int(clamping: max(1, engine.historyLimit)))
     for number in try recordedVersions(upTo: .max, most: .max) where kept.first.map({ number < $0.version.rawValue }) ?? true {
       batch.delete(.history(number))
     }
-    // The records say what was done to another store.
+    // The records describe writes to another store.
     for record in kept {
       batch.put(.history(record.version.rawValue), ValueBuffer(record.encoded() + TouchedChunks.everything.encoded))
     }
   }
 
-  /// Versions whose records are kept, the oldest first.
+  /// The versions whose records are kept, oldest first.
   private func recordedVersions(upTo last: UInt64, most: Int) throws(StorageError) -> [UInt64] {
     var found: [UInt64] = []
     try EntryKey.history(0).withBytes { from throws(StorageError) in
@@ -257,7 +257,7 @@ extension ColumnWrite {
     return found
   }
 
-  /// What a commit adds to the history.
+  /// A commit's addition to the history.
   enum NewHistory {
     case next(CommitRecord, version: Version)
     case adopted([CommitRecord], version: Version)

@@ -22,7 +22,7 @@ extension ColumnWrite {
     if isRecordingUndo { undo.append(.bytesEntry(edits, key: keyBuffer, object: object, wasRemoval: isRemoval)) }
   }
 
-  /// The entry of a new row.
+  /// Adds the entry of a new row.
   @inline(__always) func addEntry(_ table: TableState, _ position: Int, _ row: RowBuffer, object: Int64) {
     let index = table.indexes[position]
     if index.isWord {
@@ -45,7 +45,7 @@ extension ColumnWrite {
     addKey(edits(table, position), object: object, isRemoval: false)
   }
 
-  /// Puts the key of a new row into `keyBuffer`; whether a part of it is null.
+  /// Writes the key of a new row to `keyBuffer`; returns whether a component is null.
   private func makeKey(_ table: TableState, _ index: IndexShape, _ row: RowBuffer) -> Bool {
     keyBuffer.removeAll(keepingCapacity: true)
     var hasNull = false
@@ -63,7 +63,8 @@ extension ColumnWrite {
     return hasNull
   }
 
-  /// Puts the key of a stored row into `keyBuffer`, with `slot` replaced by a new value when it is given.
+  /// Writes the key of a stored row to `keyBuffer`, with a new value for slot `replaced` if given; returns whether a component
+  /// is null.
   private func makeKey(
     _ table: TableState, _ index: IndexShape, _ chunk: Chunk, _ position: Int, replacing replaced: Int? = nil,
     newWord: Int64? = nil, newBytes: UnsafeRawBufferPointer? = nil
@@ -93,7 +94,7 @@ extension ColumnWrite {
   func link(
     mixed bytes: UnsafeRawBufferPointer?, _ table: TableState, _ i: Int, _ object: Int64, isRemoval: Bool
   ) {
-    // Most values are no links: their first byte says so.
+    // Most values are not links, which their first byte shows.
     guard let first = bytes?.first, first >= MixedCoding.Tag.link.rawValue, let value = bytes.flatMap(MixedCoding.decode)
     else { return }
     for link in value.links {
@@ -120,7 +121,7 @@ extension ColumnWrite {
     addKey(edits(table, i), object: object, isRemoval: isRemoval)
   }
 
-  /// Moves the entries of a row from its stored value of `slot` to a new one. Throws before it changes anything.
+  /// Moves the index entries of a row from its stored value of `slot` to a new one. Throws before it changes anything.
   func reindex(
     _ table: TableState, _ slot: Int, _ chunk: Chunk, _ position: Int, _ object: Int64, newWord: Int64?,
     newBytes: UnsafeRawBufferPointer?
@@ -184,7 +185,7 @@ extension ColumnWrite {
     try checkEdited(table, i, except: own)
   }
 
-  /// Looks the key in `keyBuffer` up. Keys with a null part are never the same.
+  /// Looks up the key in `keyBuffer`. Keys with a null component never conflict.
   private func checkUniqueKey(_ table: TableState, _ i: Int, except own: Int64?) throws(StorageError) {
     let isTouched = keyBuffer.withUnsafeBytes { table.edits[i]?.mayHaveTouched(key: $0) } ?? false
     if !isTouched, try reader(table, i).fences.count == 0 { return }

@@ -12,7 +12,7 @@ extension ColumnWrite {
     table.isChanged = true
   }
 
-  /// Makes `nextKey` count what this engine gave out to writes since rolled back.
+  /// Raises `nextKey` above the keys that this engine gave to writes that were rolled back since.
   @inline(__always) func findNextKey(_ table: TableState) {
     if table.hasNextKey { return }
     table.nextKey = engine.nextKey(table.id, stored: table.nextKey)

@@ -18,13 +18,13 @@ extension ColumnWrite {
     try apply(edit, to: list, table, slot, owner)
   }
 
-  /// Makes an edit that was checked in a list that was read or edited before.
+  /// Applies a validated edit to a list that was read or edited before.
   func apply(
     _ edit: ElementEdit, to list: consuming EditedList, _ table: TableState, _ slot: Int, _ owner: ObjectKey
   ) throws(StorageError) {
     let place = ListOwner(slot: slot, owner: owner.rawValue)
     let before = isRecordingUndo ? table.lists[place] : nil
-    // The dictionary lets go of its copy, so that the list is changed in place.
+    // Removes the dictionary's copy, so that the list is changed in place.
     if !isRecordingUndo { table.lists[place] = nil }
     do throws(StorageError) {
       try apply(edit, to: &list, ListContext(table: table, slot: slot, owner: owner.rawValue))
@@ -78,7 +78,7 @@ extension ColumnWrite {
     return list
   }
 
-  /// Whose list is edited, and the backlinks that follow it.
+  /// The owner of the edited list, and its backlinks.
   private struct ListContext {
     let table: TableState
     let slot: Int
@@ -120,7 +120,7 @@ extension ColumnWrite {
     }
   }
 
-  /// Makes a segment's elements changeable.
+  /// Makes a segment's elements editable.
   private func open(_ list: inout EditedList, _ i: Int, _ context: ListContext) throws(StorageError) {
     if list.segments[i].run == nil {
       let decoded = try segment(context.table, context.slot, context.owner, list.segments[i])
@@ -141,7 +141,7 @@ extension ColumnWrite {
     splitIfLong(&list, i)
   }
 
-  /// Cuts a segment that has grown past its limit into pieces three quarters full.
+  /// Splits a segment that exceeds its limit into pieces three quarters full.
   private func splitIfLong(_ list: inout EditedList, _ i: Int) {
     guard list.segments[i].count > ListValue.segmentMax, let run = list.segments[i].run else { return }
     let piece = ListValue.segmentMax * 3 / 4
@@ -157,7 +157,7 @@ extension ColumnWrite {
     list.segments.replaceSubrange(i...i, with: pieces)
   }
 
-  /// Takes elements out and returns them.
+  /// Removes elements and returns them.
   private func remove(
     _ range: Range<Int>, from list: inout EditedList, _ context: ListContext
   ) throws(StorageError) -> ElementRun {
@@ -184,7 +184,7 @@ extension ColumnWrite {
     return removed
   }
 
-  /// Removes the backlinks of all elements, or of all links in the mixed value, of an owner that is deleted.
+  /// Removes the backlinks of all elements, or of all links in the mixed value, of a deleted owner.
   func removeBacklinks(
     _ table: TableState, _ index: Int, _ owner: Int64, _ chunk: Chunk, _ position: Int
   ) throws(StorageError) {

@@ -6,7 +6,7 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// Sets and maps are lists kept in order: of members by value, of entries by key.
+/// Sets and maps are sorted lists: of members by value, of entries by key.
 extension ColumnWrite {
   func insert(member: Value, into column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
     try checkWritable()

@@ -24,7 +24,7 @@ extension ColumnWrite {
     let key = table.nextKey
     let fresh = try freshChunk(table, for: key)
     for slot in 0..<row.count {
-      // Every cell of fresh rows is edited; inverses have none.
+      // Every cell of fresh rows is edited, except inverses, which have none.
       guard let column = fresh.cells[slot].edited else { continue }
       if column.form.isWord {
         column.append(word: normalised(row.word(slot), column.form), isNull: row.isNull(slot))
@@ -52,7 +52,7 @@ extension ColumnWrite {
     }
   }
 
-  /// The chunk of fresh rows, with the position of `key` next.
+  /// The chunk of fresh rows, such that the next position is `key`'s.
   private func freshChunk(_ table: TableState, for key: Int64) throws(StorageError) -> Chunk {
     let number = table.chunkNumber(of: key)
     if let fresh = table.fresh, fresh.number == number {
@@ -103,7 +103,7 @@ extension ColumnWrite {
     if isRecordingUndo { undo.append(.life(table, key: key, wasLiving: true)) }
   }
 
-  /// Remembers an object whose value or list has entries of its own, to be removed at the commit.
+  /// Notes an object whose value or list has entries of its own, for removal at the commit.
   private func noteOwnEntries(
     _ table: TableState, _ chunk: Chunk, _ position: Int, _ slot: Int, _ key: Int64
   ) throws(StorageError) {
@@ -169,13 +169,13 @@ extension ColumnWrite {
     return true
   }
 
-  /// Throws for bytes that are no value of the column's type.
+  /// Throws for bytes that are not a value of the column's type.
   private func check(_ bytes: UnsafeRawBufferPointer, _ shape: ColumnShape) throws(StorageError) {
     let isValue = shape.type.fixedByteCount.map { bytes.count == $0 } ?? (MixedCoding.decode(bytes) != nil)
     if !isValue { throw .mismatch(shape, "\(bytes.count) bytes") }
   }
 
-  /// The column in a form that can be changed.
+  /// The column in editable form.
   @inline(__always) func edited(
     _ table: TableState, _ chunk: Chunk, _ slot: Int
   ) throws(StorageError) -> EditedColumn {
@@ -192,7 +192,7 @@ extension ColumnWrite {
     let cell = chunk.cells + slot
     column.load(
       DecodedColumn(vector: cell.pointee.vector, external: cell.pointee.external, scratch: cell.pointee.scratch))
-    // `owned` and `scratch` stay: the column's slices may lie in them.
+    // `owned` and `scratch` stay, because the column's slices may point into them.
     cell.pointee.edited = column
     cell.pointee.state = .edited
     cell.pointee.isNew = false

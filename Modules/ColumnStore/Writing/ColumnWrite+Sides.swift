@@ -21,7 +21,7 @@ extension ColumnWrite {
     var edited = sideEdits?.edits(from: start, below: end) ?? []
     let edits = sideEdits
     var hasStopped = false
-    /// What the write has put before a key of the snapshot; before the end of them for nil.
+    /// Lends the write's entries before a key of the snapshot, or all that remain for nil.
     func lendEdits(before key: UnsafeRawBufferPointer?) {
       while !hasStopped, let next = edited.first {
         guard key.map({ bytes in next.lend { compareBytes($0, bytes) < 0 } }) ?? true else { return }

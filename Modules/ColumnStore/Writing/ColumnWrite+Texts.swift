@@ -14,7 +14,7 @@ extension ColumnWrite {
     }
   }
 
-  /// Moves the entries of an object from one text to another: words that both have are left alone.
+  /// Moves the entries of an object from one text to another; words in both are not touched.
   func reword(
     _ table: TableState, _ i: Int, _ object: Int64, from old: UnsafeRawBufferPointer?, to new: UnsafeRawBufferPointer?
   ) {

@@ -1,11 +1,11 @@
 import StorageInterface
 import StoreValues
 
-/// One change of an open write as it is taken back by a savepoint.
+/// One change of an open write, in the form a savepoint needs to revert it.
 enum UndoStep {
   case word(TableState, slot: Int, key: Int64, old: Int64?)
   case bytes(TableState, slot: Int, key: Int64, old: [UInt8]?)
-  /// The object began or ceased to live.
+  /// The object became or ceased to be live.
   case life(TableState, key: Int64, wasLiving: Bool)
   case wordEntry(IndexEdits, word: UInt64, object: Int64, wasRemoval: Bool)
   case bytesEntry(IndexEdits, key: [UInt8], object: Int64, wasRemoval: Bool)
@@ -29,7 +29,7 @@ extension ColumnWrite {
     case .life(let table, let key, let wasLiving):
       let (chunk, position) = try stored(table, key)
       setLife(table, chunk, position, wasLiving)
-      // Vectors that were made for scans meanwhile lack the dead row's bytes.
+      // Vectors made for scans since lack the dead row's bytes.
       if wasLiving { chunk.forgetPresented() }
     case .wordEntry(let edits, let word, let object, let wasRemoval):
       edits.add(word: word, object: object, isRemoval: !wasRemoval)

@@ -3,31 +3,31 @@ import StoreValues
 
 /// An open write: edits in memory over the snapshot it began from, one batch at the commit.
 ///
-/// No call but `commit` touches the store for writing, and that does so in one go, so the transaction may move
-/// between threads as its protocol says. `@exclusivity(unchecked)` as in `ColumnReading`.
+/// Only `commit` writes to the store, in one call, so the transaction may move between threads as its protocol says.
+/// `@exclusivity(unchecked)` as in `ColumnReading`.
 final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, WindowedReading, GatheringReading, TextIndexReading,
   SideWriting
 {
   private let writer: any KeyValueWriter
-  /// Undone backwards by a rollback; kept only while a savepoint is open.
+  /// Applied in reverse by a rollback; recorded only while a savepoint is open.
   var undo: [UndoStep] = []
   @exclusivity(unchecked) private var savepoints: [Int] = []
   var isRecordingUndo: Bool { !savepoints.isEmpty }
-  /// Indexes that the new catalog does not have any more.
+  /// Indexes that the new catalog no longer has.
   var droppedIndexes: [IndexReference] = []
   var hasChangedCatalog = false
-  /// Something failed half way: nothing but the end is allowed.
+  /// An operation failed half way; the transaction can only be ended.
   @exclusivity(unchecked) var isSpoiled = false {
-    // What is set where it lies asks nobody.
+    // Setting a word in place does not check this flag.
     didSet { forgetPlaces() }
   }
-  /// Fresh rows as the batch has them.
+  /// Fresh rows as encoded in the batch.
   var encodedFresh: [(table: TableID, rows: ValueBuffer)] = []
-  /// Side entries that the write has put or taken out; nil until there are some.
+  /// Side entries that the write has put or removed; nil until there is one.
   @exclusivity(unchecked) var sideEdits: SideEdits?
-  /// What the commit writes, once that was worked out.
+  /// The chunks that the commit writes, once computed.
   var touched: TouchedChunks?
-  /// The key being made, used again and again.
+  /// A buffer for keys, reused.
   var keyBuffer: [UInt8] = []
 
   init(
@@ -59,7 +59,7 @@ final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, Windo
     writer.end()
   }
 
-  /// Forgets what was read and edited, but not which keys were given out.
+  /// Drops what was read and edited, but keeps the keys that were given out.
   private func letGoOfTables() {
     for table in openTables where table.hasNextKey { engine.keepKeys(table.id, below: table.nextKey) }
     sideEdits = nil
@@ -126,8 +126,7 @@ final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, Windo
       if let fences = edits.mergedFences { merged.append((edits.shape.reference, fences)) }
     }
     let left = freshRowsToLeave(for: version)
-    // All of it is in the batch now, which the store copies and lets go of piece by piece: a large write is in memory
-    // once.
+    // Everything is in the batch now, which the store copies and releases piece by piece: a large write is in memory once.
     letGoOfTables()
     try writer.apply(consume batch, durability)
     for (index, fences) in merged { engine.structures.keep(fences, of: index) }
@@ -136,8 +135,8 @@ final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, Windo
     return version
   }
 
-  /// The fresh rows that the next write can go on with. Only where rows were added and nothing else: then no memory is
-  /// left from values that were replaced.
+  /// The fresh rows that the next write can continue with. Only if rows were added and nothing else, so that no memory of
+  /// replaced values is retained.
   private func freshRowsToLeave(for version: Version) -> [CarriedRows] {
     if hasChangedCatalog { return [] }
     return openTables.compactMap { table in

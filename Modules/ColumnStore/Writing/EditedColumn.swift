@@ -1,13 +1,13 @@
 import StorageInterface
 import StoreValues
 
-/// A column of one chunk in a form that can be changed: fresh rows, and what an open write has touched.
+/// A column of one chunk in editable form: fresh rows, and rows that an open write has touched.
 ///
-/// Rows are positions of the chunk. Words are 64-bit; 16-byte values take two; byte strings are slices, of the
-/// snapshot until they are changed and of the column's own arena from then on.
+/// Rows are positions of the chunk. Words are 64-bit; 16-byte values take two; byte strings are slices, of the snapshot until
+/// they are changed and then of the column's own arena.
 ///
-/// `@exclusivity(unchecked)`: confined to its transaction, and no two accesses to one variable overlap: the only
-/// closures are `grow`'s own, which get a variable as `inout` and touch no other.
+/// `@exclusivity(unchecked)`: confined to its transaction, and no two accesses to one variable overlap: the only closures are
+/// `grow`'s own, which get a variable as `inout` and touch no other.
 final class EditedColumn {
   let form: ColumnShape.Form
   @exclusivity(unchecked) private(set) var count = 0
@@ -17,15 +17,14 @@ final class EditedColumn {
   @exclusivity(unchecked) private(set) var slices: UnsafeMutablePointer<UnsafeRawBufferPointer>
   @exclusivity(unchecked) private(set) var nulls: UnsafeMutablePointer<UInt64>
   @exclusivity(unchecked) private(set) var nullCount = 0
-  /// Byte strings only. Bit set: the row's bytes are an entry of their own in the base version, and the slice is
-  /// not loaded.
+  /// Byte strings only. Bit set: the row's bytes are in an entry of their own in the base version, and the slice is not loaded.
   @exclusivity(unchecked) private(set) var external: UnsafeMutablePointer<UInt64>
   /// Byte strings only. Bit set: changed by this write.
   @exclusivity(unchecked) private(set) var changed: UnsafeMutablePointer<UInt64>
   private let arena = ByteArena()
-  /// The bytes of rows for which nothing was stored: the same for all, however long the default is.
+  /// The bytes of rows without a stored value: shared by all of them, however long the default is.
   @exclusivity(unchecked) private var absentBytes: ValueBuffer?
-  /// Raised by each change: what was made from the column (a vector for scans) is stale when it differs.
+  /// Incremented by each change; anything derived from the column (a vector for scans) with another revision is stale.
   @exclusivity(unchecked) private(set) var revision = 0
 
   init(form: ColumnShape.Form, capacity: Int) {
@@ -50,7 +49,7 @@ final class EditedColumn {
     changed.deallocate()
   }
 
-  /// Empties the column for the next chunk's rows.
+  /// Empties the column for reuse by the next chunk.
   func reset() {
     count = 0
     nullCount = 0
@@ -91,8 +90,7 @@ final class EditedColumn {
 }
 
 extension EditedColumn {
-  /// Takes over the rows of an encoded column. Byte strings stay where they are: the vector's memory must
-  /// outlive the column.
+  /// Takes the rows of an encoded column. Byte strings stay in place: the vector's memory must outlive the column.
   func load(_ column: DecodedColumn) {
     let vector = column.vector
     while capacity < vector.count { grow() }
@@ -109,7 +107,7 @@ extension EditedColumn {
     case .bytes: for row in 0..<count { slices[row] = vector.bytes(at: row) }
     case .fixed16:
       for row in 0..<count {
-        // A 16-byte layout lends 16 bytes a row, proved at decoding.
+        // A 16-byte layout has 16 bytes per row, proved at decoding.
         let bytes = vector.bytes(at: row)
         words[row * 2] = bytes.loadUnaligned(fromByteOffset: 0, as: Int64.self)
         words[row * 2 + 1] = bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)
@@ -130,12 +128,12 @@ extension EditedColumn {
     }
   }
 
-  /// Some row has, or had in the base version, an entry of its own.
+  /// Whether a row has, or had in the base version, an entry of its own.
   var hasExternal: Bool { form == .bytes && Bits.population(external, count) > 0 }
 
   @inline(__always) func isNull(_ row: Int) -> Bool { nullCount > 0 && Bits.test(nulls, row) }
 
-  /// Whether the bytes of the row have to be fetched from an entry of their own.
+  /// Whether the bytes of the row must be fetched from an entry of their own.
   @inline(__always) func isExternal(_ row: Int) -> Bool {
     Bits.test(external, row) && !Bits.test(changed, row)
   }
@@ -153,14 +151,14 @@ extension EditedColumn {
     }
   }
 
-  /// Changes a word; nil is null.
+  /// Sets a word; nil is null.
   @inline(__always) func set(_ row: Int, word: Int64?) {
     revision &+= 1
     if let word { words[row] = word }
     setNull(row, word == nil)
   }
 
-  /// Changes a byte string or a 16-byte value; nil is null. Copies.
+  /// Sets a byte string or a 16-byte value; nil is null. Copies.
   func set(_ row: Int, bytes: UnsafeRawBufferPointer?) {
     revision &+= 1
     if form == .bytes {
@@ -197,26 +195,26 @@ extension EditedColumn {
     set(row, bytes: bytes)
   }
 
-  /// Appends a stored value: byte strings are not marked as changed, and without `copying` they stay where they are.
+  /// Appends a stored value: byte strings are not marked as changed, and without `copying` they stay in place.
   func appendStored(_ bytes: UnsafeRawBufferPointer, copying: Bool) {
     guard form == .bytes else { return append(bytes: bytes) }
     let row = addRow()
     slices[row] = copying ? arena.copy(bytes) : bytes
   }
 
-  /// Everything is stored as it is.
+  /// Marks everything as stored.
   func markStored() {
     if form == .bytes { changed.update(repeating: 0, count: Bits.wordCount(capacity)) }
   }
 
-  /// Appends a row whose bytes are an entry of their own already.
+  /// Appends a row whose bytes are already in an entry of their own.
   func appendExternal() {
     let row = addRow()
     slices[row] = UnsafeRawBufferPointer(start: nil, count: 0)
     Bits.set(external, row)
   }
 
-  /// Appends row `row` of another column of the same form, null mark, ownership of an entry and all.
+  /// Appends row `row` of another column of the same form, with its null, external and changed bits.
   func append(_ other: EditedColumn, row: Int) {
     switch form {
     case .bytes:
@@ -229,7 +227,7 @@ extension EditedColumn {
     }
   }
 
-  /// Appends what rows read as for which nothing was stored.
+  /// Appends the value of rows that have none stored.
   func appendAbsent(_ shape: ColumnShape) {
     if form.isWord {
       append(word: shape.absentWord, isNull: shape.absentIsNull)
@@ -243,7 +241,7 @@ extension EditedColumn {
     }
   }
 
-  /// Keeps the rows at the given positions alone, which ascend.
+  /// Keeps only the rows at the given positions, which must ascend.
   func keep(_ rows: [Int]) {
     revision += 1
     var nulls = 0

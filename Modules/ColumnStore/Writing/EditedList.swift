@@ -1,19 +1,19 @@
 import StorageInterface
 import StoreValues
 
-/// Whose list: the slot of the property and the owner's key.
+/// The owner of a list: the slot of the property and the owner's key.
 struct ListOwner: Hashable {
   var slot: Int
   var owner: Int64
 }
 
-/// A list that an open write has changed. A value: a savepoint keeps the one before.
+/// A list that an open write has changed. A value, so that a savepoint can keep the previous one.
 struct EditedList {
   struct Segment {
     /// Its number in the file; 0: not stored yet.
     var id: UInt32
     var count: Int
-    /// nil: as stored.
+    /// The elements if loaded; nil: as stored.
     var run: ElementRun?
     var isChanged = false
   }
@@ -21,7 +21,7 @@ struct EditedList {
   let form: ColumnShape.Form
   var segments: [Segment] = []
   var nextSegment: UInt32 = 1
-  /// Stored segments that the list does not use any more.
+  /// Stored segments that the list no longer uses.
   var dropped: [UInt32] = []
   /// The base version keeps the list in segments.
   var isStoredInSegments = false
@@ -30,7 +30,7 @@ struct EditedList {
 
   var count: Int { segments.reduce(0) { $0 + $1.count } }
 
-  /// The segment with position `at` and the position in it; an end position belongs to the segment it ends.
+  /// The segment and offset of position `at`; the end position belongs to the last segment.
   func locate(_ at: Int) -> (segment: Int, offset: Int) {
     var rest = at
     for (i, segment) in segments.enumerated() {
@@ -53,11 +53,11 @@ enum SegmentDirectory {
     return segments
   }
 
-  /// Throws unless the segments have `count` elements together: until then a list's count is a number that anybody wrote.
-  /// O(segments), no allocation.
+  /// Throws unless the segments have `count` elements together; until then a list's count is untrusted. O(segments), no
+  /// allocation.
   @discardableResult
   static func check(_ bytes: UnsafeRawBufferPointer, count: Int) throws(StorageError) -> UnsafeRawPointer {
-    // A segment takes an entry of its own, so a directory that is larger than its list is damaged before it is long.
+    // Segments are never empty, so a directory with more segments than elements is damaged.
     guard let start = bytes.baseAddress, bytes.count % 8 == 0, bytes.count / 8 <= count else {
       throw .corrupt("the directory of a list is cut off")
     }
@@ -65,7 +65,7 @@ enum SegmentDirectory {
     for i in 0..<bytes.count / 8 {
       let n = Int(start.number(i * 8 + 4, as: UInt32.self))
       guard n > 0, n <= ListValue.segmentLimit else { throw .corrupt("a list has a segment of impossible size") }
-      // Far below the end of the numbers: at most 2³² segments.
+      // No overflow: at most 2³² segments.
       sum &+= n
     }
     guard sum == count else { throw .corrupt("a list counts its elements wrong") }

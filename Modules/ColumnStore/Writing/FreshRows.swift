@@ -1,25 +1,24 @@
 import StorageInterface
 import StoreValues
 
-/// The entry that holds the newest rows of a table, row by row, until there are enough of them to be worth
-/// rewriting the columns (Docs/FileFormat.md, "Fresh rows").
+/// The entry that holds the newest rows of a table, row by row, until there are enough to rewrite the columns
+/// (Docs/FileFormat.md, "Fresh rows").
 ///
-/// Key of position 0 u64, row count u16, column count u16, the property number u16 of each column; then for each
-/// row its position u16 and its values. A word is a length byte (0: null, else 1 + the bytes of the zigzagged
-/// word without leading zeroes); a byte string is a variable-length number (0: null, 1: in an entry of its own,
-/// else 2 + length) and the bytes.
+/// Key of position 0 u64, row count u16, column count u16, the property number u16 of each column; then for each row its
+/// position u16 and its values. A word is a length byte (0: null, else 1 + the bytes of the zigzagged word without leading
+/// zeroes); a byte string is a variable-length number (0: null, 1: in an entry of its own, else 2 + length) and the bytes.
 enum FreshRows {
-  /// Fresh rows as they are stored, while the first rows of a chunk are still those.
+  /// Encoded fresh rows, valid while they are still the first rows of a chunk.
   struct Stored {
     let bytes: UnsafeRawBufferPointer
-    /// Whose the bytes are when they are not the snapshot's.
+    /// The owner of the bytes, unless it is the snapshot.
     let owner: ValueBuffer?
-    /// How many positions of the chunk they are.
+    /// How many positions of the chunk they cover.
     let positions: Int
   }
 
-  /// The living rows of a chunk whose cells are all edited; nil when they take more than `limit` bytes. Rows that
-  /// are `stored` already are copied as they are.
+  /// Encodes the live rows of a chunk whose cells are all edited; nil if they take more than `limit` bytes. `stored` rows are
+  /// copied unchanged.
   static func encode(_ chunk: Chunk, _ shapes: [ColumnShape], limit: Int, stored old: Stored?) -> ValueBuffer? {
     let stored = shapes.indices.filter { shapes[$0].form != .none }
     var out: [UInt8] = []
@@ -29,7 +28,7 @@ enum FreshRows {
     append(UInt16(truncatingIfNeeded: stored.count), to: &out)
     for slot in stored { append(shapes[slot].property.rawValue, to: &out) }
     var first = 0
-    // Columns may have come since; then every row has more values than it had.
+    // Columns may have been added since; then every row has more values than before.
     if let old, old.bytes.count > out.count, out[10...].elementsEqual(old.bytes[10..<out.count]) {
       out += old.bytes[out.count...]
       first = old.positions
@@ -76,7 +75,7 @@ enum FreshRows {
     withUnsafeBytes(of: number.littleEndian) { out.append(contentsOf: $0) }
   }
 
-  /// A chunk with every cell edited. Byte strings stay where they are, or with `copying` become the chunk's.
+  /// Decodes a chunk with every cell edited. Byte strings stay in place, or with `copying` move to the chunk.
   static func decode(
     _ bytes: UnsafeRawBufferPointer, _ shapes: [ColumnShape], rowsPerChunk: Int, copying: Bool = false
   ) throws(StorageError) -> Chunk {
@@ -120,12 +119,12 @@ enum FreshRows {
     return chunk
   }
 
-  /// The slots of the columns that rows have values of.
+  /// The slots of the columns for which rows have values.
   private static func slots(
     of properties: UnsafeRawPointer, _ count: Int, _ shapes: [ColumnShape]
   ) throws(StorageError) -> [Int] {
     var slots: [Int] = []
-    // They are listed as the catalog lists them, so the next one is mostly right behind the last.
+    // They are listed in catalog order, so the next one mostly follows the last.
     var next = 0
     for i in 0..<count {
       let property = PropertyID(properties.number(i * 2, as: UInt16.self))
@@ -150,13 +149,13 @@ enum FreshRows {
     }
   }
 
-  /// A position whose key belongs to nobody.
+  /// Appends a position whose key belongs to no object.
   static func appendDead(_ chunk: Chunk, _ shapes: [ColumnShape]) {
     for slot in shapes.indices { chunk.cells[slot].edited?.appendAbsent(shapes[slot]) }
     chunk.appendRow(chunk.count, isLive: false)
   }
 
-  /// Reads values as rows and short lists write them.
+  /// Decodes values in the encoding of rows and short lists.
   struct Reader {
     let bytes: UnsafeRawBufferPointer
     var offset: Int
@@ -202,11 +201,11 @@ enum FreshRows {
   }
 }
 
-/// Byte strings that are stored in entries of their own: one large value must not make its neighbours costly.
+/// Byte strings stored in entries of their own, so that one large value does not make its neighbours costly.
 enum ExternalValues {
-  /// The longest byte string that lies in a chunk.
+  /// The longest byte string stored in a chunk.
   static let inlineMax = 1_024
-  /// The most bytes of byte strings that lie in one chunk of a column: a value that is written whole with each change of
-  /// one string must not become a megabyte. Beyond it the longest of the chunk get entries of their own too.
+  /// The most bytes of byte strings stored in one chunk of a column. A chunk's column is rewritten whole with each change of
+  /// one string, so it must not grow to a megabyte. Beyond the limit, the chunk's longest strings get entries of their own too.
   static let chunkMax = 128 << 10
 }

@@ -1,4 +1,4 @@
-/// The side entries that an open write has put or taken out, over those of its snapshot.
+/// The side entries that an open write has put or removed, over those of its snapshot.
 struct SideEdits {
   enum Edit {
     case value(ValueBuffer)
@@ -8,19 +8,19 @@ struct SideEdits {
   }
 
   private var edits: [[UInt8]: Edit] = [:]
-  /// The keys in their order; nil while that is not known.
+  /// The keys in order; nil if not computed.
   private var order: [[UInt8]]?
 
   subscript(key: [UInt8]) -> Edit? { edits[key] }
 
-  /// nil forgets that the entry was touched.
+  /// Records an edit; nil forgets that the entry was touched.
   mutating func put(_ edit: Edit?, _ key: [UInt8]) {
     let old = edits.updateValue(edit ?? .removed, forKey: key)
     if edit == nil { edits[key] = nil }
     if (old == nil) != (edit == nil) { order = nil }
   }
 
-  /// The edits of keys from `start` on and below `end`, ascending.
+  /// The keys of the edits from `start` on and below `end`, ascending.
   mutating func edits(from start: [UInt8], below end: [UInt8]?) -> ArraySlice<[UInt8]> {
     let keys = order ?? edits.keys.sorted { $0.lexicographicallyPrecedes($1) }
     order = keys
@@ -36,7 +36,7 @@ struct SideEdits {
     return keys[first..<max(first, end.map(place) ?? keys.count)]
   }
 
-  /// Every edit, in no order; nil: taken out.
+  /// Every edit, in no particular order; nil: removed.
   func forEach(_ body: ([UInt8], ValueBuffer?) -> Void) {
     for (key, edit) in edits { body(key, edit.value) }
   }
