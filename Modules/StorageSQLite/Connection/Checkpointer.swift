@@ -11,34 +11,34 @@ import StorageCoordination
 import StorageInterface
 import Synchronization
 
-/// Moves the log's pages into the main file, and syncs the log for commits that were promised it: on a thread of its
-/// own, so that no commit waits.
+/// Runs checkpoints (moving the log's pages into the main file) and deferred syncs of the log, on its own thread so that no
+/// commit waits.
 ///
-/// Commits go on while a checkpoint runs, and SQLite begins the log anew only when all of it has been moved and nobody reads
-/// from it any more. So most is moved beside the commits, and then, with the writer's lock held, the little that is left; and the
-/// reads that rest, of this process and by the bell of all, are asked to let go of the log (`SQLiteEngine.renewReads`).
+/// Commits continue while a checkpoint runs, and SQLite restarts the log only when all of it has been moved and nobody reads
+/// from it. So most pages are moved concurrently with commits, and the rest with the writer's lock held. Idle reads, of this
+/// process directly and of others by the bell, are asked to release the log (`SQLiteEngine.renewReads`).
 ///
-/// While a reader pins old pages a checkpoint cannot finish; then the next attempt waits until the log has grown by
-/// half, or commits would be slowed by attempts that do nothing.
+/// A checkpoint cannot finish while a reader pins old pages. The next attempt then waits until the log has grown by half;
+/// otherwise futile attempts would slow commits down.
 final class Checkpointer: Sendable {
-  /// Frames in the log that are worth a checkpoint: about 4 MB.
+  /// The log length in frames that triggers a checkpoint: about 4 MB.
   static let framesWanted: UInt32 = 1000
-  /// Frames from which on writers wait for a checkpoint that is under way: about 6 MB.
+  /// The log length in frames from which writers wait for a running checkpoint: about 6 MB.
   static let framesMax: UInt32 = 1500
-  /// How long writers are held up for reads that are to let go of the log: at first, and once it is long.
+  /// How long writers are held up, in seconds, for reads to release the log: at first, and once it is long.
   private static let patience: (short: Double, long: Double) = (0.05, 0.25)
-  /// When to look again whether a log is held that was, where no commit comes.
+  /// When to check again whether a held log is still held, if no commit comes.
   private static let recheck: DispatchTimeInterval = .seconds(2)
 
   private struct State {
     var connection: Connection?
     /// The log at the last commit.
     var frames = LogFrames()
-    /// The log has to reach so many frames before the next attempt.
+    /// The log length in frames that triggers the next attempt.
     var threshold = Checkpointer.framesWanted
-    /// Frames that the last attempt had moved: without more, somebody reads an old version.
+    /// The frames that the last attempt had moved. If the next one moves no more, somebody reads an old version.
     var moved: Int64 = -1
-    /// The last attempt could not let the log begin anew, because somebody reads from it.
+    /// The last attempt could not restart the log, because somebody reads from it.
     var isHeld = false
     var isScheduled = false
     var isRecheckDue = false
@@ -48,7 +48,7 @@ final class Checkpointer: Sendable {
     var ask: (@Sendable () -> Void)?
   }
 
-  /// What SQLite said of a checkpoint.
+  /// SQLite's result of a checkpoint.
   private struct Outcome {
     var code: Int32
     var logged: Int32 = 0
@@ -60,7 +60,7 @@ final class Checkpointer: Sendable {
   private let lock: FileWriterLock?
   private let queue = DispatchQueue(label: "vivarium.checkpoint", qos: .utility)
   private let state = Mutex(State())
-  /// Entered while an attempt is scheduled or under way.
+  /// Entered while an attempt is scheduled or running.
   private let attempt = DispatchGroup()
 
   init(_ file: StoreFile, lock: FileWriterLock?) {
@@ -69,19 +69,19 @@ final class Checkpointer: Sendable {
     queue.setSpecific(key: Checkpointer.isOwn, value: ObjectIdentifier(self))
   }
 
-  /// How often a checkpoint was tried. For tests.
+  /// The number of attempted checkpoints. For tests.
   var attempts: Int { state.withLock { $0.attempts } }
 
-  /// Whether somebody kept the log from beginning anew when it was last tried.
+  /// Whether a reader kept the log from restarting at the last attempt.
   var isHeld: Bool { state.withLock { $0.isHeld } }
 
-  /// `body` asks everybody whose reads rest to let go of the log. Called on the checkpointer's thread.
+  /// Sets the function that asks all idle reads to release the log. Called on the checkpointer's thread.
   func askForLog(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.ask = body } }
 
   /// Call after each commit.
   func committed(_ frames: LogFrames) {
     let isDue = state.withLock { state in
-      // Shorter than it was: it has begun anew.
+      // A shorter log has restarted.
       if frames.logged < state.frames.logged {
         state.threshold = Checkpointer.framesWanted
         state.moved = -1
@@ -96,8 +96,8 @@ final class Checkpointer: Sendable {
   /// Call when a reader of an old version has ended and the log is long.
   func released() { if lock != nil { schedule() } }
 
-  /// Call before a write, without its lock: waits for an attempt that is under way while the log is long, or writers that never
-  /// rest would outrun it.
+  /// Call before a write, without its lock. Waits for a running attempt while the log is long; otherwise writers that never
+  /// pause would outrun it.
   func makeWay(_ deadline: Deadline) {
     let isLong = state.withLock { $0.isScheduled && $0.frames.logged >= Checkpointer.framesMax }
     guard isLong else { return }
@@ -119,7 +119,7 @@ final class Checkpointer: Sendable {
     }
   }
 
-  /// Sees to it that the log is on the disk no later than that.
+  /// Ensures that the log is synced within a bound.
   func syncLog(within bound: Duration) {
     let due = DispatchTime.now() + bound.dispatchInterval
     let isNew = state.withLock { state in
@@ -135,20 +135,20 @@ final class Checkpointer: Sendable {
         state.syncDue = nil
         return true
       }
-      // Nobody waits for it: what fails here is tried again by the next commit's sync.
+      // Nobody waits for this sync; if it fails, the next commit's sync repeats it.
       if isDue { try? LogFile.sync(database: file.path) }
     }
   }
 
-  /// Waits for what was asked for so far.
+  /// Waits for all work requested so far.
   func wait() { queue.sync {} }
 
   private static let isOwn = DispatchSpecificKey<ObjectIdentifier>()
 
-  /// Whether the caller runs on this one's queue, and must not wait for it.
+  /// Whether the caller runs on this checkpointer's queue, and so must not wait for it.
   var isCaller: Bool { DispatchQueue.getSpecific(key: Checkpointer.isOwn) == ObjectIdentifier(self) }
 
-  /// Waits for work that is under way, and does no more. Not from its own queue.
+  /// Stops: waits for running work and accepts no more. Not from its own queue.
   func close() {
     let isSyncDue = state.withLock { state in
       state.isClosed = true
@@ -162,7 +162,7 @@ final class Checkpointer: Sendable {
     }
   }
 
-  /// Moves all that can be moved, now, and cuts the log; the caller holds the writer's lock.
+  /// Moves all frames that can be moved, now, and truncates the log. The caller holds the writer's lock.
   func checkpointNow() {
     queue.sync {
       guard let connection = takeConnection() else { return }
@@ -175,7 +175,7 @@ final class Checkpointer: Sendable {
     guard let connection = takeConnection() else { return }
     state.withLock { $0.attempts += 1 }
     var outcome = run(connection, SQLITE_CHECKPOINT_PASSIVE)
-    // No further than the last time: somebody reads an old version, and holding writers up would help nothing.
+    // No progress since the last attempt: somebody reads an old version, and holding writers up would not help.
     let isStuck = state.withLock { !outcome.isComplete && Int64(outcome.moved) <= $0.moved }
     var hasBegunAnew = false
     if outcome.code == SQLITE_OK, !isStuck, let hold = try? lock?.acquire(.after(.milliseconds(200))) {
@@ -189,7 +189,7 @@ final class Checkpointer: Sendable {
     finish(connection, outcome, hasBegunAnew: hasBegunAnew)
   }
 
-  /// Notes how it went, and when to try again.
+  /// Records the outcome and decides when to try again.
   private func finish(_ connection: Connection, _ outcome: Outcome, hasBegunAnew: Bool) {
     let isRecheckNew = state.withLock { state in
       state.isScheduled = false
@@ -199,7 +199,7 @@ final class Checkpointer: Sendable {
       let length = UInt32(clamping: max(outcome.logged, 0))
       if hasBegunAnew {
         state.threshold = Checkpointer.framesWanted
-        // The next commit begins it: until then it is as long as it was.
+        // The next commit restarts the log; until then the file keeps its length.
         state.frames = LogFrames()
       } else {
         let more = length < 2 * Checkpointer.framesWanted ? Checkpointer.framesWanted / 4 : max(Checkpointer.framesWanted, length / 2)
@@ -238,15 +238,15 @@ final class Checkpointer: Sendable {
 }
 
 extension Checkpointer {
-  /// Moves what is left and waits, no longer than `patience`, until nobody reads from the log, so that the next commit begins it
-  /// anew. With the writer's lock held. `isCut`: its space is given back as well.
+  /// Moves the remaining frames and waits, at most `patience` seconds, until nobody reads from the log, so that the next commit
+  /// restarts it. Requires the writer's lock. `isCut`: also truncates the log.
   private func begin(anew connection: Connection, isCut: Bool, patience: Double) -> Outcome {
     let wait = ReaderWait(until: .now() + patience) { [self] in
       let (ask, isClosed) = state.withLock { ($0.ask, $0.isClosed) }
       if !isClosed { ask?() }
       return !isClosed
     }
-    // Safe: `wait` outlives the handler, which is taken away below and runs on this thread.
+    // Safe: `wait` outlives the handler, which is removed below and runs on this thread.
     sqlite3_busy_handler(
       connection.database, { context, _ in
         guard let context else { return 0 }
@@ -260,7 +260,7 @@ extension Checkpointer {
   }
 }
 
-/// Waits for readers to let go of the log, asking them again and again.
+/// Waits for readers to release the log, asking them repeatedly.
 private final class ReaderWait {
   private let end: DispatchTime
   private let ask: () -> Bool
@@ -280,7 +280,7 @@ private final class ReaderWait {
 }
 
 extension Duration {
-  /// Held within what a dispatch interval can say.
+  /// The duration, clamped to the range of a dispatch interval.
   var dispatchInterval: DispatchTimeInterval {
     let (seconds, attoseconds) = components
     guard seconds < 1 << 32 else { return .seconds(1 << 32) }

@@ -6,12 +6,12 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// The tables that every file of ours has, besides one per type.
+/// The tables in every file of ours, besides one per type.
 enum MetaTables {
   /// "Viva" in the file's application id.
   static let applicationID: Int32 = 0x5669_7661
-  /// The newest format that this build reads, in the file's user version. A file with a higher one is not opened. One is
-  /// of format 1 until its catalog needs more (`Catalog.formatNeeded`).
+  /// The newest format that this build reads, stored in the file's user version. A file with a higher one is not opened. A file
+  /// has format 1 until its catalog needs more (`Catalog.formatNeeded`).
   static let format = Int32(Catalog.formatMax)
 
   static let definitions = [
@@ -54,7 +54,7 @@ struct ObjectCounters {
 }
 
 extension Connection {
-  /// The newest version and the version of the newest catalog, of the snapshot.
+  /// The newest version, and the version of the newest catalog, in the snapshot.
   func readVersions() throws(StorageError) -> (version: Version, catalog: Int64) {
     let statement = try take(StatementKey(.version)) {
       "SELECT (SELECT max(version) FROM _vivarium_history), (SELECT max(version) FROM _vivarium_catalog)"
@@ -67,9 +67,9 @@ extension Connection {
     return (Version(UInt64(max(0, statement.int64(0)))), statement.int64(1))
   }
 
-  /// The newest catalog of the snapshot; the empty one when there is none yet.
+  /// The newest catalog of the snapshot; an empty one if there is none yet.
   func readCatalog() throws(StorageError) -> Catalog {
-    // The snapshot's: what the first bytes of the file say may be older than its log.
+    // Read from the snapshot, because the file's first bytes may be older than its log.
     let format = try number(of: "user_version")
     guard format <= MetaTables.format else {
       throw StorageError(
@@ -110,20 +110,20 @@ extension Connection {
     statement.bind(1, Int64(table.number))
     guard try step(statement, "count \(table.name)") else { return ObjectCounters(objects: 0, lastKey: 0) }
     let counters = ObjectCounters(objects: Int(max(0, statement.int64(0))), lastKey: max(0, statement.int64(1)))
-    // Whoever counts makes room for as many.
+    // Callers allocate memory by this count.
     if counters.objects > Connection.countUnasked, try Int64(counters.objects) > bytesOfPages() {
       throw .impossible("The count of \(table.name)")
     }
     return counters
   }
 
-  /// A count up to this is believed without a look at how large the file is.
+  /// Counts up to this are trusted without checking the file's size.
   static let countUnasked = 1 << 16
 
-  /// Bytes of all pages of the snapshot: nothing in it can be more than that.
+  /// The size of all pages of the snapshot: an upper bound for everything in it.
   func bytesOfPages() throws(StorageError) -> Int64 { try number(of: "page_count") * max(1, number(of: "page_size")) }
 
-  /// Keys that were given out stay so: the last one never goes back.
+  /// Updates the counters. Issued keys stay issued, so the last key never decreases.
   func setCounters(_ counters: ObjectCounters, of table: TableLayout) throws(StorageError) {
     let statement = try take(StatementKey(.setCounters)) {
       "UPDATE _vivarium_types SET objects = ?, last_key = max(last_key, ?) WHERE id = ?"
@@ -135,14 +135,14 @@ extension Connection {
     _ = try step(statement, "count \(table.name)")
   }
 
-  /// The highest key that is in use.
+  /// The highest key in use.
   func largestKey(_ table: TableLayout) throws(StorageError) -> Int64 {
     let statement = try take(StatementKey(.largestKey, table.number)) { "SELECT max(_key) FROM \(table.name)" }
     defer { finish(statement) }
     return try step(statement, "read \(table.name)") ? statement.int64(0) : 0
   }
 
-  /// A pragma's one number.
+  /// The number that a pragma returns.
   func number(of pragma: String) throws(StorageError) -> Int64 {
     let statement = try take(text: "PRAGMA \(pragma)")
     defer { finish(statement) }

@@ -9,16 +9,17 @@ import Darwin
 import StorageInterface
 
 extension Connection {
-  /// How long a connection waits for locks that are held for moments only: recovery of the log, its restart.
+  /// How long a connection waits for briefly held locks: those of log recovery and log restart.
   static let patienceMilliseconds: Int32 = 10_000
-  /// Page cache of one connection, in KiB. Grows with what is read, so small stores use little.
+  /// The page cache of one connection, in KiB. Allocated as pages are read, so small stores use little.
   static let cacheKilobytes = 128 << 10
-  /// Of the writing connection: holds the pages of indexes that a bulk load comes back to.
+  /// The page cache of the writing connection: holds the index pages that a bulk load revisits.
   static let writerCacheKilobytes = 64 << 10
-  /// The log's length is cut to this when it begins anew after having grown larger.
+  /// A longer log is truncated to this when it restarts.
   static let logBytesMax = 8 << 20
 
-  /// A connection to a file of ours, set up as all of ours are. `isImmutable`: nobody writes it, and nothing is made beside it.
+  /// Opens a connection with our settings to a file of ours. `isImmutable`: nobody writes the file, and no files are created
+  /// beside it.
   static func ours(
     _ file: StoreFile, isReadOnly: Bool, isImmutable: Bool = false, cacheKilobytes: Int = Connection.cacheKilobytes,
     takesURIs: Bool = false
@@ -28,16 +29,16 @@ extension Connection {
       flags: isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE)
     let database = connection.database
     sqlite3_busy_timeout(database, patienceMilliseconds)
-    // Foreign programs run the triggers that log their writes; ours keep their own record.
+    // Foreign programs run the triggers that log their writes; our commits have their own record.
     csqlite_configure(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     csqlite_configure(database, SQLITE_DBCONFIG_ENABLE_FKEY, 0)
-    // A misspelt name is an error, not a text.
+    // A misspelt name is an error, not a string.
     csqlite_configure(database, SQLITE_DBCONFIG_DQS_DML, 0)
     csqlite_configure(database, SQLITE_DBCONFIG_DQS_DDL, 0)
     sqlite3_wal_autocheckpoint(database, 0)
     try connection.execute(
       "PRAGMA cache_size = -\(cacheKilobytes); PRAGMA temp_store = MEMORY; PRAGMA synchronous = NORMAL; "
-        // What a page says of its cells is looked at when it is read, and not when it is believed.
+        // Verify a page's cell sizes when it is read, before they are relied on.
         + "PRAGMA cell_size_check = ON")
     if !isReadOnly { try connection.execute("PRAGMA journal_size_limit = \(logBytesMax)") }
     return connection

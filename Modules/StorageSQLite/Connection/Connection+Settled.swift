@@ -3,18 +3,18 @@ import StorageInterface
 import StoreValues
 
 extension Connection {
-  /// What the last commit of a connection has left: as long as nobody else commits, its next write finds just that, and
-  /// asks the file for none of it.
+  /// The state after a connection's last commit. While nobody else commits, its next write begins with exactly this state and
+  /// need not read it from the file.
   struct Settled {
-    /// SQLite's number of what was committed.
+    /// SQLite's data version after the commit.
     let dataVersion: UInt32
     let state: SnapshotState
-    /// Of tables that were written to.
+    /// The counters of the tables that were written.
     let counters: [TableID: ObjectCounters]
   }
 
-  /// Call inside a transaction that has just begun: forgets what is settled when another connection has committed since,
-  /// of this process, another one or another program.
+  /// Call inside a transaction that has just begun. Discards the settled state if another connection, of this process or
+  /// another, has committed since.
   func checkSettled() {
     if let settled, settled.dataVersion != csqlite_data_version(database) { self.settled = nil }
   }

@@ -3,10 +3,10 @@ import StorageCoordination
 import StorageInterface
 
 extension Connection {
-  /// A statement that is ready to be bound; `text` is asked at its first use. Give it back with `finish`.
+  /// A statement ready for binding; `text` is evaluated when the statement is first prepared. Return it with `finish`.
   @inline(__always) func take(_ key: StatementKey, _ text: () -> String) throws(StorageError) -> Statement {
     takeCount &+= 1
-    // There are as many places as `place` can name.
+    // In bounds: `place` is below the array's count.
     if let statement = recent[key.place], statement.key == key, !statement.isBusy {
       statement.isBusy = true
       return statement
@@ -30,7 +30,7 @@ extension Connection {
     return statement
   }
 
-  /// The first place whose key is not below `key`. O(log n).
+  /// The index of the first statement whose key is not below `key`. O(log n).
   private func placeOfStatement(_ key: StatementKey) -> Int {
     var (low, high) = (0, statements.count)
     while low < high {
@@ -40,8 +40,8 @@ extension Connection {
     return low
   }
 
-  /// As `take`, for texts that are made up by queries. All are let go of when there is no room for another; while one of them
-  /// is in use, others are not kept.
+  /// As `take`, for the texts of queries. If there is no room for another, all are finalized; while one of them is in use,
+  /// others are not kept.
   func take(text: String) throws(StorageError) -> Statement {
     let kept = texts.last { $0.text == text }?.statement
     if let kept, !kept.isBusy {
@@ -61,7 +61,7 @@ extension Connection {
     return statement
   }
 
-  /// Ends the rows of a statement, whatever happened to it.
+  /// Resets a statement, whatever its state.
   @inline(__always) func finish(_ statement: Statement) {
     if mark.isStale { return }
     sqlite3_reset(statement.pointer)
@@ -80,9 +80,9 @@ extension Connection {
     return statement
   }
 
-  /// True: there is a row. False: no more.
+  /// Returns whether there is a row.
   @inline(__always) func step(_ statement: Statement, _ doing: @autoclosure () -> String) throws(StorageError) -> Bool {
-    // Also between two rows: a closure that was lent one may have forked.
+    // Checked between rows too: a closure that received a row may have forked.
     try mark.check()
     let code = sqlite3_step(statement.pointer)
     if code == SQLITE_ROW { return true }
@@ -90,21 +90,21 @@ extension Connection {
     throw failure(code, doing: doing())
   }
 
-  /// Runs a statement that takes nothing and gives nothing.
+  /// Runs a statement without parameters and results.
   func run(_ key: StatementKey, _ text: String) throws(StorageError) {
     let statement = try take(key) { text }
     defer { finish(statement) }
     _ = try step(statement, text)
   }
 
-  /// Runs statements once, without keeping them.
+  /// Runs statements once, without caching them.
   func execute(_ text: String) throws(StorageError) {
     try mark.check()
     let code = sqlite3_exec(database, text, nil, nil, nil)
     if code != SQLITE_OK { throw failure(code, doing: "run \(text)") }
   }
 
-  /// Whether a transaction is open, also after SQLite rolled one back by itself.
+  /// Whether a transaction is open. False after SQLite rolled one back by itself.
   var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
 
   func failure(_ code: Int32, _ scope: StorageError.Scope = .statement, doing: String) -> StorageError {

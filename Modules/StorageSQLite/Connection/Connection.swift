@@ -2,50 +2,50 @@ import CVivariumSQLite
 import StorageCoordination
 import StorageInterface
 
-/// One connection to the file, with its statements.
+/// A connection to the file, with its statements.
 ///
-/// **Threads.** One at a time, any: SQLite is opened without its own mutex, which its manual allows for
-/// connections that are used by one thread at a time.
+/// **Threads.** One at a time, any: SQLite is opened without its own mutex, which its manual allows for connections that only
+/// one thread uses at a time.
 ///
-/// Safe to send: whoever has the connection (the pool, a transaction, the checkpointer) has it alone, and it changes
-/// hands under a lock.
+/// Safe to send: a connection has one owner at a time (the pool, a transaction, the checkpointer), and ownership is transferred
+/// under a lock.
 final class Connection: @unchecked Sendable {
   let database: OpaquePointer
   /// The key of an encrypted file, which SQLite finds through the address.
   let seal: FileSeal?
-  /// The layout that the kept statements were written for.
+  /// The layout of the cached statements.
   private var layout: SchemaLayout?
-  /// By their keys, ascending. No dictionary: the first one of a type of keys costs more than opening a connection.
+  /// Sorted by key. Not a dictionary: the first one with a new key type costs more than opening a connection.
   var statements: [(key: StatementKey, statement: Statement)] = []
-  /// Those taken last, by the place of their key: most calls take one of a few. `@exclusivity(unchecked)`: nothing is
-  /// called while it is accessed.
+  /// The most recently used statements, indexed by their key's place: most calls use one of a few. `@exclusivity(unchecked)`:
+  /// nothing is called while it is accessed.
   @exclusivity(unchecked) var recent = [Statement?](repeating: nil, count: 16)
-  /// Statements of queries with their texts, `textStatementsMax` at most. No dictionary, for the same reason.
+  /// The statements of queries with their texts, at most `textStatementsMax`. Not a dictionary, for the same reason.
   var texts: [(text: String, statement: Statement)] = []
-  /// Left to the parent process: a forked child must not even close it, and runs nothing on it.
+  /// Belongs to the process that opened it: a forked child must not even close it, and runs nothing on it.
   let mark = ForkMark()
   private var isShut = false
-  /// What the file looked like when it was opened as one that nobody writes.
+  /// The file's stamp when it was opened as immutable.
   var stamp: FileStamp?
-  /// How many statements were taken so far. For tests. `@exclusivity(unchecked)`: as `recent`.
+  /// The number of statements taken so far. For tests. `@exclusivity(unchecked)`: as `recent`.
   @exclusivity(unchecked) var takeCount = 0
-  /// Whether the function that adds doubles is known.
+  /// Whether the function that adds doubles is registered.
   var hasRealSum = false
-  /// SQLite's shared index of the log, mapped while the connection is open; nil before `findLog`.
+  /// SQLite's shared WAL index, mapped while the connection is open; nil before `findLog`.
   var logIndex: UnsafeRawPointer?
-  /// What its last commit has left; nil where somebody else may have committed since.
+  /// The state after its last commit; nil if another connection may have committed since.
   var settled: Settled?
-  /// How many statements were prepared so far, over its life. For tests.
+  /// The number of statements prepared in its life. For tests.
   var prepareCount = 0
-  /// How many statements of queries are kept.
+  /// The most statements of queries that are cached.
   static let textStatementsMax = 128
 
-  /// Opens a store's main file as it is, encrypted or not; `flags` as `sqlite3_open_v2` has them.
+  /// Opens a store's main file, encrypted or not; `flags` as in `sqlite3_open_v2`.
   convenience init(_ file: StoreFile, flags: Int32) throws(StorageError) {
     try self.init(FileAddress(file), flags: flags)
   }
 
-  /// Opens a file; `flags` as `sqlite3_open_v2` has them.
+  /// Opens a file; `flags` as in `sqlite3_open_v2`.
   init(_ address: FileAddress, flags: Int32) throws(StorageError) {
     var opened: OpaquePointer?
     let flags = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (address.isURI ? SQLITE_OPEN_URI : 0)
@@ -75,7 +75,7 @@ final class Connection: @unchecked Sendable {
 
   deinit { shut() }
 
-  /// Closes it now, whoever still refers to it: an ended transaction does, and touches it no more.
+  /// Closes the connection now, even if an ended transaction still refers to it; that one no longer uses it.
   func shut() {
     if mark.isStale || isShut { return }
     isShut = true
@@ -84,7 +84,7 @@ final class Connection: @unchecked Sendable {
     sqlite3_close_v2(database)
   }
 
-  /// Gives the pages back that a large transaction has left: readers have caches of their own.
+  /// Frees the page cache that a large transaction has left: readers have caches of their own.
   func trimCache() {
     var (used, most): (Int32, Int32) = (0, 0)
     guard sqlite3_db_status(database, SQLITE_DBSTATUS_CACHE_USED, &used, &most, 0) == SQLITE_OK,
@@ -93,7 +93,7 @@ final class Connection: @unchecked Sendable {
     sqlite3_db_release_memory(database)
   }
 
-  /// What an idle writer may keep.
+  /// The largest cache that an idle writer may keep.
   private static let idleCacheBytesMax: Int32 = 16 << 20
 
   private func finalizeAll() {
@@ -103,7 +103,7 @@ final class Connection: @unchecked Sendable {
     while let statement = sqlite3_next_stmt(database, nil) { sqlite3_finalize(statement) }
   }
 
-  /// Says which layout the next statements are for. Statements of another are let go of.
+  /// Sets the layout of the next statements. Finalizes the statements of another layout.
   func use(_ layout: SchemaLayout) {
     if self.layout === layout { return }
     if self.layout != nil { finalizeAll() }

@@ -1,16 +1,16 @@
 import StorageInterface
 
-/// Which `synchronous` level the writing connection has.
+/// The `synchronous` level of the writing connection.
 ///
-/// The level is set before a transaction and its durability is known at the end. At FULL, SQLite itself syncs the log
-/// before a commit can be seen; at NORMAL a durable commit is synced by us right after. FULL is for programs whose
-/// commits are all durable: a mixture is cheaper at NORMAL.
+/// The level must be set before a transaction, but its durability is known only at the end. At FULL, SQLite syncs the log
+/// before a commit becomes visible; at NORMAL we sync a durable commit right after. FULL is for programs whose commits are all
+/// durable; a mixture is cheaper at NORMAL.
 struct DurabilityLevel {
-  /// Durable commits in a row after which FULL is taken up again.
+  /// The number of consecutive durable commits after which FULL is used again.
   private static let streak = 16
 
   private(set) var isFull = true
-  /// What the connection was last set to; nil: not yet.
+  /// The level last set on the connection; nil: not yet.
   var connectionIsFull: Bool?
   private var fullInARow = 0
 

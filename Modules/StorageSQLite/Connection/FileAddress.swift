@@ -1,17 +1,17 @@
 import CVivariumSQLite
 
-/// How a file is named for SQLite: by its path, or by a URI with what else there is to say of it.
+/// The name of a file for SQLite: its path, or a URI with parameters.
 struct FileAddress {
   let file: StoreFile
   let text: String
   let isURI: Bool
 
-  /// The name of the way to open files without making any, registered at its first use. SQLite's own where that fails.
+  /// The VFS that opens files without creating any, registered at first use. SQLite's own if that fails.
   private static let quietOpening = csqlite_register_quiet() == SQLITE_OK ? "vivarium-quiet" : ""
 
   /// - Parameters:
-  ///   - isImmutable: nobody writes the file, and nothing is made beside it.
-  ///   - isURI: a URI where a path would do, so that the connection takes URIs later.
+  /// - isImmutable: nobody writes the file, and no files are created beside it.
+  /// - isURI: use a URI even if a path would do, so that the connection accepts URIs later.
   init(_ file: StoreFile, isImmutable: Bool = false, isURI: Bool = false) {
     self.file = file
     var parts = isImmutable ? ["immutable=1"] : []
@@ -22,20 +22,20 @@ struct FileAddress {
       parts.append("vfs=" + FileAddress.quietOpening)
     }
     self.isURI = isURI || !parts.isEmpty
-    // Two slashes at the beginning of a path would name a machine.
+    // Two slashes at the beginning of a path would denote a host.
     let begin = file.path.hasPrefix("/") ? "file://" : "file:"
     text = self.isURI
       ? begin + FileAddress.percentEncoded(file.path) + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&")) : file.path
   }
 
-  /// The address of a file that another connection is to write to, whatever is between that one and its own file.
+  /// The address of a file that another connection attaches, independent of that connection's own VFS.
   static func attached(_ file: StoreFile) -> String {
     let text = FileAddress(file, isURI: true).text
     guard file.seal == nil, let name = sqlite3_vfs_find(nil)?.pointee.zName else { return text }
     return text + "?vfs=" + String(cString: name)
   }
 
-  /// As a path in a `file:` address.
+  /// The path in a `file:` URI.
   private static func percentEncoded(_ path: String) -> String {
     path.utf8.map { byte in
       let isPlain = (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 47

@@ -1,26 +1,26 @@
-/// Gives out names that SQLite can hold and tell apart, as close to the wanted ones as it gets.
+/// Assigns names that SQLite accepts and distinguishes, as close as possible to the wanted ones.
 ///
-/// SQLite compares names without regard to ASCII case, keeps some for itself, and ends them at NUL. Names are given
-/// in the order of asking, so the same questions get the same answers.
+/// SQLite compares names without regard to ASCII case, reserves some, and ends them at NUL. Names are assigned in the order of
+/// calls, so the same calls give the same names.
 package struct NameSpace {
-  /// Folded, ascending. No set: the first one of strings costs a process that opens a store more than all names.
+  /// Folded, ascending. Not a set: the first set of strings costs a process that opens a store more than all the names.
   private var taken: [String] = []
   private let reservedPrefixes: [String]
 
   /// - Parameters:
-  ///   - taken: names that are spoken for.
-  ///   - reservedPrefixes: in lower case; no name may begin so.
+  /// - taken: names already in use.
+  /// - reservedPrefixes: in lower case; no name may begin with one.
   package init(taken: [String] = [], reservedPrefixes: [String] = []) {
     self.reservedPrefixes = reservedPrefixes
     for name in taken { _ = take(NameSpace.folded(name)) }
   }
 
-  /// The tables, indexes and triggers of a file: one name space for all.
+  /// The tables, indexes and triggers of a file, which share one name space.
   package static let file = NameSpace(reservedPrefixes: ["sqlite_", "_vivarium"])
   /// The columns of a table with objects.
   package static let columns = NameSpace(taken: ["_key"])
 
-  /// The name itself where it can be had, else one with `number` after it.
+  /// The wanted name if it is free, else one with `number` appended.
   package mutating func name(_ wanted: String, number: UInt16) -> String {
     var name = String(wanted.map { $0 == "\0" ? "\u{2400}" : $0 })
     let folded = NameSpace.folded(name)
@@ -34,7 +34,7 @@ package struct NameSpace {
     return candidate
   }
 
-  /// Takes a folded name; false when it is taken. O(log n) comparisons.
+  /// Takes a folded name; false if it is in use. O(log n) comparisons.
   private mutating func take(_ name: String) -> Bool {
     var (low, high) = (0, taken.count)
     while low < high {
@@ -46,13 +46,13 @@ package struct NameSpace {
     return true
   }
 
-  /// As SQLite compares: A to Z alone.
+  /// Folds case as SQLite does: only A to Z.
   private static func folded(_ name: String) -> String {
     String(decoding: name.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
   }
 }
 
 extension String {
-  /// As an SQL name, whatever is in it.
+  /// A quoted SQL identifier, whatever the string contains.
   var quoted: String { "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\"" }
 }

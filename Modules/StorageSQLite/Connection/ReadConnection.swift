@@ -8,15 +8,15 @@ import Darwin
 import StoreValues
 import Synchronization
 
-/// The connection of an open transaction, and the right to use it.
+/// The connection of an open transaction, and the claim that guards it.
 ///
-/// A read that rests keeps SQLite from beginning the log anew: it may need frames of it. Once all frames are in the main
-/// file, the same version can be read from there, so the engine gives the resting read another connection that stands on the
-/// very same state and needs no log. The transaction does not notice: whoever uses the connection has claimed it.
+/// An idle read keeps SQLite from restarting the log, because it may need frames of it. Once all frames are in the main file,
+/// the same version can be read from there, so the engine exchanges the idle read's connection for one on the same state that
+/// needs no log. The transaction does not notice, because every use of the connection holds the claim.
 ///
-/// `@unchecked` is sound because its variables, `connection`, `state` and `isUnlogged`, are only touched by who has the claim: an atomic
-/// that one thread at a time takes from free to taken, acquiring, and gives back releasing, so that the next sees what the last
-/// wrote. Everything else is a constant or an atomic. No value from a file has a part in it.
+/// `@unchecked` is sound because its variables, `connection`, `state` and `isUnlogged`, are only accessed with the claim held:
+/// an atomic that one thread at a time sets from free to taken, acquiring, and resets, releasing, so that the next holder sees
+/// the last one's writes. Everything else is a constant or an atomic. No value from a file is involved.
 final class ReadConnection: @unchecked Sendable {
   private enum Claim {
     static let free: UInt8 = 0
@@ -29,9 +29,9 @@ final class ReadConnection: @unchecked Sendable {
   let since: Int64
   private let claim = Atomic<UInt8>(Claim.free)
   private(set) var connection: Connection
-  /// What the connection's snapshot is of; nil where that is not known.
+  /// The file's state in the connection's snapshot; nil if unknown.
   private var state: LogState?
-  /// The snapshot needs nothing of the log.
+  /// The snapshot needs no frame of the log.
   private var isUnlogged = false
 
   init(_ connection: Connection, _ snapshot: SnapshotState, _ state: LogState?) {
@@ -44,7 +44,7 @@ final class ReadConnection: @unchecked Sendable {
     since = Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec / 1_000_000)
   }
 
-  /// Waits for the claim: somebody else has it for less than a microsecond.
+  /// Waits for the claim: others hold it for less than a microsecond.
   func take() { while !tryTake() { sched_yield() } }
 
   func release() { claim.store(Claim.free, ordering: .releasing) }
@@ -53,14 +53,15 @@ final class ReadConnection: @unchecked Sendable {
     claim.compareExchange(expected: Claim.free, desired: Claim.taken, ordering: .acquiring).exchanged
   }
 
-  /// Whether the read stands on that state and holds frames of the log; nil while it is in use.
+  /// Whether the read is on the given state and needs frames of the log; nil while it is in use.
   func holdsLog(at now: LogState) -> Bool? {
     guard tryTake() else { return nil }
     defer { release() }
     return state == now && !isUnlogged
   }
 
-  /// Gives the read a connection that stands on the same state without the log, and returns its own; nil while it is in use.
+  /// Exchanges the connection for one on the same state that needs no log, and returns the old one; nil while the read is in
+  /// use.
   func exchange(_ other: Connection, at now: LogState) -> Connection? {
     guard tryTake() else { return nil }
     defer { release() }

@@ -2,17 +2,17 @@ import CVivariumSQLite
 import StorageInterface
 import StoreValues
 
-/// An aggregate function of SQL that adds doubles as `RealSum` does. SQLite's own adds them in another order, with
-/// other last bits.
+/// An SQL aggregate function that adds doubles as `RealSum` does. SQLite's own adds them in another order, which gives other
+/// last bits.
 enum RealSumFunction {
   static let ofDoubles = "vivarium_sum"
   static let ofFloats = "vivarium_sum_of_floats"
 
-  /// What the function keeps from row to row; begins as zeroes, which is what SQLite gives.
+  /// The function's state across rows; valid as all zeroes, which is what SQLite allocates.
   private struct State {
     var sum: RealSum
     var count: Int
-    /// A value of another type was met.
+    /// A value of another type was found.
     var isForeign: Bool
   }
 
@@ -32,7 +32,7 @@ enum RealSumFunction {
     return SQLITE_OK
   }
 
-  /// The state in SQLite's memory, at the next address that suits it.
+  /// The state in SQLite's memory, at the next aligned address.
   @inline(__always) private static func state(_ context: OpaquePointer?) -> UnsafeMutablePointer<State>? {
     sqlite3_aggregate_context(context, size)?.alignedUp(for: State.self).assumingMemoryBound(to: State.self)
   }
@@ -67,14 +67,14 @@ enum RealSumFunction {
     state.pointee.count &+= 1
   }
 
-  /// The result: the state as a BLOB. NULL: something was no double.
+  /// Returns the state as a BLOB. NULL: a value was not a double.
   private static func finish(_ context: OpaquePointer?) {
     guard let state = state(context) else { return sqlite3_result_error_nomem(context) }
     if state.pointee.isForeign { return sqlite3_result_null(context) }
     withUnsafeBytes(of: state.pointee) { csqlite_result_copy(context, $0.baseAddress, UInt64($0.count)) }
   }
 
-  /// Reads the result of the function.
+  /// Decodes the function's result.
   static func total(_ bytes: UnsafeRawBufferPointer) -> ColumnTotal? {
     guard bytes.count == MemoryLayout<State>.size else { return nil }
     let state = bytes.loadUnaligned(as: State.self)
@@ -86,7 +86,7 @@ enum RealSumFunction {
 }
 
 extension Connection {
-  /// Makes the function known to this connection, once.
+  /// Registers the function with this connection, once.
   func addRealSum() throws(StorageError) {
     if hasRealSum { return }
     let code = RealSumFunction.add(to: database)

@@ -8,12 +8,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Decimals and mixed values as people can read them in the file.
+/// Stores decimals and mixed values in a form people can read in the file.
 ///
-/// A decimal is its text. A mixed value is an INTEGER, REAL or TEXT where it is an integer, a double or a string;
+/// A decimal is stored as its text. A mixed value is an INTEGER, REAL or TEXT if it is an integer, a double or a string;
 /// everything else, and NaN and −0.0, is a BLOB of `MixedCoding`.
 extension Statement {
-  /// Makes the bytes of a value of the present row, as `translated`. False: it is null, or no value of the type.
+  /// Decodes a value of the current row into `translated`. False: it is null, or not a value of the type.
   func translate(_ column: Int32, _ type: CellType) -> Bool {
     guard let value = found(column, type.type) else { return false }
     var isValue = false
@@ -38,7 +38,7 @@ extension Statement {
     }
   }
 
-  /// Binds a value of a decimal or mixed column as it is stored, copied. The result is SQLite's.
+  /// Binds a value of a decimal or mixed column in its stored form, copied. Returns SQLite's result.
   func bind(_ parameter: Int32, _ value: Value, translatedFor type: ValueType) -> Int32 {
     switch value {
     case .null: return sqlite3_bind_null(pointer, parameter)

@@ -2,22 +2,22 @@ import CVivariumSQLite
 import StorageInterface
 import StoreValues
 
-/// One prepared statement of one connection.
+/// A prepared statement of a connection.
 ///
-/// Prepared once and kept by its connection; a second one of the same text exists only where calls nest. Used by
-/// one thread at a time, as its connection is.
+/// Prepared once and cached by its connection; a second one with the same text exists only for nested calls. Used by one thread
+/// at a time, like its connection.
 final class Statement {
   let pointer: OpaquePointer
-  /// What it is kept under.
+  /// Its key in the cache.
   let key: StatementKey?
   /// Between `Connection.take` and `Connection.finish`. `@exclusivity(unchecked)`: nothing is called while it is accessed.
   @exclusivity(unchecked) var isBusy = false
-  /// Not kept: finalized when it is finished.
+  /// Not cached: finalized when finished.
   var isTransient = false
-  /// Another statement of the same text, for a call inside this one's rows.
+  /// Another statement of the same text, for a call nested in this one's rows.
   var next: Statement?
 
-  /// What `translate` has made last, in memory of the statement's own.
+  /// The last result of `translate`, in memory of the statement.
   private(set) var translated = UnsafeRawBufferPointer(start: nil, count: 0)
   private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
@@ -28,7 +28,7 @@ final class Statement {
 
   deinit { room.deallocate() }
 
-  /// Copies bytes to be lent as `translated`.
+  /// Copies bytes into `translated`.
   func keepTranslated(_ bytes: UnsafeRawBufferPointer) {
     if room.count < bytes.count {
       room.deallocate()
@@ -40,7 +40,7 @@ final class Statement {
 }
 
 extension Statement {
-  /// Something to point at where there are no bytes: a null pointer would bind NULL.
+  /// A valid address for empty bytes: a null pointer would bind NULL.
   private static let empty: StaticString = "empty"
 
   @inline(__always) func bind(_ parameter: Int32, _ integer: Int64) {
@@ -49,7 +49,7 @@ extension Statement {
 
   @inline(__always) func bindNull(_ parameter: Int32) { sqlite3_bind_null(pointer, parameter) }
 
-  /// A word of a column of that type. NaN and −0.0, which a REAL column would lose, go in as BLOBs.
+  /// Binds a word of a column of that type. NaN and −0.0, which a REAL column would lose, are bound as BLOBs.
   @inline(__always) func bind(_ parameter: Int32, word: Int64, _ physical: PhysicalType) {
     switch physical {
     case .integer, .bytes, .bytes16: sqlite3_bind_int64(pointer, parameter, word)
@@ -68,8 +68,8 @@ extension Statement {
     }
   }
 
-  /// The bytes stay the caller's and must outlive the statement's rows. The result is SQLite's: `SQLITE_TOOBIG`
-  /// for more bytes than it can hold.
+  /// Binds bytes without copying: they must outlive the statement's rows. Returns SQLite's result: `SQLITE_TOOBIG` for more
+  /// bytes than it can hold.
   @inline(__always) func bind(_ parameter: Int32, bytes: UnsafeRawBufferPointer, isText: Bool) -> Int32 {
     let start = bytes.baseAddress ?? UnsafeRawPointer(Statement.empty.utf8Start)
     let count = sqlite3_uint64(bytes.count)
@@ -86,7 +86,7 @@ extension Statement {
   @inline(__always) func isInteger(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_INTEGER }
   @inline(__always) func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
 
-  /// Text or blob of the present row, valid until the next step.
+  /// Text or blob of the current row, valid until the next step.
   @inline(__always) func bytes(_ column: Int32, isText: Bool) -> UnsafeRawBufferPointer {
     let start = isText ? UnsafeRawPointer(sqlite3_column_text(pointer, column)) : sqlite3_column_blob(pointer, column)
     let count = Int(sqlite3_column_bytes(pointer, column))

@@ -1,4 +1,4 @@
-/// What a statement is for. Its text is a function of the key and the layout.
+/// Identifies a statement. Its text is a function of the key and the layout.
 struct StatementKey: Equatable {
   enum Purpose: UInt64 {
     case begin, pin, beginWrite, commit, rollback, savepoint, release, undo
@@ -14,14 +14,14 @@ struct StatementKey: Equatable {
   private let word: UInt64
 
   /// - Parameters:
-  ///   - table: of the statement; 0 where there is none.
-  ///   - part: the column's or index's number; 0 where there is none.
-  ///   - shape: what else the text depends on.
+  /// - table: the statement's table; 0 if it has none.
+  /// - part: the column's or index's number; 0 if it has none.
+  /// - shape: anything else the text depends on.
   @inline(__always) init(_ purpose: Purpose, _ table: UInt16 = 0, _ part: UInt16 = 0, shape: UInt32 = 0) {
     word = purpose.rawValue << 56 | UInt64(table) << 40 | UInt64(part) << 24 | UInt64(shape & 0xFF_FFFF)
   }
 
-  /// One of sixteen places, for the statements that were taken last.
+  /// One of sixteen places in the cache of recent statements.
   @inline(__always) var place: Int { Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) >> 60) }
 
   static func == (a: StatementKey, b: StatementKey) -> Bool { a.word == b.word }

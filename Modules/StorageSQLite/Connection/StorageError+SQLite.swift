@@ -9,7 +9,7 @@ import Darwin
 import StorageInterface
 
 extension StorageError.Code {
-  /// SQLite gave up for a reason that has no code of its own here; `underlyingCode` says which.
+  /// SQLite failed for a reason without a code of its own here; see `underlyingCode`.
   public static let sqlite = Self(rawValue: "sqlite.error")
 }
 
@@ -18,9 +18,9 @@ extension StorageError {
   ///
   /// - Parameters:
   ///   - code: the extended result code.
-  ///   - doing: what failed, as it follows "Could not": "read 'Person'".
-  ///   - text: SQLite's own words.
-  ///   - number: `errno` of the system call that failed below; 0 when none did.
+  /// - doing: the failed action, as it follows "Could not": "read 'Person'".
+  /// - text: SQLite's message.
+  /// - number: `errno` of the failed system call below; 0 if none failed.
   static func sqlite(_ code: Int32, _ scope: Scope, doing: String, text: String, system number: Int32 = 0) -> StorageError {
     let message = "Could not \(doing): \(text)."
     func error(_ kind: Code, _ scope: Scope, _ remedy: String) -> StorageError {
@@ -57,16 +57,16 @@ extension StorageError {
   static var closedEngine: StorageError {
     StorageError(.closed, .engine, "The store is closed.", remedy: "Open it again.")
   }
-  /// Rows that SQLite gave in another order than it was asked for.
+  /// SQLite returned rows in another order than requested.
   static func outOfOrder(_ name: String) -> StorageError {
     StorageError(
       .corrupt, .statement, "\(name) has rows that are out of their order.", remedy: "Restore the file from a copy.")
   }
-  /// A number that no file can have.
+  /// A number that is impossible for the file.
   static func impossible(_ what: String) -> StorageError {
     StorageError(.corrupt, .statement, "\(what) is more than the file can hold.", remedy: "Restore the file from a copy.")
   }
-  /// Another program put something into a column that its type cannot hold.
+  /// Another program wrote a value that the column's type does not allow.
   static func foreignValue(in name: String) -> StorageError {
     StorageError(
       .corrupt, .statement, "\(name) holds a value of another type, written by another program.",
@@ -74,7 +74,7 @@ extension StorageError {
   }
 }
 
-/// The worse of two scopes.
+/// The wider of two scopes.
 private func max(_ a: StorageError.Scope, _ b: StorageError.Scope) -> StorageError.Scope {
   switch (a, b) {
   case (.engine, _), (_, .engine): .engine

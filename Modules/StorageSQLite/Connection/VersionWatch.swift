@@ -2,29 +2,29 @@ import CVivariumSQLite
 import StorageInterface
 import StoreValues
 
-/// The newest version, asked for again and again without asking SQLite: its shared WAL index changes with every
-/// commit by anybody, and comparing it costs nanoseconds.
+/// The newest version, polled without a query: SQLite's shared WAL index changes with every commit of any connection, and
+/// comparing it costs nanoseconds.
 ///
-/// One thread at a time: the engine keeps it behind a lock.
+/// One thread at a time: the engine guards it by a lock.
 struct VersionWatch {
-  /// Only used for this, and outside transactions.
+  /// Used only for this, and outside transactions.
   private let connection: Connection
-  /// Stays mapped while the connection lives; nil where the file has none.
+  /// Mapped while the connection is open; nil if the file has none.
   private let index: UnsafeRawPointer?
   private var seen = [UInt64](repeating: 0, count: 12)
   private var version: Version?
 
-  /// - Parameter isImmutable: nobody writes the file, and asking for its index would make one.
+  /// - Parameter isImmutable: nobody writes the file, and reading its index would create one.
   init(_ connection: Connection, isImmutable: Bool = false) throws(StorageError) {
     self.connection = connection
-    // The index is mapped by the first read.
+    // The first read maps the index.
     _ = try connection.readVersions()
     index = isImmutable ? nil : csqlite_wal_index(connection.database).map { UnsafeRawPointer($0) }
   }
 
   mutating func latest() throws(StorageError) -> Version {
     guard let index else { return try connection.readVersions().version }
-    // Taken before the version is read: a commit in between only costs another read.
+    // Taken before the version is read: a commit in between only causes another read.
     if look(index), let version { return version }
     version = nil
     let found = try connection.readVersions().version
@@ -32,7 +32,7 @@ struct VersionWatch {
     return found
   }
 
-  /// Takes note of a version that was just committed, while nobody can commit another: no need to ask for it. Other programs
+  /// Records a version that was just committed, while nobody can commit another, so that it need not be read. Other programs
   /// may have written meanwhile, but they make no versions.
   mutating func note(_ committed: Version) {
     guard let index else { return }
@@ -40,14 +40,14 @@ struct VersionWatch {
     version = committed
   }
 
-  /// The version that is known to be the newest without asking for it: nothing was committed since it was found out.
+  /// The newest version if it is known without a query: nothing was committed since it was read.
   mutating func known() -> Version? {
     guard let index else { return nil }
     if !look(index) { version = nil }
     return version
   }
 
-  /// Looks at the index; whether it is as it was seen last.
+  /// Compares the index with the copy last seen, and updates the copy. Returns whether they are equal.
   private mutating func look(_ index: UnsafeRawPointer) -> Bool {
     withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 12) { now in
       guard let start = now.baseAddress else { return false }
@@ -68,6 +68,6 @@ struct VersionWatch {
 }
 
 extension VersionWatch {
-  /// Closes the connection. Nothing is asked afterwards.
+  /// Closes the connection. It must not be used afterwards.
   func shut() { connection.shut() }
 }

@@ -7,23 +7,23 @@ import StorageCoordination
 import StorageInterface
 import StoreValues
 
-/// A store in an SQLite file with a table per type, readable by any SQLite program.
+/// A store in an SQLite file with one table per type, readable by any SQLite program.
 ///
-/// Beside the file lie SQLite's own `-wal` and `-shm`, and `.coord` and `.bell`, through which the processes that
-/// have the store open agree. They are the file's, not the path's: a symbolic link leads to the same store, also one whose
-/// end is not there yet, and `remove` removes what it leads to. A file with a second name (a hard link) is not opened:
-/// SQLite finds its log by the name. A plain value; making one touches nothing.
+/// SQLite's own `-wal` and `-shm` files lie beside the file, and `.coord` and `.bell`, by which the processes that have the
+/// store open coordinate. They belong to the file, not to the path: a symbolic link leads to the same store, even if its target
+/// does not exist yet, and `remove` removes the target. A file with a second name (a hard link) is not opened, because SQLite
+/// finds its log by the name. A plain value; creating one touches nothing.
 public struct SQLiteBackend: StorageBackend {
   public let kind = "sqlite"
   public var isFile: Bool { true }
   /// The path of the main file.
   public let location: String
-  /// What the file is encrypted with; nil: it is not.
+  /// The encryption key; nil: the file is not encrypted.
   public let key: (any StoreKey)?
-  /// At most so many pages in the file; 0: no limit. For tests of a full disk.
+  /// The most pages in the file; 0: no limit. For tests of a full disk.
   package var pagesMax = 0
 
-  /// The engines of this process, by file. A read-only engine and a writing one of the same file are two.
+  /// The engines of this process, by file. A read-only engine and a writing one of the same file are separate.
   private static let writing = OpenFiles<SQLiteEngine>()
   private static let reading = OpenFiles<SQLiteEngine>()
 
@@ -53,12 +53,12 @@ public struct SQLiteBackend: StorageBackend {
         throw error
       }
     }
-    // It may have been open already, and whoever opened it had the key.
+    // The engine may have been open already, and its opener had the key.
     if engine.file.seal !== file.seal { try file.check(try engine.file.seal?.current().mark) }
     return engine
   }
 
-  /// Whether an engine of this process has the file open to read it alone.
+  /// Whether an engine of this process has the file open read-only.
   private static func isRead(_ path: String) -> Bool {
     let engine = try? reading.engine(at: path) { () throws(StorageError) in throw .closedEngine }
     return engine != nil
@@ -80,16 +80,17 @@ public struct SQLiteBackend: StorageBackend {
 }
 
 extension StoreConfiguration {
-  /// A store in an SQLite file at `url`, made when it is missing.
+  /// A store in an SQLite file at `url`, created if missing.
   ///
-  /// `key`: what it is encrypted with, such as an `EncryptionKey` of `StorageEncryption`; a file that is there must have been made with it.
+  /// `key`: the encryption key, such as an `EncryptionKey` of `StorageEncryption`; an existing file must have been created with
+  /// it.
   public static func sqlite(
     _ url: URL, key: (any StoreKey)? = nil, models: any SchemaDescribing.Type...
   ) -> StoreConfiguration {
     StoreConfiguration(backend: SQLiteBackend(path: url.storePath, key: key), models: models)
   }
 
-  /// A store in an SQLite file at `path`, made when it is missing.
+  /// A store in an SQLite file at `path`, created if missing.
   public static func sqlite(
     _ path: String, key: (any StoreKey)? = nil, models: any SchemaDescribing.Type...
   ) -> StoreConfiguration {

@@ -12,7 +12,8 @@ import StoreValues
 import Synchronization
 
 extension SQLiteEngine: FileCopying {
-  /// As `FileCopying` says, by `VACUUM INTO`: SQLite reads one version and writes it in order. Its log cannot begin anew meanwhile.
+  /// As `FileCopying` describes, by `VACUUM INTO`: SQLite reads one version and writes it in order. The log cannot restart
+  /// meanwhile.
   public func writeCopy(
     to path: String, _ encryption: CopyEncryption, _ progress: (CopyProgress) -> Step
   ) throws(StorageError) {
@@ -44,7 +45,7 @@ extension SQLiteEngine: FileCopying {
     let expected = try statistics().liveBytes
     let failure = withoutActuallyEscaping(progress) { progress -> StorageError? in
       let watch = CopyWatch(aside.path, expected, progress)
-      // Safe: `watch` outlives the handler, which is taken away below and runs on this thread.
+      // Safe: `watch` outlives the handler, which is removed below and runs on this thread.
       sqlite3_progress_handler(
         connection.database, CopyWatch.steps, { context in
           guard let context else { return 1 }
@@ -65,9 +66,9 @@ extension SQLiteEngine: FileCopying {
   }
 }
 
-/// Tells whoever waits for a copy how far it has come, every few megabytes.
+/// Reports a copy's progress to the caller, every few megabytes.
 private final class CopyWatch {
-  /// Between two looks, of SQLite's machine: milliseconds.
+  /// SQLite's virtual machine steps between two calls: milliseconds.
   static let steps: Int32 = 20_000
   private static let bytesBetween = 4 << 20
 
@@ -86,7 +87,7 @@ private final class CopyWatch {
     return stat(path, &info) == 0 ? Int(info.st_size) : 0
   }
 
-  /// False: stop.
+  /// Returns false to stop.
   func look() -> Bool {
     let written = written
     guard written >= next else { return true }
@@ -103,22 +104,22 @@ private final class CopyWatch {
 }
 
 extension StoreFile {
-  /// `.fileExists` where any file of a store of that name is: a log beside a new file would be taken for its own.
+  /// Throws `.fileExists` if any file of a store of that name exists: a log beside a new file would be taken for its own.
   fileprivate func checkUnused() throws(StorageError) {
     var info = stat()
     for path in allPaths where lstat(path, &info) == 0 { throw .exists(path) }
   }
 
-  /// Makes a new file, which the same may use, for the one at `path`.
+  /// Creates a new file with the permissions of `other`, to become the one at `path`.
   fileprivate func makeEmpty(like other: StoreFile, for path: String) throws(StorageError) {
     var info = stat()
     close(try openNew(stat(other.path, &info) == 0 ? info.st_mode & 0o777 : 0o600, for: path))
   }
 
-  /// After `VACUUM INTO`, which leaves a file that has no log and is not on the disk yet.
+  /// Completes the result of `VACUUM INTO`, which has no log and is not synced.
   fileprivate func turnIntoStore() throws(StorageError) {
     let connection = try Connection(self, flags: SQLITE_OPEN_READWRITE)
-    // No journal of the change in plain.
+    // A journal file would hold plain pages.
     if seal != nil { try connection.execute("PRAGMA journal_mode = MEMORY") }
     try connection.execute("PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL")
     connection.shut()
@@ -130,7 +131,7 @@ extension StoreFile {
 }
 
 extension Connection {
-  /// Leaves so many bytes free at the end of each page of a file that is made: this one where it is new, or a copy.
+  /// Reserves this many bytes at the end of each page of a file to be created: this one if it is new, or a copy.
   func reserve(_ count: Int) throws(StorageError) {
     var number = Int32(clamping: count)
     let code = sqlite3_file_control(database, "main", SQLITE_FCNTL_RESERVE_BYTES, &number)

@@ -2,24 +2,24 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// Counts of work, for tests.
+/// Work counters, for tests.
 extension SQLiteEngine {
-  /// How many statements the transaction's connection has prepared in its life; 0 for another engine's.
+  /// The number of statements the transaction's connection has prepared in its life; 0 for another engine's.
   package static func prepareCount(of transaction: any StorageReading) -> Int {
     (transaction as? Snapshot)?.connection.prepareCount ?? 0
   }
 
-  /// How many kept statements the transaction's connection has used in its life; 0 for another engine's.
+  /// The number of cached statements the transaction's connection has used in its life; 0 for another engine's.
   package static func useCount(of transaction: any StorageReading) -> Int {
     (transaction as? Snapshot)?.connection.takeCount ?? 0
   }
 
-  /// How many statements of queries the transaction's connection keeps; 0 for another engine's.
+  /// The number of query statements the transaction's connection has cached; 0 for another engine's.
   package static func keptQueryCount(of transaction: any StorageReading) -> Int {
     (transaction as? Snapshot)?.connection.texts.count ?? 0
   }
 
-  /// How the transaction's connection would run a statement, a line a step.
+  /// SQLite's plan for a statement on the transaction's connection, one line per step.
   package static func plan(of text: String, in transaction: any StorageReading) throws(StorageError) -> [String] {
     guard let connection = (transaction as? Snapshot)?.connection else { return [] }
     let statement = try connection.take(text: "EXPLAIN QUERY PLAN " + text)
@@ -31,7 +31,7 @@ extension SQLiteEngine {
     return lines
   }
 
-  /// The text by which a run of an index is read, one for each part.
+  /// The SQL texts that read an index run, one for each part.
   package static func statements(
     for range: IndexRange, in index: IndexID, descending: Bool, of transaction: any StorageReading
   ) throws(StorageError) -> [String] {
@@ -40,30 +40,30 @@ extension SQLiteEngine {
     return run.parts.map { run.text($0, descending: descending, counting: false) }
   }
 
-  /// Whether a connection is open that watches for commits.
+  /// Whether the connection that watches for commits is open.
   package var isWatching: Bool { watch.withLock { $0 != nil } }
 
-  /// How often a checkpoint was tried.
+  /// The number of attempted checkpoints.
   package var checkpointAttempts: Int { checkpointer.attempts }
 
-  /// Frames in the log, and those that are in the main file too.
+  /// The frames in the log, and how many of them are in the main file too.
   package var logFrames: (logged: UInt32, moved: UInt32) {
     let frames = watch.withLock { $0?.frames ?? LogFrames() }
     return (frames.logged, frames.moved)
   }
 
-  /// How many resting reads were given another connection, so that they do not need the log.
+  /// How many idle reads were given another connection so that they do not need the log.
   package var renewals: Int { renewCount.load(ordering: .relaxed) }
 
-  /// From now on commits are synced through a device that cannot be: the disk of a test that fails.
+  /// Makes all further syncs of commits fail, by a device that cannot be synced.
   package func failSyncs() throws(StorageError) {
     let device = try LogFile(path: "/dev/null")
     log.withLock { $0 = device }
   }
 
-  /// Has a checkpoint tried now.
+  /// Requests a checkpoint now.
   package func requestCheckpoint() { checkpointer.released() }
 
-  /// Waits until the checkpointer has nothing to do.
+  /// Waits until the checkpointer is idle.
   package func waitForCheckpoints() { checkpointer.wait() }
 }

@@ -3,8 +3,8 @@ import StorageInterface
 import StoreValues
 
 extension SQLiteEngine {
-  /// Makes a commit of its own of what other programs wrote, as the triggers logged it. True: there was such, and
-  /// the transaction has ended with the commit.
+  /// Turns the writes of other programs, as logged by the triggers, into a commit. Returns true if there were any; the
+  /// transaction has ended with that commit.
   func logForeignWrites(_ connection: Connection) throws(StorageError) -> Bool {
     let changes = try connection.readForeignLog()
     guard !changes.isEmpty else { return false }
@@ -15,7 +15,7 @@ extension SQLiteEngine {
       do throws(StorageError) {
         try ForeignCounting(connection: connection, table: table).settle(&found)
       } catch where error.code == .sqlite && connection.isInTransaction {
-        // Somebody took the table away, or changed it: what was logged is what is known.
+        // The table was removed or changed: only what was logged is known.
       }
       try ForeignMending(connection: connection, table: table).mend(found)
       let change = found.change(table)
@@ -32,22 +32,22 @@ extension SQLiteEngine {
   }
 }
 
-/// What other programs did to one type, entry by entry.
+/// The changes of other programs to one type, entry by entry.
 struct ForeignChanges {
   private(set) var inserted: Set<Int64> = []
   private(set) var deleted: Set<Int64> = []
   private(set) var modified: Set<Int64> = []
   /// Collections of any kind, by owner.
   private(set) var lists: [Int64: Set<PropertyID>] = [:]
-  /// Stood in the way of a row that came, and are gone if they were replaced by it.
+  /// Rows that conflicted with an inserted row; deleted if it replaced them.
   private(set) var replaced: Set<Int64> = []
-  /// Keys of which nobody said that they are gone.
+  /// Unused keys for which no deletion was logged.
   var missing = KeyRuns()
 
   mutating func add(_ kind: String, _ key: Int64, _ property: PropertyID?) {
     switch kind {
     case "inserted":
-      // A key that was deleted and is there again is the same object with other values.
+      // A key that was deleted and exists again is the same object with other values.
       if deleted.remove(key) != nil || (replaced.contains(key) && !inserted.contains(key)) {
         modified.insert(key)
       } else {
@@ -63,7 +63,7 @@ struct ForeignChanges {
     }
   }
 
-  /// As a commit record has it. Which properties of a row were set is not logged: all of them count.
+  /// The changes in the form of a commit record. Which properties of a row were set is not logged, so it names all.
   func change(_ table: TableLayout) -> TableChange {
     let all = PropertySet(table.scalars.map(\.column.id.property))
     var properties: [Int64: PropertySet] = [:]

@@ -5,7 +5,7 @@ import StoreValues
 import Synchronization
 
 extension SQLiteEngine {
-  /// As `StorageEngine` says; the reader has a connection of its own until it ends.
+  /// As `StorageEngine` describes; the reader has a connection of its own until it ends.
   public func beginRead() throws(StorageError) -> any ReadTransaction {
     try mark.check()
     if options.isReadOnly { try followLog() }
@@ -22,8 +22,8 @@ extension SQLiteEngine {
     }
   }
 
-  /// Begins to read, and says of which state of the file. Another try where a commit came in between: of a state that is not
-  /// known the read could not be given another connection.
+  /// Begins a read and returns the file's state in it. Retries if a commit came in between: without a known state, the read
+  /// could not be given another connection.
   private func beginSnapshot(_ connection: Connection) throws(StorageError) -> (SnapshotState, LogState?) {
     for _ in 0..<3 {
       try connection.run(StatementKey(.begin), "BEGIN")
@@ -36,19 +36,19 @@ extension SQLiteEngine {
     return (try state(of: connection), nil)
   }
 
-  /// What the snapshot of a connection in a transaction holds, where nothing was committed since this process committed
-  /// last: then the file's first page is read and no more. Fixes the snapshot.
+  /// The version and layout of a connection's snapshot, if nothing was committed since this process's last commit: then only
+  /// the file's first page is read. Fixes the snapshot.
   private func knownState(of connection: Connection) throws(StorageError) -> SnapshotState? {
     guard let newest = shared.withLock({ $0.newest }) else { return nil }
-    // Begins to read, and reads nothing.
+    // Begins the read transaction without reading rows.
     try connection.run(StatementKey(.pin), "SELECT 1 FROM _vivarium_history WHERE 0")
-    // Looked at afterwards: if nothing has come until now, the snapshot is of that version.
+    // Checked afterwards: if nothing was committed until now, the snapshot has that version.
     guard watch.withLock({ $0?.known() }) == newest.version else { return nil }
     connection.use(newest.layout)
     return newest
   }
 
-  /// What the snapshot of a connection in a transaction holds. Fixes the snapshot.
+  /// The version and layout of a connection's snapshot. Fixes the snapshot.
   func state(of connection: Connection) throws(StorageError) -> SnapshotState {
     let (version, catalogVersion) = try connection.readVersions()
     let layout: SchemaLayout
@@ -92,7 +92,7 @@ extension SQLiteEngine {
   }
 
   func endRead(_ readConnection: ReadConnection) {
-    // For good: from here on nobody exchanges the connection.
+    // Never released: from here on nobody exchanges the connection.
     readConnection.take()
     let isOldest = shared.withLock { shared in
       if let i = shared.readConnections.firstIndex(where: { $0 === readConnection }) {
@@ -103,16 +103,16 @@ extension SQLiteEngine {
     }
     let frames = readConnection.connection.logFrames
     giveBack(readConnection.connection)
-    // Perhaps it was what kept a log that has grown long; perhaps no commit comes that would see to it.
+    // It may have kept a long log from restarting, and perhaps no commit follows that would trigger a checkpoint.
     if isOldest, frames.logged >= Checkpointer.framesMax { checkpointer.released() }
   }
 
   func giveBack(_ connection: Connection) {
     if mark.isStale { return }
     let isUsable = endTransaction(connection)
-    // One may keep its pages for the next reader; several would add up.
+    // One idle connection may keep its pages for the next reader; several would add up.
     if !shared.withLock({ $0.idle.isEmpty }) { connection.trimCache() }
-    // Dropped outside the lock: closing a connection is work.
+    // Released outside the lock, because closing a connection takes time.
     let surplus = shared.withLock { shared -> Connection? in
       shared.openCount -= 1
       guard isUsable, !shared.isClosed, shared.idle.count < SQLiteEngine.idleMax, connection.stamp == shared.stamp else {
@@ -127,7 +127,7 @@ extension SQLiteEngine {
     }
   }
 
-  /// Rolls back whatever is open. False: the connection is of no use any more.
+  /// Rolls back any open transaction. False: the connection is unusable.
   func endTransaction(_ connection: Connection) -> Bool {
     guard connection.isInTransaction else { return true }
     do throws(StorageError) {
@@ -138,9 +138,8 @@ extension SQLiteEngine {
     }
   }
 
-  /// Read-only and no log at first: nobody wrote, and the file was read as one that never changes. Once a log
-  /// appears somebody does write, and it is read like any other. Somebody may also have written and gone; then what was
-  /// read before is worth nothing.
+  /// A read-only engine that found no log reads the file as immutable. Once a log appears, somebody writes, and the file is
+  /// read like any other. Somebody may also have written and closed; then everything read before is invalid.
   func followLog() throws(StorageError) {
     guard let seen = shared.withLock({ $0.isImmutable ? $0.stamp : nil }) else { return }
     let isImmutable = !file.hasLog
@@ -156,7 +155,7 @@ extension SQLiteEngine {
       defer { shared.idle = [] }
       return shared.idle
     }
-    // Closed here, outside the lock.
+    // Released here, outside the lock.
     _ = consume old
   }
 }

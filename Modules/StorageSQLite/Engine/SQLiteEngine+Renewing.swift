@@ -5,24 +5,24 @@ import StoreValues
 import Synchronization
 
 extension SQLiteEngine {
-  /// A shorter log nobody wants to begin anew.
+  /// The log length in frames from which restarting it is worthwhile.
   static let framesWorthRenewing: UInt32 = Checkpointer.framesWanted / 2
 
-  /// Lets go of the log where the reads of this process that rest are of the newest version and all of the log is in the main
-  /// file: then the next commit begins it anew. Changes nothing about what they read. From any thread, at any time; does
-  /// nothing where there is nothing to do, for some nanoseconds.
+  /// Releases the log if the idle reads of this process are of the newest version and the whole log is in the main file, so
+  /// that the next commit restarts it. Does not change what they read. From any thread, at any time; takes some nanoseconds if
+  /// there is nothing to do.
   package func renewReads() {
     if mark.isStale { return }
     let (frames, now) = watch.withLock { watch in (watch?.frames ?? LogFrames(), watch?.state) }
     guard let now, frames.areAllMoved, frames.logged >= SQLiteEngine.framesWorthRenewing else { return }
-    // One at a time; who comes meanwhile finds it done.
+    // One at a time; a concurrent caller may skip it.
     renewed.withLockIfAvailable { renewed in
       if renewed == now { return }
       if renewReads(at: now) { renewed = now }
     }
   }
 
-  /// True: none is left that stands on that state and needs the log.
+  /// True: no read remains that is on that state and needs the log.
   private func renewReads(at now: LogState) -> Bool {
     let readConnections = shared.withLock { $0.readConnections }
     var spare: Connection?
@@ -51,14 +51,14 @@ extension SQLiteEngine {
     return isDone
   }
 
-  /// Begins a read; whether it is of that state, and of the main file alone.
+  /// Begins a read; returns whether it is on the given state and needs only the main file.
   private func stands(_ connection: Connection, at now: LogState, _ layout: SchemaLayout) -> Bool {
     do throws(StorageError) {
       try connection.run(StatementKey(.begin), "BEGIN")
       guard connection.logState == now, connection.logFrames.areAllMoved else { return false }
       connection.use(layout)
       try connection.run(StatementKey(.pin), "SELECT 1 FROM _vivarium_history WHERE 0")
-      // What has not changed from before to after the snapshot was taken is what it is of.
+      // If the state did not change while the snapshot was taken, it is the snapshot's.
       return connection.logState == now
     } catch { return false }
   }

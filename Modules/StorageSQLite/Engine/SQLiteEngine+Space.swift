@@ -11,19 +11,19 @@ import StoreValues
 import Synchronization
 
 extension SQLiteEngine: SpaceReclaiming {
-  /// Writes the file anew without its free pages (`VACUUM`) and moves that from the log into the main file. Takes as long
-  /// as writing the file; an encrypted one is in memory meanwhile. Writers wait for all of it, readers go on. While a reader
-  /// holds an old version the main file keeps its length until a later checkpoint.
+  /// Rewrites the file without its free pages (`VACUUM`) and moves the result from the log into the main file. Takes as long as
+  /// writing the file; an encrypted one is in memory meanwhile. Writers wait throughout, readers continue. While a reader holds
+  /// an old version, the main file keeps its length until a later checkpoint.
   public func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int {
     let before = mainFileBytes
     let write = try beginWrite(deadline)
     defer { write.end() }
     guard let write = write as? SQLiteWriteTransaction else { return 0 }
-    // What others wrote is in the history now; the right to write stays ours.
+    // Foreign writes are in the history now; we keep the right to write.
     try write.connection.run(StatementKey(.rollback), "ROLLBACK")
-    // A connection of its own: the others keep what they are building up in memory, and this is the whole file.
+    // A separate connection: the others keep temporary data in memory, and this is the whole file.
     let connection = try Connection.ours(file, isReadOnly: false)
-    // What is encrypted does not go to the disk in another way.
+    // Encrypted data must not reach the disk unencrypted.
     try connection.execute("PRAGMA temp_store = \(file.seal == nil ? "FILE" : "MEMORY"); VACUUM")
     checkpointer.checkpointNow()
     return max(0, before - mainFileBytes)

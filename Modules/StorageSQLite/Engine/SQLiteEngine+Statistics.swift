@@ -11,7 +11,7 @@ import StoreValues
 import Synchronization
 
 extension SQLiteEngine {
-  /// Pins are this process's, and of others those that announced themselves: SQLite does not say who else reads.
+  /// The pins are this process's, and those that other processes announced: SQLite does not report other readers.
   public func statistics() throws(StorageError) -> StorageStatistics {
     try checkOpen()
     var statistics = StorageStatistics()
@@ -33,7 +33,7 @@ extension SQLiteEngine {
     let (pages, free) = (try connection.number(of: "page_count"), try connection.number(of: "freelist_count"))
     let pageSize = try connection.number(of: "page_size")
     statistics.freeBytes = Int(free * pageSize)
-    // A frame is a page, and a header, which counts for nothing beside it.
+    // A frame is a page and a header of negligible size.
     if checkpointer.isHeld { statistics.heldBytes = Int(Int64(connection.logFrames.logged) * pageSize) }
     statistics.liveBytes = Int(max(0, pages - free) * pageSize)
     statistics.historyVersions = try connection.historyBounds()

@@ -2,7 +2,7 @@ import CVivariumSQLite
 import StorageInterface
 
 extension SQLiteEngine: StructureVerification {
-  /// What SQLite knows of its own file: pages, trees, records, indexes, and that required columns have values.
+  /// Runs SQLite's own verification: pages, trees, records, indexes, and NOT NULL columns.
   public func verifyStructure(_ read: any ReadTransaction, _ report: (StoreFault) -> Void) throws(StorageError) {
     guard let snapshot = read as? SQLiteReadTransaction, snapshot.engine === self else {
       throw .misuse("The snapshot is of another engine.")

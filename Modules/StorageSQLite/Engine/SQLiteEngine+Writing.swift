@@ -6,14 +6,14 @@ import StoreValues
 import Synchronization
 
 extension SQLiteEngine {
-  /// As `StorageEngine` says: stands in the line of writers first, and takes SQLite's lock then.
+  /// As `StorageEngine` describes: acquires the writers' lock first, then SQLite's.
   public func beginWrite(_ deadline: Deadline) throws(StorageError) -> any WriteTransaction {
     try checkOpen()
     guard let lock else {
       throw StorageError(.readOnly, .transaction, "The store is open for reading alone.", remedy: "Open it for writing.")
     }
     checkpointer.makeWay(deadline)
-    // Ours first: it is fair, and keeps our processes from polling for SQLite's.
+    // Ours first: it is fair, and saves our processes polling for SQLite's.
     let hold = try lock.acquire(deadline)
     let connection = try takeWriter()
     do throws(StorageError) {
@@ -48,10 +48,10 @@ extension SQLiteEngine {
         file, isReadOnly: false, cacheKilobytes: Connection.writerCacheKilobytes)
       if pagesMax > 0 { try writer.execute("PRAGMA max_page_count = \(pagesMax)") }
       shared.withLock { $0.durability.connectionIsFull = nil }
-      // Commits are counted by it.
+      // The watch counts commits.
       try watch.withLock { watch throws(StorageError) in try makeWatch(&watch) }
       commitFiles.withLock { $0 = CommitFiles(file) }
-      // The log may be new, and our own syncs of it do not bring its name to the disk.
+      // The log may be new, and syncing it does not sync its directory entry.
       try LogFile.syncDirectory(of: file.path)
       return writer
     } catch {
@@ -68,7 +68,7 @@ extension SQLiteEngine {
       return shared.durability.isFull
     }
     if let isFull { try connection.execute("PRAGMA synchronous = \(isFull ? "FULL" : "NORMAL")") }
-    // What is left of the deadline is for programs that hold SQLite's lock and know nothing of ours.
+    // The rest of the deadline is for programs that hold SQLite's lock without ours.
     sqlite3_busy_timeout(connection.database, deadline.remaining?.milliseconds ?? .max)
     defer { sqlite3_busy_timeout(connection.database, Connection.patienceMilliseconds) }
     try connection.run(StatementKey(.beginWrite), "BEGIN IMMEDIATE")
@@ -76,7 +76,7 @@ extension SQLiteEngine {
 
   func lastIssuedKey(_ table: TableID) -> Int64 { shared.withLock { $0.issued[table] ?? 0 } }
 
-  /// Before the commit in the file: what may be missing for its durability is missed now, while nobody sees it.
+  /// Call before the commit: if a resource for its durability is missing, it fails now, while the commit is not visible.
   func prepareCommit(_ durability: Durability) throws(StorageError) {
     try checkFiles(beforeCommit: true)
     guard durability == .full, shared.withLock({ $0.durability.connectionIsFull }) != true else { return }
@@ -85,15 +85,15 @@ extension SQLiteEngine {
     }
   }
 
-  /// Throws when whoever opens the store now would find other files than those that are written.
+  /// Throws if opening the store now would find other files than those being written.
   private func checkFiles(beforeCommit: Bool) throws(StorageError) {
     if let files = commitFiles.withLock({ $0 }) { try files.check(file, beforeCommit: beforeCommit) }
   }
 
-  /// After the commit in the file: makes it as durable as was asked for, and notifies everybody. `isNewLayout`: the catalog came
-  /// with it, and nobody needs to read it.
+  /// Call after the commit: makes it as durable as requested, and notifies everybody. `isNewLayout`: the commit includes the
+  /// catalog, so nobody needs to read it.
   func committed(_ state: SnapshotState, isNewLayout: Bool, _ durability: Durability) throws(StorageError) {
-    // Replaced since it was looked at before: what was written is in files that nobody will find.
+    // Replaced since the check before the commit: it is in files that nobody will find.
     try checkFiles(beforeCommit: false)
     if isNewLayout { remember(state.layout, Int64(clamping: state.version.rawValue)) }
     let wasFull = shared.withLock { shared in
@@ -102,7 +102,7 @@ extension SQLiteEngine {
       return shared.durability.connectionIsFull ?? false
     }
     bell.ring()
-    // The writer's lock is still held, so nobody has committed a version since.
+    // The writer's lock is still held, so no other version has been committed.
     let frames = watch.withLock { watch in
       watch?.note(state.version)
       return watch?.frames ?? LogFrames()
@@ -115,7 +115,7 @@ extension SQLiteEngine {
     }
   }
 
-  /// Ends a write however it went: rolls back what is open and passes the lock on.
+  /// Ends a write, committed or not: rolls back an open transaction and releases the lock.
   func endWrite(_ connection: Connection, _ hold: WriterHold, _ lastKeys: [TableID: Int64]) {
     if mark.isStale { return }
     let isUsable = endTransaction(connection)
@@ -127,13 +127,13 @@ extension SQLiteEngine {
       shared.writer = connection
       return nil
     }
-    // While the lock is held, and before the store counts as closed: whoever closes last takes the log away by its name.
+    // While the lock is held, and before the store counts as closed: the last to close removes the log by its name.
     surplus?.shut()
     hold.release()
     if surplus != nil { letGoIfUnused() }
   }
 
-  /// Closes every connection once the engine is closed and no transaction is open.
+  /// Closes all connections once the engine is closed and no transaction is open.
   func letGoIfUnused() {
     let unused = shared.withLock { shared -> [Connection]? in
       guard shared.isClosed, shared.openCount == 0 else { return nil }
@@ -143,16 +143,16 @@ extension SQLiteEngine {
       return all
     }
     guard let unused else { return }
-    // Closing a connection of the parent's does nothing.
+    // Closing connections inherited from a parent process does nothing.
     if mark.isStale { return }
-    // The checkpointer may be the last to give a connection back, and would wait for itself.
+    // The checkpointer may return the last connection, and would wait for itself.
     if checkpointer.isCaller { DispatchQueue.global().async { [self] in letGo(of: unused) } } else { letGo(of: unused) }
   }
 
   private func letGo(of unused: [Connection]) {
     checkpointer.close()
-    // Every connection before the presence: the last to close takes the log away by its name, and by then another store
-    // may have it.
+    // All connections before the presence: the last to close removes the log by its name, which may belong to another store
+    // once the presence is released.
     for connection in unused { connection.shut() }
     watch.withLock { watch in
       watch?.shut()
@@ -164,7 +164,7 @@ extension SQLiteEngine {
 }
 
 extension Duration {
-  /// Rounded up, within what SQLite takes.
+  /// Rounded up, clamped to SQLite's range.
   fileprivate var milliseconds: Int32 {
     let (seconds, attoseconds) = components
     guard seconds < Int64(Int32.max / 1000) - 1 else { return .max }

@@ -5,27 +5,27 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// One open SQLite file: a connection for each live read, one for the writer, one that watches for commits.
+/// An open SQLite file: a connection for each live read, one for the writer, one that watches for commits.
 ///
-/// Safe from any thread. Reads never wait for the writer; the writer takes the store's own lock first, which is fair
-/// over threads and processes, and SQLite's second, which holds off foreign programs.
+/// Safe from any thread. Reads never wait for the writer. The writer acquires the store's own lock first, which is fair across
+/// threads and processes, and then SQLite's, which keeps foreign programs out.
 public final class SQLiteEngine: StorageEngine {
   struct Shared {
     var idle: [Connection] = []
     var writer: Connection?
-    /// The newest catalog seen, with the version that brought it.
+    /// The newest catalog seen, with the version that wrote it.
     var layout: (version: Int64, layout: SchemaLayout)?
-    /// What this process committed last.
+    /// The last commit of this process.
     var newest: SnapshotState?
-    /// The last key given out in each table, also by writes that were rolled back.
+    /// The last issued key of each table, including rolled-back writes.
     var issued: [TableID: Int64] = [:]
-    /// The open reads, in no order.
+    /// The open reads, in no particular order.
     var readConnections: [ReadConnection] = []
     var isClosed = false
     var openCount = 0
     var durability = DurabilityLevel()
     var tails: (version: Version, lists: ListTails) = (Version(0), ListTails())
-    /// Reads the file as one that nobody writes, as long as it looks like `stamp`.
+    /// Reads the file as immutable, as long as it matches `stamp`.
     var isImmutable = false
     var stamp: FileStamp?
   }
@@ -38,33 +38,33 @@ public final class SQLiteEngine: StorageEngine {
   let options: OpenOptions
   let mark = ForkMark()
   let shared = Mutex(Shared())
-  /// Made when it is first needed: who opens a store to read it needs one connection and not two.
+  /// Created on demand: opening a store for reading needs one connection, not two.
   let watch = Mutex<VersionWatch?>(nil)
   let bell: FileDoorbell
   let checkpointer: Checkpointer
   /// nil when read-only.
   let lock: FileWriterLock?
-  /// Released when the file is let go of.
+  /// Released when the engine releases the file.
   let presence: Mutex<StorePresence?>
   private let held: Mutex<HeldFiles?>
-  /// There was no log before ours, so none is to be left.
+  /// There was no log before this engine's, so it should leave none.
   let hasMadeLog: Bool
-  /// Open from the first commit on that we sync ourselves.
+  /// Open from the first commit that we sync ourselves.
   let log = Mutex<LogFile?>(nil)
-  /// What commits are written to; nil before the first write.
+  /// The files that commits are written to; nil before the first write.
   let commitFiles = Mutex<CommitFiles?>(nil)
-  /// The last state of the file at which no read of this process was left that needs the log.
+  /// The last state of the file for which no read of this process needs the log.
   let renewed = Mutex<LogState?>(nil)
   /// How many reads were given another connection. For tests.
   let renewCount = Atomic(0)
-  /// Who holds which version, for all processes. Opened by the first announcement.
+  /// The versions held by all processes, with their holders. Opened by the first announcement.
   let holders = Mutex<HolderTable?>(nil)
   let pagesMax: Int
   let forget: @Sendable (SQLiteEngine) -> Void
-  /// Idle connections kept for the next reads.
+  /// The most idle connections kept for further reads.
   static let idleMax = 8
 
-  /// Opens a store that `StoreFile.prepare` has found in order.
+  /// Opens a store that `StoreFile.prepare` has checked.
   init(
     _ file: StoreFile, _ options: OpenOptions, pagesMax: Int, forget: @escaping @Sendable (SQLiteEngine) -> Void
   ) throws(StorageError) {
@@ -90,14 +90,14 @@ public final class SQLiteEngine: StorageEngine {
       guard let self else { return }
       renewReads()
       bell.ring()
-      // The last reference must not go here: closing waits for the checkpointer.
+      // The last reference must not be released here: closing waits for the checkpointer.
       DispatchQueue.global().async { withExtendedLifetime(self) {} }
     }
   }
 
-  /// Says that the store is open, and whether it is to be read as a file that nobody writes: SQLite would otherwise
-  /// make files beside it, which is none of a reader's business where no writer ever was, and often not possible.
-  /// Where writers were and SQLite's files can be made, the store is read as any other, and keeps no writer out.
+  /// Announces that the store is open, and decides whether to read it as immutable. Otherwise SQLite would create files beside
+  /// it, which a reader should not do if there never was a writer, and often cannot. If there were writers and SQLite's files
+  /// can be created, the store is read as any other, and locks no writer out.
   private static func announce(
     _ file: StoreFile, _ options: OpenOptions
   ) throws(StorageError) -> (StorePresence?, isImmutable: Bool) {
@@ -108,14 +108,14 @@ public final class SQLiteEngine: StorageEngine {
         try StorePresence(path: file.coordinationPath, as: isImmutable ? .unprotectedReader : .reader), isImmutable
       )
     } catch {
-      // A bundled file has no coordination file beside it, or one that cannot be locked.
+      // A bundled file has no coordination file, or one that cannot be locked.
       if error.code != .alreadyOpen { return (nil, isImmutable) }
-      // A writer is there: then its log is too, or is about to be.
+      // There is a writer, so its log exists or is about to.
       return (try StorePresence(path: file.coordinationPath, as: .reader), false)
     }
   }
 
-  /// Reads what every file of ours has. The connection is the first reader's.
+  /// Reads the tables that every file of ours has. The connection becomes the first reader's.
   private func verify(isImmutable: Bool) throws(StorageError) {
     do throws(StorageError) {
       let connection = try Connection.ours(file, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
@@ -125,7 +125,7 @@ public final class SQLiteEngine: StorageEngine {
       connection.findLog()
       if endTransaction(connection) { shared.withLock { $0.idle.append(connection) } }
     } catch {
-      // The first bytes said that the file is ours: what SQLite cannot read in it is damage.
+      // The first bytes identify the file as ours, so anything that SQLite cannot read in it is damage.
       guard error.code == .sqlite || error.code == .foreignFile else { throw error }
       var error = error
       error.code = .corrupt
@@ -134,7 +134,7 @@ public final class SQLiteEngine: StorageEngine {
     }
   }
 
-  // The registry holds the engine weakly and has lost it already; to call it from here could find its lock held.
+  // The registry holds the engine weakly and has already lost it; calling it from here could deadlock on its lock.
   deinit { stop() }
 
   func checkOpen() throws(StorageError) {
@@ -151,7 +151,7 @@ public final class SQLiteEngine: StorageEngine {
     }
   }
 
-  /// Opens the watching connection where there is none yet, unless the engine is closed.
+  /// Opens the watching connection if there is none, unless the engine is closed.
   func makeWatch(_ watch: inout VersionWatch?) throws(StorageError) {
     let (isClosed, isImmutable) = shared.withLock { ($0.isClosed, $0.isImmutable) }
     if isClosed { throw .closedEngine }
@@ -164,14 +164,14 @@ public final class SQLiteEngine: StorageEngine {
     try checkOpen()
     return bell.listen(
       version: { [weak self] in
-        // Somebody may have rung because a log is to begin anew.
+        // The bell may mean that a log should be restarted.
         self?.renewReads()
         return try? self?.latestVersion()
       }, body)
   }
 
   public func close() {
-    // In a forked child everything here is the parent's, and a lock may be held by a thread that the child has not.
+    // In a forked child everything here is the parent's, and a thread that does not exist in the child may hold a lock.
     if mark.isStale { return }
     forget(self)
     stop()
@@ -186,10 +186,10 @@ public final class SQLiteEngine: StorageEngine {
     if isFirst { letGoIfUnused() }
   }
 
-  /// After the last connection was closed.
+  /// Call after the last connection was closed.
   func letGoOfFile() {
     if hasMadeLog, let connection = try? Connection.ours(file, isReadOnly: false) {
-      // A connection that only reads cannot take the log away; this one does unless others are there.
+      // A read-only connection cannot remove the log; this one does, unless there are others.
       _ = try? connection.readVersions()
       connection.shut()
     }

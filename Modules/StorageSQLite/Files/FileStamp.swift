@@ -7,11 +7,11 @@ import Darwin
 #endif
 import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
 
-/// What a file looks like from outside: another one after it was written, as exactly as the file system keeps the time.
+/// A file's metadata, which changes when it is written, within the precision of the file system's times.
 struct FileStamp: Equatable, Sendable {
   private let numbers: [Int64]
 
-  /// Nil when there is no file.
+  /// Nil if there is no file.
   init?(_ path: String) {
     var info = stat()
     guard stat(path, &info) == 0 else { return nil }

@@ -4,10 +4,10 @@ import Synchronization
 
 /// The files that SQLite has open in this process.
 ///
-/// SQLite keeps tables of its own over all connections of a process: which locks it has on a file, where the index of a
-/// log is mapped. A forked child inherits them while the locks stay the parent's, so a connection that the child opens
-/// believes itself protected and is not: another process could take the log away under it, and with it commits that
-/// were synced. There is no way to tell SQLite; so such a child does not open the file at all.
+/// SQLite keeps state for all connections of a process: which locks it has on a file, where the index of a log is mapped. A
+/// forked child inherits that state but not the locks, so a connection opened in the child believes it is protected and is not:
+/// another process could remove the log under it, and with it synced commits. SQLite cannot be told, so such a child does not
+/// open the file at all.
 final class HeldFiles: Sendable {
   private struct Entry: Sendable {
     let identity: FileIdentity
@@ -15,10 +15,10 @@ final class HeldFiles: Sendable {
     var count = 1
   }
 
-  /// A few, one for a file.
+  /// A few, one per file.
   private static let entries = Mutex<[Entry]>([])
 
-  /// Throws `.forked` when the process inherited the file open, whatever became of the engine since.
+  /// Throws `.forked` if the process inherited the file open, whatever happened to the engine since.
   static func refuseInherited(_ path: String) throws(StorageError) {
     guard let identity = FileIdentity(path: path) else { return }
     let isInherited = entries.withLock { entries in entries.contains { $0.identity == identity && $0.mark.isStale } }
@@ -31,7 +31,7 @@ final class HeldFiles: Sendable {
   private let identity: FileIdentity
   private let mark = ForkMark()
 
-  /// Says that the file at `path` is about to be opened, until this object is dropped. Nil when there is no file.
+  /// Registers the file at `path` as about to be opened, until this object is released. Nil if there is no file.
   init?(path: String) {
     guard let identity = FileIdentity(path: path) else { return nil }
     self.identity = identity
@@ -46,7 +46,7 @@ final class HeldFiles: Sendable {
   }
 
   deinit {
-    // What was inherited stays so.
+    // Inherited entries stay.
     if mark.isStale { return }
     HeldFiles.entries.withLock { entries in
       guard let i = entries.firstIndex(where: { $0.identity == identity }) else { return }

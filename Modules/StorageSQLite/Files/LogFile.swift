@@ -8,13 +8,13 @@ import Darwin
 import StorageCoordination
 import StorageInterface
 
-/// SQLite's write-ahead log, as a file. SQLite holds no locks on it, so a descriptor of ours may come and go. While a
-/// connection is open the log is always the same file.
+/// SQLite's write-ahead log, as a file. SQLite holds no locks on it, so our own descriptors may be opened and closed freely.
+/// While a connection is open, the log is always the same file.
 final class LogFile: Sendable {
   private let path: String
   private let descriptor: Int32
 
-  /// Opens the log of a database that has one; so a commit can be synced whatever becomes scarce meanwhile.
+  /// Opens the existing log of a database in advance, so that syncing a commit needs no further resources.
   convenience init(database: String) throws(StorageError) { try self.init(path: database + "-wal") }
 
   init(path: String) throws(StorageError) {
@@ -25,7 +25,7 @@ final class LogFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Brings a commit to the disk that everybody sees already. `.unsynced` when that fails.
+  /// Syncs a commit that is already visible. `.unsynced` if that fails.
   func syncCommit() throws(StorageError) {
     guard LogFile.syncToDisk(descriptor) != 0 else { return }
     throw StorageError(
@@ -33,7 +33,7 @@ final class LogFile: Sendable {
       remedy: "Do not repeat it; close the store and look after the disk.", underlyingCode: errno)
   }
 
-  /// Brings what is in the log to the disk. No log, nothing to do.
+  /// Syncs the log. Does nothing if there is none.
   static func sync(database path: String) throws(StorageError) {
     let path = path + "-wal"
     let file = open(path, O_RDONLY | O_CLOEXEC)
@@ -45,13 +45,13 @@ final class LogFile: Sendable {
     guard syncToDisk(file) == 0 else { throw .system(errno, doing: "sync the log", path: path) }
   }
 
-  /// Brings the names in the file's directory to the disk.
+  /// Syncs the directory of a file.
   static func syncDirectory(of path: String) throws(StorageError) {
     let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let file = open(directory, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw .system(errno, doing: "open the directory", path: directory) }
     defer { close(file) }
-    // Some file systems have no sync of directories; they keep names by themselves.
+    // Some file systems cannot sync directories; they persist names by themselves.
     if fsync(file) != 0, errno != EINVAL { throw .system(errno, doing: "sync the directory", path: directory) }
   }
 

@@ -1,7 +1,6 @@
 import CVivariumSQLite
 
-/// A state of the file, as SQLite's shared index of the log names it: every commit, and every new beginning of the log, makes
-/// another one.
+/// A state of the file, as identified by SQLite's shared WAL index: every commit and every restart of the log changes it.
 struct LogState: Equatable, Sendable {
   private var words = SIMD8<UInt64>()
 
@@ -14,7 +13,7 @@ struct LogState: Equatable, Sendable {
   }
 }
 
-/// How many frames the log holds, and how many of them are in the main file as well. Both may be old when they arrive.
+/// How many frames the log holds, and how many of them are also in the main file. Both may be outdated on arrival.
 struct LogFrames: Equatable, Sendable {
   var logged: UInt32 = 0
   var moved: UInt32 = 0
@@ -23,17 +22,17 @@ struct LogFrames: Equatable, Sendable {
 
   init(_ index: UnsafeRawPointer) { csqlite_wal_frames(index, &logged, &moved) }
 
-  /// Whoever begins to read now needs the main file alone.
+  /// Whether a read that begins now needs only the main file.
   var areAllMoved: Bool { moved >= logged }
 }
 
 extension Connection {
-  /// Finds the shared index of the log, which the first read maps. Not for files that nobody writes: asking would make one.
+  /// Finds the shared WAL index, which the first read maps. Not for immutable files: the call would create one.
   func findLog() {
     if logIndex == nil, stamp == nil { logIndex = csqlite_wal_index(database).map { UnsafeRawPointer($0) } }
   }
 
-  /// The state of the file now; nil while it is changing, and where there is no log.
+  /// The current state of the file; nil while it is changing, and if there is no log.
   var logState: LogState? { logIndex.flatMap { LogState($0) } }
 
   var logFrames: LogFrames { logIndex.map { LogFrames($0) } ?? LogFrames() }

@@ -9,14 +9,14 @@ import Darwin
 import StorageCoordination
 import StorageInterface
 
-/// What is at a path, judged by its first bytes. Looking changes nothing.
+/// The kind of file at a path, by its first bytes. Reading changes nothing.
 enum SQLiteHeader: Equatable {
   case missing
   /// A regular file without content.
   case empty
-  /// Something else: a folder, a text, another program's SQLite file.
+  /// Anything else: a directory, a text, another program's SQLite file.
   case foreign(String)
-  /// A store; encrypted where it has a mark.
+  /// A store; encrypted if it has a mark.
   case ours(format: Int32, SealMark?)
 
   static func read(_ path: String) throws(StorageError) -> SQLiteHeader {
@@ -33,7 +33,7 @@ enum SQLiteHeader: Equatable {
   }
 
   private static func firstBytes(_ path: String) throws(StorageError) -> [UInt8] {
-    // As it lies there, encrypted or not.
+    // As stored, encrypted or not.
     let connection = try Connection(StoreFile(path: path), flags: SQLITE_OPEN_READONLY)
     var bytes = [UInt8](repeating: 0, count: 100)
     let code = csqlite_read_header(connection.database, &bytes, 100)
@@ -47,7 +47,7 @@ enum SQLiteHeader: Equatable {
     func number(_ at: Int) -> Int64 { bytes[at..<at + 4].reduce(0) { $0 << 8 | Int64($1) } }
     guard number(68) == Int64(MetaTables.applicationID) else { return .foreign("it is another program's SQLite file") }
     let pageSize = bytes[16] == 0 && bytes[17] == 1 ? 65536 : Int64(bytes[16]) << 8 | Int64(bytes[17])
-    // The length in the header holds where the last writer kept it; a log can hold what the file does not yet.
+    // The header's length is valid if the last writer maintained it; a log may hold pages beyond the file.
     let isLengthKnown = number(24) == number(92)
     var log = stat()
     let hasLog = stat(path + "-wal", &log) == 0 && log.st_size > 0

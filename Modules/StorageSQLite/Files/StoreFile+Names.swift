@@ -9,10 +9,10 @@ import StorageCoordination
 import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
 import StorageInterface
 
-/// Which file a store is, whatever it is called: SQLite finds a log by the name of the file, and so do ours.
+/// The identity of a store's file under any name: SQLite finds a log by the name of the file, and so do we.
 extension StoreFile {
-  /// A file with another name could be opened by it, and its log would be looked for beside that name: two programs would
-  /// write one file past each other.
+  /// Throws if the file has a second name. It could be opened by that name, and its log would be looked for beside it: two
+  /// programs would write one file without coordination.
   func checkName() throws(StorageError) {
     var info = stat()
     if stat(path, &info) == 0, info.st_nlink > 1 { throw StoreFile.secondName(path) }
@@ -26,16 +26,16 @@ extension StoreFile {
 }
 
 extension SQLiteBackend {
-  /// The path of the file that a path leads to, free of symbolic links, also where they end at no file yet.
+  /// The path of the file that a path leads to, without symbolic links, even if it does not exist yet.
   static func resolved(_ path: String) -> String {
     if let found = real(path) { return found }
     var path = path
-    // More than the system would follow are left alone.
+    // Longer chains than the system follows are not resolved.
     for _ in 0..<40 {
       guard let target = target(of: path) else { break }
       path = target.hasPrefix("/") ? target : folder(of: path) + target
     }
-    // The file is not there, its folder is.
+    // The file does not exist, but its directory does.
     guard let last = path.lastIndex(of: "/") else { return path }
     guard let folder = real(String(path[...last])) else { return path }
     return (folder == "/" ? "" : folder) + path[last...]
@@ -56,7 +56,7 @@ extension SQLiteBackend {
   }
 }
 
-/// Who owns a file and who may use it.
+/// The owner and the permissions of a file.
 struct FilePermissions {
   private let owner: uid_t
   private let group: gid_t
@@ -68,7 +68,7 @@ struct FilePermissions {
     (owner, group, mode) = (info.st_uid, info.st_gid, info.st_mode & 0o777)
   }
 
-  /// Gives a file the same. An errno value; 0 when it has them.
+  /// Applies them to a file. Returns an errno value; 0 on success.
   func apply(to descriptor: Int32) -> Int32 {
     var info = stat()
     guard fstat(descriptor, &info) == 0 else { return errno }
@@ -77,14 +77,14 @@ struct FilePermissions {
   }
 }
 
-/// The files by which a commit counts, as they were when the store was opened for writing: whoever opens it later finds
-/// them by their names.
+/// The identities of the files that make up a commit, when the store was opened for writing. Whoever opens the store later
+/// finds them by name.
 struct CommitFiles: Sendable {
   private let numbers: [UInt64]
-  /// Whether the data have a second name by now.
+  /// Whether the data file has a second name.
   private let isNamedTwice: Bool
 
-  /// Nil when one of them is not there.
+  /// Nil if one of them does not exist.
   init?(_ file: StoreFile) {
     var (data, log) = (stat(), stat())
     guard stat(file.path, &data) == 0, stat(file.logPath, &log) == 0 else { return nil }
@@ -92,8 +92,8 @@ struct CommitFiles: Sendable {
     isNamedTwice = data.st_nlink > 1
   }
 
-  /// Throws when whoever opens the store now would find other files than these, or could.
-  /// A second name is looked for before a commit alone (`beforeCommit`): one that was given to the file afterwards takes nothing back.
+  /// Throws if opening the store now would, or could, find other files than these. Second names are checked only before a
+  /// commit (`beforeCommit`): one given to the file afterwards invalidates nothing.
   func check(_ file: StoreFile, beforeCommit: Bool) throws(StorageError) {
     guard let now = CommitFiles(file), now.numbers == numbers else {
       throw StorageError(

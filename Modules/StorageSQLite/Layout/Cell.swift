@@ -2,12 +2,12 @@ import CVivariumSQLite
 import StorageInterface
 import StoreValues
 
-/// How a scalar of one type is stored in a column, and how it is read back.
+/// The storage form of a scalar type in a column.
 struct CellType: Sendable, Hashable {
   let type: ValueType
   let physical: PhysicalType
-  /// Whether values are stored in a form of their own, not as the bytes that are lent: decimals and mixed values. Next to
-  /// a scalar of such a type is a column with its order key, by which it is sorted.
+  /// Whether values are stored in another form than the bytes that are lent: true of decimals and mixed values. A scalar of
+  /// such a type has a second column with its order key, by which it is sorted.
   let isTranslated: Bool
 
   init(_ type: ValueType) {
@@ -18,10 +18,10 @@ struct CellType: Sendable, Hashable {
 
   var isText: Bool { type == .string }
   var isWord: Bool { type.isWord }
-  /// Whether NaN and −0.0 exist, which are stored as BLOBs of eight bytes.
+  /// Whether NaN and −0.0 exist; they are stored as BLOBs of eight bytes.
   var isFloating: Bool { physical == .double || physical == .float }
 
-  /// The SQL type that a column of it is declared with.
+  /// The declared SQL type of its columns.
   var declaration: String {
     switch physical {
     case .integer: "INTEGER"
@@ -31,20 +31,20 @@ struct CellType: Sendable, Hashable {
     }
   }
 
-  /// The BLOB that −0.0 is stored as, as SQL.
+  /// The SQL literal of the BLOB for −0.0.
   var negativeZero: String { physical == .float ? "x'0000000080000000'" : "x'8000000000000000'" }
 }
 
-/// One value found in a row.
+/// A value read from a row.
 enum Cell {
   case null
   case word(Int64)
-  /// Something that no engine of ours puts there: another program did.
+  /// A value that our engines never write: another program did.
   case foreign
 }
 
 extension Statement {
-  /// The word in a column of the present row.
+  /// The word in a column of the current row.
   @inline(__always) func word(_ column: Int32, _ type: CellType) -> Cell {
     switch type.physical {
     case .integer:
@@ -78,7 +78,7 @@ extension Statement {
     return .word(Int64(bitPattern: word))
   }
 
-  /// Whether the column of the present row holds bytes as a column of that type should.
+  /// Whether the column of the current row holds bytes of the right SQL type and length.
   @inline(__always) func holdsBytes(_ column: Int32, _ type: CellType) -> Bool {
     if type.isTranslated { return translate(column, type) }
     let found = sqlite3_column_type(pointer, column)
@@ -88,7 +88,7 @@ extension Statement {
     return sqlite3_column_bytes(pointer, column) == wanted
   }
 
-  /// The bytes that `holdsBytes` has found in a column of the type, valid until the next step or translation.
+  /// The bytes that `holdsBytes` found, valid until the next step or translation.
   @inline(__always) func bytes(_ column: Int32, _ type: CellType) -> UnsafeRawBufferPointer {
     type.isTranslated ? translated : bytes(column, isText: type.isText)
   }

@@ -8,13 +8,13 @@ import Foundation
 #endif
 
 extension CellType {
-  /// Where a value lies among those that a column of this type can hold.
+  /// The position of a value among those of this type's columns.
   enum Place {
     case null
     /// Above null and below NaN and every value.
     case below
     case nan
-    /// Among the values; perhaps none is equal.
+    /// Among the values; perhaps equal to none.
     case at
     /// Above every value.
     case above
@@ -25,14 +25,14 @@ extension CellType {
     if type == .mixed { return .at }
     let (own, found) = (CellType.rank(type), CellType.rank(other))
     if found != own { return found < own ? .below : .above }
-    // Their NaN is among their own words and bytes.
+    // Their NaN is among their ordinary words and bytes.
     if type == .decimal || type == .date { return .at }
     if value.isNaN { return isFloating ? .nan : .below }
     return .at
   }
 
-  /// A value to compare with in a form that SQLite can compare: a decimal number among integers or doubles is the
-  /// greatest of those that is not above it. Whether the two are equal.
+  /// A value that SQLite can compare in place of `value`: for a decimal among integers or doubles, the greatest of those not
+  /// above it. Also whether the two are equal.
   func comparable(_ value: Value) -> (value: Value, isExact: Bool) {
     guard case .decimal(let decimal) = value, !isTranslated else { return (value, true) }
     if isFloating || decimal.isNaN {
@@ -43,7 +43,7 @@ extension CellType {
     return (.double(decimal.isNegative ? -.infinity : .infinity), false)
   }
 
-  /// The order of kinds, as `Value.order` has it.
+  /// The order of kinds, as in `Value.order`.
   private static func rank(_ type: ValueType) -> Int {
     switch type {
     case .bool: 1
@@ -57,7 +57,7 @@ extension CellType {
     }
   }
 
-  /// The least value a column that is not floating can hold, as SQL.
+  /// The least value of a non-floating column, as SQL.
   var least: String {
     switch physical {
     case .integer, .double, .float: "-9223372036854775808"
@@ -68,7 +68,7 @@ extension CellType {
 }
 
 extension Statement {
-  /// A number as order terms have it: NaN as 0 (its rank says what it is), −0.0 as 0.0.
+  /// Binds a number in the form of order terms: NaN as 0 (its rank identifies it), −0.0 as 0.0.
   func bindNumber(_ parameter: Int32, _ number: Double) {
     sqlite3_bind_double(pointer, parameter, number.isNaN || number == 0 ? 0 : number)
   }

@@ -1,30 +1,30 @@
 import StorageInterface
 import StoreValues
 
-/// Where one property is in the file, and under which names.
+/// The SQL names and the storage of one property.
 final class ColumnLayout: Sendable {
   enum Kind: Sendable {
     case scalar
     case list
     case set
     case map
-    /// Nothing is stored: read from the other end.
+    /// Nothing is stored: read through the links of the other type.
     case inverse
   }
 
   let id: ColumnID
   let entry: ColumnEntry
   let kind: Kind
-  /// Of the scalar or of the collection's elements. Of no meaning for inverses.
+  /// The form of the scalar or of the collection's elements. Meaningless for inverses.
   let cell: CellType
   let mayBeNull: Bool
   /// The column's name, or the name of the collection's table; quoted.
   let name: String
-  /// Beside a scalar whose values do not sort as they are stored: the column of their order keys; quoted.
+  /// For a scalar that does not sort as it is stored: the column of its order keys; quoted.
   let orderName: String?
   /// `Person.age`, for messages.
   let label: String
-  /// The index that gives backlinks; quoted, nil where nothing points anywhere. Of mixed properties it is a table.
+  /// The index for backlinks; quoted, nil if the property has no links. For mixed properties it is a table.
   let backlinkIndex: String?
 
   init(
@@ -50,11 +50,11 @@ final class ColumnLayout: Sendable {
 
   var isRelationship: Bool { kind != .inverse && cell.type == .link }
   var isCollection: Bool { kind != .inverse && kind != .scalar }
-  /// Whether links are found inside the values, and kept in a table of their own.
+  /// Whether links are inside the values, so that a table of their own stores them.
   var linksInside: Bool { kind != .inverse && cell.type == .mixed }
 
-  /// The terms that order the column's values as `Value.order` does: null, NaN, numbers. Floating columns need
-  /// two, because what is stored as a BLOB sorts behind the numbers.
+  /// The terms that sort the column's values as `Value.order` does: null, NaN, numbers. Floating columns need two, because a
+  /// BLOB sorts after the numbers.
   var orderTerms: [String] {
     if let orderName { return [orderName] }
     guard cell.isFloating else { return [name] }
@@ -64,8 +64,8 @@ final class ColumnLayout: Sendable {
     ]
   }
 
-  /// The same order for columns that no index holds, at half the cost a row: every number is below every BLOB, so one
-  /// comparison tells them apart. Where no null can be, NaN takes its place below all numbers, and one term is enough.
+  /// The same order for columns that no index covers, at half the cost per row: every number is below every BLOB, so one
+  /// comparison distinguishes them. Without nulls, NULL stands for NaN below all numbers, and one term is enough.
   var sortTerms: [String] {
     guard orderName == nil, cell.isFloating else { return orderTerms }
     if !mayBeNull { return ["CASE WHEN \(name) < x'' THEN \(name) WHEN \(name) = \(cell.negativeZero) THEN 0.0 END"] }
@@ -77,7 +77,7 @@ final class ColumnLayout: Sendable {
 }
 
 extension ColumnLayout {
-  /// Throws `.typeMismatch` when the column, or an element of the list, cannot hold the word.
+  /// Throws `.typeMismatch` if the column, or an element of the collection, cannot hold the word.
   @inline(__always) func check(word: Int64?) throws(StorageError) {
     guard let word else {
       if mayBeNull { return }
@@ -95,7 +95,7 @@ extension ColumnLayout {
     throw mismatch("\(word)")
   }
 
-  /// Throws `.typeMismatch` when the column, or an element of the list, cannot hold the bytes.
+  /// Throws `.typeMismatch` if the column, or an element of the collection, cannot hold the bytes.
   @inline(__always) func check(bytes: UnsafeRawBufferPointer?) throws(StorageError) {
     guard let bytes else {
       if mayBeNull { return }

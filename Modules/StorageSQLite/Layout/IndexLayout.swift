@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// One index of a type: its name and the terms it is sorted by.
+/// An index of a type: its name and its sort terms.
 final class IndexLayout: Sendable {
   let entry: IndexEntry
   let table: TableID
@@ -10,7 +10,7 @@ final class IndexLayout: Sendable {
   /// Quoted.
   let name: String
   let columns: [ColumnLayout]
-  /// Unique, over one column of integers.
+  /// Unique, over one integer column.
   let isDirect: Bool
 
   init(_ entry: IndexEntry, table: TableID, tableName: String, name: String, columns: [ColumnLayout]) {

@@ -1,15 +1,15 @@
 import StorageInterface
 import StoreValues
 
-/// Collects the keys that a statement gives and lends them in blocks.
+/// Collects the keys that a statement returns and lends them in blocks.
 struct KeyBlock {
   private static let keysMax = 1024
 
-  /// Steps through the rows, whose first column is a key. False: the caller stopped.
+  /// Steps through the rows, whose first column is a key. Returns `.stop` if the caller stopped.
   static func lend(
     _ statement: Statement, of connection: Connection, _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) -> Step {
-    // The first row alone decides most look-ups by a unique index: no block is set up for it.
+    // Most lookups by a unique index return one row: no block is allocated for it.
     guard try connection.step(statement, "read an index") else { return .proceed }
     var first = statement.int64(0)
     guard try connection.step(statement, "read an index") else {

@@ -1,16 +1,16 @@
-/// Where new elements of a list go: positions are 64-bit integers with gaps, so that most inserts touch no other
-/// element. A gap that is used up is widened by moving the elements round it, as few as do.
+/// Assigns the positions of a list's elements: 64-bit integers with gaps, so that most inserts touch no other element. A
+/// used-up gap is widened by moving as few of the surrounding elements as possible.
 package enum ListSpacing {
-  /// Between neighbours of a list that was appended to.
+  /// The gap between appended elements.
   package static let gap: Int64 = 1 << 32
-  /// Between neighbours after a part was spread out again.
+  /// The gap between elements after a part was respaced.
   private static let roomy: UInt64 = 1 << 16
 
-  /// What an insert does to a list's positions.
+  /// The effect of an insert on a list's positions.
   package struct Plan: Equatable {
     /// Positions of the new elements.
     package var inserted: [Int64]
-    /// Elements to be moved, by their place in the list as it is, and where to.
+    /// The elements to move, by their index in the list before the insert.
     package var moved: Range<Int> = 0..<0
     /// Their new positions, in the same order.
     package var movedTo: [Int64] = []
@@ -22,11 +22,11 @@ package enum ListSpacing {
     }
   }
 
-  /// `count` ascending positions above `lower` and below `upper`; nil when there is no room. No bound on a side: the
-  /// list ends there.
+  /// `count` ascending positions above `lower` and below `upper`; nil if there is no room. A missing bound means that the list
+  /// ends there.
   package static func slots(above lower: Int64?, below upper: Int64?, count: Int) -> [Int64]? {
     guard count > 0 else { return [] }
-    // Far from the ends of Int64 whatever is added: 2^28 elements at 2^32 are 2^60.
+    // Cannot overflow Int64: 2^28 elements at 2^32 are 2^60.
     guard count < 1 << 28 else { return nil }
     let length = Int64(count)
     switch (lower, upper) {

@@ -1,12 +1,12 @@
 import StorageInterface
 import StoreValues
 
-/// The statements that turn the tables of one layout into those of another.
+/// The statements that migrate the tables of one layout to another.
 ///
-/// Adding a column rewrites no row. Indexes and triggers whose text differs are made anew.
+/// Adding a column rewrites no row. Indexes and triggers with changed text are recreated.
 struct SchemaChange {
   private(set) var statements: [String] = []
-  /// Index definitions among the statements, for errors while they are filled.
+  /// The index definitions among the statements, for errors when they are filled.
   private(set) var indexes: [String: IndexLayout] = [:]
 
   init(from old: SchemaLayout, to new: SchemaLayout) {
@@ -27,7 +27,7 @@ struct SchemaChange {
     for table in new.tables {
       for index in table.indexes { indexes[index.definition] = index }
     }
-    // Indexes before triggers, each in the order of their names, so that files are alike.
+    // Indexes before triggers, each in name order, so that equal schemas give equal files.
     for kind in ["INDEX", "TRIGGER"] {
       for (name, new) in newAccessories.sorted(by: { $0.key < $1.key })
       where new.kind == kind && oldAccessories[name]?.definition != new.definition {
@@ -54,7 +54,7 @@ struct SchemaChange {
     statements.append("DELETE FROM _vivarium_types WHERE id = \(table.number)")
   }
 
-  /// What takes the tables beside the type's own away.
+  /// The statements that drop a property's own tables.
   private static func sideDrops(_ column: ColumnLayout) -> [String] {
     (column.isCollection ? ["DROP TABLE \(column.name)"] : [])
       + (column.linksInside ? column.backlinkIndex.map { ["DROP TABLE \($0)"] } ?? [] : [])
@@ -105,7 +105,7 @@ extension SchemaChange {
 }
 
 extension String {
-  /// As an SQL text, whatever is in it.
+  /// An SQL string literal, whatever the string contains.
   var sqlLiteral: String {
     if utf8.contains(0) { return "CAST(x'" + utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "' AS TEXT)" }
     return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"

@@ -1,14 +1,14 @@
 import StorageInterface
 import StoreValues
 
-/// The SQL that makes tables, indexes and triggers. Written to be read: it is what `.schema` shows.
+/// The SQL that creates tables, indexes and triggers. Made to be read: `.schema` shows it.
 extension TableLayout {
   var definition: String {
     let columns = ["_key INTEGER PRIMARY KEY"] + scalars.flatMap(\.column.definitions)
     return "CREATE TABLE \(name) (\n  " + columns.joined(separator: ",\n  ") + "\n)"
   }
 
-  /// The tables that a property needs beside the type's own: a collection's, and one for links inside mixed values.
+  /// The own tables of a property: a collection's, and one for links inside mixed values.
   func sideDefinitions(_ column: ColumnLayout) -> [String] {
     var result: [String] = []
     let place: String? =
@@ -44,7 +44,7 @@ extension TableLayout {
     return result
   }
 
-  /// Indexes and triggers: name in SQL to kind and definition.
+  /// Indexes and triggers: SQL name to kind and definition.
   var accessories: [String: (kind: String, definition: String)] {
     var result: [String: (kind: String, definition: String)] = [:]
     for index in indexes { result[index.name] = ("INDEX", index.definition) }
@@ -69,7 +69,7 @@ extension ColumnLayout {
     return text + remark
   }
 
-  /// Of the column and, where it has one, of that of its order keys.
+  /// The definitions of the column and, if there is one, of its order key column.
   fileprivate var definitions: [String] { [definition] + (orderDefinition.map { [$0] } ?? []) }
 
   private var orderDefinition: String? {
@@ -79,8 +79,8 @@ extension ColumnLayout {
     return "\(orderName) BLOB\(standard) /* order key of \(SchemaLayout.commentable(entry.schema.name)) */"
   }
 
-  /// The statements that add the column to a table with rows. A default must be a plain literal there; what has
-  /// none as SQL (a text with NUL) is written into the rows.
+  /// The statements that add the column to a table with rows. The default must be a plain literal there; a value without one (a
+  /// text with NUL) is written into the rows.
   func additions(to table: String) -> [String] {
     let absent = entry.absentValue
     guard !absent.isNull, case let text = literal(absent), text.hasPrefix("(") else {
@@ -89,7 +89,7 @@ extension ColumnLayout {
     return ["ALTER TABLE \(table) ADD COLUMN \(name) \(cell.declaration)", "UPDATE \(table) SET \(name) = \(text)"]
   }
 
-  /// What the declared type does not say.
+  /// A comment for what the declared type does not express.
   fileprivate var remark: String {
     switch cell.type {
     case .bool: " /* 0 or 1 */"
@@ -107,7 +107,7 @@ extension ColumnLayout {
     if let word = value.word {
       if !cell.isFloating { return "\(word)" }
       let double = Double(asWord: word, cell.physical)
-      // Sixteen digits of the word: NaN and −0.0 as they are stored.
+      // NaN and −0.0 in their stored form: sixteen hexadecimal digits of the word.
       if double.isNaN || (double == 0 && double.sign == .minus) { return "x'\(UInt64(bitPattern: word).hexadecimal)'" }
       return double.isInfinite ? (double < 0 ? "-9e999" : "9e999") : "\(double)"
     }
@@ -123,14 +123,14 @@ extension ColumnLayout {
 }
 
 extension SchemaLayout {
-  /// Without what would end a comment.
+  /// The name without characters that would end a comment.
   fileprivate static func commentable(_ name: String) -> String {
     String(name.map { $0 == "*" || $0 == "\0" ? "?" : $0 })
   }
 }
 
 extension Double {
-  /// The number a word of a floating column stands for.
+  /// The number that a word of a floating column stands for.
   init(asWord word: Int64, _ physical: PhysicalType) {
     self =
       physical == .float

@@ -1,8 +1,8 @@
 import StorageInterface
 import StoreValues
 
-/// A catalog with all the SQL names that follow from it. Names are a function of the catalog alone, so every
-/// program that opens the file finds the same ones.
+/// A catalog with all SQL names derived from it. Names are a function of the catalog alone, so every program that opens the
+/// file derives the same ones.
 final class SchemaLayout: Sendable {
   let catalog: Catalog
   let tables: [TableLayout]

@@ -1,14 +1,14 @@
 import StorageInterface
 import StoreValues
 
-/// What keeps the file right when another program writes it: our own connections run with triggers off and do the
-/// same by themselves; any other program runs these, and so its writes are counted and logged.
+/// The triggers that keep the file consistent when another program writes it. Our own connections run with triggers off and do
+/// the same work themselves; any other program runs them, so its writes are counted and logged.
 extension TableLayout {
   var triggers: [String: String] {
     let number = entry.id.rawValue
     let conflicts = self.conflicts
     var result = [
-      // REPLACE takes rows away without telling; whether one really went shows when the log is read.
+      // REPLACE deletes rows without running delete triggers; whether a row was deleted is determined when the log is read.
       trigger("replacing", "BEFORE INSERT ON \(name)"): """
         INSERT INTO _vivarium_foreign (type, key, change)
             SELECT \(number), _key, 'replaced' FROM \(name) WHERE \(conflicts);
@@ -40,13 +40,13 @@ extension TableLayout {
           """
       }
     }
-    // Two names that differ in NUL alone are one here.
+    // Names that differ only in NUL are the same here.
     return Dictionary(
       result.map { head, body in (head.name, "CREATE TRIGGER \(head.name) \(head.event)\nBEGIN\n  \(body)\nEND") }
     ) { first, second in min(first, second) }
   }
 
-  /// Whether a row stands in the way of the new one.
+  /// The condition for rows that conflict with the new one.
   private var conflicts: String {
     let unique = indexes.filter(\.entry.isUnique).map { index in
       "(" + index.columns.map { "\($0.name) = new.\($0.name)" }.joined(separator: " AND ") + ")"
@@ -60,7 +60,7 @@ extension TableLayout {
   }
 
   private func trigger(_ what: String, _ event: String) -> Head {
-    // In a name space of their own: the number makes them unique, and no type's name can begin so.
+    // A separate name space: the number makes them unique, and no type's name can begin like this.
     Head(name: "_vivarium \(entry.id.rawValue) \(what)".withoutNull.quoted, event: event)
   }
 }

@@ -1,22 +1,22 @@
 import StorageInterface
 import StoreValues
 
-/// Where one type is in the file: its table, its collections' tables, its indexes.
+/// The tables and indexes of one type: its own table, its collections' tables, its indexes.
 final class TableLayout: Sendable {
   let entry: TableEntry
   /// Quoted.
   let name: String
-  /// By slot of a `RowBuffer`.
+  /// Indexed by slot of a `RowBuffer`.
   let slots: [ColumnLayout]
-  /// By number of the property.
+  /// Indexed by property number.
   private let columns: [ColumnLayout?]
-  /// Scalars with their slots: what a row of the table holds, in order.
+  /// Scalars with their slots: the columns of a row, in order.
   let scalars: [(slot: Int, column: ColumnLayout)]
   let collections: [ColumnLayout]
   /// Columns of any kind whose values have links inside.
   let mixed: [(slot: Int, column: ColumnLayout)]
   let indexes: [IndexLayout]
-  /// By number of the property: whether it is a word, no link, that no index holds. Such a word may be written later than it is set.
+  /// Indexed by property number: whether it is a word, not a link, in no index. Writing such a word can be deferred.
   private let areUnindexedWords: [Bool]
 
   init(_ entry: TableEntry, name: String, slots: [ColumnLayout], indexes: [IndexLayout]) {

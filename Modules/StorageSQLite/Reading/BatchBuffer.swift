@@ -2,18 +2,18 @@ import CVivariumSQLite
 import StorageInterface
 import StoreValues
 
-/// The memory of one batch, used again for each batch of a scan.
+/// The memory of one batch, reused for each batch of a scan.
 final class BatchBuffer {
-  /// Rows of a batch.
+  /// The most rows of a batch.
   private static let rowsMax = 512
-  /// Bytes of text or data in a column after which a batch is lent early.
+  /// The size of a column's text or data at which a batch is lent early.
   private static let bytesMax = 1 << 20
 
   private(set) var count = 0
   private(set) var rowsWanted = 32
   /// The last key of all batches.
   private var last: Int64?
-  /// A key came that is not above the one before.
+  /// A key was not above the previous one.
   private(set) var isOutOfOrder = false
   private let keys: UnsafeMutablePointer<Int64>
   private let columns: UnsafeMutableBufferPointer<ColumnBuffer>
@@ -34,14 +34,14 @@ final class BatchBuffer {
     vectors.deallocate()
   }
 
-  /// Forgets the rows of the batch before.
+  /// Discards the rows of the previous batch.
   func start() {
     if count > 0 { rowsWanted = min(rowsWanted * 2, BatchBuffer.rowsMax) }
     count = 0
     for at in columns.indices { columns[at].start() }
   }
 
-  /// The key of the last row; of a batch with rows and keys alone.
+  /// The key of the last row. Only for a batch with rows and keys.
   var lastKey: Int64 { keys[count - 1] }
 
   var isFull: Bool {
@@ -49,12 +49,12 @@ final class BatchBuffer {
     return false
   }
 
-  /// Takes the present row of a statement; the position of a column whose value is not of its type, or nil.
+  /// Appends the current row of a statement. Returns the position of a column with a value of another type, or nil.
   @inline(__always) func append(_ statement: Statement, hasKeys: Bool) -> Int? {
     let first: Int32 = hasKeys ? 1 : 0
     if hasKeys {
       let key = statement.int64(0)
-      // Only a damaged file has them in another order; a batch of such could not be told from one without gaps.
+      // Only a damaged file has them in another order; such a batch could be mistaken for a dense one.
       if let last, key <= last {
         isOutOfOrder = true
         return 0
@@ -69,10 +69,10 @@ final class BatchBuffer {
     return nil
   }
 
-  /// Lends the batch with keys, or without where they follow each other.
+  /// Lends the batch, with keys unless they are consecutive.
   func lend(_ body: (borrowing ColumnBatch) -> Step) -> Step {
     let first = keys[0]
-    // They ascend, whatever they are: the difference can overflow.
+    // They ascend but are otherwise arbitrary: the difference can overflow.
     let isDense = keys[count - 1] &- first == Int64(count - 1)
     return lend(firstKey: first, keys: isDense ? nil : UnsafePointer(keys), body)
   }

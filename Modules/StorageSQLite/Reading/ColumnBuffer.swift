@@ -14,7 +14,7 @@ struct ColumnBuffer {
   private(set) var arenaUsed = 0
   private var hasNulls = false
 
-  /// Bytes a row takes in `values`.
+  /// The bytes per row in `values`.
   private var width: Int { cell.physical == .bytes16 ? 16 : cell.physical == .float ? 4 : cell.type == .bool ? 1 : 8 }
   private var nullWords: Int { (capacity + 63) / 64 }
 
@@ -44,7 +44,7 @@ struct ColumnBuffer {
     arenaUsed = 0
   }
 
-  /// Takes a value of the statement's present row. False: it is none of the column's type.
+  /// Appends a value of the statement's current row. False: it is not of the column's type.
   @inline(__always) mutating func append(_ statement: Statement, _ column: Int32, at row: Int) -> Bool {
     switch cell.physical {
     case .integer:
@@ -80,7 +80,7 @@ struct ColumnBuffer {
     return true
   }
 
-  /// A row that does not live: unspecified but readable.
+  /// Adds a row that is not live: unspecified but readable.
   mutating func appendHole(at row: Int) {
     if cell.physical == .bytes {
       offsets[row] = UInt32(truncatingIfNeeded: arenaUsed)
@@ -101,7 +101,7 @@ struct ColumnBuffer {
   }
 
   private mutating func appendNull(_ statement: Statement, _ column: Int32, at row: Int) -> Bool {
-    // What a null row holds is unspecified but must be readable.
+    // The contents of a null row are unspecified but must be readable.
     if cell.physical != .bytes { (values + row * width).initializeMemory(as: UInt8.self, repeating: 0, count: width) }
     nulls[row >> 6] |= 1 << UInt64(row & 63)
     hasNulls = true

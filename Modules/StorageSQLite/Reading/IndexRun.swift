@@ -8,13 +8,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A run of an index's entries as SQL: one statement or a few, whose rows follow each other.
+/// A run of an index's entries as SQL: one or a few statements, whose rows are concatenated.
 ///
-/// SQLite would give the entries of one column as null, numbers, NaN (a BLOB), so a bounded run is asked for in
-/// parts, each of which SQLite orders as we do: nulls, NaNs, values. Unbounded runs are one part: the terms of the
-/// index itself are in our order.
+/// SQLite would return the entries of one column as null, numbers, NaN (a BLOB). So a bounded run is split into parts, in each
+/// of which SQLite's order is ours: nulls, NaNs, values. Unbounded runs have one part: the index terms themselves have our
+/// order.
 struct IndexRun {
-  /// What a part selects by the column after the equal ones.
+  /// The values that a part selects in the column after the equal ones.
   enum Selection: UInt32 {
     case everything, nulls, nans, values
   }
@@ -30,12 +30,12 @@ struct IndexRun {
   }
 
   let index: IndexLayout
-  /// As the equal columns' terms are compared: values of the columns' own classes.
+  /// The values of the equal columns, in the columns' own classes.
   private(set) var equal: [Value] = []
-  /// In ascending order; empty when nothing can be in the run.
+  /// In ascending order; empty if nothing can be in the run.
   private(set) var parts: [Part] = []
 
-  /// Throws `.misuse` for more values than the index has columns.
+  /// Throws `.misuse` if there are more values than columns.
   init(_ index: IndexLayout, _ range: IndexRange) throws(StorageError) {
     self.index = index
     let isBounded = range.lower != .unbounded || range.upper != .unbounded
@@ -92,7 +92,7 @@ struct IndexRun {
 }
 
 extension IndexRun {
-  /// Different for every text that `text` can give for the index.
+  /// A number that differs for all different texts of the index.
   func shape(_ part: Part, descending: Bool) -> UInt32 {
     var shape = UInt32(equal.count)
     shape = shape << 2 | part.selection.rawValue
@@ -101,7 +101,7 @@ extension IndexRun {
     return shape << 1 | (descending ? 1 : 0)
   }
 
-  /// The statement of a part: keys in order, or their number.
+  /// The statement of a part: keys in order, or their count.
   func text(_ part: Part, descending: Bool, counting: Bool) -> String {
     var conditions = index.columns.prefix(equal.count).flatMap(\.orderTerms).map { "\($0) IS ?" }
     if equal.count < index.columns.count {
@@ -115,7 +115,7 @@ extension IndexRun {
       case .values:
         if terms.count > 1 { conditions.append("\(terms[0]) = 1") }
         switch part.lower.comparison {
-        // Without a lower bound, one that leaves out null and that the index can be searched by.
+        // Without a lower bound, use one that excludes null and that the index can be searched by.
         case .none: if terms.count == 1 { conditions.append("\(value) >= \(column.cell.least)") }
         case .inclusive: conditions.append("\(value) >= ?")
         case .exclusive: conditions.append("\(value) > ?")
@@ -132,7 +132,7 @@ extension IndexRun {
     if counting { return "SELECT count(*) \(source)\(filter)" }
     let direction = descending ? " DESC" : ""
     var order = index.columns.dropFirst(equal.count).flatMap(\.orderTerms) + ["_key"]
-    // Fixed by the part; SQLite would not see that it is.
+    // Constant within the part, which SQLite would not recognise.
     if part.selection != .everything, index.columns[equal.count].cell.isFloating { order.removeFirst() }
     return "SELECT _key \(source)\(filter) ORDER BY " + order.map { $0 + direction }.joined(separator: ", ")
   }
@@ -168,7 +168,7 @@ extension IndexRun {
 }
 
 extension IndexRange.Bound {
-  /// The bound by a value that SQLite can compare with what is in a column.
+  /// The bound with a value that SQLite can compare with the column's.
   fileprivate func comparable(in cell: CellType, isLower: Bool) -> IndexRange.Bound {
     switch self {
     case .unbounded: return .unbounded
@@ -181,8 +181,8 @@ extension IndexRange.Bound {
 }
 
 extension Statement {
-  /// Binds a value as the terms of indexes and pushed conditions compare it: numbers as numbers (NaN as 0, −0.0 as
-  /// 0.0), text and bytes as they are, copied.
+  /// Binds a value in the form of index terms and pushed conditions: numbers as numbers (NaN as 0, −0.0 as 0.0), text and bytes
+  /// unchanged, copied.
   func bind(_ parameter: Int32, ordered value: Value) throws(StorageError) {
     switch value {
     case .null: bindNull(parameter)

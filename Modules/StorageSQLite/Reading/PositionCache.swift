@@ -1,19 +1,19 @@
 import StoreValues
 
-/// Positions of the elements of lists that were opened in one transaction, so that the n-th element is found by its
-/// position and not by counting.
+/// The element positions of lists read in one transaction, so that the n-th element is found by its position instead of
+/// counting.
 struct PositionCache {
   private struct Owner: Hashable {
     let column: ColumnID
     let key: Int64
   }
 
-  /// Positions kept before all are forgotten: 32 MB of them.
+  /// The most positions kept, 32 MB, before all are dropped.
   private static let positionsMax = 4 << 20
   private static let listsMax = 1 << 16
 
   private var lists: [Owner: [Int64]] = [:]
-  /// Of lists that were only counted.
+  /// The counts of lists that were only counted.
   private var counts: [Owner: Int] = [:]
   private var total = 0
 
@@ -25,7 +25,7 @@ struct PositionCache {
     lists[Owner(column: column, key: owner.rawValue)] = positions
   }
 
-  /// How many elements a list has, where that was asked before.
+  /// The number of elements of a list, if known.
   func count(_ column: ColumnID, _ owner: ObjectKey) -> Int? {
     let owner = Owner(column: column, key: owner.rawValue)
     return lists[owner]?.count ?? counts[owner]
@@ -36,12 +36,12 @@ struct PositionCache {
     counts[Owner(column: column, key: owner.rawValue)] = count
   }
 
-  /// Call before a list is changed: its count is known no longer.
+  /// Call before a list is changed: drops its count.
   mutating func forgetCount(_ column: ColumnID, _ owner: ObjectKey) {
     if !counts.isEmpty { counts[Owner(column: column, key: owner.rawValue)] = nil }
   }
 
-  /// Takes a list's positions out, to be edited and kept again without a copy.
+  /// Removes a list's positions, to be edited and kept again without a copy.
   mutating func take(_ column: ColumnID, _ owner: ObjectKey) -> [Int64]? {
     forgetCount(column, owner)
     let positions = lists.removeValue(forKey: Owner(column: column, key: owner.rawValue))
@@ -49,7 +49,7 @@ struct PositionCache {
     return positions
   }
 
-  /// Positions of all lists.
+  /// The number of positions of all lists.
   var count: Int { total }
 
   mutating func forgetAll() {

@@ -2,24 +2,24 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// Turns the part of a query that SQLite answers exactly as we define it into SQL.
+/// Compiles the part of a query that SQLite evaluates exactly by our definition into SQL.
 ///
-/// What is exact: comparisons of a type's own scalars with constants of the same class, with two-valued logic (`IS`,
-/// `IS NOT`, and every term guarded so that it is never NULL), without NaN, and strings by their bytes. Paths through
-/// links, comparisons of two properties and constants of another class stay with the caller.
+/// Exact are comparisons of a type's own scalars with constants of the same class: two-valued logic (`IS`, `IS NOT`, and every
+/// term guarded so that it is never NULL), no NaN, and strings compared by bytes. The caller evaluates paths through links,
+/// comparisons of two properties and constants of another class.
 struct QueryCompiler {
   private let table: TableLayout
   private(set) var arguments: [Value] = []
   private var terms = 0
   private static let termsMax = 500
-  /// How deep the node being translated lies in others.
+  /// The nesting depth of the node being translated.
   private var depth = 0
-  /// SQLite's parser has a stack of a hundred, and a level takes three places or more of it.
+  /// SQLite's parser has a stack of a hundred entries, and a level takes three or more.
   private static let depthMax = 20
 
   init(_ table: TableLayout) { self.table = table }
 
-  /// The condition as SQL that is 0 or 1 for every row; nil when it has no exact one.
+  /// The condition as SQL that is 0 or 1 for every row; nil if there is no exact one.
   mutating func condition(_ node: PredicateNode) -> String? {
     let before = arguments
     let text = translate(node)
@@ -28,7 +28,7 @@ struct QueryCompiler {
   }
 
   private mutating func translate(_ node: PredicateNode) -> String? {
-    // SQLite refuses expressions nested too deep, and a row of ORs nests.
+    // SQLite rejects deeply nested expressions, and a chain of ORs is nested.
     terms += 1
     depth += 1
     defer { depth -= 1 }
@@ -54,7 +54,7 @@ struct QueryCompiler {
   private mutating func translate(_ comparison: Comparison) -> String? {
     switch (comparison.left, comparison.right) {
     case (.path(let path), .constant(.null)) where path.components.count == 1:
-      // Of any scalar, however its values are stored.
+      // Possible for any scalar, whatever its storage form.
       guard let entry = table.entry[path.components[0]], let column = table[entry.id], column.kind == .scalar else { return nil }
       return test(column, comparison.comparator, .null)
     case (.path(let path), .constant(let value)):
@@ -68,19 +68,19 @@ struct QueryCompiler {
     }
   }
 
-  /// The type's own scalar at the end of a path of one step.
+  /// The type's own scalar at the end of a one-step path.
   func column(_ path: PropertyPath) -> ColumnLayout? {
     guard path.components.count == 1, let entry = table.entry[path.components[0]] else { return nil }
     return table[entry.id].flatMap { $0.kind == .scalar && !$0.cell.isTranslated ? $0 : nil }
   }
 
-  /// Whether the node compares a column that an index begins with to one constant, above or below which everything passes.
+  /// Whether the node compares the leading column of an index with one constant, as a one-sided range.
   func isOpenRange(_ node: PredicateNode) -> Bool {
     guard case .comparison(let comparison) = node, [.less, .lessOrEqual, .greater, .greaterOrEqual].contains(comparison.comparator)
     else { return false }
     switch (comparison.left, comparison.right) {
     case (.path(let path), .constant), (.constant, .path(let path)):
-      // Floating columns have terms of their own in an index, and null texts are below all: neither is one run.
+      // Floating columns have separate terms in an index, and null texts are below all others: neither is a single run.
       guard let column = column(path), !column.cell.isFloating, !(column.cell.isText && column.mayBeNull) else { return false }
       return table.indexes.contains { $0.columns.first === column }
     default: return false
@@ -97,7 +97,7 @@ struct QueryCompiler {
       default: return nil
       }
     }
-    // Decimal numbers compare with others by more than SQLite's numbers can say.
+    // Comparing decimals with other numbers needs more precision than SQLite's numbers have.
     if case .decimal = value { return nil }
     guard !value.isNaN, column.cell.place(of: value).isAmongValues else { return nil }
     switch comparator {
@@ -116,11 +116,11 @@ struct QueryCompiler {
   private mutating func test(_ column: ColumnLayout, _ comparator: ComparisonOperator, _ values: [Value]) -> String? {
     switch comparator {
     case .in:
-      // With so many constants the caller's own set is the better way.
+      // For so many constants the caller's own set is faster.
       guard values.count <= 256 else { return nil }
       return join(values.map { .comparison(Comparison(.path(path(column)), .equal, .constant($0))) }, " OR ", empty: "0")
     case .between:
-      // A null bound has rules of its own.
+      // A null bound has its own rules.
       guard values.count == 2, !values.contains(where: \.isNull) else { return nil }
       return join(
         [
@@ -138,7 +138,7 @@ struct QueryCompiler {
     return "?"
   }
 
-  /// `IS` is 0 for null. NaN is a BLOB and equals no number; −0.0 is one too and equals 0.
+  /// `IS` gives 0 for null. NaN is a BLOB and equals no number; −0.0 is a BLOB and must equal 0.
   private mutating func same(_ column: ColumnLayout, _ value: Value) -> String? {
     if let terms = indexedTerms(column) { return "(\(terms[0]) IS 1 AND \(terms[1]) IS \(bound(value)))" }
     let test = "\(column.name) IS \(bound(value))"
@@ -151,13 +151,13 @@ struct QueryCompiler {
     let isBelow = sign.hasPrefix("<")
     var test = "\(column.name) \(sign) \(bound(value))"
     if column.cell.isFloating {
-      // BLOBs are above every number to SQLite: NaN must not pass, −0.0 as 0 does.
+      // SQLite sorts BLOBs above every number: NaN must not pass, −0.0 passes as 0 does.
       test = "(\(test) AND typeof(\(column.name)) <> 'blob'"
       let zero = Value.double(0).order(to: value)
       if zero.passes(sign) { test += " OR \(column.name) IS \(column.cell.negativeZero)" }
       test += ")"
     }
-    // The NaN of dates is below all of them, and in no relation.
+    // The NaN of dates is encoded below all others and compares with none.
     if isBelow, column.cell.type == .date { test += " AND \(column.name) >= \(Timestamp.negativeInfinity.word)" }
     guard column.mayBeNull else { return "(\(test))" }
     // A null string is below every string; any other null is neither below nor above.
@@ -165,14 +165,14 @@ struct QueryCompiler {
     return isNullIn ? "(\(column.name) IS NULL OR \(test))" : "(\(column.name) IS NOT NULL AND \(test))"
   }
 
-  /// The terms of a floating column that an index begins with: SQLite uses the index for them alone. The first is
-  /// 1 for numbers, the second is never null then.
+  /// The terms of a floating column that leads an index: SQLite uses the index only for these. The first is 1 for numbers, and
+  /// then the second is never null.
   private func indexedTerms(_ column: ColumnLayout) -> [String]? {
     guard column.cell.isFloating, table.indexes.contains(where: { $0.columns.first === column }) else { return nil }
     return column.orderTerms
   }
 
-  /// The terms of an order: those of an index, where one may give it.
+  /// The sort terms of a column: those of an index, if one may provide the order.
   func orderTerms(_ column: ColumnLayout) -> [String] {
     let isIndexed = table.indexes.contains { $0.columns.contains { $0 === column } }
     return isIndexed ? column.orderTerms : column.sortTerms
@@ -209,7 +209,7 @@ extension Value.Order {
 }
 
 extension ComparisonOperator {
-  /// The same with the sides exchanged; nil where that means something else.
+  /// The operator with its sides exchanged; nil if it is not symmetric.
   fileprivate var flipped: ComparisonOperator? {
     switch self {
     case .equal, .notEqual: self
@@ -223,12 +223,12 @@ extension ComparisonOperator {
 }
 
 extension String {
-  /// The least string above all that begin with this one: the last scalar that can be raised is. Strings compare by
-  /// UTF-8 bytes, which is the order of scalars. nil: there is none.
+  /// The least string above all with this prefix: the last scalar that can be incremented is. Strings compare by UTF-8 bytes,
+  /// which is the order of scalars. nil: there is none.
   fileprivate var successor: String? {
     var scalars = Array(unicodeScalars)
     while let last = scalars.popLast() {
-      // Past the surrogates, which are no scalars.
+      // Skip the surrogates, which are not scalars.
       let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
       guard let scalar = UnicodeScalar(next) else { continue }
       var result = String.UnicodeScalarView(scalars)

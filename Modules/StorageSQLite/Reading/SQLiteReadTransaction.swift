@@ -1,12 +1,12 @@
 import StorageInterface
 import StoreValues
 
-/// A snapshot of one version: a connection of its own inside a read transaction.
+/// A snapshot of one version: a connection inside a read transaction.
 ///
-/// Safe to send: the storage interface has one thread at a time use a transaction, and nothing in it is tied to a thread. What it
-/// shares with others is the engine, which is safe from any thread.
+/// Safe to send: the storage interface allows one thread at a time to use a transaction, and nothing in it is tied to a thread.
+/// It shares only the engine, which is safe from any thread.
 final class SQLiteReadTransaction: Snapshot, ReadTransaction, @unchecked Sendable {
-  /// What the file looked like, where it is read as one that nobody writes.
+  /// The file's stamp, if it is read as immutable.
   private let stamp: FileStamp?
 
   init(_ engine: SQLiteEngine, _ readConnection: ReadConnection) {
@@ -18,7 +18,7 @@ final class SQLiteReadTransaction: Snapshot, ReadTransaction, @unchecked Sendabl
 
   override func refuse() throws(StorageError) {
     try super.refuse()
-    // Read as a file that nobody writes: when somebody did, pages of two versions would be taken for one.
+    // The file is read as immutable: if somebody wrote it, pages of two versions would be mixed.
     if let stamp, stamp != FileStamp(engine.file.path) {
       throw StorageError(
         .snapshotExpired, .transaction, "Another program has written '\(engine.file.path)' while it was read.",

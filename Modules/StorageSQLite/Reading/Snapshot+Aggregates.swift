@@ -14,7 +14,7 @@ extension Snapshot: AggregatePushdown {
     }
   }
 
-  /// SQLite adds integers exactly or fails; and what is no integer makes the sum a real.
+  /// SQLite adds integers exactly or fails; a value that is not an integer makes the sum a real.
   private final func integerSum(_ column: ColumnLayout, _ part: ColumnTotal.Part) throws(StorageError) -> ColumnTotal? {
     let count = part == .mean ? ", count(\(column.name))" : ""
     return try row("SELECT sum(\(column.name))\(count) FROM \(layout.tableName(column))") { statement in
@@ -27,7 +27,7 @@ extension Snapshot: AggregatePushdown {
     }
   }
 
-  /// Through a function of ours, in the order of keys.
+  /// Adds by our own function, in key order.
   private final func realSum(_ column: ColumnLayout) throws(StorageError) -> ColumnTotal? {
     try connection.addRealSum()
     let name = column.cell.physical == .float ? RealSumFunction.ofFloats : RealSumFunction.ofDoubles
@@ -36,10 +36,10 @@ extension Snapshot: AggregatePushdown {
     }
   }
 
-  /// NaN and −0.0 are stored as BLOBs, which stand above all numbers: where one is the greatest, SQLite's order is not ours.
+  /// NaN and −0.0 are stored as BLOBs, which sort above all numbers: if the greatest value is one, SQLite's order is not ours.
   private final func bound(_ column: ColumnLayout, _ part: ColumnTotal.Part) throws(StorageError) -> ColumnTotal? {
     let (name, cell) = (column.name, column.cell)
-    // The NaN of dates is below all of them, and left out.
+    // The NaN of dates is below all others, and excluded.
     let lowest = cell.type == .date ? Timestamp.negativeInfinity.word : .min
     let filter = cell.type == .date && part == .least ? " WHERE \(name) >= \(lowest)" : ""
     let terms = part == .greatest ? "max(\(name))" : "min(\(name)), max(\(name))"
@@ -57,7 +57,7 @@ extension Snapshot: AggregatePushdown {
     }
   }
 
-  /// The one row of a statement; nil also where SQLite cannot compute it.
+  /// Reads the single row of a statement; nil also if SQLite cannot compute it.
   private final func row(
     _ text: String, _ read: (Statement) -> ColumnTotal?
   ) throws(StorageError) -> ColumnTotal? {
@@ -65,7 +65,7 @@ extension Snapshot: AggregatePushdown {
     defer { connection.finish(statement) }
     let code = sqlite3_step(statement.pointer)
     if code == SQLITE_ROW { return read(statement) }
-    // An integer overflow, by name of what SQLite says of it: the scan says whether the sum fits.
+    // In particular an integer overflow: the scan then finds out whether the sum fits.
     if code == SQLITE_ERROR { return nil }
     throw connection.failure(code, doing: "add up a column")
   }

@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 
 extension Snapshot: GatheringReading {
-  /// How many objects one statement looks for: the least of these that is enough, filled up with the last key.
+  /// The numbers of keys per statement: the smallest sufficient one is used, padded with the last key.
   private static let runs = [8, 32, 128]
 
   final func words(
@@ -19,7 +19,7 @@ extension Snapshot: GatheringReading {
     }
   }
 
-  /// One statement for at most as many objects as the longest run has. Rows come in any order.
+  /// Reads up to the longest run of objects by one statement. Rows come in any order.
   private final func readRun(
     _ column: ColumnLayout, _ keys: UnsafeBufferPointer<Int64>, _ words: UnsafeMutablePointer<Int64>,
     _ nulls: UnsafeMutablePointer<Bool>
@@ -37,7 +37,7 @@ extension Snapshot: GatheringReading {
     var next = 0
     while try connection.step(statement, "read \(column.label)") {
       let key = statement.int64(0)
-      // SQLite looks them up by ascending key, which is mostly how they are asked for.
+      // SQLite looks them up in ascending key order, which mostly is the requested order.
       if next >= keys.count || keys[next] != key {
         guard let place = keys.firstIndex(of: key) else { throw .outOfOrder(column.label) }
         next = place
@@ -51,7 +51,7 @@ extension Snapshot: GatheringReading {
         case .foreign: isForeign = true
         }
         next += 1
-        // The same object may be asked for twice, one after the other.
+        // The same object may be requested twice in a row.
       } while next < keys.count && keys[next] == key
     }
     if isForeign { throw .foreignValue(in: column.label) }

@@ -20,7 +20,7 @@ extension Snapshot {
     }
   }
 
-  /// The shortest way for what is asked most: one column equal to one word.
+  /// A fast path for the most frequent lookup: one column equal to one word.
   private final func keys(
     in index: IndexLayout, _ word: Int64, descending: Bool, _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {
@@ -35,7 +35,7 @@ extension Snapshot {
   }
 
   final func key(in id: IndexID, equalTo integer: Int64) throws(StorageError) -> ObjectKey? {
-    // What an index holds is never kept back.
+    // Index columns are never deferred, so nothing pending matters.
     try enterBeside()
     defer { leave() }
     let index = try layout.index(id)
@@ -54,7 +54,7 @@ extension Snapshot {
     if let companion, !companion.holds(key, windows.epoch), !hasPending || pendingWord(companion.layout.id, key) == nil {
       companion.begin(key, 1, windows.epoch)
       do throws(StorageError) { try companion.append(statement, 1, key: key) } catch {
-        // Nobody has asked for the value yet: whoever does is told.
+        // Nobody has asked for the value yet; the error is thrown when somebody does.
         companion.begin(key, 1, windows.epoch)
       }
     }
@@ -97,7 +97,7 @@ extension Snapshot {
 }
 
 extension IndexLayout {
-  /// The word, where the range is one column equal to one word that the column can hold.
+  /// The word, if the range is one column equal to one word that the column can hold.
   fileprivate func word(equalTo range: IndexRange) -> Int64? {
     guard columns.count == 1, range.equal.count == 1, range.lower == .unbounded, range.upper == .unbounded,
       columns[0].cell.physical == .integer

@@ -7,7 +7,7 @@ extension Snapshot {
     defer { leave() }
     let column = try layout.collection(id)
     if let count = knownCount(id, owner) ?? positions.count(id, owner) { return count }
-    // Counted by SQLite, whose pages of a list are read but none of its positions kept.
+    // Counted by SQLite, which reads the list's pages; no positions are kept.
     let count = try memberCount(column, owner)
     if column.kind == .list { positions.keep(count: count, id, owner) }
     return count
@@ -22,7 +22,7 @@ extension Snapshot {
     if list.kind != .list { return try members(list, owner, range, body) }
     let first = max(0, range.lowerBound)
     guard first > 0 else {
-      // From the start no position is needed; but that the owner lives has to be known.
+      // Reading from the start needs no positions, but the owner must exist.
       if positions[id, owner] == nil { try requireObject(try layout.table(id.table), owner) }
       return try elements(list, owner, from: .min, place: 0, limit: range.upperBound, body)
     }
@@ -55,7 +55,7 @@ extension Snapshot {
     }
   }
 
-  /// The positions of a list's elements, in order. O(1) from the second time on.
+  /// The positions of a list's elements, in order. O(1) after the first call.
   final func loadPositions(_ list: ColumnLayout, _ owner: ObjectKey) throws(StorageError) -> [Int64] {
     if let positions = positions[list.id, owner] { return positions }
     try requireObject(try layout.table(list.id.table), owner)
@@ -65,7 +65,7 @@ extension Snapshot {
     statement.bind(1, owner.rawValue)
     var found: [Int64] = []
     while try connection.step(statement, "read \(list.label)") {
-      // Another program may have put anything there; what is no integer has no place among them.
+      // Another program may have put anything there; a value that is not an integer is not a position.
       guard statement.isInteger(0) else { throw .foreignValue(in: list.label) }
       let position = statement.int64(0)
       if let last = found.last, position <= last { throw .outOfOrder(list.label) }

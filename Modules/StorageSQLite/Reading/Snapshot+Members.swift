@@ -70,7 +70,7 @@ extension Snapshot {
     return try connection.step(statement, "count \(column.label)") ? Int(statement.int64(0)) : 0
   }
 
-  /// Members of a set, or values and keys of a map, from the `first` on.
+  /// Lends members of a set, or values and keys of a map, within a range.
   final func members(
     _ column: ColumnLayout, _ owner: ObjectKey, _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
   ) throws(StorageError) {
@@ -117,7 +117,7 @@ extension Snapshot {
     if catalog[target.table]?.name == column.entry.schema.target { try sources(of: target.key, through: id, body) }
   }
 
-  /// Each link takes a byte of the file at the least; rows that say more would be counted down for ever.
+  /// Each link takes at least a byte of the file; a damaged larger count would keep callers counting indefinitely.
   private final func checkLinkCounts(_ target: ObjectLink, _ table: String) throws(StorageError) {
     let statement = try connection.take(text: "SELECT total(count) FROM \(table) WHERE type = ? AND target = ? AND count > 0")
     defer { connection.finish(statement) }
@@ -136,10 +136,10 @@ extension Snapshot {
 }
 
 extension ColumnLayout {
-  /// The column by which the members of a set or map are found.
+  /// The column that identifies the members of a set or the entries of a map.
   fileprivate var placeName: String { kind == .map ? "key" : "sort" }
 
-  /// What that column has for a member or key; nil for what is no key.
+  /// The value of that column for a member or key; nil if the value cannot be a key.
   fileprivate func place(of value: Value) -> Value? {
     if kind == .set { return .data(Data(value.orderKey)) }
     if case .string = value { return value }
@@ -148,7 +148,7 @@ extension ColumnLayout {
 }
 
 extension Statement {
-  /// A value of the present row in a box.
+  /// A value of the current row.
   fileprivate func value(_ column: Int32, _ layout: ColumnLayout) throws(StorageError) -> Value {
     let cell = layout.cell
     if cell.isWord {

@@ -14,12 +14,12 @@ extension Snapshot: QueryPushdown {
     let order = order(query.sort, compiler)
     let isWhole = residual == .constant(true)
     let appliesLimit = isWhole && order != nil && query.limit != nil
-    // Neither a condition nor an order nor a limit: a scan is as good.
+    // Without a condition, an order or a limit, a scan is as good.
     guard !pushed.isEmpty || (order != nil && !query.sort.isEmpty) || appliesLimit else { return nil }
     var text = "SELECT _key FROM \(table.name)"
     if !pushed.isEmpty { text += " WHERE " + pushed.joined(separator: " AND ") }
     var key = "_key"
-    // An expression is an order that no walk through the table has: the index then comes first, and the sorting last.
+    // An expression is an order that no table walk provides, so SQLite uses the index first and sorts last.
     if order?.isEmpty ?? true, !appliesLimit, try finds(few: query.condition, table) { key = "+_key" }
     text += " ORDER BY " + ((order ?? []) + [key]).joined(separator: ", ")
     var arguments = compiler.arguments
@@ -49,9 +49,8 @@ extension Snapshot: QueryPushdown {
     }
   }
 
-  /// Whether a comparison with an open end finds so few objects by an index that reading them and putting their keys in order
-  /// beats going through the table by key: which SQLite does for such a one, whatever it finds. Looks at no more entries of
-  /// the index than that.
+  /// Whether a one-sided comparison finds so few objects by an index that reading them and sorting their keys beats walking the
+  /// table by key, which is what SQLite always does for such a comparison. Reads no more index entries than that number.
   private final func finds(few condition: PredicateNode, _ table: TableLayout) throws(StorageError) -> Bool {
     let parts: [PredicateNode] = if case .and(let parts) = condition { parts } else { [condition] }
     for part in parts {
@@ -67,16 +66,16 @@ extension Snapshot: QueryPushdown {
     return false
   }
 
-  /// A row found by an index costs about as much as so many rows that are passed on the way through a table.
+  /// The cost of a row found by an index, in rows of a table walk.
   private static let rowsForOneFound = 32
 
-  /// The terms of the order without the last tie-break; nil when SQLite cannot sort so. The terms of a column put
-  /// null first and NaN second, and the whole turned round for descending.
+  /// The terms of the order without the last tie-break; nil if SQLite cannot sort that way. A column's terms put null first and
+  /// NaN second, reversed for descending.
   private final func order(_ keys: [SortKey], _ compiler: QueryCompiler) -> [String]? {
     var terms: [String] = []
     for key in keys {
       guard let column = compiler.column(key.path), column.cell.type != .link else { return nil }
-      // Null is below everything to SQLite too: first ascending, last descending.
+      // Null is below everything in SQLite too: first ascending, last descending.
       terms += compiler.orderTerms(column).map { "\($0) \(key.ascending ? "ASC" : "DESC")" }
     }
     return terms
@@ -93,7 +92,7 @@ extension Snapshot: QueryPushdown {
   final func count(_ pushed: PushedQuery) throws(StorageError) -> Int {
     try enter()
     defer { leave() }
-    // SQLite drops the order of a subquery that is only counted.
+    // SQLite ignores the order of a subquery that is only counted.
     let text = "SELECT count(*) FROM (\(pushed.statement))"
     var count = 0
     try run(pushed, text) { statement throws(StorageError) in

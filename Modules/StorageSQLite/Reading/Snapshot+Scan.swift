@@ -11,7 +11,7 @@ extension Snapshot {
     let table = try layout.table(id)
     var columns: [ColumnLayout] = []
     for property in properties { columns.append(try layout.scalar(ColumnID(id, property))) }
-    // One text for each set of columns that is asked for: there are few, and they are kept.
+    // One text for each set of requested columns: there are few, and they are cached.
     let names = (["_key"] + columns.map(\.name)).joined(separator: ", ")
     let statement = try connection.take(text: "SELECT \(names) FROM \(table.name) WHERE _key >= ? ORDER BY _key")
     defer { connection.finish(statement) }
@@ -24,7 +24,7 @@ extension Snapshot {
       let last = buffer.lastKey
       if buffer.lend(body) == .stop || !isMore { return }
       given += buffer.count
-      // Who only wants keys, and went so far, mostly wants all: where none is missing they need not be read.
+      // A caller that reads only keys, and this many, mostly wants all of them: if there are no gaps, they need not be read.
       if columns.isEmpty, given >= Snapshot.keysRead, given - buffer.count < Snapshot.keysRead,
         let end = try lastKeyWithoutGaps(table)
       {
@@ -33,10 +33,10 @@ extension Snapshot {
     }
   }
 
-  /// Keys that a scan reads before it asks whether all are there.
+  /// The number of keys that a scan reads before it checks for gaps.
   private static var keysRead: Int { 1_024 }
 
-  /// The highest key of a table where every key from its lowest on is there. Counts the rows, page by page.
+  /// The highest key of a table whose keys have no gaps. Counts the rows, page by page.
   private final func lastKeyWithoutGaps(_ table: TableLayout) throws(StorageError) -> Int64? {
     let statement = try connection.take(StatementKey(.extent, table.number)) {
       "SELECT (SELECT min(_key) FROM \(table.name)), (SELECT max(_key) FROM \(table.name)), (SELECT count(*) FROM \(table.name))"
@@ -61,10 +61,9 @@ extension Snapshot {
 }
 
 extension BatchBuffer {
-  /// Takes the next rows of a statement: keys in column 0 where there are keys, then the values. False: there are
-  /// no more rows.
+  /// Appends the next rows of a statement: keys in column 0 if there are keys, then the values. False: there are no more rows.
   ///
-  /// The first batch is short, for callers that stop soon; the next ones are longer and longer.
+  /// The first batch is short, for callers that stop early; later ones grow.
   func fill(
     from statement: Statement, of connection: Connection, hasKeys: Bool, limit: Int = .max,
     label: (Int) -> String

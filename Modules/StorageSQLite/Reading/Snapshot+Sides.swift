@@ -3,7 +3,7 @@ import StorageCoordination
 import StorageInterface
 import StoreValues
 
-/// The table of side entries, which a file has from the first of them on: the catalog says so.
+/// The table of side entries, created with the first of them; the catalog records that it exists.
 enum SideTable {
   static let definition = "CREATE TABLE _vivarium_side (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
 }
@@ -40,7 +40,7 @@ extension Snapshot: SideReading {
 }
 
 extension Connection {
-  /// Binds bytes to the first parameters of a statement for the length of a call, and gives it back afterwards.
+  /// Binds bytes to the first parameters of a statement for the duration of a call, and finishes the statement afterwards.
   func with(
     _ statement: Statement, binding first: [UInt8], _ second: [UInt8]? = nil, _ body: () throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -55,7 +55,7 @@ extension Connection {
         } catch {
           failure = error
         }
-        // Bound without a copy: nothing may lead to bytes that are gone.
+        // Bound without a copy: no binding may outlive the bytes.
         if mark.isStale { return }
         sqlite3_reset(statement.pointer)
         sqlite3_clear_bindings(statement.pointer)

@@ -16,7 +16,7 @@ extension Snapshot: WindowedReading {
     return isThere ? column.window(containing: key, epoch) : nil
   }
 
-  /// One row of one column; false when there is no such object.
+  /// Reads one row of one column; false if there is no such object.
   @inline(__always) final func readRow(_ column: WindowColumn, _ key: Int64) throws(StorageError) -> Bool {
     let layout = column.layout
     let statement = try connection.take(StatementKey(.read, layout.id.table.rawValue, layout.id.property.rawValue)) {
@@ -31,7 +31,7 @@ extension Snapshot: WindowedReading {
     return true
   }
 
-  /// A run of rows, of every column that is read side by side with this one: one pass over the table for all.
+  /// Reads a run of rows of all columns that are read side by side with this one, in one pass over the table.
   private final func readRows(
     _ column: WindowColumn, _ key: Int64, _ length: Int64
   ) throws(StorageError) -> Bool {
@@ -52,14 +52,14 @@ extension Snapshot: WindowedReading {
         if columns.contains(where: \.isFull) { break }
       } while try connection.step(statement, "read \(column.layout.label)")
     } catch {
-      // Some columns have a row more than others, and none has them all.
+      // Some columns have one row more than others, and none is complete.
       for column in columns { column.begin(key, 0, .max) }
       throw error
     }
     return true
   }
 
-  /// The text by which one column of one object is read.
+  /// The SQL text that reads one column of one object.
   final func readText(_ column: ColumnLayout) -> String {
     "SELECT \(column.name) FROM \(layout.tableName(column)) WHERE _key = ?"
   }

@@ -3,29 +3,29 @@ import StorageCoordination
 import StorageInterface
 import StoreValues
 
-/// What a read and an open write have in common: a connection inside a transaction, read through the layout of
-/// its version.
+/// The common part of a read and an open write: a connection inside a transaction, read through the layout of its version.
 ///
-/// One thread at a time, any, as the storage interface says of all transactions. `@exclusivity(unchecked)` where no access spans a
-/// call of a lent closure.
+/// One thread at a time, any, as for all transactions of the storage interface. `@exclusivity(unchecked)` where no access spans
+/// a call of a caller's closure.
 class Snapshot: StorageReading {
   let engine: SQLiteEngine
-  /// Where the connection is. A read that rests can be given another one.
+  /// Holds the connection. An idle read can be given another one.
   private final let readConnection: ReadConnection
-  /// Whether `readConnection` is claimed: by the first use of the connection in a call, to the end of it; by a write throughout.
+  /// Whether `readConnection` is claimed: from the first use of the connection in a call to the end of it; by a write
+  /// throughout.
   @exclusivity(unchecked) private final var isClaimed = false
   private final let isWriting: Bool
   let version: Version
-  /// Changes in a write that changes the catalog.
+  /// Replaced in a write that changes the catalog.
   @exclusivity(unchecked) final var layout: SchemaLayout
-  /// Positions of the lists that were opened, by owner.
+  /// The positions of the lists that were read, by owner.
   final var positions = PositionCache()
   @exclusivity(unchecked) final var windows = WindowTable()
   @exclusivity(unchecked) final var objectCounts = ObjectCounts()
   /// A write has set words that are not in the tables yet.
   @exclusivity(unchecked) final var hasPending = false
   @exclusivity(unchecked) private final var isEnded = false
-  /// Calls under way: a call inside a lent closure is one more.
+  /// The number of running calls; a call inside a lent closure is counted separately.
   @exclusivity(unchecked) private final var depth = 0
 
   init(_ engine: SQLiteEngine, _ readConnection: ReadConnection, isWriting: Bool) {
@@ -36,7 +36,7 @@ class Snapshot: StorageReading {
     layout = readConnection.layout
   }
 
-  /// The connection, for as long as the call takes that is under way.
+  /// The connection, for the duration of the running call.
   @inline(__always) final var connection: Connection {
     if !isClaimed {
       readConnection.take()
@@ -45,7 +45,7 @@ class Snapshot: StorageReading {
     return readConnection.connection
   }
 
-  /// The read connection, of which nobody has a claim any more.
+  /// The read connection, with its claim released.
   final func leaveConnection() -> ReadConnection {
     if isClaimed { readConnection.release() }
     isClaimed = false
@@ -53,7 +53,7 @@ class Snapshot: StorageReading {
   }
 
   deinit {
-    // Not `end`: a subclass's own `deinit` has run before and called it. Here nothing is open any more.
+    // Not `end`: a subclass's own `deinit` has already called it. Nothing is open any more.
   }
 
   final var catalog: Catalog { layout.catalog }
@@ -62,7 +62,7 @@ class Snapshot: StorageReading {
     StoragePowers(windows: self, gathering: self, pushdown: self, aggregates: self, sides: self)
   }
 
-  /// Throws when the transaction cannot be used any more.
+  /// Throws if the transaction can no longer be used.
   func refuse() throws(StorageError) {
     try engine.mark.check()
     if isEnded { throw .ended }
@@ -78,7 +78,7 @@ class Snapshot: StorageReading {
     }
   }
 
-  /// The same for calls that know what is pending, or ask what nothing pending can change.
+  /// The same, for calls that consider pending words themselves, or that no pending word can affect.
   @inline(__always) final func enterBeside() throws(StorageError) {
     try refuse()
     depth += 1
@@ -99,29 +99,29 @@ class Snapshot: StorageReading {
     finishEnd()
   }
 
-  /// Ends once no call is under way any more: a lent closure may have ended the transaction it reads.
+  /// Closes once no call is running: a lent closure may have ended the transaction it reads.
   private final func finishEnd() {
-    // What a forked child inherits stays the parent's, as it is.
+    // A forked child leaves what it inherited to the parent.
     if depth == 0, !engine.mark.isStale { close() }
   }
 
-  /// Ends the transaction in the file and lets go of the connection. Called once.
+  /// Ends the transaction in the file and releases the connection. Called once.
   func close() {}
 
-  /// How many elements a list has where that is known without them.
+  /// The number of elements of a list, if known without reading them.
   func knownCount(_ list: ColumnID, _ owner: ObjectKey) -> Int? { nil }
 
-  /// Brings `objectCounts` up to date with rows that are being added.
+  /// Updates `objectCounts` with rows that are being inserted.
   func settle() {}
 
-  /// Puts words into the tables that were set and kept back.
+  /// Writes pending words into the tables.
   func settlePending() throws(StorageError) {}
 
-  /// Such a word: nil when there is none, and a nil in it for null.
+  /// The pending word of an object: nil if there is none, and a nil in it for null.
   func pendingWord(_ id: ColumnID, _ key: Int64) -> Int64?? { nil }
 }
 
-/// What a transaction finds when it begins.
+/// The version and layout a transaction begins with.
 struct SnapshotState {
   let version: Version
   let layout: SchemaLayout
@@ -168,7 +168,7 @@ extension Snapshot {
     if let word = windows.known(id)?.word(key.rawValue, windows.epoch) { return word }
     let column = try layout.wordColumn(id)
     if windows.wasFound(id.table, key.rawValue) {
-      // Read with the look-up from the next one on.
+      // From the next lookup on, the value is read with it.
       let window = windows.column(column)
       if try readRow(window, key.rawValue), let word = window.word(key.rawValue, windows.epoch) { return word }
     }
@@ -184,7 +184,7 @@ extension Snapshot {
   final func bytes(
     _ id: ColumnID, _ key: ObjectKey, _ body: (UnsafeRawBufferPointer?) -> Void
   ) throws(StorageError) {
-    // Only words are kept back.
+    // Only words are deferred.
     try enterBeside()
     defer { leave() }
     let column = try layout.bytesColumn(id)
@@ -195,7 +195,7 @@ extension Snapshot {
     body(nil)
   }
 
-  /// The statement that stands on the row of an object, with the one column. `finish` it.
+  /// The statement positioned on the row of an object, with one column. `finish` it.
   @inline(__always) private final func read(
     _ column: ColumnLayout, _ key: ObjectKey
   ) throws(StorageError) -> Statement {

@@ -1,12 +1,12 @@
 import StorageInterface
 import StoreValues
 
-/// The window of one column: the rows that were lent last, and those that were read ahead with another column's.
+/// The window of one column: the rows lent last, and those read ahead together with another column's.
 ///
-/// Two blocks of memory take turns, used again and again: reading ahead fills the one that is not lent. So what was
-/// lent stays until the column is asked again, and a million objects need no more memory than five hundred.
+/// Two reused blocks of memory alternate: reading ahead fills the one that is not lent. So lent rows stay valid until the next
+/// request for the column, and a million objects need no more memory than five hundred.
 ///
-/// `@exclusivity(unchecked)`: confined to its transaction, and no access spans a call of anybody's closure.
+/// `@exclusivity(unchecked)`: confined to its transaction, and no access spans a call of a caller's closure.
 final class WindowColumn {
   /// The most rows that are read at once.
   static let rowsMax = 512
@@ -15,9 +15,9 @@ final class WindowColumn {
   private let isWord: Bool
   @exclusivity(unchecked) private var lent: WindowRows
   @exclusivity(unchecked) private var ahead: WindowRows
-  /// Whether what was read last was asked for.
+  /// Whether the rows read last were requested.
   @exclusivity(unchecked) private(set) var isUsed = true
-  /// Where the next window begins if the column is read in the order of keys, and how long the last one was.
+  /// The key after the last window, where the next one begins if access is sequential, and the length of the last one.
   @exclusivity(unchecked) private(set) var next: Int64 = 0
   @exclusivity(unchecked) private(set) var length: Int64 = 0
 
@@ -33,12 +33,12 @@ final class WindowColumn {
     ahead.deallocate()
   }
 
-  /// Whether a row is in memory and as the transaction has it. `epoch`: how often the transaction has changed anything.
+  /// Whether a row is in memory and current. `epoch`: the transaction's change counter.
   @inline(__always) func holds(_ key: Int64, _ epoch: UInt64) -> Bool {
     ahead.row(of: key, epoch) != nil || lent.row(of: key, epoch) != nil
   }
 
-  /// The window with a row that is in memory; nil when it is not.
+  /// The window containing a row that is in memory; nil otherwise.
   @inline(__always) func window(containing key: Int64, _ epoch: UInt64) -> ColumnWindow? {
     if ahead.row(of: key, epoch) != nil {
       swap(&lent, &ahead)
@@ -48,7 +48,7 @@ final class WindowColumn {
     return lent.row(of: key, epoch) != nil ? lent.window : nil
   }
 
-  /// The word of a row that is in memory: nil when it is not, and a nil in it for null.
+  /// The word of a row that is in memory: nil if it is not, and a nil in it for null.
   @inline(__always) func word(_ key: Int64, _ epoch: UInt64) -> Int64?? {
     guard isWord else { return nil }
     if let row = lent.row(of: key, epoch) { return .some(lent.word(at: row)) }
@@ -59,7 +59,7 @@ final class WindowColumn {
     return nil
   }
 
-  /// How many rows from `key` on are worth reading: more and more where keys are asked for in their order.
+  /// How many rows from `key` on to read: increasing while access is sequential.
   @inline(__always) func wanted(from key: Int64, _ epoch: UInt64) -> Int64 {
     let isInOrder = lent.epoch == epoch && next > 0 && key >= next && key - next <= length
     return isInOrder ? min(length * 4, Int64(WindowColumn.rowsMax)) : 1
@@ -70,7 +70,7 @@ final class WindowColumn {
     isUsed && lent.epoch == epoch && next == other.next && length == other.length
   }
 
-  /// Forgets what was read ahead, and takes the rows from `key` on.
+  /// Discards the rows read ahead, and prepares for the rows from `key` on.
   @inline(__always) func begin(_ key: Int64, _ length: Int64, _ epoch: UInt64) {
     ahead.begin(key, epoch)
     isUsed = false
@@ -79,18 +79,18 @@ final class WindowColumn {
     self.next = overflow ? 0 : next
   }
 
-  /// Takes the value in a column of the statement's present row. Rows that are left out are holes.
+  /// Appends a value of the statement's current row. Skipped keys become holes.
   @inline(__always) func append(_ statement: Statement, _ column: Int32, key: Int64) throws(StorageError) {
-    // A damaged file has rows where the statement asked for none, and in any order.
+    // A damaged file may return rows outside the requested range, and in any order.
     guard ahead.hasRoom(for: key) else { throw .outOfOrder(layout.label) }
     if !ahead.append(statement, column, key: key) {
-      // What was begun is no window.
+      // The incomplete window is invalid.
       ahead.begin(key, .max)
       throw .foreignValue(in: layout.label)
     }
   }
 
-  /// So many bytes are enough for one window.
+  /// Whether one window has enough bytes.
   var isFull: Bool { ahead.byteCount >= 1 << 20 }
 }
 
@@ -101,7 +101,7 @@ private struct WindowRows {
   private(set) var firstKey: Int64 = 0
   private var count = 0
   private var hasHoles = false
-  /// The state of the transaction that was read.
+  /// The transaction's epoch when it was read.
   private(set) var epoch = UInt64.max
 
   private static let liveWords = WindowColumn.rowsMax / 64
@@ -135,13 +135,13 @@ private struct WindowRows {
     self.epoch = epoch
   }
 
-  /// Whether the next row may have that key: behind the last one, and within the window.
+  /// Whether the next row may have that key: after the last one, and within the window.
   @inline(__always) func hasRoom(for key: Int64) -> Bool {
     let (row, overflow) = key.subtractingReportingOverflow(firstKey)
     return !overflow && row >= Int64(count) && row < Int64(WindowColumn.rowsMax)
   }
 
-  /// False: the value is none of the column's type. There is room for the key.
+  /// False: the value is not of the column's type. Requires room for the key.
   @inline(__always) mutating func append(_ statement: Statement, _ column: Int32, key: Int64) -> Bool {
     let row = Int(key &- firstKey)
     if row > count { skip(to: row) }

@@ -3,15 +3,15 @@ import StoreValues
 
 /// The windows of a transaction, by column.
 struct WindowTable {
-  /// By number of the table and of the property.
+  /// Indexed by table and property number.
   private var columns: [[WindowColumn?]] = []
-  /// Grows with each change: what was read before it is worth nothing.
+  /// Incremented by each change, which invalidates everything read before.
   private(set) var epoch: UInt64 = 0
-  /// The object that was looked up by an index last, and the one column of it that is read with it from now on.
+  /// The object that an index lookup found last, and the columns that are read along with lookups, by table.
   private var found: (table: TableID, key: Int64)?
   private var companions: [WindowColumn?] = []
 
-  /// Ends every window.
+  /// Invalidates every window.
   @inline(__always) mutating func reset() { epoch &+= 1 }
 
   /// Ends every window and forgets the columns: their layout may have changed.
@@ -22,7 +22,7 @@ struct WindowTable {
     found = nil
   }
 
-  /// The column, where it was read before.
+  /// The column, if it was read before.
   @inline(__always) func known(_ id: ColumnID) -> WindowColumn? {
     let (table, property) = (Int(id.table.rawValue), Int(id.property.rawValue))
     guard table < columns.count, property < columns[table].count else { return nil }
@@ -47,23 +47,23 @@ struct WindowTable {
 
   // MARK: Look-ups
 
-  /// The column that was read after the last look-ups in a table, to be read with the next one.
+  /// The column that was read after the last lookups in a table, to be read along with the next one.
   @inline(__always) mutating func companion(of table: TableID) -> WindowColumn? {
     let number = Int(table.rawValue)
     guard number < companions.count, let column = companions[number] else { return nil }
-    // Read for nothing the last time.
+    // The last read along was not used.
     if !column.isUsed { companions[number] = nil }
     return companions[number]
   }
 
   @inline(__always) mutating func didFind(_ table: TableID, _ key: Int64) { found = (table, key) }
 
-  /// Whether an object was what was found last.
+  /// Whether an object was the last one found.
   @inline(__always) func wasFound(_ table: TableID, _ key: Int64) -> Bool {
     if let found { found.key == key && found.table == table } else { false }
   }
 
-  /// A single row of a column was read.
+  /// Call after a single row of a column was read.
   @inline(__always) mutating func didRead(_ column: WindowColumn, _ key: Int64) {
     let table = column.layout.id.table
     guard wasFound(table, key) else { return }

@@ -1,21 +1,21 @@
 import StorageInterface
 import Synchronization
 
-/// The key of one file, for the connections of this process to it, and the cipher that follows from key and file.
+/// The key of one file, for this process's connections to it, and the cipher derived from key and file.
 ///
-/// SQLite knows nothing of keys: a connection's address has the number of its seal, by which `SealedFileSystem` finds it. A seal lives
-/// as long as the store's files and connections, which all refer to it. Safe from any thread.
+/// SQLite knows nothing of keys: a connection's address contains the number of its seal, by which `SealedFileSystem` finds it.
+/// A seal lives as long as the store's files and connections, which all refer to it. Safe from any thread.
 final class FileSeal: Sendable {
   private struct Entry: Sendable {
     let number: UInt64
     weak let seal: FileSeal?
   }
 
-  /// What is known of the file at last.
+  /// The latest knowledge about the file.
   private struct State: Sendable {
     var salt: [UInt8] = []
     var cipher: (any PageCipher)?
-    /// The last page that was not what was written with the key.
+    /// The last page that failed authentication.
     var damage: String?
   }
 
@@ -37,12 +37,12 @@ final class FileSeal: Sendable {
     }
   }
 
-  /// The seal of that number, while it is referred to.
+  /// The seal with that number, while it is referenced.
   static func find(_ number: UInt64) -> FileSeal? {
     entries.withLock { entries in entries.first { $0.number == number }?.seal }
   }
 
-  /// The cipher for a file with that salt. The last one is remembered: making one of a passphrase takes long.
+  /// The cipher for a file with that salt. The last one is cached: deriving one from a passphrase takes long.
   func cipher(_ salt: [UInt8]) throws(StorageError) -> any PageCipher {
     if let known = state.withLock({ $0.salt == salt ? $0.cipher : nil }) { return known }
     let cipher = try key.cipher(salt: salt)
@@ -50,7 +50,7 @@ final class FileSeal: Sendable {
     return cipher
   }
 
-  /// Salt and cipher of the file that was opened last, whose log it is that is opened now; of a new file where there is none yet.
+  /// Salt and cipher of the file opened last, to which the log being opened belongs; of a new file if there is none yet.
   func current() throws(StorageError) -> (mark: SealMark, cipher: any PageCipher) {
     let known = state.withLock { ($0.salt, $0.cipher) }
     if let cipher = known.1 { return (SealMark(salt: known.0, check: cipher.check), cipher) }
@@ -59,7 +59,7 @@ final class FileSeal: Sendable {
     return (SealMark(salt: salt, check: cipher.check), cipher)
   }
 
-  /// Throws `.wrongKey` where the file was not made with the key.
+  /// Throws `.wrongKey` if the file was not created with the key.
   func check(_ mark: SealMark, _ path: String) throws(StorageError) {
     guard try cipher(mark.salt).check != mark.check else { return }
     state.withLock { $0 = State() }
@@ -67,14 +67,14 @@ final class FileSeal: Sendable {
       .wrongKey, .engine, "'\(path)' is encrypted with another key.", remedy: "Give the key that it was made with.")
   }
 
-  /// What was found damaged last, in words.
+  /// The last damage found, in words.
   var damage: String? { state.withLock { $0.damage } }
 
   func note(damage: String) { state.withLock { $0.damage = damage } }
 }
 
-/// What an encrypted file says of its key, in the first 100 bytes, which are not encrypted: where SQLite has its name there is ours, so
-/// that no program takes it for a file of SQLite's; salt and check lie where SQLite's format has zeroes.
+/// The mark of an encrypted file, within the first 100 bytes, which are not encrypted. Our name replaces SQLite's there, so
+/// that no program takes it for an SQLite file; salt and check are where SQLite's format has zeroes.
 struct SealMark: Equatable, Sendable {
   static let name = Array("Vivarium sealed\0".utf8)
   static let plainName = Array("SQLite format 3\0".utf8)
@@ -88,7 +88,7 @@ struct SealMark: Equatable, Sendable {
 
   init(salt: [UInt8], check: [UInt8]) { (self.salt, self.check) = (salt, check) }
 
-  /// Nil where the bytes are not the beginning of an encrypted file.
+  /// Nil if the bytes are not the beginning of an encrypted file.
   init?(_ header: UnsafeRawBufferPointer) {
     guard header.count >= SealMark.headerCount, header.starts(with: SealMark.name) else { return nil }
     let salts = SealMark.place..<SealMark.place + SealMark.saltCount
@@ -96,13 +96,13 @@ struct SealMark: Equatable, Sendable {
     check = Array(header[salts.upperBound..<salts.upperBound + SealMark.checkCount])
   }
 
-  /// Makes the beginning of a file as SQLite has it one of ours.
+  /// Turns the beginning of an SQLite file into one of ours.
   func write(to header: UnsafeMutableRawBufferPointer) {
     header.copyBytes(from: SealMark.name)
     UnsafeMutableRawBufferPointer(rebasing: header[SealMark.place...]).copyBytes(from: salt + check)
   }
 
-  /// The other way round, for as much of it as there is, from `start` on.
+  /// The inverse, for the part of it in `header`, which begins at `start`.
   static func remove(from header: UnsafeMutableRawBufferPointer, at start: Int) {
     for i in header.indices {
       let place = start + i

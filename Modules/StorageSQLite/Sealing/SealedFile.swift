@@ -1,18 +1,18 @@
 import CVivariumSQLite
 import StorageInterface
 
-/// An open file of an encrypted store: between SQLite, which reads and writes pages in plain, and the file, which has them encrypted. A
-/// page keeps its size, as SQLite leaves `overhead` bytes free at the end of each.
+/// An open file of an encrypted store, between SQLite, which reads and writes plain pages, and the file, which has them
+/// encrypted. A page keeps its size, because SQLite leaves `overhead` bytes free at the end of each.
 ///
-/// **The main file**: page 1 has 100 plain bytes first, authenticated with the rest. **The log**: its header and the 24 bytes before
-/// each page are plain; they have page numbers and SQLite's checksums, over pages in plain.
+/// **The main file**: page 1 begins with 100 plain bytes, which are authenticated with the rest. **The log**: its header and
+/// the 24 bytes before each page are plain; they have page numbers and SQLite's checksums of the plain pages.
 ///
 /// One thread at a time, as the connection that it belongs to.
 final class SealedFile {
   enum Kind: UInt8 {
     case main = 1
     case log = 2
-    /// Of a file that is made by `VACUUM INTO`: as there was nothing, there is nothing to keep, and it has a header alone.
+    /// The journal of a file that `VACUUM INTO` creates: there are no old pages to keep, so it has only a header.
     case journal = 3
   }
 
@@ -26,14 +26,14 @@ final class SealedFile {
   private let name: String
   private var mark: SealMark
   private var cipher: any PageCipher
-  /// 0 before it is known.
+  /// 0 until known.
   private(set) var pageSize = 0
   private var page: [UInt8] = []
   private var context = [UInt8](repeating: 0, count: 5 + SealMark.headerCount)
-  /// Where the last header of a frame was written, and of which page.
+  /// The position and page number of the last frame header written.
   private var lastFrame: (place: Int64, page: UInt32)?
 
-  /// The file that `base` has opened.
+  /// Takes over a file that `base` has opened.
   init(_ kind: Kind, _ base: UnsafeMutablePointer<sqlite3_file>, _ seal: FileSeal, _ name: String) throws(StorageError) {
     (self.kind, self.base, self.seal, self.name) = (kind, base, seal, name)
     var header = [UInt8](repeating: 0, count: SealMark.headerCount)
@@ -75,7 +75,7 @@ final class SealedFile {
   // MARK: The main file
 
   private func readMain(_ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) -> Int32 {
-    // SQLite reads whole pages, and of the header what it likes.
+    // SQLite reads whole pages, and any part of the header.
     if offset + Int64(bytes.count) <= SealMark.headerCount {
       let code = base.read(bytes, offset)
       if code == SQLITE_OK { SealMark.remove(from: bytes, at: Int(offset)) }
@@ -91,7 +91,7 @@ final class SealedFile {
   }
 
   private func writeMain(_ bytes: UnsafeRawBufferPointer, _ offset: Int64) -> Int32 {
-    // Of a file that is made, any page may be the first to be written.
+    // In a new file, any page may be written first.
     if pageSize == 0 || offset == 0 { pageSize = bytes.count }
     guard pageSize > SealMark.headerCount, bytes.count == pageSize, offset % Int64(pageSize) == 0 else { return SealedFile.misuse }
     let number = offset / Int64(pageSize) + 1
@@ -105,8 +105,8 @@ final class SealedFile {
     guard code == SQLITE_OK, offset >= SealedFile.logHeader, bytes.count > SealedFile.frameHeader else { return code }
     if pageSize == 0 { learnPageSize() }
     if bytes.count == pageSize + SealedFile.frameHeader {
-      // What comes after a crash reads frame by frame, up to the first that is not whole: one that was not written to its end is no
-      // damage. Zeroes are never taken for a frame.
+      // Recovery after a crash reads frame by frame, up to the first incomplete one, which is not damage. Zeroes never pass for
+      // a frame.
       let number = SealedFile.number(bytes, 0)
       if !open(UnsafeMutableRawBufferPointer(rebasing: bytes[SealedFile.frameHeader...]), UInt32(truncatingIfNeeded: number), plain: 0) {
         bytes.initializeMemory(as: UInt8.self, repeating: 0)
@@ -130,12 +130,12 @@ final class SealedFile {
     return write(bytes, number, plain: 0, at: offset)
   }
 
-  /// A header, and no page in plain.
+  /// Only a header, no plain page.
   private func writeJournal(_ bytes: UnsafeRawBufferPointer, _ offset: Int64) -> Int32 {
     bytes.dropFirst(SealedFile.journalHeader).allSatisfy { $0 == 0 } ? base.write(bytes, offset) : SealedFile.misuse
   }
 
-  /// The log's header was written by another connection.
+  /// Reads the page size from the log's header, which another connection wrote.
   private func learnPageSize() {
     var header = [UInt8](repeating: 0, count: SealedFile.logHeader)
     if header.withUnsafeMutableBytes({ base.read($0, 0) }) == SQLITE_OK { pageSize = SealedFile.number(header, 8) }
@@ -150,7 +150,7 @@ final class SealedFile {
 
   // MARK: Pages
 
-  /// Decrypts a page where it lies; `plain` bytes of it are not encrypted.
+  /// Decrypts a page in place; its first `plain` bytes are not encrypted.
   private func open(_ bytes: UnsafeMutableRawBufferPointer, _ number: UInt32, plain: Int) -> Bool {
     let overhead = cipher.overhead
     guard bytes.count > plain + overhead else { return false }
@@ -167,7 +167,7 @@ final class SealedFile {
     }
     guard isOpen else { return false }
     UnsafeMutableRawBufferPointer(rebasing: bytes[plain...]).copyBytes(from: page.prefix(bytes.count - plain - overhead))
-    // As SQLite left it: what it sums up has zeroes here.
+    // As SQLite wrote it: its checksums cover zeroes here.
     UnsafeMutableRawBufferPointer(rebasing: bytes[(bytes.count - overhead)...]).initializeMemory(as: UInt8.self, repeating: 0)
     if plain > 0 { SealMark.remove(from: UnsafeMutableRawBufferPointer(rebasing: bytes[..<plain]), at: 0) }
     return true
@@ -176,7 +176,7 @@ final class SealedFile {
   private func write(_ bytes: UnsafeRawBufferPointer, _ number: UInt32, plain: Int, at offset: Int64) -> Int32 {
     let overhead = cipher.overhead
     guard bytes.count > plain + overhead else { return SealedFile.misuse }
-    // They are not kept; if SQLite had something in them, what is read would not be what was written.
+    // These bytes are not stored; if SQLite had put something there, reads would differ from writes.
     guard bytes.suffix(overhead).allSatisfy({ $0 == 0 }) else { return SealedFile.misuse }
     prepare(bytes.count)
     page.withUnsafeMutableBytes { page in
@@ -196,7 +196,7 @@ final class SealedFile {
 
   private func prepare(_ count: Int) { if page.count < count { page = [UInt8](repeating: 0, count: count) } }
 
-  /// Writes down what a page is: of which kind of file, its number, and what of it is plain. Returns how many bytes that is.
+  /// Writes the authenticated context of a page: the kind of file, the page number, and its plain bytes. Returns its length.
   private func describe(_ number: UInt32, _ plain: UnsafeRawBufferPointer) -> Int {
     context[0] = kind.rawValue
     withUnsafeBytes(of: number.littleEndian) { bytes in for i in 0..<4 { context[1 + i] = bytes[i] } }
@@ -209,9 +209,9 @@ final class SealedFile {
     return SealedFile.damage
   }
 
-  /// `SQLITE_IOERR_DATA`, which Swift does not see: the macro is an expression.
+  /// `SQLITE_IOERR_DATA`, which Swift does not import: the macro is an expression.
   static let damage = SQLITE_IOERR | 32 << 8
-  /// SQLite asked for something else than it ever does.
+  /// SQLite requested something that it never does.
   private static let misuse = SQLITE_IOERR
 
   private static func pageSize(_ header: [UInt8]) -> Int {

@@ -8,15 +8,15 @@ import Darwin
 #endif
 import StorageInterface
 
-/// How SQLite opens the files of encrypted stores: a layer (a "VFS") over the system's, in which each file goes through `SealedFile`.
+/// The VFS for encrypted stores: a layer over the system's, in which each file goes through `SealedFile`.
 ///
-/// Only main files and logs are opened, and for the making of a file a journal without pages. Whatever else SQLite would want to keep on
-/// the disk (temporary tables, pages for a rollback) it is refused, so that nothing is ever written in plain; our connections keep
-/// these in memory.
+/// It opens only main files and logs, and a journal without pages while a file is created. It rejects everything else that
+/// SQLite would write to disk (temporary tables, pages for a rollback), so that nothing is ever written in plain; our
+/// connections keep these in memory.
 enum SealedFileSystem {
   static let name = "vivarium-sealed"
 
-  /// Whether it is there. Made known to SQLite at the first use.
+  /// Whether it is registered; registers it at first use.
   static let isRegistered: Bool = {
     guard let system = sqlite3_vfs_find(nil) else { return false }
     let layer = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
@@ -32,7 +32,7 @@ enum SealedFileSystem {
     return sqlite3_vfs_register(layer, 0) == SQLITE_OK
   }()
 
-  /// As `xOpen`. The system's part of an open file lies behind ours.
+  /// As `xOpen`. The system's part of an open file follows ours in memory.
   private static func open(
     _ layer: UnsafeMutablePointer<sqlite3_vfs>, _ path: UnsafePointer<CChar>?, _ file: UnsafeMutablePointer<sqlite3_file>,
     _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
@@ -42,7 +42,7 @@ enum SealedFileSystem {
     switch flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL) {
     case SQLITE_OPEN_MAIN_DB: kind = .main
     case SQLITE_OPEN_WAL: kind = .log
-    // Not one that is there: what somebody put into it would be taken for pages of ours.
+    // Not an existing one: foreign contents would be taken for our pages.
     case SQLITE_OPEN_MAIN_JOURNAL where flags & SQLITE_OPEN_CREATE != 0: kind = .journal
     default: return SQLITE_CANTOPEN
     }
@@ -70,21 +70,21 @@ enum SealedFileSystem {
     }
   }
 
-  /// Whether the system's part has all that will be called: a main file shares the index of its log, for which other kinds of files
-  /// have nothing, and which a system layer of the first version has not at all.
+  /// Whether the system's part has all methods that will be called: a main file shares the index of its log, for which other
+  /// kinds of files have no methods, nor has a system VFS of the first version.
   private static func isComplete(_ base: UnsafeMutablePointer<sqlite3_file>, _ kind: SealedFile.Kind) -> Bool {
     guard let methods = base.pointee.pMethods?.pointee else { return false }
     return kind != .main || (methods.iVersion >= 2 && methods.xShmMap != nil)
   }
 
-  /// What SQLite does with an open file.
+  /// The methods SQLite calls on an open file.
   ///
-  /// `nonisolated(unsafe)` is sound because pointer and table are constants: both are made once, before anybody has the pointer (Swift
-  /// initialises a static once, whoever comes first), the table is never written nor freed after that, and it holds addresses of
-  /// functions that capture nothing. No byte of a file has a part in it.
+  /// `nonisolated(unsafe)` is sound because pointer and table are constants: both are created once, before anybody has the
+  /// pointer (Swift initialises a static once, even under contention), the table is never written nor freed after that, and it
+  /// holds addresses of functions that capture nothing. No byte of a file is involved.
   nonisolated(unsafe) private static let methods: UnsafePointer<sqlite3_io_methods> = {
     var methods = sqlite3_io_methods()
-    // The third has mapped pages, which would be encrypted ones.
+    // Version 3 has memory-mapped pages, which would be encrypted.
     methods.iVersion = 2
     methods.xClose = { file in
       guard let file else { return SQLITE_IOERR }
@@ -108,7 +108,7 @@ enum SealedFileSystem {
     return UnsafePointer(made)
   }()
 
-  /// All that has nothing to do with what is in the file.
+  /// Passes on all methods that are independent of the contents.
   private static func passOn(_ methods: inout sqlite3_io_methods) {
     methods.xTruncate = { file, size in
       SealedHead.passing(file) { base, methods in methods.xTruncate(base, size) }
@@ -143,12 +143,12 @@ enum SealedFileSystem {
   }
 }
 
-/// What SQLite's memory for an open file begins with; the system's own part follows.
+/// The head of SQLite's memory for an open file; the system's own part follows.
 private struct SealedHead {
   var file: sqlite3_file
   var sealed: Unmanaged<SealedFile>?
 
-  /// A multiple of what any part of it has to lie at.
+  /// A multiple of the alignment of every part.
   static let size = 16
 
   static func of(_ file: UnsafeMutablePointer<sqlite3_file>) -> UnsafeMutablePointer<SealedHead> {
@@ -163,8 +163,8 @@ private struct SealedHead {
     file.flatMap { of($0).pointee.sealed?.takeUnretainedValue() }
   }
 
-  /// Calls a method of the system's part. What is unwrapped here and in it is there: SQLite calls the methods of files alone that `open`
-  /// has opened, which looked at them, and those of the log's index of main files alone. What a file holds does not change that.
+  /// Calls a method of the system's part. The methods unwrapped here and by `body` exist: SQLite calls only files that `open`
+  /// has opened and checked, and the methods for the log's index only on main files. The contents of a file do not change that.
   static func passing(
     _ file: UnsafeMutablePointer<sqlite3_file>?, _ body: (UnsafeMutablePointer<sqlite3_file>, sqlite3_io_methods) -> Int32
   ) -> Int32 {

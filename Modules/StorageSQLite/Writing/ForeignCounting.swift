@@ -2,16 +2,16 @@ import CVivariumSQLite
 import StorageInterface
 import StoreValues
 
-/// Finds out what the triggers could not log of other programs' writes to one type: rows that `REPLACE` took away, which
-/// runs no trigger for them, and what came past the triggers altogether.
+/// Finds the foreign writes to one type that the triggers could not log: rows deleted by `REPLACE`, which runs no triggers for
+/// them, and writes that bypassed the triggers altogether.
 struct ForeignCounting {
-  /// A gap of more keys than this is not listed: a program that gives out keys far apart made it.
+  /// Longer gaps of keys are not listed: they come from a program that assigns distant keys.
   private static let missingMax: Int64 = 1 << 22
 
   let connection: Connection
   let table: TableLayout
 
-  /// Completes the changes, and makes the table's counters true. O(rows), less than a nanosecond each.
+  /// Completes the changes and corrects the table's counters. O(rows), less than a nanosecond each.
   func settle(_ changes: inout ForeignChanges) throws(StorageError) {
     for key in changes.replaced.sorted() {
       if try !contains(key) { changes.add("deleted", key, nil) }
@@ -21,7 +21,7 @@ struct ForeignCounting {
     if counted.objects == objects { return }
     let last = max(counted.lastKey, try connection.largestKey(table))
     try connection.setCounters(ObjectCounters(objects: objects, lastKey: last), of: table)
-    // Without a word about rows in the way, as in files of older builds, nobody knows which have gone.
+    // Without a log of conflicting rows, as in files of older builds, nobody knows which rows are gone.
     if changes.replaced.isEmpty { changes.missing = try missing(upTo: last) }
   }
 
@@ -40,7 +40,7 @@ struct ForeignCounting {
     return try connection.step(statement, "count \(table.name)") ? statement.int64(0) : 0
   }
 
-  /// Every key up to `last` that no object has.
+  /// All unused keys up to `last`.
   private func missing(upTo last: Int64) throws(StorageError) -> KeyRuns {
     let statement = try connection.take(text: "SELECT _key FROM \(table.name) WHERE _key > 0 ORDER BY _key")
     defer { connection.finish(statement) }

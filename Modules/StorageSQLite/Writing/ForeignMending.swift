@@ -7,15 +7,15 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// Makes right what other programs could not know when they wrote one type: order keys of decimals, mixed values and
-/// members of sets, links inside mixed values, and the collections of rows that are gone.
+/// Repairs what other programs could not maintain when they wrote one type: order keys of decimals, mixed values and members of
+/// sets, links inside mixed values, and the collections of deleted rows.
 struct ForeignMending {
   let connection: Connection
   let table: TableLayout
 
   func mend(_ changes: ForeignChanges) throws(StorageError) {
     let rows = changes.inserted.union(changes.modified).sorted()
-    // They would be found from the other end, as links of an object that is not there.
+    // Otherwise they would be found from the other end, as links of a deleted object.
     for column in table.collections {
       for owner in changes.deleted.sorted() { try run("DELETE FROM \(column.name) WHERE owner = ?", [.int(owner)]) }
     }
@@ -45,7 +45,7 @@ struct ForeignMending {
     for (at, value) in values.enumerated() { try statement.bind(Int32(at) + 1, ordered: value) }
   }
 
-  /// The values of a column or collection of one object, with what is in front of them; of what is no value, null.
+  /// The values of a column or collection of one object, each with the column before it; null for values of another type.
   private func read(_ text: String, _ values: [Value], _ cell: CellType) throws(StorageError) -> [(front: Value, value: Value)] {
     let statement = try connection.take(text: text)
     defer { connection.finish(statement) }
@@ -72,7 +72,7 @@ struct ForeignMending {
       let found = try read("SELECT NULL, \(column.name) FROM \(table.name) WHERE _key = ?", [.int(key)], column.cell).first
     else { return }
     let orderKey: Value = found.value.isNull ? .null : .data(Data(found.value.orderKey))
-    // A value that breaks a unique index stays without a key: it is in no one's way, and the index says nothing false.
+    // A value that violates a unique index stays without a key: it conflicts with nothing, and the index has no false entry.
     try run("UPDATE OR IGNORE \(table.name) SET \(order) = ? WHERE _key = ?", [orderKey, .int(key)])
   }
 
@@ -81,10 +81,10 @@ struct ForeignMending {
     for (sort, member) in members {
       let right = Value.data(Data(member.orderKey))
       if right == sort { continue }
-      // As a BLOB: what another program wrote may be text.
+      // As a BLOB: another program may have written text.
       try run(
         "UPDATE OR IGNORE \(column.name) SET sort = ? WHERE owner = ? AND CAST(sort AS BLOB) = ?", [right, .int(owner), sort])
-      // The member is in the set twice.
+      // The set holds the member twice.
       if sqlite3_changes(connection.database) == 0 {
         try run("DELETE FROM \(column.name) WHERE owner = ? AND CAST(sort AS BLOB) = ?", [.int(owner), sort])
       }

@@ -2,12 +2,12 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// How many elements lists have and the position of their last, so that appending to a long list costs what it adds and
-/// not what is there. Known of lists that this process has edited, as of the newest version that it wrote.
+/// The element count and last position of lists, so that the cost of appending to a long list depends only on the appended
+/// elements. Known for lists that this process has edited, as of the newest version that it wrote.
 struct ListTails: Sendable {
   struct Tail: Sendable, Equatable {
     var count: Int
-    /// nil when the list is empty.
+    /// nil if the list is empty.
     var last: Int64?
   }
 
@@ -16,7 +16,7 @@ struct ListTails: Sendable {
     let key: Int64
   }
 
-  /// Lists remembered before all are forgotten.
+  /// The most lists remembered before all are dropped.
   private static let listsMax = 256
 
   private var tails: [Owner: Tail] = [:]
@@ -33,7 +33,7 @@ struct ListTails: Sendable {
 }
 
 extension SQLiteWriteTransaction {
-  /// Where a list ends, found without its elements where it is known; nil where something else than an element ends it.
+  /// The end of a list, without reading its elements if it is known; nil if its last position is not an integer.
   func tail(_ list: ColumnLayout, _ owner: ObjectKey) throws(StorageError) -> ListTails.Tail? {
     if let tail = tails[list.id, owner] { return tail }
     if let found = positions[list.id, owner] { return ListTails.Tail(count: found.count, last: found.last) }
@@ -49,13 +49,13 @@ extension SQLiteWriteTransaction {
     return tail
   }
 
-  /// Adds elements at the end without looking at the others; false where that cannot be done, and nothing was.
+  /// Appends elements without reading the others; false, with no change, if that is not possible.
   func append(_ values: [Value], at: Int, to list: ColumnLayout, _ owner: ObjectKey) throws(StorageError) -> Bool {
     if positions[list.id, owner] != nil { return false }
     guard let tail = try tail(list, owner), at == tail.count, !values.isEmpty else { return false }
     guard let slots = ListSpacing.slots(above: tail.last, below: nil, count: values.count) else { return false }
     for value in values { try check(value, list) }
-    // Forgotten when something fails on the way.
+    // Dropped if something fails on the way.
     tails[list.id, owner] = nil
     try put(values, at: slots, list, owner)
     tails[list.id, owner] = ListTails.Tail(count: tail.count + values.count, last: slots.last)
@@ -64,7 +64,7 @@ extension SQLiteWriteTransaction {
 }
 
 extension SQLiteEngine {
-  /// What is known of lists in a version that a write begins with.
+  /// The known list ends in the version that a write begins with.
   func knownTails(_ version: Version) -> ListTails {
     shared.withLock { $0.tails.version == version ? $0.tails.lists : ListTails() }
   }
@@ -72,7 +72,7 @@ extension SQLiteEngine {
   /// Call after the commit that made the version.
   func keep(_ tails: ListTails, _ version: Version) { shared.withLock { $0.tails = (version, tails) } }
 
-  /// How many positions of list elements a transaction has read. For tests.
+  /// The number of list positions that a transaction has read. For tests.
   package static func positionCount(of transaction: any StorageReading) -> Int {
     (transaction as? Snapshot)?.positions.count ?? 0
   }

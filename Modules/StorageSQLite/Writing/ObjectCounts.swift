@@ -1,10 +1,10 @@
 import StoreValues
 
-/// How many objects the tables have that a transaction has asked, by the table's number.
+/// The object counts that a transaction has read, by table number.
 struct ObjectCounts {
   private var counts: [Int?] = []
 
-  /// Nil where nobody has asked yet.
+  /// Nil if not read yet.
   subscript(table: TableID) -> Int? {
     get {
       let i = Int(table.rawValue)

@@ -1,16 +1,16 @@
 import StorageInterface
 import StoreValues
 
-/// Words of one column that a write has set and not put into the table yet, by object.
+/// The words of one column that a write has set but not written to the table yet, by object.
 ///
-/// `@exclusivity(unchecked)`: confined to its transaction, and no access spans a call of anybody's closure.
+/// `@exclusivity(unchecked)`: confined to its transaction, and no access spans a call of a caller's closure.
 final class PendingWords {
   let column: ColumnLayout
   @exclusivity(unchecked) private var keys: [Int64] = []
   @exclusivity(unchecked) private var words: [Int64] = []
-  /// Of `words`, those that are null; empty while none is.
+  /// The positions in `words` that are null; empty if none is.
   @exclusivity(unchecked) private var nulls: Set<Int> = []
-  /// Positions in `keys` plus one by the hash of the key; 0 is free. Empty while a few keys are looked through.
+  /// A hash table of positions in `keys` plus one; 0 is free. Empty while there are so few keys that a linear search is used.
   @exclusivity(unchecked) private var places: [Int32] = []
   @exclusivity(unchecked) private var shift: UInt64 = 64
 
@@ -20,7 +20,7 @@ final class PendingWords {
 
   var count: Int { keys.count }
 
-  /// The word that was set last: nil when none was, and a nil in it for null.
+  /// The word that was set last: nil if there is none, and a nil in it for null.
   @inline(__always) func word(of key: Int64) -> Int64?? {
     guard let position = position(of: key) else { return nil }
     return .some(!nulls.isEmpty && nulls.contains(position) ? nil : words[position])
@@ -40,10 +40,10 @@ final class PendingWords {
     if word == nil { nulls.insert(position) } else if !nulls.isEmpty { nulls.remove(position) }
   }
 
-  /// Calls `body` for each object, by ascending key.
+  /// Calls `body` for each object, in ascending key order.
   func forEach(_ body: (Int64, Int64?) throws(StorageError) -> Void) throws(StorageError) {
     var order = Array(keys.indices)
-    // Objects are often met in the order of their keys.
+    // Objects often come in key order.
     if zip(keys, keys.dropFirst()).contains(where: { $0 > $1 }) { order.sort { keys[$0] < keys[$1] } }
     for position in order { try body(keys[position], nulls.contains(position) ? nil : words[position]) }
   }

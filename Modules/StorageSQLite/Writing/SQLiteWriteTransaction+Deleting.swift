@@ -2,17 +2,17 @@ import CVivariumSQLite
 import StorageInterface
 import StoreValues
 
-/// Many objects of a type in few statements: runs of keys by their bounds, the others a block at a time.
+/// Deletes many objects of a type in few statements: runs of keys by their bounds, the others in blocks.
 extension SQLiteWriteTransaction {
-  /// Keys that one statement names.
+  /// The number of keys that one statement names.
   private static let blockCount = 128
-  /// Keys in a row that are worth a statement of their own.
+  /// The least number of consecutive keys that get a statement of their own.
   private static let runCount = 32
 
   func delete(_ id: TableID, all keys: [Int64]) throws(StorageError) -> [Int64] {
     settleInsertion()
     let table = try layout.table(id)
-    // Rows of other tables go with each object.
+    // Rows of other tables must be deleted with each object.
     guard table.collections.isEmpty, table.mixed.isEmpty else {
       var gone: [Int64] = []
       for key in keys where try contains(id, ObjectKey(key)) {
@@ -77,7 +77,7 @@ extension SQLiteWriteTransaction {
       statement.bind(parameter, key)
       parameter &+= 1
     }
-    // No key is NULL.
+    // NULL matches no key.
     while parameter <= Int32(SQLiteWriteTransaction.blockCount) {
       statement.bindNull(parameter)
       parameter &+= 1
@@ -86,14 +86,14 @@ extension SQLiteWriteTransaction {
   }
 }
 
-/// The keys of the rows that a connection removes, as SQLite tells them, until `stop` or the last reference goes.
+/// The keys of the rows that a connection deletes, as SQLite reports them, until `stop` or the last reference goes.
 private final class RemovedRows {
   private let connection: Connection
   private(set) var keys: [Int64] = []
 
   init(_ connection: Connection) {
     self.connection = connection
-    // Safe: the hook is taken away before this object goes, and runs on the thread that steps the statement.
+    // Safe: the hook is removed before this object is freed, and runs on the thread that steps the statement.
     sqlite3_update_hook(
       connection.database,
       { context, _, _, _, key in
@@ -104,7 +104,7 @@ private final class RemovedRows {
 
   deinit { sqlite3_update_hook(connection.database, nil, nil) }
 
-  /// All keys, once nothing more is to be removed.
+  /// Ends the collection and returns all keys.
   func stop() -> [Int64] {
     sqlite3_update_hook(connection.database, nil, nil)
     return keys

@@ -7,9 +7,9 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// Links inside mixed values, counted in a table for each property: (type, target, owner) and how often.
+/// Links inside mixed values, counted in a table for each property: (type, target, owner) and their number.
 extension SQLiteWriteTransaction {
-  /// Counts links of an owner in or out.
+  /// Adds to the counts of an owner's links.
   func change(
     links: [ObjectLink], of column: ColumnLayout, _ owner: ObjectKey, by difference: Int64
   ) throws(StorageError) {
@@ -41,12 +41,12 @@ extension SQLiteWriteTransaction {
     }
   }
 
-  /// Counts all links of an owner out.
+  /// Subtracts all links of an owner.
   func forgetLinks(of column: ColumnLayout, _ owner: ObjectKey) throws(StorageError) {
     try change(links: links(of: column, owner), of: column, owner, by: -1)
   }
 
-  /// The links in a scalar or in all elements of a collection, as they are stored.
+  /// The stored links in a scalar or in all elements of a collection.
   func links(of column: ColumnLayout, _ owner: ObjectKey) throws(StorageError) -> [ObjectLink] {
     let statement = try take(.links, column) {
       column.kind == .scalar

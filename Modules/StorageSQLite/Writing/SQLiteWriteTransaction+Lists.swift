@@ -15,9 +15,9 @@ extension SQLiteWriteTransaction {
       if case .insert(let at, let values) = edit, try append(values, at: at, to: list, owner) { return }
       tails[id, owner] = nil
       var found: [Int64] = []
-      // To empty a list nobody needs to know what is in it, be it what another program should not have put there.
+      // Clearing a list does not need its contents, which another program may have damaged.
       if case .clear = edit { try requireObject(try layout.table(id.table), owner) } else { found = try loadPositions(list, owner) }
-      // Out of the cache while it changes: no copy, and forgotten when something fails on the way.
+      // Removed from the cache while it changes: this avoids a copy, and drops the positions if something fails on the way.
       _ = positions.take(id, owner)
       do throws(StorageError) {
         try apply(edit, to: list, owner, &found)
@@ -30,7 +30,7 @@ extension SQLiteWriteTransaction {
     }
   }
 
-  /// Checks first, changes afterwards.
+  /// Checks everything before changing anything.
   private func apply(
     _ edit: ElementEdit, to list: ColumnLayout, _ owner: ObjectKey, _ found: inout [Int64]
   ) throws(StorageError) {
@@ -69,7 +69,7 @@ extension SQLiteWriteTransaction {
   }
 
   func checkSize(_ value: Value, _ list: ColumnLayout) throws(StorageError) {
-    // Refused here, before anything is changed; the row's other columns need some of the room.
+    // Rejected here, before anything is changed; the row's other columns need some of the room.
     let limit = Int(sqlite3_limit(connection.database, SQLITE_LIMIT_LENGTH, -1)) - 64
     let count = value.withBytes(as: list.cell.type) { $0?.count ?? 0 }
     if count > limit {
@@ -86,7 +86,7 @@ extension SQLiteWriteTransaction {
     found.insert(contentsOf: slots, at: index)
   }
 
-  /// Adds elements at free positions.
+  /// Inserts elements at free positions.
   func put(_ values: [Value], at slots: [Int64], _ list: ColumnLayout, _ owner: ObjectKey) throws(StorageError) {
     let statement = try take(.putElement, list) {
       "INSERT INTO \(list.name) (owner, position, value) VALUES (?, ?, ?)"
@@ -103,7 +103,7 @@ extension SQLiteWriteTransaction {
     if list.linksInside { for value in values { try change(links: value.links, of: list, owner, by: 1) } }
   }
 
-  /// Positions for new elements, with their neighbours moved where it is too tight.
+  /// Positions for new elements; moves their neighbours if there is no room.
   private func makeRoom(
     for count: Int, at index: Int, _ list: ColumnLayout, _ owner: ObjectKey, _ found: inout [Int64]
   ) throws(StorageError) -> [Int64] {
@@ -114,7 +114,7 @@ extension SQLiteWriteTransaction {
     let statement = try takeMove(list)
     defer { connection.finish(statement) }
     let steps = Array(zip(found[plan.moved], plan.movedTo))
-    // Those that go up from the last on, then those that go down from the first on: nobody steps on another.
+    // Elements that move up from the last on, then elements that move down from the first on, so that no positions collide.
     for (old, new) in steps.reversed() where new > old { try move(old, new, owner, list, statement) }
     for (old, new) in steps where new < old { try move(old, new, owner, list, statement) }
     found.replaceSubrange(plan.moved, with: plan.movedTo)
@@ -138,7 +138,7 @@ extension SQLiteWriteTransaction {
   private func move(
     _ from: Int, _ to: Int, _ list: ColumnLayout, _ owner: ObjectKey, _ found: inout [Int64]
   ) throws(StorageError) {
-    // Before the element that stands there afterwards, in the list as it is.
+    // Before the element that follows it afterwards, as an index of the list before the move.
     let index = to > from ? to + 1 : to
     var slots = try makeRoom(for: 1, at: index, list, owner, &found)
     let statement = try takeMove(list)
@@ -193,7 +193,7 @@ extension SQLiteWriteTransaction {
     try connection.take(StatementKey(purpose, list.id.table.rawValue, list.id.property.rawValue), text)
   }
 
-  /// Binds an element and runs the statement while what is bound is valid.
+  /// Binds an element and runs the statement while the binding is valid.
   func bind(
     _ parameter: Int32, _ value: Value, _ list: ColumnLayout, _ statement: Statement,
     _ body: () throws(StorageError) -> Void

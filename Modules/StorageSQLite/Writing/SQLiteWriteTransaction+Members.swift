@@ -30,7 +30,7 @@ extension SQLiteWriteTransaction {
 
   func remove(member: Value, from id: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
     try change(id, owner) { column throws(StorageError) -> Bool in
-      // The member there is may be another than the one that is the same.
+      // The stored member may differ from the equal one given.
       let links = column.linksInside ? try links(of: column, owner, sort: member.orderKey) : []
       let statement = try take(.removeElements, column) { "DELETE FROM \(column.name) WHERE owner = ? AND sort = ?" }
       defer { connection.finish(statement) }
@@ -84,7 +84,7 @@ extension SQLiteWriteTransaction {
     } column: { () throws(StorageError) in try layout.map(id) } check: { _ in }
   }
 
-  /// Runs a change of a set or map of an object that lives, after the column and then the value were checked.
+  /// Runs a change of a set or map of an existing object, after checking the column and then the value.
   private func change<R>(
     _ id: ColumnID, _ owner: ObjectKey, _ body: (ColumnLayout) throws(StorageError) -> R,
     column: () throws(StorageError) -> ColumnLayout, check: (ColumnLayout) throws(StorageError) -> Void

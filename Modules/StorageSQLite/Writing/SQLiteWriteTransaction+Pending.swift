@@ -2,17 +2,17 @@ import CVivariumSQLite
 import StorageInterface
 import StoreValues
 
-/// Words that are set one by one and written together, by ascending key.
+/// Words that are set one by one and written together, in ascending key order.
 ///
-/// Objects are set in the order they are met, which is any: each statement finds its way from the root to a page that was
-/// last in memory long ago. In the order of keys a page is visited once. Whatever reads more than one row, or changes
-/// anything else, has them written first; what reads one row knows them.
+/// Objects are set in arbitrary order, so each statement would descend from the root to a page that left the cache long ago. In
+/// key order each page is visited once. Calls that read more than one row, or change anything else, first write the pending
+/// words; calls that read one row consider them.
 extension SQLiteWriteTransaction {
-  /// The most that is kept back of one column.
+  /// The most pending words of one column.
   private static let countMax = 1 << 17
 
-  /// Keeps back a word of an object that lives; false when it has to be written now: the column has an index, whose order or
-  /// uniqueness the next call may ask.
+  /// Defers writing a word of an existing object; false if it must be written now, because the column has an index whose order
+  /// or uniqueness the next call may need.
   func keepBack(_ id: ColumnID, _ key: ObjectKey, _ word: Int64?) throws(StorageError) -> Bool {
     try refuse()
     let column: PendingWords
@@ -25,7 +25,7 @@ extension SQLiteWriteTransaction {
       column = PendingWords(try layout.wordColumn(id))
       pending.append(column)
     }
-    // What does not fit is told the long way.
+    // The regular write reports a value that does not fit.
     do throws(StorageError) { try column.column.check(word: word) } catch { return false }
     settleInsertion()
     column.set(key.rawValue, word)
@@ -35,7 +35,7 @@ extension SQLiteWriteTransaction {
     return true
   }
 
-  /// Puts into the tables what was kept back. Failing spoils the transaction: what was set is lost.
+  /// Writes the pending words to the tables. A failure spoils the transaction, because the words are lost.
   func writePending() throws(StorageError) {
     let columns = pending
     pending = []
@@ -58,7 +58,7 @@ extension SQLiteWriteTransaction {
       if let word { statement.bind(1, word: word, column.cell.physical) } else { statement.bindNull(1) }
       statement.bind(2, key)
       let code = sqlite3_step(statement.pointer)
-      // The failure itself is read before the statement is reset.
+      // The failure must be read before the statement is reset.
       if code != SQLITE_DONE { throw connection.failure(code, doing: "change \(column.label)") }
       sqlite3_reset(statement.pointer)
       guard sqlite3_changes(connection.database) > 0 else { throw table.objectDeleted(ObjectKey(key)) }

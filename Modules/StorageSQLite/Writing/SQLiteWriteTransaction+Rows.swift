@@ -2,7 +2,7 @@ import CVivariumSQLite
 import StorageInterface
 import StoreValues
 
-/// Rows on their way into one table: looked up once, used for row after row.
+/// An insertion into one table in progress: looked up once, used for row after row.
 struct Insertion {
   let table: TableLayout
   let statement: Statement
@@ -40,12 +40,12 @@ extension SQLiteWriteTransaction {
       return (objectCounts[table.id] ?? known.objects, max(known.lastKey, engine.lastIssuedKey(table.id)))
     }
     let stored = try connection.counters(of: table)
-    // Another program may have added rows without running the triggers that count.
+    // Another program may have added rows without running the counting triggers.
     let used = try connection.largestKey(table)
     return (objectCounts[table.id] ?? stored.objects, max(stored.lastKey, used, engine.lastIssuedKey(table.id)))
   }
 
-  /// Writes back what an insertion in progress knows. Called before anything else looks at it.
+  /// Writes back the state of an insertion in progress. Call before anything else reads it.
   func settleInsertion() {
     guard let current = insertion else { return }
     insertion = nil

@@ -23,13 +23,13 @@ extension SQLiteWriteTransaction {
     settleInsertion()
     try change { () throws(StorageError) in
       guard let mark = marks.last else { throw .misuse("No savepoint is open.") }
-      // The name means the innermost one. Rolling back keeps it, so it is released too.
+      // The name refers to the innermost savepoint. Rolling back keeps it, so it must be released too.
       try connection.run(StatementKey(.undo), "ROLLBACK TO part")
       try connection.run(StatementKey(.release), "RELEASE part")
       marks.removeLast()
       positions.forgetAll()
       tails.forgetAll()
-      // A count that was first asked for since then may have seen what is undone now.
+      // A count first read since then may include what is undone now.
       objectCounts = mark.objectCounts
       layout = mark.layout
       connection.use(layout)

@@ -8,14 +8,14 @@ extension SQLiteWriteTransaction {
     try change { () throws(StorageError) in
       let new = SchemaLayout(self.catalog.hasSideEntries ? catalog.withSideEntries() : catalog)
       do throws(StorageError) {
-        // The kept statements are for the old tables; open ones would also lock them.
+        // The cached statements are for the old tables; open ones would also lock them.
         connection.use(new)
         try run(SchemaChange(from: layout, to: new), new)
         try connection.writeCatalog(new.catalog, version.next)
         let format = new.catalog.formatNeeded
         if try connection.number(of: "user_version") < format { try connection.execute("PRAGMA user_version = \(format)") }
       } catch {
-        // Half of it may be done.
+        // The change may be half done.
         var error = error
         if error.scope == .statement { error.scope = .transaction }
         throw error
@@ -36,7 +36,7 @@ extension SQLiteWriteTransaction {
     }
   }
 
-  /// The error of a unique index that the objects do not allow.
+  /// The error of a new unique index that the objects violate.
   private func duplicates(_ index: IndexLayout, _ error: StorageError) -> StorageError {
     var result = error
     result.code = .uniqueViolation

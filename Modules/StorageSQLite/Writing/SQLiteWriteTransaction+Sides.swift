@@ -10,7 +10,7 @@ extension SQLiteWriteTransaction: SideWriting {
       if value == nil { return }
       try setCatalog(catalog.withSideEntries())
     }
-    // Not by `change`: what was read of objects stays right.
+    // Not by `change`: cached data of objects stay valid.
     do throws(StorageError) { try put(key, value) } catch { throw spoil(error) }
   }
 

@@ -16,7 +16,7 @@ extension SQLiteWriteTransaction {
       if let error = step(column, key, statement, { word.flatMap { Value(word: $0, type: column.cell.type) } ?? .null }) {
         throw error
       }
-      // Checked after the row is known to live, as the other engines do; SQLite has undone nothing yet.
+      // Checked after the row is known to exist, as in the other engines; SQLite has undone nothing yet.
     } check: { () throws(StorageError) in
       try layout.wordColumn(id).check(word: word)
     } lives: { () throws(StorageError) in try requireObject(try layout.table(id.table), key) }
@@ -47,8 +47,8 @@ extension SQLiteWriteTransaction {
     return true
   }
 
-  /// Whether an object that lives has a value already. What another program left there, which is no value of the type, is none that is
-  /// set. A page that is damaged fails the change too.
+  /// Whether an existing object already has a value. A foreign value of another type counts as different. A damaged page then
+  /// makes the change fail.
   private func orForeign(_ isSame: () throws(StorageError) -> Bool) throws(StorageError) -> Bool {
     do throws(StorageError) { return try isSame() } catch {
       if error.code == .corrupt, error.scope == .statement { return false }
@@ -72,8 +72,7 @@ extension SQLiteWriteTransaction {
     try change(links: new.links, of: column, key, by: 1)
   }
 
-  /// Runs a change after its value was checked. A value that does not fit is only reported for an object that
-  /// lives.
+  /// Runs a change after its value was checked. A value that does not fit is only reported for an existing object.
   @inline(__always) private func change(
     _ body: () throws(StorageError) -> Void, check: () throws(StorageError) -> Void, lives: () throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -109,7 +108,7 @@ extension SQLiteWriteTransaction {
     }
   }
 
-  /// The error of a refused unique value: which index refused, and who has the value.
+  /// The error of a unique violation: which index, and which object has the value.
   func conflict(
     _ error: StorageError, in table: TableLayout, except key: Int64, _ value: (ColumnLayout) -> Value
   ) -> StorageError {

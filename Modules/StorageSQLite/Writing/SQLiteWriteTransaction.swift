@@ -3,10 +3,10 @@ import StorageCoordination
 import StorageInterface
 import StoreValues
 
-/// The one writer: the engine's writing connection inside an immediate transaction. `@exclusivity(unchecked)` as in
+/// The single writer: the engine's writing connection inside an immediate transaction. `@exclusivity(unchecked)` as in
 /// `Snapshot`.
 final class SQLiteWriteTransaction: Snapshot, WriteTransaction, HistoryAdopting {
-  /// What a savepoint brings back besides the rows.
+  /// The state that a savepoint restores besides the rows.
   struct Mark {
     let layout: SchemaLayout
     let objectCounts: ObjectCounts
@@ -15,15 +15,15 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction, HistoryAdopting 
   private let hold: WriterHold
   private let layoutAtBeginning: SchemaLayout
   var marks: [Mark] = []
-  /// The last key given out in each table that the transaction inserted into.
+  /// The last issued key of each table that the transaction inserted into.
   @exclusivity(unchecked) var lastKeys: [TableID: Int64] = [:]
-  /// Tables whose counters are to be written.
+  /// Tables whose counters must be written.
   @exclusivity(unchecked) var countedTables: Set<TableID> = []
-  /// Why nothing but `end` is possible any more.
+  /// The reason why only `end` is possible.
   @exclusivity(unchecked) private var spoiled: StorageError?
-  /// Held while rows are added to one table: the counters that every insert needs.
+  /// Set while rows are inserted into one table: the counters that every insert needs.
   @exclusivity(unchecked) var insertion: Insertion?
-  /// Where lists end that this process has edited.
+  /// The ends of lists that this process has edited.
   @exclusivity(unchecked) var tails: ListTails
   /// Words that were set and are not in the tables yet, by column.
   @exclusivity(unchecked) var pending: [PendingWords] = []
@@ -60,8 +60,8 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction, HistoryAdopting 
     engine.endWrite(connection, hold, lastKeys)
   }
 
-  /// Runs a change. What it throws with a wider scope than the statement, or after which SQLite has rolled back by
-  /// itself, spoils the transaction.
+  /// Runs a change. An error with a wider scope than the statement, or after which SQLite has rolled back by itself, spoils the
+  /// transaction.
   @inline(__always) func change<R>(_ body: () throws(StorageError) -> R) throws(StorageError) -> R {
     try enter()
     defer { leave() }
@@ -98,7 +98,7 @@ extension SQLiteWriteTransaction {
     return try commit(last, durability) { () throws(StorageError) in
       try connection.execute("DELETE FROM _vivarium_history")
       for record in records.suffix(max(1, engine.options.historyLimit)) { try put(record, record.version) }
-      // The catalog was written for the version that usually follows.
+      // The catalog was written for the next version in sequence.
       try connection.execute("UPDATE _vivarium_catalog SET version = \(last.rawValue) WHERE version > \(version.rawValue)")
     }
   }
@@ -131,13 +131,13 @@ extension SQLiteWriteTransaction {
     return state.version
   }
 
-  /// Writes the counters that have changed, and returns all that are known.
+  /// Writes the changed counters, and returns all that are known.
   private func putCounters() throws(StorageError) -> [TableID: ObjectCounters] {
     // Another catalog may have other tables under the same numbers.
     var known = connection.settled.flatMap { $0.state.layout === layout ? $0.counters : nil } ?? [:]
     for id in countedTables.sorted() {
       let table = try layout.table(id)
-      // What is counted was changed, so its count is known.
+      // Counted tables were changed, so their count is known.
       let objects: Int
       if let known = objectCounts[id] { objects = known } else { objects = try objectCount(table) }
       try connection.setCounters(ObjectCounters(objects: objects, lastKey: lastKeys[id] ?? 0), of: table)
@@ -165,7 +165,7 @@ extension SQLiteWriteTransaction {
     _ = try stored.get()
   }
 
-  /// Drops records beyond the limit, some at a time, so that most commits do not touch the oldest page.
+  /// Deletes records beyond the limit, several at a time, so that most commits do not touch the oldest page.
   private func trimHistory() throws(StorageError) {
     let limit = UInt64(max(1, engine.options.historyLimit))
     let batch = min(64, max(1, limit / 8))
@@ -179,7 +179,7 @@ extension SQLiteWriteTransaction {
 }
 
 extension StorageError {
-  /// The same, as the end of a transaction.
+  /// The error with the scope of at least a transaction.
   fileprivate init(widening error: StorageError) {
     self = error
     if scope == .statement { scope = .transaction }
