@@ -1,14 +1,14 @@
-/// Elements of a list that lie next to each other and are alike in what is reported of them.
+/// A run of adjacent list elements that are reported alike.
 protocol AlikeElements {
   var count: Int { get }
 
-  /// Some of the elements, by their places in the run.
+  /// The elements at some positions of the run.
   func part(_ range: Range<Int>) -> Self
 }
 
 extension Array where Element: AlikeElements {
-  /// Makes a run begin at a position, which counts the elements of the runs that `count` alone; its index, or the number of
-  /// runs for a position at or past the end. O(runs).
+  /// Splits a run so that one begins at `position`, which counts only the elements of the runs that `counts` accepts. Returns
+  /// its index, or the number of runs for a position at or past the end. O(runs).
   mutating func split(before position: Int, where counts: (Element) -> Bool = { _ in true }) -> Int {
     var start = 0
     for i in indices where counts(self[i]) {

@@ -1,9 +1,9 @@
 extension ChangeSet {
-  /// The change set between two states of a collection of distinct objects, by comparing all of both: for results
-  /// that are not kept incrementally.
+  /// The change set between two states of a collection of distinct objects, by full comparison: for results that are not kept
+  /// incrementally.
   ///
-  /// `modified` are the keys of objects with other values. With `isSorted` any object may have moved; without, the
-  /// order is the objects' own and none has. O(n log n) and, for small collections, up to O(n²).
+  /// `modified` are the keys of objects with changed values. With `isSorted` any object may have moved; without, rows are in
+  /// the objects' own order and none has moved. O(n log n); for small collections up to O(n²).
   package static func between(
     _ old: [Int64], _ new: [Int64], modified: Set<Int64>, isSorted: Bool = true
   ) -> ChangeSet {
@@ -11,15 +11,15 @@ extension ChangeSet {
     return positions(old, new, candidates: moved, modified: modified).changeSet(stays: false) { _ in true }
   }
 
-  /// The change set between two states of which `candidates` may have another place in the order; all other
-  /// objects in both must be in the same order in both. As few of the candidates as possible move.
+  /// The change set between two states in which only `candidates` may have moved; all other objects in both states must have
+  /// the same relative order. Moves as few candidates as possible.
   package static func between(
     _ old: [Int64], _ new: [Int64], candidates: Set<Int64>, modified: Set<Int64>
   ) -> ChangeSet {
     positions(old, new, candidates: candidates, modified: modified).changeSet { row in modified.contains(old[row]) }
   }
 
-  /// Rows are numbered by their old position.
+  /// Identifies rows by their old position.
   static func positions(
     _ old: [Int64], _ new: [Int64], candidates: Set<Int64>, modified: Set<Int64>
   ) -> PositionedChanges {
@@ -55,16 +55,16 @@ extension ChangeSet {
   }
 }
 
-/// Which rows moved between two orders, when nothing but the orders is known.
+/// The rows that moved between two orders, if only the orders are known.
 ///
-/// The longest block of rows that stand together in both orders stays, the one with fewer modified rows where two
-/// are as long; then the same to its left and to its right. This is how Realm chooses, so an animation looks the
-/// same. Large collections take the longest increasing run instead, which moves fewer rows and costs O(n log n).
+/// The longest block of rows that is contiguous in both orders stays, of equally long ones that with fewer modified rows; then
+/// recursively to its left and right. Realm chooses the same way, so an animation looks the same. Large collections use the
+/// longest increasing subsequence instead, which moves fewer rows and costs O(n log n).
 private struct MovedRows {
   private static let blockCountMax = 2_000
   private let old: [Int64]
   private let newPlace: [Int]
-  /// How many of the first i new rows count as modified.
+  /// How many of the first i new rows are modified.
   private let modifiedBefore: [Int]
   private var stays: [Bool]
 
@@ -78,8 +78,8 @@ private struct MovedRows {
     var places: [Int64: Int] = [:]
     for (i, key) in new.enumerated() { places[key] = i }
     newPlace = old.map { places[$0] ?? 0 }
-    // Realm looks a row's modification up at its place in the whole new collection, with the row's place among the
-    // rows that are in both. Kept, since only the choice between equals depends on it.
+    // Realm looks up whether a row is modified in the whole new collection, but by the row's index among the rows in both.
+    // Replicated, because only ties depend on it.
     var sums = [0]
     for i in new.indices {
       let key = allNew[i]
@@ -125,7 +125,7 @@ private struct MovedRows {
       } else {
         current = Block(old: i, new: place, size: 1)
       }
-      // A block that goes on is compared with what it was itself a row ago: longer wins.
+      // An extended block is compared with its former self: the longer one wins.
       if current.size > best.size || (current.size == best.size && modified(current) < modified(best)) {
         best = current
       }

@@ -1,10 +1,10 @@
 extension ChangeSet {
-  /// The change set between two states of a collection that may hold an object several times, by comparing all of both.
+  /// The change set between two states of a collection that may hold an object several times, by full comparison.
   ///
-  /// Rows of one object cannot be told apart, so blocks of rows stay whichever of them they are made of: the longest
-  /// that stands in both, then the same to its left and to its right. Of equal neighbours the first stay, and the
-  /// last ones go or come. Collections that hold an object very often, or of which very many small blocks stay, are
-  /// compared as if an object's rows could be told apart by their order: so this takes bounded time beside O(n log n).
+  /// Rows of one object are indistinguishable, so blocks match by content: the longest block in both states stays, then
+  /// recursively to its left and right. Of equal neighbours, the first stay and the last are deleted or inserted. Collections
+  /// with very many repeats or very many small staying blocks are compared as if an object's rows were distinguished by their
+  /// order, which bounds the time beyond O(n log n).
   package static func between(repeating old: [Int64], _ new: [Int64], modified: Set<Int64>) -> ChangeSet {
     guard let rows = RepeatedRows(old, new) else {
       let (old, new) = (RowIdentity.rows(of: old), RowIdentity.rows(of: new))
@@ -16,16 +16,16 @@ extension ChangeSet {
   }
 }
 
-/// Which row of one state is which of another, where an object may have several.
+/// The correspondence of rows between two states in which an object may have several rows.
 struct RepeatedRows {
-  /// More pairs of equal rows than that are not looked through.
+  /// The most pairs of equal rows that are searched.
   private static let pairCountMax = 20_000
-  /// Nor are more rows and pairs, counted for each block that is looked for: there may be as many as rows.
+  /// The most rows and pairs that are visited in total, over all blocks searched: there may be as many blocks as rows.
   private static let looksMax = 4_000_000
 
-  /// The rows of now, each by its place among the old ones, or by a number of its own.
+  /// The new rows, each as its index among the old rows, or a number of its own.
   private(set) var new: [Int64]
-  /// Those that are in both and stand elsewhere among the others.
+  /// Rows in both states whose relative order changed.
   private(set) var moved: Set<Int64> = []
 
   private struct Block {
@@ -34,7 +34,7 @@ struct RepeatedRows {
     var size = 0
   }
 
-  /// Nil where there is too much to look through.
+  /// Nil if there is too much to search.
   init?(_ old: [Int64], _ keys: [Int64]) {
     new = keys.indices.map { Int64(old.count + $0) }
     var places: [Int64: [Int]] = [:]
@@ -46,7 +46,7 @@ struct RepeatedRows {
     RepeatedRows.preferFirst(keys, &stayed)
     let (oldRows, newRows) = (old.indices.filter { stays[$0] }, keys.indices.filter { stayed[$0] })
     for (row, place) in zip(oldRows, newRows) { new[place] = Int64(row) }
-    // What is left of an object in both moved.
+    // The remaining rows of an object in both states moved.
     var left: [Int64: [Int]] = [:]
     for row in old.indices.reversed() where !stays[row] { left[old[row], default: []].append(row) }
     for place in keys.indices where !stayed[place] {
@@ -56,11 +56,11 @@ struct RepeatedRows {
     }
   }
 
-  /// False when it gave up.
+  /// Returns false if it gave up.
   private static func keepBlocks(
     _ old: [Int64], _ keys: [Int64], _ places: [Int64: [Int]], _ stays: inout [Bool], _ stayed: inout [Bool]
   ) -> Bool {
-    // What begins and what ends both stays in any case: rows that are put at the end came there.
+    // A common prefix and a common suffix always stay: rows appended at the end are insertions there.
     var (start, oldEnd, newEnd) = (0, old.count, keys.count)
     while start < min(oldEnd, newEnd), old[start] == keys[start] {
       (stays[start], stayed[start]) = (true, true)
@@ -83,14 +83,14 @@ struct RepeatedRows {
     return true
   }
 
-  /// Of several that are as long the one that begins first, and then stands last now.
+  /// Of equally long blocks, the one that begins first in the old state, then last in the new one.
   private static func longestBlock(
     _ old: [Int64], _ oldRange: Range<Int>, _ newRange: Range<Int>, _ places: [Int64: [Int]], _ looks: inout Int
   ) -> Block {
     looks += oldRange.count + newRange.count
     var best = Block(old: oldRange.lowerBound, new: newRange.lowerBound)
-    // How long the block is that ends at each place, and with which old row. Places are gone through from the end, so
-    // that those before are still of the row before.
+    // The length of the block that ends at each place, and its last old row. Places are visited in descending order, so that
+    // the entry before each is still that of the previous row.
     var ends = [(row: Int, size: Int)](repeating: (-1, 0), count: newRange.count)
     for row in oldRange {
       let found = places[old[row]] ?? []
@@ -106,7 +106,7 @@ struct RepeatedRows {
     return best
   }
 
-  /// Of equal neighbours as many stay as before, but the first.
+  /// Of equal neighbours, the same number stays, but the first ones.
   private static func preferFirst(_ keys: [Int64], _ stays: inout [Bool]) {
     var start = 0
     while start < keys.count {

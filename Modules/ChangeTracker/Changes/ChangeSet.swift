@@ -1,36 +1,36 @@
-/// What changed between two states of a collection, as positions: what a table view needs to animate.
+/// The changes between two states of a collection, as positions: the form a table view needs for animation.
 ///
-/// Deletions and modifications count in the old collection, insertions in the new one; each is ascending and
-/// without duplicates, and no position is in two of deletions and modifications. A row that changed its place
-/// is a deletion and an insertion, and the pair is in `moves`; such a row is never also a modification. Rows that
-/// nobody touched are never reported, and of those that were, as few as possible are moved.
+/// Deletions and modifications are positions in the old collection, insertions in the new one; each list is ascending without
+/// duplicates, and deletions and modifications are disjoint. A row that moved is a deletion and an insertion, paired in
+/// `moves`, and is never also a modification. Untouched rows are never reported, and as few of the touched ones as possible are
+/// moved.
 public struct ChangeSet: Sendable, Hashable {
-  /// A row that stands elsewhere now.
+  /// A row that moved.
   public struct Move: Sendable, Hashable {
     /// In the old collection; also one of the deletions.
     public var from: Int
     /// In the new collection; also one of the insertions.
     public var to: Int
 
-    /// A row that went from one position to another.
+    /// A row that moved from one position to another.
     public init(from: Int, to: Int) {
       self.from = from
       self.to = to
     }
   }
 
-  /// Old positions of rows that are gone, or moved away.
+  /// Old positions of rows that were deleted or moved away.
   public var deletions: [Int]
-  /// New positions of rows that came, or moved here.
+  /// New positions of rows that were inserted or moved here.
   public var insertions: [Int]
-  /// Old positions of rows that stayed and have other values.
+  /// Old positions of rows that stayed and have changed values.
   public var modifications: [Int]
   /// The same rows as `modifications`, in the same order, as new positions.
   public var modificationsInNew: [Int]
   /// Ascending by `from`.
   public var moves: [Move]
 
-  /// As its parts say; nothing checks that they fit each other.
+  /// Creates a change set from its parts, without validating them.
   public init(
     deletions: [Int] = [], insertions: [Int] = [], modifications: [Int] = [], modificationsInNew: [Int] = [],
     moves: [Move] = []
@@ -42,14 +42,14 @@ public struct ChangeSet: Sendable, Hashable {
     self.moves = moves
   }
 
-  /// Whether nothing changed. Moves are deletions and insertions, and so are not looked at.
+  /// Whether nothing changed. Moves are included in deletions and insertions.
   public var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }
 
 extension ChangeSet {
-  /// The old collection brought to the new one by the steps a table view takes: remove the deletions, put in the
-  /// insertions, reload the modifications. Nil when the positions do not fit the two, which a change set between
-  /// them never does. O(old + new).
+  /// Transforms the old collection into the new one by the steps of a table view: removes the deletions, inserts the
+  /// insertions, reloads the modifications. Nil if the positions do not fit the two, which never happens for a change set
+  /// between them. O(old + new).
   public func replay<Element>(_ old: [Element], into new: [Element]) -> [Element]? {
     guard old.count - deletions.count + insertions.count == new.count else { return nil }
     guard modifications.count == modificationsInNew.count else { return nil }

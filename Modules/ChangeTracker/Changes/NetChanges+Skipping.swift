@@ -1,15 +1,15 @@
 import StorageInterface
 import StoreValues
 
-// What tokens know without being notified. A skipped step is done to what they know as it was done to the view: a row that it
-// took away, brought or moved is known to be gone, or where the step put it. Rows that wait to be reported still are,
-// unless the step left nothing of that: one that came and that the step took away again was never there.
+// The state that tokens know without having been notified. A skipped step is applied to it as it was to the view: rows that it
+// removed, inserted or moved are known to be removed, or in their new place. Pending rows stay pending, unless the step cancels
+// them: a row inserted before and removed by the step is forgotten.
 
 extension NetChanges {
-  /// Adds a step that the tokens are not notified of: they know its result already. `keys` reads full sort keys as they were before
-  /// the step; nil where prefixes say it all. O(k log n).
+  /// Adds a step that the tokens are not notified of, because they know its result. `keys` reads full sort keys as of before
+  /// the step; nil if prefixes suffice. O(k log n).
   ///
-  /// With nothing pending, which is how it is when the changes before were delivered first, the base moves on. When reading
+  /// With nothing pending, which is the case if earlier changes were delivered first, only the base advances. If reading
   /// throws, nothing was added.
   package mutating func skip(_ step: ViewStep, _ keys: FullKeys? = nil) throws(StorageError) {
     settle()
@@ -22,8 +22,8 @@ extension NetChanges {
     if rows.isEmpty { self = NetChanges(base: step.to) }
   }
 
-  /// Adds a step of which the tokens are notified of some rows alone, and of those that are pending: of the others they know the result
-  /// already. O(k log n).
+  /// Adds a step of which the tokens are notified of only some rows, and of those already pending; they know the result for the
+  /// others. O(k log n).
   package mutating func add(_ step: ViewStep, notifying notified: Set<Int64>, _ keys: FullKeys? = nil) throws(StorageError) {
     settle()
     let places = try placesInBase(step.rows, keys)
@@ -33,7 +33,7 @@ extension NetChanges {
     if rows.isEmpty { self = NetChanges(base: step.to) }
   }
 
-  /// Where a row is in the base, and where a step would have put it there.
+  /// A row's position in the base, and the position at which a step would have put it there.
   private struct PlaceInBase {
     var position = 0
     var rank = 0
@@ -63,14 +63,14 @@ extension NetChanges {
     }
     let pending = rows.values[i]
     guard change.old != change.new else {
-      // It has other values, if it is a row, and stands where it stood: what else waits to be reported of it still is.
+      // The row, if it is one, has changed values and did not move: its other pending changes stay pending.
       guard change.new != nil, pending.known != nil else { return }
       rows.values[i].marks = RowMarks()
       if pending.known == pending.last { rows.remove(at: i) }
       return
     }
     if pending.known == nil, change.new != nil {
-      // It waits to be reported as new, and is so from its new place.
+      // The insertion is still pending, now at the new place.
       rows.values[i].last = change.new
       return
     }
@@ -78,10 +78,10 @@ extension NetChanges {
     know(change, inBase: pending.known, place)
   }
 
-  /// The row is known to be where the step put it.
+  /// Records that the tokens know the row where the step put it.
   private mutating func know(_ change: RowChange, inBase: OrderedRow?, _ place: PlaceInBase) {
     let inBase = if let earlier = skipped[change.key] { earlier.inBase } else { inBase }
-    // Where it is back in its place, nothing was done to the base.
+    // A row back in its place leaves the base unchanged.
     skipped[change.key] =
       inBase == change.new
       ? nil : Skipped(inBase: inBase, position: place.position, after: change.new, rank: place.rank)
@@ -91,8 +91,8 @@ extension NetChanges {
 // MARK: - What is known
 
 extension NetChanges {
-  /// The objects at some positions of what the tokens know, clamped: the base with what skipped steps did to it. O(log n +
-  /// skipped rows), and a little for each key.
+  /// The objects at some positions of the state that the tokens know, clamped: the base with the skipped steps applied. O(log n
+  /// + skipped rows), plus a little per key.
   package func knownKeys(in range: Range<Int>) -> [Int64] {
     if skipped.isEmpty { return base.keys(in: range) }
     let gone = skipped.values.filter { $0.inBase != nil }.map(\.position).sorted()
@@ -102,7 +102,7 @@ extension NetChanges {
     let range = range.clamped(to: 0..<base.count - gone.count + come.count)
     var keys: [Int64] = []
     keys.reserveCapacity(range.count)
-    // The next row of the base, the next of each list, and how many rows were passed.
+    // The next base row, the next of each list, and the number of rows passed.
     var (next, nextGone, nextCome, passed) = (0, 0, 0, 0)
     while passed < range.upperBound {
       if nextGone < gone.count, gone[nextGone] == next, nextCome >= come.count || come[nextCome].rank > next {
@@ -114,7 +114,7 @@ extension NetChanges {
         (nextCome, passed) = (nextCome + 1, passed + 1)
         continue
       }
-      // Rows of the base, up to the next that was put in or taken out.
+      // Base rows up to the next inserted or removed one.
       let goneAt = nextGone < gone.count ? gone[nextGone] : base.count
       let comeAt = nextCome < come.count ? come[nextCome].rank : base.count
       let run = min(min(goneAt, comeAt) - next, range.upperBound - passed)
@@ -126,12 +126,12 @@ extension NetChanges {
     return keys
   }
 
-  /// How many rows the tokens know.
+  /// The number of rows that the tokens know.
   package var knownCount: Int {
     skipped.values.reduce(base.count) { $0 + ($1.after == nil ? 0 : 1) - ($1.inBase == nil ? 0 : 1) }
   }
 
-  /// Those of some rows of now that are to be reported as modified, where they stay.
+  /// Those of the given current rows that are reported as modified if they stay.
   package func modified(among keys: [Int64], _ filter: ModificationFilter) -> Set<Int64> {
     let settled = settled
     return Set(keys.filter { key in settled.rows[key].map { filter.wants($0.marks) } ?? false })

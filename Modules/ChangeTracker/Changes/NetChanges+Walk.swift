@@ -1,8 +1,8 @@
 import StoreValues
 
 extension NetChanges {
-  /// Goes through both versions once instead of looking rows up: where many rows wait, that costs less, and it
-  /// compares no sort keys. Nil when the keys lie too far apart for a bitmap. O(n + k).
+  /// Walks both versions once instead of looking rows up: cheaper with many pending rows, and it compares no sort keys. Nil if
+  /// the keys are too sparse for a bitmap. O(n + k).
   func walkedPositions(from old: SortedVersion, to new: SortedVersion) -> NetPositions? {
     guard let touched = TouchedKeys(rows.keys, wordsMax: max(old.count, new.count)) else { return nil }
     var marks = Array(repeating: RowMarks(), count: rows.count)
@@ -33,7 +33,7 @@ extension NetChanges {
 }
 
 extension SortedVersion {
-  /// Lends the position and the number of each touched row, in order.
+  /// Calls `body` with the position and index of each touched row, in order.
   fileprivate func forEachTouched(_ touched: TouchedKeys, _ body: (Int, Int) -> Void) {
     var start = 0
     forEachBlock { keys in
@@ -43,14 +43,14 @@ extension SortedVersion {
   }
 }
 
-/// A set of keys as bits, with the number of each key in it.
+/// A set of keys as bits, with each key's index in it.
 private struct TouchedKeys {
   private let first: Int64
   private var bits: [UInt64]
-  /// How many keys there are before each word.
+  /// The number of keys before each word.
   private var before: [Int32]
 
-  /// Nil when that takes more words than allowed, or for no keys.
+  /// Nil if it takes more words than allowed, or if there are no keys.
   init?(_ keys: some Collection<Int64>, wordsMax: Int) {
     guard let low = keys.min(), let high = keys.max(), low >= 0 else { return nil }
     first = low & ~63
@@ -71,7 +71,7 @@ private struct TouchedKeys {
     return word >= 0 && word < bits.count && bits[word] >> UInt64(key & 63) & 1 == 1
   }
 
-  /// Of a key that is in the set.
+  /// The index of a key that is in the set.
   @inline(__always) func index(of key: Int64) -> Int {
     let word = Int((key - first) >> 6)
     return Int(before[word]) + (bits[word] & ((1 << UInt64(key & 63)) - 1)).nonzeroBitCount

@@ -1,14 +1,14 @@
 import StorageInterface
 import StoreValues
 
-/// The changes of a view between a version that observers were given and now, however many steps lie between:
-/// each touched row with its place in that version and its place now.
+/// The changes of a view between a version given to observers and the current one, over any number of steps: each touched row
+/// with its place in both.
 ///
-/// One for each distinct base version, shared by all tokens that were last given it. Merging the steps' positions
-/// would lose who is who (a row that leaves and comes back); places do not. Bounded by the rows of the two
-/// versions, whatever the number of steps, and keeps no storage version: only nodes of the base.
+/// One per distinct base version, shared by all tokens last given it. Merging the positions of steps would lose the identity of
+/// rows (one that leaves and comes back); places do not. Bounded by the rows of the two versions, whatever the number of steps.
+/// Retains only nodes of the base, no storage version.
 ///
-/// A value: a token that is to skip a step takes a copy. Confined to its owner.
+/// A value: a token that skips a step takes a copy. Confined to its owner.
 package struct NetChanges {
   struct Row {
     var known: OrderedRow?
@@ -16,8 +16,8 @@ package struct NetChanges {
     var marks: RowMarks
   }
 
-  /// A row that a skipped step took away, brought or moved: its place in the base, and the place it had after the step; and at
-  /// which position of the base the one is, and the other would be.
+  /// A row that a skipped step removed, inserted or moved: its place in the base and its place after the step, and their
+  /// positions in the base.
   struct Skipped {
     var inBase: OrderedRow?
     var position = 0
@@ -25,24 +25,23 @@ package struct NetChanges {
     var rank = 0
   }
 
-  /// The version that the tokens were given. With skipped rows, what they know is the base with these rows put
-  /// from the one place to the other.
+  /// The version given to the tokens. With skipped rows, the tokens know the base with these rows moved to their new places.
   package private(set) var base: ViewVersion
   var rows: [Int64: Row] = [:]
   var skipped: [Int64: Skipped] = [:]
-  /// The only step so far, not yet in `rows`: mostly it is delivered before there is another, and its positions need not be
-  /// looked up again.
+  /// The only step so far, not yet in `rows`: mostly it is delivered before the next one, and its positions need not be
+  /// computed again.
   private var only: ViewStep?
 
   package init(base: ViewVersion) { self.base = base }
 
-  /// Whether nothing is to be reported, to a token with this filter or to any.
+  /// Whether nothing is pending, for any filter.
   package var isEmpty: Bool { rows.isEmpty && only == nil }
 
-  /// How many rows are kept for the next change set.
+  /// The number of rows kept for the next change set.
   package var pendingRows: Int { settled.rows.count }
 
-  /// Itself with every step in `rows`.
+  /// The same value, with every step in `rows`.
   var settled: NetChanges {
     var settled = self
     settled.settle()
@@ -60,7 +59,7 @@ package struct NetChanges {
 // MARK: - Steps
 
 extension NetChanges {
-  /// Adds a step, which must begin where the last one ended. O(k).
+  /// Adds a step, which must begin at the version where the last one ended. O(k).
   package mutating func add(_ step: ViewStep) {
     if isEmpty, skipped.isEmpty, step.from === base {
       only = step
@@ -68,7 +67,7 @@ extension NetChanges {
     }
     settle()
     for change in step.rows { add(change) }
-    // Nothing is left to report, so the tokens know the newest version: the older one's nodes can go.
+    // Nothing is pending, so the tokens know the newest version: the nodes of the older one can be freed.
     if rows.isEmpty { self = NetChanges(base: step.to) }
   }
 
@@ -83,23 +82,22 @@ extension NetChanges {
     if rows.values[i].known == nil, change.new == nil { rows.remove(at: i) }
   }
 
-  /// Adds what happened to objects that are no rows: those of them that the tokens know, and that may come back, are other ones
-  /// then.
+  /// Adds marks of objects that are not rows. Those that the tokens know and that may come back count as modified then.
   package mutating func note(outside marks: [Int64: RowMarks]) {
     if isEmpty { return }
     settle()
     for (key, marks) in marks { rows[key]?.marks.formUnion(marks) }
   }
 
-  /// Says that everything up to a version was delivered.
+  /// Records that everything up to a version was delivered.
   package mutating func rebase(on version: ViewVersion) { self = NetChanges(base: version) }
 }
 
 // MARK: - The change set
 
 extension NetChanges {
-  /// What is reported to a token: from what it knows to `version`, which the last step led to. `keys` reads full sort keys
-  /// in the storage version of `version`; nil where prefixes say it all. O(k log n + k log k).
+  /// The change set for a token: from the version it knows to `version`, the last step's result. `keys` reads full sort keys in
+  /// the storage version of `version`; nil if prefixes suffice. O(k log n + k log k).
   package func changeSet(
     to version: ViewVersion, _ keys: FullKeys? = nil, _ filter: ModificationFilter = .all
   ) throws(StorageError) -> ChangeSet {
@@ -122,7 +120,7 @@ extension NetChanges {
     return try rankedPositions(to: version, keys)
   }
 
-  /// Looks each row up in both versions.
+  /// Looks up each row in both versions.
   func rankedPositions(to version: ViewVersion, _ fullKeys: FullKeys?) throws(StorageError) -> NetPositions {
     let known = KnownPositions(self, fullKeys)
     var positions = PositionedChanges()
@@ -152,16 +150,16 @@ extension NetChanges {
     return NetPositions(positions: positions, marks: marks, keys: keys)
   }
 
-  /// What was done to each row over all steps that are pending.
+  /// The marks of each row over all pending steps.
   package var pendingMarks: [Int64: RowMarks] { settled.rows.mapValues(\.marks) }
 
-  /// The full sort key that a row has in the base tree, if it was touched since.
+  /// The full sort key of a row in the base tree, if the row was touched since.
   func sortKeyInBase(_ key: Int64) -> [UInt8]? {
     if let skipped = skipped[key] { return skipped.inBase?.sortKey }
     return rows[key]?.known?.sortKey
   }
 
-  /// Positions in what the tokens know.
+  /// Positions in the state that the tokens know.
   private struct KnownPositions {
     let base: ViewVersion
     let keys: FullKeys?
@@ -203,7 +201,7 @@ package struct NetPositions: Sendable {
     positions.changeSet { filter.wants(marks[$0]) }
   }
 
-  /// The objects that stood at some of the positions which are deletions in a change set of these positions.
+  /// The objects at some deleted positions of a change set of these positions.
   package func keys(ofDeletions deletions: [Int]) -> [Int64] {
     let removed = Dictionary(uniqueKeysWithValues: positions.removed.map { ($0.position, keys[$0.row]) })
     return deletions.compactMap { removed[$0] }
@@ -211,7 +209,7 @@ package struct NetPositions: Sendable {
 }
 
 extension PositionedChanges {
-  /// Fills in the partners, by row. O(k).
+  /// Fills in `partner` by row. O(k).
   mutating func findPartners(rows: Int) {
     var places = [Int](repeating: -1, count: rows)
     for (i, row) in inserted.enumerated() { places[row.row] = i }

@@ -1,9 +1,9 @@
 import StorageInterface
 
 extension NetListChanges {
-  /// The same once the observers know of some edits by themselves, which come after all that wait to be reported: what they were
-  /// given is edited too, and what waits leads on from there. An element that such an edit touched counts as known the way
-  /// the edit left it. O(edits · pieces).
+  /// The changes once the observers already know the result of some edits, which follow all pending ones: the base is edited
+  /// too, and pending changes continue from there. An element that such an edit touched is known in its new state. O(edits ·
+  /// pieces).
   package func skipping(_ edits: [ListChange.Edit]) -> NetListChanges {
     if edits.isEmpty { return self }
     var both = BothLists(self)
@@ -12,17 +12,17 @@ extension NetListChanges {
   }
 }
 
-/// The list that observers know and the list of now as one sequence, in which each is what is left when the other's own
-/// elements are skipped.
+/// The list that observers know and the current list as one merged sequence: each is what remains without the other's own
+/// elements.
 private struct BothLists {
-  /// Elements next to each other that are in the same of the two lists.
+  /// Adjacent elements that are in the same of the two lists.
   struct Run: AlikeElements {
     var count: Int
     var isKnown: Bool
     var isNow: Bool
     var isModified = false
-    /// Of elements that wait to be reported as moved, which are here twice: the position of the first in the list that was known
-    /// in the beginning. Set for whatever is known alone, too.
+    /// For elements with a pending move, which occur twice: the position of the first in the originally known list. Also set
+    /// for all elements that are only in the known list.
     var origin: Int?
 
     func part(_ range: Range<Int>) -> Run {
@@ -67,7 +67,7 @@ private struct BothLists {
       runs[i].isModified = false
     case .move(let from, let to):
       guard from >= 0, from < count, to >= 0, to < count, from != to, var run = take(from) else { return }
-      // Wherever it waited to be reported before, it is known to be here.
+      // Wherever its pending move began, the observers now know it here.
       run.isKnown = run.isKnown || run.origin != nil
       run.origin = nil
       runs.insert(run, at: split(before: to))
@@ -75,7 +75,7 @@ private struct BothLists {
     }
   }
 
-  /// Takes elements of now out of both lists.
+  /// Removes elements of the current list from both lists.
   private mutating func remove(_ range: Range<Int>) {
     if range.isEmpty { return }
     let first = split(before: range.lowerBound)
@@ -89,7 +89,7 @@ private struct BothLists {
 
   private var count: Int { runs.reduce(0) { $0 + ($1.isNow ? $1.count : 0) } }
 
-  /// Takes one element of now out of both lists.
+  /// Removes one element of the current list from both lists.
   private mutating func take(_ position: Int) -> Run? {
     let i = split(before: position)
     _ = split(before: position + 1)
@@ -99,7 +99,7 @@ private struct BothLists {
     return run
   }
 
-  /// Takes elements that are known alone out, by where they were in the beginning.
+  /// Removes elements that are only in the known list, by their original positions.
   private mutating func forget(_ origins: Range<Int>) {
     var kept: [Run] = []
     for run in runs {
@@ -117,14 +117,14 @@ private struct BothLists {
     runs = kept
   }
 
-  /// Makes a run of now begin at the position; its index, or the number of runs.
+  /// Splits so that a run of the current list begins at the position; returns its index, or the number of runs.
   private mutating func split(before position: Int) -> Int { runs.split(before: position, where: \.isNow) }
 
-  /// What leads from the one list to the other.
+  /// The changes from the known list to the current one.
   var changes: NetListChanges {
     var pieces: [NetListChanges.Piece] = []
     var known = 0
-    /// Where elements that are known alone are now known to be, by where they were in the beginning.
+    /// The new known positions of elements that are only in the known list, by their original positions.
     var places: [Int: Int] = [:]
     for run in runs where run.isKnown {
       if !run.isNow, let origin = run.origin {

@@ -1,12 +1,12 @@
 import StorageInterface
 
-/// The edits of one list between a state that observers were given and now, over any number of commits.
+/// The edits of one list between a state given to observers and the current one, over any number of commits.
 ///
-/// Elements of a list have no identity, and two may be equal: what stays, moves or goes is known by the edits alone.
-/// They are kept as pieces, each a run of elements that were next to each other in the old list or are new; so a
-/// bulk insertion is one piece. Bounded by the edits, not by the list.
+/// List elements have no identity, and two may be equal: only the edits tell which elements stay, move or go. They are kept as
+/// pieces, each a run of elements that were adjacent in the old list or are new, so a bulk insertion is one piece. Bounded by
+/// the edits, not by the list.
 ///
-/// A value, confined to its owner. Positions outside the list, which only a damaged record has, are cut off.
+/// A value, confined to its owner. Positions outside the list, which only a damaged record has, are clamped.
 package struct NetListChanges: Sendable {
   struct Piece: AlikeElements, Sendable {
     /// The old position of the first element; nil: new elements.
@@ -15,7 +15,7 @@ package struct NetListChanges: Sendable {
     var isModified = false
     var isMoved = false
 
-    /// Of new elements of which nothing else is reported.
+    /// New elements without any other change.
     var isPlainlyNew: Bool { old == nil && !isModified && !isMoved }
 
     func part(_ range: Range<Int>) -> Piece {
@@ -28,13 +28,13 @@ package struct NetListChanges: Sendable {
 
   let oldCount: Int
   private(set) var pieces: [Piece]
-  /// How many runs are kept; for tests.
+  /// The number of pieces; for tests.
   package var pieceCount: Int { pieces.count }
 
-  /// How many elements the list has now.
+  /// The number of elements of the current list.
   package private(set) var count: Int
 
-  /// - Parameter count: how many elements the list has in the state that observers were given.
+  /// - Parameter count: the number of elements in the state given to observers.
   package init(count: Int) {
     oldCount = min(max(count, 0), NetListChanges.countMax)
     self.count = oldCount
@@ -58,7 +58,7 @@ package struct NetListChanges: Sendable {
     }
   }
 
-  /// More than any list has, and its sums are numbers yet.
+  /// More elements than any list has; sums of such counts do not overflow.
   static let countMax = 1 << 48
 
   private mutating func insert(_ piece: Piece, at position: Int) {
@@ -68,7 +68,7 @@ package struct NetListChanges: Sendable {
     defer { count += piece.count }
     let i = position >= count ? pieces.count : pieces.split(before: position)
     guard piece.isPlainlyNew else { return pieces.insert(piece, at: i) }
-    // New elements beside new elements are one run: a list that grows one by one stays one piece, not as many as were appended.
+    // Adjacent new elements are one piece, so a list that grows by appends keeps one piece instead of one per append.
     var (start, end) = (i, i)
     if i > 0, pieces[i - 1].isPlainlyNew { start -= 1 }
     if i < pieces.count, pieces[i].isPlainlyNew { end += 1 }
@@ -103,21 +103,21 @@ package struct NetListChanges: Sendable {
 }
 
 extension NetListChanges {
-  /// Whether the edits came to nothing.
+  /// Whether the edits cancel out.
   package var isEmpty: Bool {
-    // Of a damaged record the new elements may be more than can be reported one by one.
+    // A damaged record may claim more new elements than can be reported one by one.
     if count != oldCount || pieces.contains(where: { $0.old == nil }) { return false }
     return changeSet().isEmpty
   }
 
-  /// Whether the edits lead to a list of so many elements. Where they do not, the record of them is damaged, and what it says is
-  /// worth nothing; of short lists that is let be.
+  /// Whether the edits lead to a list with `actual` elements. If not, their record is damaged and must be ignored; for short
+  /// lists this is tolerated.
   package func canLead(to actual: Int) -> Bool { count == actual || count <= 1 << 16 }
 
-  /// What is reported to observers. O(pieces · log pieces + reported elements).
+  /// The change set for observers. O(pieces · log pieces + reported elements).
   ///
-  /// - Parameter newCount: how many elements there are now, where some edits are not known: then all that were there
-  ///   went, and all that are there came.
+  /// - Parameter newCount: the current number of elements, if some edits are unknown: then all old elements are reported as
+  ///   deleted and all current ones as inserted.
   package func changeSet(replacedBy newCount: Int? = nil) -> ChangeSet {
     if let newCount { return ChangeSet(deletions: Array(0..<oldCount), insertions: Array(0..<newCount)) }
     var positions = PositionedChanges()

@@ -1,8 +1,9 @@
 import StorageInterface
 import StoreValues
 
-/// The changes of one set or map between a state that observers were given and now, over any number of commits: members that
-/// came, went, or have another value, net. Positions are worked out when somebody is notified, from the newest version alone.
+/// The net changes of one set or map between a state given to observers and the current one, over any number of commits:
+/// members inserted, removed, or with another value. Positions are computed when an observer is notified, from the newest
+/// version alone.
 ///
 /// A value, confined to its owner. Bounded by the members.
 package struct NetMemberChanges: Sendable {
@@ -11,12 +12,12 @@ package struct NetMemberChanges: Sendable {
     var kind: MemberChange.Kind
   }
 
-  /// How many members there were in the state that observers were given.
+  /// The number of members in the state given to observers.
   private var oldCount: Int
   private let isMap: Bool
-  /// By the member's place in the order of values.
+  /// By the member's order key.
   private var changes: [[UInt8]: Change] = [:]
-  /// What happened is not known, or the owner is gone: nothing is the same.
+  /// The changes are unknown, or the owner is deleted: nothing counts as unchanged.
   private var isLost = false
 
   package init(count: Int, isMap: Bool) {
@@ -24,11 +25,11 @@ package struct NetMemberChanges: Sendable {
     self.isMap = isMap
   }
 
-  /// The same collection as observers are given it now.
+  /// The tracker for the same collection after the observers were given its current state.
   package func fresh(count: Int) -> NetMemberChanges { NetMemberChanges(count: count, isMap: isMap) }
 
-  /// Adds what happened to one member next. An object that went and came back counts as modified, as a key of a map does: what it was
-  /// before it went, and what happened to it while it was out, is reported nowhere else. A value that came back is as it was.
+  /// Adds the next change of a member. An object removed and inserted again counts as modified, as does a key of a map, because
+  /// its state before and its changes in between are reported nowhere else. A plain value inserted again is unchanged.
   package mutating func add(_ change: MemberChange) {
     let key = change.member.orderKey
     guard let before = changes[key] else {
@@ -39,14 +40,14 @@ package struct NetMemberChanges: Sendable {
     changes[key] = before.kind.followed(by: change.kind, inMap: mayDiffer).map { Change(member: before.member, kind: $0) }
   }
 
-  /// What happens to one member next is known to the observers already, and with it all that waited to be reported of the member.
+  /// Adds the next change of a member that observers already know, and with it all pending changes of the member.
   package mutating func skip(_ change: MemberChange) {
     let waiting = changes.removeValue(forKey: change.member.orderKey)?.kind
     let wasKnown = waiting.map { $0 != .inserted } ?? (change.kind != .inserted)
     oldCount += (change.kind == .removed ? 0 : 1) - (wasKnown ? 1 : 0)
   }
 
-  /// Says that everything that was there went, and what is there came.
+  /// Records that all old members were removed and all current ones inserted.
   package mutating func lose() {
     isLost = true
     changes = [:]
@@ -54,7 +55,7 @@ package struct NetMemberChanges: Sendable {
 
   package var isEmpty: Bool { changes.isEmpty && !isLost }
 
-  /// What is reported to observers. `reading` reads the newest version; nil when the collection is gone. O(k log n).
+  /// The change set for observers. `reading` reads the newest version; nil if the collection is gone. O(k log n).
   package func changeSet(
     of column: ColumnID, _ owner: ObjectKey, in reading: (any StorageReading)?
   ) throws(StorageError) -> (positions: ChangeSet, members: ChangedMembers) {
@@ -64,13 +65,13 @@ package struct NetMemberChanges: Sendable {
     }
     let sorted = changes.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
     var (set, members) = (ChangeSet(), ChangedMembers())
-    /// How many inserted and removed members come before.
+    /// The numbers of inserted and removed members that come before.
     var (inserted, removed) = (0, 0)
     for change in sorted {
       let (position, isThere) = try place(of: change.member, column, owner, in: reading)
       switch change.kind {
       case .inserted:
-        guard isThere else { continue }  // no record says so of a member that is not there
+        guard isThere else { continue }  // a damaged record: the member does not exist
         set.insertions.append(position)
         members.inserted.append(change.member)
         inserted += 1
@@ -88,7 +89,7 @@ package struct NetMemberChanges: Sendable {
     return (set, members)
   }
 
-  /// Where a member stands, or would. O(log n).
+  /// The position of a member, or where it would be inserted. O(log n).
   private func place(
     of member: Value, _ column: ColumnID, _ owner: ObjectKey, in reading: any StorageReading
   ) throws(StorageError) -> (position: Int, isThere: Bool) {
@@ -111,7 +112,7 @@ package struct NetMemberChanges: Sendable {
   }
 }
 
-/// Members of a set, or keys of a map, that changed: each in the order of the positions they go with.
+/// Changed members of a set, or keys of a map, each list in the order of its positions.
 package struct ChangedMembers: Sendable, Hashable {
   package var deleted: [Value] = []
   package var inserted: [Value] = []

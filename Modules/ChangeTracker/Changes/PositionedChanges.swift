@@ -1,29 +1,29 @@
-/// The changed rows between two states of a collection, with their positions, before it is decided which of
-/// the rows that have another sort key keep their place.
+/// The changed rows between two states of a collection, with their positions, before it is decided which rows with a new sort
+/// key stay in place.
 struct PositionedChanges: Sendable {
-  /// A row that is taken out at its old position.
+  /// A row that is removed at its old position.
   struct Removed: Sendable {
     var position: Int
-    /// Which of the caller's rows this is.
+    /// The caller's index of the row.
     var row: Int
-    /// Its place in `inserted`, when the row is in both states; -1 otherwise.
+    /// The row's index in `inserted`, if it is in both states; -1 otherwise.
     var partner = -1
   }
 
-  /// A row that is put in at its new position.
+  /// A row that is inserted at its new position.
   struct Inserted: Sendable {
     var position: Int
     var row: Int
   }
 
-  /// A row whose sort key is as it was.
+  /// A row with an unchanged sort key.
   struct Kept: Sendable {
     var old: Int
     var new: Int
     var row: Int
   }
 
-  /// Ascending by position, as the next two are.
+  /// Ascending by position, like the next two.
   var removed: [Removed] = []
   var inserted: [Inserted] = []
   var kept: [Kept] = []
@@ -32,9 +32,9 @@ struct PositionedChanges: Sendable {
 }
 
 extension PositionedChanges {
-  /// Decides who moved, and gives the change set. Of the rows with another sort key those stay that can without
-  /// moving an untouched row, as many as possible; they and the kept rows are modifications where `isModified`
-  /// says so of the row. O(k log k). Without `stays` all of them move: it was decided already.
+  /// Decides which rows moved, and returns the change set. Of the rows with a new sort key, as many as possible stay without
+  /// moving an untouched row; these and the kept rows are modifications if `isModified` says so. O(k log k). With `stays` false
+  /// all of them move, because that was already decided.
   func changeSet(stays mayStay: Bool = true, _ isModified: (Int) -> Bool) -> ChangeSet {
     let stays = mayStay ? stayingRows() : nil
     var result = ChangeSet()
@@ -62,11 +62,11 @@ extension PositionedChanges {
     return result
   }
 
-  /// Marks, among `removed` and `inserted`, of the rows that stay; nil when none does.
+  /// Flags in `removed` and `inserted` for the rows that stay; nil if there are none.
   ///
-  /// A row can stay if it stands in the same gap between untouched rows before and after: the untouched rows before
-  /// it are `position - index` in both lists. Of the rows that can, the longest run that is ascending in both
-  /// orders stays; gaps ascend by themselves, so one run over all of them is the best in each.
+  /// A row can stay if it is in the same gap between untouched rows before and after: the number of untouched rows before it is
+  /// `position - index` in both lists. Of those rows, the longest subsequence that is ascending in both orders stays; gaps
+  /// ascend by themselves, so one subsequence over all of them is optimal in each.
   private func stayingRows() -> (removed: [Bool], inserted: [Bool])? {
     let candidates = removed.indices.filter { j in
       let row = removed[j]

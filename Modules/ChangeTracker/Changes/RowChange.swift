@@ -1,13 +1,12 @@
 import StorageInterface
 import StoreValues
 
-/// What one step did to one row of a view's table.
+/// The effect of one step on one row of a view's table.
 package struct RowChange: Sendable, Hashable {
   package var key: Int64
-  /// Its place before the step; nil when it was not a row of the view. On the way into a view it is the place
-  /// where the row was if it was one.
+  /// Its place before the step; nil if it was not a row of the view. As input to a view: the place the row had if it was one.
   package var old: OrderedRow?
-  /// Its place after the step; nil when it is no row any more.
+  /// Its place after the step; nil if it is no longer a row.
   package var new: OrderedRow?
   package var marks: RowMarks
 
@@ -19,12 +18,12 @@ package struct RowChange: Sendable, Hashable {
   }
 }
 
-/// What of a row was touched.
+/// The touched parts of a row.
 package struct RowMarks: Sendable, Hashable {
   /// Its own properties.
   package var properties: PropertySet
-  /// Bit i: something at the end of the i-th path that the view follows; bit 62 stands for every further one, and bit 63 for
-  /// those of observers that name none.
+  /// Bit i: something at the end of the i-th path that the view follows; bit 62 stands for all further ones, and bit 63 for the
+  /// paths of observers without their own bit.
   package var paths: UInt64
 
   package init(properties: PropertySet = PropertySet(), paths: UInt64 = 0) {
@@ -38,11 +37,11 @@ package struct RowMarks: Sendable, Hashable {
   }
 }
 
-/// Which modifications one token wants to hear of. Deletions, insertions and changes of order are never filtered.
+/// The modifications reported to one token. Deletions, insertions and moves are never filtered.
 package enum ModificationFilter: Sendable, Hashable {
   case all
   case none
-  /// Rows of which one of these properties, or something at the end of one of these paths, was touched.
+  /// Rows with a change of one of these properties, or at the end of one of these paths.
   case only(PropertySet, paths: UInt64)
 
   package func wants(_ marks: RowMarks) -> Bool {
@@ -54,11 +53,11 @@ package enum ModificationFilter: Sendable, Hashable {
   }
 }
 
-/// One step of a view from a version to the next.
+/// A step of a view from one version to the next.
 package struct ViewStep {
   package let from: ViewVersion
   package let to: ViewVersion
-  /// Rows that are in at least one of the two versions and were touched. `old` and `new` are what they were and are.
+  /// The touched rows that are in at least one of the two versions, with their places `old` and `new`.
   package let rows: [RowChange]
   let positions: PositionedChanges
 

@@ -1,6 +1,6 @@
-/// The rows that some commits touched, as they come in: adding is an append.
+/// The rows that some commits touched, collected in O(1) each.
 struct TouchedRows {
-  /// One row, with what happened to it.
+  /// A row and its changes.
   struct Row {
     let key: Int64
     var marks = RowMarks()
@@ -15,7 +15,7 @@ struct TouchedRows {
   }
 
   private var rows: [Row] = []
-  /// Nothing came twice or out of order yet: one commit that modified objects of one type, which most are.
+  /// No duplicates and in order so far, as for most single commits that modify objects of one type.
   private var isAscending = true
 
   var isEmpty: Bool { rows.isEmpty }
@@ -29,7 +29,7 @@ struct TouchedRows {
     rows.append(row)
   }
 
-  /// Each row once, by ascending key, with all that happened to it. O(n log n), O(n) where they came in order.
+  /// Each row once, by ascending key, with its changes merged. O(n log n); O(n) if they came in order.
   consuming func joined() -> [Row] {
     if isAscending { return rows }
     rows.sort { $0.key < $1.key }

@@ -3,7 +3,7 @@ struct KeySetBuilder {
   let pool: ViewNodePool
   let keys: [Int64]
 
-  /// The node of a level that holds a range of the keys. O(keys + nodes · log keys).
+  /// The node of a level for a range of the keys. O(keys + nodes · log keys).
   func build(_ range: Range<Int>, level: Int) -> ViewNode {
     let node = pool.makeKeySetNode(level: level)
     if level == 0 {
@@ -21,7 +21,7 @@ struct KeySetBuilder {
     return node
   }
 
-  /// Where the keys of the slot end; the range begins with one of them.
+  /// The end of the keys that belong to the slot; the range begins with one of them.
   private func end(of slot: Int, in range: Range<Int>, level: Int) -> Int {
     var low = range.lowerBound + 1
     var high = range.upperBound
@@ -51,7 +51,7 @@ struct KeySetBuilder {
 }
 
 extension ViewNodePool {
-  /// A key set's node of the epoch being written, without keys.
+  /// An empty node of a key set, in the epoch being written.
   func makeKeySetNode(level: Int) -> ViewNode {
     let node = makeNode(level: level)
     let bytes = level == 0 ? KeySetLayout.shape.leafBytes : KeySetLayout.shape.innerBytes

@@ -1,6 +1,6 @@
-/// Where a key set's nodes keep what. A leaf covers 4,096 consecutive keys: 8 counts of the bits before each 512,
-/// then 64 words of bits. An inner node is a directory of 256 children, some of them missing, and the number of
-/// keys below each. A node on level l covers 2^(12 + 8 l) keys.
+/// The memory layout of a key set's nodes. A leaf covers 4,096 consecutive keys: 8 counts of the bits before each 512, then 64
+/// words of bits. An inner node is a directory of 256 optional children and the number of keys below each. A node of level l
+/// covers 2^(12 + 8 l) keys.
 enum KeySetLayout {
   static let leafBits = 12
   static let directoryBits = 8
@@ -11,7 +11,7 @@ enum KeySetLayout {
   static let shape = ViewNodePool.Shape(
     leafBytes: ViewNode.headerBytes + 16 + 512, innerBytes: countOffset + directorySize * 4, childOffset: childOffset)
 
-  /// Leaf: how many bits are set before word 8 i.
+  /// Leaf: the number of set bits before word 8 i.
   @inline(__always) static func before(_ leaf: ViewNode) -> UnsafeMutablePointer<UInt16> {
     leaf.array(ViewNode.headerBytes, of: UInt16.self)
   }
@@ -25,17 +25,17 @@ enum KeySetLayout {
     node.array(countOffset, of: UInt32.self)
   }
 
-  /// The number of the lowest bit of a key that chooses the child of a directory of this level.
+  /// The lowest bit of a key that selects the child in a directory of this level.
   @inline(__always) static func shift(level: Int) -> UInt64 { UInt64(leafBits + directoryBits * (level - 1)) }
 
   @inline(__always) static func slot(_ key: UInt64, level: Int) -> Int {
     Int(key >> shift(level: level) & UInt64(directorySize - 1))
   }
 
-  /// Whether a root of this level has room for the key.
+  /// Whether a root of this level covers the key.
   @inline(__always) static func covers(_ key: UInt64, level: Int) -> Bool { key >> shift(level: level + 1) == 0 }
 
-  /// The lowest level of a root that has room for the key.
+  /// The lowest level of a root that covers the key.
   static func level(for key: UInt64) -> Int {
     var level = 0
     while !covers(key, level: level) { level += 1 }

@@ -3,8 +3,8 @@ struct KeySetReader {
   let root: ViewNode?
   let count: Int
 
-  /// How many keys are below this one, and whether it is in the set. O(log key). Keys order as unsigned numbers;
-  /// they are positive.
+  /// The number of keys below this one, and whether it is in the set. O(log key). Keys compare as unsigned numbers; they are
+  /// positive.
   func rank(of key: Int64) -> (position: Int, isFound: Bool) {
     guard var node = root else { return (0, false) }
     let bits = UInt64(bitPattern: key)
@@ -25,13 +25,13 @@ struct KeySetReader {
     return (before, words[bit >> 6] & mask != 0)
   }
 
-  /// O(log key); nil outside.
+  /// The key at a position; nil outside. O(log key).
   func key(at position: Int) -> Int64? {
     guard position >= 0, position < count, var node = root else { return nil }
     var rest = position
     var key: UInt64 = 0
     while !node.isLeaf {
-      // The counts of a directory sum up to the keys below it, so the loop ends at a child that exists.
+      // The counts of a directory add up to the keys below it, so the loop ends at an existing child.
       let counts = KeySetLayout.counts(node)
       var slot = 0
       while rest >= Int(counts[slot]) {

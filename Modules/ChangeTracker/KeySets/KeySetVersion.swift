@@ -24,7 +24,7 @@ package final class KeySetVersion: @unchecked Sendable {
   /// The object at a position; nil outside. O(log key).
   package func key(at position: Int) -> ObjectKey? { reader.key(at: position).map { ObjectKey($0) } }
 
-  /// How many keys are below this one, and whether it is in the set. O(log key).
+  /// The number of keys below this one, and whether it is in the set. O(log key).
   package func rank(of key: Int64) -> (position: Int, isFound: Bool) { reader.rank(of: key) }
 
   /// Every key, ascending. O(n).

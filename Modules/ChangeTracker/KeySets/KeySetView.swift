@@ -1,15 +1,15 @@
 import StoreValues
 
-/// The rows of a result that is ordered by object key alone: a persistent bitmap that knows ranks.
+/// The rows of a result that is ordered by object key alone: a persistent bitmap with rank queries.
 ///
-/// The same contract as `SortedView`: one owner, versions in O(1), readable on any thread. Half a byte a row and
-/// less where rows are dense; `suits` says when a sorted view is smaller. Edits never fail. At most 2^32 keys.
+/// The same contract as `SortedView`: one owner, versions in O(1), readable on any thread. At most half a byte per row if rows
+/// are dense; `suits` tells when a sorted view is smaller. Edits never fail. At most 2^32 keys.
 package final class KeySetView {
   let pool: ViewNodePool
   package private(set) var count = 0
   package private(set) var latest: KeySetVersion
 
-  /// From ascending keys without duplicates. O(n).
+  /// Builds the view from ascending keys without duplicates. O(n).
   package init(_ keys: [Int64]) {
     pool = ViewNodePool(KeySetLayout.shape)
     if let last = keys.last {
@@ -20,7 +20,7 @@ package final class KeySetView {
     latest = KeySetVersion(pool: pool, count: keys.count)
   }
 
-  /// Whether ascending keys are dense enough for bits to beat the 19 bytes that a sorted view needs for one.
+  /// Whether ascending keys are dense enough for bits to take less than a sorted view's 19 bytes per row.
   package static func suits(_ keys: [Int64]) -> Bool {
     var leaves = 0
     var last: Int64?
@@ -35,17 +35,17 @@ package final class KeySetView {
   package var bytesInUse: Int { pool.bytesInUse }
   package var nodesInUse: Int { pool.nodesInUse }
 
-  /// Makes the state of now a version. O(1) beside the nodes replaced since the last one.
+  /// Publishes the current state as a version. O(1) plus the nodes replaced since the last one.
   @discardableResult package func publish() -> KeySetVersion {
     latest = KeySetVersion(pool: pool, count: count)
     pool.reclaim()
     return latest
   }
 
-  /// Takes back the memory of versions that nobody reads any more.
+  /// Frees the memory of versions that are no longer read.
   package func reclaim() { pool.reclaim() }
 
-  /// Undoes every edit since the last version.
+  /// Reverts every edit since the last version.
   package func rollBack() {
     pool.rollBack(to: latest.root)
     count = latest.count
@@ -53,7 +53,7 @@ package final class KeySetView {
 }
 
 extension KeySetView {
-  /// Adds a key; returns its position, nil when it was there. O(log key).
+  /// Adds a key; returns its position, or nil if it was present. O(log key).
   func insert(_ key: Int64) -> Int? {
     let (position, isFound) = reader.rank(of: key)
     if isFound { return nil }
@@ -82,7 +82,7 @@ extension KeySetView {
     return position
   }
 
-  /// Removes a key; returns the position it had, nil when it was not there. O(log key).
+  /// Removes a key; returns its former position, or nil if it was not present. O(log key).
   func remove(_ key: Int64) -> Int? {
     let (position, isFound) = reader.rank(of: key)
     guard isFound, let root = pool.root else { return nil }
@@ -107,7 +107,7 @@ extension KeySetView {
     }
     let slot = KeySetLayout.slot(bits, level: node.level)
     let (children, counts) = (KeySetLayout.children(node), KeySetLayout.counts(node))
-    guard let raw = children[slot] else { return }  // not reached: the key was found below it
+    guard let raw = children[slot] else { return }  // unreachable: the key was found below it
     counts[slot] -= 1
     if counts[slot] == 0 {
       retireAll(ViewNode(raw))

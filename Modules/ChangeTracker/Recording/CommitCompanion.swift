@@ -1,26 +1,25 @@
 import StorageInterface
 import StoreValues
 
-/// What a layer above adds to every write of a file, in the same transaction: the books that replication keeps, say, which must
-/// never know more or less than the objects.
+/// A hook that extends every write of a file in the same transaction: replication's records, for example, which must always
+/// match the objects exactly.
 ///
-/// Called once a write that changed something, after all that follows from its changes (orphans, derived properties) is done and before
-/// the engine commits. Nil for files that nobody keeps books on: then an edit
-/// and a commit pay a test each.
+/// Called once per write that changed something, after its consequences (orphans, derived properties) are applied and before
+/// the engine commits. Nil for files without a companion: then an edit and a commit cost one test each.
 package protocol CommitCompanion: Sendable {
   /// - Parameters:
-  ///   - write: still open. Changes made in it are in the record of the commit; side entries are in none.
-  ///   - record: what the write changed so far, net.
-  ///   - notes: what the record does not say.
-  /// - Throws: whatever keeps the write from being committed; it is then undone.
+  /// - write: still open. Changes made in it are part of the commit's record, except side entries.
+  /// - record: the write's net changes so far.
+  /// - notes: information that the record lacks.
+  /// - Throws: an error that prevents the commit; the write is then rolled back.
   func complete(_ write: RecordedTransaction, _ record: CommitRecord, _ notes: CommitNotes) throws(StorageError)
 
-  /// Called at the beginning of a write of what other replicas did, which is not completed: what was written past every store, by other
-  /// programs, goes into the books first.
+  /// Called at the beginning of a write that applies other replicas' changes, for which `complete` is not called: changes that
+  /// other programs wrote directly to the file must be recorded first.
   func catchUp(_ write: RecordedTransaction) throws(StorageError)
 }
 
-/// What a companion has to know of a write and a commit record does not say. A value: a savepoint is a copy.
+/// Information for a companion that a commit record lacks. A value: a savepoint is a copy.
 package struct CommitNotes: Sendable {
   /// A property of an object.
   package struct Place: Hashable, Sendable {
@@ -33,13 +32,13 @@ package struct CommitNotes: Sendable {
     }
   }
 
-  /// Integers that were only added to in this write, and how much.
+  /// Integers that were only incremented in this write, with the sum of the increments.
   package private(set) var increments: [Place: Int64] = [:]
-  /// Sets and maps that were emptied as a whole.
+  /// Sets and maps that were cleared.
   package private(set) var cleared: Set<Place> = []
-  /// Primary keys of the objects that were deleted: the record has their places alone.
+  /// Primary keys of the deleted objects: the record has only their object keys.
   package private(set) var deleted: [ObjectPlace: Value] = [:]
-  /// What was set, so that an increment of it says no more than the set does.
+  /// Properties that were set, so that their increments are not recorded separately.
   private var written: Set<Place> = []
 
   package init() {}
@@ -61,7 +60,7 @@ package struct CommitNotes: Sendable {
 }
 
 extension StorageError.Code {
-  /// The file is replicated, and whoever wrote keeps no books of it: other replicas would never hear of the write.
+  /// The file is replicated, but this store does not record its writes for replication: other replicas would miss the write.
   public static let syncRequired = Self(rawValue: "syncRequired")
 }
 
@@ -74,6 +73,6 @@ extension StorageError {
 }
 
 extension StoreConfiguration {
-  /// What completes every write of the store; nil where nobody keeps books on the file.
+  /// The companion that completes every write of the store; nil if the file has none.
   package var commitCompanion: (any CommitCompanion)? { companion.flatMap { $0 as? any CommitCompanion } }
 }

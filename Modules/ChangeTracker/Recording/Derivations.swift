@@ -1,26 +1,26 @@
 import StorageInterface
 import StoreValues
 
-/// A property that follows from the objects at the other end of a relationship.
+/// A property derived from the objects at the other end of a relationship.
 struct DerivedColumn {
   let column: ColumnID
   let schema: PropertySchema
   let derivation: Derivation
-  /// The collection of the same type; or, of an inverse, the relationship of another type that points here.
+  /// The collection of the same type; or, for an inverse, the relationship of another type that points here.
   let relationship: ColumnID
   let isInverse: Bool
-  /// The number that is asked of the other end.
+  /// The aggregated number of the related objects.
   let source: ColumnID?
 }
 
-/// The derived properties of a catalog, by what they follow from. Made once for a catalog; empty in most.
+/// The derived properties of a catalog, by their dependencies. Made once per catalog; empty for most.
 final class Derivations: Sendable {
   let all: [DerivedColumn]
   let byColumn: [ColumnID: DerivedColumn]
   let byRelationship: [ColumnID: [DerivedColumn]]
   let bySource: [ColumnID: [DerivedColumn]]
   let byTable: [TableID: [DerivedColumn]]
-  /// Inverses, by the type whose objects point somewhere.
+  /// Inverses, by the type whose relationship points here.
   let byOrigin: [TableID: [DerivedColumn]]
   let isEmpty: Bool
 
@@ -37,8 +37,8 @@ final class Derivations: Sendable {
 }
 
 extension DerivedColumn {
-  /// Whether what it is follows from what it was and what came and went, see `DerivedDelta`. How many a collection has needs
-  /// no looking at all.
+  /// Whether the new value can be computed from the old one and the gained and lost objects, see `DerivedDelta`. The count of a
+  /// collection needs no computation at all.
   var takesDeltas: Bool {
     switch derivation.function {
     case .count: isInverse
@@ -48,7 +48,7 @@ extension DerivedColumn {
     }
   }
 
-  /// Whether an edit of the collection has to be looked at object by object.
+  /// Whether an edit of the collection must be processed object by object.
   var needsElements: Bool { isInverse || takesDeltas }
 
   fileprivate init?(_ column: ColumnEntry, _ table: TableEntry, _ catalog: Catalog) {

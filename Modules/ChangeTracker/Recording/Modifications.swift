@@ -1,14 +1,13 @@
 import StorageInterface
 import StoreValues
 
-/// Which properties of which objects were set, as it comes in: adding is an append, and what was said more than once is
-/// dropped when the list has doubled.
+/// Which properties of which objects were set, collected in O(1) each; duplicates are removed whenever the list has doubled.
 struct Modifications {
-  /// Object key times 65,536 plus property, in the order they came from `joinedCount` on.
+  /// Object key times 65,536 plus property; unsorted from `joinedCount` on.
   private var entries: [UInt64] = []
-  /// How many of the first entries are in order, each once.
+  /// The number of leading entries that are sorted and distinct.
   private var joinedCount = 0
-  /// Objects whose keys do not fit the entries; in practice none.
+  /// Objects whose keys are too large for the entries; in practice none.
   private var far: [Int64: PropertySet] = [:]
 
   private static let joinedMin = 4_096
@@ -25,7 +24,7 @@ struct Modifications {
     if entries.count > joinedCount * 2 + Modifications.joinedMin { join() }
   }
 
-  /// In the order of keys, one an object.
+  /// In key order, one per object.
   var objects: [ModifiedObject] {
     var joined = self
     joined.join()
@@ -51,7 +50,7 @@ struct Modifications {
     joinedCount = entries.count
   }
 
-  /// Digits of eleven bits from the lowest up, over the bits that differ; a few are sorted by comparing.
+  /// Radix sort by 11-bit digits from the lowest up, over the bits that differ; a few entries are sorted by comparison.
   private static func sort(_ entries: inout [UInt64]) {
     if entries.count < 512 { return entries.sort() }
     let different = entries.reduce(0, |) ^ entries.reduce(.max, &)

@@ -8,19 +8,19 @@ struct Relationship: Hashable {
   let isList: Bool
 }
 
-/// What the delete rules of a catalog ask for, by table. Made once for a catalog; empty in most.
+/// The delete rules of a catalog, by table. Made once per catalog; empty for most.
 final class Ownership: Sendable {
-  /// By owner: the relationships that own what they point to, and those that forbid a delete.
+  /// By the owner's table: the relationships that own their targets, and those that deny a delete.
   let owning: [TableID: [Relationship]]
   let denying: [TableID: [Relationship]]
-  /// By what is owned.
+  /// By the owned table.
   let owners: [TableID: [Relationship]]
-  /// The owning columns, to be found fast by every edit.
+  /// The owning columns, for a fast lookup by every edit.
   let columns: [ColumnID: Relationship]
-  /// Nothing owns anything.
+  /// No relationship owns anything.
   let isEmpty: Bool
 
-  /// - Parameter isEmbeddingAlone: as if no property had a rule: what is embedded goes with its owner all the same.
+  /// - Parameter isEmbeddingAlone: ignores declared delete rules; embedded objects are still deleted with their owner.
   init(_ catalog: Catalog, isEmbeddingAlone: Bool = false) {
     var owning: [TableID: [Relationship]] = [:]
     var denying: [TableID: [Relationship]] = [:]
@@ -30,7 +30,7 @@ final class Ownership: Sendable {
       for column in table.columns {
         guard column.schema.isRelationship, column.schema.isStored, let entry = column.schema.target.flatMap({ catalog[$0] })
         else { continue }
-        // What is embedded is owned, whatever the property says.
+        // Embedded objects are owned, whatever the property declares.
         let declared = isEmbeddingAlone ? .nullify : column.schema.deleteRule ?? .nullify
         let rule = entry.isEmbedded ? .cascade : declared
         if rule == .nullify { continue }

@@ -1,20 +1,19 @@
 import StorageInterface
 import StoreValues
 
-/// The changes of an open write as they come in, kept so that recording one is O(1) and the net effect falls
-/// out at the end. A value: a savepoint is a copy.
+/// The changes of an open write, kept so that recording one is O(1) and the net effect is computed at the end. A value: a
+/// savepoint is a copy.
 struct PendingChanges {
   fileprivate struct Table {
-    /// Keys are given out ascending, so an object is new in this write exactly when its key is not below the
-    /// first one inserted.
+    /// Keys ascend, so an object is new in this write exactly if its key is not below the first inserted one.
     var firstInserted = Int64.max
     var inserted = KeyRuns()
-    /// New objects that are gone again.
+    /// New objects that were deleted again.
     var withdrawn: Set<Int64> = []
-    /// In the order they went.
+    /// In deletion order.
     var deleted: [Int64] = []
     var modified = Modifications()
-    /// By owner, so that one that is deleted takes its lists along without a look at the others'.
+    /// By owner, so that deleting one drops its lists without visiting others.
     var lists: [Int64: [PropertyID: [ListChange.Edit]]] = [:]
 
     var isEmpty: Bool {
@@ -22,12 +21,12 @@ struct PendingChanges {
     }
   }
 
-  /// A few, in the order they were first changed; looked for from the last one on, which is mostly the one.
+  /// A few, in the order of their first change; searched from the last, which mostly is the right one.
   private var tables: [(id: TableID, table: Table)] = []
-  /// Objects of one table that were added one after the other and are not in `tables` yet: a bulk load looks nothing up.
+  /// Consecutively inserted objects of one table that are not in `tables` yet, so that a bulk load looks nothing up.
   private var run: (table: TableID, first: Int64, last: Int64)?
 
-  /// The objects that were changed and deleted since somebody asked; nil while nobody does.
+  /// The objects changed or deleted since tracking began; nil if not tracked.
   var touched: Set<ObjectPlace>?
 
   var isEmpty: Bool { run == nil && tables.allSatisfy { $0.table.isEmpty } }
@@ -41,7 +40,7 @@ struct PendingChanges {
     run = (table, key.rawValue, key.rawValue)
   }
 
-  /// Moves the run to its table. First in whatever looks at one.
+  /// Moves the run to its table. Call before accessing a table.
   private mutating func settle() {
     guard let added = run else { return }
     run = nil
@@ -49,7 +48,7 @@ struct PendingChanges {
     tables[i].table.insert(added.first...added.last)
   }
 
-  /// Where a table's changes are, or are from now on.
+  /// The index of a table's changes, added if missing.
   @inline(__always) private mutating func place(of id: TableID) -> Int {
     if let last = tables.last, last.id == id { return tables.count - 1 }
     if let i = tables.firstIndex(where: { $0.id == id }) { return i }
@@ -86,7 +85,7 @@ struct PendingChanges {
     tables[i].table.edit(owner.rawValue, column.property, edit)
   }
 
-  /// The net changes, in the order a commit record wants.
+  /// The net changes, in the order of a commit record.
   func tableChanges() -> [TableChange] {
     var settled = self
     settled.settle()

@@ -6,44 +6,44 @@ struct DerivedPlace: Hashable {
   let key: Int64
 }
 
-/// What is still to be computed of a derived property of one object.
+/// The pending computation of a derived property of one object.
 enum PendingDerivation {
-  /// From everything that it follows from.
+  /// Recompute it from everything it depends on.
   case anew
-  /// From what it is, and what came and went since.
+  /// Compute it from its value and the objects gained and lost since.
   case by(DerivedDelta)
 }
 
-/// What came to the objects that a derived property follows from, and what went: so that upkeep costs what an edit
-/// touches, and not what a collection holds.
+/// The objects gained and lost by a derived property's dependencies, so that upkeep costs as much as an edit touches, not as
+/// much as a collection holds.
 ///
-/// Only where the result is bit for bit that of computing anew: counts, sums of integers, and least and greatest values. A
-/// sum of doubles depends on the order of its additions, which would make a value depend on the history of its object, and one of decimals
-/// may have been rounded; these are computed anew, as an average is.
+/// Only for results that are bit-identical to recomputation: counts, sums of integers, least and greatest values. A sum of
+/// doubles depends on the order of additions, so its value would depend on the object's history, and a sum of decimals may have
+/// been rounded; these are recomputed, as averages are.
 struct DerivedDelta {
   private var count = 0
   private var sum: Int128 = 0
-  /// The furthest of the values that came, and of those that went.
+  /// The extreme of the gained values, and of the lost ones.
   private var gained: Value?
   private var lost: Value?
 }
 
 extension DerivedDelta {
-  /// One more, with this number; null where nothing is asked of it, or it has none. False when it can only be computed anew.
+  /// Adds an object with this number; null if no number is needed or it has none. False if the property must be recomputed.
   mutating func gain(_ value: Value, _ function: Derivation.Function) -> Bool {
     count += 1
     if case .int(let number) = value { sum += Int128(number) }
     return DerivedDelta.extend(&gained, with: value, function)
   }
 
-  /// One less.
+  /// Removes an object.
   mutating func lose(_ value: Value, _ function: Derivation.Function) -> Bool {
     count -= 1
     if case .int(let number) = value { sum -= Int128(number) }
     return DerivedDelta.extend(&lost, with: value, function)
   }
 
-  /// Of two that are the same and differ in their bits (0.0 and −0.0), the collection's order decides.
+  /// Of two equal values with different bits (0.0 and −0.0), the collection's order decides.
   private static func extend(_ furthest: inout Value?, with value: Value, _ function: Derivation.Function) -> Bool {
     guard let direction = function.direction, !value.isNull else { return true }
     guard let known = furthest else {
@@ -55,14 +55,14 @@ extension DerivedDelta {
     return order != .same || value == known
   }
 
-  /// What follows from the stored value; nil when it can only be computed anew.
+  /// The new value from the stored one; nil if it must be recomputed.
   func applied(to stored: Value, _ function: Derivation.Function) -> Value? {
     switch function {
     case .count:
       guard case .int(let number) = stored else { return nil }
       return .int(number &+ Int64(count))
     case .sum:
-      // One that stands at a bound may be beyond it.
+      // A sum at a bound may be clamped.
       guard case .int(let number) = stored, number != .max, number != .min else { return nil }
       return .int(Int64(clamping: Int128(number) + sum))
     case .min, .max: return furthest(from: stored, function)
@@ -84,7 +84,7 @@ extension DerivedDelta {
 }
 
 extension Derivation.Function {
-  /// Which of two values `min` and `max` take: the one that stands so to the other.
+  /// How the value that `min` or `max` selects compares with the other one.
   fileprivate var direction: Value.Order? {
     switch self {
     case .min: .before

@@ -1,14 +1,14 @@
 import StorageInterface
 import StoreValues
 
-/// What an open write did to sets and maps, net: a member that came and went is nothing. A value: a savepoint is a copy.
+/// The net changes of an open write to sets and maps: a member added and removed cancels out. A value: a savepoint is a copy.
 struct PendingMembers {
   private struct Place: Hashable {
     let column: ColumnID
     let owner: Int64
   }
 
-  /// By collection, then by the member's place in the order of values.
+  /// By collection, then by the member's order key.
   private var collections: [Place: [[UInt8]: MemberChange]] = [:]
 
   mutating func add(
@@ -24,7 +24,7 @@ struct PendingMembers {
     if !members.isEmpty { collections[Place(column: column, owner: owner.rawValue)] = members }
   }
 
-  /// Puts the changes of objects that were there before and after into the tables' changes.
+  /// Adds the changes of objects that existed before and after to the tables' changes.
   func merge(into tables: inout [TableChange]) {
     if collections.isEmpty { return }
     for position in tables.indices {

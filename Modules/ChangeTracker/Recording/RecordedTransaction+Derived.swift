@@ -1,12 +1,12 @@
 import StorageInterface
 import StoreValues
 
-// Properties that follow from others: what an edit touches is noted, and computed when somebody asks or at the commit.
+// Derived properties: edits note what they affect, which is computed on demand or at the commit.
 
 extension RecordedTransaction {
-  /// Computes what earlier edits of this write left to be computed. Part of the commit; before a read it makes derived
-  /// properties right within the write. O(edits) for counts, sums of integers, and least and greatest values (unless that
-  /// value itself went); for sums of doubles and averages O(elements of each touched object).
+  /// Computes the derived properties that earlier edits of this write have affected. Part of the commit; call it before a read
+  /// that needs them within the write. O(edits) for counts, sums of integers, and least and greatest values (unless that value
+  /// itself was lost); O(elements of each affected object) for sums of doubles and averages.
   public func settleDerived() throws(StorageError) {
     while let (place, pending) = underived.popFirst() {
       let key = ObjectKey(place.key)
@@ -31,10 +31,10 @@ extension RecordedTransaction {
     return try value(of: derived, key)
   }
 
-  /// Whether there is anything to be computed.
+  /// Whether derived properties are pending.
   public var hasUnderived: Bool { !underived.isEmpty }
 
-  /// Computes every derived property of every object: when one was added to a type that has objects.
+  /// Computes every derived property of every object: needed when one was added to a type that has objects.
   public func deriveAll() throws(StorageError) {
     for (table, derived) in derivations.byTable {
       try transaction.scan(table, [], from: ObjectKey(1), hints: []) { batch in
@@ -51,7 +51,7 @@ extension RecordedTransaction {
 // MARK: - What edits touch
 
 extension RecordedTransaction {
-  /// A scalar of an object has another value. Not called where nothing is derived.
+  /// Call when a scalar of an object has changed. Not called if nothing is derived.
   func noteSet(_ column: ColumnID, _ key: ObjectKey, old: Value, new: Value) throws(StorageError) {
     for derived in derivations.byRelationship[column] ?? [] {
       if let target = old.linkedKey { try note(derived, target, lost: key.rawValue) }
@@ -74,7 +74,7 @@ extension RecordedTransaction {
     }
   }
 
-  /// The objects that an edit of a collection is about to take out of it, as far as anything that is derived has to know.
+  /// The objects that an edit of a collection is about to remove, if a derived property needs them.
   func derivedLosses(of column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) -> [Int64] {
     if !derives { return [] }
     guard let affected = derivations.byRelationship[column], affected.contains(where: \.needsElements),
@@ -83,7 +83,7 @@ extension RecordedTransaction {
     return try elements(column, owner, range)
   }
 
-  /// A collection was edited.
+  /// Call when a collection was edited.
   func noteEdit(_ column: ColumnID, _ owner: ObjectKey, lost: [Int64], gained: [Int64]) throws(StorageError) {
     if !derives { return }
     for derived in derivations.byRelationship[column] ?? [] {
@@ -99,7 +99,7 @@ extension RecordedTransaction {
     }
   }
 
-  /// An object came.
+  /// Call when an object was inserted.
   func noteInsertion(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
     if !derives { return }
     for derived in derivations.byTable[table] ?? [] { noteAnew(derived, key.rawValue) }
@@ -108,7 +108,7 @@ extension RecordedTransaction {
     }
   }
 
-  /// An object is about to go.
+  /// Call when an object is about to be deleted.
   func noteDeletion(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
     if !derives { return }
     for derived in derivations.byOrigin[table] ?? [] {
@@ -116,7 +116,7 @@ extension RecordedTransaction {
     }
   }
 
-  /// - Parameter other: whose number counts no longer.
+  /// - Parameter other: the object whose number no longer counts.
   private func note(_ derived: DerivedColumn, _ owner: Int64, lost other: Int64) throws(StorageError) {
     if isAnew(derived, owner) { return }
     let value = try number(of: derived, other)
@@ -148,13 +148,13 @@ extension RecordedTransaction {
     if case .anew = underived[DerivedPlace(column: derived.column, key: owner)] { true } else { false }
   }
 
-  /// What is asked of an object; null where nothing is asked, and of one that is not there.
+  /// The aggregated number of an object; null if none is needed, and for a missing object.
   private func number(of derived: DerivedColumn, _ key: Int64) throws(StorageError) -> Value {
     guard derived.takesDeltas, let source = derived.source, try transaction.contains(source.table, ObjectKey(key)) else { return .null }
     return try transaction.value(source, ObjectKey(key))
   }
 
-  /// What an object points to by the relationship that an inverse follows back.
+  /// The targets of an object by the relationship that an inverse follows back.
   private func targets(of derived: DerivedColumn, _ key: ObjectKey) throws(StorageError) -> [Int64] {
     let isScalar = transaction.catalog[derived.relationship]?.schema.isScalar ?? true
     return try targets(
@@ -194,7 +194,7 @@ extension RecordedTransaction {
 }
 
 extension DerivedColumn {
-  /// A sum of integers that leaves Int64 stays at its bound: an edit must not fail for what follows from it.
+  /// A sum of integers that overflows Int64 is clamped: an edit must not fail because of a derived value.
   fileprivate static func value(_ function: Derivation.Function, of numbers: [Value], as type: ValueType) -> Value {
     func double(_ value: Value) -> Double {
       switch value {
@@ -225,7 +225,7 @@ extension DerivedColumn {
     }
   }
 
-  /// Exactly, and rounded once: the order of a collection says nothing about its sum.
+  /// Exact, rounded once, so that the order of a collection does not affect its sum.
   private static func sum(ofDecimals numbers: [Value]) -> Decimal128 {
     var sum = DecimalSum()
     for case .decimal(let number) in numbers { sum.add(number) }

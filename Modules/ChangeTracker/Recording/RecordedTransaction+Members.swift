@@ -4,7 +4,7 @@ import StoreValues
 // Sets and maps.
 
 extension RecordedTransaction {
-  /// Adds a member to a set. Returns whether it was not there.
+  /// Adds a member to a set. Returns whether it was added.
   @discardableResult
   public func insert(member: Value, into column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
     let member = try living(member)
@@ -14,7 +14,7 @@ extension RecordedTransaction {
     return true
   }
 
-  /// Takes a member out of a set. Returns whether it was there.
+  /// Removes a member from a set. Returns whether it was present.
   @discardableResult
   public func remove(member: Value, from column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
     guard try transaction.remove(member: member, from: column, owner) else { return false }
@@ -24,7 +24,7 @@ extension RecordedTransaction {
     return true
   }
 
-  /// Sets the value of a key of a map. Returns whether that changed the map.
+  /// Sets the value of a key of a map. Returns whether the map changed.
   @discardableResult
   public func set(
     _ value: Value, forKey key: String, in column: ColumnID, _ owner: ObjectKey
@@ -38,7 +38,7 @@ extension RecordedTransaction {
     return true
   }
 
-  /// Takes a key out of a map. Returns whether it was there.
+  /// Removes a key from a map. Returns whether it was present.
   @discardableResult
   public func remove(key: String, from column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
     let old = try linked(byKey: key, of: column, owner)
@@ -49,7 +49,7 @@ extension RecordedTransaction {
     return true
   }
 
-  /// Empties a set or a map, one recorded removal a member. O(members).
+  /// Empties a set or a map with one recorded removal per member. O(members).
   public func removeAllMembers(of column: ColumnID, _ owner: ObjectKey) throws(StorageError) {
     notes?.clear(column, owner)
     if transaction.catalog[column]?.schema.isMap == true {
@@ -59,7 +59,7 @@ extension RecordedTransaction {
     }
   }
 
-  /// The object that a key of a map leads to, where anything follows from that.
+  /// The object that a key of a map links to, if rules or derived properties depend on it.
   private func linked(byKey key: String, of column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int64? {
     if ownership.columns[column] == nil, derivations.byRelationship[column] == nil { return nil }
     return try transaction.value(forKey: key, in: column, owner)?.linkedKey
@@ -71,11 +71,10 @@ extension RecordedTransaction {
   }
 }
 
-// Links that go with their target.
+// Removal of links to deleted targets.
 
 extension RecordedTransaction {
-  /// Takes a deleted object out of a set, a map or a mixed property: its key goes out of a map, its place in a mixed value
-  /// becomes null.
+  /// Removes a deleted object from a set, a map or a mixed property: a map loses its key, a mixed value gets null in its place.
   func nullify(_ column: ColumnID, _ schema: PropertySchema, _ target: ObjectLink, in owner: ObjectKey) throws(StorageError) {
     func without(_ value: Value) -> Value? {
       if case .link(let key) = value { return key == target.key ? nil : value }

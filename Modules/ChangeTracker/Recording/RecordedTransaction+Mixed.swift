@@ -1,10 +1,10 @@
 import StorageInterface
 import StoreValues
 
-// Links inside mixed values: they say themselves where they lead, and may be older than the object is gone.
+// Links inside mixed values: they carry their own target, and may be older than its deletion.
 
 extension RecordedTransaction {
-  /// The value with null in place of links to objects that are not there: the delete that would have taken them out is over.
+  /// The value with null in place of links to missing objects: the delete that would have removed the links is over.
   func living(_ value: Value) throws(StorageError) -> Value {
     switch value {
     case .object, .list, .map: break
@@ -31,7 +31,7 @@ extension RecordedTransaction {
     }
   }
 
-  /// Makes the mixed values of a row that is to be inserted lead to living objects alone.
+  /// Nullifies links to missing objects in the mixed values of a row to be inserted.
   func clean(_ row: RowBuffer) throws(StorageError) {
     for slot in mixedSlots(of: row.table) where !row.isNull(slot) {
       guard let value = Value(bytes: row.bytes(slot), type: .mixed), value.hasParts else { continue }
@@ -41,7 +41,7 @@ extension RecordedTransaction {
 }
 
 extension Value {
-  /// Whether it is, or may hold, a link of a mixed value.
+  /// Whether it is, or may contain, a link of a mixed value.
   fileprivate var hasParts: Bool {
     switch self {
     case .object, .list, .map: true

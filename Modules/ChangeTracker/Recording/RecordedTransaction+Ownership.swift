@@ -2,12 +2,12 @@ import StorageInterface
 import StoreValues
 
 extension RecordedTransaction {
-  /// What goes when an object is deleted, the object first: what it owns and nobody else does, and so on. Throws
-  /// `.deleteDenied` when a rule forbids one of the deletes. Changes nothing.
+  /// The objects to delete with an object, itself first: those that only it owns, transitively. Throws `.deleteDenied` if a
+  /// rule forbids one of the deletes. Changes nothing.
   func doomed(by first: ObjectPlace) throws(StorageError) -> [ObjectPlace] {
     let ownership = ownership
     if ownership.owning[first.table] == nil, ownership.denying[first.table] == nil { return [first] }
-    // A list of work, not recursion: a chain of a million owners is legal.
+    // Iterative, not recursive: a chain of a million owners is legal.
     var order = [first]
     var doomed: Set<ObjectPlace> = [first]
     var next = 0
@@ -34,7 +34,7 @@ extension RecordedTransaction {
     return order
   }
 
-  /// Takes out what the write's edits left without an owner. Part of the commit; calling it earlier makes the deletes
+  /// Deletes objects that the write's edits left without an owner. Part of the commit; an earlier call makes the deletes
   /// visible to the rest of the write.
   public func removeOrphans() throws(StorageError) {
     while let candidate = letGo.popFirst() {
@@ -45,7 +45,7 @@ extension RecordedTransaction {
     }
   }
 
-  /// The objects a relationship of an owner points to, repeated ones as often as they come.
+  /// The targets of an owner's relationship, with repetitions.
   func targets(of relationship: Relationship, _ owner: Int64) throws(StorageError) -> [Int64] {
     let key = ObjectKey(owner)
     if !relationship.isList { return try transaction.word(relationship.column, key).map { [$0] } ?? [] }
@@ -70,7 +70,7 @@ extension RecordedTransaction {
     return isOwned
   }
 
-  /// Remembers what an edit of an owning relationship is about to let go.
+  /// Notes the objects that an edit of an owning relationship is about to release.
   func willEdit(_ relationship: Relationship, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {
     guard let range = edit.lostRange else { return }
     for key in try elements(relationship.column, owner, range) {
@@ -78,7 +78,7 @@ extension RecordedTransaction {
     }
   }
 
-  /// The objects at these positions of a collection of links, or of those there are.
+  /// The objects at these positions of a collection of links, clamped to its end.
   func elements(
     _ column: ColumnID, _ owner: ObjectKey, _ range: Range<Int>
   ) throws(StorageError) -> [Int64] {

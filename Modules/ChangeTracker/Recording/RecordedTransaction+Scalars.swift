@@ -1,8 +1,8 @@
 import StorageInterface
 import StoreValues
 
-/// Setting scalars. The engine says whether anything changed; what was there is read first only where something follows from it: owned
-/// objects that are let go, derived properties, values to be recorded.
+/// Sets scalars. The engine reports whether anything changed; the old value is read first only if something depends on it:
+/// released owned objects, derived properties, recorded values.
 extension RecordedTransaction {
   /// Sets a word column; nil is null. Returns whether the value differed: an equal one changes nothing.
   @discardableResult
@@ -22,7 +22,7 @@ extension RecordedTransaction {
     return noteChange(column, key)
   }
 
-  /// Whether something may follow from what a scalar was.
+  /// Whether anything may depend on a scalar's old value.
   private var followsFromOld: Bool { values != nil || hasRules || derives }
 
   private func noteChange(_ column: ColumnID, _ key: ObjectKey) -> Bool {
@@ -31,8 +31,8 @@ extension RecordedTransaction {
     return true
   }
 
-  /// Adds to an integer, wrapping at the bounds of 64 bits as `&+` does. A replica that hears of it adds too, so that what several add at
-  /// once is all in. Throws `.misuse`, of scope statement, where the property is null, no integer, or the sum does not fit it.
+  /// Adds to an integer, wrapping at 64 bits as `&+` does. Other replicas also add, so that concurrent increments all count.
+  /// Throws `.misuse`, of scope statement, if the property is null or not an integer, or the sum does not fit it.
   @discardableResult
   public func add(_ delta: Int64, to column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Bool {
     let old = try transaction.value(column, key)
@@ -51,7 +51,7 @@ extension RecordedTransaction {
   /// Sets a bytes column; nil is null. Returns whether the value differed.
   @discardableResult
   public func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool {
-    // Of decimals something may follow.
+    // Derived properties may depend on decimals.
     let type = derives && derivations.bySource[column] != nil ? transaction.catalog[column]?.schema.valueType : nil
     if values != nil {
       if try transaction.holds(column, key, bytes: bytes) { return false }
@@ -64,7 +64,7 @@ extension RecordedTransaction {
     return true
   }
 
-  /// Sets a scalar column from a box. Returns whether the value differed.
+  /// Sets a scalar column from a `Value`. Returns whether the value differed.
   @discardableResult
   public func set(_ column: ColumnID, _ key: ObjectKey, _ value: Value) throws(StorageError) -> Bool {
     let value = try living(value)
@@ -80,6 +80,6 @@ extension RecordedTransaction {
     return noteChange(column, key)
   }
 
-  /// Records a property as modified that keeps its value: for what depends on the object and lies outside the store.
+  /// Records a property as modified although its value is unchanged: for data outside the store that depend on the object.
   public func touch(_ column: ColumnID, _ key: ObjectKey) { changes.modify(column, key) }
 }

@@ -1,7 +1,8 @@
 import StorageInterface
 import StoreValues
 
-/// What scalars were before an open write, for those it has set, and the objects it has made. A value: a savepoint is a copy.
+/// The original values of the scalars that an open write has set, and the objects it has created. A value: a savepoint is a
+/// copy.
 struct PendingValues {
   fileprivate struct Place: Hashable {
     let column: ColumnID
@@ -10,7 +11,7 @@ struct PendingValues {
 
   fileprivate var old: [Place: Value] = [:]
   fileprivate var created: Set<ObjectPlace> = []
-  /// Whether the commit's record says them; else they are for the companion alone, who asks for some that were set.
+  /// Whether the commit's record includes them; otherwise they are only for the companion, which asks for some of them.
   let areRecorded: Bool
 
   init(areRecorded: Bool) { self.areRecorded = areRecorded }
@@ -19,7 +20,7 @@ struct PendingValues {
 }
 
 extension RecordedTransaction {
-  /// Before a scalar is set: what it was before the write.
+  /// Call before a scalar is set: keeps its value from before the write.
   func noteValue(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) {
     let place = PendingValues.Place(column: column, key: key.rawValue)
     guard values?.old[place] == nil, values?.created.contains(ObjectPlace(table: column.table, key: key.rawValue)) == false
@@ -28,13 +29,13 @@ extension RecordedTransaction {
     values?.old[place] = value
   }
 
-  /// Before an object is deleted: all it was.
+  /// Call before an object is deleted: keeps all its values.
   func noteValues(of table: TableID, _ key: ObjectKey) throws(StorageError) {
     if values?.created.remove(ObjectPlace(table: table, key: key.rawValue)) != nil { return }
     for column in scalars(of: table) { try noteValue(column, key) }
   }
 
-  /// What a scalar was that this write has set; nil for one that it has not. For the companion of the write.
+  /// The original value of a scalar that this write has set; nil for others. For the write's companion.
   package func valueBefore(_ column: ColumnID, _ key: ObjectKey) -> Value? {
     values?.old[PendingValues.Place(column: column, key: key.rawValue)]
   }
@@ -44,7 +45,7 @@ extension RecordedTransaction {
     return entry.columns.filter { $0.schema.isStored && $0.schema.isScalar }.map { entry.column($0.id) }
   }
 
-  /// What the record says of values: those that differ, of changed, deleted and new objects.
+  /// The changed values for the record, of changed, deleted and new objects.
   func changedValues() throws(StorageError) -> [RecordedValueChange] {
     guard let values, values.areRecorded else { return [] }
     var changes: [RecordedValueChange] = []

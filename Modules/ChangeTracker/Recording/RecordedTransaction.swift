@@ -1,24 +1,24 @@
 import StorageInterface
 import StoreValues
 
-/// A write transaction whose every change is recorded: the one way in which objects are written, so that
-/// the commit record in the file is complete by construction.
+/// A write transaction that records every change. All objects are written through it, so the commit record in the file is
+/// complete by construction.
 ///
-/// It adds what storage leaves to the level above: equal values are no change, an object that is deleted is first taken
-/// out of every link and list that points to it, and what it alone owns goes with it.
+/// It adds rules that storage leaves to the level above: setting an equal value is not a change, a deleted object is first
+/// removed from every link and list that points to it, and objects that it alone owns are deleted with it.
 ///
 /// Confined to its owner, like the transaction it wraps. Errors are the transaction's, unchanged.
 public final class RecordedTransaction {
-  /// For reading. Changes made past the recorder are in nobody's notification.
+  /// For reading. Changes made directly in it are not recorded, so nobody is notified of them.
   public let transaction: any WriteTransaction
   private let origin: UInt64
-  /// Whether the delete rules that properties declare are followed. What is embedded goes with its owner in any case.
+  /// Whether declared delete rules apply. Embedded objects are always deleted with their owner.
   private let followsRules: Bool
   var changes = PendingChanges()
   private var members = PendingMembers()
-  /// What scalars were, where that is recorded.
+  /// The original values of scalars, if they are recorded.
   var values: PendingValues?
-  /// What completes the write; nil where nobody keeps books on the file.
+  /// Completes the write; nil if the file has none.
   private let companion: (any CommitCompanion)?
   /// For the companion; nil without one.
   var notes: CommitNotes?
@@ -26,36 +26,36 @@ public final class RecordedTransaction {
   private var savepoints:
     [(changes: PendingChanges, members: PendingMembers, letGo: Set<ObjectPlace>, values: PendingValues?, notes: CommitNotes?)] = []
   private var changedCatalog = false
-  /// Relationships by the table they point to; made when first needed, dropped with the catalog.
+  /// Relationships by target table; computed on demand, dropped with the catalog.
   private var incoming: [TableID: [IncomingRelationship]]?
   private var knownOwnership: Ownership?
   private var knownDerivations: Derivations?
-  /// Derived properties that are to be computed.
+  /// Derived properties that must be computed.
   var underived: [DerivedPlace: PendingDerivation] = [:]
   private var knownRules: Bool?
   private var knownDerives: Bool?
-  /// The table that was added to last, where adding to it is adding to storage and no more: no mixed values, nothing that
-  /// follows from others, no values in the history. Asked for every object of a bulk load.
+  /// The last table inserted into, if inserting needs nothing besides storage: no mixed values, no derived properties, no
+  /// recorded values. Checked for every object of a bulk load.
   private var plainTable: TableID?
-  /// What lost an owner in this write; the commit looks who is left without any.
+  /// Objects that lost an owner in this write; the commit deletes those left without any.
   var letGo: Set<ObjectPlace> = []
-  /// The table that was asked for last: objects are mostly deleted many of a type.
+  /// The table looked up last: mostly many objects of one type are deleted in a row.
   private var lastIncoming: (table: TableID, relationships: [IncomingRelationship])?
   private var lastMixed: (table: TableID, slots: [Int])?
 
-  /// What was committed, with its version; nil before that.
+  /// The committed record and its version; nil before the commit.
   package private(set) var committed: CommitRecord?
 
-  /// - Parameter origin: tells this store's commits apart from others', see `CommitRecord.origin`.
-  /// - Parameter recordsValues: whether the record says what scalars were and are. Costs a read for each that is set first,
-  ///   and room in the history.
+  /// - Parameter origin: distinguishes this store's commits from others', see `CommitRecord.origin`.
+  /// - Parameter recordsValues: whether the record includes old and new values of scalars. Costs a read for the first set of
+  ///   each, and space in the history.
   public convenience init(_ transaction: any WriteTransaction, origin: UInt64, recordsValues: Bool = false) {
     self.init(transaction, origin: origin, recordsValues: recordsValues, followsRules: true, companion: nil)
   }
 
   /// - Parameters:
-  ///   - followsRules: false for changes that others made, who followed the rules themselves.
-  ///   - companion: what completes the write.
+  /// - followsRules: false for changes of others, who applied the rules themselves.
+  /// - companion: completes the write.
   package init(
     _ transaction: any WriteTransaction, origin: UInt64, recordsValues: Bool, followsRules: Bool, companion: (any CommitCompanion)?
   ) {
@@ -67,7 +67,7 @@ public final class RecordedTransaction {
     values = recordsValues || companion != nil ? PendingValues(areRecorded: recordsValues) : nil
   }
 
-  /// Whether anything was changed so far.
+  /// Whether there are no changes so far.
   public var isEmpty: Bool { changes.isEmpty && !changedCatalog }
 
   /// The delete rules of the catalog.
@@ -86,12 +86,12 @@ public final class RecordedTransaction {
     return made
   }
 
-  /// The relationship of a column that owns what it points to. A flag, asked by every set, where no type has any.
+  /// The relationship of a column if it owns its targets. Called by every set: checks only a flag if no type has rules.
   func owning(_ column: ColumnID) -> Relationship? {
     hasRules ? ownership.columns[column] : nil
   }
 
-  /// Whether anything follows from other properties. A flag, asked by every set: the derivations themselves are not copied for it.
+  /// Whether any property is derived. A flag, checked by every set without copying the derivations.
   var derives: Bool {
     if let knownDerives { return knownDerives }
     let derives = !derivations.isEmpty
@@ -118,7 +118,7 @@ public final class RecordedTransaction {
 // MARK: - Objects
 
 extension RecordedTransaction {
-  /// Runs `body` and says which objects it deleted, and of which it set a property. Derived ones follow later.
+  /// Runs `body` and returns the objects it deleted or set properties of, without derived ones, which are computed later.
   package func touching(_ body: () throws(StorageError) -> Void) throws(StorageError) -> Set<ObjectPlace> {
     changes.touched = []
     defer { changes.touched = nil }
@@ -140,8 +140,8 @@ extension RecordedTransaction {
     return key
   }
 
-  /// Removes an object, with what it alone owns, after taking it out of every link and list that points to it.
-  /// O(incoming links). `.deleteDenied`, of scope statement, when a delete rule forbids it; then nothing was deleted.
+  /// Deletes an object and those it alone owns, after removing it from every link and list that points to it. O(incoming
+  /// links). `.deleteDenied`, of scope statement, if a delete rule forbids it; then nothing was deleted.
   public func delete(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
     guard try transaction.contains(table, key) else {
       throw StorageError(.objectDeleted, .statement, "There is no object \(key) in table \(table.rawValue).")
@@ -152,22 +152,22 @@ extension RecordedTransaction {
     }
   }
 
-  /// Removes those objects of a type that live, all in one call of the engine. Returns false, and has done nothing, where
-  /// more follows from a delete than that the object is gone: links or collections that may point to it, what it owns,
-  /// derived properties, values to be recorded. Then it is `delete`, object by object.
+  /// Deletes the existing ones of the given objects in one engine call. Returns false, having done nothing, if a delete has
+  /// further consequences: links or collections that may point to the objects, owned objects, derived properties, recorded
+  /// values. Then call `delete` for each object.
   public func deletePlainly(_ table: TableID, _ keys: [Int64]) throws(StorageError) -> Bool {
     if hasRules, ownership.owning[table] != nil || ownership.denying[table] != nil { return false }
     return try deleteAlone(table, all: keys)
   }
 
-  /// As `deletePlainly`, whatever the delete rules say: for emptying a store.
+  /// As `deletePlainly`, but ignores delete rules: for emptying a store.
   public func deleteAlone(_ table: TableID, all keys: [Int64]) throws(StorageError) -> Bool {
     guard values == nil, notes == nil, derivations.isEmpty, relationships(to: table).isEmpty else { return false }
     changes.delete(table, try transaction.delete(table, all: keys))
     return true
   }
 
-  /// Removes an object that is there and nothing else, whatever the delete rules say: for emptying a store.
+  /// Deletes one existing object and nothing else, ignoring delete rules: for emptying a store.
   public func deleteAlone(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
     try noteDeletion(table, key)
     for relationship in relationships(to: table) { try nullify(relationship, target: key, of: table) }
@@ -180,8 +180,8 @@ extension RecordedTransaction {
     changes.delete(table, key)
   }
 
-  /// Edits a list. Edits that cannot change anything (an empty insertion, clearing an empty list, moving an
-  /// element to its own place) are not recorded.
+  /// Edits a list. Edits that change nothing (an empty insertion, clearing an empty list, moving an element to its own place)
+  /// are not recorded.
   public func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {
     let edit = try living(edit)
     let isIdle: Bool
@@ -199,7 +199,7 @@ extension RecordedTransaction {
     if !isIdle { changes.edit(column, owner, ListChange.Edit(edit)) }
   }
 
-  /// Notes what happened to a member of a set or a key of a map.
+  /// Records a change of a member of a set or a key of a map.
   func recordMember(
     _ kind: MemberChange.Kind, _ member: Value, isMap: Bool, _ column: ColumnID, _ owner: ObjectKey
   ) {
@@ -221,7 +221,7 @@ extension RecordedTransaction {
     lastMixed = nil
   }
 
-  /// Where a table's rows have mixed values.
+  /// The slots of a table's mixed scalars.
   func mixedSlots(of table: TableID) -> [Int] {
     if let last = lastMixed, last.table == table { return last.slots }
     let columns = transaction.catalog[table]?.columns ?? []
@@ -233,7 +233,7 @@ extension RecordedTransaction {
 
 // MARK: - Links
 
-/// A relationship, seen from the type it points to.
+/// A relationship, seen from its target type.
 private struct IncomingRelationship {
   let column: ColumnID
   let schema: PropertySchema
@@ -306,30 +306,29 @@ extension RecordedTransaction {
 // MARK: - Savepoints and the end
 
 extension RecordedTransaction {
-  /// Begins a point to go back to; they nest. What derived values are to become is settled first.
+  /// Begins a savepoint; savepoints nest. Computes pending derived values first.
   public func beginSavepoint() throws(StorageError) {
-    // What is undone with the savepoint must not be what an earlier edit left to be computed.
+    // Otherwise undoing the savepoint would also undo the computations for earlier edits.
     try settleDerived()
     try transaction.beginSavepoint()
     savepoints.append((changes, members, letGo, values, notes))
   }
 
-  /// Ends the innermost savepoint, and keeps what was done since.
+  /// Ends the innermost savepoint, and keeps the changes made since.
   public func releaseSavepoint() throws(StorageError) {
     try transaction.releaseSavepoint()
     if !savepoints.isEmpty { savepoints.removeLast() }
   }
 
-  /// Undoes data and record alike: what was rolled back is in nobody's notification.
+  /// Undoes data and record alike: nobody is notified of the undone changes.
   public func rollbackToSavepoint() throws(StorageError) {
     try transaction.rollbackToSavepoint()
     if let before = savepoints.popLast() { (changes, members, letGo, values, notes) = before }
-    // Nothing was left to be computed when the savepoint began.
+    // Nothing was pending when the savepoint began.
     underived = [:]
   }
 
-  /// Commits data and record together, after removing what nothing owns any more. The transaction is over, whether this
-  /// throws or not.
+  /// Commits data and record together, after deleting objects without owners. The transaction is over, even if this throws.
   public func commit(
     author: String?, timeMilliseconds: Int64, _ durability: Durability
   ) throws(StorageError) -> Version {
@@ -346,13 +345,13 @@ extension RecordedTransaction {
     return record.version
   }
 
-  /// Does what follows from the changes before they are committed, so that `record` has all of it. When it throws, the
-  /// transaction is over.
+  /// Applies the consequences of the changes before the commit, so that `record` includes them. If it throws, the transaction
+  /// is over.
   public func complete() throws(StorageError) {
     if isCompleted { return }
     isCompleted = true
     do throws(StorageError) {
-      // What was replicated is sent to others by whoever wrote it.
+      // A replicated file needs a companion that sends the changes to other replicas.
       if companion == nil, followsRules, transaction.catalog.hasSideEntries { throw .unaccompanied }
       try removeOrphans()
       try settleDerived()
@@ -383,19 +382,19 @@ extension ListChange.Edit {
 }
 
 extension Value {
-  /// The object that a plain link leads to.
+  /// The target of a plain link.
   var linkedKey: Int64? {
     if case .link(let key) = self { key.rawValue } else { nil }
   }
 
-  /// A word as it is stored; nil is null.
+  /// A value from its stored word; nil is null.
   init(word: Int64?, as type: ValueType) {
     self = word.flatMap { Value(word: $0, type: type) } ?? .null
   }
 }
 
 extension ElementEdit {
-  /// The positions whose elements go; nil where none do. Positions outside of the list are the edit's to refuse.
+  /// The positions of the removed elements; nil if there are none. The edit itself rejects positions outside the list.
   var lostRange: Range<Int>? {
     let range: Range<Int>
     switch self {
@@ -409,6 +408,6 @@ extension ElementEdit {
     return range.lowerBound >= 0 && !range.isEmpty ? range : nil
   }
 
-  /// The objects that come, as often as they do.
+  /// The added objects, with repetitions.
   var linkedKeys: [Int64] { given.compactMap(\.linkedKey) }
 }

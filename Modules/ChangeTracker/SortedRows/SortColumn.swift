@@ -1,8 +1,8 @@
 import StorageInterface
 import StoreValues
 
-/// One key of an order, as storage addresses it: a scalar column of the rows, or of an object they lead to by
-/// to-one links. A link that is null on the way leaves no value: such rows come after all others, ascending.
+/// One sort key as storage addresses it: a scalar column of the rows, or of an object reached by to-one links. A null link on
+/// the way leaves no value; such rows sort last when ascending.
 package struct SortColumn: Sendable, Hashable {
   package let links: [ColumnID]
   package let column: ColumnID
@@ -19,8 +19,8 @@ package struct SortColumn: Sendable, Hashable {
     self.isAscending = isAscending
   }
 
-  /// Whether 8 bytes hold every value and null: doubles, dates, floats and short integers do, an Int64 where it
-  /// cannot be null.
+  /// Whether 8 bytes hold every value and null: true of doubles, dates, floats and short integers, and of an Int64 that cannot
+  /// be null.
   var fitsPrefix: Bool {
     switch type {
     case .string, .data, .uuid, .objectId, .decimal, .mixed: false
@@ -29,7 +29,7 @@ package struct SortColumn: Sendable, Hashable {
     }
   }
 
-  /// Where `fitsPrefix`: a number that orders as the values do. Reads one word and one for each link.
+  /// If `fitsPrefix`: a number that sorts as the values do. Reads one word, and one per link.
   func prefix(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> UInt64 {
     guard let end = try end(key, in: reading) else { return isAscending ? .max : 0 }
     var result: UInt64 = 0
@@ -37,7 +37,7 @@ package struct SortColumn: Sendable, Hashable {
     return isAscending ? result : ~result
   }
 
-  /// The same of many objects, which are read together where the engine can do that.
+  /// The same for many objects, read in bulk if the engine can.
   func prefixes(_ keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [UInt64] {
     var result: [UInt64] = []
     result.reserveCapacity(keys.count)
@@ -56,12 +56,12 @@ package struct SortColumn: Sendable, Hashable {
     switch type {
     case .double: SortKeyBytes.ordinal(Double(bitPattern: UInt64(bitPattern: word)))
     case .float: SortKeyBytes.ordinal(Double(Float(bitPattern: UInt32(truncatingIfNeeded: word))))
-    // A required Int64 needs all 64 bits; a shorter one leaves 0 to null, as dates do, whose NaN is 1.
+    // A required Int64 needs all 64 bits; a shorter integer leaves 0 for null, as dates do, whose NaN is 1.
     default: UInt64(bitPattern: word) ^ 1 << 63
     }
   }
 
-  /// Adds the value's normalised bytes.
+  /// Appends the value's normalised bytes.
   func append(_ key: ObjectKey, in reading: any StorageReading, to bytes: inout [UInt8]) throws(StorageError) {
     guard let end = try end(key, in: reading) else {
       return SortKeyBytes.appendMissing(ascending: isAscending, to: &bytes)

@@ -1,14 +1,13 @@
 import StoreValues
 
-/// Normalised sort keys: bytes whose order is that in which objects are sorted (`Value.sortKey`), and their first 8 bytes
-/// as a number.
+/// Normalised sort keys: bytes that sort as the objects do (`Value.sortKey`), and their first 8 bytes as a number.
 ///
-/// A value that may be null begins with a marker, 0 null or 1 not; 2 is no value at all, behind a null link.
-/// Integers, and dates by their words, follow as 8 bytes, big-endian with the sign flipped; doubles as their ordinal
-/// with NaN below every number; strings and data with each 0 byte followed by 255, and two 0 bytes at the end.
-/// Descending: every byte inverted, so that null comes last.
+/// A nullable value begins with a marker: 0 null, 1 not null, 2 no value because of a null link. Integers, and dates by their
+/// words, follow as 8 bytes, big-endian with the sign flipped; doubles as their ordinal with NaN below every number; strings
+/// and data with each 0 byte followed by 255, and two 0 bytes at the end. Descending: every byte inverted, so that null comes
+/// last.
 package enum SortKeyBytes {
-  /// Adds one value of a sort key. All values of one column are of one type and have a marker or have none; a null
+  /// Appends one value of a sort key. All values of one column have the same type, and all or none have a marker; a null
   /// without a marker counts as the lowest value.
   package static func append(_ value: Value, hasMarker: Bool, ascending: Bool, to key: inout [UInt8]) {
     switch value {
@@ -32,23 +31,23 @@ package enum SortKeyBytes {
     }
   }
 
-  /// Adds a value of a column whose bytes do not order as its values do.
+  /// Appends a value of a column whose bytes do not sort as its values do.
   package static func append(ordered value: Value, ascending: Bool, to key: inout [UInt8]) {
     let flip: UInt8 = ascending ? 0 : 255
     for byte in value.sortKey { key.append(byte ^ flip) }
   }
 
-  /// Adds the marker of a value, where its column has one.
+  /// Appends the marker of a value, if its column has markers.
   static func append(null isNull: Bool, hasMarker: Bool, ascending: Bool, to key: inout [UInt8]) {
     guard hasMarker else { return }
     let marker: UInt8 = isNull ? 0 : 1
     key.append(ascending ? marker : ~marker)
   }
 
-  /// Adds the marker of a row without a value, whose path ends at a null link.
+  /// Appends the marker of a row without a value, because of a null link.
   static func appendMissing(ascending: Bool, to key: inout [UInt8]) { key.append(ascending ? 2 : ~2) }
 
-  /// Adds the bytes of a value; `isFixed` when all values of the column have as many.
+  /// Appends the bytes of a value; `isFixed` if all values of the column have the same length.
   static func append(bytes: UnsafeRawBufferPointer?, isFixed: Bool, ascending: Bool, to key: inout [UInt8]) {
     guard let bytes else { return }
     let flip: UInt8 = ascending ? 0 : 255
@@ -65,20 +64,20 @@ package enum SortKeyBytes {
     key.append(flip)
   }
 
-  /// Adds 8 bytes that order as the number does.
+  /// Appends 8 bytes that sort as the number does.
   static func append(_ word: UInt64, ascending: Bool, to key: inout [UInt8]) {
     let word = ascending ? word : ~word
     for shift in stride(from: UInt64(56), through: 0, by: -8) { key.append(UInt8(truncatingIfNeeded: word >> shift)) }
   }
 
-  /// The first 8 bytes as a number that orders as they do; missing bytes are 0.
+  /// The first 8 bytes as a number that sorts as they do, zero-padded.
   package static func prefix(of key: [UInt8]) -> UInt64 {
     var prefix: UInt64 = 0
     for i in 0..<8 { prefix = prefix << 8 | (i < key.count ? UInt64(key[i]) : 0) }
     return prefix
   }
 
-  /// Negative, 0, positive.
+  /// Compares two keys: negative, 0, positive.
   @inline(__always) package static func order(_ a: [UInt8], _ b: [UInt8]) -> Int {
     a.withUnsafeBufferPointer { a in
       b.withUnsafeBufferPointer { b in
@@ -89,11 +88,11 @@ package enum SortKeyBytes {
     }
   }
 
-  /// NaN is 1, everything else is at least 2: 0 is left for null. −0.0 is 0.0.
+  /// NaN is 1, every other value is at least 2, so 0 is free for null. −0.0 equals 0.0.
   static func ordinal(_ x: Double) -> UInt64 {
     if x.isNaN { return 1 }
     let bits = (x == 0 ? 0 : x).bitPattern
-    // Negative numbers backwards below positive ones. The lowest is −infinity, far above 1.
+    // Negative numbers, in reverse, below positive ones. The lowest is −infinity, far above 1.
     return bits >> 63 == 1 ? ~bits : bits | 1 << 63
   }
 }

@@ -53,14 +53,13 @@ package final class SortedVersion: @unchecked Sendable {
     reader.forEachLeaf { _, keys, n in body(UnsafeBufferPointer(start: keys, count: n)) }
   }
 
-  /// How many rows stand before the entry, and whether it is here, for orders whose prefix is the whole sort key.
-  /// O(log n).
+  /// The number of rows before the entry, and whether it is present, for orders whose prefix is the whole sort key. O(log n).
   package func rank(of entry: ViewEntry) -> (position: Int, isFound: Bool) {
     // `NoTies` never throws.
     (try? reader.find(entry, NoTies())) ?? (0, false)
   }
 
-  /// The same for a row of any order. `keys` reads full sort keys as they were in this version.
+  /// The same for a row of any order. `keys` reads full sort keys as of this version.
   package func rank(of row: OrderedRow, _ keys: FullKeys?) throws(StorageError) -> (position: Int, isFound: Bool) {
     guard let keys else { return rank(of: row.entry) }
     return try reader.find(row.entry, FullKeyTies(row, keys))

@@ -3,24 +3,22 @@ import StorageInterface
 /// The rows of a sorted result, kept in order while they change: a persistent counted B+tree of
 /// (8-byte prefix of the sort key, object key).
 ///
-/// One owner edits it and publishes versions; a published version is immutable, costs O(1) to make and may be
-/// read on any thread while the owner goes on. An edit is O(log n) and copies at most the nodes on one path,
-/// each once a published version. About 19 bytes a row when built, 25 after much movement.
+/// One owner edits it and publishes versions. A published version is immutable, costs O(1) to make and may be read on any
+/// thread while the owner continues. An edit is O(log n) and copies at most the nodes on one path, each once per published
+/// version. About 19 bytes per row when built, 25 after many changes.
 ///
-/// Confined to its owner. Edits throw only what comparing full sort keys throws; an edit that throws has not
-/// changed the tree.
+/// Confined to its owner. Edits throw only if comparing full sort keys throws; then the tree is unchanged.
 package final class SortedView {
   let layout: TreeLayout
   let pool: ViewNodePool
   package private(set) var count = 0
-  /// The version published last: where `rollBack` returns to.
+  /// The last published version, to which `rollBack` returns.
   package private(set) var latest: SortedVersion
-  /// The slots of the last search, by level. 64 levels are more than a tree can have: a root is split only when
-  /// it has at least 4 children, each of which took at least 2 splits of the level below, so a tree of 64
-  /// levels has seen more than 2^62 insertions.
+  /// The slots of the last search, by level. 64 levels suffice: a root is split only if it has at least 4 children, each of
+  /// which took at least 2 splits of the level below, so a tree of 64 levels has seen more than 2^62 insertions.
   private let path = UnsafeMutablePointer<Int>.allocate(capacity: 64)
 
-  /// From entries in order, without two of the same. O(n).
+  /// Builds the view from sorted entries without duplicates. O(n).
   package convenience init(_ entries: [ViewEntry]) { self.init(entries, layout: .standard) }
 
   init(_ entries: [ViewEntry], layout: TreeLayout, fill: Double = 0.9) {
@@ -35,7 +33,7 @@ package final class SortedView {
 
   var reader: TreeReader { TreeReader(root: pool.root, count: count, layout: layout) }
 
-  /// Bytes of the nodes that any living version or the view itself can reach.
+  /// The size of the nodes that any living version or the view itself can reach.
   package var bytesInUse: Int { pool.bytesInUse }
   package var nodesInUse: Int { pool.nodesInUse }
 }
@@ -43,18 +41,17 @@ package final class SortedView {
 // MARK: - Versions
 
 extension SortedView {
-  /// Makes the state of now a version. O(1) beside the nodes replaced since the last one.
+  /// Publishes the current state as a version. O(1) plus the nodes replaced since the last one.
   @discardableResult package func publish() -> SortedVersion {
     latest = SortedVersion(pool: pool, layout: layout, count: count)
     pool.reclaim()
     return latest
   }
 
-  /// Takes back the memory of versions that nobody reads any more. Best before a batch: what it frees, the
-  /// batch uses.
+  /// Frees the memory of versions that are no longer read. Best called before a batch, which reuses it.
   package func reclaim() { pool.reclaim() }
 
-  /// Undoes every edit since the last version.
+  /// Reverts every edit since the last version.
   package func rollBack() {
     pool.rollBack(to: latest.root)
     count = latest.count
@@ -64,7 +61,7 @@ extension SortedView {
 // MARK: - Insert
 
 extension SortedView {
-  /// Adds an entry; returns its position, nil when it was there. O(log n).
+  /// Adds an entry; returns its position, or nil if it was present. O(log n).
   func insert<T: TieOrder>(_ entry: ViewEntry, _ ties: T) throws(StorageError) -> Int? {
     let (position, isFound) = try reader.find(entry, ties, path: path)
     if isFound { return nil }
@@ -88,7 +85,7 @@ extension SortedView {
     pool.root = root
   }
 
-  /// Inserts along `path`; returns the new right neighbour where the node had to be split.
+  /// Inserts along `path`; returns the new right neighbour if the node was split.
   private func insert(_ entry: ViewEntry, below node: ViewNode) -> ViewNode? {
     let i = path[node.level]
     if node.isLeaf { return insert(entry, intoLeaf: node, at: i) }
@@ -111,7 +108,7 @@ extension SortedView {
       put(entry, in: leaf, at: slot)
       return nil
     }
-    // Rows that come in order leave full leaves behind.
+    // Insertions in ascending order leave full leaves behind.
     let half = slot == n ? n : (slot == 0 ? 1 : n / 2)
     let right = pool.makeNode(level: 0)
     moveTail(of: leaf, from: half, to: right)
@@ -140,7 +137,7 @@ extension SortedView {
 // MARK: - Remove
 
 extension SortedView {
-  /// Removes an entry; returns the position it had, nil when it is not in the view. O(log n).
+  /// Removes an entry; returns its former position, or nil if it was not present. O(log n).
   func remove<T: TieOrder>(_ entry: ViewEntry, _ ties: T) throws(StorageError) -> Int? {
     let (position, isFound) = try reader.find(entry, ties, path: path)
     guard isFound, let old = pool.root else { return nil }
@@ -190,7 +187,7 @@ extension SortedView {
     let left = i + 1 < node.count ? i : i - 1
     let children = layout.children(node)
     let (a, b) = (ViewNode(children[left]), ViewNode(children[left + 1]))
-    // Some room is left, so that the next insertion does not split at once what was merged.
+    // Leave some room, so that the next insertion does not split the merged node at once.
     guard a.count + b.count <= capacity - capacity / 8 else { return }
     let target = pool.writable(a)
     children[left] = target.raw

@@ -1,8 +1,8 @@
-/// Builds a tree from entries in order, leaf by leaf and level by level.
+/// Builds a tree from sorted entries, leaf by leaf and level by level.
 struct TreeBuilder {
   let layout: TreeLayout
   let pool: ViewNodePool
-  /// How full nodes are made, 0 to 1: room for the first insertions.
+  /// The fill factor of nodes, 0 to 1, which leaves room for the first insertions.
   let fill: Double
 
   func build(_ entries: [ViewEntry]) -> ViewNode? {

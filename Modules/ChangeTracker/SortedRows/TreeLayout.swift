@@ -1,17 +1,17 @@
-/// Where a sorted view's nodes keep what: split arrays, so that a search reads prefixes alone.
+/// The memory layout of a sorted view's nodes: split arrays, so that a search reads only prefixes.
 ///
-/// A leaf has `prefix[leafCapacity]`, `key[leafCapacity]`. An inner node has, for each child, the smallest entry
-/// below it (`prefix`, `key`), the child, and the number of entries below it. Smallest entries are kept exact:
-/// a comparison may read a row's full sort key, so an entry of a row that is gone must not remain anywhere.
+/// A leaf has `prefix[leafCapacity]`, `key[leafCapacity]`. An inner node has, for each child, the smallest entry below it
+/// (`prefix`, `key`), the child, and the number of entries below it. Smallest entries are kept exact: a comparison may read a
+/// row's full sort key, so no entry of a deleted row may remain anywhere.
 struct TreeLayout: Sendable {
   let leafCapacity: Int
   let innerCapacity: Int
 
-  /// 64 and 64: measured best or equal from 10,000 to 700,000 rows; wider nodes cost more to copy, narrower
-  /// ones more memory and more cache misses.
+  /// 64 and 64: measured best or equal from 10,000 to 700,000 rows; wider nodes cost more copying, narrower ones more memory
+  /// and cache misses.
   static let standard = TreeLayout(leafCapacity: 64, innerCapacity: 64)
 
-  /// Capacities are 4 to 1,000; fewer make no tree and more do not fit a node's header.
+  /// Capacities are clamped to 4 to 1,000: smaller ones make no tree, larger ones do not fit a node's header.
   init(leafCapacity: Int, innerCapacity: Int) {
     self.leafCapacity = min(max(leafCapacity, 4), 1_000)
     self.innerCapacity = min(max(innerCapacity, 4), 1_000)
@@ -31,11 +31,11 @@ struct TreeLayout: Sendable {
   @inline(__always) func keys(_ node: ViewNode) -> UnsafeMutablePointer<Int64> {
     node.array(ViewNode.headerBytes + capacity(level: node.level) * 8, of: Int64.self)
   }
-  /// Of an inner node; never nil up to its count.
+  /// The children of an inner node; never nil up to its count.
   @inline(__always) func children(_ node: ViewNode) -> UnsafeMutablePointer<UnsafeMutableRawPointer> {
     node.array(ViewNode.headerBytes + innerCapacity * 16, of: UnsafeMutableRawPointer.self)
   }
-  /// Of an inner node: entries below each child.
+  /// The numbers of entries below each child of an inner node.
   @inline(__always) func counts(_ node: ViewNode) -> UnsafeMutablePointer<UInt32> {
     node.array(ViewNode.headerBytes + innerCapacity * 24, of: UInt32.self)
   }

@@ -21,7 +21,7 @@ struct TreeReader {
       if prefix != entry.prefix {
         isBelow = prefix < entry.prefix
       } else {
-        // Also where the object key is the same: the row may be looked for at another place than it has here.
+        // Also if the object key is the same: the row may be searched for at another place than its stored one.
         let key = keys[middle]
         let order = try ties.order(toStored: key)
         isBelow = order != 0 ? order > 0 : (key < entry.key || (orEqual && key == entry.key))
@@ -36,15 +36,15 @@ struct TreeReader {
     return low
   }
 
-  /// The child to go down to: the last whose smallest entry is not above the entry, else the first.
+  /// The child to descend to: the last whose smallest entry is not above the entry, else the first.
   @inline(__always) func child<T: TieOrder>(
     _ node: ViewNode, _ entry: ViewEntry, _ ties: T
   ) throws(StorageError) -> Int {
     try slot(layout.prefixes(node) + 1, layout.keys(node) + 1, node.count - 1, entry, ties, orEqual: true)
   }
 
-  /// The number of entries below the entry, and whether it is there. `path[level]` becomes the slot taken on
-  /// that level. O(log n).
+  /// The number of entries below the entry, and whether it is present. Sets `path[level]` to the slot taken on that level.
+  /// O(log n).
   @inline(__always) func find<T: TieOrder>(
     _ entry: ViewEntry, _ ties: T, path: UnsafeMutablePointer<Int>? = nil
   ) throws(StorageError) -> (position: Int, isFound: Bool) {
@@ -63,12 +63,12 @@ struct TreeReader {
     return (before + i, isFound)
   }
 
-  /// O(log n); nil outside.
+  /// The entry at a position; nil outside. O(log n).
   func entry(at position: Int) -> ViewEntry? {
     guard position >= 0, position < count, var node = root else { return nil }
     var rest = UInt32(position)
     while !node.isLeaf {
-      // The counts of a node's children sum up to the entries below it, so the loop ends within them.
+      // The counts of a node's children add up to the entries below it, so the loop ends within them.
       let counts = layout.counts(node)
       var i = 0
       while rest >= counts[i] {
@@ -80,7 +80,7 @@ struct TreeReader {
     return ViewEntry(prefix: layout.prefixes(node)[Int(rest)], key: layout.keys(node)[Int(rest)])
   }
 
-  /// Every leaf's entries in order, split as they are kept.
+  /// Calls the closure with every leaf's prefixes and keys, in order.
   func forEachLeaf(_ body: (UnsafeMutablePointer<UInt64>, UnsafeMutablePointer<Int64>, Int) -> Void) {
     if let root { visit(root, body) }
   }
@@ -93,7 +93,7 @@ struct TreeReader {
     for i in 0..<node.count { visit(ViewNode(children[i]), body) }
   }
 
-  /// The keys of up to `limit` entries from a position on. O(log n + limit).
+  /// Appends the keys at some positions. O(log n + keys).
   func append(_ range: Range<Int>, to keys: inout [Int64]) {
     if let root, !range.isEmpty { append(range, below: root, to: &keys) }
   }

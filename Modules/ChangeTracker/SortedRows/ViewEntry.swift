@@ -11,11 +11,10 @@ package struct ViewEntry: Hashable, Sendable {
   }
 }
 
-/// A row's place in an order, complete: what an entry is in the tree, with the part of its sort key that the
-/// tree does not keep.
+/// A row's complete place in an order: its tree entry, and the part of its sort key that the tree does not store.
 package struct OrderedRow: Hashable, Sendable {
   package var prefix: UInt64
-  /// The whole normalised sort key, bytes that order as the rows do. Empty where the prefix says it all.
+  /// The whole normalised sort key, bytes that sort as the rows do. Empty if the prefix suffices.
   package var sortKey: [UInt8]
   package var key: Int64
 
@@ -36,14 +35,14 @@ extension OrderedRow: Comparable {
   }
 }
 
-/// Decides the order of a row that is looked for and a row in the tree where both have the same prefix.
+/// Compares a searched row with a stored row that has the same prefix.
 protocol TieOrder {
-  /// Negative, 0 or positive as the full sort key of the row that is looked for is below, equal to or above
-  /// the stored row's. Equal full keys are then ordered by object key.
+  /// Negative, 0 or positive if the searched row's full sort key is below, equal to or above the stored row's. Rows with equal
+  /// full keys are ordered by object key.
   func order(toStored key: Int64) throws(StorageError) -> Int
 }
 
-/// The prefix is the whole sort key.
+/// For orders whose prefix is the whole sort key.
 struct NoTies: TieOrder {
   @inline(__always) func order(toStored key: Int64) -> Int { 0 }
 }

@@ -7,7 +7,7 @@
 /// 16  …       what the tree keeps, see `TreeLayout` and `KeySetLayout`
 /// ```
 ///
-/// A block of an epoch that was published is never written again until nobody can reach it.
+/// A block of a published epoch is never written until nobody can reach it.
 struct ViewNode {
   static let headerBytes = 16
   let raw: UnsafeMutableRawPointer

@@ -1,23 +1,23 @@
 import Synchronization
 
-/// The memory of one view: hands out nodes, knows which versions still see a replaced node, and takes it back
-/// as soon as none does.
+/// The memory of one view: allocates nodes, tracks which versions still reach a replaced node, and frees it as soon as none
+/// does.
 ///
-/// No node has a reference count. A node carries the epoch it was written in; a version is the root of an
-/// epoch. A node that is replaced goes on the dead list of the newest version that sees it. When that version is
-/// let go, each node of its list moves to the next older version if it was there already then, and is free
-/// otherwise. So a node is kept exactly as long as a living version can reach it, also under a reader that
-/// keeps an old version for hours, and publishing or releasing costs no walk over nodes.
+/// Nodes have no reference count. A node carries the epoch it was written in; a version is the root of an epoch. A replaced
+/// node is put on the dead list of the newest version that reaches it. When that version is released, each node of its list
+/// moves to the next older version if it existed in that one, and is freed otherwise. So a node is kept exactly as long as a
+/// living version can reach it, even if a reader keeps an old version for hours, and publishing or releasing needs no walk over
+/// nodes.
 ///
 /// Invariant: a node in use is reachable from `root`, or is on exactly one dead list, or is in `retired`.
 ///
 /// **Threads.** One owner at a time, except `release`, which any thread may call.
 final class ViewNodePool {
-  /// The sizes of the two kinds of node, and where an inner node's children are.
+  /// The sizes of the two kinds of nodes, and the place of an inner node's children.
   struct Shape: Sendable {
     let leafBytes: Int
     let innerBytes: Int
-    /// Bytes from the start of an inner node to its children, `count` optional pointers.
+    /// The offset of an inner node's children, `count` optional pointers, in bytes.
     let childOffset: Int
   }
 
@@ -27,7 +27,7 @@ final class ViewNodePool {
   }
 
   let shape: Shape
-  /// The epoch that is being written; versions have lower ones.
+  /// The epoch being written; versions have lower ones.
   private(set) var epoch: UInt64 = 1
   /// The root of the epoch being written; nil: empty.
   var root: ViewNode?
@@ -45,13 +45,13 @@ final class ViewNodePool {
 
   var nodesInUse: Int { leavesInUse + innersInUse }
   var bytesInUse: Int { leavesInUse * shape.leafBytes + innersInUse * shape.innerBytes }
-  /// What the pool has taken from the system, spare nodes included.
+  /// The memory allocated from the system, spare nodes included.
   var bytesHeld: Int { bytesInUse + spareLeaves.count * shape.leafBytes + spareInners.count * shape.innerBytes }
   var liveVersions: Int { live.count }
 
   deinit {
-    // Nobody else refers to the pool: the view and all versions hold it. By the invariant every node is freed
-    // exactly once here.
+    // Nothing else refers to the pool: the view and all versions retain it. By the invariant every node is freed exactly once
+    // here.
     if let root { deallocateAll(root) }
     for version in live { for node in version.dead { node.deallocate() } }
     for node in retired { node.deallocate() }
@@ -74,7 +74,7 @@ final class ViewNodePool {
 // MARK: - Nodes
 
 extension ViewNodePool {
-  /// An empty node of the epoch being written; its body is not initialised.
+  /// A node of the epoch being written, with an uninitialised body.
   @inline(__always) func makeNode(level: Int) -> ViewNode {
     let node: ViewNode
     if level == 0 {
@@ -90,7 +90,7 @@ extension ViewNodePool {
     return node
   }
 
-  /// The node itself where this epoch made it, else a copy of it that takes its place.
+  /// The node itself if this epoch made it, else a copy that replaces it.
   @inline(__always) func writable(_ node: ViewNode) -> ViewNode {
     if node.birth == epoch { return node }
     let copy = makeNode(level: node.level)
@@ -102,14 +102,14 @@ extension ViewNodePool {
     return copy
   }
 
-  /// Says that the epoch being written no longer uses the node.
+  /// Records that the epoch being written no longer uses the node.
   @inline(__always) func retire(_ node: ViewNode) {
     if node.birth == epoch { free(node) } else { retired.append(node.raw) }
   }
 
   private func free(_ node: ViewNode) {
-    // Spare nodes are kept for the next batch, which needs about as many, and bounded so that a view that
-    // shrank gives its memory back.
+    // Spare nodes are kept for the next batch, which needs about as many, but limited, so that a view that shrank returns its
+    // memory.
     if node.isLeaf {
       leavesInUse -= 1
       if spareLeaves.count < 64 + leavesInUse / 2 { spareLeaves.append(node.raw) } else { node.raw.deallocate() }
@@ -139,10 +139,10 @@ extension ViewNodePool {
     return published
   }
 
-  /// Says that nobody reads a version any more. Any thread; O(1).
+  /// Records that a version is no longer read. Any thread; O(1).
   func release(_ epoch: UInt64) { released.withLock { $0.append(epoch) } }
 
-  /// Takes back what released versions kept.
+  /// Frees the nodes that only released versions kept.
   func reclaim() {
     let epochs = released.withLock { released in
       defer { released.removeAll(keepingCapacity: true) }
@@ -161,15 +161,15 @@ extension ViewNodePool {
     }
   }
 
-  /// Undoes the epoch being written: back to the root of the version published last, which must still live.
-  /// O(nodes written in the epoch).
+  /// Reverts the epoch being written to the root of the last published version, which must still live. O(nodes written in the
+  /// epoch).
   func rollBack(to published: ViewNode?) {
     if let root { freeWritten(root) }
     retired.removeAll(keepingCapacity: true)
     root = published
   }
 
-  /// A node of an earlier epoch has only nodes of earlier epochs below it.
+  /// A node of an earlier epoch only has nodes of earlier epochs below it.
   private func freeWritten(_ node: ViewNode) {
     guard node.birth == epoch else { return }
     forEachChild(of: node) { freeWritten($0) }

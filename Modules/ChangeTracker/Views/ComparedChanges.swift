@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// The changes of a compared result between what observers were given and now.
+/// The changes of a compared result between the state given to observers and the current one.
 ///
 /// A value, confined to its owner.
 package struct ComparedChanges: Sendable {
@@ -9,13 +9,13 @@ package struct ComparedChanges: Sendable {
   package private(set) var base: [Int64]
   private var marks: [Int64: RowMarks] = [:]
   private var isMoved = false
-  /// The objects touched by steps that brought, took or moved rows, as long as that waits to be reported: they explain why the
-  /// rows of now stand otherwise than those that are known, also once a skipped step has set values of them.
+  /// The objects touched by steps that inserted, removed or moved rows, while these are pending: they explain why the current
+  /// order differs from the known one, even after a skipped step has set their values.
   private var unsettled: Set<Int64> = []
 
   package init(base: [Int64]) { self.base = base }
 
-  /// Whether certainly nothing is to be reported.
+  /// Whether certainly nothing is pending.
   package var isEmpty: Bool { marks.isEmpty && !isMoved }
 
   package mutating func add(_ step: ComparedStep) {
@@ -31,9 +31,9 @@ package struct ComparedChanges: Sendable {
     forgetStrangers(with: step.new)
   }
 
-  /// A step marks every object of the type that a commit modified. What was no row for the tokens and is none now is reported to
-  /// nobody, and should it become one, it is reported as new: of such objects no more is kept than there are rows, however long no
-  /// call comes.
+  /// Drops marks of objects that are rows for neither side. A step marks every modified object of the type; one that the tokens
+  /// do not know and that is no row now is not reported, and if it becomes a row it is reported as inserted. This limits the
+  /// marks to a multiple of the rows, however long no notification is delivered.
   private mutating func forgetStrangers(with rows: [Int64]) {
     guard marks.count + unsettled.count > 4 * (base.count + rows.count) + 64 else { return }
     var known = Set<Int64>(minimumCapacity: base.count + rows.count)
@@ -43,14 +43,14 @@ package struct ComparedChanges: Sendable {
     unsettled.formIntersection(known)
   }
 
-  /// How many objects it keeps marks of; for tests.
+  /// The number of objects with marks; for tests.
   package var markCount: Int { marks.count + unsettled.count }
 
-  /// Adds a step that the tokens are not notified of. With changes pending it is done to what they know as it was done to the
-  /// result: rows that it took away are taken from that, and rows that it brought or moved are put where it put them, among the
-  /// rows that both know. What else waits to be reported still is.
+  /// Adds a step that the tokens are not notified of. With changes pending, it is applied to the known rows as it was to the
+  /// result: rows that it removed are removed, and rows that it inserted or moved are put in their new place among the rows in
+  /// both. Other pending changes stay pending.
   ///
-  /// Costs what two change sets cost where the step brought, took or moved rows.
+  /// Costs two change sets if the step inserted, removed or moved rows.
   package mutating func skip(_ step: ComparedStep) {
     if isEmpty {
       base = step.new
@@ -63,15 +63,15 @@ package struct ComparedChanges: Sendable {
       unsettled.subtract(skip.touched)
       base = skip.known
     }
-    // All that waited is taken back, or known by now.
+    // All pending moves are reverted or known by now.
     if base == step.new {
       unsettled = []
       if marks.isEmpty { isMoved = false }
     }
   }
 
-  /// What is reported to a token: from what it knows to the rows of now. Where rows came, went or moved it costs what
-  /// `ChangeSet.between` does.
+  /// The change set for a token: from the rows it knows to the current ones. If rows were inserted, removed or moved, it costs
+  /// `ChangeSet.between`.
   package func changeSet(to rows: [Int64], _ filter: ModificationFilter = .all) -> ChangeSet {
     let modified = Set(rows.filter { row in marks[RowIdentity.key(of: row)].map { filter.wants($0) } ?? false })
     return ChangeSet.compared(base, rows, modified: modified)
@@ -79,7 +79,7 @@ package struct ComparedChanges: Sendable {
 }
 
 extension ChangeSet {
-  /// The change set between the rows of two states, which are told apart as `RowIdentity` does.
+  /// The change set between the rows of two states, identified as by `RowIdentity`.
   package static func compared(_ old: [Int64], _ new: [Int64], modified: Set<Int64>) -> ChangeSet {
     if old == new {
       let positions = modified.isEmpty ? [] : new.indices.filter { modified.contains(new[$0]) }
@@ -94,20 +94,20 @@ extension ChangeSet {
   }
 }
 
-/// What tokens know after a step of which they are not notified, while others wait to be reported.
+/// The rows that tokens know after a step that they are not notified of, while other changes are pending.
 private struct SkippedOrder {
   /// The rows they know then.
   private(set) var known: [Int64] = []
-  /// The objects of which the step brought, took or moved a row.
+  /// The objects of which the step inserted, removed or moved a row.
   private(set) var touched: Set<Int64> = []
 
-  /// Which row of an older state is which of a newer one.
+  /// The correspondence of rows between an older and a newer state.
   private struct Rows {
-    /// By the place in the newer state; nil for rows that came.
+    /// The older position by the newer one; nil for inserted rows.
     var old: [Int?]
-    /// Whether a row that is in both stands elsewhere among the others, by the place in the newer state.
+    /// Whether a row in both states moved among the others, by the newer position.
     var isMoved: [Bool]
-    /// Older places of rows that are gone.
+    /// Older positions of removed rows.
     var gone: [Int] = []
 
     init(_ old: [Int64], _ new: [Int64], touched: Set<Int64>) {
@@ -126,7 +126,7 @@ private struct SkippedOrder {
       for (from, to) in stays { self.old[to] = from }
     }
 
-    /// Nobody touched a row that stays among the others, as long as those that were touched explain the order.
+    /// Untouched rows stay, as long as the touched ones explain the order.
     private static func changes(_ old: [Int64], _ new: [Int64], _ touched: Set<Int64>) -> ChangeSet {
       let modified = Set(old.filter { touched.contains(RowIdentity.key(of: $0)) })
       if !RowIdentity.hasRepeats(old), !RowIdentity.hasRepeats(new) {
@@ -142,8 +142,8 @@ private struct SkippedOrder {
 
   private struct Row {
     var key: Int64
-    /// Where the row stands after the step, if it stands there for the tokens too; rows that were put somewhere stand before the
-    /// next of these.
+    /// The row's position after the step, if the tokens know it there; rows that were put somewhere stand before the next of
+    /// these.
     var place: Int?
   }
 
@@ -164,7 +164,7 @@ private struct SkippedOrder {
         continue
       }
       if after.isMoved[place] { touched.insert(key) }
-      // A row that waits to be reported as new is reported so wherever it is now.
+      // A pending insertion is reported at the row's current place.
       guard let row = before.old[old] else { continue }
       if after.isMoved[place] {
         rows[row] = nil
@@ -173,7 +173,7 @@ private struct SkippedOrder {
         rows[row]?.place = place
       }
     }
-    // One that was known, had gone and came back with the step is in its new place alone, where an object is one row.
+    // Without repeated objects, a known row that was removed and comes back with the step is only in its new place.
     let isRepeating = [base, step.old, step.new].contains { RowIdentity.hasRepeats($0) }
     let back = isRepeating ? [] : Set(put.map(\.key))
     var next = put[...]

@@ -2,8 +2,8 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// What has to be known of a result that is not kept row by row but asked anew and compared: of a query with a limit or
-/// a quantifier, of a list, of an inverse.
+/// A question whose result is not kept row by row but evaluated again and compared: a query with a limit or a quantifier, a
+/// list, an inverse.
 package struct ComparedQuestion: Sendable {
   /// The list of one object.
   package struct Root: Sendable, Hashable {
@@ -18,9 +18,9 @@ package struct ComparedQuestion: Sendable {
 
   /// The table whose objects are the rows.
   package var table: TableID
-  /// What decides which rows there are and how they are ordered; nil when that is not known, and any commit may.
+  /// The properties that decide the rows and their order; nil if unknown, so that any commit may change them.
   package var reads: [ReadPath]?
-  /// The lists that the rows are elements of; empty when every object of the table may be a row.
+  /// The lists whose elements are the rows; empty if every object of the table may be a row.
   package var roots: [Root]
   /// The keys of the rows, in order; an object as often as it is a row.
   package var keys: @Sendable (any StorageReading) throws(StorageError) -> [Int64]
@@ -35,7 +35,7 @@ package struct ComparedQuestion: Sendable {
     self.keys = keys
   }
 
-  /// Whether the commit can have changed which rows there are, or their order. Reads nothing.
+  /// Whether the commit may have changed the rows or their order. Reads nothing.
   package func mayBeChanged(by record: CommitRecord) -> Bool { record.tables.contains { mayBeChanged(by: $0) } }
 
   private func mayBeChanged(by change: TableChange) -> Bool {
@@ -56,8 +56,8 @@ package struct ComparedQuestion: Sendable {
 }
 
 extension Query {
-  /// Everything the condition and the order read, also within quantifiers and subqueries; nil when the catalog does not
-  /// have all of it.
+  /// All properties that the condition and the order read, including those in quantifiers and subqueries; nil if the catalog
+  /// lacks one of them.
   package func reads(in catalog: Catalog) -> [ReadPath]? {
     guard let entry = catalog[type] else { return nil }
     var reads = ReadPathCollector(entry, catalog)
@@ -79,7 +79,7 @@ extension Query {
 }
 
 extension PredicateNode {
-  /// `variables` are the collections that the variables of subqueries round this condition stand for.
+  /// `variables` maps the variables of enclosing subqueries to their collections.
   fileprivate func everyPath(_ variables: [String: [String]]) -> [PropertyPath] {
     switch self {
     case .constant: []

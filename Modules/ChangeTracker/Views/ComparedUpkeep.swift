@@ -1,46 +1,46 @@
 import StorageInterface
 import StoreValues
 
-/// Keeps a result by asking for it anew and comparing, where it cannot be kept row by row. A commit that cannot change
-/// it asks for nothing.
+/// Keeps a result by evaluating it again and comparing, if it cannot be kept row by row. A commit that cannot change it
+/// evaluates nothing.
 ///
-/// Confined to its owner (the notifier's worker). What comes out of it may go anywhere.
+/// Confined to its owner (the notifier's worker). Its results may go anywhere.
 package final class ComparedUpkeep {
   package let question: ComparedQuestion
-  /// Every path that observers follow. The position in this list is the bit in `RowMarks.paths`.
+  /// Every path that observers follow. A path's index is its bit in `RowMarks.paths`.
   package private(set) var paths: [ReadPath] = []
-  /// Further paths that are not told apart.
+  /// Further paths, without bits of their own.
   private var others: Set<ReadPath> = []
   /// The rows' own properties whose changes are reported.
   package var watched = WatchedProperties.all
-  /// The rows, each with an identity of its own: see `RowIdentity`.
+  /// The rows, each with a distinct identity: see `RowIdentity`.
   package private(set) var rows: [Int64]
-  /// How often the question was asked again.
+  /// The number of evaluations.
   package private(set) var evaluations = 0
 
-  /// - Parameter keys: what the question gives in the version that is kept first.
+  /// - Parameter keys: the result in the first version that is kept.
   package init(_ question: ComparedQuestion, keys: [Int64]) {
     self.question = question
     rows = RowIdentity.rows(of: keys)
   }
 
-  /// Follows a path that observers look at; returns the bits for `ModificationFilter.only`. Idempotent.
+  /// Follows a path of an observer; returns its bit for `ModificationFilter.only`. Idempotent.
   package func follow(_ path: ReadPath) -> UInt64 {
     let index = paths.firstIndex(of: path) ?? paths.count
     if index == paths.count { paths.append(path) }
     return ViewUpkeep.bit(index)
   }
 
-  /// Follows paths that are not told apart from each other, however many; returns their one bit. Idempotent.
+  /// Follows any number of paths that share one bit; returns it. Idempotent.
   package func follow(others paths: [ReadPath]) -> UInt64 {
     others.formUnion(paths)
     return ViewUpkeep.othersBit
   }
 
-  /// Takes the result from the version that `from` reads to the version that `to` reads. `records` are the commits
-  /// between the two; nil when they are not known. Nil when no row was touched.
+  /// Takes the result from the version that `from` reads to the version that `to` reads. `records` are the commits between the
+  /// two; nil if unknown. Returns nil if no row was touched.
   ///
-  /// When reading throws, the result is as it was; the step can be tried again.
+  /// If reading throws, the result is unchanged; the step can be retried.
   package func apply(
     _ records: [CommitRecord]?, from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> ComparedStep? {
@@ -57,7 +57,7 @@ package final class ComparedUpkeep {
     return ComparedStep(old: old, new: rows, marks: marks)
   }
 
-  /// Whether the commit may have touched the result, or anything that observers look at. Reads nothing.
+  /// Whether the commit may have touched the result, or anything that observers follow. Reads nothing.
   package func isAffected(by record: CommitRecord) -> Bool {
     if question.mayBeChanged(by: record) { return true }
     return record.tables.contains { change in
@@ -89,7 +89,7 @@ package final class ComparedUpkeep {
   }
 }
 
-/// One step of a compared result. Marks are by object key, also of objects that are no rows.
+/// One step of a compared result. `marks` are by object key, including objects that are not rows.
 package struct ComparedStep: Sendable {
   package let old: [Int64]
   package let new: [Int64]
@@ -102,8 +102,8 @@ package struct ComparedStep: Sendable {
   }
 }
 
-/// Numbers that tell the rows of a collection apart which may hold an object twice: the object's key for its first
-/// row, a negative number for each further one.
+/// Distinct numbers for the rows of a collection that may hold an object twice: the object's key for its first row, a negative
+/// number for each further one.
 package enum RowIdentity {
   private static let repeatBits: Int64 = 20
 

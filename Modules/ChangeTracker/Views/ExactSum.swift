@@ -1,14 +1,13 @@
-/// A sum of doubles without any rounding on the way: what was added can be taken away again, in whatever order, and nothing is
-/// left of it. Rounded once, where it is read.
+/// An exact sum of doubles: added values can be subtracted again in any order without residue. Rounded once, when it is read.
 ///
-/// A number as wide as all doubles, in digits of 32 bits that take their carries later. 550 bytes; adding is a few operations.
+/// A number wide enough for all doubles, in 32-bit digits with deferred carries. 550 bytes; adding is a few operations.
 package struct ExactSum: Sendable {
-  /// From 2^-1074 on, the least bit that a double can have.
+  /// The exponent of the least bit that a double can have.
   private static let exponentMin = -1_074
   private static let digitCount = 68
 
   private var digits = [Int64](repeating: 0, count: digitCount)
-  /// How much can be added before a digit may overflow.
+  /// How many more values can be added before a digit may overflow.
   private var room = 1 << 30
   private var infinities = 0
   private var negativeInfinities = 0
@@ -29,7 +28,7 @@ package struct ExactSum: Sendable {
     room -= 1
     let isSubnormal = value.exponentBitPattern == 0
     let mantissa = value.significandBitPattern | (isSubnormal ? 0 : 1 << 52)
-    // Bits from 2^-1074 up to the mantissa's last one.
+    // The distance in bits from 2^-1074 to the mantissa's last bit.
     let position = isSubnormal ? 0 : Int(value.exponentBitPattern) - 1
     let (digit, shift) = (position >> 5, UInt64(position & 31))
     let low = (mantissa & 0xFFFF_FFFF) << shift
@@ -40,7 +39,7 @@ package struct ExactSum: Sendable {
     digits[digit + 2] += sign * Int64(high >> 32)
   }
 
-  /// Leaves all digits but the last between 0 and 2^32.
+  /// Normalises all digits but the last to between 0 and 2^32.
   private mutating func carry() {
     for i in 0..<ExactSum.digitCount - 1 {
       digits[i + 1] += digits[i] >> 32
@@ -65,11 +64,11 @@ package struct ExactSum: Sendable {
     return isNegative ? -rounded : rounded
   }
 
-  /// Of digits that are carried, and none negative.
+  /// Requires carried, non-negative digits.
   private var magnitude: Double {
     guard let top = digits.lastIndex(where: { $0 != 0 }) else { return 0 }
     let bits = top * 32 + 64 - digits[top].leadingZeroBitCount
-    // The first 53 bits, one for rounding, and whether anything comes after it.
+    // The first 53 bits, one for rounding, and whether any bit follows.
     let start = max(0, bits - 54)
     var found: UInt64 = 0
     for bit in start..<bits where self[bit] { found |= 1 << UInt64(bit - start) }

@@ -2,23 +2,23 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// A query as a view keeps it: what it reads and how it orders are worked out here from the query and the catalog;
-/// whether a row matches is asked of whoever bound the query.
+/// A query in the form a view keeps it: its reads and its order are derived here from the query and the catalog; closures of
+/// the bound query decide whether a row matches.
 ///
-/// Nil for what cannot be kept row by row, which is compared whole instead: a query with a limit, a quantifier or a
-/// subquery, and one with a path that the catalog does not have.
+/// Nil for queries that cannot be kept row by row and are compared instead: with a limit, a quantifier or a subquery, or with a
+/// path that the catalog does not have.
 package struct KeptQuery: ViewQuestion {
   package let table: TableID
   package let reads: [ReadPath]
   package let ordering: ViewOrdering
-  /// Empty where `order` says it.
+  /// Empty if `order` is used.
   private let columns: [SortColumn]
   private let order: (@Sendable (ObjectKey, any StorageReading) throws(StorageError) -> [UInt8])?
   private let condition: @Sendable (ObjectKey, any StorageReading) throws(StorageError) -> Bool
   private let conditionOfMany: (@Sendable ([Int64], any StorageReading) throws(StorageError) -> [Bool])?
 
-  /// - Parameter all: the same of many objects in one call, where that is cheaper.
-  /// - Parameter order: bytes that order as the query does, for an order that is not one of columns.
+  /// - Parameter all: the same for many objects in one call, if that is cheaper.
+  /// - Parameter order: bytes that sort as the query does, for an order that is not by columns.
   package init?(
     _ query: Query, in catalog: Catalog,
     matches condition: @escaping @Sendable (ObjectKey, any StorageReading) throws(StorageError) -> Bool,

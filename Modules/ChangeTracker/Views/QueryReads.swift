@@ -2,13 +2,13 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// What a query reads, followed back from what changes, and the parts of it for which that cannot be done: then it cannot be
-/// kept row by row. Its limit and its clauses are not looked at.
+/// The properties that a query reads, as paths that can be followed back from changes, and the parts for which that is
+/// impossible, so that the query cannot be kept row by row. Ignores its limit and clauses.
 struct QueryReads {
   private(set) var paths: [ReadPath] = []
-  /// One for each sort key that is one of columns.
+  /// One for each sort key that is a column.
   private(set) var columns: [SortColumn] = []
-  /// Those parts as they are written, each with the reason, for people; empty where there are none.
+  /// Those parts as written, each with the reason, for people; empty if there are none.
   private(set) var obstacles: [String] = []
 
   init(_ query: Query, _ entry: TableEntry, _ catalog: Catalog) {
@@ -33,7 +33,7 @@ struct QueryReads {
 }
 
 extension KeptQuery {
-  /// Why a query cannot be kept row by row, each reason once; empty where it can. For whoever explains a result.
+  /// Why a query cannot be kept row by row, each reason once; empty if it can. For explaining a result.
   package static func obstacles(_ query: Query, in catalog: Catalog) -> [String] {
     guard let entry = catalog[query.type] else { return ["there is no type '\(query.type)'"] }
     var told: Set<String> = []
@@ -42,7 +42,7 @@ extension KeptQuery {
 }
 
 extension PredicateNode {
-  /// Every path that the condition reads; a part that cannot be kept row by row is one of `obstacles` instead.
+  /// Every path that the condition reads; a part that cannot be kept row by row is added to `obstacles` instead.
   fileprivate func paths(_ obstacles: inout [String]) -> [PropertyPath] {
     switch self {
     case .constant: return []
@@ -67,7 +67,7 @@ extension ExpressionNode {
     case .path(let path): return [path]
     case .folded(let inner, _): return inner.paths(&obstacles)
     case .arithmetic(_, let left, let right): return left.paths(&obstacles) + right.paths(&obstacles)
-    // What they read lies behind a collection with a condition of its own.
+    // Their reads are behind a collection with its own condition.
     case .quantified:
       obstacles.append("'\(self)' is a quantifier")
       return []

@@ -2,20 +2,19 @@ import StorageInterface
 import StoreValues
 
 extension ReadPath {
-  /// Whether objects that come and go at the path's end touch rows although no property of these was set.
+  /// Whether objects inserted or deleted at the path's end touch rows of which no property was set.
   var hasInverse: Bool { hops.contains { $0.followedBack != nil } }
 
-  /// Whether a commit touched anything at the path's end; never for the rows' own properties. Reads nothing.
+  /// Whether a commit touched anything at the path's end; never true for the rows' own properties. Reads nothing.
   func mayBeTouched(by change: TableChange) -> Bool {
     guard !hops.isEmpty, table == change.table else { return false }
     if hasInverse, !change.inserted.isEmpty || !change.deleted.isEmpty { return true }
     return change.modified.contains { !$0.properties.isDisjoint(with: properties) }
   }
 
-  /// The rows from which the path leads to something that a commit changed; none for the rows' own properties. Exactly
-  /// these: where an inverse is followed, an object that only points elsewhere now counts for what it pointed to and
-  /// for what it points to, and not for what it points to as before. Behind an inverse to one object only the first of those
-  /// that point there counts. Nothing is read for a commit that did not touch the path's table.
+  /// The rows from which the path leads to something that a commit changed; none for the rows' own properties. Exactly these:
+  /// at an inverse, an object whose link changed counts for its old and its new targets, but not for unchanged ones. Behind an
+  /// inverse to one object, only the first source counts. Reads nothing if the commit did not touch the path's table.
   package func rows(
     touchedBy change: TableChange, from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> Set<Int64> {
@@ -38,14 +37,14 @@ extension ReadPath {
     return rows
   }
 
-  /// Whether a value that is read at the end of the path is among these; not only a link that is followed back.
+  /// Whether a value read at the end of the path is among these, other than a link that is followed back.
   private func isRead(_ changed: PropertySet) -> Bool {
     if backlinks.isEmpty { return true }
     return properties.properties.contains { changed.contains($0) && !backlinks.contains($0) }
   }
 
-  /// The rows from which some hops lead to one of these objects, in one version; each once, in no
-  /// order. Objects that are not in this version lead nowhere. O(rows found and objects on the way, times log).
+  /// The rows from which some hops lead to one of these objects in one version; each once, in no order. Objects that are not in
+  /// this version are skipped. O(rows found and objects on the way, times log).
   private func rows(
     leadingTo ends: some Sequence<Int64>, over hops: ArraySlice<Hop>, in reading: any StorageReading
   ) throws(StorageError) -> Set<Int64> {
@@ -61,7 +60,7 @@ extension ReadPath {
 }
 
 extension ReadPath.Hop {
-  /// The objects from which this hop leads to the object.
+  /// Adds the objects from which this hop leads to the object.
   fileprivate func append(
     originsOf key: ObjectKey, in reading: any StorageReading, to origins: inout Set<Int64>
   ) throws(StorageError) {
@@ -78,8 +77,8 @@ extension ReadPath.Hop {
     }
   }
 
-  /// What the object points to more or less often in one version than in the other, by the relationship that this hop
-  /// follows back. Of an inverse to one object, those of which it is another object.
+  /// Adds the targets to which the object points a different number of times in the two versions, by the relationship that this
+  /// hop follows back. For an inverse to one object: those whose first source differs.
   fileprivate func append(
     targetsThatDiffer key: ObjectKey, _ from: any StorageReading, _ to: any StorageReading, to targets: inout Set<Int64>
   ) throws(StorageError) {
@@ -94,7 +93,7 @@ extension ReadPath.Hop {
     }
   }
 
-  /// What the object points to, and how often; nothing when it is not in this version.
+  /// The targets of the object, with their multiplicity; empty if the object is not in this version.
   private func targets(
     of key: ObjectKey, _ column: ColumnID, in reading: any StorageReading
   ) throws(StorageError) -> [Int64: Int] {
@@ -114,7 +113,7 @@ extension ReadPath.Hop {
 }
 
 extension ResultView {
-  /// A view of the rows with these keys, which may be in any order.
+  /// A view of the rows with these keys, in any order.
   static func build(
     _ question: any ViewQuestion, _ keys: [Int64], in reading: any StorageReading
   ) throws(StorageError) -> ResultView {
@@ -133,7 +132,7 @@ extension ResultView {
     return .sorted(entries)
   }
 
-  /// Orders runs of equal prefixes by full sort key.
+  /// Sorts runs of equal prefixes by full sort key.
   private static func sortTies(
     _ entries: inout [ViewEntry], _ question: any ViewQuestion, in reading: any StorageReading
   ) throws(StorageError) {

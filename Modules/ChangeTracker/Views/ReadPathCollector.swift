@@ -2,17 +2,17 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// Turns property paths into read paths: for `best.owner.name` the rows' `best`, the `owner` of what that leads
-/// to, and the `name` of what that leads to, each in the path of its table.
+/// Turns property paths into read paths: for `best.owner.name` the rows' `best`, its target's `owner`, and that one's `name`,
+/// each in the path of its table.
 package struct ReadPathCollector {
   private let entry: TableEntry
   private let catalog: Catalog
   private let isToOne: (_ type: String, _ inverse: String) -> Bool
-  /// One for each way to a table, in the order in which they were met.
+  /// One for each way to a table, in order of first use.
   package private(set) var paths: [ReadPath] = []
 
-  /// - Parameter isToOne: whether an inverse of a type is one object, and only the first of those that point there is looked
-  ///   at: the catalog does not say.
+  /// - Parameter isToOne: whether an inverse of a type is one object, so that only the first source is read: the catalog does
+  ///   not say.
   package init(
     _ entry: TableEntry, _ catalog: Catalog, isToOne: @escaping (_ type: String, _ inverse: String) -> Bool = { _, _ in false }
   ) {
@@ -21,7 +21,7 @@ package struct ReadPathCollector {
     self.isToOne = isToOne
   }
 
-  /// False, and perhaps some of the path added, when the catalog does not have it.
+  /// False if the catalog does not have the path; part of it may have been added.
   package mutating func add(_ path: PropertyPath, isSort: Bool) -> Bool {
     var current = entry
     var hops: [ReadPath.Hop] = []
@@ -30,7 +30,7 @@ package struct ReadPathCollector {
       if name == "@links" { return false }  // every type that points here
       if name.hasPrefix("@") { continue }
       guard let column = current[name] else { return false }
-      // What a mixed value links to can be of any type.
+      // A mixed value may link to any type.
       if column.schema.valueType == .mixed, i < path.components.count - 1 { return false }
       guard case .linkingObjects(let origin, let property) = column.schema.kind else {
         note(hops, current, column.id, isSort)
@@ -63,9 +63,9 @@ package struct ReadPathCollector {
     if isSort { paths[index].sortProperties.insert(property) }
   }
 
-  /// The column a sort key names; nil when it is none that rows can be ordered by.
+  /// The column of a sort key; nil if rows cannot be ordered by it.
   func sortColumn(_ key: SortKey) -> SortColumn? {
-    // Columns keep texts as they are.
+    // Columns store texts unfolded.
     guard key.folding == nil else { return nil }
     var current = entry
     var links: [ColumnID] = []

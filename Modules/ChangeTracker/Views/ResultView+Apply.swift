@@ -1,11 +1,10 @@
 import StorageInterface
 
 extension ResultView {
-  /// Takes the view one version on: moves the rows, publishes and says what happened. O(k log n).
+  /// Advances the view by one version: moves the rows, publishes, and returns the step. O(k log n).
   ///
-  /// A row's `old` is where it is if the view has it; the view itself knows whether it has. `before` and `after`
-  /// read full sort keys of every row as they were and as they are; nil where prefixes say it all. When reading
-  /// throws, the view is as it was.
+  /// `old` of a row is its place if the view has it; the view itself knows whether it does. `before` and `after` read full sort
+  /// keys of every row before and after; nil if prefixes suffice. If reading throws, the view is unchanged.
   package func apply(
     _ changes: [RowChange], before: FullKeys? = nil, after: FullKeys? = nil
   ) throws(StorageError) -> ViewStep {
@@ -26,19 +25,19 @@ extension ResultView {
   }
 }
 
-/// The work of one step. First every removal, compared by the old sort keys; then every insertion, compared by
-/// the new ones: in between, all rows that are left have one sort key. No search ever mixes the two.
+/// Builds one step. First every removal, compared by the old sort keys; then every insertion, compared by the new ones. In
+/// between, all remaining rows have the same key in both, so no search ever mixes the two.
 private struct StepBuilder {
   let view: ResultView
   var rows: [RowChange]
   let before: FullKeys?
   let after: FullKeys?
   var positions = PositionedChanges()
-  /// Rows to take out if they are there, and rows to put in.
+  /// Rows to remove if present, and rows to insert.
   private var leaving: [Placed] = []
   private var coming: [Placed] = []
 
-  /// A row by its index, with what most comparisons need.
+  /// A row's index, with the entry that most comparisons need.
   private struct Placed {
     let entry: ViewEntry
     let row: Int
@@ -51,7 +50,7 @@ private struct StepBuilder {
     self.after = after
   }
 
-  /// Rows whose place is the same before and after are looked up: present, they are kept.
+  /// Looks up rows whose place is unchanged; those present are kept.
   mutating func sortOut() throws(StorageError) {
     leaving.reserveCapacity(rows.count)
     coming.reserveCapacity(rows.count)
@@ -94,7 +93,7 @@ private struct StepBuilder {
         position = try view.remove(placed.entry)
       }
       if let position {
-        // The removals before this one were all at smaller positions.
+        // The earlier removals were all at smaller positions.
         positions.removed.append(.init(position: position + positions.removed.count, row: placed.row))
       } else {
         rows[placed.row].old = nil
@@ -111,13 +110,13 @@ private struct StepBuilder {
       } else {
         position = try view.insert(placed.entry)
       }
-      // The insertions after this one are all at greater positions, so this is final.
+      // The later insertions are all at greater positions, so this one is final.
       if let position { positions.inserted.append(.init(position: position, row: placed.row)) }
     }
     if !positions.removed.isEmpty { positions.findPartners(rows: rows.count) }
   }
 
-  /// New positions of the kept rows, from their old ones: one pass over the three lists.
+  /// Computes new positions of the kept rows from their old ones, in one pass over the three lists.
   mutating func locateKept() {
     var (removed, inserted) = (0, 0)
     for k in positions.kept.indices {

@@ -14,14 +14,13 @@ package final class ResultView {
 
   init(_ rows: Rows) { self.rows = rows }
 
-  /// A result ordered by object key: bits where that is smaller, a tree where rows are few and far between.
-  /// `keys` ascending, without duplicates.
+  /// A result ordered by object key: bits if that is smaller, a tree if rows are sparse. `keys` ascending, without duplicates.
   package static func byKey(_ keys: [Int64]) -> ResultView {
     if KeySetView.suits(keys) { return ResultView(.keys(KeySetView(keys))) }
     return ResultView(.sorted(SortedView(keys.map { ViewEntry(prefix: 0, key: $0) })))
   }
 
-  /// A sorted result, from entries in order.
+  /// A sorted result from sorted entries.
   package static func sorted(_ entries: [ViewEntry]) -> ResultView { ResultView(.sorted(SortedView(entries))) }
 
   package var count: Int {
@@ -31,7 +30,7 @@ package final class ResultView {
     }
   }
 
-  /// The version published last.
+  /// The last published version.
   package var latest: ViewVersion {
     switch rows {
     case .sorted(let view): .sorted(view.latest)
@@ -46,7 +45,7 @@ package final class ResultView {
     }
   }
 
-  /// Undoes every edit since the last version.
+  /// Reverts every edit since the last version.
   package func rollBack() {
     switch rows {
     case .sorted(let view): view.rollBack()
@@ -54,7 +53,7 @@ package final class ResultView {
     }
   }
 
-  /// Takes back the memory of versions that nobody reads any more.
+  /// Frees the memory of versions that are no longer read.
   package func reclaim() {
     switch rows {
     case .sorted(let view): view.reclaim()
@@ -62,7 +61,7 @@ package final class ResultView {
     }
   }
 
-  /// Bytes that the view and its living versions keep.
+  /// The size of the view and its living versions in bytes.
   package var bytesInUse: Int {
     switch rows {
     case .sorted(let view): view.bytesInUse
@@ -71,8 +70,8 @@ package final class ResultView {
   }
 }
 
-/// One published state of a result: a few words, immutable, for any thread. It keeps nodes of the view and
-/// no storage version.
+/// One published state of a result: a few words, immutable, for any thread. It retains nodes of the view and no storage
+/// version.
 package enum ViewVersion: Sendable {
   case sorted(SortedVersion)
   case keys(KeySetVersion)
@@ -92,7 +91,7 @@ package enum ViewVersion: Sendable {
     }
   }
 
-  /// The keys at some positions, clamped. O(log n) and a little for each key.
+  /// The keys at some positions, clamped. O(log n), plus a little per key.
   package func keys(in range: Range<Int>) -> [Int64] {
     switch self {
     case .sorted(let version): version.keys(in: range)
@@ -103,8 +102,8 @@ package enum ViewVersion: Sendable {
   /// Every key, in order. O(n).
   package var allKeys: [Int64] { keys(in: 0..<count) }
 
-  /// How many rows stand before this one's place, and whether it is here. `keys` reads full sort keys as they
-  /// were in this version; nil where prefixes say it all. O(log n).
+  /// The number of rows before this one's place, and whether it is present. `keys` reads full sort keys as of this version; nil
+  /// if prefixes suffice. O(log n).
   package func rank(of row: OrderedRow, _ keys: FullKeys?) throws(StorageError) -> (position: Int, isFound: Bool) {
     switch self {
     case .sorted(let version): try version.rank(of: row, keys)

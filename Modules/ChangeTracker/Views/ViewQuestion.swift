@@ -1,34 +1,33 @@
 import StorageInterface
 import StoreValues
 
-/// What a view has to know of the query it keeps: which properties decide, whether a row matches, and where it
-/// stands. The modules above make one from a bound query.
+/// A view's interface to its query: which properties matter, whether a row matches, and its place in the order. The modules
+/// above implement it by a bound query.
 ///
-/// Calls come from the thread that keeps the view, for the rows that a commit touched and never for others. They throw what
-/// reading throws.
+/// Called on the thread that keeps the view, only for the rows that a commit touched. Calls throw the errors of reading.
 package protocol ViewQuestion: Sendable {
   /// The table whose objects are the rows.
   var table: TableID { get }
 
-  /// Every property whose value can change which rows match or how they are ordered.
+  /// Every property that can change which rows match or their order.
   var reads: [ReadPath] { get }
 
   var ordering: ViewOrdering { get }
 
-  /// Whether the object, which lives in this version, is one of the rows.
+  /// Whether the object, which exists in this version, is one of the rows.
   func matches(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> Bool
 
-  /// The first 8 bytes of the object's sort key as a number that orders as the rows do (see `SortKeyBytes`). Rows
-  /// with different prefixes are in the order of these. Not called when `ordering` is `.byObjectKey`.
+  /// The first 8 bytes of the object's sort key as a number that sorts as the rows do (see `SortKeyBytes`). Rows with different
+  /// prefixes are ordered by them. Not called if `ordering` is `.byObjectKey`.
   func sortPrefix(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> UInt64
 
-  /// The whole normalised sort key, without the object key. Only called when `ordering` is `.byFullKey`.
+  /// The whole normalised sort key, without the object key. Only called if `ordering` is `.byFullKey`.
   func sortKey(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> [UInt8]
 
-  /// `matches` of many objects, by ascending key: a question that knows how reads them together.
+  /// `matches` for many objects, by ascending key: implementations may read them in bulk.
   func matches(_ keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [Bool]
 
-  /// Where many objects stand in the order, in a version that has them; by ascending key.
+  /// The places of many objects in the order, in a version that has them; by ascending key.
   func places(of keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [OrderedRow]
 }
 
@@ -60,13 +59,13 @@ extension ViewQuestion {
 package enum ViewOrdering: Sendable, Hashable {
   /// There is no sort key.
   case byObjectKey
-  /// The prefix is all of it: a required integer, a date, a double, a bool.
+  /// The prefix is the whole key: a required integer, a date, a double, a bool.
   case byPrefix
   /// Rows with equal prefixes are ordered by `sortKey`.
   case byFullKey
 }
 
-/// Properties that a question reads, in its own table or in one that its rows lead to.
+/// Properties that a question reads, in its own table or in one that its rows link to.
 package struct ReadPath: Sendable, Hashable {
   /// One relationship on the way.
   package enum Hop: Sendable, Hashable {
@@ -77,7 +76,7 @@ package struct ReadPath: Sendable, Hashable {
     /// From an object to the first of these: an inverse to one object.
     case firstInverse(ColumnID)
 
-    /// The relationship that is followed back; nil for one that is followed forward.
+    /// The relationship that is followed back; nil for a forward hop.
     package var followedBack: ColumnID? {
       switch self {
       case .forward: nil
@@ -89,12 +88,12 @@ package struct ReadPath: Sendable, Hashable {
   /// From the view's table to `table`; empty: the rows' own properties.
   package var hops: [Hop]
   package var table: TableID
-  /// What is read there. For the table an inverse hop leads to, the relationship itself is one of them.
+  /// The properties read there, including the relationship itself for the table an inverse hop leads to.
   package var properties: PropertySet
   /// Those that the order depends on.
   package var sortProperties: PropertySet
-  /// Those of `properties` that nobody reads: the inverse that leads here follows them back, so that a change of one
-  /// matters only to the objects that it points to no more, or newly does.
+  /// Those of `properties` whose values are not read, only followed back by an inverse, so that a change of one matters only to
+  /// the objects that it no longer points to, or newly points to.
   package var backlinks: PropertySet
 
   package init(

@@ -1,28 +1,27 @@
 import StorageInterface
 import StoreValues
 
-/// Keeps one query's result up to date from commit records: what a commit costs depends on the rows it touched,
-/// never on how many there are.
+/// Keeps one query's result up to date from commit records: a commit's cost depends on the rows it touched, never on the number
+/// of rows.
 ///
-/// A commit that touches nothing the query or its observers look at costs a few comparisons of sets. Of the others
-/// each touched row is tested once against the new version; whether and where it was a row before, the view knows.
+/// A commit that touches nothing the query or its observers use costs a few set comparisons. Otherwise each touched row is
+/// tested once against the new version; the view knows whether and where it was a row before.
 ///
-/// Confined to its owner (the notifier's worker). Versions and change sets that come out of it may go anywhere.
+/// Confined to its owner (the notifier's worker). Its versions and change sets may go anywhere.
 package final class ViewUpkeep {
   package let question: any ViewQuestion
   package let view: ResultView
-  /// Every path that is followed: the question's, then those that observers asked for. The position in this list
-  /// is the bit in `RowMarks.paths`.
+  /// Every followed path: the question's, then those of observers. A path's index is its bit in `RowMarks.paths`.
   package private(set) var paths: [ReadPath]
-  /// Further paths that are not told apart.
+  /// Further paths, without bits of their own.
   private var others: Set<ReadPath> = []
   /// The rows' own properties whose changes are reported although the question does not read them.
   package var watched = WatchedProperties.all
-  /// What the last step did to objects that were no rows before it and are none after it, where it did nothing else: one of them
-  /// may be known to observers, and come back.
+  /// The last step's changes of objects that were rows neither before nor after it, and that had no other change: observers may
+  /// know one of them, and it may come back.
   package var outside: [Int64: RowMarks] { Dictionary(outsideRows.map { ($0.key, $0.marks) }) { a, _ in a } }
   private var outsideRows: [TouchedRows.Row] = []
-  /// What was done so far, for tests and people.
+  /// The work done so far, for tests and people.
   package private(set) var work = Work()
 
   /// Counts of work, never of time.
@@ -35,22 +34,22 @@ package final class ViewUpkeep {
     package init() {}
   }
 
-  /// From the keys of the rows, in any order, as the version that `reading` reads has them. O(n), and O(n log n)
-  /// where they are not in the order of the view yet.
+  /// Makes the view from the keys of the rows, in any order, in the version of `reading`. O(n); O(n log n) if they are not yet
+  /// in the view's order.
   package init(_ question: any ViewQuestion, keys: [Int64], in reading: any StorageReading) throws(StorageError) {
     self.question = question
     paths = question.reads
     view = try ResultView.build(question, keys, in: reading)
   }
 
-  /// Follows a path that observers look at; returns the bits for `ModificationFilter.only`. Idempotent.
+  /// Follows a path of an observer; returns its bit for `ModificationFilter.only`. Idempotent.
   package func follow(_ path: ReadPath) -> UInt64 {
     let index = paths.firstIndex(of: path) ?? paths.count
     if index == paths.count { paths.append(path) }
     return ViewUpkeep.bit(index)
   }
 
-  /// Follows paths that are not told apart from each other, however many; returns their one bit. Idempotent.
+  /// Follows any number of paths that share one bit; returns it. Idempotent.
   package func follow(others paths: [ReadPath]) -> UInt64 {
     others.formUnion(paths)
     return ViewUpkeep.othersBit
@@ -60,7 +59,7 @@ package final class ViewUpkeep {
   static let othersBit: UInt64 = 1 << 63
 }
 
-/// The rows' own properties that observers of a view look at: all unless every one of them has a filter.
+/// The rows' own properties that a view's observers watch: all unless every observer has a filter.
 package enum WatchedProperties: Sendable, Hashable {
   case all
   case only(PropertySet)
@@ -76,8 +75,8 @@ package enum WatchedProperties: Sendable, Hashable {
 // MARK: - Relevance
 
 extension ViewUpkeep {
-  /// Whether the commit touched anything that the question or its observers look at. Reads nothing. O(tables),
-  /// and O(modified objects) where only other properties of a table that counts were set.
+  /// Whether the commit touched anything that the question or its observers use. Reads nothing. O(tables), and O(modified
+  /// objects) if only other properties of a relevant table were set.
   package func isAffected(by record: CommitRecord) -> Bool { record.tables.contains { isAffected(by: $0) } }
 
   private func isAffected(by change: TableChange) -> Bool {
@@ -88,8 +87,8 @@ extension ViewUpkeep {
     return isReached(from: change)
   }
 
-  /// Whether the commit touched anything that rows lead to over links: then a single change may touch many rows. Costs what
-  /// `isAffected` does.
+  /// Whether the commit touched anything that rows reach over links: then a single change may touch many rows. Costs the same
+  /// as `isAffected`.
   package func isReachedOverLinks(by record: CommitRecord) -> Bool { record.tables.contains { isReached(from: $0) } }
 
   private func isReached(from change: TableChange) -> Bool {
@@ -105,10 +104,10 @@ extension ViewUpkeep {
 // MARK: - A step
 
 extension ViewUpkeep {
-  /// Takes the view from the version that `from` reads to the version that `to` reads. `records` are the commits
-  /// between the two, all of them, in order. Nil when no row was touched.
+  /// Takes the view from the version that `from` reads to the version that `to` reads. `records` are all commits between the
+  /// two, in order. Returns nil if no row was touched.
   ///
-  /// When reading throws, the view is as it was; the step can be tried again.
+  /// If reading throws, the view is unchanged; the step can be retried.
   package func apply(
     _ records: [CommitRecord], from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> ViewStep? {
@@ -133,7 +132,7 @@ extension ViewUpkeep {
     return nil
   }
 
-  /// The rows that some commits touched, whether they are rows of the view or not.
+  /// The objects that some commits touched, whether or not they are rows of the view.
   package func rows(
     touchedBy records: [CommitRecord], from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> Set<Int64> {
@@ -146,7 +145,7 @@ extension ViewUpkeep {
     return Set(touched.joined().map(\.key))
   }
 
-  /// What `NetChanges` needs for a change set to the version that `reading` reads; nil when it needs nothing.
+  /// The keys that `NetChanges` needs for a change set to the version that `reading` reads; nil if it needs none.
   package func fullKeys(in reading: any StorageReading) -> FullKeys? {
     question.ordering == .byFullKey ? FullKeys(question, in: reading) : nil
   }
@@ -157,7 +156,7 @@ extension ViewUpkeep {
     if change.table == question.table {
       for key in change.inserted { touched.insert(key) }
       for key in change.deleted { touched.delete(key) }
-      // Mostly the same properties of every object.
+      // Mostly the same properties were set on every object.
       var last: (properties: PropertySet, isLookedAt: Bool)?
       for object in change.modified {
         if last?.properties != object.properties { last = (object.properties, isLookedAt(object.properties)) }
@@ -174,10 +173,10 @@ extension ViewUpkeep {
     }
   }
 
-  /// How many rows are asked for together: what one question has read of them is at hand for the next.
+  /// The number of rows that are evaluated together, so that later calls find their data cached.
   private static let blockSize = 256
 
-  /// Where each touched row was, if it was one, and where it is.
+  /// The old place of each touched row, if it was one, and its new place.
   private func changes(
     of rows: [TouchedRows.Row], from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> [RowChange] {
@@ -196,7 +195,7 @@ extension ViewUpkeep {
   ) throws(StorageError) {
     let living = rows.lazy.filter { !$0.isDeleted }.map(\.key)
     var matches = try question.matches(Array(living), in: to)[...]
-    // The rows whose place in the older version is asked for, and in the newer one; and what the latter's is.
+    // The rows whose places in the older and in the newer version are needed, and how the latter are used.
     var (old, new): ([Int], [Int]) = ([], [])
     var uses: [(isOld: Bool, isNew: Bool)] = []
     var last: (marks: RowMarks, canMove: Bool)?
@@ -222,7 +221,7 @@ extension ViewUpkeep {
         uses.append((!canMove, isRow))
       }
     }
-    // `rows` are numbered as they are in `changes`.
+    // The indices of `rows` and `changes` are the same.
     let places = try question.places(of: new.map { rows[$0].key }, in: to)
     for (i, (place, use)) in zip(new, zip(places, uses)) {
       if use.isNew { changes[i].new = place }
@@ -231,7 +230,7 @@ extension ViewUpkeep {
     for (i, place) in zip(old, try question.places(of: old.map { rows[$0].key }, in: from)) { changes[i].old = place }
   }
 
-  /// Whether the row may have another sort key now.
+  /// Whether the row's sort key may have changed.
   private func canMove(_ marks: RowMarks) -> Bool {
     if question.ordering == .byObjectKey { return false }
     return paths.indices.contains { index in

@@ -2,13 +2,13 @@ import StorageInterface
 import StoreValues
 
 /// Keeps the rows between two positions of a result: of a query with a limit, an offset or both. The whole result is kept row
-/// by row, so that whoever moves into the window is known without asking; what is reported is the window.
+/// by row, so that rows moving into the window are known without a query; only the window is reported.
 ///
-/// A commit costs what it touched and the size of the window. Confined to its owner (the notifier's worker).
+/// A commit costs as much as it touched, plus the size of the window. Confined to its owner (the notifier's worker).
 package final class WindowUpkeep {
-  /// What keeps the whole result.
+  /// Keeps the whole result.
   package let whole: ViewUpkeep
-  /// Positions in the whole result; those past its end are none.
+  /// Positions in the whole result; those past its end are empty.
   package let window: Range<Int>
   package private(set) var rows: [Int64]
 
@@ -21,11 +21,11 @@ package final class WindowUpkeep {
     rows = whole.view.latest.keys(in: window)
   }
 
-  /// Takes the result from the version that `from` reads to the version that `to` reads; gives the step of the whole result.
-  /// `records` are the commits between the two, all of them, in order. Nil when no row was touched, in the window or outside: one
-  /// that is outside now may be known to observers, and come back.
+  /// Takes the result from the version that `from` reads to the version that `to` reads; returns the step of the whole result.
+  /// `records` are all commits between the two, in order. Returns nil if no row was touched, in the window or outside:
+  /// observers may know a row that is outside now, and it may come back.
   ///
-  /// When reading throws, the result is as it was; the step can be tried again.
+  /// If reading throws, the result is unchanged; the step can be retried.
   package func apply(
     _ records: [CommitRecord], from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> ViewStep? {
