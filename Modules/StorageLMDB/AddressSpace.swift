@@ -9,14 +9,14 @@ import StorageCoordination
 import StorageInterface
 import Synchronization
 
-/// How much of the process's address space a store takes for its map. Not memory, and not disk: but a process has 128 TiB of
-/// it at most, and one that has used it up cannot even start a thread.
+/// The address space that a store's map takes. It is neither memory nor disk space, but a process has at most 128 TiB of it,
+/// and one that has used it up cannot even start a thread.
 enum AddressSpace {
-  /// Stores that were opened and not closed.
+  /// The number of open stores.
   private static let openCount = Atomic<Int>(0)
 
-  /// Bytes to map for a file of `fileSize` bytes: room to grow, less of it where many stores are open. 10,000 stores stay
-  /// below a third of what there is. A file that outgrows its map gets a larger one.
+  /// The map size in bytes for a file of `fileSize` bytes: room to grow, less of it if many stores are open. 10,000 stores stay
+  /// below a third of the address space. A file that outgrows its map gets a larger one.
   static func mapSize(for fileSize: Int) -> Int {
     let count = openCount.load(ordering: .relaxed)
     let room = count < 256 ? 64 << 30 : count < 4_096 ? 4 << 30 : 256 << 20
@@ -27,15 +27,15 @@ enum AddressSpace {
   static func opened() { openCount.add(1, ordering: .relaxed) }
   static func closed() { openCount.subtract(1, ordering: .relaxed) }
 
-  /// Whether a map of so many bytes would find room.
+  /// Whether a map of `bytes` bytes fits into the address space.
   static func hasRoom(_ bytes: Int) -> Bool {
     guard let found = mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | anonymous, -1, 0), found != MAP_FAILED else { return false }
     munmap(found, bytes)
     return true
   }
 
-  /// Throws where the process cannot open the three files of another handle. To be asked before: a handle that fails half way
-  /// closes LMDB's lock file, and with that the process's locks on it are gone.
+  /// Throws if the process cannot open the three files of another handle. Must be checked in advance: a handle that fails half
+  /// way closes LMDB's lock file, which drops the process's locks on it.
   static func checkDescriptors(_ path: String) throws(StorageError) {
     var found: [Int32] = []
     defer { for descriptor in found { close(descriptor) } }

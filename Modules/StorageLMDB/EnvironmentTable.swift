@@ -2,24 +2,24 @@ import StorageCoordination
 import StorageInterface
 import Synchronization
 
-/// The environments that are open in this process, by file.
+/// The open environments of this process, by file.
 ///
-/// The handle of an environment that nobody refers to any more stays in the table until it is really closed,
-/// so that whoever opens the file in this moment takes it over and never opens it a second time.
+/// An unreferenced environment's handle stays in the table until it is closed, so that a concurrent open takes it over instead
+/// of opening the file a second time.
 final class EnvironmentTable: Sendable {
   private struct Entry: Sendable {
     let identity: FileIdentity
     let raw: RawEnvironment
     weak let environment: LMDBEnvironment?
-    /// LMDB's lock file, which nobody but LMDB may open and close.
+    /// LMDB's lock file, which only LMDB may open and close.
     let lock: FileIdentity?
-    /// Of the environment that last took the handle; only it closes the handle.
+    /// Identifies the environment that last took the handle; only that one closes it.
     let token: UInt64
     let mark: ForkMark
   }
 
   private struct State {
-    /// A few, one for a file.
+    /// A few, one per file.
     var entries: [Entry] = []
     var nextToken: UInt64 = 1
 
@@ -30,8 +30,8 @@ final class EnvironmentTable: Sendable {
 
   private let state = Mutex(State())
 
-  /// The environment of the file at `files.data`, which exists. `make` gets the handle that is still open, if there
-  /// is one, and the token for `letGo`; when it throws it has opened nothing.
+  /// The environment of the file at `files.data`, which must exist. `make` gets the handle that is still open, if any, and the
+  /// token for `letGo`; if it throws, it must have opened nothing.
   func environment(
     _ files: LMDBFiles,
     make: (_ open: RawEnvironment?, _ token: UInt64) throws(StorageError) -> (RawEnvironment, LMDBEnvironment)
@@ -42,7 +42,7 @@ final class EnvironmentTable: Sendable {
       }
       let entry = state.entry(identity)
       if let environment = entry?.environment { return environment }
-      // Two handles on one table of readers: the first to close would take the other's locks along.
+      // With two handles on one table of readers, the first to close would drop the other's locks.
       if entry == nil, let lock = FileIdentity(path: files.lock),
         state.entries.contains(where: { $0.lock == lock && !$0.mark.isStale }) {
         throw .replaced(files.data)
@@ -59,7 +59,7 @@ final class EnvironmentTable: Sendable {
     }
   }
 
-  /// Closes the handle, unless somebody took it over meanwhile.
+  /// Closes the handle, unless another environment has taken it over.
   func letGo(of raw: RawEnvironment, _ token: UInt64) {
     state.withLock { state in
       guard let i = state.entries.firstIndex(where: { $0.token == token }) else { return }

@@ -7,7 +7,7 @@ import StorageInterface
 /// A store is the file at `location` with its side files (`-lock`, `.coord`, `.bell`, `.safe`). Not for network file
 /// systems.
 public struct LMDBBackend: StorageBackend {
-  /// The engines of this process, by file. A read-only engine and a writing one of the same file are two.
+  /// The engines of this process, by file. A read-only engine and a writing one of the same file are separate.
   private static let writing = OpenFiles<ColumnEngine>()
   private static let reading = OpenFiles<ColumnEngine>()
 
@@ -15,7 +15,7 @@ public struct LMDBBackend: StorageBackend {
   public var isFile: Bool { true }
   public let location: String
 
-  /// The store at a path. Nothing is touched until `open`.
+  /// The store at a path. Touches nothing before `open`.
   public init(path: String) { location = path }
 
   public func open(_ options: OpenOptions) throws(StorageError) -> any StorageEngine {

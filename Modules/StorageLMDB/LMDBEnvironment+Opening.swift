@@ -11,11 +11,10 @@ import StorageInterface
 
 extension LMDBEnvironment {
   static let table = EnvironmentTable()
-  /// Permissions of new files, before the user's mask: readers of the same group need to write the lock file.
+  /// Permissions of new files, before the umask: readers of the same group need to write the lock file.
   static let mode: UInt32 = 0o664
 
-  /// Opens the store at `path`, or gives the environment that is open already.
-  ///
+  /// Opens the store at `path`, or returns its open environment.
   static func open(
     _ path: String, isReadOnly: Bool, createsIfMissing: Bool, map: MapBounds = MapBounds()
   ) throws(StorageError) -> LMDBEnvironment {
@@ -58,7 +57,7 @@ extension LMDBEnvironment {
     try environment.checkRecord()
     if !environment.isReadOnly {
       environment.clearDeadReaders()
-      // What readers held when the last writer left.
+      // For space that readers held when the last writer closed.
       environment.giveBackSpaceIfDue()
     }
     return environment
@@ -86,8 +85,8 @@ extension LMDBEnvironment {
     )
   }
 
-  /// Opens without the right to write. LMDB protects a reader through its lock file; where that cannot be written, the
-  /// store is opened unprotected, and the coordination file keeps writers out meanwhile.
+  /// Opens without the right to write. LMDB protects a reader through its lock file; if that cannot be written, the store is
+  /// opened unprotected, and the coordination file keeps writers out meanwhile.
   private static func reader(
     _ files: LMDBFiles, _ open: RawEnvironment?, _ token: UInt64, _ map: MapBounds
   ) throws(StorageError) -> (RawEnvironment, LMDBEnvironment) {
@@ -107,7 +106,8 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Opens with LMDB's table of readers, on the disk as a whole, and with the file held against who finds another table.
+  /// Opens with LMDB's table of readers, with the lock file's blocks reserved, and with a claim on the file against users of
+  /// another table.
   private static func protected(
     _ files: LMDBFiles, isReadOnly: Bool, _ map: MapBounds
   ) throws(StorageError) -> RawEnvironment {
@@ -132,7 +132,7 @@ extension LMDBEnvironment {
       remedy: "Open it for writing once; that puts it back to its last safe version.")
   }
 
-  /// Nil where no writer ever was: a store copied to where nobody can write has only its data file.
+  /// Nil if there never was a writer: a store copied to a read-only place has only its data file.
   private static func optionalPresence(
     _ files: LMDBFiles, as role: StorePresence.Role
   ) throws(StorageError) -> StorePresence? {
@@ -143,8 +143,8 @@ extension LMDBEnvironment {
     }
   }
 
-  /// An LMDB file that no store has used yet may be another program's. Looked at without LMDB's lock file, so that
-  /// nothing is made beside it.
+  /// Rejects an LMDB file that no store has used yet, which may be another program's. Reads it without LMDB's lock file, so
+  /// that no file is created beside it.
   private static func refuseForeignDatabase(_ files: LMDBFiles) throws(StorageError) {
     guard FileIdentity(path: files.coordination) == nil, let identity = FileIdentity(path: files.data),
       !table.isOpen(identity)
@@ -158,11 +158,11 @@ extension LMDBEnvironment {
     if try StoreRecord.find(in: view) == .foreign { throw foreign(files) }
   }
 
-  /// Refuses what is no store, and stores of a newer build.
+  /// Rejects files that are not stores, and stores of a newer build.
   private func checkRecord() throws(StorageError) {
     let (transaction, view) = try beginView()
     defer { endRead(transaction) }
-    // How a later format checks its entries nobody knows here.
+    // This build does not know how a later format checks its entries.
     if let format = pages.format, format > StoreRecord.currentFormat {
       throw StorageError(
         .unsupportedVersion, .engine, "'\(files.data)' has format \(format); this build reads up to \(StoreRecord.currentFormat).",
@@ -178,7 +178,7 @@ extension LMDBEnvironment {
   }
 }
 
-/// How much address space a store takes, for tests.
+/// The address space a store takes, for tests.
 struct MapBounds {
   var first: Int?
   var last = Int.max

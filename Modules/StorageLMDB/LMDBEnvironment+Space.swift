@@ -12,21 +12,21 @@ import Darwin
 import StorageInterface
 import Synchronization
 
-/// LMDB never makes its file shorter. What it has to spare lies in lists of free pages, each with the transaction that freed
-/// them, and the blocks of those that no version needs can be given back to the file system: the file keeps its length and
-/// becomes sparse. LMDB writes such pages before it reads them again.
+/// LMDB never shrinks its file. Unused pages are in lists of free pages, each with the transaction that freed them. The blocks
+/// of those that no version needs can be returned to the file system: the file keeps its length and becomes sparse. LMDB writes
+/// such pages before it reads them again.
 extension LMDBEnvironment {
   private static let spaceQueue = DispatchQueue(label: "vivarium.lmdb.space", qos: .utility)
   /// How long writers are held up at a time.
   static let slice: Duration = .milliseconds(5)
-  /// What a store may take beyond twice what it holds before space is given back by itself.
+  /// How far a store may exceed twice its contents before space is reclaimed automatically.
   private static let slackBytes = 4 << 20
   private static let watchSecondsMax = 4
 
-  /// Gives back the blocks of all pages that no version needs: those freed by transactions up to the oldest that anybody
-  /// reads. LMDB itself uses only older ones again, because a crash may put it back by one transaction; here that cannot be,
-  /// as everything is on the disk. Holds the rights to write, ours and LMDB's, for a few milliseconds at a time.
-  /// Returns the bytes that the file takes less on the disk. `slice`: how long holes are made before others may write.
+  /// Returns the blocks of all pages that no version needs: those freed by transactions up to the oldest one being read. LMDB
+  /// itself reuses only older ones, because a crash may revert it by one transaction; that cannot happen here, because
+  /// everything is synced. Holds the rights to write, ours and LMDB's, for a few milliseconds at a time. Returns by how many
+  /// bytes the file's disk usage shrank. `slice`: how long holes are punched before others may write.
   func reclaimSpace(_ deadline: Deadline, slice: Duration = LMDBEnvironment.slice) throws(StorageError) -> Int {
     try mark.check()
     let before = files.allocatedBytes
@@ -45,23 +45,22 @@ extension LMDBEnvironment {
       }
       clearDeadReaders()
       try checkSpare()
-      // Everything is on the disk then, and no crash puts the store back to a version that needs the pages.
+      // Everything is synced then, and no crash reverts the store to a version that needs the pages.
       try safePoints.prepare(self, .full, bytes: 0)
       next = try whileNobodyCommits { newest throws(StorageError) in try punch(file, from: from, slice, newest: newest) }
     }
     return max(0, before - files.allocatedBytes)
   }
 
-  /// Runs `body` under LMDB's own right to write, with a read transaction of the newest version in the file: our right
-  /// alone does not say so much, as a writer that was killed may have left a version that readers do not see yet. All of that
-  /// version is on the disk.
+  /// Runs `body` with LMDB's own right to write and a read transaction of the newest version in the file. Our right alone does
+  /// not suffice, because a killed writer may have left a version that readers do not see yet. All of that version is synced.
   private func whileNobodyCommits<R>(_ body: (OpaquePointer) throws(StorageError) -> R) throws(StorageError) -> R {
     let transaction = try beginLMDBWrite(.statement).transaction
     defer { mdb_txn_abort(transaction) }
-    // Whoever committed last may have been killed before the disk had it.
+    // The last writer may have been killed before its commit was synced.
     let synced = mdb_env_sync(pointer, 1)
     guard synced == 0 else { throw .lmdb(synced, .statement, doing: "sync", path: files.data) }
-    // LMDB shows its lists of free pages to readers alone.
+    // LMDB shows its lists of free pages only to readers.
     let newest = try beginRead()
     defer { endRead(newest) }
     var info = MDB_envinfo()
@@ -73,8 +72,8 @@ extension LMDBEnvironment {
     return try body(newest)
   }
 
-  /// Starts giving space back when the file takes far more than it holds. Where readers of old versions hold the space, it is
-  /// looked at again until they have let go: nobody may commit any more then.
+  /// Starts reclaiming space if the file is far larger than its contents. If readers of old versions hold the space, it is
+  /// checked again until they have ended, because no commit may follow that would do it.
   func giveBackSpaceIfDue() {
     switch space {
     case .tight: return
@@ -87,14 +86,14 @@ extension LMDBEnvironment {
     guard !isReclaiming.exchange(true, ordering: .relaxed) else { return }
     LMDBEnvironment.spaceQueue.async { [weak self] in
       guard let self, !mark.isStale else { return }
-      // What fails here is tried again some commits later.
+      // A failure is retried some commits later.
       _ = try? reclaimSpace(.after(.seconds(2)))
       isReclaiming.store(false, ordering: .relaxed)
       if space == .held { watchSpace(after: 1) }
     }
   }
 
-  /// Looks again after a while, and after twice that, up to some seconds: a look costs a walk over the lists of free pages.
+  /// Checks again after a delay that doubles up to some seconds, because a check costs a walk over the lists of free pages.
   private func watchSpace(after seconds: Int) {
     guard !isWatchingSpace.exchange(true, ordering: .relaxed) else { return }
     LMDBEnvironment.spaceQueue.asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
@@ -109,10 +108,10 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Waits for what was begun so far. For tests.
+  /// Waits for running work. For tests.
   static func waitForSpace() { spaceQueue.sync {} }
 
-  /// Throws where the lists of free pages are damaged: LMDB follows them wherever they lead. They are read with the first view.
+  /// Throws if the lists of free pages are damaged, because LMDB follows them unchecked. They are read with the first view.
   func checkSpare() throws(StorageError) {
     let (transaction, _) = try beginView()
     endRead(transaction)
@@ -120,11 +119,11 @@ extension LMDBEnvironment {
   }
 
   private enum Space {
-    /// The file takes about what it holds.
+    /// The file takes about as much as its contents.
     case tight
-    /// Much of it can be given back.
+    /// Much of it can be reclaimed.
     case due
-    /// Much of it could, but for readers of old versions.
+    /// Much of it could be reclaimed, but for readers of old versions.
     case held
   }
 
@@ -143,17 +142,17 @@ extension LMDBEnvironment {
     return isLarge(FreePages.count(transaction, through: oldestTransaction(transaction))) ? .due : .held
   }
 
-  /// Punches free pages from page `from` on until the slice of time is over; where to go on, or nil at the end. `newest` reads
-  /// the newest version, and nobody commits.
+  /// Punches free pages from page `from` on until the time slice is over; returns where to continue, or nil at the end.
+  /// `newest` reads the newest version, and nobody commits.
   ///
-  /// One run of pages is dealt with however little time there is, and the slice begins after the walk over the lists: where the
-  /// walk alone takes longer, on a slow machine, this would come back to the same page for ever.
+  /// Processes at least one run of pages, however little time there is, and the slice begins after the walk over the lists.
+  /// Otherwise, if the walk alone takes longer, on a slow machine, this would return to the same page forever.
   private func punch(
     _ file: Int32, from: UInt64, _ slice: Duration, newest: OpaquePointer
   ) throws(StorageError) -> UInt64? {
     var info = MDB_envinfo()
     mdb_env_info(pointer, &info)
-    // Between the meta pages and the last page that was ever given out.
+    // Between the meta pages and the last page ever allocated.
     let pages = 2..<max(2, UInt64(info.me_last_pgno) + 1)
     let runs = FreePages.runs(newest, through: oldestTransaction(newest), within: pages)
     let end = ContinuousClock.now + slice
@@ -163,18 +162,18 @@ extension LMDBEnvironment {
       hasBegun = true
       let start = Int64(run.lowerBound) * Int64(pageSize)
       let length = Int64(run.count) * Int64(pageSize)
-      // Holes already.
+      // Already a hole.
       if cs_data_from(file, start) >= start + length { continue }
       let number = cs_punch(file, start, length)
       if number == 0 { continue }
-      // A file system without holes: then the space stays the store's.
+      // The file system does not support holes, so the store keeps the space.
       if number == EOPNOTSUPP || number == ENOSYS { return nil }
       throw .system(number, .statement, doing: "give back space of", path: files.data)
     }
     return nil
   }
 
-  /// The oldest transaction that anybody reads, this read transaction included.
+  /// The oldest transaction being read, this read transaction included.
   private func oldestTransaction(_ transaction: OpaquePointer) -> UInt64 {
     let own = UInt64(mdb_txn_id(transaction))
     return LMDBStore.readers(self).compactMap(\.transaction).reduce(own, min)
@@ -187,7 +186,7 @@ extension LMDBEnvironment {
   }
 }
 
-/// LMDB's lists of free pages: under the number of the transaction that freed them a count and that many page numbers.
+/// LMDB's lists of free pages: under the number of the transaction that freed them, a count and that many page numbers.
 enum FreePages {
   /// How many there are, freed by transactions up to `oldest`; nil: by any.
   static func count(_ transaction: OpaquePointer, through oldest: UInt64?) -> Int {
@@ -196,8 +195,8 @@ enum FreePages {
     return pages
   }
 
-  /// Runs of neighbouring pages that were freed by transactions up to `oldest`, ascending; what is not among `bounds` is no
-  /// page of the file's.
+  /// Runs of adjacent pages freed by transactions up to `oldest`, ascending. Page numbers outside `bounds` are invalid and
+  /// ignored.
   static func runs(_ transaction: OpaquePointer, through oldest: UInt64, within bounds: Range<UInt64>) -> [Range<UInt64>] {
     var pages: [UInt64] = []
     forEach(transaction, through: oldest) { list in
@@ -218,7 +217,7 @@ enum FreePages {
     return runs
   }
 
-  /// How many pages a list names; what it says of itself counts as far as it goes.
+  /// The number of pages in a list; its own count, limited by its length.
   private static func length(of list: UnsafeRawBufferPointer) -> Int {
     max(0, min(list.loadUnaligned(as: Int.self), list.count / 8 - 1))
   }

@@ -4,13 +4,13 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// The one open LMDB environment of a file in this process, with the files beside it.
+/// The single open LMDB environment of a file in this process, with its side files.
 ///
-/// Opening one file twice in a process breaks LMDB's protection of readers, so environments come from
-/// `LMDBEnvironment.open`, which keeps a table of them, and an environment stays open until the last store,
-/// snapshot and writer on it is gone: memory lent by a snapshot is never unmapped under its reader.
+/// Opening a file twice in a process breaks LMDB's protection of readers. So environments come from `LMDBEnvironment.open`,
+/// which keeps a table of them, and an environment stays open until the last store, snapshot and writer on it is gone: memory
+/// lent by a snapshot is never unmapped under its reader.
 final class LMDBEnvironment: Sendable {
-  /// The key-value pairs lie in LMDB's unnamed database, which always has this number.
+  /// The key-value pairs are in LMDB's unnamed database, which always has this number.
   static let database: MDB_dbi = 1
   private static let idleSnapshotsMax = 16
   private static let viewTriesMax = 1_000
@@ -32,13 +32,13 @@ final class LMDBEnvironment: Sendable {
   private let idle = Mutex<[IdleTransaction]>([])
   private let known = VersionCache()
   private let commits = Atomic<Int>(0)
-  /// The file is known to have one.
+  /// Whether the file is known to have a store id.
   let hasStoreID = Atomic(false)
   /// Opened by the first announcement.
   private let holders = Mutex<HolderTable?>(nil)
-  /// Space is being given back in the background.
+  /// Space is being reclaimed in the background.
   let isReclaiming = Atomic(false)
-  /// A look at what readers hold is due.
+  /// A check for space that readers hold is scheduled.
   let isWatchingSpace = Atomic(false)
   private let bytesSinceCheck = Atomic<Int>(0)
 
@@ -63,12 +63,12 @@ final class LMDBEnvironment: Sendable {
     LMDBEnvironment.table.letGo(of: raw, token)
   }
 
-  /// LMDB's handle for new transactions. Valid while this object lives, though there may be a newer one by then.
+  /// LMDB's handle for new transactions. Valid while this object lives, even when there is a newer one.
   var pointer: OpaquePointer { raw.pointer }
 
   // MARK: Reading
 
-  /// The version of the newest commit: one look into the map when it is known already.
+  /// The version of the newest commit: one read of the map if it is cached.
   func latestVersion() throws(StorageError) -> Version {
     try mark.check()
     var info = MDB_envinfo()
@@ -79,7 +79,7 @@ final class LMDBEnvironment: Sendable {
     return try version(of: view)
   }
 
-  /// The version that a view is of.
+  /// The version of a view.
   func version(of view: LMDBView) throws(StorageError) -> Version {
     let number = UInt(view.number)
     if let version = known.version(of: number) { return version }
@@ -106,7 +106,7 @@ final class LMDBEnvironment: Sendable {
         endRead(transaction)
         throw error
       }
-      // Two commits came between.
+      // Two commits came in between.
       endRead(transaction)
     }
     throw StorageError(
@@ -121,15 +121,15 @@ final class LMDBEnvironment: Sendable {
       let code = mdb_txn_renew(transaction)
       if code == 0 { return transaction }
       mdb_txn_abort(transaction)
-      // Of a map that the file has outgrown.
+      // It belonged to a map that the file has outgrown.
       if code == MDB_MAP_RESIZED { continue }
       throw .lmdb(code, .statement, doing: "begin a snapshot of", path: files.data)
     }
     return try beginNew()
   }
 
-  /// A read transaction of the newest version that none before it was. Makes room in a full table of readers, and a larger map
-  /// where another process has made the file outgrow ours. Whoever asks aborts it.
+  /// A newly allocated read transaction of the newest version. Frees places in a full table of readers, and enlarges the map if
+  /// another process has made the file outgrow it. The caller aborts it.
   func beginNew(_ scope: StorageError.Scope = .statement) throws(StorageError) -> OpaquePointer {
     var hasMadeRoom = false
     while true {
@@ -147,8 +147,8 @@ final class LMDBEnvironment: Sendable {
     }
   }
 
-  /// LMDB's own right to write, with a transaction on the newest version. By the holder of ours, who ends it on this thread.
-  /// `handle` is what it was begun on.
+  /// LMDB's own right to write, with a transaction on the newest version. Only for the holder of our right, who ends it on this
+  /// thread. `handle` is the handle it was begun on.
   func beginLMDBWrite(_ scope: StorageError.Scope) throws(StorageError) -> (transaction: OpaquePointer, handle: OpaquePointer) {
     while true {
       var transaction: OpaquePointer?
@@ -162,9 +162,9 @@ final class LMDBEnvironment: Sendable {
     }
   }
 
-  /// A larger map: the file has outgrown that of `handle`.
+  /// Enlarges the map, because the file has outgrown that of `handle`.
   private func growMap(from handle: OpaquePointer) throws(StorageError) {
-    // Somebody was faster.
+    // Another thread has already done so.
     if handle != pointer { return }
     var (info, statistics) = (MDB_envinfo(), MDB_stat())
     mdb_env_info(handle, &info)
@@ -174,10 +174,10 @@ final class LMDBEnvironment: Sendable {
     try growMap(toHold: max(needed, Int(clamping: info.me_mapsize) + 1))
   }
 
-  /// Sees to it that new transactions have a map of at least so many bytes.
+  /// Ensures that new transactions have a map of at least `bytes` bytes.
   func growMap(toHold bytes: Int) throws(StorageError) {
     try raw.grow(toHold: bytes)
-    // They would have the smaller map for ever.
+    // Idle transactions would keep using the smaller map.
     let old = idle.withLock { idle in
       defer { idle = [] }
       return idle
@@ -185,11 +185,10 @@ final class LMDBEnvironment: Sendable {
     for transaction in old { mdb_txn_abort(transaction.pointer) }
   }
 
-  /// How many maps the process has of the file, and the bytes of the newest; for tests.
+  /// The number of the process's maps of the file, and the size of the newest in bytes; for tests.
   var maps: (count: Int, bytes: Int) { (raw.mapCount, raw.mapSize) }
 
-  /// Gives the version back. In a forked child nothing happens: the place in the table of readers is the
-  /// parent's.
+  /// Releases the version. Does nothing in a forked child: the place in the table of readers is the parent's.
   func endRead(_ transaction: OpaquePointer) {
     if mark.isStale { return }
     mdb_txn_reset(transaction)
@@ -202,8 +201,8 @@ final class LMDBEnvironment: Sendable {
     if !isKept { mdb_txn_abort(transaction) }
   }
 
-  /// Gives back places in the table of readers: of processes that died, and of snapshots that ended here and were kept for
-  /// the next ones. Whether there were any.
+  /// Frees places in the table of readers: those of dead processes, and of ended snapshots that were kept for reuse here.
+  /// Returns whether there were any.
   private func makeRoomForReaders() -> Bool {
     let ended = idle.withLock { idle in
       defer { idle = [] }
@@ -213,8 +212,8 @@ final class LMDBEnvironment: Sendable {
     return clearDeadReaders() > 0 || !ended.isEmpty
   }
 
-  /// The right to write, with what a holder that died has left put right; nil where the environment only reads. Whoever
-  /// reads while holding it reads the newest version there is.
+  /// The right to write, after repairing what a dead holder has left; nil if the environment is read-only. A read begun while
+  /// holding it is of the newest version.
   func acquireWriter(_ deadline: Deadline) throws(StorageError) -> WriterHold? {
     guard let hold = try writerLock?.acquire(deadline) else { return nil }
     do throws(StorageError) {
@@ -232,14 +231,14 @@ final class LMDBEnvironment: Sendable {
     }
   }
 
-  /// Throws `.replaced` where a file of the store is not what its name leads to any more: nobody who opens the store from now on
-  /// would see what is written.
+  /// Throws `.replaced` if the name of a file of the store leads to another file now, so that nobody who opens the store from
+  /// now on would see further writes.
   func checkInPlace() throws(StorageError) {
     if !raw.isInPlace || writerLock?.isInPlace == false { throw .replaced(files.data) }
   }
 
-  /// Whether the file has a newer version than readers are given: a writer was killed between the two steps of LMDB's
-  /// commit, the meta page in the file and its number beside the table of readers. While nobody writes.
+  /// Whether the file has a newer version than readers see: a writer was killed between the two steps of LMDB's commit, writing
+  /// the meta page and publishing its number in the table of readers. Requires that nobody writes.
   private func isNewestUntold() throws(StorageError) -> Bool {
     let transaction = try beginRead()
     defer { endRead(transaction) }
@@ -248,13 +247,13 @@ final class LMDBEnvironment: Sendable {
     return info.me_last_txnid != mdb_txn_id(transaction)
   }
 
-  /// LMDB tells readers of the newest version when it gives out its own right to write after a holder's death.
+  /// LMDB publishes the newest version when its own right to write is acquired after a holder's death.
   private func finishDeadCommit() throws(StorageError) {
     mdb_txn_abort(try beginLMDBWrite(.statement).transaction)
   }
 
-  /// Call after each commit of this process. Now and then, by count or by bytes, it looks for dead readers, who would keep the
-  /// file growing, and whether the file has grown far beyond what it holds.
+  /// Call after each commit of this process. Now and then, by count or by bytes, it checks for dead readers, which would keep
+  /// the file growing, and whether the file has grown far beyond its contents.
   func didCommit(_ bytes: Int) {
     let isMuch = bytesSinceCheck.wrappingAdd(bytes, ordering: .relaxed).newValue > LMDBEnvironment.bytesBetweenChecks
     let isCounted = commits.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: LMDBEnvironment.commitsBetweenChecks)
@@ -264,7 +263,7 @@ final class LMDBEnvironment: Sendable {
     giveBackSpaceIfDue()
   }
 
-  /// Lists the holder of a version where all processes see it.
+  /// Publishes the holder of a version to all processes.
   func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? {
     guard !isReadOnly, !mark.isStale else { return nil }
     let table = holders.withLock { table in
@@ -274,7 +273,7 @@ final class LMDBEnvironment: Sendable {
     return table?.announce(version, label: label)
   }
 
-  /// Frees the places, and so the versions, of readers whose process is gone. Gives their number.
+  /// Frees the places, and so the versions, of readers whose process is dead. Returns their number.
   @discardableResult func clearDeadReaders() -> Int {
     var count: Int32 = 0
     mdb_reader_check(pointer, &count)
@@ -282,9 +281,9 @@ final class LMDBEnvironment: Sendable {
   }
 }
 
-/// A reset read transaction on its way to the next reader.
+/// A reset read transaction, kept for the next reader.
 private struct IdleTransaction: Sendable {
-  /// Safe to hand over: without thread-local readers LMDB lets any one thread use it, and the list that holds
-  /// it gives it to one.
+  /// Safe to hand over: without thread-local readers LMDB allows any one thread to use it, and the list that holds it gives it
+  /// to one.
   nonisolated(unsafe) let pointer: OpaquePointer
 }

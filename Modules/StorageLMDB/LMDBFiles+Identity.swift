@@ -10,11 +10,11 @@ import Darwin
 #endif
 import StorageInterface
 
-/// One file, one table of readers. LMDB finds its table by the name of the data file, so a file with two names, or one whose
-/// lock file was replaced, would have two tables, and whoever uses one writes over pages that readers of the other need.
+/// One file, one table of readers. LMDB finds its table by the name of the data file, so a file with two names, or whose lock
+/// file was replaced, would have two tables, and users of one would overwrite pages that readers of the other need.
 extension LMDBFiles {
-  /// Throws `.hardLinked` where the data file has other names. Names that a process left which was killed while it made the
-  /// store are taken away.
+  /// Throws `.hardLinked` if the data file has other names. Removes names left by a process that was killed while it created
+  /// the store.
   func refuseOtherNames() throws(StorageError) {
     guard nameCount > 1 else { return }
     let (folder, name) = split
@@ -33,7 +33,7 @@ extension LMDBFiles {
       remedy: "Remove the other names, or make copies: processes that open a store by different names do not see each other's locks.")
   }
 
-  /// The hard links of the data file; 1 for what is no plain file.
+  /// The number of hard links of the data file; 1 for anything but a regular file.
   private var nameCount: Int {
     var info = stat()
     guard stat(data, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return 1 }
@@ -66,18 +66,18 @@ extension LMDBFiles {
 
   // MARK: The lock file
 
-  /// Gives LMDB's lock file all its blocks: it is mapped, and on a full disk a touch of one that is missing would end the
-  /// process. Makes it in full length, as LMDB would, where there is none. Not while this process has the
+  /// Allocates all blocks of LMDB's lock file: it is mapped, and on a full disk an access to a missing block would end the
+  /// process. Creates it in full length, as LMDB would, if it does not exist. Must not be called while this process has the
   /// store open: closing the file would drop LMDB's locks.
   ///
-  /// On a file system that cannot be written LMDB leaves its table out by itself, and says nothing: a reader is refused with
-  /// `.permissionDenied` there, so that it is opened without the table, and with what keeps writers elsewhere away instead.
+  /// On a read-only file system LMDB silently omits its table. A reader gets `.permissionDenied` there, so that it is opened
+  /// without the table, and with other means of keeping writers away.
   func reserveLock(mode: UInt32, isReadOnly: Bool) throws(StorageError) {
     var number: Int32 = 0
-    // LMDB follows what it finds there and writes over it: a link, or a pipe, is refused before anything is touched.
+    // LMDB follows and overwrites whatever it finds there: a link or a pipe is rejected before anything is touched.
     try checkLockFile()
     let file = cs_open_side(lock, true, true, mode, &number)
-    // Who may not write it opens without it.
+    // Without write access the store is opened without it.
     if file < 0, number == EROFS, isReadOnly {
       throw StorageError(
         .permissionDenied, .engine, "'\(lock)' is on a file system that cannot be written.", remedy: "Open the store for reading alone.",
@@ -87,17 +87,17 @@ extension LMDBFiles {
     guard file >= 0 else { throw .system(number, doing: "open the table of readers", path: lock) }
     defer { close(file) }
     let length = lseek(file, 0, SEEK_END)
-    // Another length is another number of readers, and settled.
+    // Another length means another number of readers, decided by whoever created it.
     number = cs_reserve(file, length > 0 ? Int64(length) : LMDBFiles.lockLength)
     if number != 0 { throw .system(number, doing: "make room in the table of readers", path: lock) }
   }
 
-  /// Of LMDB's table: two lines of 64 bytes with its two locks, larger where the system's are, and one for each reader.
+  /// The length of LMDB's table: two lines of 64 bytes with its two locks, longer if the system's are, and one line per reader.
   private static let lockLength: Int64 = {
     let line = 64
     func lines(_ bytes: Int) -> Int { (bytes + line - 1) / line * line }
     #if canImport(Darwin)
-    // Names of locks instead.
+    // Darwin has names of locks instead.
     let (first, second) = (lines(8 + 24 + 16), lines(24))
     #else
     let mutex = MemoryLayout<pthread_mutex_t>.size
@@ -106,12 +106,12 @@ extension LMDBFiles {
     return Int64(first + second + Int(RawEnvironment.readersMax) * line)
   }()
 
-  /// Says who is present with which data. `.replaced` where somebody still has the data open that were here before.
+  /// Announces our presence with this data file. `.replaced` if somebody still has the previous data file open.
   func claim(_ presence: StorePresence) throws(StorageError) {
     guard let identity = FileIdentity(path: data), presence.claim(data: identity) else { throw .replaced(data) }
   }
 
-  /// Throws `.replaced` where somebody has the data file open with another table of readers than the one that is found now.
+  /// Throws `.replaced` if somebody has the data file open with a different table of readers.
   func refuseOtherTables() throws(StorageError) {
     var number: Int32 = 0
     let file = cs_open(data, false, false, 0, &number)

@@ -11,15 +11,15 @@ import StorageInterface
 import StoreValues
 
 extension LMDBFiles {
-  /// Removes all files. The caller has made sure that nobody has the store open.
+  /// Removes all files. The caller has ensured that nobody has the store open.
   func removeAll() throws(StorageError) {
     for path in all + [data + FileTurn.replication] where unlink(path) != 0 && errno != ENOENT {
       throw .system(errno, doing: "remove", path: path)
     }
   }
 
-  /// After an open that failed: removes what it has made, so that nothing is left of it. Leaves the store alone where it
-  /// was there before, where somebody has it open, and where it has a version by now.
+  /// After a failed open, removes the files it has created. Keeps a store that existed before, that somebody has open, or that
+  /// has a version by now.
   func removeIfUnused() {
     guard areNew else { return }
     do throws(StorageError) {
@@ -27,12 +27,12 @@ extension LMDBFiles {
         if isUnused { try removeAll() }
       }
     } catch {
-      // Without a coordination file that can be opened nobody can have the store open, nor remove more than the data.
+      // Without a usable coordination file nobody can have the store open, nor remove more than the data.
       if error.code != .alreadyOpen, isUnused { unlink(data) }
     }
   }
 
-  /// Whether no version was ever committed. While nobody has the store open.
+  /// Whether no version was ever committed. Requires that nobody has the store open.
   private var isUnused: Bool {
     guard
       let raw = try? RawEnvironment(

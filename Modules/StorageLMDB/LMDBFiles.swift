@@ -10,46 +10,47 @@ import StorageCoordination
 import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
 import StorageInterface
 
-/// The files of one store, all beside each other.
+/// The files of one store, in one directory.
 struct LMDBFiles: Sendable, Hashable {
-  /// The data. Absolute and free of symbolic links: LMDB names its lock file after the path it is given, and two
-  /// processes with different lock files would destroy each other's data.
+  /// The data file, as an absolute path without symbolic links: LMDB derives the name of its lock file from the given path, and
+  /// two processes with different lock files would destroy each other's data.
   let data: String
-  /// The data file was not there, and we have made it.
+  /// The data file did not exist, and we have created it.
   private(set) var areNew = false
 
-  /// LMDB's table of readers and its mutex. Never opened by us: closing any descriptor of it would drop the
-  /// process's POSIX locks, and with them its readers' protection.
+  /// LMDB's table of readers and its mutex. We must not close a descriptor of it while LMDB has it open: that would drop the
+  /// process's POSIX locks, and with them the protection of its readers.
   var lock: String { data + "-lock" }
-  /// The order of writers.
+  /// Orders the writers.
   var coordination: String { data + ".coord" }
-  /// Rings after each commit.
+  /// Written after each commit.
   var bell: String { data + ".bell" }
 
-  /// Where the data goes back to after a crash of the system; made by the first commit that is not synced.
+  /// The point to which the data are restored after a system crash; made by the first commit that is not synced.
   var safePoint: String { data + ".safe" }
 
   var all: [String] { [data, lock, bell, safePoint, coordination] }
 
-  /// The files of the store that `path` leads to; nil when there is no file there.
+  /// The files of the store that `path` leads to; nil if there is no file.
   init?(existing path: String) {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     data = String(cString: resolved)
   }
 
-  /// Makes a data file without entries when none is there.
+  /// Creates a data file without entries if there is none.
   static func creating(_ path: String, mode: UInt32) throws(StorageError) -> LMDBFiles {
     let path = afterLinks(path)
-    // When somebody else was faster, then theirs is as good.
+    // If another process was faster, its file is as good.
     let isOurs = try making(path, mode: mode, mapSize: RawEnvironment.mapSizeMin) { (_, _) throws(StorageError) in }
     guard var files = LMDBFiles(existing: path) else { throw openError(errno, path) }
     files.areNew = isOurs
     return files
   }
 
-  /// Makes a data file with what `fill` puts into it through LMDB's handle: aside, synced, and then moved into place, so that nobody,
-  /// not even after a power cut, ever finds half of one. False, and nothing is made, when there is a file by then.
+  /// Creates a data file with the entries that `fill` writes through LMDB's handle. Written under another name, synced and then
+  /// renamed, so that nobody ever finds an incomplete one, even after a power cut. False, without a new file, if one exists by
+  /// then.
   static func making(
     _ path: String, mode: UInt32, mapSize: Int, _ fill: (_ handle: OpaquePointer, _ aside: LMDBFiles) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool {
@@ -67,14 +68,15 @@ struct LMDBFiles: Sendable, Hashable {
     }
     raw.close()
     guard fsync(file) == 0 else { throw openError(errno, path) }
-    // Moved, not linked: a file with two names is refused.
+    // Renamed, not linked: a file with two names is rejected.
     let number = cs_rename_new(aside.data, path)
     guard number == 0 || number == EEXIST else { throw openError(number, path) }
     syncDirectory(of: path)
     return number == 0
   }
 
-  /// The path of a store that is to be made there. `.fileExists` where any of its files is: what lies beside a data file is believed.
+  /// The resolved path for a new store. `.fileExists` if any of its files exists, because side files beside a data file are
+  /// trusted.
   static func unused(_ path: String) throws(StorageError) -> String {
     let path = afterLinks(path)
     var info = stat()
@@ -84,7 +86,7 @@ struct LMDBFiles: Sendable, Hashable {
 
   private init(data: String) { self.data = data }
 
-  /// Where symbolic links lead that end at no file yet. More than the system would follow are left alone.
+  /// Follows symbolic links whose target does not exist yet. Longer chains than the system follows are not resolved.
   private static func afterLinks(_ path: String) -> String {
     var path = path
     for _ in 0..<40 {
@@ -98,7 +100,7 @@ struct LMDBFiles: Sendable, Hashable {
     return path
   }
 
-  /// So that the new name outlives a power cut as well. Where directories cannot be synced, nothing is lost by that.
+  /// Syncs the directory, so that the new name survives a power cut. If directories cannot be synced, no data are lost.
   private static func syncDirectory(of path: String) {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let directory = open(folder, O_RDONLY | O_CLOEXEC)
@@ -107,15 +109,15 @@ struct LMDBFiles: Sendable, Hashable {
     close(directory)
   }
 
-  /// Throws `.foreignFile` where LMDB's lock file is none: a link, a pipe, a folder. Looked at by name alone, as it may not be
-  /// opened.
+  /// Throws `.foreignFile` if LMDB's lock file is a link, a pipe, a directory or the like. Inspected only by name, because it
+  /// must not be opened.
   func checkLockFile() throws(StorageError) {
     var info = stat()
     guard lstat(lock, &info) == 0 else { return }
     guard info.st_mode & S_IFMT == S_IFREG else { throw SideFile.foreign(lock, "lock file") }
   }
 
-  /// By how much the data file can grow: the room on its volume, or what the process may write.
+  /// By how much the data file can grow: the free space of its volume, or the process's file size limit.
   func bytesLeft() -> Int {
     var volume = statvfs()
     var info = stat()
@@ -127,10 +129,10 @@ struct LMDBFiles: Sendable, Hashable {
     return min(free, Int(clamping: limit.rlim_cur) - Int(info.st_size))
   }
 
-  /// Whether a code of LMDB's means a full disk: a write that was cut short is reported as EIO, and mostly there is no room then.
+  /// Whether a code of LMDB's means a full disk: LMDB reports a short write as EIO, usually for lack of space.
   func isFull(_ code: Int32, for byteCount: Int) -> Bool { code == EIO && bytesLeft() < byteCount }
 
-  /// What all files take on the disk, in allocated blocks.
+  /// The disk usage of all files, in bytes of allocated blocks.
   var allocatedBytes: Int { all.reduce(0) { $0 + LMDBFiles.allocated($1) } }
 
   /// The length of the data file.
@@ -139,18 +141,18 @@ struct LMDBFiles: Sendable, Hashable {
     return stat(data, &info) == 0 ? Int(info.st_size) : 0
   }
 
-  /// Who may use the data file.
+  /// The permissions of the data file.
   var dataMode: UInt32 {
     var info = stat()
     return stat(data, &info) == 0 ? UInt32(info.st_mode) & 0o777 : LMDBEnvironment.mode
   }
 
-  /// What the data file takes.
+  /// The disk usage of the data file.
   var allocatedDataBytes: Int { LMDBFiles.allocated(data) }
 
   private static func allocated(_ path: String) -> Int {
     var info = stat()
-    // Blocks are of 512 bytes, whatever the file system's are.
+    // `st_blocks` counts 512-byte blocks on every file system.
     return stat(path, &info) == 0 ? Int(info.st_blocks) * 512 : 0
   }
 

@@ -7,30 +7,30 @@ import Darwin
 #endif
 import StorageInterface
 
-/// What the first pages of a file say, read before LMDB maps it: LMDB trusts them, and a map that is longer than
-/// its file ends in a signal.
+/// The contents of a file's first pages, read before LMDB maps it: LMDB trusts them, and access beyond the end of a mapped file
+/// ends in a signal.
 struct LMDBHeader {
   enum Kind: Equatable {
-    /// No byte at all: a file that was made and not used yet.
+    /// No bytes: a file that was created and not used yet.
     case empty
     case database
-    /// An LMDB file of a layout that this build does not know.
+    /// An LMDB file with a layout that this build does not support.
     case otherLayout(UInt32)
     case foreign
-    /// An LMDB file that lacks pages which it needs.
+    /// An LMDB file that lacks required pages.
     case damaged
   }
 
   let kind: Kind
 
-  /// Reads the header of the file. Throws what opening it can cause.
+  /// Reads the header of the file. Throws the errors of opening it.
   init(path: String) throws(StorageError) {
-    // To open and close it would drop the process's locks on it, and with them the protection of its readers.
+    // Opening and closing it would drop the process's locks on it, and with them the protection of its readers.
     if LMDBEnvironment.table.isLockFile(path) {
       kind = .foreign
       return
     }
-    // Not waiting: a pipe has no header, and nobody may ever write to it.
+    // Non-blocking: a pipe has no header, and might never get a writer.
     let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { throw LMDBFiles.openError(errno, path) }
     defer { close(file) }
@@ -56,14 +56,14 @@ struct LMDBHeader {
     kind = LMDBHeader.areSound(file, first) && LMDBHeader.isWhole(file, first) ? .database : .damaged
   }
 
-  /// Whether the two meta pages are what LMDB writes one after the other: it takes the one with the higher number, and where one is
-  /// damaged that may be the version before.
+  /// Whether the two meta pages are consistent with LMDB's alternating writes: it uses the one with the higher number, and if
+  /// that is damaged, the other may be the previous version.
   private static func areSound(_ file: Int32, _ first: LMDBMeta) -> Bool {
-    // A writer may work on the file meanwhile.
+    // A writer may be changing the file.
     for _ in 0..<64 {
       guard let one = LMDBMeta(file, offset: 0), let two = LMDBMeta(file, offset: first.pageSize) else { return false }
       let (a, b) = (one.transaction, two.transaction)
-      // The same where a new file was made, or a safe point put back; else neighbours, each on its page.
+      // Equal in a new file or after restoring a safe point; otherwise consecutive, each on its own page.
       let areNeighbours = a == b || (max(a, b) - min(a, b) == 1 && a % 2 == 0)
       if areNeighbours, one.isSound, two.isSound, one.pageSize == two.pageSize { return true }
     }
@@ -72,11 +72,11 @@ struct LMDBHeader {
 
   private static let pagesMax: UInt64 = 1 << 40
 
-  /// Whether the pages that LMDB would look at are in the file. Costs two reads, or, where the file ends before the last
-  /// page that was ever given out (which is usual for pages that were free again at once), a walk over the
-  /// trees' inner pages and leaves.
+  /// Whether the file contains the pages that LMDB would access. Costs two reads, or a walk over the trees' inner pages and
+  /// leaves if the file ends before the last page ever allocated (which is common, because pages may be freed before they are
+  /// written).
   private static func isWhole(_ file: Int32, _ first: LMDBMeta) -> Bool {
-    // A writer may work on the file meanwhile; then the walk is worth nothing and begins again.
+    // A writer may be changing the file; then the walk is repeated.
     for _ in 0..<8 {
       guard let one = LMDBMeta(file, offset: 0), one.pageSize == first.pageSize,
         let two = LMDBMeta(file, offset: one.pageSize)
@@ -86,7 +86,7 @@ struct LMDBHeader {
       guard fstat(file, &info) == 0 else { return false }
       let pageCount = UInt64(info.st_size) / UInt64(newest.pageSize)
       if newest.lastPage < pageCount { return true }
-      // More than any map has: what is reckoned with it stays a number.
+      // More than any map has; this also prevents overflows below.
       if newest.lastPage > LMDBHeader.pagesMax { return false }
       var walk = LMDBPageWalk(file: file, pageSize: newest.pageSize, pageCount: pageCount)
       if newest.roots.allSatisfy({ walk.isWhole($0, depth: 0) }) { return true }
@@ -96,7 +96,7 @@ struct LMDBHeader {
     return true
   }
 
-  /// Throws when the file is no database that can be opened.
+  /// Throws if the file cannot be opened as a database.
   func check(path: String) throws(StorageError) {
     switch kind {
     case .empty, .database: return
@@ -116,8 +116,8 @@ struct LMDBHeader {
   }
 }
 
-/// One of the two meta pages, on 64-bit systems: a page header of 16 bytes, magic and layout, address and size
-/// of the map, two tree records of 48 bytes (free pages, data), the last page given out, the transaction.
+/// One of the two meta pages, on 64-bit systems: a page header of 16 bytes, magic and layout, address and size of the map, two
+/// tree records of 48 bytes (free pages, data), the last page allocated, the transaction.
 struct LMDBMeta {
   static let layout: UInt32 = 1
   static let pageSizeOffset = 40
@@ -128,22 +128,22 @@ struct LMDBMeta {
   let pageSize: Int
   let lastPage: UInt64
   let transaction: UInt64
-  /// Whether all of it can be: what trees are, how deep they are, and where they begin.
+  /// Whether all fields are plausible: the kind, depth and root of the trees.
   let isSound: Bool
-  /// Of the trees that have a page.
+  /// The roots of the non-empty trees.
   let roots: [UInt64]
-  /// Of the tree of entries; nil without entries.
+  /// The root of the tree of entries; nil without entries.
   let dataRoot: UInt64?
   /// The part of the page that LMDB reads.
   let bytes: [UInt8]
 
-  /// The meta pages that are there, also when the first is not.
+  /// The valid meta pages, even if the first is invalid.
   static func both(_ file: Int32) -> [LMDBMeta] {
     if let first = LMDBMeta(file, offset: 0) { return [first, LMDBMeta(file, offset: first.pageSize)].compactMap { $0 } }
     return [4096, 8192, 16384, 32768, 65536].compactMap { LMDBMeta(file, offset: $0) }
   }
 
-  /// Nil when no meta page is there.
+  /// Nil if there is no meta page.
   init?(_ file: Int32, offset: Int) {
     var bytes = [UInt8](repeating: 0, count: LMDBMeta.size)
     let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, LMDBMeta.size, off_t(offset)) }
@@ -151,7 +151,7 @@ struct LMDBMeta {
     self.init(bytes)
   }
 
-  /// Nil when the bytes are no meta page.
+  /// Nil if the bytes are not a meta page.
   init?(_ bytes: [UInt8]) {
     guard bytes.count == LMDBMeta.size else { return nil }
     func word<T: FixedWidthInteger>(_ at: Int, as type: T.Type) -> T {
@@ -175,7 +175,7 @@ struct LMDBMeta {
     }
     let isMeta = word(0, as: UInt64.self) < 2 && word(10, as: UInt16.self) == 8
     let last = word(136, as: UInt64.self)
-    // Free pages are listed by numbers.
+    // Free pages are keyed by numbers.
     let flags = (spare: word(44, as: UInt16.self) & 0x3FFF, entries: word(92, as: UInt16.self))
     return isMeta && flags == (8, 0) && [40, 88].allSatisfy { record in
       let (depth, root) = (word(record + 6, as: UInt16.self), word(record + 40, as: UInt64.self))

@@ -6,24 +6,24 @@ import Musl
 import Darwin
 #endif
 
-/// Follows a tree of an LMDB file from its root and looks whether every page it leads to lies in the file. Reads with
-/// `pread`: nothing in the file can make it fail but by answering no; a disk that does not give its pages is told apart.
+/// Walks a tree of an LMDB file from its root and checks that the file contains every page. Reads with `pread`: nothing in the
+/// file can do more than make it return false. Read errors of the disk are reported separately.
 struct LMDBPageWalk {
   private static let depthMax = 64
   private static let header = 16
   private static let branchFlag: UInt16 = 1
   private static let leafFlag: UInt16 = 2
-  /// The value lies on pages of its own.
+  /// The value is on pages of its own.
   private static let largeFlag: UInt16 = 1
 
   let file: Int32
   let pageSize: Int
   let pageCount: UInt64
-  /// A whole tree has fewer pages than the file; more means that it goes in circles.
+  /// A tree has fewer pages than the file; more visits mean a cycle.
   private var visited: UInt64 = 0
-  /// The first page that was found wrong.
+  /// The first page found wrong.
   private(set) var faultyPage: UInt64?
-  /// The system's number of the first read that failed: then what was answered says nothing of the file.
+  /// The errno of the first failed read: then the result says nothing about the file.
   private(set) var readError: Int32?
 
   init(file: Int32, pageSize: Int, pageCount: UInt64) {
@@ -43,7 +43,7 @@ struct LMDBPageWalk {
     guard page < pageCount, visited <= pageCount, depth < LMDBPageWalk.depthMax, let bytes = read(page) else {
       return false
     }
-    // Each page says its own number.
+    // Each page contains its own number.
     guard word(bytes, 0, as: UInt64.self) == page else { return false }
     let flags = word(bytes, 10, as: UInt16.self)
     let nodes = (Int(word(bytes, 12, as: UInt16.self)) - LMDBPageWalk.header) / 2
@@ -64,7 +64,7 @@ struct LMDBPageWalk {
     return true
   }
 
-  /// The value of a key in the tree that begins at `root`; nil when it is not there, or on pages of its own.
+  /// The value of a key in the tree at `root`; nil if it does not exist, or is on pages of its own.
   mutating func value(of key: [UInt8], root: UInt64) -> [UInt8]? {
     var page = root
     for _ in 0..<LMDBPageWalk.depthMax {
@@ -79,7 +79,7 @@ struct LMDBPageWalk {
         let start = node + 8
         let end = start + Int(word(bytes, node + 6, as: UInt16.self))
         guard end <= pageSize else { return nil }
-        // The first key of a branch stands for all that are below the second.
+        // The first key of a branch page stands for everything below the second.
         if isBranch, position == 0 || !key.lexicographicallyPrecedes(bytes[start..<end]) { found = node }
         if !isBranch, bytes[start..<end].elementsEqual(key) { found = node }
       }
@@ -97,7 +97,7 @@ struct LMDBPageWalk {
     return Array(bytes[start..<start + count])
   }
 
-  /// The page number of a branch's node: 48 bits over its first three words.
+  /// The page number of a branch's node: 48 bits in its first three 16-bit words.
   private func child(_ bytes: [UInt8], _ node: Int) -> UInt64 {
     UInt64(word(bytes, node, as: UInt32.self)) | UInt64(word(bytes, node + 4, as: UInt16.self)) << 32
   }
@@ -109,7 +109,7 @@ struct LMDBPageWalk {
     guard at + 8 <= pageSize else { return false }
     let first = word(bytes, at, as: UInt64.self)
     let count = (UInt64(LMDBPageWalk.header) - 1 + size) / UInt64(pageSize) + 1
-    // Both are far below the end of the numbers once the first holds.
+    // No overflow: once the first holds, both are far below the limit.
     return first < pageCount && count <= pageCount - first
   }
 

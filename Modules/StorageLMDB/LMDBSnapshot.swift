@@ -4,13 +4,12 @@ import StorageCoordination
 import StorageInterface
 import StoreValues
 
-/// A read transaction. What it lends lies in the file's map and stays until `end`.
+/// A read transaction. The bytes it lends are in the file's map and stay until `end`.
 final class LMDBSnapshot: KeyValueSnapshot {
   let version: Version
   private let environment: LMDBEnvironment
   private let view: LMDBView
-  /// Holds the version; nil once ended. Safe without a lock: a snapshot is used by one thread at a time, which is the
-  /// protocol's contract.
+  /// Holds the version; nil once ended. Safe without a lock: by the protocol's contract, one thread at a time uses a snapshot.
   nonisolated(unsafe) private var transaction: OpaquePointer?
 
   init(_ environment: LMDBEnvironment) throws(StorageError) {
@@ -32,15 +31,15 @@ final class LMDBSnapshot: KeyValueSnapshot {
     try running().value(for: key)
   }
 
-  /// A large value has pages of its own, which stay as they are while a version holds them. A leaf is another page after every
-  /// change of a neighbour.
+  /// A large value has pages of its own, which do not change while a version holds them. A small one moves to another page
+  /// after every change of a neighbour.
   func lastingValue(for key: UnsafeRawBufferPointer) throws(StorageError) -> LastingValue? {
     let view = try running()
     guard let bytes = try view.value(for: key) else { return nil }
     return view.hasOwnPages(bytes) ? LastingValue(inPlace: bytes) : LastingValue(copying: bytes)
   }
 
-  /// Of the map that all values of this snapshot lie in, and which it keeps.
+  /// The number of the map that all values of this snapshot are in. The snapshot retains the map.
   var memory: UInt64 { view.map.number }
 
   func visit(
@@ -51,7 +50,7 @@ final class LMDBSnapshot: KeyValueSnapshot {
     // Nothing is before the empty key.
     if start.isEmpty, reverse { return }
     try view.visit(from: start.isEmpty ? nil : start, sharing: prefix, reverse: reverse) { key, value throws(StorageError) in
-      // The adapter's own entries come first in order and are nobody's business.
+      // The adapter's own entries come first in order and are skipped.
       let isOwn = key.first == 0
       if isOwn { return reverse ? .stop : .proceed }
       if body(key, value) == .stop { return .stop }
@@ -67,7 +66,7 @@ final class LMDBSnapshot: KeyValueSnapshot {
     environment.endRead(transaction)
   }
 
-  /// What is read, while it is.
+  /// The view, while the snapshot is open.
   func running() throws(StorageError) -> LMDBView {
     try environment.mark.check()
     guard transaction != nil else { throw .ended(environment.files.data) }

@@ -19,7 +19,7 @@ extension LMDBStore {
     let view = try snapshot.running()
     let path = try LMDBFiles.unused(path)
     let expected = try statistics().liveBytes
-    // Pages that are filled from the first to the last take no more than those that they come from. What is too much is address space.
+    // Pages filled in order take no more space than their source. An excess costs only address space.
     let mapSize = max(RawEnvironment.mapSizeMin, min(expected, .max / 4) * 2 + LMDBCopy.partBytes * 4)
     let mode = try environment().files.dataMode
     let isMade = try LMDBFiles.making(path, mode: mode, mapSize: mapSize) { (handle, aside) throws(StorageError) in
@@ -30,10 +30,10 @@ extension LMDBStore {
   }
 }
 
-/// Puts the entries of a version into an empty file, in the order of their keys: pages are full, and none are free but those of the
-/// way to the last one, from part to part. Each value is checked as it is read, and gets its checksum.
+/// Writes the entries of a version to an empty file in key order: pages are full, and none are free except those replaced on
+/// the path to the last one between parts. Each value is verified as it is read, and gets its checksum.
 private final class LMDBCopy {
-  /// So many bytes are in memory until they are committed.
+  /// The amount of data held in memory until it is committed.
   static let partBytes = 16 << 20
 
   private let handle: OpaquePointer
@@ -44,18 +44,18 @@ private final class LMDBCopy {
   private var cursor: OpaquePointer?
   private var (written, ofPart) = (0, 0)
 
-  /// `path`: what the file will be called.
+  /// `path`: the final name of the file.
   init(_ handle: OpaquePointer, _ aside: LMDBFiles, _ path: String, _ expected: Int) {
     (self.handle, self.aside, self.path, self.expected) = (handle, aside, path, expected)
   }
 
-  /// Leaves the file to be synced by the caller, once for all parts.
+  /// Leaves syncing the file to the caller, once for all parts.
   func fill(from view: LMDBView, _ version: Version, _ progress: (CopyProgress) -> Step) throws(StorageError) {
     mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), 1)
     defer { if let transaction { mdb_txn_abort(transaction) } }
     try begin()
     try view.visit(from: nil, sharing: 0, reverse: false) { key, value throws(StorageError) in
-      // The record of the store says which transaction wrote it, and comes last.
+      // The store's record contains the transaction that wrote it, and is written last.
       if key.count == 1, key[0] == 0 { return .proceed }
       try put(key, value, UInt32(MDB_APPEND))
       guard ofPart >= LMDBCopy.partBytes else { return .proceed }

@@ -24,9 +24,9 @@ extension LMDBStore {
     result.freeBytes = FreePages.count(transaction, through: nil) * traits.pageSize
     var info = MDB_envinfo()
     mdb_env_info(environment.pointer, &info)
-    // Of a version that is as new as ours or newer by a moment: a number for people.
+    // Of a version as new as ours or slightly newer: a number for display.
     result.liveBytes = max(0, (Int(info.me_last_pgno) + 1) * traits.pageSize - result.freeBytes)
-    // Our own look at the table is no pin, nor what safe points hold: that goes by itself.
+    // Excludes our own transaction here and those of safe points, which go away by themselves.
     var readers = environment.safePoints.withoutPins(of: getpid()) { LMDBStore.readers(environment) }
     let oldest = readers.compactMap(\.transaction).reduce(number, min)
     result.heldBytes = max(0, result.freeBytes - FreePages.count(transaction, through: oldest) * traits.pageSize)
@@ -42,13 +42,13 @@ extension LMDBStore {
     return result
   }
 
-  /// A line of LMDB's table of readers. `transaction` is nil where nothing is held.
+  /// A line of LMDB's table of readers. `transaction` is nil if it holds nothing.
   struct Reader: Equatable {
     var process: Int32
     var transaction: UInt64?
   }
 
-  /// The table of readers, of all processes.
+  /// The table of readers, for all processes.
   static func readers(_ environment: LMDBEnvironment) -> [Reader] {
     var text = ""
     withUnsafeMutablePointer(to: &text) { text in
@@ -60,7 +60,7 @@ extension LMDBStore {
     return parse(text)
   }
 
-  /// LMDB gives the table as text: process, thread in hexadecimal, transaction or "-".
+  /// Parses LMDB's text form of the table: process, thread in hexadecimal, transaction or "-".
   static func parse(_ text: String) -> [Reader] {
     text.split(separator: "\n").compactMap { line in
       let fields = line.split(separator: " ")

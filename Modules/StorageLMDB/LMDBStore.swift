@@ -8,8 +8,8 @@ import Synchronization
 
 /// LMDB as the key-value store under the column store.
 ///
-/// Stores on the same file share one environment. Closing a store lets go of the environment; it is closed
-/// when the last snapshot and writer on it is gone as well.
+/// Stores on the same file share one environment. Closing a store releases the environment, which is closed when the last
+/// snapshot and writer on it are gone as well.
 package final class LMDBStore: KeyValueStore, KeyValueUpkeep {
   package let traits: KeyValueTraits
   package let isReadOnly: Bool
@@ -17,8 +17,8 @@ package final class LMDBStore: KeyValueStore, KeyValueUpkeep {
   private let path: String
   private let current: Mutex<LMDBEnvironment?>
 
-  /// Opens the file at `path`. Throws what `StorageBackend.open` does. For tests, `mapSize`: bytes of address space at first,
-  /// halved until there is room, and `mapSizeMax`: at last.
+  /// Opens the file at `path`. Throws the errors of `StorageBackend.open`. For tests, `mapSize`: the initial address space in
+  /// bytes, halved until it fits, and `mapSizeMax`: its maximum.
   package init(
     path: String, isReadOnly: Bool = false, createsIfMissing: Bool = true, mapSize: Int? = nil, mapSizeMax: Int = .max
   ) throws(StorageError) {
@@ -27,7 +27,7 @@ package final class LMDBStore: KeyValueStore, KeyValueUpkeep {
       map: MapBounds(first: mapSize, last: mapSizeMax))
     var statistics = MDB_stat()
     mdb_env_stat(environment.pointer, &statistics)
-    // LMDB puts a header of 16 bytes on the pages of a large value, and its checksum ends it.
+    // A large value has LMDB's page header of 16 bytes, and its checksum at the end.
     traits = KeyValueTraits(
       kind: "lmdb", pageSize: Int(statistics.ms_psize), pageOverhead: 16 + Int(CS_SEAL), forkMark: forkMark)
     self.path = environment.files.data
@@ -65,7 +65,7 @@ package final class LMDBStore: KeyValueStore, KeyValueUpkeep {
     try environment().reclaimSpace(deadline)
   }
 
-  /// Waits for space that is being given back in the background. For tests.
+  /// Waits for background space reclaiming. For tests.
   package static func waitForSpace() { LMDBEnvironment.waitForSpace() }
 
   package func syncBatches() throws(StorageError) {
@@ -74,7 +74,7 @@ package final class LMDBStore: KeyValueStore, KeyValueUpkeep {
   }
 
   package func close() {
-    // Dropped outside the lock: it may be the last reference, and closing takes time.
+    // Released outside the lock: it may be the last reference, and closing takes time.
     let environment = current.withLock { current in
       defer { current = nil }
       return current
@@ -82,10 +82,10 @@ package final class LMDBStore: KeyValueStore, KeyValueUpkeep {
     withExtendedLifetime(environment) {}
   }
 
-  /// How many maps the process has of the file, and the bytes of the newest. For tests.
+  /// The number of the process's maps of the file, and the size of the newest in bytes. For tests.
   package var maps: (count: Int, bytes: Int)? { try? environment().maps }
 
-  /// The files where opening has made them; nil otherwise.
+  /// The files, if opening has created them; nil otherwise.
   var madeFiles: LMDBFiles? { current.withLock { $0?.files }.flatMap { $0.areNew ? $0 : nil } }
 
   func environment() throws(StorageError) -> LMDBEnvironment {

@@ -4,11 +4,11 @@ import ColumnStore
 import StorageInterface
 import StoreValues
 
-/// The entries of one version, read and checked by `PageMap`. Of use while a transaction of LMDB's holds the version.
+/// The entries of one version, read and verified by `PageMap`. Valid while an LMDB transaction holds the version.
 final class LMDBView: Sendable {
   let map: PageMap
   let entries: cs_tree
-  /// Of free pages.
+  /// The tree of free pages.
   let spare: cs_tree
   let path: String
 
@@ -16,13 +16,13 @@ final class LMDBView: Sendable {
     (self.map, self.entries, self.spare, self.path) = (map, entries, spare, path)
   }
 
-  /// LMDB's number of the version.
+  /// LMDB's transaction number of the version.
   var number: UInt64 { entries.number }
 
-  /// Whether there is no entry at all.
+  /// Whether there are no entries at all.
   var isEmpty: Bool { entries.root == .max }
 
-  /// The value of a key, lent while the map lives; nil when there is none. `.corrupt` where it cannot be told.
+  /// The value of a key, valid while the map lives; nil if there is none. `.corrupt` if damage prevents an answer.
   func value(for key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
     var (tree, value, fault) = (entries, cs_span(), cs_fault())
     switch cs_get(map.pointer, &tree, key.baseAddress, key.count, &value, &fault) {
@@ -32,17 +32,17 @@ final class LMDBView: Sendable {
     }
   }
 
-  /// Whether a value that was lent lies on pages of its own, and not on one with other entries.
+  /// Whether a lent value is on pages of its own, not on one with other entries.
   func hasOwnPages(_ value: UnsafeRawBufferPointer) -> Bool { cs_has_own_pages(map.pointer, value.baseAddress) }
 
-  /// Checks what LMDB will look at when it writes under a key; nil: to find the last key.
+  /// Verifies the pages that LMDB will access when it writes the key; nil: when it looks for the last key.
   func prepare(_ key: UnsafeRawBufferPointer?) throws(StorageError) {
     var (tree, fault) = (entries, cs_fault())
     let answer = cs_prepare(map.pointer, &tree, key?.baseAddress, key?.count ?? 0, &fault)
     guard answer == CS_FOUND || answer == CS_MISSING else { throw damage(fault) }
   }
 
-  /// Entries from a place on, as `KeyValueSnapshot.visit`; nil for `start`: from the first or the last.
+  /// Visits entries as `KeyValueSnapshot.visit`; nil for `start`: from the first or the last entry.
   func visit(
     from start: UnsafeRawBufferPointer?, sharing prefix: Int, reverse: Bool,
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StorageError) -> Step
@@ -55,7 +55,7 @@ final class LMDBView: Sendable {
     while answer == CS_FOUND {
       answer = cs_entry(map.pointer, &tree, &cursor, shared, &key, &value, &fault)
       guard answer == CS_FOUND else { break }
-      // Within a page that was looked at; from page to page it is looked at here.
+      // Order within a page is verified elsewhere; order across pages is verified here.
       if let last, (compareBytes(last.buffer, key.buffer) < 0) == reverse {
         throw damage("\(entryPlace(of: key.buffer)) is out of order")
       }
@@ -66,7 +66,7 @@ final class LMDBView: Sendable {
     if answer != CS_MISSING { throw damage(fault) }
   }
 
-  /// Looks at every page and value of both trees.
+  /// Verifies every page and value of both trees.
   func verify(_ report: (StoreFault) -> Void) {
     for tree in [spare, entries] {
       withoutActuallyEscaping(report) { report in
@@ -99,7 +99,7 @@ final class LMDBView: Sendable {
   }
 }
 
-/// Where faults go from C.
+/// Receives faults from C.
 private struct FaultSink {
   var view: LMDBView
   var report: (StoreFault) -> Void

@@ -13,12 +13,12 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// The held right to write. LMDB's own transaction lives within one call of `apply`, on one thread: committed on another
-/// thread it would return success and block every later writer for ever.
+/// The right to write, while held. LMDB's own transaction lives within one call of `apply`, on one thread: committed on another
+/// thread, it would return success and block every later writer forever.
 final class LMDBWriter: KeyValueWriter {
   private let environment: LMDBEnvironment
   private let hold: WriterHold
-  /// Written by `end` alone, on the one thread that has the writer; that is the protocol's contract.
+  /// Written only by `end`, on the one thread that has the writer; that is the protocol's contract.
   nonisolated(unsafe) private var hasEnded = false
 
   init(_ environment: LMDBEnvironment, _ hold: WriterHold) {
@@ -51,10 +51,10 @@ final class LMDBWriter: KeyValueWriter {
       mdb_txn_abort(transaction)
       throw error
     }
-    // Ends the transaction whether it succeeds or not.
+    // Ends the transaction, successfully or not.
     let code = mdb_txn_commit(transaction)
     guard code == 0 else { throw commitFailure(code, byteCount) }
-    // What nobody will find is not acknowledged.
+    // A commit to files that nobody will find must not be acknowledged.
     try environment.checkInPlace()
     environment.remember(transaction: number, version: version)
     environment.hasStoreID.store(true, ordering: .relaxed)
@@ -65,33 +65,33 @@ final class LMDBWriter: KeyValueWriter {
 
   // MARK: Private
 
-  /// Sees to it that the map has room for whatever a batch may need: once the values are being put, and let go of, there is no
-  /// second try. The bound is far above what most batches take, and costs address space alone; where there is none
-  /// left LMDB may do with less.
+  /// Ensures that the map has room for whatever a batch may need: values are released as they are put, so there is no second
+  /// try. The bound is far above the need of most batches, and costs only address space; if there is none left, LMDB may
+  /// succeed with less.
   private func makeRoom(for count: Int, _ byteCount: Int) {
     var (info, statistics) = (MDB_envinfo(), MDB_stat())
     mdb_env_info(environment.pointer, &info)
     mdb_env_stat(environment.pointer, &statistics)
     let page = Int(statistics.ms_psize)
-    // Each entry may copy the pages on its way and split them, and a value has pages of its own; then there are the lists of free
-    // pages, eight bytes a page.
+    // Each entry may copy the pages on its path and split them, and a value has pages of its own. Add the lists of free pages,
+    // eight bytes per page.
     let pagesOfEntry = 2 * Int(statistics.ms_depth) + 5
     let needed = Double(info.me_last_pgno + 2) * Double(page + 16) + Double(byteCount)
       + Double(count) * Double(pagesOfEntry) * Double(page) + Double(4 << 20)
     guard needed > Double(info.me_mapsize), let bytes = Int(exactly: needed.rounded(.up)) else { return }
-    // More than is needed, mostly: what does not fit in the end says so itself.
+    // Usually more than needed; if it does not fit in the end, LMDB reports that.
     try? environment.growMap(toHold: bytes)
   }
 
-  /// Whether the batch may follow the newest version, and whether all that LMDB will look at is whole: it believes its pages.
-  /// Gives the format that the file has, or will have.
+  /// Checks that the batch may follow the newest version, and verifies the pages that LMDB will access, because it trusts them.
+  /// Returns the file's format, or the one it will get.
   private func checkBase(_ batch: borrowing KeyValueBatch) throws(StorageError) -> UInt32 {
     let (transaction, view) = try environment.beginView()
     defer { environment.endRead(transaction) }
     try environment.pages.checkSpare()
     let base = try environment.version(of: view)
     let version = batch.version
-    // Version 0 is what a store without any commit is at; its first entries may come with it.
+    // A store without commits is at version 0; its first entries may have that version.
     guard version > base || version == Version(0) else {
       throw StorageError(.misuse, .transaction, "A batch of \(version) cannot follow \(base).")
     }
@@ -102,8 +102,8 @@ final class LMDBWriter: KeyValueWriter {
     return environment.pages.format ?? StoreRecord.currentFormat
   }
 
-  /// Puts all entries. They come in key order, so once past the last key of the file the rest is appended, which
-  /// fills pages instead of splitting them. LMDB copies the values, so each is let go of once it is put.
+  /// Puts all entries. They come in key order, so past the last key of the file the rest is appended, which fills pages instead
+  /// of splitting them. LMDB copies the values, so each is released once it is put.
   private func put(_ batch: inout KeyValueBatch, _ transaction: OpaquePointer, _ format: UInt32) throws(StorageError) {
     var cursor: OpaquePointer?
     let code = mdb_cursor_open(transaction, LMDBEnvironment.database, &cursor)
@@ -128,7 +128,7 @@ final class LMDBWriter: KeyValueWriter {
     }
   }
 
-  /// Puts a value, with its checksum where the file's have one.
+  /// Puts a value, with a checksum if the file's values have one.
   static func put(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ cursor: OpaquePointer, _ flags: UInt32, _ seals: Bool
   ) -> Int32 {
@@ -137,14 +137,14 @@ final class LMDBWriter: KeyValueWriter {
       var data = MDB_val(value)
       return mdb_cursor_put(cursor, &name, &data, flags)
     }
-    // LMDB makes room, and the value is written to its place at once.
+    // LMDB reserves the space, and the value is written directly to it.
     var data = MDB_val(mv_size: value.count + Int(CS_SEAL), mv_data: nil)
     let code = mdb_cursor_put(cursor, &name, &data, flags | UInt32(MDB_RESERVE))
     if code == 0 { cs_seal(data.mv_data, key.baseAddress, key.count, value.baseAddress, value.count) }
     return code
   }
 
-  /// The store's record; and its id, which files of older builds get with their next commit.
+  /// Puts the store's record, and its id, which files of older builds get with their next commit.
   private func putOwn(_ record: StoreRecord, _ cursor: OpaquePointer, _ seals: Bool) throws(StorageError) {
     var code = withRecordKey { key in record.withBytes { LMDBWriter.put(key, $0, cursor, 0, seals) } }
     if code == 0, !environment.hasStoreID.load(ordering: .relaxed) {
@@ -156,7 +156,7 @@ final class LMDBWriter: KeyValueWriter {
     guard code == 0 else { throw failure(code, "write to") }
   }
 
-  /// A copy of the greatest key in the file; empty when there is none.
+  /// A copy of the greatest key in the file; empty if there are no entries.
   private static func lastKey(_ cursor: OpaquePointer) -> [UInt8] {
     var key = MDB_val()
     var value = MDB_val()
@@ -172,7 +172,7 @@ final class LMDBWriter: KeyValueWriter {
     return error
   }
 
-  /// After a failure in the last step of a commit LMDB refuses everything until the file is opened anew.
+  /// After a failure in the last step of a commit, LMDB rejects everything until the file is opened again.
   private var isBeyondUse: Bool {
     var probe: OpaquePointer?
     let code = mdb_txn_begin(environment.pointer, nil, UInt32(MDB_RDONLY), &probe)

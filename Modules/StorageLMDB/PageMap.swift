@@ -11,24 +11,25 @@ import Dispatch  // on Linux `stat` is now and then taken for its, and then not 
 import StorageInterface
 import Synchronization
 
-/// The file of a store as this adapter reads it: mapped a second time, beside LMDB's own map, with what is known of each page.
-/// LMDB believes what its pages say and ends the process over those that are damaged; this does not (CPages.h).
+/// The file of a store as this adapter reads it: a second map beside LMDB's own, with the verification state of each page. LMDB
+/// trusts its pages and ends the process over damaged ones; this map does not (CPages.h).
 ///
-/// Lives as long as whoever reads in it: what it lends stays where it is.
+/// Lives as long as its readers, so the bytes it lends stay in place.
 final class PageMap: Sendable {
-  /// Of the first map of a file.
+  /// The minimum size of the first map of a file.
   static let bytesMin = 64 << 20
   private static let count = Atomic<UInt64>(0)
 
-  // `nonisolated(unsafe)` is sound because the pointer is a constant, and what is called with it is safe from any thread.
+  // `nonisolated(unsafe)` is sound because the pointer is a constant, and the functions called with it are safe from any
+  // thread.
   nonisolated(unsafe) let pointer: OpaquePointer
-  /// No other map of the process has it, or will have: its memory may be another's after it.
+  /// Unique in the process, now and later, unlike the map's address, which may be reused.
   let number = PageMap.count.add(1, ordering: .relaxed).newValue
   let pageSize: Int
   let pageCount: UInt64
   private let file: Int32
 
-  /// Maps the file of an open handle of LMDB's, which has to stay open as long. Throws `.addressSpace`.
+  /// Maps the file of an open LMDB handle, which must stay open as long. Throws `.addressSpace`.
   init(_ handle: OpaquePointer, path: String, bytesMin: Int, before: PageMap? = nil) throws(StorageError) {
     var statistics = MDB_stat()
     mdb_env_stat(handle, &statistics)
@@ -36,7 +37,7 @@ final class PageMap: Sendable {
     var file: Int32 = -1
     mdb_env_get_fd(handle, &file)
     self.file = before?.file ?? file
-    // Twofold, so that a file that grows has few maps.
+    // Twice the size, so that a growing file has few maps.
     let bytes = max(bytesMin, PageMap.bytes(of: self.file).multipliedReportingOverflow(by: 2).partialValue)
     let whole = bytes / pageSize * pageSize
     var number: Int32 = 0
@@ -49,7 +50,7 @@ final class PageMap: Sendable {
 
   deinit { cs_pages_close(pointer) }
 
-  /// Whether all of the file's pages up to one fit in.
+  /// Whether the map has all of the file's pages up to `last`.
   func reaches(_ last: UInt64) -> Bool {
     last < pageCount || UInt64(PageMap.bytes(of: file) / pageSize) <= pageCount
   }

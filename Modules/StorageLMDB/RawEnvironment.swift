@@ -3,25 +3,25 @@ import StorageCoordination
 import StorageInterface
 import Synchronization
 
-/// LMDB's handles of an open file: one, until the file outgrows its map. Then a second with a larger map is opened beside it,
-/// for all transactions to come; who reads through the first reads on. Closed by `EnvironmentTable` and nobody else, all
-/// at once: closing one would take LMDB's locks from the others, as they are the process's.
+/// LMDB's handles of an open file: one, until the file outgrows its map. Then a second one with a larger map is opened beside
+/// it for all new transactions; existing readers continue on the first. Only `EnvironmentTable` closes them, all at once:
+/// closing one would drop the LMDB locks of the others, which belong to the process.
 final class RawEnvironment: Sendable {
-  /// Who decides first decides for all processes, until the last has closed.
+  /// The first process to open the store decides for all, until the last has closed.
   static let readersMax: UInt32 = 4096
   static let mapSizeMin = 1 << 26
   static let noAddressSpace: Int32 = 12  // ENOMEM, on all systems
 
   private struct State {
-    /// The oldest first.
+    /// Oldest first.
     var handles: [Handle] = []
-    /// Keeps other handles of this process from taking the table of readers for nobody's.
+    /// Keeps other handles of this process from clearing the table of readers.
     var tableGuard: TableGuard?
-    /// What was opened; nil without a table of readers.
+    /// The opened files; nil without a table of readers.
     var identities: Identities?
   }
 
-  /// The data file and LMDB's lock file, as they were when they were opened.
+  /// The identities of the data file and LMDB's lock file when they were opened.
   struct Identities: Sendable {
     var data: FileIdentity
     var lock: FileIdentity
@@ -35,11 +35,11 @@ final class RawEnvironment: Sendable {
   private let current: Atomic<UInt>
   private let state: Mutex<State>
 
-  /// Opens the environment with a map of `mapSize` bytes, or of what the address space has room for.
+  /// Opens the environment with a map of `mapSize` bytes, or as much as the address space allows.
   init(
     files: LMDBFiles, isReadOnly: Bool, isLockless: Bool, mapSize: Int, mapSizeMax: Int = .max, mode: UInt32
   ) throws(StorageError) {
-    // LMDB follows what it finds there and writes over it.
+    // LMDB follows and overwrites whatever it finds there.
     if !isLockless { try files.checkLockFile() }
     (self.files, self.isReadOnly, self.isLockless, self.mode) = (files, isReadOnly, isLockless, mode)
     self.mapSizeMax = mapSizeMax
@@ -53,7 +53,7 @@ final class RawEnvironment: Sendable {
         return
       } catch {
         let isTooMuch = error.underlyingCode == RawEnvironment.noAddressSpace && size / 2 >= RawEnvironment.mapSizeMin
-        // Another process made it grow in this moment.
+        // Another process made the file grow at this moment.
         guard isTooMuch || error.underlyingCode == MDB_MAP_RESIZED else { throw error }
         if isTooMuch { size /= 2 }
       }
@@ -66,10 +66,10 @@ final class RawEnvironment: Sendable {
     OpaquePointer(bitPattern: current.load(ordering: .acquiring)).unsafelyUnwrapped
   }
 
-  /// How many maps there are; for tests.
+  /// The number of maps; for tests.
   var mapCount: Int { state.withLock { $0.handles.count } }
 
-  /// Bytes of the map of new transactions.
+  /// The size of the map for new transactions, in bytes.
   var mapSize: Int { RawEnvironment.mapSize(of: pointer) }
 
   static func mapSize(of handle: OpaquePointer) -> Int {
@@ -78,20 +78,20 @@ final class RawEnvironment: Sendable {
     return Int(clamping: info.me_mapsize)
   }
 
-  /// Sees to it that new transactions have a map of at least `bytes`. `.addressSpace` where there is no room.
+  /// Ensures that new transactions have a map of at least `bytes`. `.addressSpace` if there is no room.
   func grow(toHold bytes: Int) throws(StorageError) {
     try state.withLock { state throws(StorageError) in
       let now = mapSize
       if bytes <= now { return }
       guard bytes <= mapSizeMax else { throw noRoom }
       if !isLockless {
-        // Kept also where what follows fails.
+        // Kept even if a later step fails.
         let tableGuard: TableGuard
         if let made = state.tableGuard { tableGuard = made } else { tableGuard = try TableGuard(files) }
         state.tableGuard = tableGuard
         try tableGuard.hold(files)
       }
-      // Fourfold, so that a file has few maps however large it becomes; less where there is not so much room.
+      // Four times the size, so that a file has few maps however large it becomes; less if there is not enough room.
       var size = min(mapSizeMax, max(bytes.multipliedReportingOverflow(by: 2).partialValue, now * 4, bytes))
       while !AddressSpace.hasRoom(size) {
         guard size > bytes else { throw noRoom }
@@ -110,7 +110,7 @@ final class RawEnvironment: Sendable {
       remedy: "Close other stores, or run with more memory.")
   }
 
-  /// Holds the file for its table of readers. `.replaced` where somebody has it open with another.
+  /// Claims the file with its table of readers. `.replaced` if somebody has it open with another table.
   func claimTable() throws(StorageError) {
     var file: Int32 = -1
     mdb_env_get_fd(pointer, &file)
@@ -120,7 +120,7 @@ final class RawEnvironment: Sendable {
     state.withLock { $0.identities = Identities(data: data, lock: lock) }
   }
 
-  /// Whether both files are still what their names lead to: a few microseconds.
+  /// Whether the names of both files still lead to them: a few microseconds.
   var isInPlace: Bool {
     guard let known = state.withLock({ $0.identities }) else { return true }
     return FileIdentity(path: files.data) == known.data && FileIdentity(path: files.lock) == known.lock
@@ -139,11 +139,11 @@ final class RawEnvironment: Sendable {
   }
 }
 
-/// One of LMDB's handles.
+/// One LMDB handle.
 struct Handle: Sendable {
-  // `nonisolated(unsafe)` is sound because the pointer is a constant, set once by `init` and never by what a file holds, and whatever is
-  // called with it from several threads (beginning transactions, asking for sizes) LMDB lets any thread call at any time. It
-  // dangles only after `close`, which `RawEnvironment` calls when the last transaction of the environment has ended.
+  // `nonisolated(unsafe)` is sound because the pointer is a constant, set once by `init` and never from a file's contents, and
+  // everything called with it from several threads (beginning transactions, reading sizes) LMDB allows on any thread at any
+  // time. It dangles only after `close`, which `RawEnvironment` calls when the last transaction of the environment has ended.
   nonisolated(unsafe) let pointer: OpaquePointer
 
   init(
@@ -155,8 +155,8 @@ struct Handle: Sendable {
     code = mdb_env_set_maxreaders(handle, RawEnvironment.readersMax)
     if code == 0 { code = mdb_env_set_mapsize(handle, mapSize) }
     if code == 0 {
-      // Memory is cleared before it is written (no MDB_NOMEMINIT): else bits of the process's memory would
-      // end in the gaps of the file.
+      // Memory is cleared before it is written (no MDB_NOMEMINIT): otherwise contents of the process's memory would end up in
+      // the gaps of the file.
       var flags = UInt32(MDB_NOTLS | MDB_NOSUBDIR)
       if isReadOnly { flags |= UInt32(MDB_RDONLY) }
       if isLockless { flags |= UInt32(MDB_NOLOCK) }
@@ -172,7 +172,7 @@ struct Handle: Sendable {
 
   func close() { mdb_env_close(pointer) }
 
-  /// Makes the unnamed database usable in all transactions to come: LMDB settles its key order here.
+  /// Makes the unnamed database usable in all later transactions: LMDB sets its key order here.
   private static func openDatabase(_ handle: OpaquePointer) -> Int32 {
     var transaction: OpaquePointer?
     var code = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)

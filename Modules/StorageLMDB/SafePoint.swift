@@ -1,28 +1,28 @@
-/// A version of the file to which it can be put back after the system went down: LMDB's meta page of a time when
-/// everything was on the disk. 256 bytes in the file; integers little endian.
+/// A version to which the file can be restored after a system crash: LMDB's meta page from a time when everything was synced.
+/// 256 bytes in the file; little-endian integers.
 struct SafePoint: Equatable {
   static let size = 256
   /// The part of a meta page that LMDB reads.
   static let metaSize = 152
   private static let name: UInt64 = 0x3145_4641_5356_4956  // "VIVSAFE1" in the file
 
-  /// Grows by one with each point written.
+  /// Incremented with each point written.
   var sequence: UInt64
-  /// Commits after the point may not be on the disk. False: all commits are, and nothing is to be put back.
+  /// Whether commits after the point may not be synced. False: all commits are, and there is nothing to restore.
   var isArmed: Bool
-  /// The start of the system that the point was written in; while it runs, its caches have what the disk lacks.
+  /// Identifies the system boot in which the point was written; while it runs, the system's caches have the unsynced data.
   var system: SystemStart
-  /// The data file: a file that was put in its place has nothing to do with the point.
+  /// The data file's inode: a file put in its place is unrelated to the point.
   var inode: UInt64
-  /// LMDB's number of the transaction that the point keeps.
+  /// LMDB's number of the transaction that the point preserves.
   var transaction: UInt64
   var meta: [UInt8]
-  /// The store that the point was taken of; none in points of older builds and of files that they wrote last.
+  /// The store the point belongs to; unknown in points of older builds and for files they wrote last.
   var store = StoreID.unknown
-  /// The version that the point leads to; counts with `store` alone.
+  /// The version of the point; valid only with `store`.
   var version: UInt64 = 0
 
-  /// Nil when the bytes are not a whole point.
+  /// Nil if the bytes are not a complete point.
   init?(_ bytes: ArraySlice<UInt8>) {
     let bytes = Array(bytes)
     guard bytes.count == SafePoint.size else { return nil }
@@ -40,7 +40,7 @@ struct SafePoint: Equatable {
     version = word(224)
   }
 
-  /// Whether a place of a file begins as ours do.
+  /// Whether a slot of a file begins with our mark.
   static func isMarked(_ bytes: [UInt8], at place: Int) -> Bool {
     place + 8 <= bytes.count
       && bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: place, as: UInt64.self)) == name }
@@ -72,7 +72,7 @@ struct SafePoint: Equatable {
   }
 }
 
-/// Tells one run of the operating system from the next.
+/// Identifies one boot of the operating system.
 struct SystemStart: Equatable, Sendable {
   var high: UInt64
   var low: UInt64

@@ -11,13 +11,13 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// The side file `<store>.safe`: two places of 512 bytes, written in turn, so that one is whole whatever
-/// happens. Made with the first commit that is not synced.
+/// The side file `<store>.safe`: two slots of 512 bytes, written alternately, so that one is always complete. Created with the
+/// first commit that is not synced.
 final class SafePointFile: Sendable {
   private static let place = 512
 
-  /// What the file had when it was read last. Every process that commits writes it, so each commit looks; mostly it
-  /// finds the same bytes.
+  /// The file's contents when last read. Every committing process writes it, so each commit reads it and mostly finds the same
+  /// bytes.
   private struct Seen {
     var bytes = [UInt8](repeating: 0, count: SafePointFile.place * 2)
     var newest: SafePoint?
@@ -28,7 +28,7 @@ final class SafePointFile: Sendable {
   private let descriptor: Int32
   private let seen = Mutex(Seen())
 
-  /// Opens the file. Nil when it is missing and not to be made.
+  /// Opens the file. Nil if it does not exist and is not to be created.
   init?(files: LMDBFiles, creates: Bool, mode: UInt32) throws(StorageError) {
     path = files.safePoint
     do throws(StorageError) {
@@ -40,7 +40,7 @@ final class SafePointFile: Sendable {
     if creates { SafePointFile.syncDirectory(of: path) }
   }
 
-  /// Opens a file that is empty, or has a place of ours or nothing but zeroes. Throws `.foreignFile` for any other.
+  /// Opens a file that is empty, has our mark in a slot, or contains only zeroes. Throws `.foreignFile` for any other.
   private static func openOurs(_ path: String, writes: Bool, creates: Bool, mode: UInt32 = 0) throws(StorageError) -> Int32 {
     let name = "file of safe points"
     let file = try SideFile.open(path, name, writes: writes, creates: creates, mode: mode)
@@ -54,13 +54,13 @@ final class SafePointFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Whether the path still leads to this file: another would be looked into after a crash.
+  /// Whether the path still leads to this file: after a crash the file at the path is read.
   var isInPlace: Bool { FileIdentity(path: path) == FileIdentity(descriptor: descriptor) }
 
-  /// How often the file's bytes were others than those seen before. For tests.
+  /// How often the file's contents had changed since last read. For tests.
   var decodeCount: Int { seen.withLock { $0.decodeCount } }
 
-  /// The newest whole point; nil when none was written.
+  /// The newest complete point; nil if none was written.
   func newest() -> SafePoint? {
     withUnsafeTemporaryAllocation(byteCount: SafePointFile.place * 2, alignment: 8) { now -> SafePoint? in
       guard let count = SafePointFile.read(descriptor, into: now), count > 0 else { return nil }
@@ -76,7 +76,7 @@ final class SafePointFile: Sendable {
     }
   }
 
-  /// Fills the buffer with what the file has, and zeroes after its end. Nil where it cannot be read.
+  /// Fills the buffer with the file's contents, zero-padded. Nil if it cannot be read.
   private static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
     let count = pread(descriptor, buffer.baseAddress, buffer.count, 0)
     guard count >= 0 else { return nil }
@@ -88,9 +88,9 @@ final class SafePointFile: Sendable {
     [0, SafePointFile.place].compactMap { SafePoint(bytes[$0..<$0 + SafePoint.size]) }.max { $0.sequence < $1.sequence }
   }
 
-  /// Writes and syncs what `next` makes of the newest point; nil: leaves it. One process and thread at a time.
+  /// Writes and syncs the result of `next` for the newest point; nil: writes nothing. One process and thread at a time.
   func update(_ next: (SafePoint?) -> SafePoint?) throws(StorageError) {
-    // Locks belong to the open file, so threads need one each.
+    // Locks belong to the open file, so each thread needs its own.
     let own = try SafePointFile.openOurs(path, writes: true, creates: false)
     defer { close(own) }
     while flock(own, LOCK_EX) != 0 { if errno != EINTR { throw failure() } }
@@ -104,14 +104,14 @@ final class SafePointFile: Sendable {
     }
   }
 
-  /// After the system went down with commits that were not synced: puts the file back to its safe point, so that
-  /// it is whole. To be called before LMDB opens the file; does nothing in every other case.
+  /// After a system crash with unsynced commits, restores the file to its safe point, so that it is intact. Call before LMDB
+  /// opens the file; does nothing otherwise.
   static func restore(_ files: LMDBFiles, mode: UInt32) throws(StorageError) {
     guard let file = try SafePointFile(files: files, creates: false, mode: mode), file.newest()?.isLeftOver == true
     else { return }
     var failure: StorageError?
     try file.update { newest in
-      // Another process may have done it meanwhile.
+      // Another process may have restored it meanwhile.
       guard var point = newest, point.isLeftOver else { return nil }
       do throws(StorageError) {
         if try point.belongs(to: files) { try point.write(to: files) }
@@ -125,7 +125,7 @@ final class SafePointFile: Sendable {
     if let failure { throw failure }
   }
 
-  /// For who may only read: whether the file has to be put back first.
+  /// For read-only opens: whether the file must be restored first.
   static func isRestoreDue(_ files: LMDBFiles) throws(StorageError) -> Bool {
     guard let file = try? SafePointFile.openOurs(files.safePoint, writes: false, creates: false) else { return false }
     defer { close(file) }
@@ -149,17 +149,17 @@ final class SafePointFile: Sendable {
 }
 
 extension SafePoint {
-  /// Whether the system went down since with commits that were not synced.
+  /// Whether the system was restarted since, with unsynced commits.
   var isLeftOver: Bool {
     isArmed && system.isKnown && SystemStart.current.isKnown && system != SystemStart.current
   }
 
-  /// Whether the data file is the one that the point was taken of: the version of the point can be read in it from end to
-  /// end, and it is the same store's. Of its own file that is always so, whatever else a crash has torn; nothing is
-  /// written over a file that was copied over it, be it another store's or an older or newer state of the same.
+  /// Whether the point belongs to the data file: the point's version can be read in it completely, and it is of the same store.
+  /// This always holds for its own file, whatever else a crash has torn. A file that was copied over it, whether another
+  /// store's or another state of the same store, is not overwritten.
   ///
-  /// Throws where the file cannot be read: who took that for another store's file would let go of the point, and with it of
-  /// the way back.
+  /// Throws if the file cannot be read: treating it as another store's file would discard the point, and with it the way to
+  /// restore.
   func belongs(to files: LMDBFiles) throws(StorageError) -> Bool {
     guard FileIdentity(path: files.data)?.inode == inode else { return false }
     let file = open(files.data, O_RDONLY | O_CLOEXEC)
@@ -173,16 +173,16 @@ extension SafePoint {
     let size = lseek(file, 0, SEEK_END)
     guard size >= 0 else { throw LMDBFiles.openError(errno, path) }
     try checkReading(file, path)
-    // Numbers of transactions only grow; a smaller one is another file's.
+    // Transaction numbers only grow; a smaller one belongs to another file.
     if let found = LMDBMeta.both(file).map(\.transaction).max(), found < transaction { return false }
     guard let own = LMDBMeta(meta) else { return false }
     var walk = LMDBPageWalk(file: file, pageSize: own.pageSize, pageCount: UInt64(size) / UInt64(own.pageSize))
     let isWhole = own.roots.allSatisfy { walk.isWhole($0, depth: 0) }
     try checkReading(walk, path)
     guard isWhole else { return false }
-    // A file without entries has nothing to go back to.
+    // A file without entries has nothing to restore.
     guard let root = own.dataRoot else { return false }
-    // A point of an older build says no more.
+    // A point of an older build has no more information.
     if store == .unknown { return true }
     let (id, record) = (walk.value(of: StoreID.key, root: root), walk.value(of: [0], root: root))
     try checkReading(walk, path)
@@ -195,13 +195,13 @@ extension SafePoint {
     if let number = walk.readError { throw .system(number, doing: "read", path: path) }
   }
 
-  /// Throws when the first bytes cannot be read. What else is wrong with them is not looked at here.
+  /// Throws if the first byte cannot be read. Checks nothing else.
   private func checkReading(_ file: Int32, _ path: String) throws(StorageError) {
     var byte: UInt8 = 0
     if pread(file, &byte, 1, 0) < 0 { throw .system(errno, doing: "read", path: path) }
   }
 
-  /// The point for the newest transaction of the file, while nobody writes and all is synced or about to be.
+  /// The point for the newest transaction of the file. Requires that nobody writes and everything is synced or about to be.
   /// `view` is of that transaction.
   init(newestOf files: LMDBFiles, _ view: LMDBView) throws(StorageError) {
     let file = open(files.data, O_RDONLY | O_CLOEXEC)
@@ -218,7 +218,7 @@ extension SafePoint {
     if case .found(let record) = try StoreRecord.find(in: view) { version = record.version.rawValue }
   }
 
-  /// Makes both meta pages the point's.
+  /// Overwrites both meta pages with the point's.
   func write(to files: LMDBFiles) throws(StorageError) {
     let file = open(files.data, O_RDWR | O_CLOEXEC)
     guard file >= 0 else { throw LMDBFiles.openError(errno, files.data) }

@@ -4,27 +4,27 @@ import StorageCoordination
 import StorageInterface
 import Synchronization
 
-/// Keeps the promise that a crash of the system never tears a store, also for commits that are not synced.
+/// Guarantees that a system crash never tears a store, even with commits that are not synced.
 ///
-/// The system may write the pages of such commits in any order. So before the first of them everything is synced,
-/// the meta page of this moment goes to the side file, and a read transaction keeps LMDB from using its pages
-/// again. After a crash the store is put back to that point. Every process that commits holds such a
-/// transaction of its own, at or before the point; so nobody depends on another process's life. While commits
-/// go on the point is moved forward in the background, which is also how grouped commits are synced.
+/// The system may write the pages of such commits in any order. So before the first of them everything is synced, the current
+/// meta page is saved in the side file, and a read transaction keeps LMDB from reusing its pages. After a crash the store is
+/// restored to that point. Every committing process holds such a transaction of its own, at or before the point, so none
+/// depends on another process's life. While commits continue, the point is advanced in the background, which is also how
+/// grouped commits are synced.
 ///
-/// Commits that are synced need none of this; the first of them after others ends it.
+/// Synced commits need none of this; the first of them after unsynced ones ends it.
 final class SafePoints: Sendable {
   private struct State {
     var pin: Pin?
-    /// Commits that the newest point of this process does not cover.
+    /// The number of this process's commits that the newest point does not cover.
     var unsynced = 0
     var unsyncedBytes = 0
-    /// When the background will move the point.
+    /// When the background task will advance the point.
     var due: DispatchTime?
     var file: SafePointFile?
-    /// The transactions of all pins there are: more than one while the point is moved.
+    /// The transactions of all pins: more than one while the point is advanced.
     var pins: [UInt64] = []
-    /// Grows whenever the point begins or ends: who moves it meanwhile finds his counts of no use.
+    /// Incremented whenever the point begins or ends, which invalidates the counts of a concurrent advance.
     var generation = 0
   }
 
@@ -36,17 +36,16 @@ final class SafePoints: Sendable {
     var number: UInt64 { UInt64(mdb_txn_id(transaction)) }
   }
 
-  /// What may be lost at most, in time and in bytes that cannot be used again meanwhile.
+  /// Limits for potential loss, in time, and in bytes of pages that cannot be reused meanwhile.
   private static let refreshAfter: Duration = .seconds(1)
   private static let refreshBytes = 64 << 20
   private static let queue = DispatchQueue(label: "vivarium.lmdb.sync", qos: .utility)
 
   private let state = Mutex(State())
-  /// Held while the point is moved: two at once would count the same commits twice.
+  /// Held while the point is advanced: two advances at once would count the same commits twice.
   private let moving = Mutex(())
 
-  /// What `table` gives, without the lines of this process's transactions that only hold a point. They neither come nor go
-  /// meanwhile.
+  /// The result of `table` without the lines of this process's pins. Pins neither begin nor end during the call.
   func withoutPins(of process: Int32, _ table: () -> [LMDBStore.Reader]) -> [LMDBStore.Reader] {
     state.withLock { state in
       var readers = table()
@@ -58,14 +57,14 @@ final class SafePoints: Sendable {
     }
   }
 
-  /// The transaction that only holds the point.
+  /// The transaction that holds the point.
   var pinned: UInt64? { state.withLock { $0.pin?.number } }
 
-  /// Before a commit, by the holder of the writer's lock.
+  /// Call before a commit, as the holder of the writer's lock.
   func prepare(_ environment: LMDBEnvironment, _ durability: Durability, bytes: Int) throws(StorageError) {
     let isSynced = durability == .full
     let isReady = try state.withLock { state throws(StorageError) in
-      // Removed or replaced: the point is made anew where a crash would look for it.
+      // Removed or replaced: the point is written again to the path where recovery would look for it.
       if state.file?.isInPlace == false { state.file = nil }
       if state.file == nil {
         state.file = try SafePointFile(files: environment.files, creates: !isSynced, mode: LMDBEnvironment.mode)
@@ -96,7 +95,7 @@ final class SafePoints: Sendable {
         state.withLock { SafePoints.end(pin, &$0) }
         throw error
       }
-      // All but the commit that is about to happen.
+      // All but the upcoming commit.
       state.withLock { state in
         state.generation += 1
         let covered = (state.unsynced - 1, state.unsyncedBytes - bytes)
@@ -113,7 +112,7 @@ final class SafePoints: Sendable {
     }
   }
 
-  /// After a commit that was not synced: sees to it that the point follows, within the bound of a grouped one.
+  /// Call after an unsynced commit: schedules the point's advance, within the bound of a grouped commit.
   func follow(_ environment: LMDBEnvironment, _ durability: Durability) {
     var wait = SafePoints.refreshAfter
     // The work itself takes time, so it starts at half the bound.
@@ -132,18 +131,18 @@ final class SafePoints: Sendable {
     }
   }
 
-  /// For tests: from here on the background never gets a turn.
+  /// For tests: stops the background task from running.
   func pauseBackground() { state.withLock { $0.due = DispatchTime(uptimeNanoseconds: 1) } }
 
-  /// Moves the point to the newest version, and lets go of the old one. In the background or at the end; fails
-  /// silently, because the old point is as good as before and the next refresh tries again.
+  /// Advances the point to the newest version, and releases the old one. In the background or at the end; fails silently,
+  /// because the old point remains valid and the next refresh tries again.
   func refresh(_ environment: LMDBEnvironment, due: DispatchTime? = nil) {
     state.withLock { if due == nil || $0.due == due { $0.due = nil } }
     try? move(environment, .after(.seconds(2)))
   }
 
-  /// Moves the point to the newest version: everything committed before is on the disk when this returns. Nothing
-  /// where all is already. Writers go on while the disk works; `meanwhile` is what tests do in that time.
+  /// Advances the point to the newest version: everything committed before is synced when this returns. Does nothing if it
+  /// already is. Writers continue while the disk works; `meanwhile` runs in that time, for tests.
   func move(
     _ environment: LMDBEnvironment, _ deadline: Deadline, meanwhile: () throws(StorageError) -> Void = {}
   ) throws(StorageError) {
@@ -180,7 +179,7 @@ final class SafePoints: Sendable {
       throw error
     }
     state.withLock { state in
-      // A synced commit in between has ended the point, and there may be another by now, with commits of its own.
+      // A synced commit in between has ended the point, and there may be a new one, with commits of its own.
       if state.generation == generation {
         SafePoints.replace(&state, with: pin, covered: (count, bytes))
       } else {
@@ -189,9 +188,9 @@ final class SafePoints: Sendable {
     }
   }
 
-  /// Before the environment is closed: syncs everything, whoever committed it, and disarms the point, so that it says
-  /// nothing about a file that is put in this one's place. What fails, or takes too long because somebody writes, leaves
-  /// the point as it is, which is as good as after a crash of this process.
+  /// Call before the environment is closed: syncs all commits, of any process, and disarms the point, so that it does not apply
+  /// to a file put in this one's place. If this fails, or takes too long because somebody writes, the point stays as it is, as
+  /// after a crash of this process.
   func finish(_ environment: LMDBEnvironment) {
     defer { release() }
     let known = state.withLock { $0.file }
@@ -208,7 +207,7 @@ final class SafePoints: Sendable {
     }
   }
 
-  /// Ends the pin: nothing needs it any more.
+  /// Ends the pin when it is no longer needed.
   func release() { state.withLock { SafePoints.release(&$0) } }
 
   // MARK: Private
@@ -221,8 +220,8 @@ final class SafePoints: Sendable {
     state.generation += 1
   }
 
-  /// The new pin takes the place of the old one, which is ended after; without unsynced commits none is needed.
-  /// `covered` says how many commits, of how many bytes, the point covers now.
+  /// Replaces the old pin by the new one and ends the old; without unsynced commits no pin is needed. `covered` is how many
+  /// commits, of how many bytes, the point covers now.
   private static func replace(_ state: inout State, with pin: Pin, covered: (count: Int, bytes: Int)) {
     state.unsynced = max(0, state.unsynced - covered.count)
     state.unsyncedBytes = max(0, state.unsyncedBytes - covered.bytes)
@@ -266,7 +265,7 @@ final class SafePoints: Sendable {
 }
 
 extension Duration {
-  /// Nanoseconds, held within ten years.
+  /// Nanoseconds, clamped to ten years.
   fileprivate var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
     return min(max(seconds, 0), 315_360_000) * 1_000_000_000 + attoseconds / 1_000_000_000

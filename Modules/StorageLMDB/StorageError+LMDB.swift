@@ -10,7 +10,7 @@ import StorageCoordination
 import StorageInterface
 
 extension StorageError {
-  /// The error for a code that LMDB returned: its own negative codes, or an errno value.
+  /// The error for a result code of LMDB: one of its own negative codes, or an errno value.
   static func lmdb(_ code: Int32, _ scope: Scope, doing: String, path: String) -> StorageError {
     let text = mdb_strerror(code).map { String(cString: $0) } ?? "error \(code)"
     let message = "Could not \(doing) '\(path)': \(text)."

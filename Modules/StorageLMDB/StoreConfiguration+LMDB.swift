@@ -11,7 +11,7 @@ extension StoreConfiguration {
   /// A store in a file, kept by LMDB.
   ///
   /// - Parameters:
-  ///   - url: where the file is or will be; its directory must exist.
+  /// - url: the file, which need not exist; its directory must.
   ///   - models: the types the store holds.
   public static func lmdb(_ url: URL, models: any SchemaDescribing.Type...) -> StoreConfiguration {
     StoreConfiguration(backend: LMDBBackend(path: url.storePath), models: models)

@@ -1,8 +1,8 @@
 import CVivariumLMDB
 import StorageInterface
 
-/// Tells one store from every other, also from one that is copied over its file. Sixteen random bytes under the key
-/// 00 01, put there by the first commit that finds none and never changed: copies of a file have the same.
+/// Identifies a store, even if another one is copied over its file. Sixteen random bytes under the key 00 01, written by the
+/// first commit that finds none and never changed: copies of a file have the same id.
 struct StoreID: Equatable, Sendable {
   static let unknown = StoreID(high: 0, low: 0)
   static let key: [UInt8] = [0, 1]
@@ -16,17 +16,17 @@ struct StoreID: Equatable, Sendable {
     self.low = low
   }
 
-  /// One that no other store has.
+  /// A new, unique id.
   static func random() -> StoreID { StoreID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max)) }
 
-  /// Nil when the bytes are none.
+  /// Nil if the bytes are too few.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= StoreID.size else { return nil }
     high = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
     low = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
   }
 
-  /// The one of a version; `unknown` where no build has put one yet.
+  /// The id in a version; `unknown` if it has none yet.
   static func find(in view: LMDBView) throws(StorageError) -> StoreID {
     try withKey { key throws(StorageError) in try view.value(for: key) }.flatMap { StoreID($0) } ?? unknown
   }
@@ -36,7 +36,7 @@ struct StoreID: Equatable, Sendable {
     try key.withUnsafeBufferPointer { key throws(E) in try body(UnsafeRawBufferPointer(key)) }
   }
 
-  /// Lends it as bytes.
+  /// Lends the id as bytes.
   func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
     withUnsafeBytes(of: (high.littleEndian, low.littleEndian), body)
   }

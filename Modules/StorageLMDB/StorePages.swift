@@ -4,13 +4,13 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// Gives views of a store's versions, all over one map as long as the file fits in.
+/// Creates views of a store's versions, all over one map as long as the file fits into it.
 final class StorePages: Sendable {
   private struct State {
     var map: PageMap?
-    /// Of the file; nil until it has entries.
+    /// The file's format; nil until it has entries.
     var format: UInt32?
-    /// Which pages are free was read, or found damaged.
+    /// Whether the lists of free pages were read, or found damaged.
     var isSpareKnown = false
     var spareDamage: StorageError?
   }
@@ -19,13 +19,13 @@ final class StorePages: Sendable {
   private let bytesMin: Int
   private let state = Mutex(State())
 
-  /// `bytesMin`: what is mapped at least, for tests.
+  /// `bytesMin`: the minimum size of a map, for tests.
   init(path: String, bytesMin: Int = PageMap.bytesMin) { (self.path, self.bytesMin) = (path, bytesMin) }
 
-  /// Of the file; nil until it has entries.
+  /// The file's format; nil until it has entries.
   var format: UInt32? { state.withLock { $0.format } }
 
-  /// What a transaction reads; nil where the version is so old by now that it cannot be found.
+  /// A view of the version that a transaction reads; nil if the version is already too old to be found.
   func view(of transaction: OpaquePointer) throws(StorageError) -> LMDBView? {
     guard let handle = mdb_txn_env(transaction) else { return nil }
     let number = UInt64(mdb_txn_id(transaction))
@@ -38,14 +38,14 @@ final class StorePages: Sendable {
       state.map = map
       if !state.isSpareKnown { noteSpare(LMDBView(map, entries, spare: spare, path: path), &state) }
       if state.format == nil { state.format = try findFormat(LMDBView(map, entries, spare: spare, path: path)) }
-      // How a later format checks its values nobody knows here, and nobody reads them.
+      // This build does not know how a later format checks its values, and does not read them.
       let format = state.format ?? 0
       entries.is_sealed = StoreRecord.isSealed(format) && format <= StoreRecord.currentFormat ? 1 : 0
       return LMDBView(map, entries, spare: spare, path: path)
     }
   }
 
-  /// Throws where the lists of free pages were found damaged when the file was opened: LMDB would follow them.
+  /// Throws if the lists of free pages were found damaged when the file was opened, because LMDB would follow them.
   func checkSpare() throws(StorageError) {
     if let damage = state.withLock({ $0.spareDamage }) { throw damage }
   }
@@ -56,7 +56,7 @@ final class StorePages: Sendable {
     state.isSpareKnown = true
   }
 
-  /// The format is in an entry, and how entries are checked depends on it.
+  /// The format is stored in an entry, but determines how entries are verified.
   private func findFormat(_ view: LMDBView) throws(StorageError) -> UInt32? {
     defer { cs_pages_forget(view.map.pointer) }
     if case .found(let record) = try StoreRecord.find(in: view) { return record.format }

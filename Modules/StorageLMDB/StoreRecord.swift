@@ -2,13 +2,13 @@ import CVivariumLMDB
 import StorageInterface
 import StoreValues
 
-/// The adapter's own entry: which format the file has, and the version of its data. Thirty-two bytes, little endian, under the
-/// key 0x00: eight of name, four of format, four of zero, eight of version, and from format 2 on eight of LMDB's transaction.
+/// The adapter's own entry: the file's format and the version of its data. Thirty-two bytes, little-endian, under the key 0x00:
+/// name u64, format u32, 0 u32, version u64, and from format 2 on LMDB's transaction u64.
 struct StoreRecord: Equatable {
   static let name: UInt64 = 0x4D55_4952_4156_4956  // "VIVARIUM" in the file
-  /// What this build writes, and the newest it reads.
+  /// The format that this build writes, and the newest it reads.
   static let currentFormat: UInt32 = 2
-  /// Of the first format.
+  /// The size in the first format.
   static let sizeMin = 24
   static let size = 32
 
@@ -22,20 +22,20 @@ struct StoreRecord: Equatable {
     self.transaction = StoreRecord.isSealed(format) ? transaction : nil
   }
 
-  /// Whether each value of such a file ends with its checksum.
+  /// Whether each value of a file with this format ends with a checksum.
   static func isSealed(_ format: UInt32) -> Bool { format >= 2 }
 
-  /// Nil when the bytes are not such a record.
+  /// Nil if the bytes are not such a record.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= StoreRecord.sizeMin,
       UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)) == StoreRecord.name
     else { return nil }
     format = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
     version = Version(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)))
-    // Nobody knows what a later build has there.
+    // The rest of a later format is unknown.
     if format > StoreRecord.currentFormat { return }
     guard StoreRecord.isSealed(format) else {
-      // The second format with a damaged number.
+      // Format 2 with a damaged number.
       if bytes.count > StoreRecord.sizeMin { return nil }
       return
     }
@@ -59,21 +59,21 @@ struct StoreRecord: Equatable {
 
 extension StoreRecord {
   enum Search: Equatable {
-    /// The file has no entries at all: a store without a commit.
+    /// The file has no entries: a store without a commit.
     case none
     case found(StoreRecord)
-    /// There are entries, and the record is not among them.
+    /// There are entries, but no record.
     case foreign
   }
 
   private static let versionMax: UInt64 = 1 << 62
 
-  /// Looks the record up. `.corrupt` where it cannot be read or cannot be this version's.
+  /// Finds the record. `.corrupt` if it cannot be read or does not belong to this version.
   static func find(in view: LMDBView) throws(StorageError) -> Search {
     if view.isEmpty { return .none }
     let bytes = try withRecordKey { key throws(StorageError) in try view.value(for: key) }
     guard let bytes, bytes.count >= 8, bytes.loadUnaligned(as: UInt64.self) == StoreRecord.name.littleEndian else { return .foreign }
-    // A version for each commit: nobody makes so many.
+    // Each commit makes one version, so higher numbers are impossible.
     guard let record = StoreRecord(bytes), record.version.rawValue <= versionMax,
       record.transaction == nil || record.transaction == view.number
     else { throw view.damage("the record of the store says what cannot be") }
@@ -82,7 +82,7 @@ extension StoreRecord {
 }
 
 extension MDB_val {
-  /// LMDB does not write through the pointers it is given as input.
+  /// LMDB does not write through its input pointers.
   init(_ bytes: UnsafeRawBufferPointer) {
     self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
   }

@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 extension SystemStart {
-  /// Of the system that runs now. All zero where it cannot be told: then nothing is ever put back.
+  /// The current boot. All zero if unknown: then nothing is ever restored.
   static let current: SystemStart = {
     var digits: [UInt8] = []
     #if canImport(Darwin)

@@ -9,11 +9,12 @@ import Darwin
 import StorageCoordination
 import StorageInterface
 
-/// Keeps LMDB's table of readers from being made anew while this process has it open already.
+/// Keeps LMDB's table of readers from being cleared while this process has it open.
 ///
-/// LMDB takes an exclusive lock on the first byte of its lock file to see whether it is alone, and then clears the table. That
-/// lock is the process's: a second handle would always find itself alone. A shared lock of an open file stands
-/// in its way. Its descriptor stays open as long as LMDB's handles: closing one of this file drops all the process's locks on it.
+/// LMDB takes an exclusive lock on the first byte of its lock file to find out whether it is alone, and then clears the table.
+/// That lock belongs to the process, so a second handle would always succeed. A shared lock of an open file description
+/// prevents this. Its descriptor stays open as long as LMDB's handles: closing one of this file drops all the process's locks
+/// on it.
 final class TableGuard: Sendable {
   private let descriptor: Int32
   private let mark = ForkMark()
@@ -25,8 +26,8 @@ final class TableGuard: Sendable {
     descriptor = file
   }
 
-  /// Takes the lock. Everybody who has the store open shares it, so it is there for the asking; but for who opens the store in
-  /// this moment and looks whether he is alone.
+  /// Acquires the shared lock. Everybody who has the store open shares it, so it is available, except while somebody opens the
+  /// store and checks whether he is alone.
   func hold(_ files: LMDBFiles) throws(StorageError) {
     for _ in 0..<1_000 {
       let number = cs_lock_shared(descriptor, 0, 1)
@@ -39,7 +40,7 @@ final class TableGuard: Sendable {
     throw .system(EAGAIN, .transaction, doing: "lock the table of readers", path: files.lock)
   }
 
-  // In a child of fork it stays open, as LMDB's own descriptors do: closing one of a file drops all locks that the process has on it, and
-  // the child may have opened the store for itself by now.
+  // In a forked child it stays open, as LMDB's own descriptors do: closing one drops all locks that the process has on the
+  // file, and the child may have opened the store itself by now.
   deinit { if !mark.isStale { close(descriptor) } }
 }
