@@ -1,43 +1,43 @@
 import QueryModel
 import StoreValues
 
-/// One thing that adopting a schema did to a catalog. For reports (`B3`) and for dry runs.
+/// A step of adopting a schema into a catalog. For reports (`B3`) and for dry runs.
 public enum CatalogStep: Sendable, Hashable {
   case createdTable(String)
   case addedProperty(type: String, property: String)
   case addedIndex(type: String, properties: [String], isUnique: Bool)
   case removedIndex(type: String, properties: [String], isUnique: Bool)
-  /// What is not stored changed: the far side of an inverse.
+  /// Unstored information changed: the other side of an inverse.
   case updatedProperty(type: String, property: String)
   case renamedProperty(type: String, from: String, to: String)
-  // By a migration, and of properties that the program says to take out.
+  // By a migration, and for properties that the program removes.
   case renamedType(from: String, to: String)
-  /// The property is gone, or has another column from now on.
+  /// The property was removed, or has a new column.
   case retiredProperty(type: String, property: String)
   case changedEmbedding(type: String, isEmbedded: Bool)
 }
 
-/// Why a schema cannot be adopted without a migration. Lists every reason.
+/// The reasons why a schema cannot be adopted without a migration. Lists every reason.
 public struct CatalogConflict: Error, Sendable, Hashable {
-  /// What is in the way, all of it.
+  /// All the obstacles.
   public var faults: [SchemaFault]
 }
 
 extension Catalog {
-  /// The catalog after the additive changes that `schema` asks for, and what they are.
+  /// The catalog after the additive changes that `schema` requires, and the steps.
   ///
-  /// New types, new properties (with a default, optional, or a collection), new or dropped indexes and renamed properties need no
-  /// migration. Types and properties that the schema does not list stay in the file untouched, but for those that `unlisted` says to
-  /// remove, which are retired and to be emptied. A property
-  /// whose kind, optionality, target or primary-key mark differs is a conflict. Pure: nothing is written. The
-  /// catalog may differ without a step, by what is not to be told: identities, the cases of enums.
+  /// New types, new properties (with a default, optional, or a collection), new or dropped indexes and renamed properties need
+  /// no migration. Types and properties that the schema does not list stay in the file untouched, except those that `unlisted`
+  /// says to remove: they are retired, and must be emptied. A property whose kind, optionality, target or primary-key mark
+  /// differs is a conflict. Pure: nothing is written. The catalog may differ without a step, by unreported details: identities,
+  /// the cases of enums.
   public func adopting(
     _ schema: Schema, unlisted: [String: UnlistedProperty] = [:]
   ) throws(CatalogConflict) -> (catalog: Catalog, steps: [CatalogStep]) {
     try adopting(schema, unlisted: unlisted, mayChangeKeys: false)
   }
 
-  /// `mayChangeKeys`: in a migration.
+  /// `mayChangeKeys`: true in a migration.
   func adopting(
     _ schema: Schema, unlisted: [String: UnlistedProperty], mayChangeKeys: Bool
   ) throws(CatalogConflict) -> (catalog: Catalog, steps: [CatalogStep]) {
@@ -63,7 +63,7 @@ extension Catalog {
   private mutating func createTable(_ object: ObjectSchema, steps: inout [CatalogStep]) {
     var table = TableEntry(id: TableID(nextTable), name: object.name, columns: [], indexes: [], nextProperty: 1)
     if object.isEmbedded { table.embedded = true }
-    // Around the end and back is found by `adopting`.
+    // `adopting` detects an overflow.
     nextTable &+= 1
     for property in object.properties { table.append(property) }
     steps.append(.createdTable(object.name))
@@ -98,17 +98,17 @@ extension Catalog {
       if let reason = stored.conflict(with: property, mayChangeKeys: mayChangeKeys) {
         faults.append(SchemaFault(type: object.name, property: property.name, message: reason))
       } else if stored != property {
-        // Objects stored before keep what they read as: the first default is the file's.
+        // Objects stored before keep their absent value: the file's first default stays.
         var updated = property
         updated.defaultValue = stored.defaultValue
         if updated != stored {
           table.columns[at].schema = updated
         }
-        // Marks of indexes are reported by the indexes' own steps.
+        // The indexes' own steps report these marks.
         updated.isIndexed = stored.isIndexed
         updated.isUnique = stored.isUnique
         updated.isFullText = stored.isFullText
-        // What an enum has cases for is looked after by whoever opens the file, and changes nothing for who reads.
+        // Whoever opens the file checks an enum's cases; readers are not affected by them.
         updated.cases = stored.cases
         if updated != stored {
           steps.append(.updatedProperty(type: object.name, property: property.name))
@@ -151,7 +151,7 @@ extension Catalog {
 }
 
 extension Catalog {
-  /// Indexes of words for the properties that ask for one, by the rules of this build.
+  /// Adds and removes indexes of words as the properties require, by the rules of this build.
   private mutating func alignTextIndexes(
     of table: inout TableEntry, with object: ObjectSchema, steps: inout [CatalogStep], quiet: Bool
   ) {
@@ -179,8 +179,8 @@ extension TableEntry {
 }
 
 extension PropertySchema {
-  /// Why objects stored under `self` cannot be read under `other`; nil when they can. `mayChangeKeys`: a primary key is a mark of the
-  /// property and a unique index, which a migration gives and takes.
+  /// Why objects stored under `self` cannot be read under `other`; nil if they can. `mayChangeKeys`: a primary key is a mark of
+  /// the property and a unique index, which a migration may add and remove.
   func conflict(with other: PropertySchema, mayChangeKeys: Bool = false) -> String? {
     if isInverse && other.isInverse { return nil }
     if kind != other.kind { return "is stored as \(kind.label) and declared as \(other.kind.label); that needs a migration" }
@@ -199,7 +199,7 @@ extension PropertySchema {
 }
 
 extension PropertyKind {
-  /// For people: `string`, `list of link`.
+  /// A readable form: `string`, `list of link`.
   public var label: String {
     switch self {
     case .scalar(let type): type.rawValue

@@ -6,23 +6,23 @@ import Foundation
 import StoreValues
 
 extension Catalog {
-  /// A catalog as engines keep it: the JSON of its `Codable` form.
+  /// A catalog from the form in which engines store it: the JSON of its `Codable` form.
   ///
-  /// What `CatalogScanner` knows it reads by itself: the general decoder looks up hundreds of generic types at its first use,
-  /// which took a process that opens a store longer than everything else together. Anything else, and anything
-  /// damaged, is the general decoder's.
+  /// `CatalogScanner` reads the JSON that it knows: the general decoder looks up hundreds of generic types at first use, which
+  /// took a process that opens a store longer than everything else together. The general decoder reads anything else, and
+  /// anything damaged.
   package init(json: UnsafeRawBufferPointer) throws {
     var scanner = CatalogScanner(json)
     if let catalog = scanner.catalog() { self = catalog } else { self = try JSONDecoder().decode(Catalog.self, from: Data(json)) }
     if fault != nil { throw UnsoundCatalog() }
   }
 
-  /// A catalog that no build has written.
+  /// A catalog that no build writes.
   private struct UnsoundCatalog: Error {}
 }
 
-/// Reads the JSON of a catalog, by hand and strictly: nil for whatever is not exactly as this build writes it, a property
-/// with parts that are not listed here included.
+/// A strict hand-written parser for the JSON of a catalog: nil for anything that is not exactly as this build writes it,
+/// including properties with fields that are not listed here.
 struct CatalogScanner {
   private let bytes: UnsafeRawBufferPointer
   private var at = 0
@@ -196,7 +196,7 @@ struct CatalogScanner {
 // MARK: - JSON
 
 extension CatalogScanner {
-  /// The next byte that is no space; 0 at the end.
+  /// The next byte that is not white space; 0 at the end.
   private var next: UInt8 { at < bytes.count ? bytes[at] : 0 }
 
   private mutating func take(_ character: Unicode.Scalar) -> Bool {
@@ -207,7 +207,7 @@ extension CatalogScanner {
 
   private mutating func expect(_ character: Unicode.Scalar) { if !take(character) { hasFailed = true } }
 
-  /// Calls `body` before each value, with its name. A name that comes twice is read twice.
+  /// Calls `body` with each name, before its value. A repeated name is read twice.
   private mutating func object(_ body: (inout CatalogScanner, String) -> Void) {
     expect("{")
     if take("}") { return }
@@ -250,7 +250,7 @@ extension CatalogScanner {
     return false
   }
 
-  /// A whole number that fits the type.
+  /// An integer that fits the type.
   private mutating func number<T: FixedWidthInteger>() -> T {
     let isNegative = take("-")
     var value: T = 0
@@ -264,12 +264,12 @@ extension CatalogScanner {
       value = sum
       at += 1
     }
-    // A fraction or an exponent is followed by what is not expected there.
+    // A fraction or an exponent fails at the next expected character.
     if at == start { hasFailed = true }
     return value
   }
 
-  /// Text without escapes.
+  /// A string without escapes.
   private mutating func string() -> String {
     expect("\"")
     let start = at

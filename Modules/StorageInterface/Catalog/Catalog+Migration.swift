@@ -1,32 +1,32 @@
 import StoreValues
 
-/// What a migration does to a catalog, and what it leaves to be done with the objects.
+/// The effect of a migration on a catalog, and the remaining work on the objects.
 public struct CatalogMigration: Sendable {
-  /// A property whose column could not stay: what it held goes from one column to another.
+  /// A property that needs a new column: its values must be moved from the old one.
   public struct Move: Sendable, Hashable {
     /// The type's name after the migration.
     public var type: String
     /// The property's name.
     public var property: String
-    /// The column that held it.
+    /// The old column.
     public var from: ColumnID
-    /// The column that is to hold it.
+    /// The new column.
     public var to: ColumnID
   }
 
-  /// The catalog while objects are migrated: every new property is there, new indexes are not yet.
+  /// The catalog while objects are migrated: it has every new property, but no new indexes yet.
   public var working: Catalog
-  /// The catalog at the end.
+  /// The catalog after the migration.
   public var finished: Catalog
-  /// Properties of the same name before and after, in another column.
+  /// Properties that keep their name but change their column.
   public var moves: [Move] = []
-  /// Columns that nobody asks for any more. They keep their number and are to be emptied.
+  /// Columns that are no longer used. They keep their number and must be emptied.
   public var retired: [ColumnID] = []
-  /// Types that become embedded by it.
+  /// Types that become embedded.
   public var embedded: [String] = []
-  /// What is done, for people and for the report.
+  /// The steps, for people and for the report.
   public var steps: [CatalogStep] = []
-  /// Columns that cannot stay though the program has their property.
+  /// Columns that must be replaced although the program has their property.
   fileprivate var changed: [(from: ColumnID, type: String, property: String)] = []
 
   fileprivate init(from old: Catalog) {
@@ -36,21 +36,21 @@ public struct CatalogMigration: Sendable {
 }
 
 extension Catalog {
-  /// The version of the program's schema that wrote the file; 0 where none was ever given.
+  /// The version of the program's schema that wrote the file; 0 if none was given.
   public var schemaVersion: UInt64 {
     get { givenSchemaVersion ?? 0 }
     set { givenSchemaVersion = newValue == 0 ? nil : newValue }
   }
 
-  /// The named migrations that ran, in order.
+  /// The named migrations that were run, in order.
   public var completedMigrations: [CompletedMigration] {
     get { givenMigrations ?? [] }
     set { givenMigrations = newValue.isEmpty ? nil : newValue }
   }
 
-  /// The changes that bring the file to `schema`, whatever they are. A property that changes its kind, its target or whether it
-  /// is optional gets a new column; properties that are gone are retired, but for those that `unlisted` keeps; types that are not
-  /// listed stay as they are. Pure. Throws the schema's own faults alone.
+  /// Arbitrary changes that bring the file to `schema`. A property that changes its kind, its target or its optionality gets a
+  /// new column; removed properties are retired, except those that `unlisted` keeps; types that are not listed stay as they
+  /// are. Pure. Throws only the schema's own faults.
   public func migrating(
     to schema: Schema, renamedTypes: [String: String] = [:], unlisted: [String: UnlistedProperty] = [:]
   ) throws(CatalogConflict) -> CatalogMigration {
@@ -64,7 +64,7 @@ extension Catalog {
         migration.align(at, with: object, unlisted)
       }
     }
-    // What is left is additive, but for indexes: those are filled when the objects are right.
+    // The rest is additive, except for indexes: they are filled once the objects are migrated.
     let (finished, steps) = try migration.working.adopting(schema, unlisted: [:], mayChangeKeys: true)
     migration.finished = finished
     migration.steps += steps
@@ -74,7 +74,7 @@ extension Catalog {
     return migration
   }
 
-  /// The same with the primary keys that `known` has: a new one has no index yet, and is set like any other property.
+  /// The catalog with the primary keys of `known`: a new one has no index yet, and is set like any other property.
   private func withKeys(of known: Catalog) -> Catalog {
     var result = self
     for at in result.tables.indices {
@@ -87,7 +87,7 @@ extension Catalog {
     return result
   }
 
-  /// The same without the indexes that types of `known` do not have there: to be filled when the objects are right.
+  /// The catalog without the indexes that the types do not have in `known`: these are filled once the objects are migrated.
   package func withoutIndexes(unlessIn known: Catalog) -> Catalog {
     var result = self
     for at in result.tables.indices {
@@ -113,7 +113,7 @@ extension Catalog {
 }
 
 extension CatalogMigration {
-  /// Retires the columns of a table that cannot stay, and finds what is to go from them into others.
+  /// Retires the columns of a table that must be replaced, and notes those with values to move.
   fileprivate mutating func align(_ at: Int, with object: ObjectSchema, _ unlisted: [String: UnlistedProperty]) {
     var table = working.tables[at]
     if table.isEmbedded != object.isEmbedded {
@@ -134,7 +134,7 @@ extension CatalogMigration {
     working.tables[at] = table
   }
 
-  /// The moves of what changed, now that there are columns for it.
+  /// Determines the moves, now that the new columns exist.
   fileprivate mutating func findMoves() {
     moves = changed.compactMap { from, type, property in
       guard let table = finished[type], let target = table[property] else { return nil }
@@ -144,7 +144,7 @@ extension CatalogMigration {
 }
 
 extension ColumnEntry {
-  /// Whether a migration took the property out. The column stays, empty, because columns are never removed from a table.
+  /// Whether a migration removed the property. The column stays, empty, because columns are never removed from a table.
   public var isRetired: Bool { schema.name.hasPrefix("~") }
 
   mutating func retire() {
@@ -160,13 +160,13 @@ extension ColumnEntry {
 }
 
 extension TableEntry {
-  /// The columns that are properties: those that a migration took out are left out.
+  /// The columns that are properties of the schema: without retired ones.
   public var currentColumns: [ColumnEntry] { columns.filter { !$0.isRetired } }
 }
 
-/// A named migration that ran on a file.
+/// A named migration that was run on a file.
 public struct CompletedMigration: Sendable, Hashable, Codable {
-  /// What the program called it: it does not run again on this file.
+  /// Its name in the program: it does not run again on this file.
   public var name: String
   /// Milliseconds since 1970.
   public var timeMilliseconds: Int64

@@ -1,8 +1,8 @@
 import StoreValues
 
 extension Catalog {
-  /// What no build writes into a catalog, as it follows "In this catalog"; nil for one that can be worked with. Whoever takes a
-  /// catalog from a file or from a caller asks; from then on numbers and names lead to one thing each. O(n log n).
+  /// Why no build can have written the catalog, phrased to follow "In this catalog"; nil for a valid one. Checked whenever a
+  /// catalog comes from a file or a caller; afterwards numbers and names are unique. O(n log n).
   package var fault: String? {
     if !hasSoundNumbers { return "two types, properties or indexes have one number, or a number was never given out" }
     if Catalog.hasTwins(tables.map(\.name)) { return "two types have one name" }
@@ -12,11 +12,11 @@ extension Catalog {
     return nil
   }
 
-  /// Whether every type, property and index has a number of its own, below the one that is given out next: everything
-  /// that works with a catalog relies on it.
+  /// Whether every type, property and index has a distinct number below the next free one, on which everything that works with
+  /// a catalog relies.
   var hasSoundNumbers: Bool {
     func areSound(_ numbers: [UInt16], _ next: UInt16) -> Bool {
-      // Mostly they ascend, as they were given out.
+      // Mostly they ascend, in the order they were assigned.
       let isAscending = zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
       return (isAscending || !Catalog.hasTwins(numbers)) && numbers.allSatisfy { $0 < next }
     }
@@ -25,7 +25,7 @@ extension Catalog {
       && tables.allSatisfy { areSound($0.columns.map(\.id.rawValue), $0.nextProperty) }
   }
 
-  /// By sorting: what hashing costs a process the first time is more than opening a store.
+  /// By sorting, because the first use of hashing in a process costs more than opening a store.
   fileprivate static func hasTwins<T: Comparable>(_ elements: [T]) -> Bool {
     let sorted = elements.sorted()
     return zip(sorted, sorted.dropFirst()).contains { $0 == $1 }
@@ -33,14 +33,14 @@ extension Catalog {
 }
 
 extension TableEntry {
-  /// Engines number columns with 16 bits and a sign.
+  /// Engines number columns with signed 16-bit integers.
   private static let columnsMax = Int(Int16.max)
 
   fileprivate var fault: String? {
     if columns.count > TableEntry.columnsMax { return "there are too many properties" }
     if Catalog.hasTwins(columns.map(\.schema.name)) { return "two properties have one name" }
     for index in indexes {
-      // In the order of the key, each once, and all of them there with a value of their own.
+      // In key order, distinct, and all of them scalar columns.
       if index.properties.isEmpty || Catalog.hasTwins(index.properties) { return "an index has no properties, or one twice" }
       if !index.properties.allSatisfy({ self[$0]?.schema.isScalar == true }) { return "an index is over what has no values" }
     }

@@ -1,5 +1,5 @@
 extension CatalogStep: CustomStringConvertible {
-  /// For people: "added 'Person.age'".
+  /// A readable form: "added 'Person.age'".
   public var description: String {
     func list(_ properties: [String]) -> String { properties.joined(separator: ", ") }
     return switch self {
@@ -17,7 +17,7 @@ extension CatalogStep: CustomStringConvertible {
     }
   }
 
-  /// Whether it is about indexes alone: without it everything can be read.
+  /// Whether the step only concerns indexes: everything can be read without it.
   public var isOfIndexes: Bool {
     switch self {
     case .addedIndex, .removedIndex: true

@@ -1,15 +1,15 @@
 import StoreValues
 
-/// What is to become of a property that a file has and the program's models do not.
+/// What to do with a property that a file has and the program's models do not.
 public enum UnlistedProperty: Sendable, Hashable {
-  /// It stays in the file with its values, unseen: for programs that share a file and each list what they need.
+  /// Keep it in the file with its values, unseen: for programs that share a file and each list the properties they need.
   case keep
-  /// It goes, and its values with it.
+  /// Remove it with its values.
   case remove
 }
 
 extension TableEntry {
-  /// Calls a column what the program calls it now. Nothing where the file does so already, or never had it by the old name.
+  /// Renames a column to the program's name for it. Does nothing if the file already uses it, or never had the old name.
   mutating func rename(_ rename: PropertyRename, in object: ObjectSchema, _ steps: inout [CatalogStep]) {
     guard self[rename.to] == nil, object.property(named: rename.to) != nil,
       let at = columns.firstIndex(where: { $0.schema.name == rename.from && !$0.isRetired })
@@ -18,7 +18,7 @@ extension TableEntry {
     steps.append(.renamedProperty(type: object.name, from: rename.from, to: rename.to))
   }
 
-  /// Retires the columns that the program says to remove.
+  /// Retires the columns that the program removes.
   mutating func retire(_ unlisted: [String: UnlistedProperty], with object: ObjectSchema, _ steps: inout [CatalogStep]) {
     for at in columns.indices where !columns[at].isRetired && object.property(named: columns[at].schema.name) == nil {
       guard unlisted["\(object.name).\(columns[at].schema.name)"] == .remove else { continue }
@@ -26,7 +26,7 @@ extension TableEntry {
     }
   }
 
-  /// Takes a column's name and indexes. An inverse has no column: nothing is left of it but the name.
+  /// Removes a column's name and indexes. An inverse has no column: only its name is removed.
   mutating func retire(_ at: Int, of type: String, _ steps: inout [CatalogStep]) {
     let id = columns[at].id
     steps.append(.retiredProperty(type: type, property: columns[at].schema.name))
@@ -37,7 +37,7 @@ extension TableEntry {
 }
 
 extension Catalog {
-  /// The stored columns that another catalog of the same file has and this one has retired: they are to be emptied.
+  /// The stored columns that this catalog has retired since an older one of the same file: they must be emptied.
   package func retired(since old: Catalog) -> [ColumnID] {
     tables.flatMap { table in
       table.columns.compactMap { column in
@@ -48,7 +48,7 @@ extension Catalog {
     }
   }
 
-  /// Properties of a type that the file has and a schema does not list, but for those that follow from others.
+  /// The properties of a type that the file has and a schema does not list, except derived ones.
   package func unlisted(in object: ObjectSchema) -> [ColumnEntry] {
     (self[object.name]?.currentColumns ?? []).filter {
       $0.schema.isStored && $0.schema.derivation == nil && object.property(named: $0.schema.name) == nil

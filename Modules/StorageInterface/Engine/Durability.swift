@@ -1,27 +1,26 @@
-/// What a returned commit survives. Every level survives the end of the process, by `kill -9` too; they
-/// differ in what a power cut or a crash of the system can take.
+/// What a returned commit survives. Every level survives the end of the process, even by `kill -9`; they differ in what a power
+/// cut or a system crash can lose.
 public enum Durability: Sendable, Hashable {
-  /// Nothing: the data was synced to the disk before `commit` returned.
+  /// Loses nothing: the data were synced to disk before `commit` returned.
   case full
-  /// At most the commits of the last `within`: synced in the background no later than that.
+  /// Loses at most the commits of the last `within`: they are synced in the background within that time.
   case grouped(within: Duration)
-  /// At least the commits since the system last wrote its caches back. Whether a power cut can cost more than
-  /// those (the store itself) differs by engine and is said in its documentation; a killed process never can.
+  /// Loses at least the commits since the system last wrote its caches back. Whether a power cut can lose more (the store
+  /// itself) depends on the engine, whose documentation says so; a killed process never does.
   case relaxed
 }
 
-/// The moment after which waiting ends. A plain value, so that one deadline can be carried through several
-/// waits.
+/// The time at which waiting ends. A plain value, so that one deadline can cover several waits.
 public struct Deadline: Sendable, Hashable {
   /// When waiting ends; nil: never.
   public var instant: ContinuousClock.Instant?
 
-  /// Ends at that moment; nil: never.
+  /// Ends at that time; nil: never.
   public init(_ instant: ContinuousClock.Instant?) { self.instant = instant }
-  /// Waits for as long as it takes.
+  /// Waits indefinitely.
   public static let never = Deadline(nil)
-  /// Ends so long from now.
+  /// Ends after a duration from now.
   public static func after(_ duration: Duration) -> Deadline { Deadline(.now + duration) }
-  /// Time left, zero when past; nil: no end.
+  /// Remaining time, zero if past; nil: no end.
   public var remaining: Duration? { instant.map { max(.zero, ContinuousClock.now.duration(to: $0)) } }
 }

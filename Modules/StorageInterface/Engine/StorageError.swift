@@ -1,21 +1,19 @@
 import StoreValues
 
-/// Everything the data, the disk, another process or a limit can cause at the storage interface.
+/// An error caused by data, the disk, another process or a limit at the storage interface.
 ///
-/// An engine throws it and nothing else. Using a transaction after `end()` or a column of another table is a
-/// mistake of the code above the storage interface and throws `.misuse`; it never aborts the process and never returns
-/// made-up data.
+/// Engines throw no other error. Using a transaction after `end()`, or a column of another table, is a mistake of the code
+/// above the storage interface and throws `.misuse`; it never aborts the process and never returns made-up data.
 public struct StorageError: Error, Sendable {
-  /// What happened. Open: an engine may add codes under its own prefix ("lmdb.…"); code that switches over
-  /// codes needs a default.
+  /// The kind of error. Open: an engine may add codes with its own prefix ("lmdb.…"), so a switch over codes needs a default.
   public struct Code: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
   }
 
-  /// What is spoiled, and so what the caller may do next.
+  /// What is unusable after the error, and so what the caller may do next.
   public enum Scope: Sendable, Hashable {
-    /// Only this call, which had no effect. The transaction goes on: a duplicate key must not cost the batch.
+    /// Only this call, which had no effect. The transaction continues: a duplicate key must not cost the batch.
     case statement
     /// The transaction. End it; the next one starts clean.
     case transaction
@@ -23,22 +21,22 @@ public struct StorageError: Error, Sendable {
     case engine
   }
 
-  /// What happened, for code.
+  /// The kind of error, for programs.
   public var code: Code
-  /// What is spoiled, and so what may be done next.
+  /// What is unusable, and so what may be done next.
   public var scope: Scope
-  /// One sentence: what happened, with the names and numbers that matter.
+  /// One sentence: the error, with the names and numbers that matter.
   public var message: String
-  /// One sentence: what helps. Empty when nothing does.
+  /// One sentence: how to fix it. Empty if nothing helps.
   public var remedy: String
-  /// The code of the library or system call below; 0 when there was none.
+  /// The code of the failed library or system call below; 0 if there was none.
   public var underlyingCode: Int32
-  /// For `.uniqueViolation`: the index that refused, and the object that has the value already.
+  /// For `.uniqueViolation`: the violated index, and the object that already has the value.
   public var index: IndexID?
   /// See `index`.
   public var conflictingKey: ObjectKey?
 
-  /// For engines, which say what happened, what it spoils, and what helps.
+  /// Creates an error; for engines.
   public init(
     _ code: Code, _ scope: Scope, _ message: String, remedy: String = "", underlyingCode: Int32 = 0,
     index: IndexID? = nil, conflictingKey: ObjectKey? = nil
@@ -55,63 +53,63 @@ public struct StorageError: Error, Sendable {
 
 extension StorageError.Code {
   // Opening.
-  /// There is no file, and it was not to be made.
+  /// The file does not exist, and was not to be created.
   public static let fileNotFound = Self(rawValue: "fileNotFound")
-  /// The system does not let this process read, or write, the file or its folder.
+  /// This process lacks permission to read, or write, the file or its directory.
   public static let permissionDenied = Self(rawValue: "permissionDenied")
   /// The file exists and is not this engine's.
   public static let foreignFile = Self(rawValue: "foreignFile")
-  /// The file is this engine's and damaged.
+  /// The file is this engine's, but damaged.
   public static let corrupt = Self(rawValue: "corrupt")
-  /// The file was written by a newer format than this build knows.
+  /// The file has a newer format than this build knows.
   public static let unsupportedVersion = Self(rawValue: "unsupportedVersion")
   /// Open elsewhere in a way that excludes this open.
   public static let alreadyOpen = Self(rawValue: "alreadyOpen")
-  /// The file has several names, and who opens it by another would not see this one's locks.
+  /// The file has several names, and opening it by another would bypass this one's locks.
   public static let hardLinked = Self(rawValue: "hardLinked")
-  /// There is a file where a new one was to be.
+  /// The file for a new store already exists.
   public static let fileExists = Self(rawValue: "fileExists")
-  /// The file is encrypted with another key than the one that was given.
+  /// The file is encrypted with a different key.
   public static let wrongKey = Self(rawValue: "wrongKey")
   /// The file is encrypted, and no key was given.
   public static let missingKey = Self(rawValue: "missingKey")
   /// A key was given, and the file is not encrypted.
   public static let notEncrypted = Self(rawValue: "notEncrypted")
-  /// The engine, or this build of it, cannot do what was asked for.
+  /// The engine, or this build of it, does not support the request.
   public static let unsupported = Self(rawValue: "unsupported")
-  /// The range of addresses that the file needs is not to be had, or larger than it was opened for.
+  /// The address space that the file needs is not available, or exceeds the size it was opened for.
   public static let addressSpace = Self(rawValue: "addressSpace")
   // Running.
   /// The disk or the file system failed.
   public static let io = Self(rawValue: "io")
-  /// The commit is visible and counts, but the disk did not confirm it: a power cut may take it. Not to be repeated.
+  /// The commit is visible and counts, but the disk did not confirm it: a power cut may lose it. Do not repeat it.
   public static let unsynced = Self(rawValue: "unsynced")
-  /// There is no room for what was to be written.
+  /// There is no space for the data to be written.
   public static let outOfDiskSpace = Self(rawValue: "outOfDiskSpace")
-  /// A write to an engine that was opened to be read.
+  /// A write to an engine that was opened read-only.
   public static let readOnly = Self(rawValue: "readOnly")
   /// Another writer did not end before the deadline.
   public static let writeTimeout = Self(rawValue: "writeTimeout")
-  /// More snapshots than the engine has places for.
+  /// All the engine's places for snapshots are in use.
   public static let tooManyReaders = Self(rawValue: "tooManyReaders")
-  /// The snapshot can be read no more: another program wrote the file meanwhile.
+  /// The snapshot can no longer be read: another program wrote the file meanwhile.
   public static let snapshotExpired = Self(rawValue: "snapshotExpired")
-  /// The commits that were asked for are not in the file's history any more.
+  /// The requested commits are no longer in the file's history.
   public static let historyTrimmed = Self(rawValue: "historyTrimmed")
   /// The process forked after opening; the child must open for itself.
   public static let forked = Self(rawValue: "forked")
-  /// A file of the store was replaced, renamed or removed while it was open: what is written to it, nobody will find.
+  /// A file of the store was replaced, renamed or removed while it was open: nobody will find what is written to it.
   public static let replaced = Self(rawValue: "replaced")
-  /// Whoever asked for it has stopped it before it was done.
+  /// The caller stopped the operation before it was complete.
   public static let cancelled = Self(rawValue: "cancelled")
   /// The engine was closed.
   public static let closed = Self(rawValue: "closed")
   // Statements.
-  /// A unique index has that value already: see `index` and `conflictingKey`.
+  /// A unique index already has the value: see `index` and `conflictingKey`.
   public static let uniqueViolation = Self(rawValue: "uniqueViolation")
-  /// There is no object of that key.
+  /// There is no object with that key.
   public static let objectDeleted = Self(rawValue: "objectDeleted")
-  /// A value, or a row, that is larger than the engine keeps.
+  /// A value or row larger than the engine's limit.
   public static let tooLarge = Self(rawValue: "tooLarge")
   /// The value does not fit the column: another type, null where required, out of the integer's range.
   public static let typeMismatch = Self(rawValue: "typeMismatch")

@@ -1,8 +1,7 @@
 import StoreValues
 
-/// Where a store is, which types it holds and how it behaves: everything needed to open it, as a `Sendable`
-/// value. People know it as `Store.Configuration` and make one with `.lmdb(…)`, `.sqlite(…)` or `.memory(…)`,
-/// each from the module of its backend:
+/// The location of a store, its types and its behaviour: everything needed to open it, as a `Sendable` value. The public name
+/// is `Store.Configuration`; `.lmdb(…)`, `.sqlite(…)` or `.memory(…)` create one, each from the module of its backend:
 ///
 /// ```swift
 /// import Vivarium
@@ -10,52 +9,53 @@ import StoreValues
 /// let store = try Store(.lmdb(url, models: Person.self, Dog.self))
 /// ```
 public struct StoreConfiguration: Sendable {
-  /// What keeps the data, and where.
+  /// The kind of engine, and the location of the data.
   public var backend: any StorageBackend
   /// The model types. The store holds exactly these; others in the file are left alone.
   public var models: [any SchemaDescribing.Type]
   /// How the engine opens the file.
   public var options: OpenOptions
-  /// What a returned `write` survives; each write can say otherwise.
+  /// What a returned `write` survives; each write can override it.
   public var durability: Durability
-  /// How long a write waits for other writers; nil: as long as it takes.
+  /// How long a write waits for other writers; nil: indefinitely.
   public var writeTimeout: Duration?
-  /// What becomes of a program's mistakes that cannot be thrown.
+  /// The reaction to mistakes of the program that cannot be thrown.
   public var misuse: MisusePolicy
-  /// Whether the store moves to new versions by itself, at its context's next turn.
+  /// Whether the store moves to new versions automatically, at its context's next turn.
   public var autorefresh: Bool
-  /// Whether observers in a store that has no context (it was opened in code that is no actor's) hear by hand: inside `refresh()`, and of
-  /// the store's own writes. Otherwise nobody would ever notify them, so observing there ends with `.wrongContext` at once.
+  /// Whether observers in a store without a context (opened in code that is not isolated to an actor) are notified manually:
+  /// inside `refresh()`, and of the store's own writes. Otherwise nobody would ever notify them, so observing there throws
+  /// `.wrongContext` at once.
   public var manualDelivery: Bool
-  /// The author put into each commit record, unless a write names another.
+  /// The author in each commit record, unless a write names another.
   public var author: String?
-  /// Whether commits of this store say in the history what scalars were and are: see `Store.commits(since:)`. The history
-  /// takes more room then, and each value that is set is read first.
+  /// Whether commits of this store record the old and new values of scalars in the history: see `Store.commits(since:)`. The
+  /// history then takes more space, and each value is read before it is set.
   public var recordsValues: Bool
-  /// The version of the models, raised whenever a file needs a migration to be used with them. A file of a higher one is
-  /// refused.
+  /// The version of the models, to be raised whenever a file needs a migration to be used with them. A file with a higher
+  /// version is rejected.
   public var schemaVersion: UInt64
-  /// Types that have another name than in older files: new names by old ones. Their objects stay as they are.
+  /// Types with a different name in older files: new names by old ones. Their objects stay unchanged.
   public var renamedTypes: [String: String]
-  /// What is to become of properties that a file has and the models do not, by `"Type.property"`. Without a word here a property that
-  /// objects have values in is never lost: a migration that does not look at it, and a type that gains others, are refused.
+  /// What to do with properties that a file has and the models do not, by `"Type.property"`. Without an entry, a property with
+  /// values is never lost: a migration that does not consider it, and a type that gains others, are rejected.
   ///
   /// ```swift
   /// configuration.unlistedProperties = ["Person.fax": .remove]
   /// ```
   public var unlistedProperties: [String: UnlistedProperty]
-  /// For development: a file that would need a migration is deleted instead, with all that is in it.
+  /// For development: a file that would need a migration is deleted instead, with its contents.
   public var deletesIfMigrationNeeded: Bool
-  /// How old files are migrated; known to the module that opens stores.
+  /// How old files are migrated; its type is known to the module that opens stores.
   package var migrationPlan: (any Sendable)?
-  /// What completes each write before it commits, a `CommitCompanion`; known to the module that records writes.
+  /// Completes each write before it commits, a `CommitCompanion`; its type is known to the module that records writes.
   package var companion: (any Sendable)?
-  /// What the versions that its stores hold are listed under, see `Store.heldVersions()`.
+  /// The label under which the versions that its stores hold are listed, see `Store.heldVersions()`.
   public var label: String?
-  /// How many versions readers may keep alive.
+  /// Limits for the old versions that readers may keep alive.
   public var versions: VersionPolicy
-  /// Asked each time a store is opened for writing, with the bytes that its files take and those that its newest version
-  /// needs: true gives the free space back to the system, as `Store.compact()` does. An opening does not fail by it.
+  /// Called each time a store is opened for writing, with the size of its files and the size of its newest version in bytes:
+  /// true returns the free space to the system, as `Store.compact()` does. A failure of that does not fail the opening.
   ///
   /// ```swift
   /// configuration.compactsWhenOpened = { fileBytes, liveBytes in fileBytes > 100 << 20 && fileBytes > 2 * liveBytes }
@@ -88,15 +88,15 @@ public struct StoreConfiguration: Sendable {
   public var schema: Schema { Schema(models.map { $0._$schema }) }
 }
 
-/// What happens on a mistake of the program that cannot be thrown where it is made: setting a property outside a write, using a store
-/// elsewhere than in its context, a question that cannot be asked. What data, the disk, other threads or other processes can bring about is
-/// no mistake and never stops a build: a refused edit in a write is thrown when the write ends, a position outside or an object
-/// that is gone reads as nothing and is logged.
+/// The reaction to a mistake of the program that cannot be thrown where it is made: setting a property outside a write, using a
+/// store outside its context, an invalid query. Effects of data, the disk, other threads or other processes are not mistakes
+/// and never stop a build: a rejected edit in a write is thrown when the write ends, and a position out of range or a deleted
+/// object reads as nothing and is logged.
 public enum MisusePolicy: Sendable, Hashable {
   /// Stops a debug build at the mistake; a release build logs it and ignores the call.
   case trapInDebug
   /// Logs it and ignores the call.
   case log
-  /// Ignores the call, and logs nothing.
+  /// Ignores the call without logging.
   case ignore
 }

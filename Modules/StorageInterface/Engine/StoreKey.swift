@@ -1,21 +1,21 @@
-/// What a store's file is encrypted with. `StorageEncryption` has `EncryptionKey`; this is what an engine needs of a key.
+/// The key of an encrypted store. `StorageEncryption` has `EncryptionKey`; this is an engine's interface to it.
 public protocol StoreKey: Sendable {
-  /// The cipher for a file. `salt`: sixteen random bytes that are in the file and in no other, so that two files of one key have nothing
-  /// in common. Asked once for each opening; may take as long as making a key of a passphrase does.
+  /// The cipher for a file. `salt`: sixteen random bytes unique to the file, so that two files with one key have nothing in
+  /// common. Called once per opening; may take as long as deriving a key from a passphrase.
   func cipher(salt: [UInt8]) throws(StorageError) -> any PageCipher
 }
 
-/// Encrypts the pages of one file, and finds those that were not written with its key. From any thread at any time.
+/// Encrypts the pages of one file, and detects those that were not written with its key. From any thread at any time.
 public protocol PageCipher: Sendable {
-  /// Bytes by which an encrypted page is longer, the same for all: nonce and tag.
+  /// How many bytes longer an encrypted page is, the same for all: nonce and tag.
   var overhead: Int { get }
-  /// Four bytes that follow from the key and tell nothing of it: another key gives others, but for one in 2^32.
+  /// Four bytes derived from the key that reveal nothing about it: another key gives others, except for one in 2^32.
   var check: [UInt8] { get }
 
-  /// Writes a page to `sealed`, which is `overhead` bytes longer than `plain`; no nonce comes twice. `context` says what the page is
-  /// and where it belongs, and has to be the same for `open`.
+  /// Encrypts a page to `sealed`, which is `overhead` bytes longer than `plain`; no nonce is used twice. `context` identifies
+  /// the page and its place, and must be the same for `open`.
   func seal(_ plain: UnsafeRawBufferPointer, _ context: UnsafeRawBufferPointer, to sealed: UnsafeMutableRawBufferPointer) -> Bool
 
-  /// The other way round. False, and nothing of use in `plain`, where a bit of the page or of its context is another one.
+  /// Decrypts a page. False, with unspecified contents in `plain`, if any bit of the page or of its context differs.
   func open(_ sealed: UnsafeRawBufferPointer, _ context: UnsafeRawBufferPointer, to plain: UnsafeMutableRawBufferPointer) -> Bool
 }

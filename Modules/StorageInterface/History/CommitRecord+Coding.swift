@@ -1,16 +1,15 @@
 import StoreValues
 
-/// The bytes of a commit record, as every engine stores them (Docs/FileFormat.md): a format number, then
-/// variable-length integers (7 bits a byte, low first; signed ones zigzag), keys as differences. Format 2 adds changes
-/// of sets and maps after the lists of each table, format 3 values after the tables; a record without any is written in the lowest
-/// format that has what it needs.
+/// The encoding of a commit record, the same for every engine (Docs/FileFormat.md): a format number, then variable-length
+/// integers (7 bits a byte, low first; signed ones zigzag), keys as differences. Format 2 adds changes of sets and maps after
+/// the lists of each table, format 3 values after the tables. Each record is written in the lowest sufficient format.
 extension CommitRecord {
   static let format: UInt64 = 3
 
-  /// Without the version, which the engine keys the record by.
+  /// Encodes the record without the version, which is the engine's key for it.
   public func encoded() -> [UInt8] {
     var out = VarintWriter()
-    // Most are small: grown once.
+    // Most are small: allocated once.
     out.bytes.reserveCapacity(64 + (author?.utf8.count ?? 0) + tables.reduce(0) { $0 + $1.modified.count * 4 })
     let format: UInt64 = !values.isEmpty ? 3 : tables.allSatisfy(\.collections.isEmpty) ? 1 : 2
     out.put(format)
@@ -32,14 +31,13 @@ extension CommitRecord {
     return out.bytes
   }
 
-  /// Throws `.corrupt` for bytes that are no record and `.unsupportedVersion` for a newer format. Safe for
-  /// any bytes whatever.
+  /// Throws `.corrupt` for bytes that are not a record and `.unsupportedVersion` for a newer format. Safe for arbitrary bytes.
   public init(version: Version, encoded: UnsafeRawBufferPointer) throws(StorageError) {
     var rest = UnsafeRawBufferPointer(start: nil, count: 0)
     try self.init(version: version, encoded: encoded, rest: &rest)
   }
 
-  /// As `init(version:encoded:)`. `rest` is what follows the record: engines may keep there what nobody else asks for.
+  /// As `init(version:encoded:)`. `rest` receives the bytes after the record, where engines may keep private data.
   package init(
     version: Version, encoded: UnsafeRawBufferPointer, rest: inout UnsafeRawBufferPointer
   ) throws(StorageError) {
@@ -63,7 +61,7 @@ extension CommitRecord {
     if authorLength > 0 { author = String(decoding: try input.bytes(authorLength - 1), as: UTF8.self) }
     let count = try input.count()
     var tables: [TableChange] = []
-    // What is said to follow takes a byte at least, and a change in memory more than that.
+    // Each table takes at least a byte, but more than that in memory.
     tables.reserveCapacity(min(count, 64))
     for _ in 0..<count { tables.append(try TableChange(from: &input, format: format)) }
     var values: [RecordedValueChange] = []
@@ -74,7 +72,7 @@ extension CommitRecord {
       author: author, origin: origin, timeMilliseconds: time, changedCatalog: flags & 1 == 1, tables: tables)
     self.version = version
     self.values = values
-    // No commit can have named more, and sums of numbers below stay numbers.
+    // No commit can have named more; this prevents overflows of sums below.
     var named = 0
     for table in tables {
       for run in table.inserted.runs + table.deleted.runs {

@@ -1,22 +1,22 @@
 import StoreValues
 
-/// What one commit changed, in ids: the one fact that everything "live" is derived from. Stored with the data
-/// in the same transaction, so another process and a restart see the same history.
+/// The changes of one commit, as ids: the single source from which everything "live" is derived. Stored with the data in the
+/// same transaction, so that another process, or a restarted one, sees the same history.
 public struct CommitRecord: Sendable, Hashable {
   /// Set by the engine at commit.
   public var version = Version(0)
-  /// Who wrote, by choice of the writer; free text.
+  /// The author, a free text that the writer chose.
   public var author: String?
-  /// Tells apart the stores that write to one file, over processes: a number a store has from when it is opened, its upper
-  /// half drawn by the process. 0: unknown.
+  /// Identifies the store that wrote, among all stores and processes on one file: a number that a store gets when it is opened;
+  /// the process draws its upper half. 0: unknown.
   public var origin: UInt64
-  /// When, in milliseconds since 1970, by the writer's clock. For people; nothing is ordered by it.
+  /// The time in milliseconds since 1970, by the writer's clock. For display; it orders nothing.
   public var timeMilliseconds: Int64
-  /// The commit changed the catalog: readers reload it.
+  /// Whether the commit changed the catalog, so that readers must reload it.
   public var changedCatalog: Bool
-  /// Changes of tables in ascending order of table, each at most once, none empty.
+  /// The changed tables, ascending by table, without duplicates and empty changes.
   public var tables: [TableChange]
-  /// What scalars were before and are after, where the writer records it; ascending by table, object and property.
+  /// Old and new values of scalars, if the writer records them; ascending by table, object and property.
   public var values: [RecordedValueChange] = []
 
   public init(
@@ -30,7 +30,7 @@ public struct CommitRecord: Sendable, Hashable {
     self.tables = tables
   }
 
-  /// How many objects and collections it names: of one that was read, far below the end of the numbers. O(tables).
+  /// The number of objects and collections it names; for a decoded record, far from overflow. O(tables).
   package var changeCount: Int {
     tables.reduce(0) {
       $0 + $1.inserted.count + $1.deleted.count + $1.modified.count + $1.lists.count + $1.collections.count
@@ -39,8 +39,8 @@ public struct CommitRecord: Sendable, Hashable {
 }
 
 extension Sequence<CommitRecord> {
-  /// Whether commits name far more objects than there are. To go through what they name costs more then than to look at
-  /// everything anew, and of a damaged file it may never end.
+  /// Whether commits name far more objects than exist. Then processing them costs more than evaluating everything again, and
+  /// with a damaged file it might never end.
   package func nameMore(thanIn readings: any StorageReading...) throws(StorageError) -> Bool {
     let named = reduce(0) { $0 + Swift.min($1.changeCount, 1 << 40) }
     if named <= 1 << 20 { return false }
@@ -52,23 +52,22 @@ extension Sequence<CommitRecord> {
   }
 }
 
-/// What one commit did to one table. An object is in at most one of `inserted`, `deleted` and `modified`:
-/// inserted and changed is inserted, inserted and deleted is nothing.
+/// The changes of one commit in one table. An object is in at most one of `inserted`, `deleted` and `modified`: one inserted
+/// and changed is inserted, one inserted and deleted is in none.
 public struct TableChange: Sendable, Hashable {
-  /// The table that was changed.
+  /// The changed table.
   public var table: TableID
-  /// Objects that are there after and were not before.
+  /// Objects that exist only after the commit.
   public var inserted: KeyRuns
-  /// Objects that were there before and are not after.
+  /// Objects that existed only before the commit.
   public var deleted: KeyRuns
-  /// Objects that were there before and after, ascending by key, with the properties that were set to a
-  /// different value or whose collection was edited.
+  /// Objects that existed before and after, ascending by key, with the properties that were set to a different value or whose
+  /// collection was edited.
   public var modified: [ModifiedObject]
-  /// What happened to each edited list of an object that was there before and after, ascending by owner, then
-  /// property.
+  /// The edits of each changed list of an object that existed before and after, ascending by owner, then property.
   public var lists: [ListChange]
-  /// What happened to each changed set and map of an object that was there before and after, ascending by owner,
-  /// then property; none empty.
+  /// The changes of each changed set and map of an object that existed before and after, ascending by owner, then property;
+  /// none empty.
   public var collections: [RecordedCollectionChange]
 
   public init(
@@ -83,17 +82,17 @@ public struct TableChange: Sendable, Hashable {
     self.collections = collections
   }
 
-  /// Whether nothing of the table was changed.
+  /// Whether nothing changed in the table.
   public var isEmpty: Bool {
     inserted.isEmpty && deleted.isEmpty && modified.isEmpty && lists.isEmpty && collections.isEmpty
   }
 }
 
-/// An object of which something was changed.
+/// An object with changes.
 public struct ModifiedObject: Sendable, Hashable {
   /// The object.
   public var key: ObjectKey
-  /// What was set to a different value, and which collections were edited.
+  /// The properties set to a different value, and the edited collections.
   public var properties: PropertySet
 
   public init(key: ObjectKey, properties: PropertySet) {
@@ -104,7 +103,7 @@ public struct ModifiedObject: Sendable, Hashable {
 
 /// The edits of one list in order, as positions; the values are in the data.
 public struct ListChange: Sendable, Hashable {
-  /// One edit; positions are those at its turn.
+  /// One edit; positions apply to the list at that point.
   public enum Edit: Sendable, Hashable {
     case insert(at: Int, count: Int)
     case remove(Range<Int>)
@@ -112,11 +111,11 @@ public struct ListChange: Sendable, Hashable {
     case move(from: Int, to: Int)
     case clear
   }
-  /// The object that has the list.
+  /// The object that owns the list.
   public var owner: ObjectKey
   /// The list.
   public var property: PropertyID
-  /// The edits, in their order.
+  /// The edits in order.
   public var edits: [Edit]
 
   public init(owner: ObjectKey, property: PropertyID, edits: [Edit]) {
@@ -126,10 +125,10 @@ public struct ListChange: Sendable, Hashable {
   }
 }
 
-/// The net changes of one set or map by one commit: which members, or which keys. Positions follow from
+/// The net changes of one set or map by one commit: the changed members or keys. Their positions follow from
 /// `StorageReading.position(of:)` in the versions before and after.
 public struct RecordedCollectionChange: Sendable, Hashable {
-  /// The object that has the set or map.
+  /// The object that owns the set or map.
   public var owner: ObjectKey
   /// The set or map.
   public var property: PropertyID
@@ -143,19 +142,19 @@ public struct RecordedCollectionChange: Sendable, Hashable {
   }
 }
 
-/// What happened to one member of a set or one key of a map.
+/// The change of one member of a set or one key of a map.
 public struct MemberChange: Sendable, Hashable {
-  /// What happened.
+  /// The kind of change.
   public enum Kind: UInt8, Sendable, Hashable {
     case inserted
-    /// A key of a map has another value than before. Never in a set.
+    /// A key of a map has a new value. Never in a set.
     case modified
     case removed
   }
 
-  /// The member of the set; of a map the key, as a string.
+  /// The member of the set; for a map the key, as a string.
   public var member: Value
-  /// What happened to it.
+  /// The kind of change.
   public var kind: Kind
 
   public init(_ member: Value, _ kind: Kind) {
@@ -165,8 +164,8 @@ public struct MemberChange: Sendable, Hashable {
 }
 
 extension MemberChange.Kind {
-  /// Both changes in turn as one; nil when they undo each other. A key that was removed and set again counts as
-  /// modified; a member that was removed and inserted again is as it was.
+  /// Two successive changes combined into one; nil if they cancel out. A key removed and set again counts as modified; a member
+  /// removed and inserted again is unchanged.
   public func followed(by next: Self, inMap: Bool) -> Self? {
     switch (self, next) {
     case (.inserted, .removed): nil

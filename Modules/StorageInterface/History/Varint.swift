@@ -14,7 +14,7 @@ struct VarintWriter {
   mutating func putSigned(_ value: Int64) { put(UInt64(bitPattern: (value << 1) ^ (value >> 63))) }
 }
 
-/// Reads them back from bytes that may be anything: every read is bounded and throws on damage.
+/// Reads them from arbitrary bytes: every read is bounds-checked and throws on damage.
 struct VarintReader {
   private let input: UnsafeRawBufferPointer
   private var offset = 0
@@ -27,7 +27,7 @@ struct VarintReader {
 
   private var left: Int { input.count - offset }
 
-  /// What was not read yet.
+  /// The unread bytes.
   var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: input[offset...]) }
 
   mutating func next() throws(StorageError) -> UInt64 {
@@ -48,22 +48,22 @@ struct VarintReader {
     return Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
   }
 
-  /// A number of items that follow, each of at least one byte: never more than the bytes left, so damage
-  /// cannot make a reader allocate without bound.
+  /// A count of items that follow, each of at least one byte: at most the remaining bytes, so that damage cannot cause
+  /// unbounded allocation.
   mutating func count() throws(StorageError) -> Int {
     let count = try next()
     guard count <= UInt64(left) else { throw VarintReader.damaged }
     return Int(count)
   }
 
-  /// A list position or length: far more than a list can have, and sums of millions of them never overflow.
+  /// A list position or length: above what a list can have, while sums of millions of them cannot overflow.
   mutating func position() throws(StorageError) -> Int {
     let value = try next()
     guard value <= 1 << 40 else { throw VarintReader.damaged }
     return Int(value)
   }
 
-  /// The key of an object, written as its distance from another one. Keys are positive.
+  /// The key of an object, written as the difference to another one. Keys are positive.
   mutating func key(after last: Int64) throws(StorageError) -> Int64 {
     let key = last &+ (try nextSigned())
     guard key > 0 else { throw VarintReader.damaged }

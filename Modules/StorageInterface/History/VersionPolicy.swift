@@ -1,52 +1,52 @@
-/// How many old versions of the data a store's readers may keep alive.
+/// Limits for the old versions that a store's readers may keep alive.
 ///
-/// Whoever reads holds a version, and while it is held the file cannot use the space of what was replaced since
-/// again: a reader forgotten for a day would let the file grow for a day. A policy says when that is logged, when it is
-/// refused, and which readers are moved on. By default the file is bounded: see `maximumBytes`.
+/// A reader holds its version, and meanwhile the file cannot reuse the space of data replaced since: a reader forgotten for a
+/// day would let the file grow for a day. A policy says when that is logged, when writes are rejected, and which readers are
+/// moved on. By default the file is bounded: see `maximumBytes`.
 ///
-/// No reader's version is taken from under it: a store is moved in a turn of its own context, and where nobody can be
-/// moved (a process that stands still, a frozen object that is kept) the bound holds by refusing writes. An engine that
-/// has to end a snapshot all the same makes every later call on it `.snapshotExpired`.
+/// No reader loses its version while it reads: a store is moved in a turn of its own context, and if nobody can be moved (a
+/// stopped process, a frozen object that is kept), the limit is enforced by rejecting writes. If an engine must end a snapshot
+/// nevertheless, every later call on it throws `.snapshotExpired`.
 ///
 /// ```swift
 /// var configuration = Store.Configuration.lmdb(url, models: Person.self)
 /// configuration.versions = VersionPolicy(warningCount: 1_000, maximumCount: 10_000, expiresAfter: .seconds(60))
 /// ```
 public struct VersionPolicy: Sendable, Hashable {
-  /// From so many live versions on, the log says who holds the oldest; once for each doubling. nil: never.
+  /// The number of live versions from which the log names the holder of the oldest, once per doubling. nil: never.
   public var warningCount: Int?
-  /// A write that finds more live versions than this throws `.tooManyVersions` and changes nothing. nil: no limit.
+  /// A write that finds more live versions throws `.tooManyVersions` and changes nothing. nil: no limit.
   public var maximumCount: Int?
-  /// Bytes that old versions may keep in the store's files, beside the newest version, because somebody reads them
-  /// (`StorageStatistics.heldBytes`); where the newest version takes more than this, as many as it takes. So the files stay
-  /// below twice the data, or the data and this. nil: no limit.
+  /// The bytes that held old versions may take in the store's files in addition to the newest version
+  /// (`StorageStatistics.heldBytes`); if the newest version is larger than this, its size applies. So the files stay below
+  /// twice the data, or the data plus this limit. nil: no limit.
   ///
-  /// From half of it on a store that is behind moves to the newest version at its context's next turn after a commit, also
-  /// when `autorefresh` is off. A write that finds all of it taken throws `.tooManyVersions`, which names the holder
-  /// (process, version, since when), and changes nothing; it goes through again once the holder has let go. Looked at at
-  /// some of the writes only, so that one in a while pays for it.
+  /// From half of the limit on, a store that is behind moves to the newest version at its context's next turn after a commit,
+  /// even if `autorefresh` is off. A write that finds the limit reached throws `.tooManyVersions`, which names the holder
+  /// (process, version, since when), and changes nothing; writes succeed again once the holder has ended. Checked only at some
+  /// writes, so that few pay for it.
   public var maximumBytes: Int?
-  /// A store that is behind and has not moved for so long moves to the newest version at its context's next turn
-  /// after a commit, also when `autorefresh` is off. nil: it stays as long as it likes.
+  /// A store that is behind and has not moved for this long moves to the newest version at its context's next turn after a
+  /// commit, even if `autorefresh` is off. nil: it is not moved.
   public var expiresAfter: Duration?
 
-  /// What `held` bytes of old versions are by this policy, beside a newest version of `live` bytes.
+  /// The pressure of `held` bytes of old versions, besides a newest version of `live` bytes.
   public func pressure(held: Int, live: Int) -> Pressure {
     guard let maximumBytes else { return .none }
     let bound = max(maximumBytes, live, 1)
     return held > bound ? .full : held >= bound / 2 ? .high : .none
   }
 
-  /// How near old versions are to the bound of bytes.
+  /// How close old versions are to the limit of bytes.
   public enum Pressure: Sendable, Hashable, Comparable {
     case none
-    /// Half of it is taken: who is behind moves on.
+    /// Half of the limit is used: stores that are behind move on.
     case high
-    /// All of it is taken: writes are refused.
+    /// The limit is reached: writes are rejected.
     case full
   }
 
-  /// What `maximumBytes` is by default: 1 GiB.
+  /// The default of `maximumBytes`: 1 GiB.
   public static let defaultMaximumBytes = 1 << 30
 
   public init(

@@ -1,36 +1,36 @@
 import StoreValues
 
-/// A power of engines: they write a version of the data into a new file of their own kind, while others write on.
+/// A power of engines: a version can be written to a new file of the same kind, concurrently with writers.
 public protocol FileCopying: StorageEngine {
-  /// Writes the newest version, and nothing that it does not need, to a file that is not there yet: as a whole or not at all, and on
-  /// the disk when this returns. The copy has the same version, history and identity; nobody waits for it.
+  /// Writes the newest version, and nothing else, to a file that does not exist yet: atomically, and synced when this returns.
+  /// The copy has the same version, history and identity; nobody waits for it.
   ///
-  /// `progress` hears every few megabytes how far it has come, on the calling thread, and may stop it: `.cancelled`. `.fileExists` where
-  /// a file of the new store is there, one of those beside it too; `.unsupported` where the engine cannot encrypt, and is to;
-  /// `.corrupt`, `.outOfDiskSpace`, `.io`, `.closed`. Costs as much as reading the version and writing it once.
+  /// Calls `progress` every few megabytes on the calling thread, which may stop the copy: `.cancelled`. `.fileExists` if a file
+  /// of the new store exists, side files included; `.unsupported` if encryption is requested and the engine cannot encrypt;
+  /// `.corrupt`, `.outOfDiskSpace`, `.io`, `.closed`. Costs one read and one write of the version.
   func writeCopy(
     to path: String, _ encryption: CopyEncryption, _ progress: (CopyProgress) -> Step
   ) throws(StorageError)
 }
 
-/// How a copy is encrypted.
+/// The encryption of a copy.
 public enum CopyEncryption: Sendable {
-  /// As the store is: with the same key, or not at all.
+  /// As the store: with the same key, or not encrypted.
   case unchanged
-  /// Not at all.
+  /// Not encrypted.
   case none
-  /// With this key, whether the store is encrypted or not.
+  /// With this key, whether or not the store is encrypted.
   case key(any StoreKey)
 }
 
-/// How far a copy has come.
+/// The progress of a copy.
 public struct CopyProgress: Sendable, Hashable {
-  /// What was written of it.
+  /// The bytes written so far.
   public var bytesWritten: Int
-  /// What there is to write, as far as that is known: a copy is often smaller, as it has no gaps.
+  /// The estimated total: a copy is often smaller, because it has no gaps.
   public var bytesExpected: Int
 
-  /// So far of so much.
+  /// A progress of `bytesWritten` of `bytesExpected`.
   public init(bytesWritten: Int, bytesExpected: Int) {
     self.bytesWritten = bytesWritten
     self.bytesExpected = bytesExpected

@@ -1,10 +1,10 @@
 import StoreValues
 
-/// A power of transactions whose values lie in memory: one column of many objects in one call, where they do not follow
-/// each other. What an index finds is read so.
+/// A power of transactions with values in memory: reads one column of many scattered objects in one call. Used for objects
+/// found by an index.
 public protocol GatheringReading: StorageReading {
-  /// The words of a word column, in the order of `keys`; where `nulls[i]` is true, `words[i]` is unspecified. Both have
-  /// room for all of them. Errors as of `word`, in the order of `keys`; what was written by then stays.
+  /// The words of a word column, in the order of `keys`; if `nulls[i]` is true, `words[i]` is unspecified. Both must have room
+  /// for all keys. Errors as of `word`, in the order of `keys`; words written before an error remain.
   func words(
     _ column: ColumnID, of keys: UnsafeBufferPointer<Int64>, into words: UnsafeMutablePointer<Int64>,
     nulls: UnsafeMutablePointer<Bool>
@@ -12,11 +12,11 @@ public protocol GatheringReading: StorageReading {
 }
 
 extension StorageReading {
-  /// The words of many objects, each nil for null, read together where the engine can do that. Errors as of `word`.
+  /// The words of many objects, nil for null, read in bulk if the engine can. Errors as of `word`.
   package func words(_ column: ColumnID, of keys: [Int64]) throws(StorageError) -> [Int64?] {
     var result: [Int64?] = []
     result.reserveCapacity(keys.count)
-    // Few are read sooner one by one.
+    // A few are read faster one by one.
     guard keys.count > 8, let gathering = powers.gathering else {
       for key in keys { result.append(try word(column, ObjectKey(key))) }
       return result

@@ -1,13 +1,13 @@
 import StoreValues
 
-/// A power of writes: one commit that takes over the version and the history of another store. Who copies a store needs no
-/// commit for each version it ever had.
+/// A power of writes: one commit that adopts the version and the history of another store, so that copying a store does not
+/// need a commit for each version.
 public protocol HistoryAdopting: WriteTransaction {
-  /// As `commit`, but makes the version of the last record, and the records the history instead of what there was of one:
-  /// as many of the last as the store keeps.
+  /// As `commit`, but makes the version of the last record, and replaces the history by the records: as many of the last ones
+  /// as the store keeps.
   ///
-  /// Throws `.misuse`, of scope transaction, unless there is a record, each follows the one before without a gap, and the
-  /// last is above `version`.
+  /// Throws `.misuse`, of scope transaction, unless there is a record, the records are consecutive, and the last one is above
+  /// `version`.
   func commit(adopting records: [CommitRecord], _ durability: Durability) throws(StorageError) -> Version
 }
 

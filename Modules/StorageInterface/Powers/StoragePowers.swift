@@ -1,24 +1,24 @@
-// What an engine can do beyond its protocols is found one way: a transaction or an engine names what it has in a value, and what it
-// does not name is not used. Nobody casts: the first cast to each protocol looks through the conformances of every library in the
-// process, and took a program that opens a store a good part of its first millisecond; and a cast does not see through a wrapper. None
-// of the three has a default, so that a wrapper says whether it passes powers on.
+// Powers are found in one way: a transaction or an engine lists them in a value, and a power that is not listed is not used.
+// There are no casts: the first cast to each protocol searches the conformances of every library in the process, a good part of
+// the first millisecond of a program that opens a store; and a cast does not see through a wrapper. None of the three has a
+// default, so that a wrapper decides whether it passes powers on.
 
-/// What a transaction can do beyond reading.
+/// The powers of a transaction beyond reading.
 public struct StoragePowers {
-  /// Columns lie in memory and can be lent.
+  /// Columns in memory can be lent.
   public var windows: (any WindowedReading)?
-  /// Many single values are read in one call.
+  /// Many single values can be read in one call.
   public var gathering: (any GatheringReading)?
-  /// Queries can be answered by the engine.
+  /// The engine can answer queries.
   public var pushdown: (any QueryPushdown)?
-  /// Totals can be made by the engine.
+  /// The engine can compute aggregates.
   public var aggregates: (any AggregatePushdown)?
-  /// The indexes of words in the catalog are kept, and can be asked.
+  /// The catalog's indexes of words are maintained and can be read.
   public var texts: (any TextIndexReading)?
-  /// Side entries are kept, and can be read.
+  /// Side entries are stored and can be read.
   public var sides: (any SideReading)?
 
-  /// None but the given ones.
+  /// Only the given powers.
   public init(
     windows: (any WindowedReading)? = nil, gathering: (any GatheringReading)? = nil,
     pushdown: (any QueryPushdown)? = nil, aggregates: (any AggregatePushdown)? = nil, texts: (any TextIndexReading)? = nil,
@@ -33,34 +33,34 @@ public struct StoragePowers {
   }
 }
 
-/// What a write can do beyond writing. What it can do beyond reading is in its `StoragePowers`.
+/// The powers of a write beyond writing. Its powers beyond reading are in its `StoragePowers`.
 public struct WritePowers {
   /// Side entries can be written.
   public var sides: (any SideWriting)?
-  /// A history can be taken over from another store.
+  /// The history of another store can be adopted.
   public var history: (any HistoryAdopting)?
 
-  /// None but the given ones.
+  /// Only the given powers.
   public init(sides: (any SideWriting)? = nil, history: (any HistoryAdopting)? = nil) {
     self.sides = sides
     self.history = history
   }
 }
 
-/// What an engine can do beyond giving transactions.
+/// The powers of an engine beyond transactions.
 public struct EnginePowers: Sendable {
-  /// Who holds a version is announced to other processes.
+  /// Holders of versions can be announced to other processes.
   public var announcing: (any VersionAnnouncing)?
-  /// Commits that are visible can be brought to the disk later.
+  /// Visible commits can be synced later.
   public var syncing: (any DeferredSync)?
-  /// Free space can be given back to the system.
+  /// Free space can be returned to the system.
   public var space: (any SpaceReclaiming)?
-  /// The file's own structure can be walked.
+  /// The file's own structure can be verified.
   public var structure: (any StructureVerification)?
-  /// A version can be written into a file of its own.
+  /// A version can be copied to a new file.
   public var copying: (any FileCopying)?
 
-  /// None but the given ones.
+  /// Only the given powers.
   public init(
     announcing: (any VersionAnnouncing)? = nil, syncing: (any DeferredSync)? = nil, space: (any SpaceReclaiming)? = nil,
     structure: (any StructureVerification)? = nil, copying: (any FileCopying)? = nil

@@ -1,16 +1,15 @@
-/// A power of engines: they look through what lies below the storage interface, whether anybody reads it or not.
+/// A power of engines: they verify everything below the storage interface, whether or not it is read.
 public protocol StructureVerification: StorageEngine {
-  /// Reads the whole of a snapshot's version, which is this engine's own, and reports each thing that is not as the
-  /// engine writes it: pages, entries, headers. Damage never makes it throw, except where nothing can be read at all.
-  /// Costs as much as reading the file.
+  /// Reads the whole version of a snapshot of this engine, and reports every deviation from what the engine writes: pages,
+  /// entries, headers. Damage does not make it throw, unless nothing can be read at all. Costs as much as reading the file.
   func verifyStructure(_ read: any ReadTransaction, _ report: (StoreFault) -> Void) throws(StorageError)
 }
 
-/// Something in a store that is not as it must be.
+/// A fault in a store.
 public struct StoreFault: Sendable, Hashable, CustomStringConvertible {
   /// Where: "Person #12", "index of Person over name", "page 17".
   public var place: String
-  /// What, as a sentence without its subject's end: "points to Dog #7, which is not there".
+  /// What, as the predicate of a sentence: "points to Dog #7, which is not there".
   public var message: String
 
   public init(_ place: String, _ message: String) {

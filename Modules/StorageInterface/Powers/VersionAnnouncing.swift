@@ -1,10 +1,10 @@
 import StoreValues
 
-/// A power of engines: who holds a version can be announced to all processes by name.
+/// A power of engines: the holder of a version can be announced to all processes by name.
 public protocol VersionAnnouncing: StorageEngine {
-  /// Lists the holder of a version, with its label, in `statistics().pins` of every process that has the store open,
-  /// until the announcement is dropped or the process ends. Says nothing and protects nothing: the holder's snapshot
-  /// does that. nil where there is no room or no permission. A few microseconds.
+  /// Lists the holder of a version, with its label, in `statistics().pins` of every process that has the store open, until the
+  /// announcement is dropped or the process ends. It protects nothing: the holder's snapshot does that. nil if there is no room
+  /// or no permission. A few microseconds.
   func announce(_ version: Version, label: String) -> (any VersionAnnouncement)?
 }
 
@@ -13,8 +13,8 @@ extension VersionAnnouncing {
   public var announcing: (any VersionAnnouncing)? { self }
 }
 
-/// A holder's line in the list of held versions that all processes see.
+/// A holder's entry in the list of held versions that all processes see.
 public protocol VersionAnnouncement: AnyObject, Sendable {
-  /// The holder holds another version from now on. Well under a microsecond, from any thread.
+  /// Changes the held version. Well under a microsecond, from any thread.
   func move(to version: Version)
 }

@@ -2,33 +2,32 @@ import StoreValues
 
 /// Reading lists, sets and maps.
 ///
-/// Called once for each read of a collection: for its count, for a run of its elements, or for one member or key. Queries over collections
-/// call `elements` for each object they look at. On one thread at a time.
+/// Called once per read of a collection: for its count, for a run of its elements, or for one member or key. Queries over
+/// collections call `elements` for each object they test. On one thread at a time.
 public protocol CollectionReading: VersionReading {
   /// The number of elements of a list, members of a set or keys of a map. O(1) or close to it.
   func elementCount(_ column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int
 
-  /// Elements of a list, members of a set or values of a map, in order, in batches without object keys; `range` is
-  /// of positions in that order and clamped. `columns[0]` has the elements; of a map `columns[1]` has their
-  /// keys (UTF-8 bytes, never null).
+  /// Elements of a list, members of a set or values of a map, in order, in batches without object keys; `range` is in positions
+  /// of that order and clamped. `columns[0]` has the elements; for a map `columns[1]` has their keys (UTF-8 bytes, never null).
   func elements(
     _ column: ColumnID, _ owner: ObjectKey, _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
   ) throws(StorageError)
 
-  /// Where a member of a set, or (as a string) a key of a map, stands in the order of iteration; nil when it is not in
-  /// it. A set finds what is the same by `Value.order(to:)`. O(log n) where the engine can, else O(n).
+  /// The position of a member of a set, or (as a string) of a key of a map, in iteration order; nil if it is not present. A set
+  /// compares by `Value.order(to:)`. O(log n) if the engine can, else O(n).
   func position(of value: Value, in column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int?
 
-  /// Whether a set has the member. O(log n). An engine that finds it faster than by `position` says how.
+  /// Whether a set has the member. O(log n). Engines with a faster way than `position` implement it.
   func contains(member: Value, in column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool
 
-  /// The value of a key of a map; nil when the map does not have the key, `.null` when its value is null. O(log n).
-  /// An engine that finds it faster than by `position` says how.
+  /// The value of a key of a map; nil if the map does not have the key, `.null` if its value is null. O(log n). Engines with a
+  /// faster way than `position` implement it.
   func value(forKey key: String, in column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Value?
 }
 
 extension CollectionReading {
-  /// The elements of a list, members of a set or values of a map, in boxes.
+  /// The elements of a list, members of a set or values of a map, as `Value`s.
   public func values(_ column: ColumnID, _ owner: ObjectKey, _ range: Range<Int>) throws(StorageError) -> [Value] {
     let type = try collectionType(column)
     var result: [Value] = []
@@ -40,7 +39,7 @@ extension CollectionReading {
     return result
   }
 
-  /// Keys and values of a map, in boxes, in the order of the keys.
+  /// The keys and values of a map, as `Value`s, in key order.
   public func entries(
     _ column: ColumnID, _ owner: ObjectKey, _ range: Range<Int>
   ) throws(StorageError) -> [ValueMap.Entry] {
@@ -67,7 +66,7 @@ extension CollectionReading {
     return type
   }
 
-  /// By `position`.
+  /// Implemented by `position`.
   public func contains(member: Value, in column: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Bool {
     guard catalog[column]?.schema.isSet == true else {
       throw StorageError(.misuse, .statement, "There is no set column \(column.property.rawValue) in table \(column.table.rawValue).")
@@ -75,7 +74,7 @@ extension CollectionReading {
     return try position(of: member, in: column, owner) != nil
   }
 
-  /// By `position` and `elements`.
+  /// Implemented by `position` and `elements`.
   public func value(
     forKey key: String, in column: ColumnID, _ owner: ObjectKey
   ) throws(StorageError) -> Value? {

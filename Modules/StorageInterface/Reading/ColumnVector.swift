@@ -1,40 +1,39 @@
-/// One column of a run of rows, still encoded: decoding a byte column to Int64 costs more than counting over
-/// it. A kernel switches once on `layout` and loops over raw memory; `word(at:)` and `bytes(at:)` are for
-/// row-at-a-time code.
+/// One column of a run of rows, still encoded, because decoding a byte column to Int64 costs more than counting over it. A
+/// kernel switches once on `layout` and loops over raw memory; `word(at:)` and `bytes(at:)` are for row-at-a-time code.
 ///
-/// The memory belongs to the engine. It ends with the closure the vector was lent to, or, in a
-/// `ColumnWindow`, with the window.
+/// The memory belongs to the engine. It is valid until the closure that the vector was lent to returns or, in a `ColumnWindow`,
+/// as long as the window.
 public struct ColumnVector: BitwiseCopyable {
-  /// How the elements lie in memory.
+  /// The memory layout of the elements.
   public enum Layout: UInt8, Sendable, BitwiseCopyable {
-    /// Words of that width, unsigned, to be added to `base` (frame of reference). Integers, bools, links, dates.
+    /// Unsigned words of that width, to be added to `base` (frame of reference). Integers, bools, links, dates.
     case int8, int16, int32, int64
-    /// One bit a row: Bool.
+    /// One bit per row: Bool.
     case bits
     /// Raw bit patterns of 4 and 8 bytes: Float; Double.
     case float32, float64
     /// `count + 1` unsigned offsets of that width in `offsets`, relative to `values`: String, Data, ObjectId, mixed values.
     case bytes16, bytes32
-    /// 16 bytes a row: UUID, Decimal128.
+    /// 16 bytes per row: UUID, Decimal128.
     case fixed16
-    /// Every row is the same: the word `base`, or for bytes the first `base` bytes at `values`.
+    /// Every row has the same value: the word `base`, or for bytes the first `base` bytes at `values`.
     case constantWord, constantBytes
   }
 
-  /// How `values` and `offsets` are to be read.
+  /// How to read `values` and `offsets`.
   public let layout: Layout
-  /// How many rows there are.
+  /// The number of rows.
   public let count: Int
-  /// What is added to each word; see `Layout`.
+  /// Added to each word; see `Layout`.
   public let base: Int64
   /// The elements; see `Layout`.
   public let values: UnsafeRawPointer
-  /// Where each element begins, for texts and data; nil for others.
+  /// The beginning of each element, for texts and data; nil for others.
   public let offsets: UnsafeRawPointer?
   /// nil: no null in the run. Bit i set: row i is null and its element is unspecified (but readable).
   public let nulls: UnsafePointer<UInt64>?
-  /// Bounds over the rows that are neither null nor a Double or Float NaN, as ordinals (see `ZoneHint`). May be wider than the
-  /// data, never narrower; `min > max` when there is no such row.
+  /// Bounds of the rows that are neither null nor a Double or Float NaN, as ordinals (see `ZoneHint`). May be wider than the
+  /// data, never narrower; `min > max` if there is no such row.
   public let min: Int64
   /// See `min`.
   public let max: Int64
@@ -61,7 +60,7 @@ extension ColumnVector {
     return nulls[row &>> 6] &>> UInt64(row & 63) & 1 == 1
   }
 
-  /// The 64-bit word of a row of a word column; unspecified where the row is null. O(1).
+  /// The 64-bit word of a row of a word column; unspecified if the row is null. O(1).
   @inlinable @inline(__always) public func word(at row: Int) -> Int64 {
     switch layout {
     case .int8: base &+ Int64(values.load(fromByteOffset: row, as: UInt8.self))
@@ -75,7 +74,7 @@ extension ColumnVector {
     }
   }
 
-  /// The bytes of a row of a bytes column; unspecified where the row is null. O(1), no copy.
+  /// The bytes of a row of a bytes column; unspecified if the row is null. O(1), no copy.
   @inlinable @inline(__always) public func bytes(at row: Int) -> UnsafeRawBufferPointer {
     switch layout {
     case .bytes16:

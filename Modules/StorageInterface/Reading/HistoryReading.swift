@@ -1,11 +1,11 @@
 import StoreValues
 
-/// Reading what was committed.
+/// Reads the commit history.
 ///
-/// Called once for each delivery of changes, with the version that was delivered last, and by tools that read or copy the history. On
-/// one thread at a time.
+/// Called once per delivery of changes, with the last delivered version, and by tools that read or copy the history. On one
+/// thread at a time.
 public protocol HistoryReading: VersionReading {
-  /// Commit records of the versions in (`version`, this version], ascending. `.historyTrimmed` (scope statement)
-  /// when one of them is gone, the first as a rule; then the caller treats everything as changed, whatever it was given.
+  /// The commit records of the versions in (`version`, this version], ascending. `.historyTrimmed` (scope statement) if one of
+  /// them is gone, usually the first; then the caller must treat everything as changed, whatever it received.
   func history(after version: Version, _ body: (CommitRecord) -> Step) throws(StorageError)
 }

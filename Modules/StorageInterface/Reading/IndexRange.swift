@@ -5,18 +5,18 @@ import StoreValues
 /// Values compare by `Value.order(to:)` (null first, then NaN, −0.0 as 0.0). Over a compound index (a, b, c),
 /// `equal: [1]` with `lower`/`upper` on b selects a = 1 and b within the bounds, any c.
 public struct IndexRange: Sendable, Hashable {
-  /// Where a run begins or ends.
+  /// An end of a run.
   public enum Bound: Sendable, Hashable {
     case unbounded
     case including(Value)
     case excluding(Value)
   }
 
-  /// What the first columns have to be.
+  /// The values of the first columns.
   public var equal: [Value]
-  /// Where the next column begins.
+  /// The lower bound of the next column.
   public var lower: Bound
-  /// Where the next column ends.
+  /// The upper bound of the next column.
   public var upper: Bound
 
   public init(equal: [Value] = [], lower: Bound = .unbounded, upper: Bound = .unbounded) {

@@ -1,15 +1,15 @@
 import StoreValues
 
-/// A set of object keys (positive, as keys are) as ascending, disjoint, non-adjacent runs: a bulk insert of a million objects is one
-/// run.
+/// A set of object keys (which are positive) as ascending, disjoint, non-adjacent runs: a bulk insert of a million objects is
+/// one run.
 public struct KeyRuns: Sendable, Hashable {
-  /// Ascending, disjoint, and none next to another.
+  /// Ascending, disjoint and non-adjacent.
   public private(set) var runs: [ClosedRange<Int64>]
 
   /// No keys.
   public init() { runs = [] }
 
-  /// From keys in any order, duplicates allowed. O(n log n), O(n) where they lie close together.
+  /// From keys in any order, duplicates allowed. O(n log n), O(n) if they are close together.
   @inlinable public init(_ keys: some Sequence<Int64>) { self.init(unsorted: Array(keys)) }
 
   @usableFromInline init(unsorted keys: [Int64]) {
@@ -22,7 +22,7 @@ public struct KeyRuns: Sendable, Hashable {
       for key in keys { append(key) }
       return
     }
-    // A bit for each key there could be: 64 keys a word.
+    // A bit for each possible key: 64 keys per word.
     var bits = [UInt64](repeating: 0, count: Int(span / 64) + 1)
     for key in keys { bits[Int((key - least) >> 6)] |= 1 << UInt64((key - least) & 63) }
     for (word, value) in bits.enumerated() {
@@ -38,7 +38,7 @@ public struct KeyRuns: Sendable, Hashable {
     }
   }
 
-  /// From runs that keep the rules above; runs that do not are put in order. O(n log n).
+  /// From runs; runs that violate the rules above are normalised. O(n log n).
   public init(runs: [ClosedRange<Int64>]) {
     self.init()
     for run in runs.sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -52,7 +52,7 @@ public struct KeyRuns: Sendable, Hashable {
 
   /// Whether there are no keys.
   public var isEmpty: Bool { runs.isEmpty }
-  /// Runs lie within positive keys, so the sum cannot overflow.
+  /// The number of keys. Runs are within the positive keys, so the sum cannot overflow.
   public var count: Int { runs.reduce(0) { $0 + $1.count } }
 
   /// Adds a key that is not below any other. O(1).
@@ -67,13 +67,13 @@ public struct KeyRuns: Sendable, Hashable {
     runs.append(key...key)
   }
 
-  /// Adds keys of which none is below any other. O(1).
+  /// Adds keys, none of which is below any other. O(1).
   public mutating func append(_ keys: ClosedRange<Int64>) {
     guard let last = runs.last, keys.lowerBound - 1 <= last.upperBound else { return runs.append(keys) }
     runs[runs.count - 1] = last.lowerBound...Swift.max(last.upperBound, keys.upperBound)
   }
 
-  /// O(log runs).
+  /// Whether the set has the key. O(log runs).
   public func contains(_ key: Int64) -> Bool {
     var low = 0
     var high = runs.count

@@ -16,7 +16,7 @@ public struct PropertySet: Sendable, Hashable {
   /// Whether there are none.
   public var isEmpty: Bool { first == 0 && more.isEmpty }
 
-  /// Puts a property in. O(1), and memory where its number is 64 or more.
+  /// Adds a property. O(1), with an allocation if its number is 64 or more.
   public mutating func insert(_ property: PropertyID) {
     let (word, bit) = (Int(property.rawValue >> 6), UInt64(1) << UInt64(property.rawValue & 63))
     if word == 0 {
@@ -27,14 +27,14 @@ public struct PropertySet: Sendable, Hashable {
     more[word - 1] |= bit
   }
 
-  /// Whether a property is in it. O(1).
+  /// Whether the set has a property. O(1).
   public func contains(_ property: PropertyID) -> Bool {
     let (word, bit) = (Int(property.rawValue >> 6), UInt64(1) << UInt64(property.rawValue & 63))
     if word == 0 { return first & bit != 0 }
     return word <= more.count && more[word - 1] & bit != 0
   }
 
-  /// Puts all of another set in.
+  /// Adds all properties of another set.
   public mutating func formUnion(_ other: PropertySet) {
     first |= other.first
     while more.count < other.more.count { more.append(0) }
@@ -46,7 +46,7 @@ public struct PropertySet: Sendable, Hashable {
     first & other.first == 0 && zip(more, other.more).allSatisfy { $0 & $1 == 0 }
   }
 
-  /// Ascending.
+  /// The properties, ascending.
   public var properties: [PropertyID] {
     var result: [PropertyID] = []
     for (i, word) in words.enumerated() {
@@ -59,7 +59,7 @@ public struct PropertySet: Sendable, Hashable {
     return result
   }
 
-  /// The number of words and the words, without making an array of one.
+  /// Writes the number of words and the words, without an array.
   func encode(to out: inout VarintWriter) {
     out.put(UInt64(1 + more.count))
     out.put(first)

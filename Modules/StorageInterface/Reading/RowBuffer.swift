@@ -1,31 +1,32 @@
 import StoreValues
 
-/// The values of one new object on their way into an engine: a slot for each column of the table, words and
-/// bytes side by side, no boxes. Made once for a table and used again for row after row.
+/// The values of one new object on their way into an engine: a slot for each column of the table, words and bytes side by side,
+/// without `Value`s. Made once for a table and reused row by row.
 ///
-/// A slot that nobody sets has the column's absent value (`ColumnEntry.absentValue`). Collection and inverse slots
-/// are not used: lists, sets and maps start empty and are filled by the calls of `WriteTransaction`.
+/// An unset slot has the column's absent value (`ColumnEntry.absentValue`). Collection and inverse slots are unused: lists,
+/// sets and maps start empty and are filled by the calls of `WriteTransaction`.
 ///
-/// Not thread-safe; `@exclusivity(unchecked)`, as no access to a variable spans another call. Setting a slot is O(1) plus the bytes copied.
+/// Not thread-safe; `@exclusivity(unchecked)`, because no access to a variable spans another call. Setting a slot is O(1) plus
+/// the bytes copied.
 public final class RowBuffer {
-  /// The table that the row is for.
+  /// The row's table.
   public let table: TableID
-  /// How many slots there are: one for each column.
+  /// The number of slots, one per column.
   public let count: Int
   @usableFromInline let words: UnsafeMutablePointer<Int64>
   @usableFromInline let nulls: UnsafeMutablePointer<Bool>
   @exclusivity(unchecked) @usableFromInline var arena: UnsafeMutableRawPointer
   private var arenaCapacity = 256
   private var arenaUsed = 0
-  /// More bytes were set than a row can hold; an engine refuses it.
+  /// More bytes were set than a row can hold; engines reject the row.
   public private(set) var isOverfull = false
-  /// Of each slot: how `set(_:_:)` puts a box into bytes.
+  /// The type of each slot, by which `set(_:_:)` encodes a `Value`.
   private let types: [ValueType]
   private let absentWords: [Int64]
   private let absentNulls: [Bool]
   private let absentBytes: [UInt8]
 
-  /// A buffer for rows of this table, with every slot absent.
+  /// A buffer for rows of a table, with every slot absent.
   public init(_ entry: TableEntry) {
     table = entry.id
     count = entry.columns.count
@@ -71,24 +72,23 @@ public final class RowBuffer {
     isOverfull = false
   }
 
-  /// Offset and length of some bytes in the arena, 32 bits each.
+  /// Offset and length of bytes in the arena, 32 bits each.
   private static func packed(offset: Int, count: Int) -> Int64 {
     Int64(bitPattern: UInt64(UInt32(truncatingIfNeeded: offset)) << 32 | UInt64(UInt32(truncatingIfNeeded: count)))
   }
 }
 
 extension RowBuffer {
-  /// Sets a fixed-width value; a slot outside is the caller's mistake and is not looked for. O(1).
+  /// Sets a fixed-width value. The caller must pass a valid slot, which is not checked. O(1).
   @inlinable public func set(_ slot: Int, word: Int64) {
     words[slot] = word
     nulls[slot] = false
   }
 
-  /// Makes a slot null.
+  /// Sets a slot to null.
   @inlinable public func setNull(_ slot: Int) { nulls[slot] = true }
 
-  /// The bytes are copied. A row holds up to 4 GiB of them; what passes that is refused by `insert` as
-  /// `.tooLarge`.
+  /// Sets a slot to bytes, which are copied. A row holds up to 4 GiB of them; `insert` rejects more as `.tooLarge`.
   public func set(_ slot: Int, bytes: UnsafeRawBufferPointer) {
     guard arenaUsed + bytes.count <= Int(UInt32.max) else {
       isOverfull = true
@@ -101,7 +101,7 @@ extension RowBuffer {
     arenaUsed += bytes.count
   }
 
-  /// Sets a slot to a value of its type, as one box.
+  /// Sets a slot to a `Value` of its type.
   public func set(_ slot: Int, _ value: Value) {
     if types[slot] != .mixed, let word = value.word { return set(slot, word: word) }
     value.withBytes(as: types[slot]) { bytes in
@@ -111,9 +111,9 @@ extension RowBuffer {
 
   /// Whether a slot is null.
   @inlinable public func isNull(_ slot: Int) -> Bool { nulls[slot] }
-  /// The word of a word column; unspecified when the slot is null.
+  /// The word of a word column; unspecified if the slot is null.
   @inlinable public func word(_ slot: Int) -> Int64 { words[slot] }
-  /// The bytes of a bytes column, valid until the buffer is changed; unspecified when the slot is null.
+  /// The bytes of a bytes column, valid until the buffer is changed; unspecified if the slot is null.
   @inlinable public func bytes(_ slot: Int) -> UnsafeRawBufferPointer {
     let packed = UInt64(bitPattern: words[slot])
     return UnsafeRawBufferPointer(start: arena + Int(packed >> 32), count: Int(packed & 0xFFFF_FFFF))

@@ -1,7 +1,7 @@
 import StoreValues
 
 extension StorageReading {
-  /// Calls `body` with every value of a stored column, object after object: a scalar, or one after the other what a collection holds.
+  /// Calls `body` with every value of a stored column, object by object: a scalar, or each element of a collection.
   package func visitValues(of column: ColumnID, _ body: (ObjectKey, Value) -> Void) throws(StorageError) {
     guard let schema = catalog[column]?.schema, let type = schema.valueType else { return }
     if schema.isScalar {
@@ -18,7 +18,7 @@ extension StorageReading {
     for key in keys { for value in try values(column, key, 0..<Int.max) { body(key, value) } }
   }
 
-  /// How many objects have something in a column: another value than it reads as by itself, or elements.
+  /// How many objects have a value in a column that differs from its absent value, or elements.
   package func holders(of column: ColumnID) throws(StorageError) -> Int {
     guard let entry = catalog[column] else { return 0 }
     let (isScalar, absent) = (entry.schema.isScalar, entry.absentValue)
@@ -30,7 +30,7 @@ extension StorageReading {
     return count
   }
 
-  /// The values of an enum's column that are none of its cases, and how many objects have each.
+  /// The values of an enum's column that are not among its cases, and how many objects have each.
   package func strays(in column: ColumnID, cases: [DefaultValue]) throws(StorageError) -> [(value: Value, objects: Int)] {
     var found: [(value: Value, objects: Int, last: ObjectKey)] = []
     try visitValues(of: column) { key, value in

@@ -1,4 +1,4 @@
-/// What can be read in a snapshot and in an open write alike: one version of a store.
+/// The reading interface of snapshots and open writes: one version of a store.
 ///
 /// How to read each kind of property:
 ///
@@ -16,22 +16,21 @@
 /// | embedded object | as a link to an object of its own table; its one owner: `sources` | |
 /// | inverse | `sources` of the property it is the inverse of | |
 ///
-/// `value` and `values` read any of them in boxes.
+/// `value` and `values` read any of them as `Value`s.
 ///
-/// Query code, live objects and tools read through this protocol alone. It has no calls of its own: each part that it is made of says when
-/// and how often its calls are made.
+/// Query code, live objects and tools read only through this protocol. It adds no calls of its own: each of its parts documents
+/// when and how often its calls are made.
 ///
 /// **Threads.** One thread at a time. It may move between threads: the calls need no thread of their own.
-/// **Memory.** What is lent to a closure ends with the closure. A closure must not call the same transaction's
-/// changing methods, and may call its reading ones.
-/// **Errors.** `.objectDeleted` (scope statement) for a key that does not live in this version, `.misuse` for a
-/// table, column or index that the catalog does not have or that is of another kind than the call wants, and
-/// whatever the disk causes (`.io`, `.corrupt`, `.snapshotExpired`, `.closed`).
+/// **Memory.** Memory lent to a closure is valid until the closure returns. A closure must not call the same transaction's
+/// changing methods, but may call its reading ones.
+/// **Errors.** `.objectDeleted` (scope statement) for a key that does not exist in this version, `.misuse` for a table, column
+/// or index that the catalog does not have or that is of the wrong kind for the call, and errors of the disk (`.io`,
+/// `.corrupt`, `.snapshotExpired`, `.closed`).
 public protocol StorageReading: RowReading, IndexReading, CollectionReading, LinkReading, HistoryReading {}
 
 /// A snapshot: one committed version, unchanged until ended, whatever is committed meanwhile.
 ///
-/// It holds its version in the file: while it lives, the space of what was replaced since is not reused. It
-/// never blocks a writer and no writer blocks it. There is no "begin at version v": a version passes between
-/// threads by passing this object.
+/// It holds its version in the file: while it lives, the space of data replaced since is not reused. It never blocks a writer
+/// and no writer blocks it. There is no "begin at version v": pass this object to read the same version on another thread.
 public protocol ReadTransaction: StorageReading, Sendable {}

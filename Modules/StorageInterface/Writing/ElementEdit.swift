@@ -1,16 +1,16 @@
 import StoreValues
 
-/// One edit of a list. Positions count from 0 in the list as it is when the edit is applied.
+/// One edit of a list. Positions count from 0 in the list at the time of the edit.
 public enum ElementEdit: Sendable, Hashable {
-  /// Before position `at`, which may be the list's count.
+  /// Inserts before position `at`, which may be the list's count.
   case insert(at: Int, [Value])
   case remove(Range<Int>)
   case set(at: Int, Value)
-  /// Takes the element out at `from` and puts it back so that it stands at `to`.
+  /// Removes the element at `from` and inserts it so that its new position is `to`.
   case move(from: Int, to: Int)
   case clear
 
-  /// The values that it brings.
+  /// The inserted values.
   package var given: [Value] {
     switch self {
     case .insert(_, let values): values

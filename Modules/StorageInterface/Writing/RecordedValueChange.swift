@@ -1,7 +1,7 @@
 import StoreValues
 
-/// One scalar of one object before and after a commit. Null stands for the values of objects that were not there before, or are
-/// not there after.
+/// One scalar of one object before and after a commit. Null stands for the value of an object that did not exist before, or
+/// does not exist after.
 public struct RecordedValueChange: Sendable, Hashable {
   /// The object's table.
   public var table: TableID
@@ -9,9 +9,9 @@ public struct RecordedValueChange: Sendable, Hashable {
   public var key: ObjectKey
   /// The scalar or link.
   public var property: PropertyID
-  /// What it was; null where there was no object.
+  /// The old value; null if there was no object.
   public var old: Value
-  /// What it is; null where there is no object.
+  /// The new value; null if there is no object.
   public var new: Value
 
   public init(_ column: ColumnID, _ key: ObjectKey, old: Value, new: Value) {
@@ -41,7 +41,7 @@ extension RecordedValueChange {
 }
 
 extension VarintWriter {
-  /// The bytes of a mixed value after their number; a plain link as one of table 0. None: null.
+  /// Writes the length and bytes of a mixed value; a plain link as one of table 0. No bytes: null.
   mutating func put(_ value: Value) {
     var mixed = value
     if case .link(let key) = value { mixed = .object(ObjectLink(TableID(0), key)) }

@@ -1,13 +1,12 @@
 /// Undoing a part of a write.
 ///
-/// Called once for each savepoint of the app, for each step of a migration, and for each edit that may be refused half way: that can be
-/// once for each object that is added, so a part must cost no more than what it changes. On one thread at a time.
+/// Called once per savepoint of the app, per step of a migration, and per edit that may fail half way: possibly once for each
+/// inserted object, so a savepoint must cost no more than its changes. On one thread at a time.
 public protocol SavepointWriting: VersionReading {
-  /// Starts a part that can be undone alone. Parts nest; each is ended by exactly one of the next two calls.
+  /// Begins a savepoint. Savepoints nest; exactly one of the next two calls ends each.
   func beginSavepoint() throws(StorageError)
-  /// Keeps what was done since the last open `beginSavepoint`.
+  /// Ends the innermost savepoint and keeps its changes.
   func releaseSavepoint() throws(StorageError)
-  /// Undoes what was done since the last open `beginSavepoint`, index entries and lists included. The keys that
-  /// were given out stay used.
+  /// Ends the innermost savepoint and undoes its changes, index entries and lists included. Issued keys stay used.
   func rollbackToSavepoint() throws(StorageError)
 }
