@@ -9,18 +9,18 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// One listener of a doorbell: compares versions and calls.
+/// A listener of a doorbell: compares versions and calls its closure.
 final class BellListener: CommitListener {
   private struct State {
     var last: Version?
     var isStopped = false
-    /// The thread that is inside `body`.
+    /// The thread that is running `body`.
     var caller: UInt?
   }
 
   private let version: @Sendable () -> Version?
   private let body: @Sendable () -> Void
-  /// Tells the bell that the listener is gone.
+  /// Unregisters the listener from the bell.
   private let leave: @Sendable () -> Void
   private let state: Mutex<State>
   /// Held while `body` runs.
@@ -41,7 +41,7 @@ final class BellListener: CommitListener {
     if !wasStopped { leave() }
   }
 
-  /// Calls `body` if the version moved since the last call. Only by the bell, from one thread at a time.
+  /// Calls `body` if the version has changed since the last call. Called only by the bell, from one thread at a time.
   func check() {
     calling.withLock { _ in
       guard !state.withLock({ $0.isStopped }), let now = version() else { return }
@@ -63,12 +63,12 @@ final class BellListener: CommitListener {
       return (!state.isStopped, state.caller)
     }
     if isFirst { leave() }
-    // From within `body` there is nothing to wait for; from elsewhere, its end.
+    // A call from within `body` must not wait; any other waits for the running `body` to return.
     if caller != currentThread() { calling.withLock { _ in } }
   }
 }
 
-/// A number for the calling thread, different from those of all other living threads.
+/// A number for the calling thread, unique among living threads.
 func currentThread() -> UInt {
   #if canImport(Darwin)
   UInt(bitPattern: pthread_self())
@@ -77,7 +77,7 @@ func currentThread() -> UInt {
   #endif
 }
 
-/// A listener as its bell holds it.
+/// A bell's weak reference to a listener.
 struct WeakBellListener: Sendable {
   weak let listener: BellListener?
   let id: UInt64

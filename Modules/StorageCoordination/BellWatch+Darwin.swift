@@ -6,9 +6,9 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// Waits for bells with a vnode source each, on one serial queue, and compares versions once a second.
+/// Watches bells, with a vnode source each on one serial queue, and compares versions once a second.
 final class BellWatch: Sendable {
-  /// Keeps the sources of one listener; both end with it.
+  /// Owns the sources of one listener, which end with it.
   private final class Sources: Sendable {
     // Safe to share: set once in `init`, and cancelling is safe from any thread.
     nonisolated(unsafe) private let bell: (any DispatchSourceFileSystemObject)?
@@ -51,7 +51,7 @@ final class BellWatch: Sendable {
   }
 }
 
-/// Holds what ends the sources of a listener until it is needed, once.
+/// Holds the action that ends a listener's sources, until it is run, once.
 private final class SourceSlot: Sendable {
   private let action = Mutex<(@Sendable () -> Void)?>(nil)
 

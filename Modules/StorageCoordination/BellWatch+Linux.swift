@@ -11,11 +11,11 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// The one thread of the process that waits for bells, of all stores, with one inotify instance.
+/// The single thread of the process that waits for the bells of all stores, with one inotify instance.
 ///
-/// The thread starts with the first listener and sleeps until a bell rings; while there are listeners it also
-/// wakes once a second and compares versions. Where inotify is not to be had (its instances and watches are
-/// limited per user), that check is what is left.
+/// The thread starts with the first listener and sleeps until a bell rings; while there are listeners it also wakes once a
+/// second and compares versions. If inotify is unavailable (its instances and watches are limited per user), only that check
+/// remains.
 final class BellWatch: Sendable {
   private struct State {
     /// By inotify watch; −1: bells that cannot be watched.
@@ -29,7 +29,7 @@ final class BellWatch: Sendable {
 
   private let mark = ForkMark()
   private let inotify: Int32
-  /// Written to make the thread look at everything again.
+  /// Written to make the thread check everything again.
   private let nudge: Int32
   private let state = Mutex(State())
 
@@ -51,7 +51,7 @@ final class BellWatch: Sendable {
   func listen(
     path: String, version: @escaping @Sendable () -> Version?, _ body: @escaping @Sendable () -> Void
   ) -> any CommitListener {
-    // Watched first, compared after: a commit in between rings.
+    // Watch first, then compare: a commit in between rings.
     let (watch, id, isFirst) = state.withLock { state in
       state.nextID += 1
       let watch = inotify < 0 ? -1 : inotify_add_watch(inotify, path, UInt32(IN_MODIFY) | UInt32(IN_DONT_FOLLOW))
@@ -95,7 +95,7 @@ final class BellWatch: Sendable {
       return nil
     }, context)
     guard number == 0 else {
-      // No thread to be had: the next listener tries again.
+      // The thread could not be created: the next listener tries again.
       Unmanaged<BellWatch>.fromOpaque(context).release()
       state.withLock { $0.isRunning = false }
       return
@@ -116,21 +116,21 @@ final class BellWatch: Sendable {
       let isTick = now >= nextTick
       if isTick { nextTick = now + BellWatch.tickMilliseconds }
       let due = state.withLock { state in
-        // A bell that rang while its listener was being put in is made up for by the nudge after.
+        // The nudge that follows covers a bell that rang while its listener was being added.
         isTick || isNudged ? Array(state.listeners.values.joined()) : rung.flatMap { state.listeners[$0] ?? [] }
       }
       for entry in due { entry.listener?.check() }
     }
   }
 
-  /// The watches of all events that are waiting.
+  /// The watches of all pending events.
   private func rungWatches() -> Set<Int32> {
     guard inotify >= 0 else { return [] }
     return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
       var result: Set<Int32> = []
       while let base = buffer.baseAddress, case let count = read(inotify, base, buffer.count), count > 0 {
         var offset = 0
-        // An event is watch, mask, cookie, length of the name, each four bytes, then the name.
+        // An event is watch, mask, cookie, length of the name, four bytes each, then the name.
         while offset + 16 <= count {
           result.insert(buffer.load(fromByteOffset: offset, as: Int32.self))
           offset += 16 + Int(buffer.load(fromByteOffset: offset + 12, as: UInt32.self))

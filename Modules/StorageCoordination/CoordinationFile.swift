@@ -8,13 +8,13 @@ import Darwin
 #endif
 import StorageInterface
 
-/// The mapped side file `<store>.coord` through which the writers of one store, in all processes, agree.
+/// The mapped side file `<store>.coord`, through which the writers of one store coordinate across processes.
 ///
-/// Its content is only order and hints; who owns what is said by byte-range locks, which the kernel takes back
-/// from the dead. So nothing in it ever needs repair, and it may be deleted while no process has the store
-/// open. Layout, in the byte order of the machine: 0 magic, 8 last ticket given out, 16 ticket of the
-/// holder (0: nobody), 64 sixty-four 32-bit wake-up words, 2,048 forty-eight lines of 128 bytes that say who holds which
-/// version (`HolderTable`). Length 8,192; files of older builds have 4,096 and grow when they are opened for writing.
+/// Its contents are only order and hints; ownership is expressed by byte-range locks, which the kernel releases when a process
+/// dies. So the contents never need repair, and the file may be deleted while no process has the store open. Layout, in the
+/// machine's byte order: 0 magic, 8 last ticket issued, 16 ticket of the holder (0: nobody), 64 sixty-four 32-bit wake-up
+/// words, 2,048 forty-eight lines of 128 bytes with the holders of versions (`HolderTable`). Length 8,192; files of older
+/// builds have 4,096 and grow when opened for writing.
 final class CoordinationFile: Sendable {
   static let length = 8192
   static let name = "coordination file"
@@ -26,11 +26,11 @@ final class CoordinationFile: Sendable {
   let path: String
   let identity: FileIdentity
   private let descriptor: Int32
-  /// Safe to share: set once in `init`, unmapped in `deinit` when nobody has a reference any more, and every
-  /// access in between is an atomic operation within `length`.
+  /// Safe to share: set once in `init`, unmapped in `deinit` when no reference is left, and every access in between is an
+  /// atomic operation within `length`.
   nonisolated(unsafe) private let base: UnsafeMutableRawPointer
 
-  /// Opens the file, and makes it when it is missing.
+  /// Opens the file, and creates it if missing.
   ///
   /// Throws `.permissionDenied`, `.outOfDiskSpace`, `.foreignFile` or `.io`.
   init(path: String, mode: UInt32) throws(StorageError) {
@@ -40,7 +40,7 @@ final class CoordinationFile: Sendable {
       throw SideFile.foreign(path, CoordinationFile.name)
     }
     var number: Int32 = 0
-    // Blocks are allocated now: a store into a hole of a mapping on a full disk would be a signal.
+    // Allocate the blocks now: on a full disk, a store into a hole of a mapping would raise a signal.
     number = cs_reserve(file, Int64(CoordinationFile.length))
     guard number == 0, let identity = FileIdentity(descriptor: file) else {
       close(file)
@@ -60,7 +60,7 @@ final class CoordinationFile: Sendable {
     base = mapped
   }
 
-  /// Whether the file has our mark, or is one that nobody has written to yet: empty, or zeroes of our length.
+  /// Whether the file has our mark, or was never written: it is empty, or zeroes of our length.
   static func isOurs(_ file: Int32, _ path: String) -> Bool {
     SideFile.passes(file, CoordinationFile.length) { bytes, length in
       if bytes.count >= 8 {
@@ -77,7 +77,7 @@ final class CoordinationFile: Sendable {
     close(descriptor)
   }
 
-  /// A descriptor with locks of its own on the same file. The caller closes it.
+  /// A descriptor of the same file with separate locks. The caller closes it.
   func openAgain() throws(StorageError) -> Int32 {
     let file: Int32
     do throws(StorageError) {
@@ -99,16 +99,16 @@ final class CoordinationFile: Sendable {
       remedy: "Close the store in every process and open it again.")
   }
 
-  /// Takes the next ticket, from 1 on.
+  /// Takes the next ticket, counting from 1.
   func takeTicket() -> Int64 {
-    // Masked, so that a damaged counter still gives a valid file offset; only order suffers.
+    // Masked, so that a damaged counter still gives a valid file offset; only the order suffers.
     Int64((cs_add64(word64(8), 1) &+ 1) & CoordinationFile.ticketMask)
   }
 
-  /// The last ticket given out.
+  /// The last ticket issued.
   var lastTicket: Int64 { Int64(cs_load64(word64(8)) & CoordinationFile.ticketMask) }
 
-  /// The ticket of the holder; 0 between holders. Written only by the holder.
+  /// The ticket of the holder; 0 between holders. Only the holder writes it.
   var holder: UInt64 {
     get { cs_load64(word64(16)) }
     set { cs_store64(word64(16), newValue) }
@@ -116,7 +116,7 @@ final class CoordinationFile: Sendable {
 
   func turn(_ ticket: Int64) -> UInt32 { cs_load32(turnWord(ticket)) }
 
-  /// Sleeps until the turn of `ticket` is no longer `seen`, or the time is over, or for no reason.
+  /// Sleeps until the wake-up word of `ticket` is no longer `seen`, or the time is over; may also wake up spuriously.
   func sleep(_ ticket: Int64, seen: UInt32, nanoseconds: UInt64) { cs_wait(turnWord(ticket), seen, nanoseconds) }
 
   func wake(_ ticket: Int64) {
@@ -124,7 +124,7 @@ final class CoordinationFile: Sendable {
     cs_wake(turnWord(ticket))
   }
 
-  /// A line of the table of holders. The caller owns the line.
+  /// A line of the holder table. The caller owns the line.
   func line(_ number: Int) -> UnsafeMutableRawPointer { base + HolderTable.start + number * HolderTable.lineSize }
 
   private func word64(_ offset: Int) -> UnsafeMutablePointer<UInt64> {

@@ -1,25 +1,25 @@
 import CVivariumSystem
 
-/// Says on one file with which other file a process uses it, by a lock: who comes to use it with another finds that, by whatever
-/// names he came. Two files that belong to each other, as a store and its table of readers do, are found by their names, and
-/// names can be given, taken away and given again while the files are open.
+/// A lock on one file that says which other file a process uses with it, so that a process using it with a different one
+/// notices, whatever the names. Two files that belong together, such as a store and its table of readers, are found by their
+/// names, and names can be assigned, removed and reassigned while the files are open.
 ///
-/// The kernel takes claims back from the dead. A claim lasts as long as the open file that the descriptor is of.
+/// The kernel releases the claims of dead processes. A claim lasts as long as the descriptor's open file description.
 public enum FileClaim {
-  /// Behind all data, and behind the bytes that say who is present. A byte for each other file, by its identity; that two have
-  /// the same is one chance in millions.
+  /// Behind all data, and behind the presence bytes. A byte for each other file, by its identity; two files share a byte with a
+  /// chance of one in millions.
   private static let start: Int64 = (1 << 61) + 64
   private static let count: Int64 = 1 << 40
 
-  /// Claims the file for the other one. False where somebody has claimed it for a third.
+  /// Claims the file for use with the other one. False if somebody has claimed it for a third.
   ///
   /// - Parameter file: a descriptor that may read.
   public static func take(_ file: Int32, for other: FileIdentity) -> Bool {
-    // Said first, and then looked: of two that meet at least one sees the other.
+    // Claim first, then check: of two concurrent claims at least one sees the other.
     cs_lock_shared(file, byte(other), 1) == 0 && !isTaken(file, exceptFor: other)
   }
 
-  /// Whether somebody else has claimed the file for another than this; nil: for any.
+  /// Whether somebody else has claimed the file for another than this one; nil: for any.
   public static func isTaken(_ file: Int32, exceptFor other: FileIdentity?) -> Bool {
     guard let other else { return cs_locked_at(file, start, count) >= 0 }
     let own = byte(other)
@@ -28,7 +28,7 @@ public enum FileClaim {
     return own + 1 < end && cs_locked_at(file, own + 1, end - own - 1) >= 0
   }
 
-  /// Gives the claim back. Closing alone would leave it to a process that another thread is just starting: it has a copy of
+  /// Releases the claim. Closing alone would leave it to a process that another thread is just starting, which has a copy of
   /// every descriptor until it runs its program.
   public static func letGo(_ file: Int32) { _ = cs_unlock(file, start, count) }
 

@@ -9,18 +9,18 @@ import Darwin
 import StorageInterface
 import StoreValues
 
-/// The doorbell of a store in a file: rings every process that listens.
+/// The doorbell of a store in a file: wakes every process that listens.
 ///
-/// One byte is written over itself in the file `<store>.bell`; the system notifies listeners of the write. Nothing is
-/// left behind by a kill, and listening needs only the permission to read.
+/// Ringing overwrites a byte of the file `<store>.bell` with itself, and the system notifies listeners of the write. A killed
+/// process leaves nothing behind, and listening needs only read permission.
 public final class FileDoorbell: Doorbell {
   private let path: String
-  /// −1 when read-only: whoever cannot write has no commit to announce.
+  /// −1 if read-only: such a store has no commits to announce.
   private let descriptor: Int32
   private let mark = ForkMark()
 
-  /// Opens the bell file at `path`, and makes it when missing. Read-only, the file may be missing: then only
-  /// the check once a second is left.
+  /// Opens the bell file at `path`, and creates it if missing. Read-only, the file may be missing: then only the check once a
+  /// second remains.
   ///
   /// Throws `.permissionDenied`, `.outOfDiskSpace`, `.fileNotFound` (no such directory) or `.io`.
   public init(path: String, isReadOnly: Bool, mode: UInt32 = 0o664) throws(StorageError) {
@@ -44,7 +44,7 @@ public final class FileDoorbell: Doorbell {
 
   private static let name = "bell file"
 
-  /// A bell is one byte of zero, or not yet that. Ringing it changes nothing, then, whosever it is.
+  /// A bell is one zero byte, or empty if new. So ringing changes nothing, even in a foreign file.
   private static func isOurs(_ file: Int32, _ path: String) -> Bool {
     SideFile.passes(file, 1) { bytes, length in
       length == 0 ? SideFile.isNew(file, path: path, suffix: ".bell") : length == 1 && bytes == [0]

@@ -6,19 +6,19 @@ import Musl
 import Darwin
 #endif
 
-/// Which file a path leads to, whatever the path: symbolic and hard links of one file are equal.
+/// The identity of a file, whatever its path: symbolic and hard links of one file are equal.
 public struct FileIdentity: Sendable, Hashable {
   public let device: UInt64
   public let inode: UInt64
 
-  /// Nil when nothing is there, or it cannot be looked at.
+  /// Nil if the file does not exist or cannot be inspected.
   public init?(path: String) {
     var info = stat()
     guard stat(path, &info) == 0 else { return nil }
     self.init(info)
   }
 
-  /// Of an open file; nil when the descriptor is not one.
+  /// The identity of an open file; nil if the descriptor is invalid.
   public init?(descriptor: Int32) {
     var info = stat()
     guard fstat(descriptor, &info) == 0 else { return nil }

@@ -9,29 +9,28 @@ import Darwin
 import StorageInterface
 import Synchronization
 
-/// The writer's lock of a store in a file: first come first served over threads and processes.
+/// The writer's lock of a store in a file: first come, first served across threads and processes.
 ///
-/// Whoever wants to write draws ticket n and locks byte n of the coordination file; the store is theirs once they
-/// have all bytes up to n. The kernel drops the bytes of a process that ends, however it ends, so neither a dead
-/// holder nor a dead waiter is in anybody's way. A release wakes the oldest in line through a word in the shared
-/// mapping; should the releaser die before it does, the next in line finds out within 20 ms. Each waiting
-/// thread has a descriptor of its own, because such locks belong to the open file.
+/// A writer draws ticket n and locks byte n of the coordination file; it owns the store once it has all bytes up to n. The
+/// kernel releases the bytes of a process that ends, however it ends, so neither dead holders nor dead waiters block anybody. A
+/// release wakes the oldest waiter through a word in the shared mapping; if the releaser dies before that, the next waiter
+/// notices within 20 ms. Each waiting thread has its own descriptor, because such locks belong to the open file description.
 ///
-/// Drawing the ticket and locking the byte are two steps: two that ask in the same microsecond can swap. There
-/// are never two holders. A child made by `fork` without `exec` keeps its parent's locks while it lives.
+/// Drawing the ticket and locking the byte are two steps: two requests within the same microsecond can swap. There are never
+/// two holders. A child made by `fork` without `exec` keeps its parent's locks while it lives.
 public final class FileWriterLock: WriterLock {
-  /// How long the death of a holder can go unnoticed by the next in line.
+  /// How long the next waiter may not notice the death of a holder.
   private static let recheckNanoseconds: UInt64 = 20_000_000
   /// Above every ticket.
   private static let end: Int64 = (1 << 60) + 1
-  /// Kept for the next to ask. Few: each store of a process has its own.
+  /// Descriptors kept for reuse. Few, because each store of a process has its own.
   private static let idleDescriptorsMax = 2
 
   private let file: CoordinationFile
   private let mark = ForkMark()
   private let idle = Mutex<[Int32]>([])
 
-  /// Opens `path` ("<store>.coord"), and makes it when missing.
+  /// Opens `path` ("<store>.coord"), and creates it if missing.
   ///
   /// Throws `.permissionDenied`, `.outOfDiskSpace`, `.foreignFile`, `.fileNotFound` (no such directory) or `.io`.
   public init(path: String, mode: UInt32 = 0o664) throws(StorageError) {
@@ -57,42 +56,42 @@ public final class FileWriterLock: WriterLock {
     }
   }
 
-  /// Whether the path still leads to the file that was opened: who finds another stands in another line.
+  /// Whether the path still leads to the opened file: whoever opens another one waits in another queue.
   public var isInPlace: Bool { FileIdentity(path: file.path) == file.identity }
 
-  /// How many tickets were drawn after the holder's: the length of the line, of all processes, with those in it
-  /// who gave up or died. For tests and tools; the answer may be old when it arrives.
+  /// How many tickets were drawn after the holder's: the queue length across all processes, including waiters that gave up or
+  /// died. For tests and tools; the answer may be outdated on arrival.
   package var waiterCount: Int {
     let holder = heldTicket
     return holder == 0 ? 0 : Int(max(0, file.lastTicket &- holder))
   }
 
-  /// The holder's ticket, as a place in the file whatever is written there.
+  /// The holder's ticket, masked to a valid file offset whatever the file contains.
   private var heldTicket: Int64 { Int64(file.holder & UInt64(FileWriterLock.end - 2)) }
 
-  /// How many stand in line, of all processes: those whose byte the kernel has locked. For tests.
+  /// How many wait, in all processes: those whose byte the kernel has locked. For tests.
   package var standingCount: Int {
     guard let descriptor = try? file.openAgain() else { return 0 }
     defer { close(descriptor) }
     var count = 0
-    // Above the holder, who has everything up to its ticket; the next one's death shows as that of a holder.
+    // Above the holder, which has everything up to its ticket; if the next waiter dies, that shows like the death of a holder.
     var from = heldTicket + 1
     while case let found = cs_locked_at(descriptor, from, FileWriterLock.end - from), found >= 0 {
-      // The system names any lock in the range: what lies below it is counted as well.
+      // The system reports any lock in the range, so those below it must be counted as well.
       count += lockedBytes(descriptor, from...found)
       from = found + 1
     }
     return count
   }
 
-  /// Locked bytes in a range whose last byte is locked, each by somebody else.
+  /// The number of locked bytes in a range whose last byte is locked, each by a different owner.
   private func lockedBytes(_ descriptor: Int32, _ range: ClosedRange<Int64>) -> Int {
     range.count { cs_locked_at(descriptor, $0, 1) >= 0 }
   }
 
   // MARK: Waiting
 
-  /// Waits until all bytes up to the ticket are ours; after a throw none is.
+  /// Waits until we own all bytes up to the ticket; after an error we own none.
   private func waitForTurn(_ descriptor: Int32, _ deadline: Deadline) throws(StorageError) -> Int64 {
     var ticket = file.takeTicket()
     if try lock(descriptor, 0...ticket) { return ticket }
@@ -110,8 +109,8 @@ public final class FileWriterLock: WriterLock {
     }
   }
 
-  /// Locks the byte of the ticket. When it is taken, somebody younger got in between and holds the store up to
-  /// its own ticket: then only a new ticket gives a place in line.
+  /// Locks the byte of the ticket. If it is taken, a younger ticket got in between and holds everything up to itself: then only
+  /// a new ticket gives a place in the queue.
   private func standInLine(
     _ descriptor: Int32, _ first: Int64, _ deadline: Deadline
   ) throws(StorageError) -> Int64 {
@@ -119,7 +118,7 @@ public final class FileWriterLock: WriterLock {
     var attempts = 0
     while !(try lock(descriptor, ticket...ticket)) {
       attempts += 1
-      // Many in a row means that the counter is behind the holder, as after damage: then wait between tries.
+      // Many attempts in a row mean that the counter is behind the holder, as after damage: then pause between attempts.
       if attempts > 16 {
         if deadline.remaining == .zero { throw .writeTimeout }
         file.sleep(ticket, seen: file.turn(ticket), nanoseconds: 1_000_000)
@@ -141,12 +140,12 @@ public final class FileWriterLock: WriterLock {
     keep(descriptor)
   }
 
-  /// Wakes the oldest in line after `ticket`, past all who gave up or died.
+  /// Wakes the oldest waiter after `ticket`, skipping those that gave up or died.
   private func passOn(_ descriptor: Int32, after ticket: Int64) {
     guard file.lastTicket != ticket else { return }
     var oldest = ticket + 1
     var end = FileWriterLock.end
-    // The system names any lock in the range, mostly the oldest: look below it until there is none.
+    // The system reports any lock in the range, mostly the oldest: search below it until there is none.
     while end > ticket + 1 {
       let found = cs_locked_at(descriptor, ticket + 1, end - ticket - 1)
       if found < 0 { break }

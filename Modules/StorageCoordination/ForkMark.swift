@@ -1,14 +1,14 @@
 import CVivariumSystem
 import StorageInterface
 
-/// Notices that the process is a fork of the one that made the mark. What stands on files, locks and helper
-/// threads cannot be used in the child; it asks its mark and throws instead.
+/// Detects that the process is a fork of the one that made the mark. Objects that depend on files, locks and helper threads
+/// cannot be used in the child; they check their mark and throw instead.
 ///
-/// Costs about a nanosecond to ask. Safe from any thread.
+/// A check costs about a nanosecond. Safe from any thread.
 public struct ForkMark: Sendable, Hashable {
   private let count: UInt64
 
-  /// Marks the present process.
+  /// Marks the current process.
   public init() { count = cs_fork_count() }
 
   /// Whether this is a child of the process that made the mark.

@@ -10,15 +10,15 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// Who holds which version of a store, in all processes, by name: lines in the coordination file.
+/// The holders of a store's versions in all processes, with labels: lines in the coordination file.
 ///
-/// A line counts while its byte in the file is locked by whoever filled it, so the kernel takes lines back from the dead
-/// and nothing in them needs repair. It is a hint for people: snapshots are protected elsewhere.
+/// A line is valid while the process that filled it has its byte in the file locked, so the kernel frees the lines of dead
+/// processes and nothing in them needs repair. It is a hint for people: snapshots are protected elsewhere.
 ///
-/// A line is 128 bytes: process u64 (0: nobody), version u64, milliseconds since 1970 u64, length of the label u64, label as
-/// UTF-8 of up to 96 bytes. Safe from any thread.
+/// A line is 128 bytes: process u64 (0: nobody), version u64, milliseconds since 1970 u64, length of the label u64, label in up
+/// to 96 bytes of UTF-8. Safe from any thread.
 public final class HolderTable: Sendable {
-  /// A line that somebody alive has filled.
+  /// A line that a living process has filled.
   public struct Holder: Sendable, Hashable {
     public var processID: Int32
     public var version: Version
@@ -37,16 +37,16 @@ public final class HolderTable: Sendable {
   static let lineSize = 128
   static let lineCount = 48
   static let labelMax = 96
-  /// Below the bytes that say who is present, and above every ticket.
+  /// Below the presence bytes, and above every ticket.
   fileprivate static let firstByte: Int64 = (1 << 61) - 1024
 
   private let file: CoordinationFile
   private let descriptor: Int32
   private let mark = ForkMark()
-  /// The lines that are ours, a bit for each: locks of one open file do not exclude each other.
+  /// Our lines, a bit each: locks of one open file description do not exclude each other.
   private let own = Mutex<UInt64>(0)
 
-  /// Opens the coordination file at `path`, and makes it when missing. Throws what `FileWriterLock` does.
+  /// Opens the coordination file at `path`, and creates it if missing. Throws the errors of `FileWriterLock`.
   public init(path: String, mode: UInt32 = 0o664) throws(StorageError) {
     file = try CoordinationFile(path: path, mode: mode)
     descriptor = try file.openAgain()
@@ -54,7 +54,7 @@ public final class HolderTable: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Fills a line until the announcement is dropped; nil when there is no room.
+  /// Fills a line until the announcement is dropped; nil if there is no room.
   public func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? {
     if mark.isStale { return nil }
     let number = own.withLock { own -> Int? in
@@ -72,12 +72,12 @@ public final class HolderTable: Sendable {
     line.store(HolderTable.now, at: 16)
     line.store(UInt64(bytes.count), at: 24)
     bytes.withUnsafeBytes { if let from = $0.baseAddress { (line + 32).copyMemory(from: from, byteCount: $0.count) } }
-    // Last: from here on it is read.
+    // Written last: it makes the line valid.
     line.store(UInt64(getpid()), at: 0)
     return Announcement(self, number)
   }
 
-  /// The lines of everybody alive, this process included. Nobody where there is no file or it cannot be read.
+  /// The lines of all living processes, including this one. Empty if there is no file or it cannot be read.
   public static func holders(path: String) -> [Holder] {
     guard let file = try? SideFile.open(path, CoordinationFile.name, writes: false, creates: false) else { return [] }
     defer { close(file) }
@@ -93,7 +93,7 @@ public final class HolderTable: Sendable {
       let length = Int(min(word(24), UInt64(labelMax)))
       return Holder(
         processID: Int32(truncatingIfNeeded: word(0)), version: Version(word(8)),
-        // Any process may have written the line: ages are worked out from this.
+        // Any process may have written the line, and ages are computed from this.
         sinceMilliseconds: Int64(clamping: word(16)),
         label: String(decoding: fields.dropFirst(32).prefix(length), as: UTF8.self))
     }
@@ -101,7 +101,7 @@ public final class HolderTable: Sendable {
 
   // MARK: Private
 
-  /// A holder's line. Given back with the last reference.
+  /// A holder's line. Freed with the last reference.
   private final class Announcement: VersionAnnouncement {
     private let table: HolderTable
     private let number: Int
@@ -131,7 +131,7 @@ public final class HolderTable: Sendable {
     }
   }
 
-  /// As much of the label as a line holds, whole characters.
+  /// As much of the label as fits a line, in whole characters.
   private static func cut(_ label: String) -> [UInt8] {
     var label = Substring(label)
     while label.utf8.count > labelMax { label = label.dropLast(max(1, (label.utf8.count - labelMax) / 4)) }
@@ -154,8 +154,8 @@ extension UnsafeMutableRawPointer {
 }
 
 extension [VersionPin] {
-  /// Gives pins the names that their holders announced: one announcement to one pin of the same process and version.
-  /// `isComplete`: the pins are all there are; else holders without a pin are pins too.
+  /// Labels pins with the names their holders announced: one announcement for one pin of the same process and version.
+  /// `isComplete`: there are no other pins; otherwise holders without a pin are added as pins.
   public func named(by holders: [HolderTable.Holder], isComplete: Bool) -> [VersionPin] {
     var result = self
     var unnamed = holders

@@ -8,7 +8,7 @@ public final class LocalDoorbell: Doorbell {
   private struct State {
     var listeners: [WeakBellListener] = []
     var nextID: UInt64 = 0
-    /// A turn of the queue that will look is under way: further rings need no other.
+    /// The queue is about to check: further rings need no other turn.
     var isRung = false
   }
 
@@ -37,7 +37,7 @@ public final class LocalDoorbell: Doorbell {
       self?.state.withLock { $0.listeners.removeAll { $0.id == id } }
     }
     state.withLock { $0.listeners.append(WeakBellListener(listener: listener, id: id)) }
-    // For a commit between the listener's first look and here.
+    // For a commit between the listener's first check and here.
     ring()
     return listener
   }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The writer's lock of a store that only this process can see.
 public final class LocalWriterLock: WriterLock {
-  /// One thread in line. `signal` passes the lock to it.
+  /// A waiting thread. `signal` passes the lock to it.
   private final class Waiter: Sendable {
     let turn = DispatchSemaphore(value: 0)
   }
@@ -32,7 +32,7 @@ public final class LocalWriterLock: WriterLock {
     return WriterHold(followsDeath: false) { [self] in passOn() }
   }
 
-  /// How many threads wait. For tests and tools; the answer may be old when it arrives.
+  /// The number of waiting threads. For tests and tools; the answer may be outdated on arrival.
   package var waiterCount: Int { line.withLock { $0.waiters.count } }
 
   private func wait(_ waiter: Waiter, _ deadline: Deadline) -> Bool {
@@ -41,7 +41,7 @@ public final class LocalWriterLock: WriterLock {
       return true
     }
     if waiter.turn.wait(timeout: .now() + remaining.dispatchInterval) == .success { return true }
-    // Late; but the lock may have been passed to us in the same moment, and then it is ours.
+    // Timed out; but the lock may have been passed to us at the same moment, and then it is ours.
     return line.withLock { line in
       guard let position = line.waiters.firstIndex(where: { $0 === waiter }) else { return true }
       line.waiters.remove(at: position)
@@ -61,7 +61,7 @@ public final class LocalWriterLock: WriterLock {
 }
 
 extension Duration {
-  /// Rounded up to whole nanoseconds and held within what a word can say (292 years).
+  /// Rounded up to whole nanoseconds and clamped to 64 bits (292 years).
   var nanosecondCount: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -1,10 +1,10 @@
 import StorageInterface
 import Synchronization
 
-/// The engines of one kind that are open in this process, by file: two paths of one file give one engine.
+/// The open engines of one kind in this process, by file: two paths of one file give one engine.
 ///
-/// Holds its engines weakly: an engine closes with its last reference. Keep one registry a kind of engine, in a
-/// `static let`. Safe from any thread; a forked child starts with an empty one.
+/// Holds its engines weakly: an engine closes with its last reference. Use one registry per kind of engine, in a `static let`.
+/// Safe from any thread; a forked child starts with an empty one.
 public final class OpenFiles<Engine: AnyObject & Sendable>: Sendable {
   private struct Entry: Sendable {
     let identity: FileIdentity
@@ -12,12 +12,12 @@ public final class OpenFiles<Engine: AnyObject & Sendable>: Sendable {
     let mark: ForkMark
   }
 
-  /// A few, at the most one for a file.
+  /// A few, at most one per file.
   private let entries = Mutex<[Entry]>([])
 
   public init() {}
 
-  /// The engine that has the file at `path` open, or the one that `open` gives, which is kept from then on.
+  /// The engine that has the file at `path` open, or the result of `open`, which is then registered.
   ///
   /// One open at a time: two threads that open the same new file get the same engine. `open` may create the
   /// file. It must not use this registry.
@@ -37,7 +37,7 @@ public final class OpenFiles<Engine: AnyObject & Sendable>: Sendable {
     }
   }
 
-  /// Call when an engine was closed while others still refer to it: the next open gives a new one.
+  /// Call when an engine is closed while others still refer to it: the next open creates a new one.
   public func forget(_ engine: Engine) {
     entries.withLock { entries in entries.removeAll { $0.engine === engine || $0.engine == nil } }
   }

@@ -8,18 +8,17 @@ import Darwin
 #endif
 import StorageInterface
 
-/// Opens the files beside a store. Their names are known to everybody who may write to its folder, so what is found under
-/// one is looked at before a byte of it is written or its length changed: a link is not followed, a pipe not waited for, and
-/// what is not ours stays as it was.
+/// Opens the files beside a store. Everybody who may write to the directory knows their names, so a file is inspected before a
+/// byte of it is written or its length changed: links are not followed, pipes not waited for, and foreign files stay unchanged.
 package enum SideFile {
-  /// Opens a regular file. Throws `.foreignFile` for anything else, and what opening a file can cause.
+  /// Opens a regular file. Throws `.foreignFile` for anything else, and the errors of opening a file.
   package static func open(
     _ path: String, _ name: String, writes: Bool, creates: Bool, mode: UInt32 = 0, _ scope: StorageError.Scope = .engine
   ) throws(StorageError) -> Int32 {
     var number: Int32 = 0
     let file = cs_open_side(path, writes, creates, mode, &number)
     guard file >= 0 else {
-      // A link; a directory; a socket.
+      // A link, a directory or a socket.
       if number == ELOOP || number == EISDIR || number == ENXIO { throw foreign(path, name) }
       throw .system(number, scope, doing: "open the \(name)", path: path)
     }
@@ -36,7 +35,7 @@ package enum SideFile {
       .foreignFile, .engine, "'\(path)' is not the \(name) of a store.", remedy: "Move it away; it is made anew.")
   }
 
-  /// What an open file begins with, up to `count` bytes, and how long it is; nil where it cannot be read.
+  /// The first bytes of an open file, up to `count`, and its length; nil if it cannot be read.
   package static func beginning(_ file: Int32, _ count: Int) -> (bytes: [UInt8], length: Int)? {
     var info = stat()
     guard fstat(file, &info) == 0 else { return nil }
@@ -46,8 +45,8 @@ package enum SideFile {
     return (Array(bytes[..<read]), Int(info.st_size))
   }
 
-  /// Whether what a file begins with, and how long it is, passes a test. Another process may be making the file in this moment, and one
-  /// look at it then is of several of its states: while it holds nothing but zeroes it is looked at again, for a while.
+  /// Whether a file's first bytes and its length pass a test. Another process may be creating the file, so that one read may
+  /// mix several of its states: while it contains only zeroes, it is read again for a while.
   package static func passes(_ file: Int32, _ count: Int, _ test: (_ bytes: [UInt8], _ length: Int) -> Bool) -> Bool {
     for _ in 0..<1_000 {
       guard let (bytes, length) = beginning(file, count) else { return false }
@@ -58,8 +57,7 @@ package enum SideFile {
     return false
   }
 
-  /// Whether an empty file may be taken for one that somebody has just made for the store: it is under no other name, and of
-  /// somebody who may write to the store.
+  /// Whether an empty file may be one just created for the store: it has no other name, and its owner may write to the store.
   package static func isNew(_ file: Int32, path: String, suffix: String) -> Bool {
     var (info, store) = (stat(), stat())
     guard fstat(file, &info) == 0, info.st_size == 0, info.st_nlink <= 1 else { return false }

@@ -8,23 +8,23 @@ import Darwin
 import StorageInterface
 
 extension StorageError {
-  /// `.fileExists` of a file that was to be made.
+  /// `.fileExists` for a file that was to be created.
   public static func exists(_ path: String) -> StorageError {
     StorageError(
       .fileExists, .statement, "There is a file at '\(path)' already.", remedy: "Name a file that does not exist, or remove this one.")
   }
 
-  /// `.cancelled` of a copy.
+  /// `.cancelled` for a copy.
   public static func copyStopped(_ path: String) -> StorageError {
     StorageError(.cancelled, .statement, "The copy to '\(path)' was stopped before it was done; nothing is left of it.")
   }
 
-  /// The error for a system call that failed, with the code that callers can act on.
+  /// The error for a failed system call, with a code that callers can act on.
   ///
   /// - Parameters:
   ///   - number: the `errno` of the call.
-  ///   - doing: what failed, as it follows "Could not": "open the bell file".
-  ///   - path: the file it was about.
+  /// - doing: the failed action, as it follows "Could not": "open the bell file".
+  /// - path: the file concerned.
   public static func system(
     _ number: Int32, _ scope: Scope = .engine, doing: String, path: String
   ) -> StorageError {

@@ -8,17 +8,17 @@ import Darwin
 #endif
 import StorageInterface
 
-/// Says to every process that this one has a store open, until the last reference is dropped or the process
-/// ends. Whoever removes a store asks first.
+/// Announces to all processes that this one has a store open, until the last reference is dropped or the process ends. Checked
+/// before a store is removed.
 ///
-/// A shared byte-range lock on the coordination file, far above the tickets of the writer's lock. Taken before
-/// any other file of the store is opened.
+/// A shared byte-range lock on the coordination file, far above the tickets of the writer's lock. Taken before any other file
+/// of the store is opened.
 public final class StorePresence: Sendable {
   public enum Role: Sendable {
-    /// Makes the coordination file when missing.
+    /// Creates the coordination file if missing.
     case writer
     case reader
-    /// A reader whose snapshots nothing protects from writers: it and writers exclude each other.
+    /// A reader whose snapshots are not protected from writers: it and writers exclude each other.
     case unprotectedReader
   }
 
@@ -30,10 +30,10 @@ public final class StorePresence: Sendable {
   private let descriptor: Int32
   private let mark = ForkMark()
 
-  /// Announces the store whose coordination file is at `path`.
+  /// Announces the store with the coordination file at `path`.
   ///
-  /// Throws `.alreadyOpen` while somebody removes the store or the roles exclude each other, `.fileNotFound`
-  /// for a reader when there is no file, and what opening a file can cause.
+  /// Throws `.alreadyOpen` while somebody removes the store or the roles exclude each other, `.fileNotFound` for a reader if
+  /// there is no file, and the errors of opening a file.
   public init(path: String, as role: Role, mode: UInt32 = 0o664) throws(StorageError) {
     let isReadOnly = role != .writer
     var file: Int32 = -1
@@ -46,9 +46,9 @@ public final class StorePresence: Sendable {
         if number == EAGAIN || number == EACCES { throw StorePresence.busy(path) }
         throw .system(number, doing: "lock the coordination file", path: path)
       }
-      // Removed between our open and our lock: then what we hold is nobody's any more.
+      // Removed between our open and our lock: then our lock is worthless.
     } while FileIdentity(descriptor: file) != FileIdentity(path: path)
-    // Each says first what it is and then looks for the other: of two that meet, at least one sees it.
+    // Each announces itself first and then checks for the other: of two concurrent ones at least one sees the other.
     let (own, other) = switch role {
     case .writer: (StorePresence.writerByte, StorePresence.unprotectedByte)
     case .unprotectedReader: (StorePresence.unprotectedByte, StorePresence.writerByte)
@@ -61,8 +61,8 @@ public final class StorePresence: Sendable {
     descriptor = file
   }
 
-  /// Says that the data of the store are in this file. False where somebody who is present has another open: then the data
-  /// file was replaced since, and what lies beside it is still of the old one.
+  /// Announces the data file of the store. False if another process that is present has a different one open: then the data
+  /// file was replaced, and the side files still belong to the old one.
   public func claim(data: FileIdentity) -> Bool { FileClaim.take(descriptor, for: data) }
 
   deinit {
@@ -70,8 +70,8 @@ public final class StorePresence: Sendable {
     if mark.isStale { close(descriptor) } else { StorePresence.letGo(descriptor) }
   }
 
-  /// Runs `body` while nobody, in this process or another, has the store open, and keeps everybody out
-  /// meanwhile. Throws `.alreadyOpen` when somebody has. Without a coordination file nobody can have it open.
+  /// Runs `body` while nobody, in this process or another, has the store open, and excludes everybody meanwhile. Throws
+  /// `.alreadyOpen` if somebody has. Without a coordination file nobody can have it open.
   public static func whileAbsent(
     path: String, _ body: () throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -87,7 +87,7 @@ public final class StorePresence: Sendable {
     try body()
   }
 
-  /// Gives the locks back and closes. Closing alone would leave them to a process that another thread is just starting: it has
+  /// Releases the locks and closes. Closing alone would leave them to a process that another thread is just starting, which has
   /// a copy of every descriptor until it runs its program.
   private static func letGo(_ file: Int32) {
     _ = cs_unlock(file, 0, 0)

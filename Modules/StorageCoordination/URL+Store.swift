@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension URL {
-  /// The path of a store's file. Where the URL is of something else than a file (`https://…`), all of it: no folder is called so, and the
-  /// error of opening the store names what was given, instead of a file elsewhere being made.
+  /// The path of a store's file. For a URL that is not of a file (`https://…`), the whole URL: no directory has such a name, so
+  /// the error of opening the store names the URL, instead of a file being created elsewhere.
   package var storePath: String { isFileURL || scheme == nil ? path : absoluteString }
 }

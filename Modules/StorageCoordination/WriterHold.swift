@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The right to write, held. Let go by `release`, by dropping the last reference, and by the end of the process.
+/// The right to write, while held. Released by `release`, with the last reference, or when the process ends.
 ///
 /// Not bound to a thread: any thread may release it.
 public final class WriterHold: Sendable {
-  /// The holder before ended without releasing: it was killed or crashed. The store's data is whole (its
-  /// engine sees to that), but the dead writer may have committed without ringing the bell.
+  /// The previous holder ended without releasing: it was killed or crashed. The store's data are intact (its engine ensures
+  /// that), but the dead writer may have committed without ringing the bell.
   public let followsDeath: Bool
   private let letGo: Mutex<(@Sendable () -> Void)?>
 
@@ -16,7 +16,7 @@ public final class WriterHold: Sendable {
 
   deinit { release() }
 
-  /// Gives the right to the next in line. Idempotent.
+  /// Passes the right to the next waiter. Idempotent.
   public func release() {
     let action = letGo.withLock { action in
       defer { action = nil }
