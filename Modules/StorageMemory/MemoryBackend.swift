@@ -3,26 +3,26 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// Stores in the memory of this process, told apart by name. A store lives as long as somebody has it open, and
-/// all who open the same name share it.
+/// Stores in the memory of this process, identified by name. A store lives as long as it is open, and all users of a name share
+/// it.
 public struct MemoryBackend: StorageBackend {
   public let location: String
   public var kind: String { "memory" }
   public var isFile: Bool { false }
-  /// What the chunks of a new store are sized by.
+  /// Determines the size of a new store's chunks.
   private let pageSize: Int
 
-  /// A store of that name.
+  /// The store with that name.
   public init(_ name: String) {
     location = name
     pageSize = 4_096
   }
 
-  /// A store of its own, under a name that nobody else has.
+  /// A separate store, with a unique name.
   public init() { self.init(pageSize: 4_096) }
 
-  /// As `init()`, with chunks and blocks for pages of `pageSize` bytes: small ones let a test of few objects
-  /// reach everything that happens at their ends.
+  /// As `init()`, with chunks and blocks sized for pages of `pageSize` bytes: small ones let a test with few objects reach all
+  /// boundary cases.
   package init(pageSize: Int) {
     location = "memory-\(MemoryBackend.counter.wrappingAdd(1, ordering: .relaxed).newValue)"
     self.pageSize = pageSize
@@ -64,7 +64,7 @@ public struct MemoryBackend: StorageBackend {
 }
 
 extension StoreConfiguration {
-  /// A store in memory, of its own unless it is given a name that others open too.
+  /// A store in memory, separate unless it has a name that others open too.
   public static func memory(_ name: String? = nil, models: any SchemaDescribing.Type...) -> StoreConfiguration {
     StoreConfiguration(backend: name.map { MemoryBackend($0) } ?? MemoryBackend(), models: models)
   }

@@ -4,12 +4,12 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// A key-value store in the memory of this process: a root that each batch replaces.
+/// A key-value store in the memory of this process: a tree root that each batch replaces.
 package final class MemoryStore: KeyValueStore {
   private struct State {
     var root = MemoryTree.empty
     var version = Version(0)
-    /// How many snapshots of each version are open.
+    /// The number of open snapshots of each version.
     var readers: [Version: Int] = [:]
   }
 
@@ -21,7 +21,7 @@ package final class MemoryStore: KeyValueStore {
 
   package init(pageSize: Int) { traits = KeyValueTraits(kind: "memory", pageSize: pageSize) }
 
-  /// Nobody else can see it, and it has nothing that could be lost or given back.
+  /// It has no files.
   package var upkeep: (any KeyValueUpkeep)? { nil }
 
   package func latestVersion() throws(StorageError) -> Version { state.withLock { $0.version } }
@@ -51,7 +51,7 @@ package final class MemoryStore: KeyValueStore {
     var edits: [MemoryTree.Edit] = []
     edits.reserveCapacity(batch.count)
     batch.forEach { key, value in edits.append(MemoryTree.Edit(key: ValueBuffer(copying: key), value: value)) }
-    // The writer's lock is held: nobody else replaces the root meanwhile.
+    // The writer's lock is held, so nobody else replaces the root meanwhile.
     let root = state.withLock { $0.root }.applying(edits)
     state.withLock { state in
       state.root = root
@@ -80,9 +80,9 @@ package final class MemoryStore: KeyValueStore {
   }
 }
 
-/// One version: the root it had.
+/// One version: its root.
 final class MemorySnapshot: KeyValueSnapshot {
-  /// Nil once ended: then it keeps no version in memory, and every call throws `.closed`.
+  /// Nil once ended: then it retains no version, and every call throws `.closed`.
   private let root: Mutex<MemoryTree?>
   let version: Version
   private let store: MemoryStore
@@ -96,7 +96,7 @@ final class MemorySnapshot: KeyValueSnapshot {
   deinit { end() }
 
   func value(for key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
-    // The tree keeps the value, and this object the tree until it ends: so long is the value lent.
+    // The tree retains the value, and this object the tree until it ends: the value is valid until then.
     try tree().value(for: key)?.bytes
   }
 
@@ -117,7 +117,7 @@ final class MemorySnapshot: KeyValueSnapshot {
   }
 
   func end() {
-    // Let go of after the lock: the last reference to a tree takes it apart.
+    // Released after the lock: the last reference to a tree frees it.
     let last = root.withLock { root in
       defer { root = nil }
       return root

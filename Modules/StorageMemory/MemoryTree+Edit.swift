@@ -1,13 +1,13 @@
 import ColumnStore
 
 extension MemoryTree {
-  /// One put or delete.
+  /// A put or a delete.
   struct Edit {
     var key: ValueBuffer
     var value: ValueBuffer?
   }
 
-  /// The tree with sorted edits applied. Copies the nodes on the way to each edit once. O(edits · log n).
+  /// The tree with sorted edits applied. Copies the nodes on the path to each edit once. O(edits · log n).
   func applying(_ edits: [Edit]) -> MemoryTree {
     var nodes = edited(edits[...])
     if nodes.isEmpty { return .empty }
@@ -17,7 +17,7 @@ extension MemoryTree {
     return root
   }
 
-  /// The nodes that take this one's place: none, one, or several of the same height.
+  /// The nodes that replace this one: none, one, or several of the same height.
   private func edited(_ edits: ArraySlice<Edit>) -> [MemoryTree] {
     if edits.isEmpty { return [self] }
     if isLeaf { return editedLeaf(edits) }
@@ -37,7 +37,7 @@ extension MemoryTree {
     return MemoryTree.grouped(result)
   }
 
-  /// Joins a node that has become small to the one before.
+  /// Merges a node that has become small into the previous one.
   private static func append(_ nodes: [MemoryTree], to result: inout [MemoryTree]) {
     for node in nodes {
       guard let last = result.last, node.keys.count + last.keys.count <= fanout,
@@ -78,13 +78,13 @@ extension MemoryTree {
     }
   }
 
-  /// Nodes of one height under as few branches as they need; itself when there is one at most.
+  /// Groups nodes of one height under as few branches as possible; returns the node itself if there is at most one.
   private static func grouped(_ nodes: [MemoryTree]) -> [MemoryTree] {
     if nodes.isEmpty { return [] }
     return cut(nodes.count).map { MemoryTree(children: Array(nodes[$0])) }
   }
 
-  /// Even parts of at most `fanout`.
+  /// Even ranges of at most `fanout`.
   private static func cut(_ count: Int) -> [Range<Int>] {
     if count == 0 { return [] }
     let parts = (count + fanout - 1) / fanout

@@ -1,16 +1,16 @@
 import ColumnStore
 
-/// A B+tree of byte strings that never changes: an edit gives a new tree that shares all untouched nodes with
-/// the old one. A snapshot is a reference to a root.
+/// An immutable B+tree of byte strings: an edit gives a new tree that shares all untouched nodes with the old one. A snapshot
+/// is a reference to a root.
 final class MemoryTree: Sendable {
-  /// Most entries of a leaf and children of a branch.
+  /// The most entries of a leaf, and the most children of a branch.
   static let fanout = 64
 
   /// Keys of the entries, or the lowest key below each child.
   let keys: [ValueBuffer]
-  /// Leaves alone.
+  /// Leaves only.
   let values: [ValueBuffer]
-  /// Branches alone.
+  /// Branches only.
   let children: [MemoryTree]
 
   init(keys: [ValueBuffer], values: [ValueBuffer]) {
@@ -39,7 +39,7 @@ final class MemoryTree: Sendable {
     return low
   }
 
-  /// O(log n).
+  /// The value of a key; nil if there is none. O(log n).
   func value(for key: UnsafeRawBufferPointer) -> ValueBuffer? {
     var node = self
     while !node.isLeaf { node = node.children[max(0, node.upperBound(key) - 1)] }
@@ -49,7 +49,7 @@ final class MemoryTree: Sendable {
 }
 
 extension MemoryTree {
-  /// Entries from the first key at or after `start`, ascending. False when `body` stopped.
+  /// Visits entries from the first key at or after `start`, ascending. False if `body` stopped.
   func ascend(
     from start: UnsafeRawBufferPointer, _ body: (ValueBuffer, ValueBuffer) -> Bool
   ) -> Bool {
@@ -66,7 +66,7 @@ extension MemoryTree {
     return true
   }
 
-  /// Entries from the last key at or before `start`, descending.
+  /// Visits entries from the last key at or before `start`, descending.
   func descend(
     from start: UnsafeRawBufferPointer, _ body: (ValueBuffer, ValueBuffer) -> Bool
   ) -> Bool {
