@@ -2,8 +2,8 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// Notifies contexts that there is a newer version, whoever committed it: this context, another thread, another
-/// process. One for each open engine.
+/// Notifies contexts of newer versions, whoever committed them: this context, another thread, another process. One per open
+/// engine.
 ///
 /// A context gets at most one pending turn (`PendingTurn`), however many commits happen before it runs. Safe from any thread.
 public final class CommitNotifier: Sendable {
@@ -19,11 +19,10 @@ public final class CommitNotifier: Sendable {
   /// Listens to the engine from the first subscription on.
   public init(_ engine: any StorageEngine) { self.engine = engine }
 
-  /// Has `turn` run on `context` after each commit from now on, several commits in one turn where they come
-  /// faster. The turn compares versions for itself: it may find nothing new.
+  /// Runs `turn` on `context` after each commit from now on, once for several commits in quick succession. The turn compares
+  /// versions itself and may find nothing new.
   ///
-  /// Ends with `CommitSubscription.stop()` or with the subscription's last reference. Throws when the engine
-  /// cannot listen.
+  /// Ends with `CommitSubscription.stop()` or with the subscription's last reference. Throws if the engine cannot listen.
   public func subscribe(
     _ context: DeliveryContext, _ turn: @escaping @Sendable () -> Void
   ) throws(StorageError) -> CommitSubscription {
@@ -33,7 +32,8 @@ public final class CommitNotifier: Sendable {
       state.subscribers[state.nextID] = subscriber
       return state.nextID
     }
-    // Only now: the last of the others may leave at any moment, and takes the listener along unless somebody is here.
+    // Only now: the last other subscriber may leave at any moment, which removes the listener unless there is another
+    // subscriber.
     do throws(StorageError) {
       try listenIfNeeded()
     } catch {
@@ -46,7 +46,7 @@ public final class CommitNotifier: Sendable {
     }
   }
 
-  /// Wakes every subscriber, as after a commit. For engines' users that know of one before the engine says so.
+  /// Wakes every subscriber, as after a commit. For users of the engine that know of a commit before it is announced.
   package func wakeAll() {
     let subscribers = state.withLock { Array($0.subscribers.values) }
     for subscriber in subscribers { subscriber.ask() }
@@ -82,7 +82,7 @@ public final class CommitSubscription: Sendable {
 
   init(_ onStop: @escaping @Sendable () -> Void) { self.onStop = Mutex(onStop) }
 
-  /// No turn begins after this returned on the subscriber's own context. Idempotent, any thread.
+  /// Ends the subscription. On the subscriber's own context no turn begins after this returned. Idempotent, any thread.
   public func stop() {
     let action = onStop.withLock { action in
       defer { action = nil }

@@ -1,8 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// Who wrote some commits, and in which stores: each once, in the order in which they first did. A value, and bounded however
-/// many commits there are.
+/// The authors and stores of some commits, each once, in order of their first commit. A value of bounded size.
 package struct CommitSources: Sendable, Hashable {
   private struct Source: Sendable, Hashable {
     let author: String?
@@ -10,29 +9,29 @@ package struct CommitSources: Sendable, Hashable {
     let version: Version
   }
 
-  /// So many are told apart.
+  /// The most sources that are distinguished.
   private static let most = 64
-  /// Ascending by version; no two have the same author and origin.
+  /// Ascending by version; author and origin are distinct.
   private var sources: [Source] = []
 
   init() {}
   init(_ record: CommitRecord) { add(record) }
 
-  /// Each once.
+  /// The distinct authors.
   package var authors: [String] {
     var authors: [String] = []
     for case let author? in sources.map(\.author) where !authors.contains(author) { authors.append(author) }
     return authors
   }
 
-  /// The `CommitRecord.origin` of those that name one; perhaps several times.
+  /// The nonzero `CommitRecord.origin`s, possibly repeated.
   package var origins: [UInt64] { sources.map(\.origin).filter { $0 != 0 } }
 
   mutating func add(_ record: CommitRecord) {
     add(Source(author: record.author, origin: record.origin, version: record.version))
   }
 
-  /// Commits are not noted in their order: first what they did to an object itself, then what they did behind its links.
+  /// Commits are not added in order: first their changes of an object itself, then those behind its links.
   mutating func formUnion(_ other: CommitSources) {
     for source in other.sources { add(source) }
   }

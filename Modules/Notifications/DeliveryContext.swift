@@ -1,27 +1,26 @@
 import Dispatch
 import Foundation
 
-/// Where observers run: the one place a store belongs to.
+/// Where observers run: the one context a store belongs to.
 ///
-/// On Linux the main thread has three faces (`RunLoop.main.run()`, `dispatchMain()`, the main actor); deliver to
-/// it by the main actor or the main queue, which work in all three.
+/// On Linux the main thread can be served in three ways (`RunLoop.main.run()`, `dispatchMain()`, the main actor); deliver to it
+/// by the main actor or the main queue, which work with all three.
 public enum DeliveryContext: Sendable {
-  /// An actor's turns. Held weakly: an actor owns its store, not the other way round.
+  /// The turns of an actor. Held weakly: an actor owns its store, not vice versa.
   case actor(WeakActor)
   /// A serial queue.
   case queue(DispatchQueue)
-  /// The run loop of a thread; it must run, in one of its common modes, for anything to be delivered.
+  /// The run loop of a thread, which must run in one of its common modes for anything to be delivered.
   case runLoop(ThreadRunLoop)
-  /// Nowhere by itself: blocks run inside `refresh()`.
+  /// No automatic delivery: blocks run inside `refresh()`.
   case manual
 
-  /// An actor: turns are taken on it as long as it lives; this does not keep it.
+  /// An actor: turns run on it as long as it lives; this does not retain it.
   public static func actor(_ actor: any Actor) -> DeliveryContext { .actor(WeakActor(actor)) }
   /// The run loop of a thread, which must run for anything to be delivered.
   public static func runLoop(_ loop: RunLoop) -> DeliveryContext { .runLoop(ThreadRunLoop(loop)) }
 
-  /// Runs `turn` on the context, soon, and never before this returns. Dropped when the actor is gone and for
-  /// `.manual`.
+  /// Runs `turn` on the context soon, never before this returns. Dropped if the actor is gone, and for `.manual`.
   package func schedule(_ turn: @escaping @Sendable () -> Void) {
     switch self {
     case .actor(let weak):
@@ -43,21 +42,21 @@ public struct WeakActor: Sendable {
   package init(_ actor: any Actor) { self.actor = actor }
 }
 
-/// A thread's run loop, as far as other threads may touch it.
+/// A thread's run loop, restricted to operations that other threads may use.
 public struct ThreadRunLoop: @unchecked Sendable {
-  // Sound because other threads do with the loop only what its core locks for: performing a block, adding a timer, waking
-  // it. `isCurrent` compares references alone.
+  // Sound because other threads only use operations that the loop's core locks for: performing a block, adding a timer, waking
+  // it. `isCurrent` only compares references.
   private let loop: RunLoop
 
   package init(_ loop: RunLoop) { self.loop = loop }
 
-  /// Runs `turn` on the loop's thread, soon, also when the loop sleeps.
+  /// Runs `turn` on the loop's thread soon, even if the loop sleeps.
   package func perform(_ turn: @escaping @Sendable () -> Void) {
     loop.perform(inModes: [.common], block: turn)
     #if canImport(Darwin)
     CFRunLoopWakeUp(loop.getCFRunLoop())
     #else
-    // What was performed does not wake a loop that sleeps, and its core cannot be had to wake it. A timer that is due
+    // Performing a block does not wake a sleeping loop here, and its core is not accessible to wake it. A timer that is due
     // does.
     loop.add(Timer(fire: .distantPast, interval: 0, repeats: false) { _ in }, forMode: .common)
     #endif
@@ -65,6 +64,6 @@ public struct ThreadRunLoop: @unchecked Sendable {
 
   /// Whether the calling thread is the loop's own.
   package var isCurrent: Bool { RunLoop.current === loop }
-  /// Whether it is the main thread's.
+  /// Whether it is the main thread's loop.
   package var isMain: Bool { loop === RunLoop.main }
 }

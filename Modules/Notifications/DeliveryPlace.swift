@@ -1,15 +1,15 @@
 import Dispatch
 import Synchronization
 
-/// Where an open store's observers hear of changes: its context, and the turn it takes there. Safe from any thread.
+/// The delivery end of an open store: its context, and its turn there. Safe from any thread.
 package final class DeliveryPlace: Sendable {
   private let turn: PendingTurn
-  /// Whether a turn waits to look: it will see all that is there by then, so nobody need wake the place for that.
+  /// Whether a turn is waiting to look: it will see everything present by then, so the place need not be woken.
   let isLooking = Atomic(false)
-  /// Observations whose first result is not there yet.
+  /// The number of observations without a first result.
   let startsPending = Atomic(0)
 
-  /// The file's number in this process: which open file the store is of.
+  /// The file's number in this process.
   package let file: UInt64
 
   package init(_ context: DeliveryContext, of file: UInt64, _ turn: @escaping @Sendable () -> Void) {
@@ -17,23 +17,23 @@ package final class DeliveryPlace: Sendable {
     self.turn = PendingTurn(context, turn)
   }
 
-  /// Whether turns come by themselves.
+  /// Whether turns happen automatically.
   package var takesTurns: Bool { turn.isTaken }
 
-  /// Whether observations were asked for that have not begun; a turn follows when they have.
+  /// Whether requested observations have not begun yet; a turn follows when they have.
   package var isStarting: Bool { startsPending.load(ordering: .acquiring) > 0 }
 
-  /// The store belongs to a context from now on, and takes its turns there.
+  /// Moves the store's turns to another context.
   package func move(to context: DeliveryContext) { turn.move(to: context) }
 
-  /// Has the turn run soon.
+  /// Runs the turn soon.
   package func wake() { turn.ask() }
 
-  /// Has the turn run after a while.
+  /// Runs the turn after a delay.
   package func wake(after delay: Duration) {
     let (seconds, attoseconds) = delay.components
     let nanoseconds = Double(seconds) * 1e9 + Double(attoseconds) / 1e9
-    // Longer than a day is a day: whoever is still not due asks again.
+    // Limited to a day: a store that is still not due then asks again.
     let bounded = Int(max(0, min(nanoseconds, 86_400e9)))
     DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(bounded)) { [weak self] in self?.wake() }
   }

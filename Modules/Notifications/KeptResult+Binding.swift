@@ -2,17 +2,17 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-// A question that depends on other objects' properties is another one when they change: the result is made anew, on the notifier's
-// queue, and to each token the difference from what it has is reported.
+// A question that depends on other objects' properties becomes a different one when they change: the notifier's queue evaluates
+// the result again, and each token is notified of the difference from the result it has.
 
 extension KeptResult {
-  /// Whether some commits made it another question.
+  /// Whether some commits changed the question.
   func isRebound(by records: [CommitRecord], in reading: any StorageReading) throws(StorageError) -> Bool {
     guard let binding = recipe.binding, records.contains(where: binding.isTouched) else { return false }
     return try binding.values(in: reading) != boundTo
   }
 
-  /// Takes it over commits that made it another question.
+  /// Advances the result over commits that changed the question.
   func rebind(
     _ records: [CommitRecord], from: any StorageReading, to: any StorageReading
   ) throws(StorageError) {
@@ -27,7 +27,7 @@ extension KeptResult {
     rebase(knowing, at: to.version)
   }
 
-  /// Some of its tokens know what it is now.
+  /// Records that some tokens know the current result.
   func rebase(_ knowing: [ResultObservation], at version: Version) {
     for observation in observations where knowing.contains(where: { $0 === observation }) {
       observation.noteMove()

@@ -2,17 +2,17 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// One observed result, kept at the notifier's version for all who observe it. Under the notifier's lock.
+/// One observed result, kept at the notifier's version for all its observers. Accessed under the notifier's lock.
 final class KeptResult {
   private struct WeakState { weak var state: KnownState? }
 
   let recipe: ResultRecipe
   private var upkeep: any ResultUpkeep
-  /// What the question was made with.
+  /// The values that the question depends on.
   private(set) var boundTo: [Value?]
-  /// What observers hear instead of change sets.
+  /// Replaces change sets as the content of notifications.
   private var total: KeptTotal?
-  /// What the tokens were given: one state for all tokens that know the same.
+  /// The states given to tokens: one for all tokens with the same state.
   private var states: [WeakState] = []
   private(set) var observations: [ResultObservation] = []
   private var filters: [ObjectIdentifier: ModificationFilter] = [:]
@@ -32,20 +32,20 @@ final class KeptResult {
   /// The result at the notifier's version.
   var current: ResultVersion { upkeep.current }
 
-  /// How often the question was asked again after the first time.
+  /// The number of evaluations after the first.
   var evaluations: Int { upkeep.evaluations }
 
-  /// How many values were read to keep a total.
+  /// The number of values read to keep a total.
   var valuesRead: Int { total?.valuesRead ?? 0 }
 
-  /// What upkeep row by row has cost so far.
+  /// The cost of row-by-row upkeep so far.
   var work: ViewUpkeep.Work { rowUpkeep?.work ?? .init() }
 
-  /// Whether rows are kept one by one, and nothing else is.
+  /// Whether rows are kept one by one, without anything else.
   var isKeptByRowsAlone: Bool { total == nil && upkeep.rowUpkeep === upkeep }
 
-  /// Whether the step of a commit costs no more than the objects that it names: rows are kept one by one, none is
-  /// reached over links, and nothing else is kept.
+  /// Whether a commit's step costs no more than the objects it names: rows are kept one by one, none is reached over links, and
+  /// nothing else is kept.
   func costsItsRowsAlone(_ record: CommitRecord) -> Bool {
     guard isKeptByRowsAlone, let rowUpkeep, recipe.binding?.isTouched(by: record) != true else { return false }
     return !rowUpkeep.isReachedOverLinks(by: record)
@@ -84,7 +84,8 @@ extension KeptResult {
 // MARK: - Commits
 
 extension KeptResult {
-  /// Takes the result to the version that `to` reads; nil when nothing touched it. One that throws is torn, and made anew.
+  /// Advances the result to the version that `to` reads; nil if nothing touched it. If it throws, the result is torn and must
+  /// be rebuilt.
   func step(
     _ records: [CommitRecord], from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> ResultStep? {
@@ -97,7 +98,7 @@ extension KeptResult {
     return step
   }
 
-  /// Objects that are no rows now were touched: tokens with something pending may know them.
+  /// Notes that objects that are not rows now were touched: tokens with pending changes may know them.
   private func note(outside marks: @autoclosure () -> [Int64: RowMarks]) {
     let waiting = living().filter { !$0.isEmpty }
     if waiting.isEmpty { return }
@@ -105,7 +106,7 @@ extension KeptResult {
     for state in waiting { state.note(outside: marks) }
   }
 
-  /// Adds a step to what each token knows. `skipping` know its result already. `readings` are those of the step.
+  /// Adds a step to the state of each token. The tokens `skipping` know its result already. `readings` are those of the step.
   func add(
     _ step: ResultStep, by records: [CommitRecord], skipping: [ResultObservation] = [],
     _ readings: (from: any StorageReading, to: any StorageReading)
@@ -130,16 +131,16 @@ extension KeptResult {
         try known.copy(adding: step, notifying: rows, keysBefore(readings.from), by: those)
       }
     }
-    // Those that went apart hold their own states, which are not in the list yet.
+    // Tokens that were separated hold their own states, which are not in the list yet.
     let those = touching(records)
     for state in living() { state.add(step, by: those) }
     for observation in apart { states += observation.states.map { WeakState(state: $0) } }
   }
 
-  /// Full sort keys as they were before a step; nil where places are known without them. Rows that were not touched have them still.
+  /// Full sort keys from before a step; nil if positions need none. Untouched rows still have the same keys.
   private func keysBefore(_ reading: any StorageReading) -> FullKeys? { rowUpkeep?.fullKeys(in: reading) }
 
-  /// The same of a total.
+  /// The same for a total.
   private func note(_ total: KeptTotal, by records: [CommitRecord], skipping: [ResultObservation]) {
     if total.before == total.value { return }
     let those = touching(records)
@@ -155,13 +156,13 @@ extension KeptResult {
     }
   }
 
-  /// Which of some commits may have touched the result: where several make one step, not each need have.
+  /// Those commits that may have touched the result: if several make one step, not all of them need have.
   private func touching(_ records: [CommitRecord]) -> [CommitRecord] {
     records.count < 2 ? records : records.filter(upkeep.isAffected)
   }
 
-  /// Makes the view anew where its steps are not known or came to nothing. Objects that `records` modified count as
-  /// touched; all of them where the records are not known.
+  /// Rebuilds the view if its steps are unknown or failed. Objects that `records` modified count as touched; all objects if the
+  /// records are unknown.
   func rebuild(in reading: any StorageReading, by records: [CommitRecord]?) throws(StorageError) {
     boundTo = try recipe.binding?.values(in: reading) ?? []
     upkeep = try recipe.upkeep(in: reading)
@@ -191,7 +192,7 @@ extension KeptResult {
     return states.compactMap(\.state)
   }
 
-  /// The state of a token that was just given the result.
+  /// The state for a token that was just given the result.
   func currentState() -> KnownState {
     let living = living()
     if let shared = living.first(where: \.isEmpty) { return shared }
@@ -200,7 +201,7 @@ extension KeptResult {
     return made
   }
 
-  /// What one token is to be notified of at this version; nil: nothing. `reading` reads the notifier's version.
+  /// The pending notification of one token at this version; nil: none. `reading` reads the notifier's version.
   func offer(
     to observation: ResultObservation, at version: Version, _ reading: any StorageReading
   ) throws(StorageError) -> ResultOffer? {

@@ -2,28 +2,28 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// What is asked of a result beside its rows.
+/// An aggregate of a result that is observed instead of its rows.
 package enum TotalQuestion: Sendable, Hashable {
   case count
-  /// The sum of a column of words, and of how many values.
+  /// The sum of a column of words, and the number of values.
   case sum(ColumnID, ValueType)
-  /// The value that the first row has.
+  /// The value of the first row.
   case first(ColumnID)
-  /// The least and the greatest value of a column, where the result is in another order.
+  /// The least or greatest value of a column, if the result has another order.
   case least(ColumnID, ValueType)
   case greatest(ColumnID, ValueType)
 }
 
-/// A number that follows from a result.
+/// The value of an aggregate.
 package enum ResultTotal: Sendable, Hashable {
   case count(Int)
-  /// Integers and reals each by themselves, and how many values there were that are not null.
+  /// The sums of integers and of reals, and the number of non-null values.
   case sum(Int128, ExactReal, values: Int)
-  /// The same of decimals; the sum is a decimal.
+  /// The same for decimals; the sum is a decimal.
   case decimals(Value, values: Int)
   case value(Value)
 
-  /// A double that equals itself.
+  /// A double compared by its bits.
   package struct ExactReal: Sendable, Hashable {
     package let value: Double
 
@@ -32,7 +32,7 @@ package enum ResultTotal: Sendable, Hashable {
   }
 }
 
-/// Keeps a total of a result: by difference, where the rows are kept one by one. Confined to its result.
+/// Maintains an aggregate of a result, incrementally if the rows are kept one by one. Confined to its result.
 final class KeptTotal {
   private let question: TotalQuestion
   private var integers: Int128 = 0
@@ -40,9 +40,9 @@ final class KeptTotal {
   private var decimals = DecimalSum()
   private var values = 0
   private(set) var value = ResultTotal.count(0)
-  /// Before the last step.
+  /// The value before the last step.
   private(set) var before = ResultTotal.count(0)
-  /// How many values were read, beside those of the first time.
+  /// The number of values read, excluding the initial ones.
   private(set) var valuesRead = 0
 
   /// O(n) for a sum.
@@ -57,7 +57,7 @@ final class KeptTotal {
     (integers, reals, decimals, values) = (0, ExactSum(), DecimalSum(), 0)
     switch question {
     case .sum(let column, let type):
-      // A part at a time: the result may be large.
+      // In parts, because the result may be large.
       for start in stride(from: 0, to: rows.count, by: 4_096) {
         try add(rows.keys(in: start..<min(start + 4_096, rows.count)), column, type, in: reading)
       }
@@ -67,7 +67,7 @@ final class KeptTotal {
     }
   }
 
-  /// What needs no step: the count, and the first row.
+  /// Recomputes aggregates that need no step: the count, and the first row.
   private func look(_ rows: ResultVersion, in reading: any StorageReading) throws(StorageError) {
     guard case .first(let column) = question else { return value = .count(rows.count) }
     guard let key = rows.key(at: 0) else { return value = .value(.null) }
@@ -75,7 +75,7 @@ final class KeptTotal {
     value = .value(try reading.value(column, ObjectKey(key)))
   }
 
-  /// Follows a step of the result, which is at its end already.
+  /// Follows a step of the result, which has already been advanced.
   func follow(
     _ step: ResultStep, to rows: ResultVersion, from older: any StorageReading, to newer: any StorageReading
   ) throws(StorageError) {
@@ -89,7 +89,7 @@ final class KeptTotal {
       try add(changes.filter { $0.new != nil }.map(\.key), column, type, in: newer)
       value = sum(type)
     case (.count, _), (.first, _): try look(rows, in: newer)
-    // Not kept row by row: as large as a window, or asked for anew whole.
+    // Not kept row by row: a window, or evaluated again as a whole.
     default: try start(rows, in: newer)
     }
   }

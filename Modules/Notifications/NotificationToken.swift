@@ -1,18 +1,17 @@
 import Logging
 import Synchronization
 
-/// Keeps an observation alive. Keep it as long as the block shall run, and `stop()` it.
+/// Keeps an observation alive. Keep it as long as the block should run, and `stop()` it.
 ///
-/// Dropping it without stopping ends the observation too, with one warning in the log that names the place
-/// where the observation was made: a forgotten token is the commonest mistake with live data. Every call is
-/// safe from any thread.
+/// Dropping it without stopping ends the observation too, with a warning in the log that names the place where the observation
+/// was made: a forgotten token is the most common mistake with live data. Every call is safe from any thread.
 public final class NotificationToken: Sendable {
   private let place: String
-  /// What is observed, for writes of which it is not to be notified.
+  /// The observation, for writes that skip it.
   package let subject: (any AnyObject & Sendable)?
   private let state: Mutex<(@Sendable () -> Void)?>
 
-  /// For modules that offer observation. `onStop` runs once, on whichever thread stops.
+  /// For modules that offer observation. `onStop` runs once, on the thread that stops.
   package init(
     fileID: StaticString, line: UInt, subject: (any AnyObject & Sendable)? = nil, onStop: @escaping @Sendable () -> Void
   ) {
@@ -21,8 +20,8 @@ public final class NotificationToken: Sendable {
     state = Mutex(onStop)
   }
 
-  /// Ends the observation and returns whether it was active. After it returned on the observer's own context
-  /// the block does not run again. Idempotent.
+  /// Ends the observation and returns whether it was active. On the observer's own context the block does not run again after
+  /// this returned. Idempotent.
   @discardableResult
   public func stop() -> Bool {
     let onStop = state.withLock { action in
@@ -33,7 +32,7 @@ public final class NotificationToken: Sendable {
     return onStop != nil
   }
 
-  /// One thing more to be done when it stops, after all others; at once where it has.
+  /// Adds an action to be run on stop, after all others; runs it at once if the token has stopped.
   package func alsoOnStop(_ action: @escaping @Sendable () -> Void) {
     let isOver = state.withLock { known in
       guard let before = known else { return true }
@@ -46,21 +45,21 @@ public final class NotificationToken: Sendable {
     if isOver { action() }
   }
 
-  /// The same as `stop()`, under Realm's name.
+  /// `stop()` under Realm's name.
   public func invalidate() { stop() }
 
-  /// From now on commits by this author (see `Store.write(author:)`), of this process or another, are none of the token's
-  /// business: it knows their result and hears of everything else as ever.
+  /// Ignores commits by this author (see `Store.write(author:)`), of this process or another, from now on: the token counts as
+  /// knowing their result, and is notified of all others as before.
   ///
-  /// Exact for results that are kept row by row: a row that others changed too, before the token hears, is reported. Elsewhere,
-  /// when commits of several authors come in one turn, all of them are reported. Observers of stores and of single properties
-  /// hear of everybody.
+  /// Exact for results that are kept row by row: a row that others changed too before the next notification is reported.
+  /// Elsewhere, if commits of several authors come in one turn, all of them are reported. Observers of stores and of single
+  /// properties are notified of all authors.
   public func ignore(author: String) { (subject as? any AuthorIgnoring)?.ignore(author: author) }
 
-  /// Whether the observation goes on: false after `stop()`, and once it had its last call. From any thread.
+  /// Whether the observation continues: false after `stop()`, and after its last call. From any thread.
   public var isActive: Bool { state.withLock { $0 != nil } }
 
-  /// Adds the token to a set that keeps it.
+  /// Adds the token to a set that retains it.
   public func store(in tokens: inout Set<NotificationToken>) { tokens.insert(self) }
 
   deinit {
@@ -70,7 +69,7 @@ public final class NotificationToken: Sendable {
   }
 }
 
-/// An observation that need not hear of everybody.
+/// An observation that can ignore authors.
 protocol AuthorIgnoring: AnyObject {
   func ignore(author: String)
 }
@@ -80,14 +79,14 @@ extension NotificationToken: Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// Where the library says what it cannot throw. A `swift-log` logger with the label "vivarium", unless replaced.
+/// The log for problems that cannot be thrown. A `swift-log` logger with the label "vivarium", unless replaced.
 public enum StoreLog {
   private static let logger = Mutex(Logger(label: "vivarium"))
 
   /// Replaces the logger, for the whole process. Any thread.
   public static func use(_ logger: Logger) { self.logger.withLock { $0 = logger } }
 
-  /// Hears the warnings of a task beside the logger; for tests, of which many run at once.
+  /// Receives the warnings of a task in addition to the logger; for tests, many of which run concurrently.
   @TaskLocal package static var listener: (@Sendable (String) -> Void)?
 
   package static func warning(_ message: String) {

@@ -4,7 +4,7 @@ import StoreValues
 import Synchronization
 
 extension ObjectWatch {
-  /// Notes what a commit did to the object itself. Returns whether that may have to be reported.
+  /// Notes a commit's changes of the object itself. Returns whether they may have to be reported.
   func note(_ change: TableChange, of record: CommitRecord) -> Bool {
     var marks = Marks()
     if change.deleted.contains(key.rawValue) { marks.isDeleted = true }
@@ -20,7 +20,7 @@ extension ObjectWatch {
     }
   }
 
-  /// Notes what a commit did further away.
+  /// Notes a commit's changes behind paths.
   func noteDeep(
     _ change: TableChange, of record: CommitRecord, from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> Bool {
@@ -54,10 +54,10 @@ extension ObjectWatch {
     }
   }
 
-  /// Everything up to a version was noted.
+  /// Records that everything up to a version was noted.
   func reached(_ version: Version) { state.withLock { $0.version = max($0.version, version) } }
 
-  /// The commits since the observer was notified are not known: all of it may have changed.
+  /// Records that the commits since the last notification are unknown: everything may have changed.
   func noteEverything() {
     state.withLock { state in
       var marks = Marks()
@@ -74,7 +74,7 @@ extension ObjectWatch {
     }
   }
 
-  /// The objects that changed and may be elements; none when none of them is.
+  /// The changed objects that may be elements; empty if none is.
   private func touchedElements(
     _ column: ColumnID, _ filter: ResultFilter, _ target: TableID, by change: TableChange,
     _ from: any StorageReading, _ to: any StorageReading
@@ -107,7 +107,7 @@ extension ObjectWatch {
     return positions
   }
 
-  /// These objects as members of a set or values of a map that have other properties.
+  /// These objects as modified members of a set or values of a map.
   private func memberChanges(
     of touched: Set<Int64>, _ column: ColumnID, _ to: any StorageReading
   ) throws(StorageError) -> [MemberChange] {
@@ -179,7 +179,7 @@ extension ReadPath {
     try rows(touchedBy: change, from: from, to: to).contains(key.rawValue)
   }
 
-  /// The property of the object with which the path begins; of an inverse, all that follow the same relationship back.
+  /// The property of the object that the path begins with; for an inverse, all inverses of the same relationship.
   fileprivate func firstProperties(from table: TableID, _ catalog: Catalog) -> PropertySet {
     switch hops.first {
     case nil: return PropertySet()
@@ -193,7 +193,7 @@ extension ReadPath {
 }
 
 extension TableChange {
-  /// O(log n): they ascend.
+  /// The changes of an object. O(log n): they ascend by key.
   func modifiedObject(_ key: ObjectKey) -> ModifiedObject? {
     var low = 0
     var high = modified.count

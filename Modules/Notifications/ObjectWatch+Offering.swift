@@ -3,19 +3,19 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// What one object's or list's observer may have to be notified of in a turn.
+/// The possible notification of an object's or collection's observer in a turn.
 package struct WatchOffer: Sendable {
   package enum Content: Sendable {
-    /// A list is there for the first time.
+    /// The first call for a list.
     case initial
-    /// These properties were set, these lead to something that was; and what happened to lists, sets and maps.
+    /// The properties that were set, those that lead to changes, and the changes of lists, sets and maps.
     case touched(PropertySet, leading: PropertySet, [PropertyID: ElementsOffer])
-    /// The object is gone. The last call; for a collection with what that deleted.
+    /// The object was deleted. The last call; for a collection with the resulting deletions.
     case deleted(ChangeSet)
     case failed(StorageError)
   }
 
-  /// What happened to one collection, by position and, of a set or map, by member.
+  /// The changes of one collection, by position and, for a set or map, by member.
   package struct ElementsOffer: Sendable {
     package let positions: ChangeSet
     package let members: ChangedMembers
@@ -24,22 +24,22 @@ package struct WatchOffer: Sendable {
   package let content: Content
   package var isFailure: Bool { if case .failed = content { true } else { false } }
   package let watch: ObjectWatch
-  /// From the version of the last call to that of this one.
+  /// The versions of the previous call and of this one.
   package let from: Version
   package let to: Version
-  /// Values of the object that the observer knows already: what is reported to it leads on from them.
+  /// Values of the object that the observer already knows: reported changes start from them.
   package let known: [PropertyID: Value]
-  /// Who wrote what is reported, as far as the commits are known.
+  /// The authors of the reported changes, as far as the commits are known.
   package let sources: CommitSources
   fileprivate let serial: UInt64
 
-  /// Takes the offer, right before the observer compares and is notified. False when a later one was taken first, or
-  /// the token was stopped.
+  /// Accepts the offer, right before the observer compares and is notified. False if a later one was accepted first, or the
+  /// token was stopped.
   package func accept() -> Bool { watch.accept(self) }
 }
 
 extension ObjectWatch {
-  /// What is to be reported at a version in which the lists have so many elements.
+  /// The pending offer at a version; nil if there is none.
   func offer(at version: Version, _ reading: any StorageReading) throws(StorageError) -> WatchOffer? {
     let pending = state.withLock { $0.pending }
     let lives = try reading.contains(table, key)
@@ -68,7 +68,7 @@ extension ObjectWatch {
       state.serial += 1
       state.offeredVersion = version
       state.fresh = fresh
-      // A list whose owner was gone before the first call still gets its last one.
+      // A list whose owner was deleted before the first call still gets its last one.
       state.fresh?.isDeleted = state.awaitsFirst && state.pending.isDeleted
       return WatchOffer(
         content: content, watch: self, from: state.notifiedVersion, to: version, known: state.pending.known,
@@ -76,7 +76,7 @@ extension ObjectWatch {
     }
   }
 
-  /// The last thing to be reported; nil while nothing failed.
+  /// The final offer, with the error; nil if there is none.
   func failureOffer(at version: Version) -> WatchOffer? {
     state.withLock { state in
       guard let failure = state.failure else { return nil }
@@ -87,21 +87,21 @@ extension ObjectWatch {
     }
   }
 
-  /// The object that has taken the place of the one that was deleted, if there is one.
+  /// The object that replaced the deleted one with the same primary key, if there is one.
   func successor(_ reading: any StorageReading) throws(StorageError) -> ObjectKey? {
     guard let identity, state.withLock({ $0.pending.isDeleted && !$0.awaitsFirst }), try !reading.contains(table, key)
     else { return nil }
     return try reading.key(in: identity.index, equal: [identity.value])
   }
 
-  /// Observes the successor: it may differ in everything.
+  /// Observes the successor, which may differ in everything.
   func succeed(_ successor: ObjectKey) {
     follow(successor)
     noteEverything()
     state.withLock { $0.pending.isDeleted = false }
   }
 
-  /// What happened to the observed collections.
+  /// The changes of the observed collections.
   private func elements(
     of pending: Marks, _ reading: any StorageReading, lives: Bool
   ) throws(StorageError) -> [PropertyID: WatchOffer.ElementsOffer] {
@@ -134,8 +134,8 @@ extension ObjectWatch {
     }
   }
 
-  /// Commits were noted of which the observer is not notified: it knows what they did, and which `values` they set. What
-  /// `waited` before them is reported as ever, and leads on from what the observer knows then.
+  /// Skips commits that were noted but of which the observer is not notified: it knows their changes, and the `values` they
+  /// set. The changes pending before them (`waited`) are still reported, relative to what the observer knows then.
   func skip(
     _ records: [CommitRecord], _ waited: Waiting, knowing values: [PropertyID: Value], _ reading: any StorageReading
   ) throws(StorageError) {
@@ -156,7 +156,7 @@ extension ObjectWatch {
     }
   }
 
-  /// What waits to be reported at a moment.
+  /// The pending changes at one moment.
   struct Waiting: Sendable {
     var pending = Marks()
     var fresh: Marks?
@@ -167,7 +167,7 @@ extension ObjectWatch {
     state.withLock { Waiting(pending: $0.pending, fresh: $0.fresh, notifiedVersion: $0.notifiedVersion) }
   }
 
-  /// The values that commits set, of the scalars that are observed, as they are in a version. O(log n) where there are none.
+  /// The values of the observed scalars that commits set, as of a version. O(log n) if there are none.
   func values(
     setBy records: [CommitRecord], in reading: any StorageReading
   ) throws(StorageError) -> [PropertyID: Value] {
@@ -194,11 +194,11 @@ extension ObjectWatch {
 }
 
 extension ObjectWatch.Marks {
-  /// The observer knows of commits that came after what `waited` for it; `changes` are theirs.
+  /// Skips later commits that the observer knows, with the given changes, on top of its pending marks `waited`.
   fileprivate mutating func skip(_ changes: [TableChange], of key: ObjectKey, to waited: Self) {
     leading = waited.leading
     sources = waited.sources
-    // One that is gone, or of which something is not known, is reported as a whole.
+    // A deleted object, or one with unknown changes, is reported as a whole.
     if isDeleted || isLost { return }
     for (property, list) in waited.lists {
       let edits = changes.flatMap(\.lists).filter { $0.owner == key && $0.property == property }

@@ -3,45 +3,45 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// One token's observation of an object, or of a list, set or map of one: what was touched since its observer was last notified. Safe from
-/// any thread.
+/// One token's observation of an object, or of one of its collections: the parts touched since its observer was last notified.
+/// Safe from any thread.
 ///
-/// What it collects says where to look. The observer compares values, so that what came to nothing is not reported.
+/// The marks tell where to look. The observer compares values, so changes that cancel out are not reported.
 package final class ObjectWatch: Sendable {
-  /// What is observed of the object.
+  /// The observed part of the object.
   package enum Subject: Sendable {
-    /// Its own properties, and what lies at the end of paths.
+    /// Its own properties, and those at the end of paths.
     case properties(ResultFilter)
-    /// One of its lists, sets or maps, with the changes of the elements that lead to objects.
+    /// One of its lists, sets or maps, with the changes of the linked elements.
     case collection(PropertyID, elements: ResultFilter?, of: TableID)
   }
 
-  /// What was touched.
+  /// The touched parts.
   struct Marks: Sendable {
     var properties = PropertySet()
     /// The first properties of paths at whose end something was touched.
     var leading = PropertySet()
     var lists: [PropertyID: NetListChanges] = [:]
-    /// Of sets and maps.
+    /// The changes of sets and maps.
     var members: [PropertyID: NetMemberChanges] = [:]
     var isDeleted = false
-    /// Commits are missing in between: elements of now are not known to be those of before.
+    /// Commits are missing: current elements cannot be matched with former ones.
     var isLost = false
-    /// What the observer knows by itself: the values that commits set of which it is not notified.
+    /// Values that the observer already knows, because skipped commits set them.
     var known: [PropertyID: Value] = [:]
-    /// Who did that, as far as the commits are known.
+    /// The authors of the changes, as far as the commits are known.
     var sources = CommitSources()
 
     var isEmpty: Bool { properties.isEmpty && leading.isEmpty && !isDeleted }
   }
 
   struct State {
-    /// Since the observer was last notified, and since what it is offered now.
+    /// The changes since the last notification, and those since the current offer.
     var pending = Marks()
     var fresh: Marks?
     /// The version up to which everything was noted.
     var version: Version
-    /// The version that the observer was notified of last, and the one it is offered.
+    /// The version of the last notification, and that of the current offer.
     var notifiedVersion: Version
     var offeredVersion: Version
     var serial: UInt64 = 0
@@ -52,21 +52,21 @@ package final class ObjectWatch: Sendable {
 
   private static let begun = Atomic<UInt64>(0)
 
-  /// Ascends with the order in which watches begin.
+  /// Ascending in the order in which watches begin.
   package let number: UInt64
   package let table: TableID
   private let observedKey: Atomic<Int64>
   package let subject: Subject
   let place: DeliveryPlace
-  /// Of an object with a primary key: where it is found.
+  /// The primary key of the object, if there is one, to find it again.
   let identity: (index: IndexID, value: Value)?
   let state: Mutex<State>
   private let ended = Atomic(false)
 
-  /// - Parameter version: what the observer knows: every later commit counts.
-  /// - Parameter lists: the lists that are observed, as they are in that version.
-  /// - Parameter members: the sets and maps.
-  /// - Parameter identity: the primary key, by which an object that is deleted and made again stays the same.
+  /// - Parameter version: the version that the observer knows: every later commit counts.
+  /// - Parameter lists: the observed lists, as of that version.
+  /// - Parameter members: the observed sets and maps.
+  /// - Parameter identity: the primary key, by which an object that is deleted and created again counts as the same.
   package init(
     _ subject: Subject, table: TableID, key: ObjectKey, at version: Version, lists: [PropertyID: NetListChanges],
     members: [PropertyID: NetMemberChanges], identity: (index: IndexID, value: Value)? = nil, _ place: DeliveryPlace
@@ -84,20 +84,20 @@ package final class ObjectWatch: Sendable {
     self.state = Mutex(state)
   }
 
-  /// The object. Another one once the first was deleted and one with the same primary key took its place.
+  /// The object. Replaced by one with the same primary key if the first was deleted.
   package var key: ObjectKey { ObjectKey(observedKey.load(ordering: .acquiring)) }
 
-  /// Observes another object from now on, which took the place of the first.
+  /// Observes another object from now on, which replaces the first.
   func follow(_ key: ObjectKey) { observedKey.store(key.rawValue, ordering: .releasing) }
 
-  /// Which open file is observed.
+  /// The number of the observed file.
   package var file: UInt64 { place.file }
 
   /// Whether it was stopped, or had its last call.
   package var isEnded: Bool { ended.load(ordering: .acquiring) }
   func end() -> Bool { !ended.exchange(true, ordering: .acquiringAndReleasing) }
 
-  /// Whether something further away than the object's own properties counts.
+  /// Whether anything beyond the object's own properties is observed.
   var isDeep: Bool {
     switch subject {
     case .properties(let filter): !filter.paths.isEmpty || !filter.others.isEmpty
@@ -111,7 +111,7 @@ package final class ObjectWatch: Sendable {
 extension ObjectWatch: AuthorIgnoring {
   package func ignore(author: String) { state.withLock { _ = $0.ignoredAuthors.insert(author) } }
 
-  /// Whether all commits that may have touched it are by somebody of whom it is not notified.
+  /// Whether all commits that may have touched it are by authors that it ignores.
   func ignoresAll(of records: [CommitRecord]) -> Bool {
     let ignored = state.withLock { $0.ignoredAuthors }
     return !ignored.isEmpty

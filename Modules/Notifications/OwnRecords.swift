@@ -2,10 +2,10 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// The latest commits of this process, as they were made: a step over them decodes nothing that this process has encoded.
+/// The latest commits of this process, as records: a step over them need not decode anything that this process has encoded.
 ///
-/// Bounded, and never the only place that has them: where one of the versions is missing (another process committed, or too much
-/// happened) the engine's history is read. Safe from any thread; its lock is taken alone.
+/// Bounded, and never the only source: if one of the versions is missing (another process committed, or too much happened), the
+/// engine's history is read. Safe from any thread; no other lock is taken under its lock.
 final class OwnRecords: Sendable {
   fileprivate struct Kept {
     /// Of successive versions.
@@ -14,10 +14,10 @@ final class OwnRecords: Sendable {
   }
 
   private let kept = Mutex(Kept())
-  /// As `CommitTrail`.
+  /// As in `CommitTrail`.
   private static let (commitsMax, changesMax) = (256, 1 << 16)
 
-  /// Keeps a commit that is visible. What came before it is let go of where versions are missing between.
+  /// Keeps a visible commit. Drops earlier ones if versions are missing in between.
   func add(_ record: CommitRecord) {
     let changes = record.changeCount
     kept.withLock { kept in
@@ -26,7 +26,7 @@ final class OwnRecords: Sendable {
       kept.records.append(record)
       kept.changes += changes
       guard kept.records.count > Self.commitsMax || kept.changes > Self.changesMax else { return }
-      // Down to half of it at once, so that it is not moved at each commit.
+      // Cut to half at once, so that records are not moved at each commit.
       var gone = 0
       while gone < kept.records.count - 1,
         kept.records.count - gone > Self.commitsMax / 2 || kept.changes > Self.changesMax / 2
@@ -38,7 +38,7 @@ final class OwnRecords: Sendable {
     }
   }
 
-  /// The commits after a version up to another; nil where one of them is not here.
+  /// The commits after one version up to another; nil if one of them is missing.
   func records(after version: Version, to newest: Version) -> [CommitRecord]? {
     kept.withLock { kept in
       guard let (first, last) = kept.bounds, version < newest, version.next >= first, newest <= last else { return nil }

@@ -2,45 +2,45 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// What changed in a result since tokens were given it: one kind for each way of keeping one.
+/// The changes of a result since tokens were given it: one type for each way of keeping a result.
 ///
-/// A value, in a `KnownState`. Steps that are not of its kind do nothing; a result that is made anew another way turns what is pending into
-/// `ComparedChanges`, which takes every kind.
+/// A value, in a `KnownState`. Ignores steps of another kind; a result that is rebuilt in another way turns its pending changes
+/// into `ComparedChanges`, which accepts every kind.
 protocol PendingResult {
-  /// Whether certainly nothing is to be reported.
+  /// Whether certainly nothing is pending.
   var isEmpty: Bool { get }
 
-  /// Adds a step that the tokens are to be notified of.
+  /// Adds a step that the tokens are notified of.
   mutating func add(_ step: ResultStep)
 
-  /// Adds a step of which they are notified of the rows `notified` alone, and of those that are pending already. False, and nothing is
-  /// done, where rows are not told apart. `keys` reads full sort keys as they were before the step.
+  /// Adds a step of which the tokens are notified of only the rows `notified`, and of those already pending. Returns false,
+  /// having done nothing, if rows are not distinguished. `keys` reads full sort keys from before the step.
   mutating func add(_ step: ResultStep, notifying notified: Set<Int64>, _ keys: FullKeys?) throws(StorageError) -> Bool
 
   /// Adds a step that the tokens are not notified of: they know its result.
   mutating func skip(_ step: ResultStep, _ keys: FullKeys?) throws(StorageError)
 
-  /// What happened to objects that are no rows, and may come back.
+  /// Notes changes of objects that are not rows, but may come back.
   mutating func note(outside marks: [Int64: RowMarks])
 
-  /// The same, where both states are compared whole from here on.
+  /// The same changes in the form in which the two states are compared as a whole.
   var compared: ComparedChanges { get }
 
-  /// What is reported to the tokens at a version. `keys` reads full sort keys there.
+  /// The change set for the tokens at a version. `keys` reads full sort keys of that version.
   mutating func changeSet(
     to current: ResultVersion, at version: Version, _ keys: FullKeys?, _ filter: ModificationFilter
   ) throws(StorageError) -> (changes: ChangeSet, deleted: DeletedRows)
 }
 
-/// One step of a result, by the way it is kept.
+/// A step of a result, by the way it is kept.
 enum ResultStep {
   case rows(ViewStep)
-  /// Of the whole result, of which the rows at some positions are reported.
+  /// A step of the whole result, of which only the rows at some positions are reported.
   case window(ViewStep, Range<Int>)
   case whole(ComparedStep)
 }
 
-/// Knows which objects stood at deleted positions.
+/// Identifies the objects at deleted positions.
 enum DeletedRows: Sendable {
   case none
   case positions(NetPositions)
@@ -57,10 +57,10 @@ enum DeletedRows: Sendable {
 
 // MARK: - Row by row
 
-/// Of a result that is kept row by row.
+/// The pending changes of a result that is kept row by row.
 struct NetResult: PendingResult {
   private var net: NetChanges
-  /// Positions computed for an observer, for the next one that asks at the same version.
+  /// Positions computed for one observer, reused for others at the same version.
   private var found: (version: Version, positions: NetPositions)?
 
   init(_ net: NetChanges) { self.net = net }
@@ -101,7 +101,7 @@ struct NetResult: PendingResult {
   }
 }
 
-/// Of the whole result, of which the tokens know the rows at some positions.
+/// The pending changes of the whole result, of which the tokens know the rows at some positions.
 struct WindowedResult: PendingResult {
   private var net: NetChanges
   private let window: Range<Int>

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A turn that a context is to take whenever something is asked of it: at most one is pending, however often it is asked for
-/// before it runs, so that state is bounded also for a context that never runs. Safe from any thread.
+/// A turn of a context on request: at most one is pending, however many requests come before it runs, so that state is bounded
+/// even for a context that never runs. Safe from any thread.
 final class PendingTurn: Sendable {
   private let context: Mutex<DeliveryContext>
   private let turn: @Sendable () -> Void
@@ -13,23 +13,23 @@ final class PendingTurn: Sendable {
     self.turn = turn
   }
 
-  /// Whether turns come by themselves.
+  /// Whether turns happen automatically.
   var isTaken: Bool { context.withLock { if case .manual = $0 { false } else { true } } }
 
-  /// Turns are taken in a context from now on.
+  /// Moves the turns to another context.
   func move(to context: DeliveryContext) { self.context.withLock { $0 = context } }
 
-  /// Has the turn run soon; not at all once this is stopped, or let go of.
+  /// Runs the turn soon; not if this is stopped or released.
   func ask() {
     guard isTaken, isActive.load(ordering: .acquiring), !isPending.exchange(true, ordering: .acquiringAndReleasing) else { return }
     context.withLock { $0 }.schedule { [weak self] in
       guard let self else { return }
-      // Cleared before the turn looks: what comes after that asks for another turn.
+      // Cleared before the turn looks: later requests cause another turn.
       isPending.store(false, ordering: .releasing)
       if isActive.load(ordering: .acquiring) { turn() }
     }
   }
 
-  /// No turn begins after this returned on the context itself. Idempotent.
+  /// Ends the turns. On the context itself no turn begins after this returned. Idempotent.
   func stop() { isActive.store(false, ordering: .releasing) }
 }

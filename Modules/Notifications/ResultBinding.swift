@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// Properties of objects on which a question depends: with other values it is another question.
+/// Properties of objects on which a question depends: with other values it is a different question.
 package struct ResultBinding: Sendable, Hashable {
   /// One property of one object.
   package struct Place: Sendable, Hashable {
@@ -18,7 +18,7 @@ package struct ResultBinding: Sendable, Hashable {
 
   package init(_ places: [Place]) { self.places = places }
 
-  /// The values in one version, in the order of the places; nil for an object that is gone.
+  /// The values in one version, in the order of the places; nil for a deleted object.
   package func values(in reading: any StorageReading) throws(StorageError) -> [Value?] {
     var values: [Value?] = []
     for place in places {

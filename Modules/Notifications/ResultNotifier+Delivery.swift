@@ -4,40 +4,40 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// What a store is to do in a turn.
+/// The outcome of a store's turn.
 package enum ResultDelivery: Sendable {
-  /// Nothing yet: another turn will come.
+  /// Nothing yet: another turn will follow.
   case later
-  /// No result is kept, so none ties the store to a version. Offers of errors may be there.
+  /// No result is kept, so none ties the store to a version. There may be offers with errors.
   case free([WatchOffer], [ResultOffer?])
   /// Move to the transaction's version, if there is one, and take the offers: those of objects and lists, then those of
-  /// results, which stand in the order of the observations. `results` are what these results are there, in the same order.
+  /// results, in the order of the observations. `results` are the states of these results at that version, in the same order.
   case ready((any ReadTransaction)?, [WatchOffer], [ResultOffer?], results: [ResultVersion?])
 }
 
 extension ResultNotifier {
-  /// How long a store waits for what is due to its observers.
+  /// How long a store waits for its observers' pending changes.
   package enum Patience: Sendable {
     /// Not at all: it gets what is ready.
     case none
-    /// Until everything that was committed is in what it gets.
+    /// Until all commits are included.
     case commits
-    /// Until also everything that was asked for is in it, which may take as long as a query does.
+    /// Until all requested observations are included too, which may take as long as a query.
     case firstResults
   }
 
-  /// Fetches what is due to a store's observers. `current` is what the store reads now. A store that must not move is
-  /// given what there is at the version it has. What is due to `resting` watches waits.
+  /// Fetches the pending changes for a store's observers. `current` is the store's transaction. A store that must not move gets
+  /// the changes up to its own version. Changes for `resting` watches stay pending.
   package func delivery(
     at place: DeliveryPlace, _ observations: [ResultObservation], resting: Set<ObjectIdentifier> = [],
     current: any ReadTransaction, mayMove: Bool = true, _ patience: Patience
   ) throws(StorageError) -> ResultDelivery {
     if patience != .none {
-      // A place that takes no turns would not hear of its first results by itself.
+      // A place without automatic turns would not learn of its first results.
       if patience == .firstResults || !place.takesTurns { settleStarts([place]) }
       return try lock.withLock { _ throws(StorageError) in
         for _ in 0..<100 {
-          // What ends all upkeep is reported by this very delivery, as it is where the queue meets it.
+          // An error that ends all upkeep is reported by this delivery, as it is when the queue encounters it.
           do throws(StorageError) { try advance() } catch { fail(error) }
           let delivery = try prepare(place, observations, resting, current, mayMove)
           if case .later = delivery { continue }
@@ -49,8 +49,7 @@ extension ResultNotifier {
     return try look(at: place, observations, resting, current, mayMove)
   }
 
-  /// What is ready, with a small step that is due. Where one is under way it waits for its end, but no longer than a small one
-  /// takes.
+  /// Fetches what is ready, after a due step if it is small. Waits for a running step, but no longer than a small one takes.
   private func look(
     at place: DeliveryPlace, _ observations: [ResultObservation], _ resting: Set<ObjectIdentifier>,
     _ current: any ReadTransaction, _ mayMove: Bool
@@ -60,7 +59,7 @@ extension ResultNotifier {
     repeat {
       let delivery = try lock.withLockIfAvailable { _ throws(StorageError) in
         takeSmallStep()
-        // What comes after this look wakes the place again.
+        // Later changes wake the place again.
         place.isLooking.store(false, ordering: .releasing)
         return try prepare(place, observations, resting, current, mayMove)
       }
@@ -76,7 +75,7 @@ extension ResultNotifier {
     if places.contains(where: { $0.startsPending.load(ordering: .acquiring) > 0 }) { queue.sync {} }
   }
 
-  /// Waits for what some tokens asked for, so that they can be skipped in a commit. Not under the lock.
+  /// Waits for the observations that some tokens requested, so that a commit can skip them. Not under the lock.
   package func settleStarts(
     of observations: [ResultObservation], _ watches: [ObjectWatch], andOfAllOthers isEverybody: Bool
   ) {
@@ -124,14 +123,14 @@ extension ResultNotifier {
       }
     }
     let watches = watchOffers(of: place, but: resting, at: held.version, reading)
-    // They hear their last, and no token lets go of the result for them any more.
+    // They receive their last notification, and no token will release the result for them.
     for observation in failed { detach(observation) }
     return .ready(transaction, watches, offers, results: versions)
   }
 }
 
 extension ResultNotifier {
-  /// What an observed result is at a version, brought there if need be; nil when it is not kept, or is ahead already.
+  /// The state of an observed result at a version, advanced if necessary; nil if it is not kept, or is already ahead.
   /// O(change).
   package func state(of identity: any Hashable & Sendable, at version: Version) -> ResultVersion? {
     lock.withLock { _ in

@@ -11,7 +11,7 @@ extension ResultNotifier {
     queue.async { self.start(watch) }
   }
 
-  /// Ends it, from any thread, without waiting for anything. Idempotent; also for one that had its last call.
+  /// Ends a watch, from any thread, without waiting. Idempotent; also for a watch that had its last call.
   package func stop(_ watch: ObjectWatch) {
     _ = watch.end()
     queue.async { self.lock.withLock { _ in self.detach(watch) } }
@@ -37,12 +37,12 @@ extension ResultNotifier {
 
   private func attach(_ watch: ObjectWatch) throws(StorageError) {
     if held == nil { held = try engine.beginRead() } else { try advance() }
-    guard let held else { return }  // it was just made
+    guard let held else { return }  // just set
     register(watch)
-    // What was committed since the observer read the object, whether that was touched or not.
+    // The commits since the observer read the object, whether or not they touched it.
     if held.version > watch.version {
       if let records = try self.records(after: watch.version, in: held) {
-        // It may have been said already whose commits it is not to hear of.
+        // The watch may already have been told whose commits to ignore.
         let isIgnoring = !watch.isPending && watch.ignoresAll(of: records)
         for record in records {
           for change in record.tables where change.table == watch.table { _ = watch.note(change, of: record) }
@@ -79,7 +79,7 @@ extension ResultNotifier {
     leave(watch.place)
   }
 
-  /// A commit of which the watch is not notified: it knows what the object is now.
+  /// Skips a commit that the watch is not notified of: it knows the object's current state.
   func skip(
     _ watch: ObjectWatch, _ records: [CommitRecord], _ waited: ObjectWatch.Waiting, knowing values: [PropertyID: Value],
     _ reading: any StorageReading
@@ -93,7 +93,7 @@ extension ResultNotifier {
     }
   }
 
-  /// Watches another object in the same place.
+  /// Moves a watch to the object that replaced its own.
   private func move(_ watch: ObjectWatch, to successor: ObjectKey) {
     let left = watches[watch.table]?[watch.key.rawValue]?.filter { $0 !== watch } ?? []
     watches[watch.table]?[watch.key.rawValue] = left.isEmpty ? nil : left
@@ -108,7 +108,7 @@ extension ResultNotifier {
     }
   }
 
-  /// Notes what commits did to objects that are watched. O(changes) or O(watches), whichever is less, for each table.
+  /// Notes commits' changes of watched objects. O(changes) or O(watches), whichever is less, for each table.
   func note(
     _ records: [CommitRecord]?, from: any StorageReading, to: any StorageReading
   ) throws(StorageError) {
@@ -120,7 +120,7 @@ extension ResultNotifier {
       }
       return
     }
-    // Watches that ignore the authors of all these commits and have nothing pending: they know the result.
+    // Watches that ignore the authors of all these commits and have nothing pending know the result.
     let ignoring =
       records.allSatisfy { $0.author == nil }
       ? [] : watches.values.flatMap { $0.values.joined() }.filter { !$0.isPending && $0.ignoresAll(of: records) }
@@ -130,19 +130,19 @@ extension ResultNotifier {
         note(change, of: record, known)
       }
     }
-    // Positions in lists are those of the newest version: all edits come first.
+    // List positions are those of the newest version, so all edits come first.
     for watch in deepWatches { noteDeep(records, for: watch, from: from, to: to) }
     for watch in ignoring { ignore(records, watch, to) }
   }
 
-  /// The watch, for which nothing waited, knows the result of these commits.
+  /// Skips these commits for a watch that had nothing pending and knows their result.
   private func ignore(_ records: [CommitRecord], _ watch: ObjectWatch, _ reading: any StorageReading) {
     guard watch.isPending else { return }
     let values = try? watch.values(setBy: records, in: reading)
     skip(watch, records, ObjectWatch.Waiting(), knowing: values ?? [:], reading)
   }
 
-  /// What cannot be read is the end of this watch, and of no other.
+  /// A read error ends only this watch.
   private func noteDeep(
     _ records: [CommitRecord], for watch: ObjectWatch, from: any StorageReading, to: any StorageReading
   ) {
@@ -172,7 +172,7 @@ extension ResultNotifier {
     for watch in watches where watch.note(change, of: record) { touch(watch) }
   }
 
-  /// What the watches of a store have to report, but those that rest, in the order in which they began.
+  /// The offers of a store's watches, except resting ones, in the order in which the watches began.
   func watchOffers(
     of place: DeliveryPlace, but resting: Set<ObjectIdentifier>, at version: Version, _ reading: any StorageReading
   ) -> [WatchOffer] {
@@ -180,7 +180,7 @@ extension ResultNotifier {
     guard let touched = observingStores[observingStore]?.touched, !touched.isEmpty else { return [] }
     let pending = touched.filter { !$0.isEnded && $0.isPending }
     observingStores[observingStore]?.touched = pending
-    // Commits touch objects first, and then what is looked at over links.
+    // Commits note objects first and then paths, so the order must be restored.
     let due = resting.isEmpty ? pending : pending.filter { !resting.contains(ObjectIdentifier($0)) }
     return due.sorted { $0.number < $1.number }.compactMap { offer(of: $0, at: version, reading) }
   }

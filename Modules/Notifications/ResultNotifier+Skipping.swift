@@ -4,17 +4,17 @@ import StoreValues
 import Synchronization
 
 extension ResultNotifier {
-  /// Commits an open write of whose changes some tokens are not notified: what they know is brought to its result. Exact also
-  /// while earlier changes wait to be delivered to them.
+  /// Commits an open write without notifying some tokens of its changes: their known state advances to its result. Exact even
+  /// while earlier changes are pending for them.
   ///
-  /// With `skipsEverybody` no token of this process is notified. `commit` is called once; when it throws, nobody is notified of anything.
+  /// With `skipsEverybody` no token of this process is notified. `commit` is called once; if it throws, nobody is notified.
   package func commit(
     _ write: any WriteTransaction, _ record: CommitRecord, skipping observations: [ResultObservation],
     watches skippedWatches: [ObjectWatch] = [], skipsEverybody: Bool = false, _ commit: () throws(StorageError) -> Version
   ) throws(StorageError) -> Version {
     try lock.withLock { _ throws(StorageError) in
-      // The writer's lock is held: nothing is newer than what the write began from, or will be before it is over.
-      // A write does not fail because its observers can be notified of nothing: they hear why.
+      // The writer's lock is held: no version is newer than the one the write began from, until it is over.
+      // A write does not fail because its observers cannot be notified: they get the error.
       do throws(StorageError) { try advance() } catch { fail(error) }
       guard let from = held, from.version == write.version else { return try commit() }
       var steps: [(KeptResult, ResultStep)] = []
@@ -49,7 +49,7 @@ extension ResultNotifier {
         }
         workDone.steps += 1
       }
-      // Skipped tokens that have nothing pending know a result that is made anew, too.
+      // Skipped tokens without pending changes know a rebuilt result, too.
       let knowing = skipping.filter { $0.known?.isEmpty == true }
       do throws(StorageError) {
         try settle(at: version, from, torn, record, skipped)
@@ -61,12 +61,12 @@ extension ResultNotifier {
     }
   }
 
-  /// Whether nothing waits to be reported to a token: it knows the result as of the last commit that touched it.
+  /// Whether nothing is pending for a token: it knows the result as of the last commit that touched it.
   package func hasNothing(for observation: ResultObservation) -> Bool {
     lock.withLock { _ in observation.known?.isEmpty == true }
   }
 
-  /// Reads the version that was just committed from now on; or a later one, if another process was faster.
+  /// Reads the version just committed from now on; or a later one, if another process was faster.
   private func settle(
     at version: Version, _ from: any ReadTransaction, _ torn: [KeptResult], _ record: CommitRecord,
     _ skipped: [(watch: ObjectWatch, values: [PropertyID: Value])]

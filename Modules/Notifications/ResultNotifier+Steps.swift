@@ -7,17 +7,17 @@ import Synchronization
 // MARK: - Hearing of commits
 
 extension ResultNotifier {
-  /// A step is small while its rows, counted for each result, are no more than these: a turn takes it then.
+  /// The most rows of a small step, counted for each result; a turn takes such a step itself.
   static let smallStepRows = 32
 
-  /// There may be a newer version.
+  /// Call when there may be a newer version.
   package func wake() { wake(withPlaces: true) }
 
-  /// Commits for this process. As `wake()`, without the way round by the bell, and the record is handed over as it is: a step over it
-  /// decodes nothing.
+  /// Commits for this process. As `wake()`, without the detour by the bell, and the record is handed over directly, so that the
+  /// step over it need not decode it.
   ///
-  /// Contexts wake together with the notifier when the commit is small: whoever comes first takes the step. After others
-  /// they wake when the step is under way.
+  /// If the commit is small, contexts wake together with the notifier, and whoever comes first takes the step. Otherwise they
+  /// wake when the step is running.
   package func commit(
     _ write: RecordedTransaction, author: String?, timeMilliseconds: Int64, _ durability: Durability
   ) throws(StorageError) -> Version {
@@ -26,7 +26,7 @@ extension ResultNotifier {
     do throws(StorageError) {
       version = try write.commit(author: author, timeMilliseconds: timeMilliseconds, durability)
     } catch {
-      // The bell may have been rung for another's commit, or for this one: visible, but not on the disk.
+      // The bell may have rung for another commit, or for this one: visible, but not synced.
       if endCommit() { wake() }
       throw error
     }
@@ -41,16 +41,16 @@ extension ResultNotifier {
     return version
   }
 
-  /// A commit of this process is over. Returns whether a bell rang that nobody has answered.
+  /// Ends a commit of this process. Returns whether an unanswered bell rang.
   private func endCommit() -> Bool {
     commitsUnderWay.subtract(1, ordering: .sequentiallyConsistent)
     return isBellUnanswered.exchange(false, ordering: .sequentiallyConsistent)
   }
 
-  /// The bell rang. Commits of this process have asked for their step before, or do when they are over.
+  /// Call when the bell rang. Commits of this process request their step before it, or when they are over.
   func hearBell() {
-    // Set before looking whether a commit is under way: its end either sees this, or has been seen here. Not unset below: another bell
-    // may have set it too, and a look too many costs nothing.
+    // Set before checking whether a commit is running: either its end sees this, or it was seen here. Not cleared below:
+    // another bell may have set it too, and a superfluous look costs nothing.
     isBellUnanswered.store(true, ordering: .sequentiallyConsistent)
     if commitsUnderWay.load(ordering: .sequentiallyConsistent) > 0 { return }
     if let newest = try? engine.latestVersion(), newest.rawValue <= awaitedVersion.load(ordering: .acquiring) { return }
@@ -59,12 +59,12 @@ extension ResultNotifier {
 
   private func wake(withPlaces: Bool) {
     if isStepDue.exchange(true, ordering: .acquiringAndReleasing) { return }
-    // Contexts first: their turn takes a small step, and waits where the queue has begun it.
+    // Contexts first: their turn takes a small step, and waits if the queue has begun it.
     if withPlaces { for place in placesToWake.withLock({ Array($0.values) }) { place.wake() } }
     queue.async { [weak self] in
       guard let self else { return }
       let deferredWork = lock.withLock { _ in
-        // Cleared before the step looks: a commit after that asks for another one.
+        // Cleared before the step looks: a later commit requests another one.
         self.isStepDue.store(false, ordering: .releasing)
         do throws(StorageError) { try self.step(wakesEarly: true) } catch { self.fail(error) }
         self.restIfIdle()
@@ -78,13 +78,13 @@ extension ResultNotifier {
 // MARK: - Steps
 
 extension ResultNotifier {
-  /// Brings everything to the newest version.
+  /// Advances everything to the newest version.
   func advance() throws(StorageError) {
     defer { finish(takeDeferredWork()) }
     try step()
   }
 
-  /// - Parameter wakesEarly: has contexts wake while this works: that takes about as long as a small step, and the turn waits for
+  /// - Parameter wakesEarly: wakes contexts during the work: waking takes about as long as a small step, and the turn waits for
   ///   the little that is left.
   private func step(wakesEarly: Bool = false) throws(StorageError) {
     guard let from = held, try engine.latestVersion() != from.version else { return }
@@ -94,10 +94,10 @@ extension ResultNotifier {
     try step(from, to, try records(from: from, to: to))
   }
 
-  /// Takes the step that is due, if it is small. A turn that came for the outcome of the step calls this, instead of waiting for
-  /// another thread to wake and do the same. Other steps are left to the notifier's queue, as are errors.
+  /// Takes the due step, if it is small. Called by a turn that needs the step's outcome, instead of waiting for another thread
+  /// to wake and do the same. Other steps, and errors, are left to the notifier's queue.
   func takeSmallStep() {
-    // Known before anything is opened for it.
+    // Checked before anything is opened for it.
     guard isStepDue.load(ordering: .acquiring), deepWatches.isEmpty, results.values.allSatisfy(\.isKeptByRowsAlone)
     else { return }
     guard let from = held, let newest = try? engine.latestVersion(), newest != from.version,
@@ -121,7 +121,7 @@ extension ResultNotifier {
     return results.values.allSatisfy { result in records.allSatisfy(result.costsItsRowsAlone) }
   }
 
-  /// - Parameter records: the commits between the two; nil when they are not known.
+  /// - Parameter records: the commits between the two; nil if unknown.
   private func step(
     _ from: any ReadTransaction, _ to: any ReadTransaction, _ records: [CommitRecord]?
   ) throws(StorageError) {
@@ -150,7 +150,7 @@ extension ResultNotifier {
     deferredWork.places += sleepingPlaces
   }
 
-  /// Everything is kept at this version from now on.
+  /// Makes this the version at which everything is kept.
   func hold(_ reading: any ReadTransaction) {
     held = reading
     awaitedVersion.max(reading.version.rawValue, ordering: .acquiringAndReleasing)
@@ -166,26 +166,26 @@ extension ResultNotifier {
     return deferredWork
   }
 
-  /// Observers first; letting go of what a version had read takes time.
+  /// Wakes observers first, because releasing what a version had read takes time.
   private func finish(_ deferredWork: DeferredWork) {
     for place in deferredWork.places { place.wake() }
     for reading in deferredWork.ended { reading.end() }
   }
 
-  /// Nothing of what is kept or watched can be any more: all of it has an error to report, and nothing else.
+  /// Ends everything that is kept or watched, because it can no longer be: each observer only gets the error.
   func fail(_ error: StorageError) {
     for result in results.values { fail(result, error) }
     for watch in watches.values.flatMap({ $0.values.joined() }) {
       watch.fail(error)
       touch(watch)
     }
-    // Nobody is notified of a version, and a store that has moved on by itself is not behind one. Whoever comes begins anew.
+    // Nobody is notified of a version, and a store that has moved by itself is not behind. New observations start afresh.
     held?.end()
     held = nil
     for observingStore in observingStores.values { observingStore.place.wake() }
   }
 
-  /// The same of one result.
+  /// The same for one result.
   func fail(_ result: KeptResult, _ error: StorageError) {
     for observation in result.observations {
       observation.fail(error)
@@ -199,8 +199,8 @@ extension ResultNotifier {
 // MARK: - Versions
 
 extension ResultNotifier {
-  /// The commits between two versions; nil when they are not known any more, and when a migration is among them: what is
-  /// kept was made for the old columns, and a newer program asks the same question of the new ones.
+  /// The commits between two versions; nil if they are no longer known, or if a migration is among them: kept results were made
+  /// for the old columns, and a newer program asks the same question of the new ones.
   func records(
     from: any StorageReading, to: any StorageReading
   ) throws(StorageError) -> [CommitRecord]? {
@@ -210,7 +210,8 @@ extension ResultNotifier {
     return records
   }
 
-  /// The commits after a version, up to the one that is read; nil when they are not known any more. Those of this process are at hand.
+  /// The commits after a version, up to the one that is read; nil if they are no longer known. Those of this process are in
+  /// memory.
   func records(
     after version: Version, in reading: any StorageReading
   ) throws(StorageError) -> [CommitRecord]? {
@@ -229,8 +230,8 @@ extension ResultNotifier {
     return records
   }
 
-  /// The newest version, for the notifier and for each store that takes turns: there is no way to open a version that is
-  /// not the newest, so they are opened together and again when somebody committed in between.
+  /// Opens the newest version for the notifier and for each store that takes turns. Only the newest version can be opened, so
+  /// they are opened together, and again if somebody committed in between.
   func openNewest() throws(StorageError) -> any ReadTransaction {
     var own = try engine.beginRead()
     for attempt in 1...16 {

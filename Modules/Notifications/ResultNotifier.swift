@@ -4,7 +4,7 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-// What the notifier is in, and how it gets from one to the other:
+// The states of the notifier and their transitions:
 //
 //   resting    nothing is observed: no version is held, and no commit heard of
 //      | observe: `start` on `queue` makes the first result without the lock, and takes it in under it
@@ -17,9 +17,9 @@ import Synchronization
 //      | the last observation ends: `restIfIdle`
 //   resting
 //
-// What cannot be read ends what it concerns (`fail`): it has an error to report, and whoever observes anew begins at `resting`.
+// A read error ends the observations it affects (`fail`): they report the error, and new observations begin at `resting`.
 //
-// Which lock guards what, and in which order they are taken:
+// What each lock guards, and the order of acquisition:
 //
 //   `lock`                     everything of the notifier after it: what is kept, watched, held, prepared for turns, and due afterwards
 //   `ObjectWatch.state`,       what one token was notified of, is offered and has pending; inside `lock` or alone, in a turn that accepts
@@ -28,47 +28,47 @@ import Synchronization
 //   `OwnRecords`'s             the latest commits of this process; alone, or inside `lock`
 //   `PendingTurn`              atomics alone: whether a turn was asked for
 //
-// The lock of a place is never held while the notifier's is taken, nor is any while a block runs. `commit(_:_:skipping:)` has the writer's
-// lock before `lock`; nobody who has `lock` waits for the writer's.
+// The lock of a place is never held while the notifier's is acquired, nor is any held while a block runs.
+// `commit(_:_:skipping:)` acquires the writer's lock before `lock`; nobody who holds `lock` waits for the writer's.
 
-/// Keeps every observed result of one open engine at its newest version, and knows what each observer is to be notified of.
+/// Keeps every observed result of one open engine at its newest version, and knows the pending notifications of each observer.
 ///
-/// It works on a queue of its own. Observers' contexts only fetch what is ready for them: a state of a result is handed
-/// over in O(1), a change set costs what changed. It reads one version, the newest, and keeps no older one for anybody: what
-/// a context that does not run has missed is kept as net changes, bounded by the rows. Safe from any thread.
+/// It works on its own queue. Observers' contexts only fetch what is ready: a state of a result in O(1), a change set at the
+/// cost of the changes. It reads one version, the newest, and keeps no older one: what a context that does not run has missed
+/// is kept as net changes, bounded by the rows. Safe from any thread.
 package final class ResultNotifier: @unchecked Sendable {
-  // Sound because every stored property after `lock` is read and written inside `lock.withLock` alone, and so is every
-  // call of the classes in them that are not Sendable: `KeptResult`, its upkeep, and `KnownState`.
+  // Sound because every stored property after `lock` is read and written only inside `lock.withLock`, and so is every call of
+  // the classes in them that are not Sendable: `KeptResult`, its upkeep, and `KnownState`.
   let engine: any StorageEngine
   package let queue = DispatchQueue(label: "vivarium.notifier")
-  /// A step was asked for and has not begun on the queue.
+  /// A step was requested and has not begun on the queue.
   let isStepDue = Atomic(false)
-  /// The newest version for which a step was asked for or taken: a bell that rings for it brings no news.
+  /// The newest version for which a step was requested or taken: a bell for it needs no action.
   let awaitedVersion = Atomic<UInt64>(0)
-  /// Commits of this process that have begun and are not handed over: a bell that rings meanwhile is theirs, or is answered after them.
+  /// Commits of this process that have begun and are not handed over: a bell meanwhile is theirs, or is answered after them.
   let commitsUnderWay = Atomic(0)
   let isBellUnanswered = Atomic(false)
-  /// The places where something is observed, to be woken without the lock.
+  /// The places with observations, to be woken without the lock.
   let placesToWake = Mutex<[ObjectIdentifier: DeliveryPlace]>([:])
   let lock = Mutex(())
   let ownRecords = OwnRecords()
 
-  /// The version at which everything is kept; nil while nothing is.
+  /// The version at which everything is kept; nil if nothing is.
   var held: (any ReadTransaction)?
   var results: [AnyHashable: KeptResult] = [:]
-  /// Observed objects and lists, by the object.
+  /// Observed objects and lists, by object.
   var watches: [TableID: [Int64: [ObjectWatch]]] = [:]
-  /// Those of them that look further than the object.
+  /// Those that follow paths beyond the object.
   var deepWatches: [ObjectWatch] = []
   var observingStores: [ObjectIdentifier: ObservingStore] = [:]
   /// The result of each observation, to be found without comparing questions.
   var observed: [ObjectIdentifier: KeptResult] = [:]
   private var listener: (any CommitListener)?
   var workDone = Work()
-  /// What is to be done after a step, best when the lock is free again: observers wait for nothing else.
+  /// Work to do after a step, preferably without the lock: observers do not depend on it.
   var deferredWork = DeferredWork()
 
-  /// An open store that observes.
+  /// An open store with observations.
   struct ObservingStore {
     let place: DeliveryPlace
     var observations = 0
@@ -85,27 +85,27 @@ package final class ResultNotifier: @unchecked Sendable {
 
   /// Counts of work, never of time.
   package struct Work: Sendable, Hashable {
-    /// How often a question was asked of all objects: first results, and again where one is not kept row by row.
+    /// Evaluations over all objects: first results, and repeated ones if a result is not kept row by row.
     package var evaluations = 0
-    /// How often commits changed a row or the order of a result.
+    /// Commits, or groups of them, that changed a row or the order of a result.
     package var steps = 0
-    /// Those of them that a context took in its turn.
+    /// Those steps that a context took in its turn.
     package var stepsInTurns = 0
-    /// How often a view had to be made anew.
+    /// Rebuilt views.
     package var rebuilds = 0
-    /// How often commits were read from the engine's history: those of other processes, and of this one what is not kept.
+    /// Reads of the engine's history: for commits of other processes, and for those of this one that are no longer kept.
     package var historyReads = 0
     /// Rows tested one by one.
     package var rowsTested = 0
-    /// Observed objects and collections that were looked at one by one, because a commit touched their object.
+    /// Observed objects and collections that were tested one by one, because a commit touched their object.
     package var watchesTested = 0
-    /// Values read to keep totals, beside those of their first time.
+    /// Values read to keep totals, excluding the initial ones.
     package var valuesRead = 0
-    /// Results that are kept now.
+    /// Currently kept results.
     package var results = 0
-    /// Objects and lists that are watched now, once for each token.
+    /// Currently watched objects and lists, once per token.
     package var watches = 0
-    /// Stores for which anything is kept or watched now.
+    /// Stores with kept results or watches.
     package var places = 0
   }
 
@@ -113,7 +113,7 @@ package final class ResultNotifier: @unchecked Sendable {
 
   deinit { listener?.stop() }
 
-  /// What was done so far.
+  /// The work done so far.
   package var work: Work {
     lock.withLock { _ in
       var work = workDone
@@ -129,15 +129,15 @@ package final class ResultNotifier: @unchecked Sendable {
     }
   }
 
-  /// Blocks until everything that was asked for before is done. For tests.
+  /// Blocks until everything requested before is done. For tests.
   package func finish() { queue.sync {} }
 }
 
 // MARK: - Observing
 
 extension ResultNotifier {
-  /// Begins an observation. Returns at once; the first result is made on the notifier's queue, and the place wakes when it
-  /// is there.
+  /// Begins an observation. Returns at once; the first result is made on the notifier's queue, and the place is woken when it
+  /// is ready.
   package func observe(_ recipe: ResultRecipe, _ filter: ResultFilter, at place: DeliveryPlace) -> ResultObservation {
     let observation = ResultObservation(recipe, filter, place)
     place.startsPending.add(1, ordering: .acquiringAndReleasing)
@@ -145,7 +145,7 @@ extension ResultNotifier {
     return observation
   }
 
-  /// Ends an observation, from any thread, without waiting for anything.
+  /// Ends an observation, from any thread, without waiting.
   package func stop(_ observation: ResultObservation) {
     guard observation.end() else { return }
     queue.async { self.lock.withLock { _ in self.detach(observation) } }
@@ -166,7 +166,7 @@ extension ResultNotifier {
         workDone.evaluations += 1
         try keep(made, madeIn: reading)
         _ = attach(observation)
-        // The token was stopped meanwhile, and so nobody ever lets go of the result.
+        // The token was stopped meanwhile, so nobody would release the result.
         if made.observations.isEmpty { drop(made) }
         restIfIdle()
       }
@@ -181,7 +181,7 @@ extension ResultNotifier {
     lock.withLock { _ in listener = made }
   }
 
-  /// False when the result is not kept yet.
+  /// False if the result is not kept yet.
   private func attach(_ observation: ResultObservation) -> Bool {
     guard let result = results[AnyHashable(observation.recipe.identity)] else { return false }
     if observation.isEnded { return true }
@@ -191,7 +191,7 @@ extension ResultNotifier {
     return true
   }
 
-  /// The result need not be kept for this observation any more. Idempotent.
+  /// Removes an observation from its result, which is dropped with the last one. Idempotent.
   func detach(_ observation: ResultObservation) {
     guard let result = observed.removeValue(forKey: ObjectIdentifier(observation)) else { return }
     result.detach(observation)
@@ -204,7 +204,7 @@ extension ResultNotifier {
     restIfIdle()
   }
 
-  /// Registers one observation more at a place.
+  /// Registers an additional observation at a place.
   func addStore(at place: DeliveryPlace) {
     let observingStore = ObjectIdentifier(place)
     observingStores[observingStore, default: ObservingStore(place: place)].observations += 1
@@ -221,7 +221,7 @@ extension ResultNotifier {
     }
   }
 
-  /// Holds no version and hears of no commit while there is nobody to notify.
+  /// Releases the version and stops listening while there is nobody to notify.
   func restIfIdle() {
     guard results.isEmpty, watches.isEmpty else { return }
     held?.end()
@@ -239,7 +239,7 @@ extension ResultNotifier {
     for observation in result.observations { observed[ObjectIdentifier(observation)] = nil }
   }
 
-  /// Takes a result that was made outside the lock to the version of the others.
+  /// Advances a result that was made outside the lock to the version of the others.
   private func keep(_ made: KeptResult, madeIn reading: any ReadTransaction) throws(StorageError) {
     if held == nil {
       held = reading

@@ -3,26 +3,26 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// One token's part of an observed result: what it was given last, and what it is offered now. Safe from any thread.
+/// One token's part of an observed result: the state it was given last, and the current offer. Safe from any thread.
 package final class ResultObservation: Sendable {
   private struct Knowledge {
-    /// What the observer was given; nil before its first call.
+    /// The state given to the observer; nil before its first call.
     var known: KnownState?
-    /// What it will know once it took the offer.
+    /// Its state once it has accepted the offer.
     var offered: KnownState?
     var serial: UInt64 = 0
     var version = Version(0)
     var offeredVersion = Version(0)
-    /// The same of an observer that hears a total of the result.
+    /// The same for an observer of a total.
     var total: ResultTotal?
     var offeredTotal: ResultTotal?
-    /// Who wrote what came after `total`, and after `offeredTotal`.
+    /// The authors of changes after `total`, and after `offeredTotal`.
     var sources = CommitSources()
     var sourcesSinceOffer = CommitSources()
-    /// Why the result is kept no more.
+    /// Why the result is no longer kept.
     var failure: StorageError?
     var ignoredAuthors: Set<String> = []
-    /// What the observer was given was moved by commits of which it is not notified, and nobody has asked for that yet.
+    /// Skipped commits have moved rows of the state given to the observer, and that was not queried yet.
     var isMoved = false
   }
 
@@ -38,22 +38,22 @@ package final class ResultObservation: Sendable {
     self.place = place
   }
 
-  /// Which open file is observed.
+  /// The number of the observed file.
   package var file: UInt64 { place.file }
 
   /// Whether it was stopped, or notified of an error.
   package var isEnded: Bool { ended.load(ordering: .acquiring) }
   func end() -> Bool { !ended.exchange(true, ordering: .acquiringAndReleasing) }
 
-  /// Whose commits it is not notified of.
+  /// The authors whose commits are ignored.
   var ignoredAuthors: Set<String> { knowledge.withLock { $0.ignoredAuthors } }
 
-  /// The storage version of what the observer was given last.
+  /// The storage version of the state given last.
   var version: Version { knowledge.withLock { $0.version } }
   var known: KnownState? { knowledge.withLock { $0.known } }
   var states: [KnownState] { knowledge.withLock { [$0.known, $0.offered].compactMap { $0 } } }
 
-  /// From now on there is nothing but an error to report.
+  /// Records an error, the only thing left to report.
   func fail(_ error: StorageError) { knowledge.withLock { $0.failure = $0.failure ?? error } }
   var failure: StorageError? { knowledge.withLock { $0.failure } }
 
@@ -66,7 +66,7 @@ package final class ResultObservation: Sendable {
     }
   }
 
-  /// What changed is nothing to this observer: it knows the newest state.
+  /// Records that the observer knows the newest state, without being notified.
   func rebase(on state: KnownState, at version: Version) {
     knowledge.withLock { knowledge in
       knowledge.known = state
@@ -75,11 +75,11 @@ package final class ResultObservation: Sendable {
     }
   }
 
-  /// A commit of which the observer is not notified moved what it was given.
+  /// Records that a skipped commit moved rows of the state given to the observer.
   func noteMove() { knowledge.withLock { $0.isMoved = true } }
 
-  /// Whether commits of which the observer is not notified have moved what it was given since this was asked last. What it keeps of rows by
-  /// itself is to follow.
+  /// Whether skipped commits have moved rows of the state given to the observer since the last call. The observer must then
+  /// update its own record of rows.
   package func takeMove() -> Bool {
     knowledge.withLock { knowledge in
       defer { knowledge.isMoved = false }
@@ -87,7 +87,7 @@ package final class ResultObservation: Sendable {
     }
   }
 
-  /// Gives the token states of its own, made from the shared ones. When that throws, it keeps those.
+  /// Gives the token its own states, derived from the shared ones. If that throws, it keeps those.
   func separate(_ make: (KnownState) throws(StorageError) -> KnownState) throws(StorageError) {
     try knowledge.withLock { knowledge throws(StorageError) in
       let (known, offered) = (knowledge.known, knowledge.offered)
@@ -97,7 +97,7 @@ package final class ResultObservation: Sendable {
     }
   }
 
-  /// What is reported to an observer of a total; nil: it knows.
+  /// The offer for an observer of a total; nil if it knows the value.
   func offer(_ total: ResultTotal, at version: Version) -> ResultOffer? {
     knowledge.withLock { knowledge in
       if knowledge.total == total { return nil }
@@ -110,20 +110,20 @@ package final class ResultObservation: Sendable {
     }
   }
 
-  /// Commits made the total another one.
+  /// Notes commits that changed the total.
   func note(_ records: [CommitRecord], total: ResultTotal) {
     knowledge.withLock { knowledge in
       for record in records {
         knowledge.sources.add(record)
         knowledge.sourcesSinceOffer.add(record)
       }
-      // What came to nothing is nobody's.
+      // Changes that cancelled out have no authors.
       if knowledge.total == total { knowledge.sources = CommitSources() }
       if knowledge.offeredTotal == total { knowledge.sourcesSinceOffer = CommitSources() }
     }
   }
 
-  /// A commit led from one total to another of which the observer is not notified: it knows, if it knew the first.
+  /// Skips a commit that changed the total: an observer that knew the old value now knows the new one.
   func skip(from old: ResultTotal, to new: ResultTotal) {
     knowledge.withLock { knowledge in
       if knowledge.total == old { knowledge.total = new }
@@ -153,15 +153,15 @@ extension ResultObservation: AuthorIgnoring {
   func ignore(author: String) { knowledge.withLock { _ = $0.ignoredAuthors.insert(author) } }
 }
 
-/// What one observer is to be notified of in a turn. Until it is accepted, the observer knows nothing of it: a later turn
+/// The pending notification of one observer in a turn. Until it is accepted, the observer knows nothing of it: a later turn
 /// that comes first reports both at once.
 package struct ResultOffer: Sendable {
   package enum Content: Sendable {
     case initial
     case update(ResultChange)
-    /// A total of the result, which is another one than the observer knows.
+    /// The total differs from the one the observer knows.
     case total(TotalChange)
-    /// The result cannot be kept any more. The last call.
+    /// The result can no longer be kept. The last call.
     case failed(StorageError)
   }
 
@@ -170,39 +170,39 @@ package struct ResultOffer: Sendable {
   let observation: ResultObservation
   fileprivate let serial: UInt64
 
-  /// Takes the offer, right before the observer's block runs. False when a later one was taken first, or the token was
-  /// stopped: then there is nothing to say.
+  /// Accepts the offer, right before the observer's block runs. False if a later one was accepted first, or the token was
+  /// stopped: then the block must not run.
   package func accept() -> Bool {
     if case .failed = content { return observation.end() }
     return !observation.isEnded && observation.accept(serial)
   }
 }
 
-/// A total of a result, and how it came about since a token was notified.
+/// A total of a result, and how it changed since a token was notified.
 package struct TotalChange: Sendable {
   package let total: ResultTotal
-  /// What the token knew: what it was notified of last, or what a commit of which it is not notified has made of that. nil: nothing yet.
+  /// The value that the token knew, by its last notification or by skipped commits. nil: none yet.
   package let was: ResultTotal?
   package let from: Version
   package let to: Version
-  /// Who wrote what led to it.
+  /// The authors of the changes.
   package let sources: CommitSources
 }
 
-/// A change of a result, from what a token was given to the version that its context has now.
+/// A change of a result, from the state given to a token to the current version of its context.
 package struct ResultChange: Sendable {
   package let changes: ChangeSet
   package let from: Version
   package let to: Version
-  /// Who wrote what is in it.
+  /// The authors of the changes.
   package let sources: CommitSources
   let result: ResultVersion
   let deletedRows: DeletedRows
 
-  /// The objects that went, in the order of `changes.deletions`; moved ones included.
+  /// The objects at the deleted positions, in the order of `changes.deletions`; includes moved ones.
   package var deletedKeys: [Int64] { deletedRows.keys(ofDeletions: changes.deletions) }
 
-  /// Every row that the observer knew, in order. O(rows).
+  /// All rows that the observer knew, in order. O(rows).
   package var knownKeys: [Int64] {
     let now = result.keys(in: 0..<result.count)
     var known: [Int64] = []

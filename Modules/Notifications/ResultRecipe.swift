@@ -2,15 +2,15 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// How the notifier makes an observed result and keeps it. Made by the modules that know queries.
+/// How the notifier makes and keeps an observed result. Created by the modules that know queries.
 package struct ResultRecipe: Sendable {
   /// The ways to keep a result.
   package enum Question: Sendable {
     /// Row by row: a commit costs what it changed.
     case rows(any ViewQuestion)
-    /// The rows between two positions of one that is kept row by row, whose keys the closure gives.
+    /// The rows between two positions of a result that is kept row by row, whose keys the closure returns.
     case window(any ViewQuestion, Range<Int>, keys: @Sendable (any StorageReading) throws(StorageError) -> [Int64])
-    /// Asked anew after a commit that may have changed it, and compared.
+    /// Evaluated again after a commit that may have changed it, and compared.
     case whole(ComparedQuestion)
   }
 
@@ -19,9 +19,9 @@ package struct ResultRecipe: Sendable {
   /// The keys of the rows, in order. Runs on the notifier's queue, never on the observer's context.
   package var keys: @Sendable (any StorageReading) throws(StorageError) -> [Int64]
   package var question: @Sendable (any StorageReading) throws(StorageError) -> Question
-  /// What the question depends on, which is made anew when that changes; nil: nothing but itself.
+  /// The properties that the question depends on; when they change it is made again. nil: none.
   package var binding: ResultBinding?
-  /// What observers hear instead of change sets; nil: those. Part of `identity`.
+  /// The total that is observed instead of change sets; nil: change sets. Part of `identity`.
   package var total: TotalQuestion?
 
   package init(
@@ -37,11 +37,11 @@ package struct ResultRecipe: Sendable {
   }
 }
 
-/// Which modifications one observer hears of: of the rows' own properties, and of what lies at the end of paths.
+/// The modifications reported to one observer: of the rows' own properties, and at the end of paths.
 package struct ResultFilter: Sendable {
   package var properties: PropertySet
   package var paths: [ReadPath]
-  /// Further paths, of an observer that names none: these are not told apart from each other, so there may be many.
+  /// Further paths, of an observer that names none: they share one bit, so there may be many.
   package var others: [ReadPath]
 
   package init(properties: PropertySet, paths: [ReadPath], others: [ReadPath] = []) {
@@ -53,10 +53,10 @@ package struct ResultFilter: Sendable {
   var allPaths: [ReadPath] { paths + others }
 }
 
-/// One state of an observed result: immutable, for any thread. Keeps no storage version.
+/// One state of an observed result: immutable, for any thread. Retains no storage version.
 package enum ResultVersion: Sendable {
   case view(ViewVersion)
-  /// Rows by `RowIdentity`.
+  /// Rows identified as by `RowIdentity`.
   case rows([Int64])
 
   package var count: Int {
@@ -66,7 +66,7 @@ package enum ResultVersion: Sendable {
     }
   }
 
-  /// The objects at some positions, clamped. O(log n) and a little for each.
+  /// The objects at some positions, clamped. O(log n), plus a little for each.
   package func keys(in range: Range<Int>) -> [Int64] {
     switch self {
     case .view(let version): version.keys(in: range)

@@ -2,9 +2,10 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// A way of keeping a result from commit to commit: row by row, as a window of rows that are kept so, or asked again and compared.
+/// A way of keeping a result from commit to commit: row by row, as a window of rows kept that way, or by evaluating again and
+/// comparing.
 ///
-/// Made for a question at one version (`ResultUpkeep.make`), and taken to the next ones by `step`. Under the notifier's lock.
+/// Made for a question at one version (`ResultUpkeep.make`), and advanced by `step`. Under the notifier's lock.
 protocol ResultUpkeep: AnyObject {
   /// The type of the rows.
   var table: TableID { get }
@@ -12,30 +13,31 @@ protocol ResultUpkeep: AnyObject {
   /// The result at the notifier's version. O(1).
   var current: ResultVersion { get }
 
-  /// What keeps rows one by one, where something does: the whole result of a window.
+  /// The row-by-row upkeep, if there is one: for a window, of the whole result.
   var rowUpkeep: ViewUpkeep? { get }
 
-  /// How often the question was asked again after the first time.
+  /// The number of evaluations after the first.
   var evaluations: Int { get }
 
-  /// Whether a commit may have touched the result or what observers look at. Reads nothing.
+  /// Whether a commit may have touched the result or anything that observers follow. Reads nothing.
   func isAffected(by record: CommitRecord) -> Bool
 
   /// Reports changes of these properties from now on.
   func watch(_ properties: WatchedProperties)
 
-  /// Follows what an observer looks at over links; returns the bits for its `ModificationFilter`. Idempotent.
+  /// Follows an observer's paths; returns the bits for its `ModificationFilter`. Idempotent.
   func follow(_ filter: ResultFilter) -> UInt64
 
-  /// Takes the result to the version that `to` reads; nil when nothing touched it. One that throws is torn, and made anew.
+  /// Advances the result to the version that `to` reads; nil if nothing touched it. If it throws, the result is torn and must
+  /// be rebuilt.
   func step(_ records: [CommitRecord], from: any StorageReading, to: any StorageReading) throws(StorageError) -> ResultStep?
 
-  /// What is pending for a token that is given the result now: nothing yet.
+  /// The pending changes of a token that is given the result now: none.
   func nothingPending() -> any PendingResult
 }
 
 extension ResultRecipe {
-  /// Evaluates the question, and keeps its result as that kind of question allows. O(n), or O(n log n) for an order.
+  /// Evaluates the question, and keeps its result as its kind allows. O(n), or O(n log n) for an order.
   func upkeep(in reading: any StorageReading) throws(StorageError) -> any ResultUpkeep {
     switch try question(reading) {
     case .rows(let question): try ViewUpkeep(question, keys: try keys(reading), in: reading)
@@ -97,7 +99,7 @@ extension ComparedUpkeep: ResultUpkeep {
 }
 
 extension ResultFilter {
-  /// The bits of its paths, each of which is followed by itself, and of the others, which share one.
+  /// The bits of its paths, each followed by itself, and of the others, which share one.
   fileprivate func followed(by follow: (ReadPath) -> UInt64, others followOthers: ([ReadPath]) -> UInt64) -> UInt64 {
     let bits = paths.reduce(0) { $0 | follow($1) }
     return others.isEmpty ? bits : bits | followOthers(others)
