@@ -1,5 +1,5 @@
 extension Decimal128 {
-  /// The exact sum, rounded once. Infinity and its opposite give NaN.
+  /// The exact sum, rounded once. Infinity plus its negation is NaN.
   public static func + (a: Decimal128, b: Decimal128) -> Decimal128 {
     if a.isNaN || b.isNaN { return .nan }
     if a.isInfinite { return b.isInfinite && a.isNegative != b.isNegative ? .nan : a }
@@ -7,10 +7,10 @@ extension Decimal128 {
     return a.exponent >= b.exponent ? sum(a, b) : sum(b, a)
   }
 
-  /// The difference, rounded as a sum is.
+  /// The difference, rounded like a sum.
   public static func - (a: Decimal128, b: Decimal128) -> Decimal128 { a + -b }
 
-  /// The exact product, rounded once. Zero times infinity gives NaN.
+  /// The exact product, rounded once. Zero times infinity is NaN.
   public static func * (a: Decimal128, b: Decimal128) -> Decimal128 {
     if a.isNaN || b.isNaN { return .nan }
     let isNegative = a.isNegative != b.isNegative
@@ -21,7 +21,7 @@ extension Decimal128 {
     return Decimal128(isNegative: isNegative, WidePair(high: high, low: low), exponent: a.exponent + b.exponent)
   }
 
-  /// The exact quotient, rounded once. A number by zero gives infinity, zero by zero NaN.
+  /// The exact quotient, rounded once. A nonzero number divided by zero is infinite, zero divided by zero is NaN.
   public static func / (a: Decimal128, b: Decimal128) -> Decimal128 {
     if a.isNaN || b.isNaN { return .nan }
     let isNegative = a.isNegative != b.isNegative
@@ -55,13 +55,13 @@ extension Decimal128 {
   /// As `/`.
   public static func /= (a: inout Decimal128, b: Decimal128) { a = a / b }
 
-  /// The coefficient with as many zeroes as it takes to 34 digits. Not for zero.
+  /// The coefficient extended by trailing zeroes to 34 digits. Not for zero.
   var widened: (coefficient: UInt128, exponent: Int) {
     let zeroes = Decimal128.digitsMax - coefficient.digitCount
     return (coefficient * .powerOfTen(zeroes), exponent - zeroes)
   }
 
-  /// `a` has the greater exponent, or the same.
+  /// Requires that `a` has the greater exponent, or the same.
   private static func sum(_ a: Decimal128, _ b: Decimal128) -> Decimal128 {
     let gap = a.exponent - b.exponent
     if a.isZero {
@@ -73,7 +73,7 @@ extension Decimal128 {
       return sum(a, WidePair(high: high, low: low), b, WidePair(b.coefficient), exponent: b.exponent)
     }
     if b.isZero {
-      // The exponent comes as close to the smaller one as 34 digits let it.
+      // The exponent is as close to the smaller one as 34 digits allow.
       let (coefficient, exponent) = a.widened
       return Decimal128(isNegative: a.isNegative, coefficient: coefficient, exponent: exponent)
     }
@@ -83,7 +83,7 @@ extension Decimal128 {
       let (high, low) = coefficient.multipliedFullWidth(by: .powerOfTen(max(rest, 0)))
       return sum(a, WidePair(high: high, low: low), b, WidePair(b.coefficient), exponent: b.exponent)
     }
-    // `b` is less than a thousandth of the last digit: all that counts is that it is not zero.
+    // `b` is less than a thousandth of the last digit: it only matters that it is not zero.
     let (high, low) = coefficient.multipliedFullWidth(by: 1_000)
     return sum(a, WidePair(high: high, low: low), b, WidePair(1), exponent: exponent - 3)
   }
@@ -100,11 +100,11 @@ extension Decimal128 {
 }
 
 extension Decimal128 {
-  /// The number nearest to `value` · 10^`exponent`, ties to even; `isInexact` when the true value is a little
-  /// further from zero, by less than one unit.
+  /// The number nearest to `value` · 10^`exponent`, ties to even; `isInexact` if the true value is farther from zero by less
+  /// than one unit.
   init(isNegative: Bool, _ value: WidePair, exponent: Int, isInexact: Bool = false) {
     var digits = value.digitCount
-    // Digits that must go: beyond the 34th, and below the least exponent.
+    // Excess digits: beyond the 34th, and below the least exponent.
     let lowest = Decimal128.exponents.lowerBound
     let tooMany = max(digits - Decimal128.digitsMax, exponent < lowest ? lowest - exponent : 0)
     var (coefficient, exponent) = (value.low, exponent)

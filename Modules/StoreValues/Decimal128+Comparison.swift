@@ -1,15 +1,15 @@
 extension Decimal128: Equatable, Comparable {
-  /// By value, as IEEE has it: `1.5 == 1.50`, `-0 == 0`, and NaN equals nothing.
+  /// Compares by value, as in IEEE 754: `1.5 == 1.50`, `-0 == 0`, and NaN equals nothing.
   public static func == (a: Decimal128, b: Decimal128) -> Bool { !a.isNaN && a.order(to: b) == .same }
 
-  /// By value; false where one is NaN.
+  /// Compares by value; false if one is NaN.
   public static func < (a: Decimal128, b: Decimal128) -> Bool {
     !a.isNaN && !b.isNaN && a.order(to: b) == .before
   }
 }
 
 extension Decimal128: Hashable {
-  /// Equal numbers hash alike, whatever their digits.
+  /// Equal numbers have equal hashes, whatever their digits.
   public func hash(into hasher: inout Hasher) {
     guard isFinite, !isZero else { return hasher.combine(isZero ? 0 : high) }
     var (coefficient, exponent) = (coefficient, exponent)
@@ -24,7 +24,7 @@ extension Decimal128: Hashable {
 }
 
 extension Decimal128 {
-  /// The total order of values in stores: NaN below every number and the same as itself, numbers by value.
+  /// The total order of values in stores: NaN below every number and equal to itself, numbers by value.
   public func order(to other: Decimal128) -> Value.Order {
     if isNaN || other.isNaN { return Value.Order(isNaN ? 0 : 1, other.isNaN ? 0 : 1) }
     let (sign, otherSign) = (signum, other.signum)
@@ -33,7 +33,7 @@ extension Decimal128 {
     return sign < 0 ? order.reversed : order
   }
 
-  /// Against a double, exactly: neither is rounded.
+  /// Compares with a double exactly: neither is rounded.
   public func order(to double: Double) -> Value.Order {
     if isNaN || double.isNaN { return Value.Order(isNaN ? 0 : 1, double.isNaN ? 0 : 1) }
     let otherSign = double == 0 ? 0 : double < 0 ? -1 : 1
@@ -50,10 +50,10 @@ extension Decimal128 {
 
   private var signum: Int { isZero ? 0 : isNegative ? -1 : 1 }
 
-  /// Neither is NaN or zero.
+  /// Requires that neither is NaN or zero.
   private func magnitudeOrder(to other: Decimal128) -> Value.Order {
     if isInfinite || other.isInfinite { return Value.Order(isInfinite ? 1 : 0, other.isInfinite ? 1 : 0) }
-    // With 34 digits each, the exponents decide, then the coefficients.
+    // With 34 digits each, the exponents decide first, then the coefficients.
     let (a, b) = (widened, other.widened)
     return a.exponent == b.exponent ? Value.Order(a.coefficient, b.coefficient) : Value.Order(a.exponent, b.exponent)
   }

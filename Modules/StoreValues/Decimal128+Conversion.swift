@@ -4,11 +4,11 @@ extension Decimal128 {
     self.init(isNegative: integer < 0, coefficient: UInt128(integer.magnitude), exponent: 0)
   }
 
-  /// The integer, exactly.
+  /// Exact.
   public init(_ integer: Int) { self.init(Int64(integer)) }
 
-  /// The number nearest to the exact value of a double, ties to even: of a variable that holds 0.1 that is
-  /// 0.1000000000000000055511151231257827. A literal is what is written: `Decimal128(0.1)` is a tenth.
+  /// The number nearest to the exact value of a double, ties to even: for a variable with 0.1 that is
+  /// 0.1000000000000000055511151231257827. A literal means what is written: `Decimal128(0.1)` is a tenth.
   public init(_ double: Double) {
     if double.isNaN {
       self = .nan
@@ -25,22 +25,22 @@ extension Decimal128 {
   /// The number nearest to the exact value of a float, ties to even.
   public init(_ float: Float) { self.init(Double(float)) }
 
-  /// The decimal number that a double is written as, with as few digits as tell it from its neighbours.
+  /// The shortest decimal that identifies the double.
   package init(shortest double: Double) { self = Decimal128(double.description) ?? Decimal128(double) }
-  /// The same of a float.
+  /// The shortest decimal that identifies the float.
   package init(shortest float: Float) { self = Decimal128(float.description) ?? Decimal128(Double(float)) }
 }
 
 extension Double {
-  /// The double nearest to a decimal number; infinite when that is too large.
+  /// The double nearest to a decimal; infinite if the decimal is too large.
   public init(_ decimal: Decimal128) {
-    // The text is one that `Double` reads, rounding to nearest.
+    // `Double` reads the text, rounding to nearest.
     self = Double(decimal.description) ?? .nan
   }
 }
 
 extension Int64 {
-  /// The integer a decimal number is; nil when it has a fraction or does not fit.
+  /// The integer equal to a decimal; nil if it has a fraction or does not fit.
   public init?(exactly decimal: Decimal128) {
     guard let floor = decimal.floor, floor.isExact else { return nil }
     self = floor.integer
@@ -48,7 +48,7 @@ extension Int64 {
 }
 
 extension Decimal128 {
-  /// The greatest integer that is not above the number, and whether they are equal; nil when none of 64 bits is.
+  /// The greatest integer that is not above the number, and whether they are equal; nil if no 64-bit integer is.
   package var floor: (integer: Int64, isExact: Bool)? {
     guard isFinite else { return nil }
     var (value, isExact) = (coefficient, true)

@@ -5,16 +5,16 @@ import Foundation
 #endif
 
 extension Decimal128 {
-  /// The number that Foundation's is, to 34 digits (it has 38), ties to even; NaN for its NaN.
+  /// Converts Foundation's decimal, rounding its up to 38 digits to 34, ties to even; NaN for NaN.
   public init(_ decimal: Decimal) {
-    // Its text has every digit, and no locale.
+    // Its text has every digit, and does not depend on a locale.
     self = decimal.isNaN ? .nan : Decimal128(decimal.description) ?? .nan
   }
 }
 
 extension Decimal {
-  /// The same number, exactly, and NaN for NaN; nil for infinities, and for powers of ten that Foundation's has not (below 10⁻¹²⁸ and above
-  /// 10¹²⁷). Zeroes at the end are not kept: `1.50` is `1.5`.
+  /// The same number, exactly, and NaN for NaN; nil for infinities, and for powers of ten outside Foundation's range (below
+  /// 10⁻¹²⁸ and above 10¹²⁷). Drops trailing zeroes: `1.50` becomes `1.5`.
   public init?(exactly decimal: Decimal128) {
     if decimal.isNaN {
       self = .nan

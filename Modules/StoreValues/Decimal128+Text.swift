@@ -1,6 +1,6 @@
 extension Decimal128: LosslessStringConvertible {
-  /// From `-12.50`, `1E+3`, `.5`, `Infinity`, `inf` or `NaN`; nil for any other text. More than 34 digits are
-  /// rounded to nearest, ties to even; what is too large becomes infinite.
+  /// Parses `-12.50`, `1E+3`, `.5`, `Infinity`, `inf` or `NaN`; nil for any other text. More than 34 digits are rounded to
+  /// nearest, ties to even; too large numbers become infinite.
   public init?(_ text: String) {
     var rest = Substring(text).utf8
     let isNegative = rest.first == UInt8(ascii: "-")
@@ -46,7 +46,7 @@ extension Decimal128: LosslessStringConvertible {
     self.init(isNegative: isNegative, WidePair(coefficient), exponent: exponent, isInexact: isInexact)
   }
 
-  /// `+12`, `-3`, `4`; far out of range counts as a little out of range.
+  /// `+12`, `-3`, `4`; values far out of range are clamped to just out of range.
   private static func exponent(_ text: Substring.UTF8View) -> Int? {
     var rest = text
     let isNegative = rest.first == UInt8(ascii: "-")
@@ -60,8 +60,8 @@ extension Decimal128: LosslessStringConvertible {
     return isNegative ? -value : value
   }
 
-  /// Every digit, so that the text makes the same number again: `1.50`, `1E+3`, `-0E-7`, `Infinity`, `NaN`. Plain
-  /// where the exponent is not positive and at most six zeroes follow the point.
+  /// All digits, so that parsing gives the same number: `1.50`, `1E+3`, `-0E-7`, `Infinity`, `NaN`. Without an exponent if it
+  /// is not positive and at most six zeroes follow the point.
   public var description: String {
     if isNaN { return "NaN" }
     let sign = isNegative ? "-" : ""
@@ -84,6 +84,7 @@ extension Decimal128: ExpressibleByIntegerLiteral {
 }
 
 extension Decimal128: ExpressibleByFloatLiteral {
-  /// What is written, up to 15 digits: `9.99` is 9.99, and not the double nearest to it. Write longer ones as texts, `Decimal128("…")`.
+  /// The number as written, up to 15 digits: `9.99` is 9.99, not the nearest double. Write longer ones as text,
+  /// `Decimal128("…")`.
   public init(floatLiteral value: Double) { self.init(shortest: value) }
 }

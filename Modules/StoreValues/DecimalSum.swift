@@ -1,9 +1,9 @@
-/// A sum of decimals that loses nothing while numbers come and go, and is rounded when it is read: what it is depends on which numbers
-/// are in it, and not on how they got there.
+/// An exact sum of decimals from which numbers can be subtracted again, rounded when it is read: its value depends only on the
+/// numbers in it, not on the history.
 ///
-/// Integers are kept for each power of ten that occurs, of which money has one or two.
+/// Keeps an integer for each exponent that occurs; money has one or two.
 package struct DecimalSum: Sendable {
-  /// The numbers with one exponent: the sum of their coefficients is `high` · 10¹⁷ + `low`, so that 2⁶⁰ of them fit.
+  /// The numbers with one exponent: the sum of their coefficients is `high` · 10¹⁷ + `low`, with room for 2⁶⁰ of them.
   private struct Bucket: Sendable {
     var count = 0
     var high: Int128 = 0
@@ -11,7 +11,7 @@ package struct DecimalSum: Sendable {
   }
 
   private static let half = UInt128.powerOfTen(17)
-  /// Of a half.
+  /// The digits of one half.
   private static let digits = 17
   private var buckets: [Int: Bucket] = [:]
   private var (nans, positive, negative) = (0, 0, 0)
@@ -20,7 +20,7 @@ package struct DecimalSum: Sendable {
 
   package mutating func add(_ number: Decimal128) { change(number, by: 1) }
 
-  /// Takes a number out that was added.
+  /// Subtracts a number that was added.
   package mutating func subtract(_ number: Decimal128) { change(number, by: -1) }
 
   private mutating func change(_ number: Decimal128, by count: Int) {
@@ -31,7 +31,7 @@ package struct DecimalSum: Sendable {
     }
     var bucket = buckets[number.exponent] ?? Bucket()
     bucket.count += count
-    // Below 10¹⁷ each.
+    // Both halves are below 10¹⁷.
     let (high, low) = number.coefficient.quotientAndRemainder(dividingBy: DecimalSum.half)
     let sign: Int128 = number.isNegative == (count > 0) ? -1 : 1
     bucket.high += sign * Int128(high)
@@ -39,7 +39,7 @@ package struct DecimalSum: Sendable {
     buckets[number.exponent] = bucket.count == 0 ? nil : bucket
   }
 
-  /// The number nearest to the sum, ties to even; 0 of nothing. O(n) for n exponents that lie close to each other.
+  /// The number nearest to the sum, ties to even; 0 for an empty sum. O(n) for n exponents that are close to each other.
   package var value: Decimal128 {
     if nans > 0 || (positive > 0 && negative > 0) { return .nan }
     if positive > 0 { return .infinity }
@@ -47,7 +47,7 @@ package struct DecimalSum: Sendable {
     guard let least = buckets.keys.min() else { return .zero }
     var (parts, isNegative) = carried(aligned(to: least))
     while parts.last == 0 { parts.removeLast() }
-    // At least 35 digits are in three parts, and whether there is anything below them decides a tie.
+    // Three parts have at least 35 digits; a tie depends on whether anything below them is nonzero.
     let below = max(parts.count - 3, 0)
     let leading = parts[below...].reversed().reduce(WidePair(0)) { $0.appending(UInt128($1)) }
     if parts.isEmpty { isNegative = false }
@@ -55,8 +55,8 @@ package struct DecimalSum: Sendable {
       isNegative: isNegative, leading, exponent: least + below * DecimalSum.digits, isInexact: parts[..<below].contains { $0 != 0 })
   }
 
-  /// The buckets as one number in units of 10^`least`: its parts of 17 digits each, the least first, not carried yet. No part overflows: of
-  /// the exponents that reach into one there are 51, each with less than 10³⁵.
+  /// The buckets as one number in units of 10^`least`: its parts of 17 digits each, least first, without carries. No part
+  /// overflows: at most 51 exponents contribute to one, each with less than 10³⁵.
   private func aligned(to least: Int) -> [Int128] {
     let unit = Int128(DecimalSum.half)
     var parts: [Int128] = []
@@ -80,13 +80,13 @@ package struct DecimalSum: Sendable {
       result.append(rest)
       carry = more
     }
-    // Two parts take whatever a part carries; what is left is a borrow without end.
+    // Two additional parts take any carry; a remaining carry is an endless borrow, so the number is negative.
     return carry < 0 ? (carried(parts.map { -$0 }).parts, true) : (result, false)
   }
 }
 
 extension WidePair {
-  /// Times 10¹⁷, plus a part. Of numbers below 10⁵⁶.
+  /// Multiplies by 10¹⁷ and adds a part. For numbers below 10⁵⁶.
   fileprivate func appending(_ part: UInt128) -> WidePair {
     let unit = UInt128.powerOfTen(17)
     let (carry, low) = self.low.multipliedFullWidth(by: unit)

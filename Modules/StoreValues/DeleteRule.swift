@@ -1,12 +1,13 @@
-/// What a relationship means for the objects it points to when the object that has it is deleted, or lets go.
+/// The effect of a relationship on the objects it points to when its object is deleted or stops pointing to them.
 ///
-/// The raw values are written to files; they never change meaning.
+/// The raw values are written to files and never change meaning.
 public enum DeleteRule: String, Sendable, Hashable, Codable {
-  /// Nothing: they stay.
+  /// None: they stay.
   case nullify
-  /// They are owned: one that no owning relationship points to any more goes too. After a delete at once, with all that it
-  /// owns; after an assignment or an edit of a list at the commit, so that it can be moved within a write.
+  /// They are owned: an object that no owning relationship points to any more is deleted too. After a delete this happens at
+  /// once, with all that it owns; after an assignment or an edit of a list it happens at the commit, so that objects can be
+  /// moved within a write.
   case cascade
-  /// The object cannot be deleted while it points to any.
+  /// The object cannot be deleted while it points to any object.
   case deny
 }

@@ -1,10 +1,10 @@
-/// A table's number in a file. Given out when the type is first stored, never reused; the name lives
-/// in the catalog alone, so renaming a type rewrites no data.
+/// A table's number in a file. Assigned when the type is first stored, never reused; the name is only in the catalog, so
+/// renaming a type rewrites no data.
 public struct TableID: RawRepresentable, Hashable, Comparable, Sendable, Codable {
   public let rawValue: UInt16
   @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
   @inlinable public init(_ rawValue: UInt16) { self.rawValue = rawValue }
-  /// By number, which is the order of being stored first.
+  /// By number, which is the order of first use.
   @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
@@ -13,7 +13,7 @@ public struct PropertyID: RawRepresentable, Hashable, Comparable, Sendable, Coda
   public let rawValue: UInt16
   @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
   @inlinable public init(_ rawValue: UInt16) { self.rawValue = rawValue }
-  /// By number, which is the order of being stored first.
+  /// By number, which is the order of first use.
   @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
@@ -22,7 +22,7 @@ public struct IndexID: RawRepresentable, Hashable, Comparable, Sendable, Codable
   public let rawValue: UInt16
   @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
   @inlinable public init(_ rawValue: UInt16) { self.rawValue = rawValue }
-  /// By number, which is the order of being stored first.
+  /// By number, which is the order of first use.
   @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
@@ -32,7 +32,7 @@ public struct ColumnID: Hashable, Sendable, Codable {
   public let table: TableID
   /// The property, by its number in the table.
   public let property: PropertyID
-  /// Names a column, whether there is one or not.
+  /// Names a column, whether or not it exists.
   @inlinable public init(_ table: TableID, _ property: PropertyID) {
     self.table = table
     self.property = property

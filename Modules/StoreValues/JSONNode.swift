@@ -1,4 +1,4 @@
-/// A piece of JSON, before it is known what it is for.
+/// A JSON value that has not been interpreted yet.
 package enum JSONNode: Sendable, Hashable {
   case null
   case bool(Bool)

@@ -4,8 +4,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The bytes of a mixed value, as storage keeps and lends them: a tag and what follows it to the end. Null has no
-/// bytes of its own but inside lists and maps.
+/// The encoding of a mixed value: a tag and its payload, up to the end. Null has no bytes of its own except inside lists and
+/// maps.
 ///
 /// | tag | value | follows |
 /// |---|---|---|
@@ -23,15 +23,15 @@ import Foundation
 ///
 /// Numbers are little endian. Equal values have equal bytes.
 public enum MixedCoding {
-  /// Lists and maps inside each other, at most.
+  /// The maximum nesting depth of lists and maps.
   public static let depthMax = 100
 
-  /// What a mixed value is, as the first byte says.
+  /// The kind of a mixed value, its first byte.
   public enum Tag: UInt8, Sendable {
     case null, isFalse, isTrue, int, float, double, string, data, date, uuid, objectId, decimal, link, list, map
   }
 
-  /// The bytes of a value that fits a mixed column (`Value.fits`); nil for null and for what does not.
+  /// The bytes of a value that fits a mixed column (`Value.fits`); nil for null and for values that do not fit.
   public static func encode(_ value: Value) -> [UInt8]? {
     if value.isNull || !value.fits(.mixed) { return nil }
     var bytes: [UInt8] = []
@@ -89,7 +89,7 @@ public enum MixedCoding {
     }
   }
 
-  /// The value of some bytes; nil for bytes that are none. Safe for any bytes whatever.
+  /// The value encoded by some bytes; nil for invalid bytes. Safe for arbitrary bytes.
   public static func decode(_ bytes: UnsafeRawBufferPointer) -> Value? {
     guard let value = decode(bytes, depth: 0), !value.isNull else { return nil }
     return value
@@ -147,7 +147,7 @@ public enum MixedCoding {
     return .map(ValueMap(entries))
   }
 
-  /// Takes a length and as many bytes from the front.
+  /// Takes a length, and as many bytes, from the front.
   private static func part(_ rest: inout UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard rest.count >= 4 else { return nil }
     let length = Int(UInt32(littleEndian: rest.loadUnaligned(as: UInt32.self)))

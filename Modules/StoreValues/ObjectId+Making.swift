@@ -7,21 +7,21 @@ import Foundation
 #endif
 
 extension ObjectId {
-  /// A new one, of this second. No two are the same: within a process the counter tells 16 million of one second
-  /// apart, between processes 40 random bits do. From any thread.
+  /// A new id with the current time in seconds. Unique: within a process the counter distinguishes 16 million ids per second,
+  /// between processes 40 random bits do. From any thread.
   public init() { self.init(timestamp: Date()) }
 
-  /// A new one whose time is the given one, to the second; times outside 1970 to 2106 count as the nearest.
+  /// A new id with the given time in seconds; times outside 1970 to 2106 are clamped.
   public init(timestamp: Date) {
     let seconds = min(max(timestamp.timeIntervalSince1970, 0), Double(UInt32.max))
     let count = ObjectId.counter.wrappingAdd(1, ordering: .relaxed).newValue & 0xFF_FFFF
-    // 4 bytes of seconds, 5 of the process, 3 of the counter.
+    // 4 bytes of seconds, 5 bytes of process, 3 bytes of counter.
     self.init(
       high: UInt64(UInt32(seconds)) << 32 | ObjectId.process >> 8,
       low: UInt32(truncatingIfNeeded: ObjectId.process & 0xFF) << 24 | count)
   }
 
-  /// When it was made, to the second.
+  /// The time it was made, in seconds.
   public var timestamp: Date { Date(timeIntervalSince1970: Double(seconds)) }
 
   /// 40 random bits.

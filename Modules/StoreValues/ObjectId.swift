@@ -1,6 +1,6 @@
-/// A 12-byte identifier as MongoDB and Realm make them: 4 bytes of time, 5 bytes of a process, 3 bytes of a counter.
+/// A 12-byte identifier as in MongoDB and Realm: 4 bytes of time, 5 bytes of process, 3 bytes of counter.
 ///
-/// Ordered by its bytes, and so roughly by the second it was made in. `ObjectId()` makes a new one:
+/// Ordered by its bytes, and so roughly by the second of its creation. `ObjectId()` makes a new one:
 ///
 ///     let id = ObjectId()
 ///     let same = ObjectId(id.description)   // 24 hexadecimal digits
@@ -18,7 +18,7 @@ public struct ObjectId: Sendable, Hashable {
     self.low = low
   }
 
-  /// From 12 bytes; nil for any other number of them.
+  /// From 12 bytes; nil for any other count.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 12 else { return nil }
     high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -30,7 +30,7 @@ public struct ObjectId: Sendable, Hashable {
     withUnsafeBytes(of: high.bigEndian) { Array($0) } + withUnsafeBytes(of: low.bigEndian) { Array($0) }
   }
 
-  /// Seconds since 1970, as the first 4 bytes say.
+  /// Seconds since 1970, from the first 4 bytes.
   public var seconds: UInt32 { UInt32(truncatingIfNeeded: high >> 32) }
 }
 

@@ -1,8 +1,8 @@
 /// The identity of an object inside its table.
 ///
-/// Keys are given out by the storage engine in increasing order, starting at 1, and never reused:
-/// not after a delete, not after a compaction, and not by one open engine after a rollback. They are
-/// the last tie-break of every order, so results are the same on every engine.
+/// The storage engine issues keys in increasing order, starting at 1, and never reuses them: not after a delete, not after a
+/// compaction, and within one open engine not after a rollback. They are the last tie-break of every order, so results are the
+/// same on every engine.
 public struct ObjectKey: RawRepresentable, Hashable, Comparable, Sendable, Codable {
   public let rawValue: Int64
 

@@ -1,5 +1,5 @@
-/// A reference to an object of any type: what a link in a mixed value is. Links whose property says the type are
-/// an `ObjectKey` alone.
+/// A reference to an object of any type: a link in a mixed value. A link whose property declares the type is only an
+/// `ObjectKey`.
 public struct ObjectLink: Sendable, Hashable, Codable {
   /// The table of the object.
   public let table: TableID
@@ -9,7 +9,7 @@ public struct ObjectLink: Sendable, Hashable, Codable {
   /// The largest key that a link in a mixed value can have, 2^47 − 1.
   public static let keyMax: Int64 = 1 << 47 - 1
 
-  /// Names an object, whether there is one or not.
+  /// Names an object, whether or not it exists.
   public init(_ table: TableID, _ key: ObjectKey) {
     self.table = table
     self.key = key

@@ -1,5 +1,5 @@
 extension PropertySchema {
-  /// What is wrong with the property's delete rule and derivation, in the schema of its type.
+  /// The faults of the property's delete rule and derivation, in the schema of its type.
   func ruleFaults(of object: ObjectSchema, in schema: Schema) -> [String] {
     var faults: [String] = []
     if let deleteRule, deleteRule != .nullify, !(isRelationship && isStored) {

@@ -4,52 +4,51 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a property is: a scalar, a collection, or the inverse of another property.
+/// The kind of a property: a scalar, a collection, or the inverse of another property.
 public enum PropertyKind: Sendable, Hashable, Codable {
   /// One value. `.link` is a to-one relationship; its type is `PropertySchema.target`.
   case scalar(ValueType)
   /// An ordered list; duplicates allowed.
   case list(ValueType)
-  /// A set: each value once, as `Value.order(to:)` says it (of 1 and 1.0 in a mixed set, or 0.0 and −0.0, the one that
-  /// came first stays). Iterated in that order, null first.
+  /// A set: distinct values, by `Value.order(to:)` (of 1 and 1.0 in a mixed set, or 0.0 and −0.0, the first one stays).
+  /// Iterated in that order, null first.
   case set(ValueType)
-  /// Values by keys, which are strings. Iterated in the order of the keys' UTF-8 bytes.
+  /// Values by string keys. Iterated in the order of the keys' UTF-8 bytes.
   case map(ValueType)
   /// The objects whose property `property` of type `origin` points here. Not stored: read from backlinks.
   case linkingObjects(origin: String, property: String)
 }
 
-/// One property of a model, as declared. The names of properties identify them; storage gives them
-/// numbers in its `Catalog`.
+/// One property of a model, as declared. Its name identifies it; storage assigns it a number in its `Catalog`.
 public struct PropertySchema: Sendable, Hashable, Codable {
-  /// What identifies the property in its type.
+  /// Identifies the property in its type.
   public var name: String
-  /// What it holds: one value, a collection, or an inverse.
+  /// One value, a collection, or an inverse.
   public var kind: PropertyKind
-  /// Whether the scalar, or the collection's element, may be null. To-one links always may; mixed properties are
-  /// declared optional. Elements of sets of links never are; values of maps of links may be.
+  /// Whether the scalar, or the collection's element, may be null. To-one links always may; mixed properties must be declared
+  /// optional. Elements of sets of links never may; values of maps of links may.
   public var isOptional: Bool
   /// The name of the type a link or a collection of links points to; nil otherwise.
   public var target: String?
-  /// Whether it identifies an object in its type. It has a unique index then, and is set once.
+  /// Whether it identifies an object in its type. It then has a unique index, and is set once.
   public var isPrimaryKey: Bool
-  /// Whether an index is kept, for conditions and orders.
+  /// Whether it is indexed, for conditions and orders.
   public var isIndexed: Bool
-  /// Whether no two objects may have the same value: a unique index. Null may come any number of times.
+  /// Whether no two objects may have the same value: a unique index. Null may occur any number of times.
   public var isUnique: Bool
-  /// The value of the property for objects stored before the property existed, when it is not optional.
-  /// nil: the zero of the type (0, false, "", empty data, the reference date, the zero UUID or ObjectId).
+  /// The value for objects stored before the property existed, if it is not optional. nil: the zero of the type (0, false, "",
+  /// empty data, the reference date, the zero UUID or ObjectId).
   public var defaultValue: DefaultValue?
-  /// What becomes of the objects a relationship points to; nil is `.nullify`.
+  /// The delete rule of a relationship; nil is `.nullify`.
   public var deleteRule: DeleteRule?
-  /// How the property follows from others; nil for properties that are set.
+  /// How the property is derived from others; nil for properties that are set.
   public var derivation: Derivation?
-  /// What an enum has cases for, ascending; nil where every value of the type is one.
+  /// The raw values of an enum's cases, ascending; nil if every value of the type is valid.
   public var cases: [DefaultValue]?
-  /// Nil where it is false: catalogs without such an index stay as they were written.
+  /// Nil instead of false, so that catalogs without such an index are written as before.
   private var fullText: Bool?
 
-  /// Whether an index of the words of the text is kept, which answers `TEXT`.
+  /// Whether an index of the text's words is kept, which answers `TEXT`.
   public var isFullText: Bool {
     get { fullText ?? false }
     set { fullText = newValue ? true : nil }
@@ -84,34 +83,34 @@ extension PropertySchema {
     case .linkingObjects: nil
     }
   }
-  /// One value, or a link to one object.
+  /// Whether it is one value, or a link to one object.
   public var isScalar: Bool { if case .scalar = kind { true } else { false } }
-  /// Values in an order that the program gives them.
+  /// Whether it is a list: values in the program's order.
   public var isList: Bool { if case .list = kind { true } else { false } }
-  /// Values that are there once, in their own order.
+  /// Whether it is a set: distinct values in their own order.
   public var isSet: Bool { if case .set = kind { true } else { false } }
-  /// Values by keys.
+  /// Whether it is a map: values by keys.
   public var isMap: Bool { if case .map = kind { true } else { false } }
-  /// A list, set or map.
+  /// Whether it is a list, set or map.
   public var isCollection: Bool { isList || isSet || isMap }
-  /// What is computed from the other end of a relationship.
+  /// Whether it is an inverse: computed from the other end of a relationship.
   public var isInverse: Bool { if case .linkingObjects = kind { true } else { false } }
   /// Whether the column may hold null: the scalar, or an element of the collection.
   public var mayBeNull: Bool { isOptional || valueType == .mixed || (isScalar && valueType == .link) }
-  /// A to-one link or a collection of links. Has backlinks, as mixed properties have (`ValueType.mayLink`).
+  /// Whether it is a to-one link or a collection of links, which have backlinks, as mixed properties do (`ValueType.mayLink`).
   public var isRelationship: Bool { valueType == .link }
-  /// Inverses are computed; everything else has a column.
+  /// Whether it has a column: true of everything but inverses, which are computed.
   public var isStored: Bool { !isInverse }
 }
 
-/// The default of a property in a form that can be kept in a file: a word or bytes.
+/// The default of a property in the form stored in a file: a word or bytes.
 public enum DefaultValue: Sendable, Hashable, Codable {
   case word(Int64)
   case bytes([UInt8])
 }
 
 extension DefaultValue: Comparable {
-  /// In the order of the words, or of the bytes; words first.
+  /// Words first, by value; then bytes, in their order.
   public static func < (a: Self, b: Self) -> Bool {
     switch (a, b) {
     case (.word(let a), .word(let b)): a < b
@@ -123,7 +122,7 @@ extension DefaultValue: Comparable {
 }
 
 extension DefaultValue {
-  /// nil for null: a property whose default is null needs none, a mixed one never has any.
+  /// nil for null: a property whose default is null needs none, and a mixed one never has one.
   public init?(_ value: Value) {
     if let word = value.word {
       self = .word(word)
@@ -134,7 +133,7 @@ extension DefaultValue {
     }
   }
 
-  /// The value as a scalar of `type`; the type's zero when the two do not go together.
+  /// The value as a scalar of `type`; the type's zero if it does not fit.
   public func value(as type: ValueType) -> Value {
     switch self {
     case .word(let word): Value(word: word, type: type) ?? Value.zero(of: type)
@@ -144,7 +143,7 @@ extension DefaultValue {
 }
 
 extension Value {
-  /// What a required property reads as where nothing was ever stored. Null for links.
+  /// The value of a required property for which none was stored. Null for links.
   public static func zero(of type: ValueType) -> Value {
     switch type {
     case .string: .string("")

@@ -1,10 +1,10 @@
-/// One mistake in a schema, for a person to mend.
+/// A fault in a schema, for a person to fix.
 public struct SchemaFault: Sendable, Hashable, CustomStringConvertible {
-  /// The type that has it.
+  /// The affected type.
   public let type: String
-  /// The property that has it; nil where it is the type as a whole.
+  /// The affected property; nil if it is the type as a whole.
   public let property: String?
-  /// One sentence: what is wrong.
+  /// One sentence: the fault.
   public let message: String
 
   public init(type: String, property: String?, message: String) {
@@ -17,7 +17,7 @@ public struct SchemaFault: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Schema {
-  /// Every fault of the schema, not only the first (B1). Empty: the schema can be stored.
+  /// All faults of the schema, not only the first (B1). Empty: the schema can be stored.
   public func faults() -> [SchemaFault] {
     var faults: [SchemaFault] = []
     let repeated = Schema.repeated(objects.map(\.name))
@@ -30,14 +30,14 @@ extension Schema {
     return faults + embeddingCircles()
   }
 
-  /// Positions of names that stand further ahead already, ascending. By sorting and not with a set: the first set of strings
-  /// has the runtime look through every library of the process.
+  /// The positions of names that occurred earlier, ascending. By sorting and not with a set: for the first set of strings the
+  /// runtime searches every library of the process.
   static func repeated(_ names: [String]) -> [Int] {
     let order = names.indices.sorted { (names[$0], $0) < (names[$1], $1) }
     return zip(order, order.dropFirst()).compactMap { names[$0] == names[$1] ? $1 : nil }.sorted()
   }
 
-  /// Types that embed each other in a circle: an object of one could never be complete.
+  /// Types that embed each other in a cycle: their objects could never be complete.
   private func embeddingCircles() -> [SchemaFault] {
     func embeds(_ object: ObjectSchema) -> [String] {
       object.properties.compactMap { property in
@@ -88,7 +88,7 @@ extension PropertySchema {
   fileprivate func faults(of type: String, in schema: Schema) -> [String] {
     var faults: [String] = []
     if name.isEmpty { faults.append("a property needs a name") }
-    // Files mark so what a migration took out.
+    // Files use this prefix for properties that a migration removed.
     if name.hasPrefix("~") { faults.append("has a name that begins with '~', which no property can have") }
     switch kind {
     case .scalar, .list, .set, .map:

@@ -4,18 +4,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Tells one store from every other, in any process and at any time.
+/// Identifies a store uniquely.
 ///
-/// Made at random when a file gets its first schema, kept in its catalog, and never changed: a copy of the file is the same store,
-/// for its objects are the same. References and the object literals of queries carry it, so that a key of one store is never
-/// taken for the same key of another.
+/// Created at random when a file gets its first schema, stored in its catalog, and never changed: a copy of the file is the
+/// same store, because its objects are the same. References and the object literals of queries contain it, so that a key of one
+/// store is never mistaken for the same key of another.
 public struct StoreIdentity: Sendable, Hashable {
   private let value: UUID
 
-  /// One that no other store has.
+  /// A new, unique identity.
   public init() { value = UUID() }
 
-  /// From the form that `description` gives; nil for any other text.
+  /// Parses the form of `description`; nil for any other text.
   public init?(_ text: String) {
     guard let value = UUID(uuidString: text) else { return nil }
     self.value = value

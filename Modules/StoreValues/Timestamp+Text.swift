@@ -1,7 +1,7 @@
-/// As ISO 8601 in UTC with as many digits as there are: `2026-11-21T07:35:41.123456789Z`.
+/// The ISO 8601 form in UTC with as many digits as needed: `2026-11-21T07:35:41.123456789Z`.
 ///
-/// What the form cannot say (before the year 1, after 9999, NaN, the infinities) is `@` and the seconds since
-/// 2001-01-01. The text is exact: what it is read as is the very same.
+/// Times outside that form (before the year 1, after 9999, NaN, the infinities) are `@` and the seconds since 2001-01-01. The
+/// text is exact: parsing gives the identical time.
 extension Timestamp: LosslessStringConvertible {
   private static let daysTo2001: Int64 = 730_485  // from 0001-01-01
 
@@ -18,7 +18,7 @@ extension Timestamp: LosslessStringConvertible {
     return "\(Timestamp.padded(year, 4))-\(Timestamp.padded(month, 2))-\(Timestamp.padded(dayOfMonth, 2))T\(time)\(fraction)Z"
   }
 
-  /// The time of a text of that form; nil for any other. Digits behind the ninth are rounded.
+  /// Parses that form; nil for any other text. Digits after the ninth are rounded.
   public init?(_ text: String) {
     if text.hasPrefix("@") {
       guard let seconds = Double(text.dropFirst()) else { return nil }
@@ -46,7 +46,7 @@ extension Timestamp: LosslessStringConvertible {
 
   private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-  /// Of few digits; nil for what is none.
+  /// A number of few digits; nil if it is invalid.
   private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
     digits.allSatisfy(isDigit) ? Int64(String(decoding: digits, as: UTF8.self)) : nil
   }
@@ -67,7 +67,7 @@ extension Timestamp {
     return past * 365 + past / 4 - past / 100 + past / 400
   }
 
-  /// The date so many days after 0001-01-01 in the Gregorian calendar; nil outside the years 1 to 9999.
+  /// The date `days` after 0001-01-01 in the Gregorian calendar; nil outside the years 1 to 9999.
   private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64)? {
     guard days >= 0, days < daysBefore(10_000) else { return nil }
     var year = days / 366 + 1

@@ -4,8 +4,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// As `{"int": 5}`, `{"string": "a"}`, `{"list": [{"bool": true}, {"null": true}]}`: what kind of value it is and the
-/// value, bit for bit. Numbers that JSON cannot say are their bits in hexadecimal; dates are text, as `Timestamp` has it.
+/// Encoded as `{"int": 5}`, `{"string": "a"}`, `{"list": [{"bool": true}, {"null": true}]}`: the kind of the value and the
+/// value, bit for bit. Numbers that JSON cannot express are their bits in hexadecimal; dates are text, as by `Timestamp`.
 extension Value: Codable {
   private enum Kind: String, CodingKey {
     case null, bool, int, float, double, string, data, date, uuid, objectId, decimal, link, object, list, map
@@ -32,7 +32,7 @@ extension Value: Codable {
     case .object(let x): try container.encode([Int64(x.table.rawValue), x.key.rawValue], forKey: .object)
     case .list(let x): try container.encode(x, forKey: .list)
     case .map(let x):
-      // Two keys may be equal as Swift compares strings: no dictionary.
+      // Not a dictionary, because Swift may compare two distinct keys as equal strings.
       try container.encode(x.entries.flatMap { [Value.string($0.key), $0.value] }, forKey: .map)
     }
   }

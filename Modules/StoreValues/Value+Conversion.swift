@@ -5,9 +5,9 @@ import Foundation
 #endif
 
 extension Value {
-  /// The value as one of another type: numbers of another kind where nothing is lost, but that a Double may be rounded to a
-  /// Float; numbers from text that is a decimal; UUIDs, ObjectIds, dates (ISO 8601) and data (base64) from text; a date from
-  /// a number, as seconds since the reference date. Itself where there is no such way: ask `fits` afterwards.
+  /// The value converted to another type: numbers of another kind if nothing is lost, except that a Double may be rounded to a
+  /// Float; numbers from decimal text; UUIDs, ObjectIds, dates (ISO 8601) and data (base64) from text; a date from a number, as
+  /// seconds since the reference date. The value itself if there is no conversion: check `fits` afterwards.
   package func converted(to type: ValueType) -> Value? {
     switch (self, type) {
     case (.int(let x), .double): return Double(exactly: x).map { .double($0) }
@@ -29,8 +29,8 @@ extension Value {
     }
   }
 
-  /// What a migration makes of a value when its property changes its type: as `converted(to:)`, and anything with a text as
-  /// text, numbers from text, Bools as numbers. nil where nothing of the type can be made of it.
+  /// A migration's conversion of a value when its property changes its type: as `converted(to:)`, and anything with a text form
+  /// to text, numbers from text, Bools to numbers. nil if there is no conversion.
   package func migrated(to type: ValueType) -> Value? {
     if let made = converted(to: type), made.fits(type) { return made }
     guard let made = text(as: type), made.fits(type) else { return nil }

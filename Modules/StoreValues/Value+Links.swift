@@ -1,5 +1,5 @@
 extension Value {
-  /// The objects a mixed value links to, at any depth, as often as it does.
+  /// The objects a mixed value links to, at any depth, with repetitions.
   public var links: [ObjectLink] {
     var found: [ObjectLink] = []
     collectLinks(&found)
@@ -15,8 +15,7 @@ extension Value {
     }
   }
 
-  /// The value without links to `target`: null in their place, also inside lists and maps, as the value itself
-  /// when it is one.
+  /// The value with links to `target` replaced by null, also inside lists and maps; null if the value itself is such a link.
   public func nullifying(_ target: ObjectLink) -> Value {
     switch self {
     case .object(let link): link == target ? .null : self

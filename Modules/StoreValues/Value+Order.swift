@@ -5,17 +5,16 @@ import Foundation
 #endif
 
 extension Value {
-  /// The one order of values, used by sorting, by indexes and by range conditions.
+  /// The single order of values, used by sorting, by indexes and by range conditions.
   ///
-  /// Null first, then NaN, then numbers by value over all numeric types, decimals too (−0.0 equals 0.0), strings and
+  /// Null first, then NaN, then numbers by value across all numeric types, including decimals (−0.0 equals 0.0), strings and
   /// data by bytes, dates by time with NaN first, ObjectIds and UUIDs by bytes, links by table and key, lists by their first
-  /// difference, maps by that of their keys and values in turn. Values of different kinds are ordered null, bool,
-  /// numbers, string, data, date, objectId, uuid, link, list, map, as Realm orders mixed values. It is a total
-  /// preorder: two values that are `same` may still differ in bits (0.0 and −0.0, 1 and 1.0).
+  /// difference, maps by the first difference of their keys and values in turn. The order of kinds is null, bool, numbers,
+  /// string, data, date, objectId, uuid, link, list, map, as Realm orders mixed values. It is a total preorder: two values that
+  /// are `same` may differ in bits (0.0 and −0.0, 1 and 1.0).
   public enum Order: Int, Sendable { case before = -1, same = 0, after = 1 }
 
-  /// Where this value stands beside another one: see `Order`. O(1), O(bytes) for texts and data, O(elements) for lists and
-  /// maps.
+  /// Compares with another value: see `Order`. O(1), O(bytes) for texts and data, O(elements) for lists and maps.
   public func order(to other: Value) -> Order {
     let (a, b) = (kindRank, other.kindRank)
     if a != b { return a < b ? .before : .after }
@@ -42,7 +41,7 @@ extension Value {
     }
   }
 
-  /// Of two links; null and null are the only other pair of one kind that comes here, and the same.
+  /// Compares two links; the only other pair of one kind that gets here is null and null, which are the same.
   private func linkOrder(to other: Value) -> Order {
     guard let x = asLink, let y = other.asLink else { return .same }
     return Order(x, y)
@@ -74,7 +73,7 @@ extension Value {
     return Order(a.count, b.count)
   }
 
-  /// Where the value's kind stands among the others.
+  /// The rank of the value's kind.
   public var kindRank: Int {
     switch self {
     case .null: 0
@@ -95,7 +94,7 @@ extension Value {
     switch self {
     case .float(let x): Double(x)
     case .double(let x): x
-    default: .nan  // not reached: only called for float and double
+    default: .nan  // unreachable: only called for float and double
     }
   }
 }
@@ -103,7 +102,7 @@ extension Value {
 extension Value.Order {
   init<T: Comparable>(_ a: T, _ b: T) { self = a < b ? .before : (b < a ? .after : .same) }
 
-  /// The order the other way round.
+  /// The reverse order.
   public var reversed: Self {
     switch self {
     case .before: .after
@@ -112,7 +111,7 @@ extension Value.Order {
     }
   }
 
-  /// Doubles in the order of queries: NaN below every number and the same as itself, −0.0 the same as 0.0.
+  /// Compares doubles in query order: NaN below every number and equal to itself, −0.0 equal to 0.0.
   public static func compare(_ a: Double, _ b: Double) -> Self {
     if a < b { return .before }
     if a > b { return .after }
@@ -120,7 +119,7 @@ extension Value.Order {
     return a.isNaN ? (b.isNaN ? .same : .before) : .after
   }
 
-  /// An integer against a double, exactly: no rounding of the integer.
+  /// Compares an integer with a double exactly, without rounding the integer.
   public static func compare(_ a: Int64, _ b: Double) -> Self {
     if b.isNaN { return .after }
     if b >= 0x1p63 { return .before }
@@ -131,7 +130,7 @@ extension Value.Order {
     return whole < b ? .before : .same
   }
 
-  /// Bytes as `memcmp` orders them, the shorter first where one begins the other.
+  /// Compares bytes as `memcmp`; a prefix sorts before the longer bytes.
   public static func compare(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Self {
     if a.lexicographicallyPrecedes(b) { return .before }
     return a.elementsEqual(b) ? .same : .after

@@ -5,11 +5,11 @@ import Foundation
 #endif
 
 extension Value {
-  /// Adds bytes whose order by `memcmp` is the order of values (`order(to:)`), the same bytes for values that are
-  /// the same. No key begins another, so that keys may follow each other. Not a form to read values from.
+  /// Appends bytes whose `memcmp` order is the order of values (`order(to:)`); values that are the same have the same bytes. No
+  /// key is a prefix of another, so keys can be concatenated. Values cannot be decoded from it.
   ///
-  /// A number is the greatest double that is not above it and, where the two differ, itself as a decimal number: so
-  /// integers, floats, doubles and decimals order and meet exactly.
+  /// A number is the greatest double that is not above it and, if the two differ, the number as a decimal: so integers, floats,
+  /// doubles and decimals compare exactly.
   public func appendOrderKey(to key: inout [UInt8]) {
     key.append(UInt8(truncatingIfNeeded: kindRank + 1))
     switch self {
@@ -48,8 +48,8 @@ extension Value {
 }
 
 extension Value {
-  /// Adds bytes by which objects are sorted: those of `appendOrderKey`, but any two lists are the same, and any two maps.
-  /// Objects whose mixed values are collections keep the order they had, and nobody reads the collections to sort them.
+  /// Appends bytes by which objects are sorted: those of `appendOrderKey`, but all lists are equal, and all maps. So objects
+  /// whose mixed values are collections keep their order, and sorting does not read the collections.
   package func appendSortKey(to key: inout [UInt8]) {
     switch self {
     case .list, .map: key.append(UInt8(truncatingIfNeeded: kindRank + 1))
@@ -84,7 +84,7 @@ private enum OrderKey {
     withUnsafeBytes(of: (UInt64(bitPattern: word) ^ 1 << 63).bigEndian) { key.append(contentsOf: $0) }
   }
 
-  /// NaN is 0, a number 1, its ordinal and 0.
+  /// NaN is 0; a number is 1, its ordinal and 0.
   static func append(_ double: Double, to key: inout [UInt8]) {
     appendOrdinal(double, to: &key)
     if !double.isNaN { key.append(0) }
@@ -104,7 +104,7 @@ private enum OrderKey {
     if decimal.isNaN { return }
     key.append(isExact ? 0 : 1)
     if isExact { return }
-    // Neither zero nor infinite: those are doubles. Sign, power of the first digit, 34 digits.
+    // Neither zero nor infinite, which are doubles. Sign, exponent of the first digit, 34 digits.
     let (coefficient, exponent) = decimal.widened
     let flip: UInt8 = decimal.isNegative ? 255 : 0
     key.append(decimal.isNegative ? 0 : 1)

@@ -5,8 +5,7 @@ import Foundation
 #endif
 
 extension Value {
-  /// The 64-bit word that stands for a fixed-width value at the storage interface; nil for null and for values
-  /// that are bytes.
+  /// The 64-bit word of a fixed-width value at the storage interface; nil for null and for values that are bytes.
   public var word: Int64? {
     switch self {
     case .bool(let x): x ? 1 : 0
@@ -19,7 +18,7 @@ extension Value {
     }
   }
 
-  /// The value a word stands for. `type` must be a word type (`ValueType.isWord`); nil otherwise.
+  /// The value of a word. `type` must be a word type (`ValueType.isWord`); nil otherwise.
   public init?(word: Int64, type: ValueType) {
     switch type {
     case .bool: self = .bool(word != 0)
@@ -32,9 +31,8 @@ extension Value {
     }
   }
 
-  /// The value some bytes stand for. `type` must be no word type; nil otherwise, and nil for a uuid or decimal
-  /// that is not 16 bytes, an objectId that is not 12, and a mixed value that is none (`MixedCoding`). Bytes that
-  /// are no valid UTF-8 become a string with U+FFFD.
+  /// The value of some bytes. `type` must not be a word type; nil otherwise, and nil for a uuid or decimal that is not 16
+  /// bytes, an objectId that is not 12, and an invalid mixed value (`MixedCoding`). Invalid UTF-8 becomes a string with U+FFFD.
   public init?(bytes: UnsafeRawBufferPointer, type: ValueType) {
     switch type {
     case .string: self = .string(String(decoding: bytes, as: UTF8.self))
@@ -58,8 +56,8 @@ extension Value {
     }
   }
 
-  /// Lends the bytes that stand for the value in a column or collection of the type: those of `MixedCoding` where
-  /// that is mixed, else the same as the other form. nil for null and for words.
+  /// Lends the bytes of the value in a column or collection of the type: those of `MixedCoding` if that is mixed, else the same
+  /// as the other form. nil for null and for words.
   public func withBytes<R, E: Error>(
     as type: ValueType, _ body: (UnsafeRawBufferPointer?) throws(E) -> R
   ) throws(E) -> R {
@@ -68,8 +66,8 @@ extension Value {
     return try Value.data(Data(bytes)).withBytes(body)
   }
 
-  /// Lends the bytes of a string, data, uuid, objectId or decimal (16 bytes of its encoding, the lowest first); nil
-  /// for every other value.
+  /// Lends the bytes of a string, data, uuid, objectId or decimal (the 16 bytes of its encoding, lowest first); nil for every
+  /// other value.
   public func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer?) throws(E) -> R) throws(E) -> R {
     switch self {
     case .string(var text):

@@ -4,11 +4,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One value of any type a property can have, for code that does not know the Swift type: dynamic
-/// access, queries, `inspect`, conversions. Typed paths never box values in it.
+/// A value of any property type, for code that does not know the Swift type: dynamic access, queries, `inspect`, conversions.
+/// Typed code never boxes values in it.
 ///
-/// Equality is bit-exact (`NaN == NaN`, `0.0 != -0.0`, strings by UTF-8 bytes), so that a round trip can
-/// be checked and a set of values makes sense. The order of queries and sorting is `Value.Order`.
+/// Equality is bit-exact (`NaN == NaN`, `0.0 != -0.0`, strings by UTF-8 bytes), so that round trips can be checked and sets of
+/// values are meaningful. The order of queries and sorting is `Value.Order`.
 public enum Value: Sendable {
   case null
   case bool(Bool)
@@ -21,13 +21,13 @@ public enum Value: Sendable {
   case uuid(UUID)
   case objectId(ObjectId)
   case decimal(Decimal128)
-  /// Of a property that says which type it points to.
+  /// A link of a property that declares its target type.
   case link(ObjectKey)
-  /// A link in a mixed value, which says so itself.
+  /// A link in a mixed value, which includes the target type.
   case object(ObjectLink)
-  /// Inside a mixed value.
+  /// Only inside a mixed value.
   case list([Value])
-  /// Inside a mixed value.
+  /// Only inside a mixed value.
   case map(ValueMap)
 }
 
@@ -91,7 +91,7 @@ extension Value {
     }
   }
 
-  /// The type a non-null value has by itself; integers are `int64`, and what only a mixed value can be is `mixed`.
+  /// The type of a non-null value; integers are `int64`, and values only possible in a mixed one are `mixed`.
   public var type: ValueType? {
     switch self {
     case .null: nil
@@ -110,8 +110,8 @@ extension Value {
     }
   }
 
-  /// Whether the value may be stored in a scalar or element of the type, without any conversion. A mixed column
-  /// takes everything but a link without a type, lists and maps up to `MixedCoding.depthMax` deep.
+  /// Whether the value may be stored in a scalar or element of the type, without conversion. A mixed column accepts everything
+  /// but a link without a type, with lists and maps up to `MixedCoding.depthMax` deep.
   public func fits(_ type: ValueType) -> Bool {
     if type == .mixed { return isMixable(0) }
     if case .int(let number) = self { return type.integerRange?.contains(number) ?? false }
@@ -130,7 +130,7 @@ extension Value {
 }
 
 extension Value: CustomStringConvertible {
-  /// For people: logs, errors, tables. Not a storage format.
+  /// A readable form for logs, errors and tables. Not a storage format.
   public var description: String {
     switch self {
     case .null: "nil"

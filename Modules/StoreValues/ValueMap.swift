@@ -1,15 +1,15 @@
-/// Keys and values of a map inside a mixed value, in the order of the keys' UTF-8 bytes.
+/// The entries of a map inside a mixed value, in the order of the keys' UTF-8 bytes.
 ///
-/// Two keys are the same when their bytes are: "é" as one scalar and as two are two keys.
+/// Keys are equal if their bytes are: "é" as one scalar and as two are different keys.
 public struct ValueMap: Sendable, Hashable {
   /// Ascending by key, each key once.
   public private(set) var entries: [Entry]
 
   /// A key and its value.
   public struct Entry: Sendable {
-    /// The key; two are the same when their bytes are.
+    /// The key; keys are equal if their bytes are.
     public let key: String
-    /// What is kept under the key.
+    /// The value of the key.
     public var value: Value
 
     public init(_ key: String, _ value: Value) {
@@ -21,7 +21,7 @@ public struct ValueMap: Sendable, Hashable {
   /// A map without keys.
   public init() { entries = [] }
 
-  /// Of entries in any order; the last one of a key counts. O(n log n).
+  /// From entries in any order; the last one of a key wins. O(n log n).
   public init(_ entries: some Sequence<Entry>) {
     self.init()
     var all = entries.enumerated().map { ($0.offset, $0.element) }
@@ -38,12 +38,12 @@ public struct ValueMap: Sendable, Hashable {
     }
   }
 
-  /// How many keys there are.
+  /// The number of keys.
   public var count: Int { entries.count }
   /// Whether there is no key.
   public var isEmpty: Bool { entries.isEmpty }
 
-  /// The value of a key; nil where there is none. Setting nil removes the key. O(log n), setting a new one O(n).
+  /// The value of a key; nil if there is none. Setting nil removes the key. O(log n), setting a new one O(n).
   public subscript(key: String) -> Value? {
     get {
       let (position, isThere) = position(of: key)

@@ -1,6 +1,6 @@
 /// The type of one scalar, or of one element of a collection.
 ///
-/// The raw values are written to files; they never change meaning.
+/// The raw values are written to files and never change meaning.
 public enum ValueType: String, Sendable, Hashable, Codable, CaseIterable {
   case bool
   case int8
@@ -16,14 +16,14 @@ public enum ValueType: String, Sendable, Hashable, Codable, CaseIterable {
   case uuid
   case objectId
   case decimal
-  /// A value of any of the other types, a link that says its type, or a nested list or map of such values. Null is
-  /// one of its values, so a mixed property is always optional.
+  /// A value of any of the other types, a link that includes its type, or a nested list or map of such values. Null is one of
+  /// its values, so a mixed property is always optional.
   case mixed
-  /// A reference to an object; which type, the property says.
+  /// A reference to an object, whose type the property declares.
   case link
 }
 
-/// How a value travels and rests: what the storage engine has to know of a type.
+/// The physical representation of a value: what the storage engine needs to know of a type.
 public enum PhysicalType: UInt8, Sendable, Hashable {
   /// 64 bits: an integer, a Bool (0 or 1), a link (the object key) or a date (`Timestamp.word`). Ordered as Int64.
   case integer
@@ -52,7 +52,7 @@ extension ValueType {
   /// True when a value fits one 64-bit word (see `StorageReading.word`).
   @inlinable public var isWord: Bool { physical != .bytes && physical != .bytes16 }
 
-  /// How many bytes every value has; nil where they differ, and for words.
+  /// The size of every value in bytes; nil if sizes differ, and for words.
   @inlinable public var fixedByteCount: Int? {
     switch self {
     case .uuid, .decimal: 16
@@ -61,15 +61,14 @@ extension ValueType {
     }
   }
 
-  /// Whether the order of values is the order of their words or bytes as storage lends them. Decimals and mixed
-  /// values order by `Value.orderKey` alone.
+  /// Whether values sort as their words or bytes in storage. Decimals and mixed values sort only by `Value.orderKey`.
   @inlinable public var ordersByBytes: Bool { self != .decimal && self != .mixed }
 
   /// Whether values can be links, which have backlinks.
   @inlinable public var mayLink: Bool { self == .link || self == .mixed }
 
-  /// The words that values can have a place among, where not every Int64 is one: integers and Bools in range, dates that are
-  /// not NaN. nil for types that are no integers at the storage interface.
+  /// The range of valid words, if not every Int64 is one: integers and Bools in range, dates that are not NaN. nil for types
+  /// that are not integers at the storage interface.
   package var wordRange: ClosedRange<Int64>? {
     switch self {
     case .bool: 0...1
@@ -79,7 +78,7 @@ extension ValueType {
     }
   }
 
-  /// The integers the type can hold; nil when it is no integer.
+  /// The range of an integer type; nil for other types.
   public var integerRange: ClosedRange<Int64>? {
     switch self {
     case .int8: Int64(Int8.min)...Int64(Int8.max)

@@ -1,7 +1,6 @@
-/// The position of a commit in the one history of a store.
+/// The position of a commit in the history of a store.
 ///
-/// It grows by exactly one with each commit, over all threads, processes and restarts. A new, empty
-/// store is at version 0.
+/// It grows by exactly one with each commit, across all threads, processes and restarts. A new, empty store is at version 0.
 public struct Version: RawRepresentable, Hashable, Comparable, Sendable, Codable {
   public let rawValue: UInt64
 

@@ -1,7 +1,7 @@
-/// A natural number of any size, for the exact values of doubles: up to 1,100 bits, or 770 digits. Slow and small;
-/// arithmetic on decimal numbers does not use it.
+/// A natural number of any size, for the exact values of doubles: up to 1,100 bits, or 770 digits. Slow and simple; decimal
+/// arithmetic does not use it.
 struct WideInteger {
-  /// Low first, no zero at the end.
+  /// Least significant first, without leading zeroes.
   private var limbs: [UInt32]
 
   init(_ value: UInt128) {
@@ -13,13 +13,13 @@ struct WideInteger {
     }
   }
 
-  /// A finite double, not below zero, as an integer times a power of ten.
+  /// A finite, non-negative double as an integer times a power of ten.
   static func exact(_ double: Double) -> (WideInteger, exponent: Int) {
     if double == 0 { return (WideInteger(0), 0) }
     let isSubnormal = double.exponentBitPattern == 0
     let mantissa = double.significandBitPattern | (isSubnormal ? 0 : 1 << 52)
     let power = (isSubnormal ? 1 : Int(double.exponentBitPattern)) - 1_075
-    // Without the zeroes at the end, so that whole numbers stay short.
+    // Without trailing zeroes, so that whole numbers stay short.
     let zeroes = mantissa.trailingZeroBitCount
     var value = WideInteger(UInt128(mantissa >> UInt64(zeroes)))
     let exponent = power + zeroes
@@ -33,7 +33,7 @@ struct WideInteger {
   }
 
   private mutating func multiply(by factor: UInt32, times: Int) {
-    // As many factors at once as 32 bits hold: 2^31, 5^13, 10^9.
+    // The most factors that 32 bits hold at once: 2^31, 5^13, 10^9.
     let (step, count): (UInt32, Int) = factor == 2 ? (1 << 31, 31) : factor == 5 ? (1_220_703_125, 13) : (1_000_000_000, 9)
     var left = times
     while left >= count {
@@ -65,12 +65,12 @@ struct WideInteger {
     return UInt32(rest)
   }
 
-  /// The first digits as a number of 35 digits at least, where there are as many; how many digits follow; and
-  /// whether one of those is not zero.
+  /// The leading digits as a number of at least 35 digits, if there are as many; how many digits follow; and whether one of
+  /// those is not zero.
   var leadingDigits: (value: UInt128, dropped: Int, isInexact: Bool) {
     var rest = self
     var (dropped, isInexact) = (0, false)
-    // Four limbs are at most 38 digits and a half; one digit at a time from there on.
+    // Four limbs have at most 38.5 digits; one digit at a time from there on.
     while rest.limbs.count > 5 {
       if rest.divide(by: 1_000_000_000) != 0 { isInexact = true }
       dropped += 9
@@ -82,7 +82,7 @@ struct WideInteger {
     return (rest.limbs.reversed().reduce(UInt128(0)) { $0 << 32 | UInt128($1) }, dropped, isInexact)
   }
 
-  /// `a` · 10^`x` against `b` · 10^`y`; none is zero.
+  /// Compares `a` · 10^`x` with `b` · 10^`y`; neither is zero.
   static func order(_ a: WideInteger, _ x: Int, _ b: WideInteger, _ y: Int) -> Value.Order {
     let (digitsA, digitsB) = (a.magnitudeDigits + x, b.magnitudeDigits + y)
     // The estimates are at most one too large.

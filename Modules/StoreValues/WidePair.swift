@@ -1,4 +1,4 @@
-/// A number of 256 bits: what a product or an aligned sum of two coefficients needs.
+/// A 256-bit number: large enough for a product or an aligned sum of two coefficients.
 struct WidePair: Equatable {
   var high: UInt128
   var low: UInt128
@@ -12,19 +12,19 @@ struct WidePair: Equatable {
 
   static func < (a: WidePair, b: WidePair) -> Bool { (a.high, a.low) < (b.high, b.low) }
 
-  /// Of numbers below 10^73, so that nothing overflows.
+  /// For numbers below 10^73, so that nothing overflows.
   static func + (a: WidePair, b: WidePair) -> WidePair {
     let (low, carry) = a.low.addingReportingOverflow(b.low)
     return WidePair(high: a.high &+ b.high &+ (carry ? 1 : 0), low: low)
   }
 
-  /// `b` is not the greater one.
+  /// Requires `b` <= `a`.
   static func - (a: WidePair, b: WidePair) -> WidePair {
     let (low, borrow) = a.low.subtractingReportingOverflow(b.low)
     return WidePair(high: a.high &- b.high &- (borrow ? 1 : 0), low: low)
   }
 
-  /// Decimal digits; 1 for zero.
+  /// The number of decimal digits; 1 for zero.
   var digitCount: Int {
     if high == 0 { return low.digitCount }
     // At least 2^128, which has 39 digits; below 10^73 by the operations above.
@@ -37,17 +37,17 @@ struct WidePair: Equatable {
     return count
   }
 
-  /// Without its last `count` digits, rounded to nearest, ties to even. The result fits 128 bits: at most 38 digits
-  /// are left.
+  /// The number without its last `count` digits, rounded to nearest, ties to even. The result fits 128 bits: at most 38 digits
+  /// remain.
   func rounded(dropping count: Int, isInexact: Bool) -> UInt128 {
-    if count == 0 { return low }  // only an inexact half could matter, and there is none without a digit
+    if count == 0 { return low }  // without a dropped digit there is no half that inexactness could decide
     if count > 76 { return 0 }
     let quotient: UInt128
     let remainder: UInt128
     var isSticky = isInexact
     if count <= 38 {
       let power = UInt128.powerOfTen(count)
-      // The quotient has at most 34 digits of a number of at most 72, or the power is the greater one.
+      // The quotient has at most 34 digits of a number of at most 72, or the power is larger.
       guard high < power else { return 0 }
       (quotient, remainder) = power.dividingFullWidth((high, low))
       return WidePair.round(quotient, remainder, power, isSticky)
@@ -80,7 +80,7 @@ extension UInt128 {
   /// 10 to the power of 0 to 38.
   static func powerOfTen(_ exponent: Int) -> UInt128 { powersOfTen[exponent] }
 
-  /// Decimal digits; 1 for zero.
+  /// The number of decimal digits; 1 for zero.
   var digitCount: Int {
     var (low, high) = (1, 39)
     while low < high {
