@@ -1,5 +1,5 @@
-/// How two expressions are compared. The meaning of each over null, NaN and strings is the reference
-/// evaluator's (`QueryEngine`): two-valued logic, strings by UTF-8 bytes.
+/// The operator of a comparison. The reference evaluator (`QueryEngine`) defines its meaning for null, NaN and strings:
+/// two-valued logic, strings by UTF-8 bytes.
 public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterable {
   case equal = "=="
   case notEqual = "!="
@@ -9,28 +9,28 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
   case greaterOrEqual = ">="
   /// The left side equals one of the values on the right.
   case `in` = "IN"
-  /// The left side lies between the two values on the right, bounds included.
+  /// The left side is between the two values on the right, both inclusive.
   case between = "BETWEEN"
   case contains = "CONTAINS"
   case beginsWith = "BEGINSWITH"
   case endsWith = "ENDSWITH"
-  /// A pattern for the whole string: `*` is any run of characters, `?` any one code point, all else itself.
+  /// A pattern for the whole string: `*` is any run of characters, `?` any one code point, everything else itself.
   case like = "LIKE"
   /// A regular expression for the whole string.
   case matches = "MATCHES"
-  /// Words that a string has, as a `TextQuery` writes them. The right side is a constant.
+  /// Words in a string, in the syntax of `TextQuery`. The right side is a constant.
   case text = "TEXT"
 }
 
 /// `left operator right`.
 public struct Comparison: Sendable, Hashable, Codable {
-  /// What is compared.
+  /// The left operand.
   public var left: ExpressionNode
-  /// How.
+  /// The operator.
   public var comparator: ComparisonOperator
-  /// What it is compared with.
+  /// The right operand.
   public var right: ExpressionNode
-  /// Where it was written.
+  /// Its position in the query's text.
   package var place = TextPlace()
 
   private enum CodingKeys: CodingKey { case left, comparator, right }

@@ -2,40 +2,40 @@ import StoreValues
 
 /// One side of a comparison.
 ///
-/// Cases are added as the language grows: an engine that answers parts of queries itself needs a default, which
-/// leaves what it does not know to the caller.
+/// Cases are added as the language grows: an engine that answers parts of queries itself needs a default that leaves unknown
+/// cases to the caller.
 public enum ExpressionNode: Sendable, Hashable, Codable {
   /// A value written in the query or passed as an argument.
   case constant(Value)
   /// Several values: the right side of `in` and `between`.
   case constants([Value])
-  /// Several operands of which some are objects.
+  /// Several operands, some of which are objects.
   case list([ExpressionNode])
-  /// A certain object.
+  /// An object.
   case object(ObjectLiteral)
-  /// `$name`: a value to be put in with `substituting` before the query is asked.
+  /// `$name`: a placeholder, to be replaced by `substituting` before the query is run.
   case variable(String)
-  /// A property of the object, or of an object it leads to. A path over a collection means each of its elements;
-  /// `@count`, `@min`, `@max`, `@sum` and `@avg` are components that make one value of them.
+  /// A property of the object, or of an object it links to. A path over a collection means each of its elements; `@count`,
+  /// `@min`, `@max`, `@sum` and `@avg` are components that reduce them to one value.
   case path(PropertyPath)
-  /// The text of the operand without the differences that do not count. Stands on both sides of a comparison.
+  /// The string of the operand without the differences that the folding ignores. Used on both sides of a comparison.
   indirect case folded(ExpressionNode, Folding)
-  /// A path over a collection, of whose elements any, all or none must compare.
+  /// A path over a collection, and how many of its elements must compare: any, all or none.
   indirect case quantified(Quantifier, ExpressionNode)
-  /// How many elements of a collection pass a condition.
+  /// The number of elements of a collection that pass a condition.
   indirect case subquery(Subquery)
-  /// Of two numbers. Integers divide to integers.
+  /// An operation on two numbers. Integer division gives an integer.
   indirect case arithmetic(ArithmeticOperator, ExpressionNode, ExpressionNode)
 }
 
-/// Which differences between texts do not count: `[c]` and `[d]`. Never depends on a locale.
+/// The differences between strings to ignore: `[c]` and `[d]`. Never depends on a locale.
 public struct Folding: Sendable, Hashable, Codable {
   /// Unicode simple case folding.
   public var ignoresCase: Bool
-  /// Canonical decomposition without its marks.
+  /// Canonical decomposition, with marks removed.
   public var ignoresDiacritics: Bool
 
-  /// Which of the two do not count; with neither, texts compare by their bytes.
+  /// Without either, strings are compared by their bytes.
   public init(ignoresCase: Bool, ignoresDiacritics: Bool) {
     self.ignoresCase = ignoresCase
     self.ignoresDiacritics = ignoresDiacritics
@@ -50,27 +50,26 @@ public struct Folding: Sendable, Hashable, Codable {
 }
 
 extension Folding: ExpressibleByArrayLiteral {
-  /// What one of these lets pass: `[.caseInsensitive, .diacriticInsensitive]`.
+  /// The union of several: `[.caseInsensitive, .diacriticInsensitive]`.
   public init(arrayLiteral elements: Folding...) {
     self = elements.reduce(Folding(ignoresCase: false, ignoresDiacritics: false)) { $0.union($1) }
   }
 
-  /// What one of the two lets pass.
+  /// Ignores the differences that either of the two ignores.
   public func union(_ other: Folding) -> Folding {
     Folding(
       ignoresCase: ignoresCase || other.ignoresCase, ignoresDiacritics: ignoresDiacritics || other.ignoresDiacritics)
   }
 }
 
-/// How many elements of a collection have to compare. `all` holds for an empty one; `none` is the negation of
-/// `any`.
+/// How many elements of a collection must compare. `all` holds for an empty collection; `none` is the negation of `any`.
 public enum Quantifier: String, Sendable, Hashable, Codable, CaseIterable {
   case any = "ANY"
   case all = "ALL"
   case none = "NONE"
 }
 
-/// What is computed of two numbers.
+/// An operation on two numbers.
 public enum ArithmeticOperator: String, Sendable, Hashable, Codable, CaseIterable {
   case add = "+"
   case subtract = "-"
@@ -80,9 +79,9 @@ public enum ArithmeticOperator: String, Sendable, Hashable, Codable, CaseIterabl
   case power = "**"
 }
 
-/// A certain object, by its type and what identifies it there. One that does not exist equals nothing.
+/// An object, by its type and its identity there. One that does not exist equals nothing.
 public struct ObjectLiteral: Sendable, Hashable, Codable {
-  /// What identifies an object among those of its type.
+  /// Identifies an object within its type.
   public enum Identity: Sendable, Hashable, Codable {
     case key(ObjectKey)
     case primaryKey(Value)
@@ -92,9 +91,10 @@ public struct ObjectLiteral: Sendable, Hashable, Codable {
   public var type: String
   /// Its key, or the value of its primary key.
   public var identity: Identity
-  /// Whose object it is, where that is known: keys of one store mean nothing in another, so a query of another one is refused.
+  /// The object's store, if known: keys of one store are meaningless in another, so a query with another store's object is
+  /// rejected.
   public var store: StoreIdentity?
-  /// Where it was written.
+  /// Its position in the query's text.
   package var place = TextPlace()
 
   private enum CodingKeys: CodingKey { case type, identity, store }
@@ -108,12 +108,12 @@ public struct ObjectLiteral: Sendable, Hashable, Codable {
 
 /// `SUBQUERY(collection, $variable, condition).@count`.
 public struct Subquery: Sendable, Hashable, Codable {
-  /// Leads to objects.
+  /// A path to objects.
   public var collection: PropertyPath
-  /// With its `$`. Paths in the condition begin at the element, with the variable or without; those that begin with the
-  /// variable of a SUBQUERY round this one, or with SELF, at that one's element, or at the object asked about.
+  /// Includes the `$`. Paths in the condition begin at the element, with or without the variable; those that begin with the
+  /// variable of an enclosing SUBQUERY begin at that one's element, those with SELF at the object of the query.
   public var variable: String
-  /// What is asked of each element.
+  /// The condition for each element.
   public var condition: PredicateNode
 
   public init(collection: PropertyPath, variable: String, condition: PredicateNode) {

@@ -1,7 +1,7 @@
 import StoreValues
 
-/// Conditions and queries as text in the grammar they are read from: what is printed reads as the same value again,
-/// for whatever the parser can make.
+/// Conditions and queries as text in the grammar of the parser: parsing the text of anything the parser can produce gives the
+/// same value.
 extension PredicateNode: CustomStringConvertible {
   public var description: String {
     switch self {
@@ -17,7 +17,7 @@ extension PredicateNode: CustomStringConvertible {
     parts.isEmpty ? empty : parts.map(\.operand).joined(separator: word)
   }
 
-  /// In brackets where it would be taken apart otherwise.
+  /// The text, in brackets if it would be parsed differently otherwise.
   private var operand: String {
     switch self {
     case .and(let parts), .or(let parts): parts.count > 1 ? "(\(description))" : description
@@ -101,7 +101,7 @@ extension QueryClause: CustomStringConvertible {
     bracketed(key.path) + (key.ascending ? " ASC" : " DESC") + Folding.written(key.folding?.letters ?? "")
   }
 
-  /// A path with operators stands in brackets in a clause.
+  /// A path with operators must be in brackets in a clause.
   private static func bracketed(_ path: PropertyPath) -> String {
     path.components.contains { $0.hasPrefix("@") } ? "(\(path))" : path.description
   }

@@ -5,9 +5,9 @@ import Foundation
 #endif
 import StoreValues
 
-/// The pieces of texts that stand for values.
+/// Texts of literals.
 enum Literal {
-  /// In double quotes, with the escapes the grammar has.
+  /// In double quotes, with the escapes of the grammar.
   static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
@@ -30,8 +30,8 @@ enum Literal {
     return "\(value)"
   }
 
-  /// `T<seconds>:<nanoseconds>` since 1970, both of one sign; of NaN, the infinities and what is as good as they, the number
-  /// of seconds since 2001. What the text is read as is the very same.
+  /// `T<seconds>:<nanoseconds>` since 1970, both with the same sign; for NaN, the infinities and times near them, the number of
+  /// seconds since 2001. Parsing gives the identical time.
   static func date(_ date: Timestamp) -> String {
     guard var (seconds, nanoseconds) = date.secondsAndNanoseconds else { return "date(\(number(date.secondsSinceReferenceDate)))" }
     seconds += Timestamp.from1970
@@ -44,7 +44,7 @@ enum Literal {
 }
 
 extension Value {
-  /// The value as the grammar of conditions writes it.
+  /// The value in the grammar of conditions.
   package var literal: String {
     switch self {
     case .null: "NULL"

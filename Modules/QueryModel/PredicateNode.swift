@@ -1,9 +1,9 @@
-/// A condition on an object, as a plain value: what every front door of the query language makes, and all
-/// that the engine reads.
+/// A condition on an object, as a plain value: every front end of the query language creates it, and the engine reads nothing
+/// else.
 public enum PredicateNode: Sendable, Hashable, Codable {
   /// Matches every object, or none.
   case constant(Bool)
-  /// In a box of its own: conditions are passed on and kept more often than they are looked into.
+  /// Boxed separately, because conditions are passed on and stored more often than they are inspected.
   indirect case comparison(Comparison)
   /// All of them; an empty list matches every object.
   case and([PredicateNode])
@@ -13,7 +13,7 @@ public enum PredicateNode: Sendable, Hashable, Codable {
 }
 
 extension PredicateNode {
-  /// Both conditions, without nesting `and` in `and`.
+  /// The conjunction of both, without nesting `and` in `and`.
   public static func both(_ a: PredicateNode, _ b: PredicateNode) -> PredicateNode {
     switch (a, b) {
     case (.constant(true), let other), (let other, .constant(true)): other

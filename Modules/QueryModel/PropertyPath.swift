@@ -1,24 +1,23 @@
 /// A path of property names from an object: `age`, `best.name`, `dogs.name`.
 ///
-/// A path is a description; whether it exists, and what a collection on the way means, is decided when the
-/// query is bound to a schema. Components that begin with `@` or `[` are operators and positions: `@count`, `[0]`,
-/// `[first]`, `[*]`, `['key']`.
+/// A path is only a description; binding a query to a schema decides whether it exists and what a collection on the way means.
+/// Components that begin with `@` or `[` are operators and positions: `@count`, `[0]`, `[first]`, `[*]`, `['key']`.
 public struct PropertyPath: Sendable, Hashable, Codable {
-  /// From the object outwards; never checked here.
+  /// From the object outwards; not validated here.
   public var components: [String]
-  /// Where it was written.
+  /// Its position in the query's text.
   package var place = TextPlace()
 
   private enum CodingKeys: CodingKey { case components }
 
-  /// A path of these names; `PropertyPath("a.b")` splits a text.
+  /// A path with these components; `PropertyPath("a.b")` splits a text.
   public init(_ components: [String]) { self.components = components }
   /// Splits at dots: `PropertyPath("best.name")`.
   public init(_ text: String) { components = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init) }
 }
 
 extension PropertyPath {
-  /// By bytes: keys of maps differ where texts that look the same do.
+  /// Compares by bytes, because keys of maps differ even if they look the same.
   public static func == (a: Self, b: Self) -> Bool {
     a.components.count == b.components.count
       && zip(a.components, b.components).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
@@ -26,7 +25,7 @@ extension PropertyPath {
 }
 
 extension PropertyPath: CustomStringConvertible {
-  /// As conditions write it.
+  /// The path in the grammar of conditions.
   public var description: String {
     var text = ""
     for (i, component) in components.enumerated() {
@@ -42,22 +41,22 @@ extension PropertyPath: CustomStringConvertible {
     return text
   }
 
-  /// A name that would be taken for a word of the grammar is marked.
+  /// Marks a name that would be taken for a keyword.
   private static func name(_ name: String, isFirst: Bool, isAlone: Bool) -> String {
     let text = escaped(name)
-    // A dollar alone would be a variable.
+    // A single component with a dollar would be a variable.
     let isMarked = isFirst && isReserved(name) || isAlone && name.hasPrefix("$") || isArgument(name)
     return isMarked ? "#" + text : text
   }
 
-  /// Whether it would be taken for the number of an argument: `$3`, `$K3`.
+  /// Whether it would be taken for a numbered argument: `$3`, `$K3`.
   private static func isArgument(_ name: String) -> Bool {
     guard name.hasPrefix("$") else { return false }
     let rest = name.utf8.dropFirst(name.hasPrefix("$K") ? 2 : 1)
     return rest.first.map { (48...57).contains($0) } ?? false
   }
 
-  /// Words that mean something else where a path begins.
+  /// Words with another meaning at the beginning of a path.
   package static let reserved: Set<String> = [
     "and", "or", "not", "any", "some", "all", "none", "truepredicate", "falsepredicate", "true", "false", "yes", "no",
     "null", "nil", "nan", "inf", "infinity",
@@ -65,7 +64,7 @@ extension PropertyPath: CustomStringConvertible {
 
   private static func isReserved(_ name: String) -> Bool {
     if reserved.contains(name.lowercased()) || (name != "SELF" && name.lowercased() == "self") { return true }
-    // What could be a literal: T0:0, L0:1, B64"…".
+    // Names that could be literals: T0:0, L0:1, B64"…".
     let bytes = Array(name.utf8)
     if let first = bytes.first, bytes.count > 1, first == UInt8(ascii: "T") || first == UInt8(ascii: "L") {
       return (48...57).contains(bytes[1])
@@ -73,7 +72,7 @@ extension PropertyPath: CustomStringConvertible {
     return name.lowercased() == "b64"
   }
 
-  /// With a backslash before each character that ends a name.
+  /// Puts a backslash before each character that would end a name.
   package static func escaped(_ name: String) -> String {
     var text = ""
     for (i, scalar) in name.unicodeScalars.enumerated() {

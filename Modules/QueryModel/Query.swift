@@ -1,8 +1,7 @@
-/// A question about the objects of one type, as a plain value: it can be sent, compared, kept and asked of
-/// any store.
+/// A question about the objects of one type, as a plain value: it can be sent, compared, stored and run on any store.
 ///
-/// The condition applies first, then the sort, then the limit, then the further clauses from first to last. Without
-/// sort keys the order is the objects' own: ascending object key, which is the order of insertion.
+/// The condition applies first, then the sort, then the limit, then the further clauses from first to last. Without sort keys,
+/// objects are in ascending key order, which is the order of insertion.
 ///
 /// ```swift
 /// var query = Query(type: "Person", condition: adults, sort: [SortKey("age")], limit: 10)
@@ -12,13 +11,13 @@
 public struct Query: Sendable, Hashable, Codable {
   /// The name of the type.
   public var type: String
-  /// What an object has to fulfil; `.constant(true)` by default.
+  /// The condition for objects; `.constant(true)` by default.
   public var condition: PredicateNode
-  /// The order, first key first; ties, and everything without keys, by object key.
+  /// The order, first key first; ties, and objects without sort keys, by object key.
   public var sort: [SortKey]
-  /// At most so many objects, the first in order; nil: all.
+  /// The most objects, the first in order; nil: all.
   public var limit: Int?
-  /// What is done with those objects, from first to last.
+  /// Further steps on those objects, from first to last.
   public var clauses: [QueryClause]
 
   public init(
@@ -33,22 +32,21 @@ public struct Query: Sendable, Hashable, Codable {
   }
 }
 
-/// A step that makes one sequence of objects of another.
+/// A step that transforms a sequence of objects.
 public enum QueryClause: Sendable, Hashable, Codable {
-  /// Stable: ties keep the order they had.
+  /// Stable: ties keep their order.
   case sort([SortKey])
-  /// Of the objects that agree in all of these, the first in the order so far. An object whose path leads over a null
-  /// link is dropped.
+  /// Keeps the first of the objects that agree in all of these paths. Drops objects whose path leads over a null link.
   case distinct([PropertyPath])
-  /// The first so many; 0 or more.
+  /// Keeps the first `n` objects; 0 or more.
   case limit(Int)
-  /// All but the first so many; 0 or more.
+  /// Drops the first `n` objects; 0 or more.
   case offset(Int)
 }
 
 extension Query {
-  /// Adds a clause at the end, where it can be into the parts that are evaluated fastest: a sort or a limit that
-  /// nothing else comes before. `SORT(a) SORT(b)` sorts by b and then a, because sorting is stable.
+  /// Appends a clause, merging it into the parts that are evaluated fastest if possible: a sort or a limit with no clause
+  /// before it. `SORT(a) SORT(b)` sorts by b and then a, because sorting is stable.
   public mutating func append(_ clause: QueryClause) {
     switch (clause, clauses.last) {
     case (.sort(let keys), nil) where limit == nil: sort = keys + sort

@@ -1,15 +1,15 @@
 import StoreValues
 
 extension PredicateNode {
-  /// The condition with `$name` replaced by the value given for `name`. Variables without a value stay; a variable
-  /// that a SUBQUERY round it names is that SUBQUERY's.
+  /// The condition with `$name` replaced by the value for `name`. Variables without a value stay; a variable defined by an
+  /// enclosing SUBQUERY belongs to that SUBQUERY.
   public func substituting(_ values: [String: Value]) -> PredicateNode {
     mappingExpressions { expression in
       if case .variable(let name) = expression, let value = values[name] { .constant(value) } else { expression }
     }
   }
 
-  /// The condition with each operand replaced, those inside operands first.
+  /// The condition with each operand replaced, nested operands first.
   package func mappingExpressions(_ change: (ExpressionNode) -> ExpressionNode) -> PredicateNode {
     switch self {
     case .constant: self

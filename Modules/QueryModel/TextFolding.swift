@@ -1,9 +1,9 @@
 import Foundation
 
-/// Makes texts that differ only in what does not count the same: simple case folding, and decomposition without
-/// marks. The same on every system and in every locale.
+/// Makes strings equal that differ only in what the folding ignores: simple case folding, and decomposition without marks. The
+/// same on every system and in every locale.
 package enum TextFolding {
-  /// Bytes that are no valid UTF-8 become U+FFFD, which is harmless: both sides are folded.
+  /// Invalid UTF-8 becomes U+FFFD, which is harmless because both sides are folded.
   package static func fold(_ bytes: UnsafeRawBufferPointer, _ folding: Folding) -> [UInt8] {
     var isASCII: UInt8 = 0
     for byte in bytes { isASCII |= byte }
@@ -30,8 +30,8 @@ package enum TextFolding {
     }
   }
 
-  /// The scalar's simple case folding: over its capital, so that the two small sigmas are one. Mappings to more than
-  /// one scalar are no simple ones, and the Turkish letters fold only among themselves.
+  /// The scalar's simple case folding: by way of its capital, so that the two small sigmas are equal. Mappings to several
+  /// scalars are ignored, and the Turkish letters fold only among themselves.
   package static func simpleCase(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     if scalar.value < 0x80 { return (65...90).contains(scalar.value) ? Unicode.Scalar(scalar.value | 32) ?? scalar : scalar }
     if scalar.value == 0x130 || scalar.value == 0x131 { return scalar }

@@ -1,7 +1,7 @@
-/// Where in the text of a query a part of it was written, for who says what is wrong with it. It is no part of what the query
-/// means: all places are equal, and none is kept with a query that is encoded.
+/// The position in a query's text where a part was written, for error messages. It is not part of the query's meaning: all
+/// places are equal, and none is encoded with a query.
 package struct TextPlace: Sendable, Hashable {
-  /// In UTF-8 bytes from the beginning; nil of what was not written in a text.
+  /// In UTF-8 bytes from the beginning; nil for a part that was not written as text.
   package let byte: Int?
 
   package init(_ byte: Int? = nil) { self.byte = byte }

@@ -1,24 +1,24 @@
 import Foundation
 
-/// What a character is to words.
+/// The role of a character in words.
 enum TextLetter: Sendable, Hashable {
-  /// It parts words.
+  /// Separates words.
   case none
-  /// It parts nothing and counts for nothing: a mark, or a character that is not seen.
+  /// Ignored without separating: a mark, or an invisible character.
   case ignored
   /// A letter or a digit, folded.
   case letter(Unicode.Scalar)
-  /// A sign of a writing without spaces.
+  /// A character of a script without spaces.
   case sign(Unicode.Scalar)
-  /// A character that is written as several: their place among those of `TextLetters`.
+  /// A character that decomposes into several: their index among the groups of `TextLetters`.
   case several(Int)
 }
 
-/// Folds characters one by one, and remembers those that took work, the last of each place: a text has few different
-/// ones, and they lie close together.
+/// Folds single characters and caches the expensive results, one for each slot: a text has few different ones, mostly close
+/// together.
 struct TextLetters {
   private static let places = 1024
-  /// 0 where nothing is known: that is no character that is asked for.
+  /// 0: unused slot; that character is never looked up.
   private var scalars = [UInt32](repeating: 0, count: places)
   private var letters = [TextLetter](repeating: .none, count: places)
   private var groups: [[TextLetter]] = []
@@ -38,14 +38,14 @@ struct TextLetters {
     }
   }
 
-  /// The parts of a character that is several.
+  /// The parts of a character that decomposes into several.
   func parts(_ group: Int) -> [TextLetter] { groups[group] }
 
   private mutating func made(_ scalar: Unicode.Scalar) -> TextLetter {
     let parts = String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars.map(TextLetters.classified)
     let letters = parts.filter { $0 != .ignored }
     if letters.count < 2 { return letters.first ?? (parts.isEmpty ? .none : .ignored) }
-    // The same again when it was forgotten meanwhile.
+    // Reuses the group if only its cache slot was overwritten.
     if let known = groups.firstIndex(of: letters) { return .several(known) }
     groups.append(letters)
     return .several(groups.count - 1)
@@ -58,13 +58,13 @@ struct TextLetters {
       .otherNumber:
       return isSign(scalar) ? .sign(scalar) : .letter(TextFolding.simpleCase(scalar))
     case .spacingMark: return .letter(scalar)
-    // The space of no width is there to part words.
+    // The zero-width space exists to separate words.
     case .format: return scalar.value == 0x200B ? .none : .ignored
     default: return .none
     }
   }
 
-  /// Of Han, Hiragana, Katakana, Bopomofo and Hangul. Asked of letters and numbers alone.
+  /// Han, Hiragana, Katakana, Bopomofo and Hangul. Only called for letters and numbers.
   private static func isSign(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x1100...0x11FF, 0x3005...0x3007, 0x3021...0x303C, 0x3041...0x318E, 0x31A0...0x31BF, 0x31F0...0x31FF,
@@ -76,9 +76,9 @@ struct TextLetters {
   }
 }
 
-/// Syllables that are written in parts are the same as those that are one character.
+/// Treats syllables written in parts like those that are one character.
 enum HangulSyllable {
-  /// The syllable that a part makes with what stands before it; nil when it makes none.
+  /// The syllable formed by a part and its predecessor; nil if they form none.
   static func joining(_ a: Unicode.Scalar, _ b: Unicode.Scalar) -> Unicode.Scalar? {
     switch (a.value, b.value) {
     case (0x1100...0x1112, 0x1161...0x1175):

@@ -1,8 +1,8 @@
 import Foundation
 
 extension TextQuery {
-  /// How well a text answers by itself, in 0..<1: 0 where it does not match; it grows with how often each word is there,
-  /// ever less. Knows nothing of other texts: see `scores(of:)`. Linear in the text.
+  /// How well a text matches by itself, in 0..<1: 0 if it does not match; grows with the frequency of each word, with
+  /// diminishing returns. Knows nothing of other texts: see `scores(of:)`. Linear in the text.
   public func score(of text: String) -> Double {
     let counts = TextCounts(text, self)
     guard holds(counts.found) else { return 0 }
@@ -15,11 +15,11 @@ extension TextQuery {
     return sum / words
   }
 
-  /// How well each of some texts answers beside the others, by BM25 (k = 1.2, b = 0.75): rare words count more than those that
+  /// How well each text matches compared with the others, by BM25 (k = 1.2, b = 0.75): rare words count more than those that
   /// many of these texts have, and a word in a short text more than in a long one. 0 for a text that does not match, and for
-  /// nil; more than 0 for one that does. The scores of one call compare with each other, and with no others.
+  /// nil; positive for one that does. Only scores of the same call are comparable.
   ///
-  /// Reads every text once: linear in all of them, with memory for some numbers of each.
+  /// Reads every text once: linear in all of them, with memory for a few numbers per text.
   public func scores(of texts: some Sequence<String?>) -> [Double] {
     let all = texts.map { text in text.map { TextCounts($0, self) } }
     let asked = terms.indices.filter { required & (1 << UInt64($0)) != 0 }
@@ -43,7 +43,7 @@ extension TextQuery {
   private static let saturation = 1.2
 }
 
-/// How often each term is in a text.
+/// The frequency of each term in a text.
 private struct TextCounts {
   private(set) var counts: [Int]
   private(set) var found: UInt64 = 0

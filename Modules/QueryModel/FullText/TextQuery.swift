@@ -1,4 +1,4 @@
-/// What is looked for in texts: some words, all of which must be there, none of those that are excluded.
+/// A full-text query: words that must all occur, and excluded words that must not.
 ///
 /// ```swift
 /// let query = try TextQuery("live dat* -server")
@@ -6,27 +6,27 @@
 /// query.snippet(of: note.body).text         // "… a live database of objects …"
 /// ```
 ///
-/// Written as people write in a search field. Words are parted by white space and count without case and diacritics;
-/// `dat*` is every word that begins so, `-server` is a word that must not be there. Marks between words mean nothing:
-/// `state-of-the-art` is its four words. Chinese, Japanese and Korean are looked for by pairs of signs, a single sign
-/// wherever it stands. What the condition `body TEXT 'live dat* -server'` says is this, word for word.
+/// Written as in a search field. Words are separated by white space and compared without case and diacritics; `dat*` is every
+/// word with that prefix, `-server` an excluded word. Punctuation between words means nothing: `state-of-the-art` is its four
+/// words. Chinese, Japanese and Korean are searched by pairs of characters, a single character wherever it occurs. The
+/// condition `body TEXT 'live dat* -server'` has exactly this meaning.
 ///
-/// A value: it can be sent and compared, and asked on any thread. Making one is linear in the text.
+/// A value: it can be sent, compared, and used on any thread. Creating one is linear in the text.
 public struct TextQuery: Sendable, Hashable {
-  /// As it was written.
+  /// The text as written.
   public let text: String
-  /// Those that must be there first; at most `termsMax`.
+  /// Required terms first; at most `termsMax`.
   package let terms: [TextTerm]
-  /// Which of `terms` must be there.
+  /// The required ones of `terms`, as bits.
   let required: UInt64
-  /// Which of `terms` must not all be there: one set for each word that is excluded.
+  /// Sets of `terms` that must not all occur, as bits: one set per excluded word.
   let excluded: [UInt64]
 
-  /// So many words can be looked for.
+  /// The most words of a query.
   public static let termsMax = 64
 
-  /// Throws a `TextQueryError`, with the place, for a text without words, for one with nothing but exclusions (which
-  /// `NOT body TEXT '…'` says), for a `*` that does not stand behind a word, and for more than `termsMax` words.
+  /// Throws a `TextQueryError`, with the position, for a text without words, for one with only exclusions (write `NOT body TEXT
+  /// '…'` instead), for a `*` that does not follow a word, and for more than `termsMax` words.
   public init(_ text: String) throws(TextQueryError) {
     var reader = TextQueryReader(text)
     try reader.read()
@@ -36,14 +36,14 @@ public struct TextQuery: Sendable, Hashable {
     excluded = reader.excluded
   }
 
-  /// The words that must be there, folded, with `*` behind beginnings.
+  /// The required words, folded, with `*` after prefixes.
   public var words: [String] {
     requiredTerms.map(\.description)
   }
 }
 
 extension TextQuery {
-  /// Those that must be there, for indexes.
+  /// The required terms, for indexes.
   package var requiredTerms: [TextTerm] { terms.indices.filter { required & (1 << UInt64($0)) != 0 }.map { terms[$0] } }
   package var hasExclusions: Bool { !excluded.isEmpty }
 }
@@ -52,10 +52,10 @@ extension TextQuery: CustomStringConvertible {
   public var description: String { text }
 }
 
-/// One word that is looked for, as `TextWords` gives it.
+/// One word of a query, as split by `TextWords`.
 package enum TextTerm: Sendable, Hashable {
   case word([UInt8])
-  /// Every word that begins so.
+  /// Every word with this prefix.
   case prefix([UInt8])
 
   package var bytes: [UInt8] {
@@ -83,30 +83,30 @@ extension TextTerm: CustomStringConvertible {
   }
 }
 
-/// Why a text cannot be looked for.
+/// Why a text is not a valid full-text query.
 public struct TextQueryError: Error, Sendable, Hashable {
-  /// What happened. Open: later versions add codes, so code that switches needs a default.
+  /// The kind of error. Open: later versions add codes, so a switch over it needs a default.
   public struct Code: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
   }
 
-  /// What is wrong, for code.
+  /// The kind of error, for programs.
   public var code: Code
-  /// One sentence: what is wrong.
+  /// One sentence: the error.
   public var message: String
-  /// One sentence: what helps.
+  /// One sentence: how to fix it.
   public var remedy: String
-  /// Where in the text that is looked for, in UTF-8 bytes from its beginning.
+  /// The position in the query's text, in UTF-8 bytes from its beginning.
   public var position: Int
 }
 
 extension TextQueryError.Code {
-  /// There is no word in it.
+  /// The text has no word.
   public static let noWords = Self(rawValue: "noWords")
   /// Every word is excluded.
   public static let onlyExclusions = Self(rawValue: "onlyExclusions")
-  /// A `*` that does not stand behind a word.
+  /// A `*` does not follow a word.
   public static let strayStar = Self(rawValue: "strayStar")
   /// More than `TextQuery.termsMax` words.
   public static let tooManyWords = Self(rawValue: "tooManyWords")

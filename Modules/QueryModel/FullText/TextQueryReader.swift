@@ -1,4 +1,4 @@
-/// Reads what somebody wrote to look for: pieces between white space, each of which may begin with `-` and end with `*`.
+/// Parses the text of a full-text query: pieces between white space, each of which may begin with `-` and end with `*`.
 struct TextQueryReader {
   private let bytes: [UInt8]
   private(set) var terms: [TextTerm] = []
@@ -11,7 +11,7 @@ struct TextQueryReader {
   init(_ text: String) { bytes = Array(text.utf8) }
 
   mutating func read() throws(TextQueryError) {
-    // Those that must be there have the first places.
+    // Required terms come first.
     let pieces = pieces()
     for piece in pieces where bytes[piece.lowerBound] != UInt8(ascii: "-") { required |= try mask(of: piece) }
     for piece in pieces where bytes[piece.lowerBound] == UInt8(ascii: "-") {
@@ -30,7 +30,7 @@ struct TextQueryReader {
       code: .noWords, message: "There is no word to look for.", remedy: "Write at least one letter or digit.", position: 0)
   }
 
-  /// Runs of bytes between white space, none empty.
+  /// The non-empty runs of bytes between white space.
   private func pieces() -> [Range<Int>] {
     var result: [Range<Int>] = []
     var (start, offset) = (0, 0)
@@ -46,7 +46,7 @@ struct TextQueryReader {
     return result
   }
 
-  /// The places of a piece's words among the terms.
+  /// The terms of a piece's words, as bits.
   private mutating func mask(of piece: Range<Int>) throws(TextQueryError) -> UInt64 {
     var piece = piece
     let isPrefix = piece.last.map { bytes[$0] == TextQueryReader.star } ?? false
@@ -57,7 +57,7 @@ struct TextQueryReader {
       TextWords.forEach(in: UnsafeRawBufferPointer(rebasing: all[piece])) { word, kind, source in
         switch kind {
         case .word, .pair: found.append((.word(word), source.upperBound))
-        // A sign by itself is looked for wherever it stands: in a longer run it begins a pair, or is the last.
+        // A single character is searched wherever it occurs: in a longer run it begins a pair, or is the last.
         case .alone: found.append((.prefix(word), source.upperBound))
         case .last: break
         }
@@ -66,7 +66,7 @@ struct TextQueryReader {
     }
     if isPrefix {
       guard let last = found.last, last.end == piece.count else { throw strayStar(piece.upperBound) }
-      // Signs are looked for inside longer runs anyway.
+      // Pairs are found inside longer runs anyway.
       if case .word(let word) = last.term, !isPair(word) { found[found.count - 1].term = .prefix(word) }
     }
     var mask: UInt64 = 0
@@ -74,7 +74,7 @@ struct TextQueryReader {
     return mask
   }
 
-  /// Whether the word is two signs, which `TextWords` makes of signs alone.
+  /// Whether the word is a pair, which `TextWords` makes only of characters of scripts without spaces.
   private func isPair(_ word: [UInt8]) -> Bool {
     var isPair = false
     word.withUnsafeBytes { TextWords.forEach(in: $0) { _, kind, _ in isPair = kind == .pair; return false } }

@@ -1,23 +1,23 @@
-/// A piece of a text round what was looked for, to be shown.
+/// An excerpt of a text around the words found, for display.
 public struct TextSnippet: Sendable, Hashable {
-  /// As it stands in the text, without signs of what was left out.
+  /// Verbatim from the text, without ellipses.
   public var text: String
-  /// Where in `text` words stand that were looked for: in order, none over another.
+  /// The ranges of the matching words in `text`: in order, without overlaps.
   public var hits: [Range<String.Index>]
-  /// Whether something of the text stands before the piece.
+  /// Whether text before the excerpt was omitted.
   public var isCutAtStart: Bool
-  /// Whether something of the text stands behind the piece.
+  /// Whether text after the excerpt was omitted.
   public var isCutAtEnd: Bool
 }
 
 extension TextSnippet: CustomStringConvertible {
-  /// The piece with `…` where the text goes on.
+  /// The excerpt with `…` where text was omitted.
   public var description: String { (isCutAtStart ? "…" : "") + text + (isCutAtEnd ? "…" : "") }
 }
 
 extension TextQuery {
-  /// Where in a text the words stand that must be there: in order; what overlaps is one. Empty where none is, whether or not
-  /// the text matches. Linear in the text.
+  /// The ranges of the required words in a text: in order, overlapping ones merged. Empty if there is none, whether or not the
+  /// text matches. Linear in the text.
   public func hits(in text: String) -> [Range<String.Index>] {
     var text = text
     text.makeContiguousUTF8()
@@ -27,9 +27,8 @@ extension TextQuery {
     }
   }
 
-  /// The piece of the text, about `length` characters, that has the most of the words that must be there; the first of
-  /// several such. It begins and ends between words where one ends nearby. Without a hit it is the beginning of the text.
-  /// Linear in the text.
+  /// The excerpt of about `length` characters with the most required words; the first of several such. It begins and ends
+  /// between words if there is a boundary nearby. Without a hit it is the beginning of the text. Linear in the text.
   public func snippet(of text: String, length: Int = 120) -> TextSnippet {
     var text = text
     text.makeContiguousUTF8()
@@ -37,17 +36,17 @@ extension TextQuery {
     return finder.find()
   }
 
-  /// Hits in bytes, with the terms that are met; what overlaps is one.
+  /// The hits in bytes, with the terms they match; overlapping ones are merged.
   private func places(in text: String) -> [TextHit] {
     var result: [TextHit] = []
-    // Whether the last hit is the first sign of a pair alone: where that ends shows at the next word, which begins there.
+    // Whether the last hit is only the first character of a pair: its end is known at the next word, which begins there.
     var isHalf = false
     let required = required
     terms.withUnsafeBufferPointer { terms in
       TextWords.forEach(in: text) { word, kind, source in
         if isHalf, let last = result.last { result[result.count - 1].bytes = last.bytes.lowerBound..<source.lowerBound }
         let places = TextQuery.places(of: word, in: terms, among: required)
-        // Found as a beginning, and not as the word that it is.
+        // Matched as a prefix, not as a whole word.
         isHalf = places != 0 && kind == .pair && !terms.contains(.word(word))
         if places == 0 { return true }
         if let last = result.last, source.lowerBound < last.bytes.upperBound {
@@ -63,21 +62,21 @@ extension TextQuery {
   }
 }
 
-/// Where words stand that were looked for, and which they are.
+/// The range of a match, and its terms.
 struct TextHit {
   var bytes: Range<Int>
   var terms: UInt64
 }
 
-/// Chooses the piece of a text to show. Places in the text are counted in characters here.
+/// Chooses the excerpt of a text. Positions are counted in characters here.
 struct SnippetFinder {
   private let text: String
   private let hits: [TextHit]
   private let length: Int
-  /// The hits in characters, by their order.
+  /// The hits in characters, in order.
   private var places: [Range<Int>] = []
 
-  /// So many characters are given away to begin or end between words.
+  /// The most characters sacrificed to begin or end between words.
   private static let roundingMax = 20
 
   init(_ text: String, _ hits: [TextHit], length: Int) {
@@ -90,7 +89,7 @@ struct SnippetFinder {
     count()
     let best = bestRun()
     let (first, end) = best.isEmpty ? (0, 0) : (places[best.lowerBound].lowerBound, places[best.upperBound - 1].upperBound)
-    // What is left of the length goes to both sides.
+    // The remaining length goes to both sides.
     let rest = max(0, length - (end - first))
     let from = max(0, first - rest / 2)
     let start = text.index(text.startIndex, offsetBy: from)
@@ -102,7 +101,7 @@ struct SnippetFinder {
     return piece(roundedStart(start, before: low)..<roundedEnd(stop, behind: best.isEmpty ? start : high))
   }
 
-  /// Puts the hits into characters, in one walk.
+  /// Converts the hits to characters, in one walk.
   private mutating func count() {
     var (at, characters) = (text.startIndex, 0)
     for hit in hits {
@@ -115,7 +114,7 @@ struct SnippetFinder {
     }
   }
 
-  /// The hits that fit into the length and have the most terms; the first of several such.
+  /// The run of hits that fits into the length and has the most terms; the first of several such.
   private func bestRun() -> Range<Int> {
     var best = 0..<min(1, hits.count)
     var (most, low) = (0, 0)
@@ -147,7 +146,7 @@ struct SnippetFinder {
 
   private func index(_ byte: Int) -> String.Index { text.utf8.index(text.utf8.startIndex, offsetBy: byte) }
 
-  /// Behind the first white space, where there is some before the hit.
+  /// After the first white space, if there is any before the hit.
   private func roundedStart(_ start: String.Index, before hit: String.Index) -> String.Index {
     guard start > text.startIndex, start < hit else { return start }
     let near = text[start..<hit].prefix(SnippetFinder.roundingMax)
@@ -155,7 +154,7 @@ struct SnippetFinder {
     return text.index(after: space)
   }
 
-  /// Before the last white space, where there is some behind the hit.
+  /// Before the last white space, if there is any after the hit.
   private func roundedEnd(_ end: String.Index, behind hit: String.Index) -> String.Index {
     guard end < text.endIndex, hit < end, !text[end].isWhitespace else { return end }
     return text[hit..<end].suffix(SnippetFinder.roundingMax).lastIndex(where: \.isWhitespace) ?? end

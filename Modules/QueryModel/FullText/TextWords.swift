@@ -1,29 +1,29 @@
-/// Cuts a text into the words that `TEXT` compares: the one definition, for what is searched and for what is looked for.
+/// Splits a text into the words that `TEXT` compares: the only definition, for texts and for queries.
 ///
-/// A word is a run of letters and digits, folded as `[cd]` folds. What is neither parts words, and is nothing else; marks
-/// and invisible characters (soft hyphens, joiners) part nothing and count for nothing. Chinese, Japanese and Korean write
-/// no spaces that could be relied on: a run of their signs is cut into overlapping pairs, `東京都` into `東京` and `京都`, and
-/// its last sign stands by itself too, so that every sign begins a word. Nothing depends on a locale or a dictionary.
+/// A word is a run of letters and digits, folded as by `[cd]`. Other characters only separate words, except that marks and
+/// invisible characters (soft hyphens, joiners) are ignored. Chinese, Japanese and Korean have no reliable spaces: a run of
+/// their characters is split into overlapping pairs, `東京都` into `東京` and `京都`, and its last character is also a word, so that
+/// every character begins a word. Independent of locales and dictionaries.
 ///
-/// Linear in the text, and needs memory for one copy of it where it is not all ASCII.
+/// Linear in the text, with memory for one copy of it unless it is all ASCII.
 package struct TextWords {
   package enum Kind: Sendable, Hashable {
     case word
-    /// Two signs that stand together.
+    /// Two adjacent characters of such a run.
     case pair
-    /// The last sign of a run of several.
+    /// The last character of a run of several.
     case last
-    /// A sign that has no neighbour.
+    /// A character without neighbours.
     case alone
   }
 
-  /// Of a longer word these count: an index keeps each word there is.
+  /// The significant letters of a longer word, because an index stores every word.
   package static let lettersMax = 64
 
-  /// The number of these rules: raised when a text would be cut into other words, so that indexes are made anew.
+  /// The version of these rules: incremented when texts are split differently, so that indexes are rebuilt.
   package static let rules = 1
 
-  /// A word in UTF-8 and where it stands in the text, in bytes; false stops.
+  /// A word in UTF-8 and its range in the text, in bytes; false stops.
   package typealias Body = (_ word: [UInt8], _ kind: Kind, _ source: Range<Int>) -> Bool
 
   private struct Sign {
@@ -34,14 +34,14 @@ package struct TextWords {
   private var word: [UInt8] = []
   private var letters = 0
   private var source = 0..<0
-  /// The last two signs of a run: the one before is complete, the last may still take a part of a syllable.
+  /// The last two characters of a run: the former is complete, the latter may still get a part of a syllable.
   private var before: Sign?
   private var last: Sign?
   private var isStopped = false
 
   private init() {}
 
-  /// Calls `body` with each word, in the order of the text. Bytes that are no UTF-8 part words.
+  /// Calls `body` with each word, in text order. Invalid UTF-8 separates words.
   package static func forEach(in text: UnsafeRawBufferPointer, _ body: Body) {
     var words = TextWords()
     var bits: UInt8 = 0
@@ -78,7 +78,7 @@ package struct TextWords {
     text.withUTF8 { forEach(in: UnsafeRawBufferPointer($0), body) }
   }
 
-  /// Each word of a text once: what an index keeps of it.
+  /// The distinct words of a text, as stored by an index.
   package static func all(in text: UnsafeRawBufferPointer) -> Set<[UInt8]> {
     var words: Set<[UInt8]> = []
     forEach(in: text) { word, _, _ in
