@@ -21,8 +21,8 @@ import Foundation
 /// | to −2⁶² | the negative of that of the opposite time |
 /// | `Int64.min + 1` | NaN |
 ///
-/// So within 146 years of 2001 it is finer than a `Date`, and beyond it equals a `Date`. A `Date` 98 days or more (2²³ s) from
-/// 2001-01-01 round-trips bit for bit: its neighbours are at least two nanoseconds away. A closer one is rounded to the nearest
+/// So within 146 years of 2001 it is finer than a `Date`, and beyond it equals a `Date`. A `Date` more than 2²³ s (97 days) from
+/// 2001-01-01 round-trips bit for bit: its neighbours are more than a nanosecond away. A closer one is rounded to the nearest
 /// nanosecond, and returns within a nanosecond; −0.0 returns as 0.0. Conversely, a timestamp closer than that round-trips
 /// through its `Date`; a farther one is rounded to the precision of a `Date`.
 public struct Timestamp: Sendable, Hashable {

@@ -42,8 +42,7 @@ final class IndexReader {
   /// The object of a word in a unique index. O(log n), no allocation.
   func object(ofWord word: UInt64) throws(StorageError) -> Int64? {
     guard fences.count > 0 else { return nil }
-    // Fences cut between entries, so the entry may also be in the block after: only when the key's first object
-    // is above the fence's, which `Int64.max` as object looks up from above.
+    // Words are distinct, so only the block that the fences give can have it.
     let i = fences.block(ofWord: word)
     if let block = blocks[i] { return block.object(ofWord: word) }
     return try block(i).object(ofWord: word)

@@ -18,8 +18,8 @@ import Synchronization
 /// from it. So most pages are moved concurrently with commits, and the rest with the writer's lock held. Idle reads, of this
 /// process directly and of others by the bell, are asked to release the log (`SQLiteEngine.renewReads`).
 ///
-/// A checkpoint cannot finish while a reader pins old pages. The next attempt then waits until the log has grown by half;
-/// otherwise futile attempts would slow commits down.
+/// A checkpoint cannot finish while a reader pins old pages. The next attempt then waits until the log has grown: by half of
+/// its length once it is long, else by a fixed number of frames. Otherwise futile attempts would slow commits down.
 final class Checkpointer: Sendable {
   /// The log length in frames that triggers a checkpoint: about 4 MB.
   static let framesWanted: UInt32 = 1000
