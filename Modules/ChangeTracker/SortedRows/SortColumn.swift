@@ -19,35 +19,42 @@ package struct SortColumn: Sendable, Hashable {
     self.isAscending = isAscending
   }
 
-  /// Whether 8 bytes hold every value and null: true of doubles, dates, floats and short integers, and of an Int64 that cannot
-  /// be null.
-  var fitsPrefix: Bool {
+  /// How many numbers of 64 bits hold every value and null; nil where none do. One for doubles, dates, floats, short
+  /// integers, and an Int64 that cannot be null; two for an Int64 that can.
+  var numberCount: Int? {
     switch type {
-    case .string, .data, .uuid, .objectId, .decimal, .mixed: false
-    case .int64, .link: !isOptional
-    default: true
+    case .string, .data, .uuid, .objectId, .decimal, .mixed: nil
+    case .int64, .link: isOptional ? 2 : 1
+    default: 1
     }
   }
 
-  /// If `fitsPrefix`: a number that sorts as the values do. Reads one word, and one per link.
-  func prefix(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> UInt64 {
-    guard let end = try end(key, in: reading) else { return isAscending ? .max : 0 }
-    var result: UInt64 = 0
-    if let word = try reading.word(column, end) { result = bits(word) }
-    return isAscending ? result : ~result
-  }
-
-  /// The same for many objects, read in bulk if the engine can.
-  func prefixes(_ keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [UInt64] {
+  /// For each object `numberCount` numbers that order as the values do, one after another. Objects are read together
+  /// where the engine can do that.
+  func numbers(_ keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [UInt64] {
+    let hasMarker = numberCount == 2
+    let flip: UInt64 = isAscending ? 0 : .max
     var result: [UInt64] = []
-    result.reserveCapacity(keys.count)
-    guard links.isEmpty else {
-      for key in keys { result.append(try prefix(ObjectKey(key), in: reading)) }
+    result.reserveCapacity(hasMarker ? keys.count * 2 : keys.count)
+    func append(_ word: Int64?, isMissing: Bool = false) {
+      if hasMarker {
+        result.append((isMissing ? 2 : word == nil ? 0 : 1) ^ flip)
+        result.append((word.map(bits) ?? 0) ^ flip)
+      } else {
+        result.append((isMissing ? .max : word.map(bits) ?? 0) ^ flip)
+      }
+    }
+    if links.isEmpty {
+      for word in try reading.words(column, of: keys) { append(word) }
       return result
     }
-    for word in try reading.words(column, of: keys) {
-      let bits = word.map(self.bits) ?? 0
-      result.append(isAscending ? bits : ~bits)
+    for key in keys {
+      let end = try end(ObjectKey(key), in: reading)
+      guard let end else {
+        append(nil, isMissing: true)
+        continue
+      }
+      append(try reading.word(column, end))
     }
     return result
   }

@@ -70,11 +70,19 @@ package enum SortKeyBytes {
     for shift in stride(from: UInt64(56), through: 0, by: -8) { key.append(UInt8(truncatingIfNeeded: word >> shift)) }
   }
 
-  /// The first 8 bytes as a number that sorts as they do, zero-padded.
-  package static func prefix(of key: [UInt8]) -> UInt64 {
-    var prefix: UInt64 = 0
-    for i in 0..<8 { prefix = prefix << 8 | (i < key.count ? UInt64(key[i]) : 0) }
-    return prefix
+  /// The first 8 bytes and the next 8 as two numbers that order as they do; missing bytes are 0.
+  package static func prefixes(of key: [UInt8]) -> (first: UInt64, second: UInt64) {
+    key.withUnsafeBytes { key in
+      if key.count >= 16 {
+        return (
+          UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)),
+          UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        )
+      }
+      var numbers: (UInt64, UInt64) = (0, 0)
+      withUnsafeMutableBytes(of: &numbers) { $0.copyMemory(from: key) }
+      return (UInt64(bigEndian: numbers.0), UInt64(bigEndian: numbers.1))
+    }
   }
 
   /// Compares two keys: negative, 0, positive.

@@ -53,7 +53,8 @@ package final class SortedVersion: @unchecked Sendable {
     reader.forEachLeaf { _, keys, n in body(UnsafeBufferPointer(start: keys, count: n)) }
   }
 
-  /// The number of rows before the entry, and whether it is present, for orders whose prefix is the whole sort key. O(log n).
+  /// How many rows stand before the entry, and whether it is here, for orders whose entries have the whole sort key.
+  /// O(log n).
   package func rank(of entry: ViewEntry) -> (position: Int, isFound: Bool) {
     // `NoTies` never throws.
     (try? reader.find(entry, NoTies())) ?? (0, false)

@@ -1,11 +1,11 @@
 import StorageInterface
 
 /// The rows of a sorted result, kept in order while they change: a persistent counted B+tree of
-/// (8-byte prefix of the sort key, object key).
+/// (8 or 16 bytes of the sort key, object key).
 ///
-/// One owner edits it and publishes versions. A published version is immutable, costs O(1) to make and may be read on any
-/// thread while the owner continues. An edit is O(log n) and copies at most the nodes on one path, each once per published
-/// version. About 19 bytes per row when built, 25 after many changes.
+/// One owner edits it and publishes versions; a published version is immutable, costs O(1) to make and may be
+/// read on any thread while the owner goes on. An edit is O(log n) and copies at most the nodes on one path,
+/// each once a published version. About 19 bytes a row when built, 25 after much movement; 28 and 36 in a wide tree.
 ///
 /// Confined to its owner. Edits throw only if comparing full sort keys throws; then the tree is unchanged.
 package final class SortedView {
@@ -18,8 +18,10 @@ package final class SortedView {
   /// which took at least 2 splits of the level below, so a tree of 64 levels has seen more than 2^62 insertions.
   private let path = UnsafeMutablePointer<Int>.allocate(capacity: 64)
 
-  /// Builds the view from sorted entries without duplicates. O(n).
-  package convenience init(_ entries: [ViewEntry]) { self.init(entries, layout: .standard) }
+  /// From entries in order, without two of the same. O(n).
+  package convenience init(_ entries: [ViewEntry], isWide: Bool = false) {
+    self.init(entries, layout: isWide ? .wide : .standard)
+  }
 
   init(_ entries: [ViewEntry], layout: TreeLayout, fill: Double = 0.9) {
     self.layout = layout
@@ -94,9 +96,7 @@ extension SortedView {
     children[i] = child.raw
     let split = insert(entry, below: child)
     layout.counts(node)[i] += 1
-    let first = layout.first(child)
-    layout.prefixes(node)[i] = first.prefix
-    layout.keys(node)[i] = first.key
+    layout.set(layout.first(child), in: node, at: i)
     guard let split else { return nil }
     layout.counts(node)[i] -= UInt32(layout.entriesBelow(split))
     return insert(child: split, into: node, at: i + 1)
@@ -175,9 +175,7 @@ extension SortedView {
       pool.retire(child)
       return
     }
-    let first = layout.first(child)
-    layout.prefixes(node)[i] = first.prefix
-    layout.keys(node)[i] = first.key
+    layout.set(layout.first(child), in: node, at: i)
     mergeIfSmall(child, of: node, at: i)
   }
 
@@ -204,22 +202,17 @@ extension SortedView {
 extension SortedView {
   private func put(_ entry: ViewEntry, in leaf: ViewNode, at slot: Int) {
     let n = leaf.count
-    open(layout.prefixes(leaf), slot, n)
-    open(layout.keys(leaf), slot, n)
-    layout.prefixes(leaf)[slot] = entry.prefix
-    layout.keys(leaf)[slot] = entry.key
+    openEntry(slot, of: leaf)
+    layout.set(entry, in: leaf, at: slot)
     leaf.count = n + 1
   }
 
   private func put(child: ViewNode, in node: ViewNode, at slot: Int) {
     let n = node.count
-    open(layout.prefixes(node), slot, n)
-    open(layout.keys(node), slot, n)
+    openEntry(slot, of: node)
     open(layout.children(node), slot, n)
     open(layout.counts(node), slot, n)
-    let first = layout.first(child)
-    layout.prefixes(node)[slot] = first.prefix
-    layout.keys(node)[slot] = first.key
+    layout.set(layout.first(child), in: node, at: slot)
     layout.children(node)[slot] = child.raw
     layout.counts(node)[slot] = UInt32(layout.entriesBelow(child))
     node.count = n + 1
@@ -229,6 +222,7 @@ extension SortedView {
     let n = node.count
     close(layout.prefixes(node), slot, n)
     close(layout.keys(node), slot, n)
+    if layout.isWide { close(layout.seconds(node), slot, n) }
     if !node.isLeaf {
       close(layout.children(node), slot, n)
       close(layout.counts(node), slot, n)
@@ -246,9 +240,18 @@ extension SortedView {
     let (start, n) = (range.lowerBound, range.count)
     (layout.prefixes(to) + slot).update(from: layout.prefixes(from) + start, count: n)
     (layout.keys(to) + slot).update(from: layout.keys(from) + start, count: n)
+    if layout.isWide { (layout.seconds(to) + slot).update(from: layout.seconds(from) + start, count: n) }
     if from.isLeaf { return }
     (layout.children(to) + slot).update(from: layout.children(from) + start, count: n)
     (layout.counts(to) + slot).update(from: layout.counts(from) + start, count: n)
+  }
+
+  /// Makes room for an entry; the node's count is still the old one.
+  private func openEntry(_ slot: Int, of node: ViewNode) {
+    let n = node.count
+    open(layout.prefixes(node), slot, n)
+    open(layout.keys(node), slot, n)
+    if layout.isWide { open(layout.seconds(node), slot, n) }
   }
 
   @inline(__always) private func open<T: BitwiseCopyable>(_ array: UnsafeMutablePointer<T>, _ slot: Int, _ n: Int) {

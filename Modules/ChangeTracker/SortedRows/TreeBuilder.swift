@@ -20,11 +20,7 @@ struct TreeBuilder {
     return stride(from: 0, to: entries.count, by: size).map { start in
       let leaf = pool.makeNode(level: 0)
       let n = min(size, entries.count - start)
-      let (prefixes, keys) = (layout.prefixes(leaf), layout.keys(leaf))
-      for i in 0..<n {
-        prefixes[i] = entries[start + i].prefix
-        keys[i] = entries[start + i].key
-      }
+      for i in 0..<n { layout.set(entries[start + i], in: leaf, at: i) }
       leaf.count = n
       return leaf
     }
@@ -37,9 +33,7 @@ struct TreeBuilder {
       let n = min(size, children.count - start)
       for i in 0..<n {
         let child = children[start + i]
-        let first = layout.first(child)
-        layout.prefixes(node)[i] = first.prefix
-        layout.keys(node)[i] = first.key
+        layout.set(layout.first(child), in: node, at: i)
         layout.children(node)[i] = child.raw
         layout.counts(node)[i] = UInt32(layout.entriesBelow(child))
       }

@@ -6,13 +6,13 @@ struct TreeReader {
   let count: Int
   let layout: TreeLayout
 
-  /// How many of the first `n` slots are below the entry (`orEqual`: not above it). O(log n).
-  @inline(__always) func slot<T: TieOrder>(
-    _ prefixes: UnsafeMutablePointer<UInt64>, _ keys: UnsafeMutablePointer<Int64>, _ n: Int, _ entry: ViewEntry,
-    _ ties: T, orEqual: Bool
+  /// The first slot, from `start` on, that is not below the entry (`orEqual`: that is above it). O(log n).
+  @inline(__always) private func slot<T: TieOrder>(
+    _ node: ViewNode, from start: Int, _ entry: ViewEntry, _ ties: T, orEqual: Bool
   ) throws(StorageError) -> Int {
-    var low = 0
-    var left = n
+    let (prefixes, keys) = (layout.prefixes(node), layout.keys(node))
+    var low = start
+    var left = node.count - start
     while left > 0 {
       let half = left >> 1
       let middle = low + half
@@ -20,6 +20,8 @@ struct TreeReader {
       let isBelow: Bool
       if prefix != entry.prefix {
         isBelow = prefix < entry.prefix
+      } else if layout.isWide, layout.seconds(node)[middle] != entry.second {
+        isBelow = layout.seconds(node)[middle] < entry.second
       } else {
         // Also if the object key is the same: the row may be searched for at another place than its stored one.
         let key = keys[middle]
@@ -40,7 +42,7 @@ struct TreeReader {
   @inline(__always) func child<T: TieOrder>(
     _ node: ViewNode, _ entry: ViewEntry, _ ties: T
   ) throws(StorageError) -> Int {
-    try slot(layout.prefixes(node) + 1, layout.keys(node) + 1, node.count - 1, entry, ties, orEqual: true)
+    try slot(node, from: 1, entry, ties, orEqual: true) - 1
   }
 
   /// The number of entries below the entry, and whether it is present. Sets `path[level]` to the slot taken on that level.
@@ -56,10 +58,9 @@ struct TreeReader {
       before += TreeLayout.sum(layout.counts(node), i)
       node = ViewNode(layout.children(node)[i])
     }
-    let (prefixes, keys) = (layout.prefixes(node), layout.keys(node))
-    let i = try slot(prefixes, keys, node.count, entry, ties, orEqual: false)
+    let i = try slot(node, from: 0, entry, ties, orEqual: false)
     path?[0] = i
-    let isFound = i < node.count && keys[i] == entry.key && prefixes[i] == entry.prefix
+    let isFound = i < node.count && layout.entry(node, at: i) == entry
     return (before + i, isFound)
   }
 
@@ -77,7 +78,7 @@ struct TreeReader {
       }
       node = ViewNode(layout.children(node)[i])
     }
-    return ViewEntry(prefix: layout.prefixes(node)[Int(rest)], key: layout.keys(node)[Int(rest)])
+    return layout.entry(node, at: Int(rest))
   }
 
   /// Calls the closure with every leaf's prefixes and keys, in order.

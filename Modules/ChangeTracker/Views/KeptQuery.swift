@@ -37,17 +37,21 @@ package struct KeptQuery: ViewQuestion {
     self.order = hasColumns ? nil : order
     self.condition = condition
     conditionOfMany = all
-    ordering =
-      query.sort.isEmpty ? .byObjectKey : hasColumns && columns.count == 1 && columns[0].fitsPrefix ? .byPrefix : .byFullKey
+    ordering = query.sort.isEmpty ? .byObjectKey : KeptQuery.ordering(self.columns)
+  }
+
+  private static func ordering(_ columns: [SortColumn]) -> ViewOrdering {
+    let counts = columns.compactMap(\.numberCount)
+    if counts.isEmpty || counts.count < columns.count { return .byFullKey }
+    return switch counts.reduce(0, +) {
+    case 1: .byPrefix
+    case 2: .byTwoPrefixes
+    default: .byFullKey
+    }
   }
 
   package func matches(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> Bool {
     try condition(key, reading)
-  }
-
-  package func sortPrefix(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> UInt64 {
-    if ordering == .byPrefix { return try columns[0].prefix(key, in: reading) }
-    return SortKeyBytes.prefix(of: try sortKey(key, in: reading))
   }
 
   package func sortKey(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> [UInt8] {
@@ -74,13 +78,18 @@ extension KeptQuery {
     switch ordering {
     case .byObjectKey: for key in keys { rows.append(OrderedRow(prefix: 0, key: key)) }
     case .byPrefix:
-      let prefixes = try columns[0].prefixes(keys, in: reading)
+      let prefixes = try columns[0].numbers(keys, in: reading)
       for (key, prefix) in zip(keys, prefixes) { rows.append(OrderedRow(prefix: prefix, key: key)) }
-    case .byFullKey:
-      for key in keys {
-        let sortKey = try sortKey(ObjectKey(key), in: reading)
-        rows.append(OrderedRow(prefix: SortKeyBytes.prefix(of: sortKey), sortKey: sortKey, key: key))
+    case .byTwoPrefixes:
+      let first = try columns[0].numbers(keys, in: reading)
+      // One column of two numbers, or two of one.
+      let second = columns.count == 1 ? first : try columns[1].numbers(keys, in: reading)
+      for (i, key) in keys.enumerated() {
+        let (prefix, second) = columns.count == 1 ? (first[2 * i], first[2 * i + 1]) : (first[i], second[i])
+        rows.append(OrderedRow(ViewEntry(prefix: prefix, second: second, key: key)))
       }
+    case .byFullKey:
+      for key in keys { rows.append(OrderedRow(sortKey: try sortKey(ObjectKey(key), in: reading), key: key)) }
     }
     return rows
   }

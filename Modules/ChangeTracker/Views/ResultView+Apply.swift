@@ -77,7 +77,7 @@ private struct StepBuilder {
     guard placed.count > 1 else { return }
     if !hasKeys { return placed.sort { $0.entry < $1.entry } }
     placed.sort { a, b in
-      if a.entry.prefix != b.entry.prefix { return a.entry.prefix < b.entry.prefix }
+      if !a.entry.hasPrefixes(of: b.entry) { return a.entry < b.entry }
       guard let x = rows[a.row][keyPath: place], let y = rows[b.row][keyPath: place] else { return false }
       return x < y
     }

@@ -20,8 +20,10 @@ package final class ResultView {
     return ResultView(.sorted(SortedView(keys.map { ViewEntry(prefix: 0, key: $0) })))
   }
 
-  /// A sorted result from sorted entries.
-  package static func sorted(_ entries: [ViewEntry]) -> ResultView { ResultView(.sorted(SortedView(entries))) }
+  /// A sorted result, from entries in order. `isWide`: entries have a second prefix.
+  package static func sorted(_ entries: [ViewEntry], isWide: Bool = false) -> ResultView {
+    ResultView(.sorted(SortedView(entries, isWide: isWide)))
+  }
 
   package var count: Int {
     switch rows {

@@ -17,17 +17,13 @@ package protocol ViewQuestion: Sendable {
   /// Whether the object, which exists in this version, is one of the rows.
   func matches(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> Bool
 
-  /// The first 8 bytes of the object's sort key as a number that sorts as the rows do (see `SortKeyBytes`). Rows with different
-  /// prefixes are ordered by them. Not called if `ordering` is `.byObjectKey`.
-  func sortPrefix(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> UInt64
-
-  /// The whole normalised sort key, without the object key. Only called if `ordering` is `.byFullKey`.
+  /// The whole normalised sort key, without the object key. Only called when `ordering` is `.byFullKey`.
   func sortKey(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> [UInt8]
 
   /// `matches` for many objects, by ascending key: implementations may read them in bulk.
   func matches(_ keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [Bool]
 
-  /// The places of many objects in the order, in a version that has them; by ascending key.
+  /// Where objects stand in the order, in a version that has them. Any order of keys; ascending is cheapest.
   func places(of keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [OrderedRow]
 }
 
@@ -38,31 +34,21 @@ extension ViewQuestion {
     for key in keys { result.append(try matches(ObjectKey(key), in: reading)) }
     return result
   }
-
-  package func places(of keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [OrderedRow] {
-    var result: [OrderedRow] = []
-    result.reserveCapacity(keys.count)
-    for key in keys {
-      switch ordering {
-      case .byObjectKey: result.append(OrderedRow(prefix: 0, key: key))
-      case .byPrefix: result.append(OrderedRow(prefix: try sortPrefix(ObjectKey(key), in: reading), key: key))
-      case .byFullKey:
-        let sortKey = try sortKey(ObjectKey(key), in: reading)
-        result.append(OrderedRow(prefix: try sortPrefix(ObjectKey(key), in: reading), sortKey: sortKey, key: key))
-      }
-    }
-    return result
-  }
 }
 
-/// How much of a row's sort key its prefix holds. Ties are always broken by object key.
+/// How much of a row's sort key its entry holds. Ties are always broken by object key.
 package enum ViewOrdering: Sendable, Hashable {
   /// There is no sort key.
   case byObjectKey
   /// The prefix is the whole key: a required integer, a date, a double, a bool.
   case byPrefix
-  /// Rows with equal prefixes are ordered by `sortKey`.
+  /// Both prefixes are all of it: two such properties, or an optional integer.
+  case byTwoPrefixes
+  /// Rows whose first 16 bytes are equal are ordered by `sortKey`: texts, other bytes, more properties.
   case byFullKey
+
+  /// Whether entries need their second prefix.
+  var isWide: Bool { self == .byTwoPrefixes || self == .byFullKey }
 }
 
 /// Properties that a question reads, in its own table or in one that its rows link to.

@@ -102,9 +102,10 @@ struct Kennel {
     }
   }
 
-  /// Few values, many of them with the same first 8 bytes.
+  /// Few values, many of them with the same first 8 or 16 bytes.
   private mutating func name() -> String {
-    ["", "a", "Longname", "Longname A", "Longname B", "Longname\0B", "Ω"][random.below(7)]
+    let names = ["", "a", "Longname", "Longname A", "Longname B", "Longname\0B", "Ω", "Longname of sixteen", "Longname of sixty"]
+    return names[random.below(names.count)]
   }
 }
 
@@ -117,6 +118,13 @@ extension Kennel {
       try bound.matches(key, in: reading)
     }
     return question.map { ($0, bound) }
+  }
+
+  /// One commit.
+  func write(_ body: (RecordedTransaction) throws -> Void) throws {
+    let write = RecordedTransaction(try engine.beginWrite(.never), origin: 1)
+    try body(write)
+    _ = try write.commit(author: nil, timeMilliseconds: 0, .relaxed)
   }
 
   /// Commits after a version.

@@ -35,7 +35,7 @@ import VivariumTestSupport
           let order = a.order(to: b).rawValue * (ascending ? 1 : -1)
           let (x, y) = (key([(a, ascending)], hasMarker: true), key([(b, ascending)], hasMarker: true))
           #expect(sign(SortKeyBytes.order(x, y)) == order, "\(a) \(b)")
-          let (p, q) = (SortKeyBytes.prefix(of: x), SortKeyBytes.prefix(of: y))
+          let (p, q) = (SortKeyBytes.prefixes(of: x), SortKeyBytes.prefixes(of: y))
           if p != q { #expect((p < q ? -1 : 1) == order, "\(a) \(b)") }
           if a.isNull || b.isNull { continue }
           let required = SortKeyBytes.order(

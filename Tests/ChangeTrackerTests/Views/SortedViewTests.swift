@@ -5,8 +5,13 @@ import VivariumTestSupport
 @testable import ChangeTracker
 
 @Suite struct SortedViewTests {
-  private static let layouts = [(4, 4), (5, 4), (8, 6), (64, 64)].map {
-    TreeLayout(leafCapacity: $0, innerCapacity: $1)
+  private static let layouts = [(4, 4), (5, 4), (8, 6), (64, 64)].flatMap { (leaf, inner) in
+    [false, true].map { TreeLayout(leafCapacity: leaf, innerCapacity: inner, isWide: $0) }
+  }
+
+  /// An entry with few different prefixes, and few second ones where there is room for them.
+  private func entry(_ key: Int64, _ layout: TreeLayout, _ random: inout SeededGenerator) -> ViewEntry {
+    ViewEntry(prefix: UInt64(random.below(40)), second: layout.isWide ? random.next() % 3 << 62 : 0, key: key)
   }
 
   private func entries(_ version: SortedVersion) -> [ViewEntry] {
@@ -24,8 +29,10 @@ import VivariumTestSupport
 
   @Test(arguments: [0, 1, 3, 4, 5, 57, 58, 1_000, 5_000])
   func aBuiltViewHasEveryRowAtItsPlace(count: Int) {
-    let rows = (0..<count).map { ViewEntry(prefix: UInt64($0 / 3), key: Int64($0)) }
     for layout in Self.layouts {
+      let rows = (0..<count).map { i in
+        ViewEntry(prefix: UInt64(i / 3), second: layout.isWide ? UInt64(i / 2) : 0, key: Int64(i))
+      }
       let version = SortedView(rows, layout: layout).latest
       #expect(entries(version) == rows)
       #expect(version.keys(in: 0..<count) == rows.map(\.key))
@@ -38,7 +45,7 @@ import VivariumTestSupport
   @Test func randomEditsAgreeWithASortedArray() throws {
     var random = SeededGenerator.forTest()
     for layout in Self.layouts {
-      let start = (0..<random.below(200)).map { ViewEntry(prefix: UInt64(random.below(40)), key: Int64($0)) }.sorted()
+      let start = (0..<random.below(200)).map { entry(Int64($0), layout, &random) }.sorted()
       let view = SortedView(start, layout: layout, fill: [0.5, 0.9, 1][random.below(3)])
       var model = start
       var held: [(version: SortedVersion, rows: [ViewEntry])] = [(view.latest, model)]
@@ -47,7 +54,7 @@ import VivariumTestSupport
         let growing = (step / 150) % 2 == 0
         if model.isEmpty || random.below(10) < (growing ? 7 : 3) {
           nextKey += 1
-          let entry = ViewEntry(prefix: UInt64(random.below(40)), key: nextKey)
+          let entry = entry(nextKey, layout, &random)
           let position = model.firstIndex { entry < $0 } ?? model.count
           #expect(try view.insert(entry, NoTies()) == position)
           model.insert(entry, at: position)
@@ -127,10 +134,10 @@ import VivariumTestSupport
     #expect(held.keys(in: 0..<2_000) == rows.map(\.key))
   }
 
-  /// About 19 bytes a row when built; the goal is 28.
-  @Test func aBuiltViewIsSmall() {
-    let view = SortedView((0..<100_000).map { ViewEntry(prefix: UInt64($0), key: Int64($0)) })
-    #expect(view.bytesInUse < 20 * 100_000)
+  /// About 19 bytes a row when built; the goal is 28, which a wide tree meets.
+  @Test(arguments: [false, true]) func aBuiltViewIsSmall(isWide: Bool) {
+    let rows = (0..<100_000).map { ViewEntry(prefix: UInt64($0), second: isWide ? 7 : 0, key: Int64($0)) }
+    #expect(SortedView(rows, isWide: isWide).bytesInUse < (isWide ? 28 : 20) * 100_000)
   }
 
   /// Every row to a place of its own elsewhere, while somebody holds the version before: the goals are 56 bytes a row then,

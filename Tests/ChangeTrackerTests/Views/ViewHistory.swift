@@ -10,12 +10,15 @@ struct ViewHistory {
     var isAlive = false
     var matches = false
     var prefix: UInt64 = 0
+    var second: UInt64 = 0
     var suffix: UInt8 = 0
   }
 
   var random: SeededGenerator
   let hasFullKeys: Bool
   let isSorted: Bool
+  /// Whether entries have a second prefix.
+  let isWide: Bool
   private(set) var rows: [Row]
   private let prefixes: Int
   private let suffixes: Int
@@ -26,6 +29,7 @@ struct ViewHistory {
     isSorted = kind > 0
     hasFullKeys = kind > 1
     prefixes = 1 + self.random.below(6)
+    isWide = isSorted && self.random.oneIn(2)
     suffixes = kind > 1 ? 1 + self.random.below(5) : 1
     rows = Array(repeating: Row(), count: 4 + self.random.below(50))
     for i in rows.indices {
@@ -38,7 +42,8 @@ struct ViewHistory {
   func place(_ key: Int64) -> OrderedRow? {
     let row = rows[Int(key)]
     guard row.matches else { return nil }
-    return OrderedRow(prefix: row.prefix, sortKey: hasFullKeys ? [row.suffix] : [], key: key)
+    let entry = ViewEntry(prefix: row.prefix, second: row.second, key: key)
+    return OrderedRow(entry, sortKey: hasFullKeys ? [row.suffix] : [])
   }
 
   /// The result, the slow way.
@@ -55,7 +60,7 @@ struct ViewHistory {
     guard isSorted else { return .byKey(keys) }
     let entries = keys.compactMap { place($0)?.entry }
     let layout = [(4, 4), (5, 4), (8, 6), (64, 64)][random.below(4)]
-    return .testing(entries, leaf: layout.0, inner: layout.1)
+    return .testing(entries, leaf: layout.0, inner: layout.1, isWide: isWide)
   }
 
   /// One commit: some rows change, some are only said to have. The mask tells two properties apart: 1 and 2.
@@ -98,6 +103,7 @@ struct ViewHistory {
 
   private mutating func newPlace(_ i: Int) {
     rows[i].prefix = isSorted ? UInt64(random.below(prefixes)) : 0
+    rows[i].second = isWide ? UInt64(random.below(3)) : 0
     rows[i].suffix = UInt8(random.below(suffixes))
   }
 }

@@ -24,6 +24,9 @@ import VivariumTestSupport
     [SortKey(PropertyPath("score"))], [SortKey(PropertyPath("score"), ascending: false)],
     [SortKey(PropertyPath("best.name")), SortKey(PropertyPath("age"), ascending: false)],
     [SortKey(PropertyPath("best.weight"), ascending: false)],
+    [SortKey(PropertyPath("age")), SortKey(PropertyPath("score"), ascending: false)],
+    [SortKey(PropertyPath("score")), SortKey(PropertyPath("age"), ascending: false)],
+    [SortKey(PropertyPath("age")), SortKey(PropertyPath("score")), SortKey(PropertyPath("name"))],
   ]
 
   // MARK: - Everything against the query engine
@@ -48,13 +51,7 @@ import VivariumTestSupport
   private static func places(
     _ question: KeptQuery, _ keys: [Int64], in reading: any StorageReading
   ) throws -> [Int64: OrderedRow] {
-    var places: [Int64: OrderedRow] = [:]
-    for key in keys {
-      let prefix = question.ordering == .byObjectKey ? 0 : try question.sortPrefix(ObjectKey(key), in: reading)
-      let sortKey = question.ordering == .byFullKey ? try question.sortKey(ObjectKey(key), in: reading) : []
-      places[key] = OrderedRow(prefix: prefix, sortKey: sortKey, key: key)
-    }
-    return places
+    Dictionary(uniqueKeysWithValues: zip(keys, try question.places(of: keys, in: reading)))
   }
 
   private static func run(_ random: SeededGenerator) throws -> Int {
@@ -115,9 +112,7 @@ import VivariumTestSupport
   private func commit(
     _ kennel: Kennel, _ upkeep: ViewUpkeep, _ reading: any ReadTransaction, _ body: (RecordedTransaction) throws -> Void
   ) throws -> ViewStep? {
-    let write = RecordedTransaction(try kennel.engine.beginWrite(.never), origin: 1)
-    try body(write)
-    _ = try write.commit(author: nil, timeMilliseconds: 0, .relaxed)
+    try kennel.write(body)
     let next = try kennel.engine.beginRead()
     return try upkeep.apply(kennel.records(after: reading.version, in: next), from: reading, to: next)
   }
@@ -284,6 +279,8 @@ private struct OwnedDogs: ViewQuestion {
     return false
   }
 
-  func sortPrefix(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> UInt64 { 0 }
+  func places(of keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [OrderedRow] {
+    keys.map { OrderedRow(prefix: 0, key: $0) }
+  }
   func sortKey(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> [UInt8] { [] }
 }

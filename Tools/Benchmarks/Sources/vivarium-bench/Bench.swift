@@ -119,7 +119,7 @@ struct Listen: ParsableCommand {
   }
 }
 
-/// Opens a store, reads its first object and prints how long that took.
+/// Opens a store, reads its first object and counts all, and prints how long each took from the start.
 struct First: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "first", shouldDisplay: false)
   @Option var engine: String
@@ -130,8 +130,10 @@ struct First: ParsableCommand {
     let data = Dataset(count: 0)
     let start = Clock.wall()
     let contestant = try engine.contestant(path: path, data: data)
+    let opened = Clock.wall() - start
     let first = try contestant.first()
     let seconds = Clock.wall() - start
-    print(first >= 0 ? seconds : -1)
+    let count = try (contestant as? VivariumContestant)?.countAll()
+    print(opened, first >= 0 ? seconds : -1, count == 0 ? -1 : Clock.wall() - start, separator: "\n")
   }
 }

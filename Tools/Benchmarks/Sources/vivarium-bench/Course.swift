@@ -10,9 +10,11 @@ struct Course {
 
   static let workloads = [
     "W1", "W12", "copy", "W14", "W3", "W4a", "W4b", "W5a", "W5b", "W5c", "W6", "W6b", "W6b.limit", "W7", "W9.sum", "W9.max",
-    "W9.avg", "W8", "W12.afterW8", "W2a", "W2b", "W16", "W16.warm", "W17", "W17.related",
-    "memory", "W10.k1", "W10.k1.view", "W10.k100", "W10.k100.view",
-    "W10.k10000", "W10.k10000.view", "W10.cpu", "W10.unsorted", "W10.unsorted.view", "W10.small", "W10.small.view", "W10.one",
+    "W9.avg", "W8", "W12.afterW8", "W2a", "W2b", "W16", "W16.warm", "W17", "W17.related", "W19.alone", "W19.readers",
+    "W19.commit.alone", "W19.commit", "W20.load", "W20.reads", "W20.live", "W21.n10000", "W21.n10000.heard", "W21", "W21.heard",
+    "W22.open", "W22.first", "W22.count", "memory", "W10.k1", "W10.k1.view", "W10.k100", "W10.k100.view",
+    "W10.k10000", "W10.k10000.view", "W10.cpu", "W10.unsorted", "W10.unsorted.view", "W10.small", "W10.small.view",
+    "W18.two", "W18.two.view", "W18.two.k100", "W18.two.k100.view", "W18.text", "W18.text.view", "W18.text.k100", "W18.text.k100.view", "W10.one",
     "W10.five", "W10.token", "W10.tokens", "W10.observe", "W11.unobserved", "W11",
     "W15", "W15.small", "memory.live", "R.fetch", "R.k1", "R.k1.plain", "R.k1.own", "R.k10000", "R.path", "R.fetch.filter",
     "R.k1.filter", "I.bind", "W13",
@@ -47,20 +49,29 @@ struct Course {
     let contestant = try engine.contestant(path: path, data: data)
     let (wall, cpu, _) = try Clock.median(of: 1) { try contestant.load() }
     line("W1", wall, cpu, contestant.note)
+    if contestant is VivariumContestant { line("W20.load", 0, 0, bytes: Resources.ownMemory(), "own memory after W1") }
     if engine.isOnDisk {
       line("W12", 0, 0, bytes: Resources.allocatedBytes(path), "allocated blocks of all files, after W1")
       if wants("copy"), let own = contestant as? VivariumContestant {
         try query("copy", runs: 1, "a copy of the file, on the disk") { try own.copy(to: path + ".copy") }
         try FileManager.default.removeItem(atPath: path + ".copy")
       }
-      if wants("W14") {
+      if wants("W14") || wants("W22") {
         try contestant.reopen()
-        try openInFreshProcesses()
+        try openInFreshProcesses(isOwn: contestant is VivariumContestant)
       }
     }
     try reads(contestant, data)
+    if contestant is VivariumContestant { line("W20.reads", 0, 0, bytes: Resources.ownMemory(), "own memory after the reads") }
     try writes(contestant, data)
-    if let own = contestant as? VivariumContestant { try afterCommits(own, data) }
+    if let own = contestant as? VivariumContestant {
+      try afterCommits(own, data)
+      try readersBesideAWriter(own)
+      if wants("W20.live") { try liveMemory(own) }
+      for (name, count) in [("W21.n10000", 10_000), ("W21", 100_000)] where wants(name) && count <= self.count {
+        try appends(name, count, own)
+      }
+    }
     line("memory", 0, 0, bytes: Resources.peakMemory(), "peak resident memory of all these, data set included")
     if let live = contestant as? any LiveContestant {
       try self.live(live, data)
@@ -122,8 +133,8 @@ struct Course {
     }
   }
 
-  private func openInFreshProcesses() throws {
-    var seconds: [Double] = []
+  private func openInFreshProcesses(isOwn: Bool) throws {
+    var runs: [[Double]] = []
     for _ in 0..<11 {
       let child = Process()
       let output = Pipe()
@@ -133,12 +144,18 @@ struct Course {
       try child.run()
       let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
       child.waitUntilExit()
-      guard let value = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+      let times = text.split(separator: "\n").compactMap { Double($0) }
+      guard times.count == 3 else {
         throw SQLiteFailure(description: "the process that opens the store answered '\(text)'")
       }
-      seconds.append(value)
+      runs.append(times)
     }
-    line("W14", seconds.sorted()[5], 0, "open until the first object is read, in a fresh process; median of 11")
+    func median(_ time: Int) -> Double { runs.map { $0[time] }.sorted()[5] }
+    line("W14", median(1), 0, "open until the first object is read, in a fresh process; median of 11")
+    guard isOwn else { return }
+    line("W22.open", median(0), 0, "open, in a fresh process; median of 11")
+    line("W22.first", median(1), 0, "open and read the first object")
+    line("W22.count", median(2), 0, "open, read the first object, and count all")
   }
 }
 

@@ -13,6 +13,10 @@ final class LiveObserver {
     case unsorted
     /// `project == 417` by `due`: a row of a thousand, by an index.
     case small
+    /// `done == false` by `priority`, then `due`.
+    case twoKeys
+    /// `done == false` by `title`.
+    case text
 
     func results(in store: Store) -> Results<TaskItem> {
       let all = store.objects(TaskItem.self)
@@ -20,6 +24,8 @@ final class LiveObserver {
       case .sorted: all.where { $0.done == false }.sorted(by: \.due)
       case .unsorted: all.where { $0.done == false }
       case .small: all.where { $0.project == LiveObserver.project }.sorted(by: \.due)
+      case .twoKeys: all.where { $0.done == false }.sorted(by: [SortKey(\TaskItem.priority), SortKey(\TaskItem.due)])
+      case .text: all.where { $0.done == false }.sorted(by: \.title)
       }
     }
   }
@@ -100,6 +106,8 @@ protocol LiveContestant: Contestant {
   func observe(_ question: LiveObserver.Question) throws -> LiveObserver
   /// Sets `due` of these ids in one durable transaction. Calls `begin` right before the commit.
   func moveDues(_ ids: [Int], _ random: inout SplitMix, begin: () -> Void) throws -> Version
+  /// The same with `title`.
+  func rename(_ ids: [Int], _ random: inout SplitMix, begin: () -> Void) throws -> Version
 }
 
 extension Course {
@@ -135,6 +143,11 @@ extension Course {
         _ = try watched("W10.small", .small, contestant, rounds: 31) { [ids[random.below(ids.count)]] }
       }
     }
+    for (name, question) in [("W18.two", LiveObserver.Question.twoKeys), ("W18.text", .text)] {
+      for (name, k) in [(name, 1), (name + ".k100", 100)] where wants(name) && count >= k * 4 {
+        _ = try watched(name, question, contestant, rounds: 31) { openIDs(k, data, &random) }
+      }
+    }
     try observers(contestant, data, &random)
     if wants("W11") { try manyCommits(contestant, data, &random) }
     if wants("W15"), engine.isOnDisk {
@@ -154,7 +167,10 @@ extension Course {
     var (fromStart, fromReturn, cpus): ([Double], [Double], [Double]) = ([], [], [])
     for _ in 0..<rounds {
       var (start, cpu) = (0.0, 0.0)
-      let version = try contestant.moveDues(ids(), &random) { (start, cpu) = (Clock.wall(), Clock.cpu()) }
+      let begin = { (start, cpu) = (Clock.wall(), Clock.cpu()) }
+      let version =
+        question == .text
+        ? try contestant.rename(ids(), &random, begin: begin) : try contestant.moveDues(ids(), &random, begin: begin)
       let end = Clock.wall()
       let heard = try observer.wait(for: version)
       fromStart.append(heard.time - start)

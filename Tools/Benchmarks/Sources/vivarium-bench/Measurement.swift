@@ -18,6 +18,8 @@ struct Measurement: Codable {
 enum Clock {
   static func wall() -> Double { read(CLOCK_MONOTONIC) }
   static func cpu() -> Double { read(CLOCK_PROCESS_CPUTIME_ID) }
+  /// CPU time of the calling thread.
+  static func ownCPU() -> Double { read(CLOCK_THREAD_CPUTIME_ID) }
 
   private static func read(_ id: clockid_t) -> Double {
     var time = timespec()
@@ -42,9 +44,14 @@ enum Clock {
 
 enum Resources {
   /// The most memory this process ever had resident, in bytes.
-  static func peakMemory() -> Int {
+  static func peakMemory() -> Int { status("VmHWM") }
+
+  /// Memory of this process that is no file's, resident now, in bytes; what is mapped from a file does not count.
+  static func ownMemory() -> Int { status("RssAnon") }
+
+  private static func status(_ name: String) -> Int {
     let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    for line in text.split(separator: "\n") where line.hasPrefix("VmHWM:") {
+    for line in text.split(separator: "\n") where line.hasPrefix(name + ":") {
       return (Int(line.split(whereSeparator: { $0 == " " || $0 == "\t" })[1]) ?? 0) * 1_024
     }
     return 0

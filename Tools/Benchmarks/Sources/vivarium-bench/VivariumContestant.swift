@@ -14,6 +14,11 @@ import Vivarium
   @Indexed var project: Int64 = 0
 }
 
+/// What W21 observes.
+@Model final class Board {
+  var tasks: LiveList<TaskItem>
+}
+
 /// Vivarium through its public API, on one of its engines.
 class VivariumContestant: LiveContestant {
   let data: Dataset
@@ -47,6 +52,9 @@ class VivariumContestant: LiveContestant {
   func copy(to path: String) throws { try store.writeCopy(to: path) }
 
   func first() throws -> Int64 { store.objects(TaskItem.self).first?.id ?? -1 }
+
+  /// How many there are, by counting.
+  func countAll() throws -> Int { store.objects(TaskItem.self).count }
 
   func lookUps(_ ids: [Int]) throws -> Int64 {
     var sum: Int64 = 0
@@ -110,6 +118,16 @@ class VivariumContestant: LiveContestant {
     return store.version
   }
 
+  func rename(_ ids: [Int], _ random: inout SplitMix, begin: () -> Void) throws -> Version {
+    try store.beginWrite()
+    for id in ids {
+      store.object(TaskItem.self, forPrimaryKey: Int64(id))?.title = data.title(random.below(data.count))
+    }
+    begin()
+    try store.commitWrite()
+    return store.version
+  }
+
   func deleteDone() throws -> Int {
     let done = all.where { $0.done == true }
     let count = done.count
@@ -120,13 +138,13 @@ class VivariumContestant: LiveContestant {
 
 final class LMDBContestant: VivariumContestant {
   required convenience init(path: String, data: Dataset) throws {
-    try self.init(.lmdb(path: path, models: TaskItem.self), data: data)
+    try self.init(.lmdb(path: path, models: TaskItem.self, Board.self), data: data)
   }
 }
 
 final class SQLiteContestant: VivariumContestant {
   required convenience init(path: String, data: Dataset) throws {
-    try self.init(.sqlite(path, models: TaskItem.self), data: data)
+    try self.init(.sqlite(path, models: TaskItem.self, Board.self), data: data)
   }
 }
 
@@ -134,12 +152,12 @@ final class SealedContestant: VivariumContestant {
   required convenience init(path: String, data: Dataset) throws {
     // The same in the processes that the benchmark starts.
     let key = try EncryptionKey((0..<EncryptionKey.byteCount).map { UInt8($0) })
-    try self.init(.sqlite(path, key: key, models: TaskItem.self), data: data)
+    try self.init(.sqlite(path, key: key, models: TaskItem.self, Board.self), data: data)
   }
 }
 
 final class MemoryContestant: VivariumContestant {
   required convenience init(path: String, data: Dataset) throws {
-    try self.init(.memory(path, models: TaskItem.self), data: data)
+    try self.init(.memory(path, models: TaskItem.self, Board.self), data: data)
   }
 }
