@@ -6,8 +6,8 @@ extension BoundQuery {
   /// The sum of a numeric property over the objects that pass: `.int` for integers, `.decimal` for decimals, `.double` for the
   /// others, 0 over nothing and over nulls. Throws `.overflow` when a sum of integers leaves Int64, whatever the order of adding.
   /// The same on every engine, to the last bit.
+  ///
   /// - Parameter given: live objects to add up instead of those that pass, each as often as it occurs.
-  /// - Parameter given: living objects to be added up instead of those that pass, each as often as it is given.
   public func sum(
     _ property: PropertyPath, of given: [Int64]? = nil, in storage: any StorageReading
   ) throws(QueryError) -> Value {

@@ -14,8 +14,8 @@ struct Course {
     "W19.commit.alone", "W19.commit", "W20.load", "W20.reads", "W20.live", "W21.n10000", "W21.n10000.heard", "W21", "W21.heard",
     "W22.open", "W22.first", "W22.count", "memory", "W10.k1", "W10.k1.view", "W10.k100", "W10.k100.view",
     "W10.k10000", "W10.k10000.view", "W10.cpu", "W10.unsorted", "W10.unsorted.view", "W10.small", "W10.small.view",
-    "W18.two", "W18.two.view", "W18.two.k100", "W18.two.k100.view", "W18.text", "W18.text.view", "W18.text.k100", "W18.text.k100.view", "W10.one",
-    "W10.five", "W10.token", "W10.tokens", "W10.observe", "W11.unobserved", "W11",
+    "W18.two", "W18.two.view", "W18.two.k100", "W18.two.k100.view", "W18.text", "W18.text.view", "W18.text.k100", "W18.text.k100.view",
+    "W10.one", "W10.five", "W10.token", "W10.tokens", "W10.observe", "W11.unobserved", "W11",
     "W15", "W15.small", "memory.live", "R.fetch", "R.k1", "R.k1.plain", "R.k1.own", "R.k10000", "R.path", "R.fetch.filter",
     "R.k1.filter", "I.bind", "W13",
   ]
