@@ -1,8 +1,9 @@
 /// Writes comma-separated values by RFC 4180.
 ///
-/// Null is an empty field and the empty string is `""`, so the two can be told apart. Lists and maps are their JSON text.
+/// Null is an empty field and the empty string is `""`, so the two differ. Lists and maps are written as JSON text.
 enum CSVText {
-  /// - Parameter isShown: whether it goes to a terminal, which must not obey it; else every byte of a text is kept.
+  /// - Parameter isShown: whether a terminal shows the output. Then characters that it would interpret are escaped; otherwise every
+  ///   byte is kept.
   static func append(_ record: [ShownField], to bytes: inout [UInt8], isShown: Bool) {
     for (position, field) in record.enumerated() {
       if position > 0 { bytes.append(UInt8(ascii: ",")) }

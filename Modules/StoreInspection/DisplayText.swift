@@ -1,9 +1,9 @@
 import StoreValues
 
-/// Text for a terminal: nothing in it moves the cursor, and its width is known.
+/// Text for a terminal: contains nothing that moves the cursor, and has a known width.
 enum DisplayText {
-  /// The text on one line: control characters, line ends among them, as they are written in Swift. Text in a store
-  /// can be anybody's, and must not be able to write to a terminal's title or over other lines.
+  /// The text on one line, with control characters and line ends escaped as in Swift. Text in a store can come from anybody, and
+  /// must not be able to set a terminal's title or overwrite other lines.
   static func escaped(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
     var result = ""
@@ -19,17 +19,17 @@ enum DisplayText {
     return result
   }
 
-  /// Whether a terminal might obey it, or show what follows somewhere else.
+  /// Whether a terminal might interpret the character, or display what follows it elsewhere.
   static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
-    // Overrides of the writing direction; the joiners of emoji and of Arabic are of the same category and safe.
+    // Overrides of the writing direction. The joiners of emoji and of Arabic have the same category and are safe.
     case .format: (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     default: false
     }
   }
 
-  /// How many columns of a terminal the text takes: 2 for East Asian wide characters and emoji.
+  /// The number of terminal columns the text takes: 2 for East Asian wide characters and emoji.
   static func width(_ text: String) -> Int {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
     return text.reduce(0) { $0 + width($1) }
@@ -53,7 +53,7 @@ enum DisplayText {
     }
   }
 
-  /// The text, or its beginning and `…` where it is wider than `widthMax`.
+  /// The text, cut and ended with `…` if it is wider than `widthMax`.
   static func cut(_ text: String, to widthMax: Int) -> String {
     if text.utf8.count <= widthMax || width(text) <= widthMax { return text }
     var result = ""
@@ -68,10 +68,10 @@ enum DisplayText {
 }
 
 extension ShownField {
-  /// How many elements of a list a table shows.
+  /// The number of list elements that a table shows.
   static let displayedElementCount = 5
 
-  /// The field in a cell of a table.
+  /// The text of the field in a table cell.
   var displayText: String {
     switch self {
     case .value(.null): return "nil"

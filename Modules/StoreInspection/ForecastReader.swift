@@ -1,11 +1,11 @@
 import StorageInterface
 import StoreValues
 
-/// Looks at the objects of a version for what a change of the schema means for them.
+/// Examines the objects of a version for the effects of a schema change.
 struct ForecastReader {
   private typealias Line = MigrationForecast.Line
   private let read: any ReadTransaction
-  /// The catalog that there would be.
+  /// The catalog after the change.
   private let finished: Catalog
 
   init(_ read: any ReadTransaction, _ finished: Catalog) {
@@ -23,7 +23,7 @@ struct ForecastReader {
     case .changedEmbedding(let type, let isEmbedded):
       return [Line(isEmbedded ? "becomes embedded" : "becomes a type of its own", type, objects: try count(type, plan))]
     case .addedProperty(let type, let property):
-      // A property of the same name that changed is told by its retirement.
+      // If the property existed before, the line about its retirement covers the change.
       if plan?.moves.contains(where: { $0.type == type && $0.property == property }) == true { return [] }
       return [Line("new property", type, property, objects: try count(type, plan), note: gain(of: type, property))]
     case .retiredProperty(let type, let property): return try retirement(of: type, property, plan)
@@ -36,7 +36,7 @@ struct ForecastReader {
     }
   }
 
-  /// The table that a type of the finished catalog has now; nil for a new one.
+  /// The present table of a type of the finished catalog; nil for a new type.
   private func table(_ type: String) -> TableEntry? { finished[type].flatMap { read.catalog[$0.id] } }
 
   private func count(_ type: String, _ plan: CatalogMigration?) throws(StorageError) -> Int? {
@@ -44,7 +44,7 @@ struct ForecastReader {
     return try read.count(table.id)
   }
 
-  /// What each object gets in a new property, as far as the schema tells.
+  /// The value that each object gets in a new property, as far as the schema determines it.
   private func gain(of type: String, _ property: String) -> String? {
     guard table(type) != nil, let column = finished[type]?[property] else { return nil }
     if column.schema.derivation != nil { return "each gets what it follows from" }
@@ -54,7 +54,8 @@ struct ForecastReader {
     return column.schema.isScalar ? "each gets the declared default; refused where there is none" : nil
   }
 
-  /// Properties with values that the schema does not list, of a type that gains others: refused until the program says what they are.
+  /// Properties that hold values, are missing from the schema, and belong to a type that gains other properties. Opening fails
+  /// until the program says what becomes of them.
   func forgotten(_ steps: [CatalogStep], _ schema: Schema) throws(StorageError) -> [MigrationForecast.Line] {
     var lines: [MigrationForecast.Line] = []
     for object in schema.objects {
@@ -69,7 +70,7 @@ struct ForecastReader {
     return lines
   }
 
-  /// A property that goes, or that goes into another column.
+  /// A property that is removed, or whose values move to another column.
   private func retirement(
     of type: String, _ property: String, _ plan: CatalogMigration?
   ) throws(StorageError) -> [MigrationForecast.Line] {
@@ -93,7 +94,7 @@ struct ForecastReader {
     return [Line("converted property", type, property, objects: held, note: note)]
   }
 
-  /// What a property holds but for nulls.
+  /// The values of a property, without nulls.
   private func values(of column: ColumnEntry, _ table: TableEntry, _ key: ObjectKey) throws(StorageError) -> [Value] {
     let place = table.column(column.id)
     switch column.schema.kind {
@@ -112,7 +113,7 @@ struct ForecastReader {
     guard let table = table(type), let after = finished[type], (count ?? 0) > 1 else {
       return [Line("new unique index", type, names, objects: count)]
     }
-    // Columns that stay as they are can be looked at; what the migration puts into others, nobody knows yet.
+    // Unchanged columns can be examined. The values that a migration will put into the others are unknown.
     let columns = properties.compactMap { after[$0]?.id }.compactMap { table[$0] }
     guard columns.count == properties.count else {
       let note = "holds if the migration gives every object another value"
@@ -126,13 +127,13 @@ struct ForecastReader {
         let value = try read.value(table.column(column.id), key)
         if !value.isNull { parts.append(value.orderKey) }
       }
-      // A null is the same as nothing.
+      // A null never violates uniqueness.
       if parts.count == columns.count, !seen.insert(parts).inserted { duplicates += 1 }
     }
     let line = Line("new unique index", type, names, objects: count)
     if duplicates == 0 { return [line] }
     let reason = "\(duplicates) \(duplicates == 1 ? "object has" : "objects have") the same value as another"
-    // A migration may still mend it.
+    // A migration may still resolve the duplicates.
     return plan == nil
       ? [line, .fault(type, names, reason, objects: duplicates)]
       : [line, .fault(type, names, "\(reason), unless the migration changes that", objects: duplicates)]

@@ -2,8 +2,8 @@ import StorageInterface
 import StoreValues
 
 extension GraphContent {
-  /// The same without links to objects that `lives` does not know: null where one value leads there, left out of lists and sets,
-  /// null in maps. `target` is the table that links of the property lead to; `cut` counts those that went.
+  /// The content without links to objects for which `lives` is false: a single link becomes null, lists and sets lose the element,
+  /// and a map keeps the key with null. `target` is the table that the property's links lead to; `cut` counts the removed links.
   func keepingLinks(to target: TableID?, _ cut: inout Int, _ lives: (ObjectLink) -> Bool) -> GraphContent {
     switch self {
     case .scalar(let value): return .scalar(value.keepingLinks(to: target, &cut, lives))

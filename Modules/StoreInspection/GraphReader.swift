@@ -1,13 +1,13 @@
 import StorageInterface
 import StoreValues
 
-/// Walks every object of a version, with everything that it holds, in the one order that all backends have.
+/// Walks every object of a version with all its values, in an order that is the same on every backend.
 struct GraphReader {
   private let read: any ReadTransaction
 
   init(_ read: any ReadTransaction) { self.read = read }
 
-  /// The tables, by number.
+  /// The tables in ascending order of their ids.
   var tables: [TableEntry] { read.catalog.tables.sorted { $0.id < $1.id } }
 
   func keys(of table: TableID) throws(StorageError) -> [Int64] {
@@ -46,7 +46,7 @@ struct GraphReader {
     }
   }
 
-  /// 64 bits (FNV-1a) of all names, keys and values in order: equal for equal contents, whatever the backend.
+  /// 64 bits (FNV-1a) over all names, keys and values in order: equal for equal contents, whatever the backend.
   func digest() throws(StorageError) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     func add(_ bytes: some Sequence<UInt8>) {

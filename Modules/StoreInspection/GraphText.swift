@@ -6,15 +6,14 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// One value of an exported graph as JSON, such that the very same bits come back.
+/// One value of an exported graph as JSON. Reading it back yields the same bits.
 ///
-/// Integers are numbers, as are finite Floats and Doubles; what JSON has no number for is its bit pattern in hexadecimal digits.
-/// Dates are text (ISO 8601, to the nanosecond), and read from seconds since the reference date too. Data is base64.
-/// A link is `{"$ref": 17}` with the key of its target, which the target has as its `"$id"`: the names that encoded objects have too.
-/// A mixed value says its type: `["int", 3]`; maps are lists of key and value, since keys may
-/// differ in what Unicode holds to be the same.
+/// Integers and finite Floats and Doubles are numbers; a value without a JSON number is its bit pattern in hexadecimal digits.
+/// Dates are written as text (ISO 8601, to the nanosecond); seconds since the reference date are read too. Data is base64. A link
+/// is `{"$ref": 17}`, with the key that its target has as `"$id"`; encoded objects use the same names. A mixed value carries its
+/// type: `["int", 3]`. Maps are lists of key and value, since keys may differ that Unicode considers equal.
 enum GraphText {
-  /// The name under which an object has its number, and that under which others refer to it; no property can be called so.
+  /// The names of an object's key and of a reference to it. No property can have such a name.
   static let id = "$id"
   static let reference = "$ref"
 
@@ -37,7 +36,7 @@ enum GraphText {
     }
   }
 
-  /// A value that says what it is.
+  /// A mixed value with its type.
   static func mixed(_ value: Value) -> JSONNode {
     if value.isNull { return .null }
     let name: String
@@ -51,7 +50,7 @@ enum GraphText {
     return .array([.string(name), node(value, as: value.type ?? .mixed)])
   }
 
-  /// nil when the node stands for no value of the type.
+  /// The value that a node represents; nil if it represents none of this type.
   static func value(_ node: JSONNode, as type: ValueType) -> Value? {
     if case .null = node { return .null }
     if type == .mixed { return mixed(node) }
@@ -93,7 +92,7 @@ enum GraphText {
 
   private static func reference(to key: ObjectKey) -> JSONNode { .object([reference: .int(key.rawValue)]) }
 
-  /// Of a reference; exports of the first format have the number alone.
+  /// The key in a reference. Exports of the first format contain the bare number.
   private static func key(_ node: JSONNode) -> ObjectKey? {
     switch node {
     case .int(let key): ObjectKey(key)
@@ -127,7 +126,7 @@ enum GraphText {
 }
 
 extension JSONNode {
-  /// Without spaces, doubles as Swift prints them: always the same text for the same bits.
+  /// Appends compact JSON. Doubles are printed as Swift prints them, so the same bits always yield the same text.
   func append(to bytes: inout [UInt8]) {
     switch self {
     case .null: bytes += "null".utf8

@@ -1,19 +1,20 @@
 import StorageInterface
 import StoreValues
 
-/// Puts objects into an empty store under the keys they have elsewhere.
+/// Inserts objects into an empty store under the keys they have in the source.
 struct GraphWriter {
   private let write: any WriteTransaction
   private var inserted: [TableID: KeyRuns] = [:]
 
-  /// `catalog` is the source's: tables and properties keep their numbers. Side entries stay behind: what they say is of that store.
+  /// `catalog` is the source's: tables and properties keep their ids. Side entries are not copied, because they are about the
+  /// source store.
   init(_ write: any WriteTransaction, _ catalog: Catalog) throws(StorageError) {
     self.write = write
     try write.setCatalog(catalog.withoutSideEntries())
   }
 
-  /// Makes objects of a table, with `value` for each scalar that is no link. Keys ascend, from call to call too; those that are left
-  /// out are used up. O(objects).
+  /// Inserts objects into a table, with `value` for each scalar that is not a link. Keys ascend, across calls too; skipped keys are
+  /// used up. O(objects).
   mutating func insert(
     _ table: TableEntry, _ keys: [Int64],
     _ value: (ColumnEntry, ObjectKey) throws(StorageError) -> Value?
@@ -33,13 +34,13 @@ struct GraphWriter {
         throw StorageError(.misuse, .transaction, "The store that is written to is not empty: '\(table.name)' has objects.")
       }
       runs.append(key)
-      // Keys are positive, and no key was made that is not below the end of the numbers.
+      // Cannot overflow: keys are positive and below the end of the key range.
       next = key + 1
     }
     inserted[table.id] = runs
   }
 
-  /// Sets what may point to other objects, which are all there by now, and what collections hold.
+  /// Sets collections and links. All target objects exist by now.
   func fill(
     _ table: TableEntry, _ keys: [Int64],
     _ content: (ColumnEntry, ObjectKey) throws(StorageError) -> GraphContent?
@@ -64,7 +65,7 @@ struct GraphWriter {
     }
   }
 
-  /// What was inserted, as a commit record.
+  /// The inserted objects, as a commit record.
   var record: CommitRecord {
     CommitRecord(
       origin: 0, changedCatalog: true,
@@ -72,7 +73,7 @@ struct GraphWriter {
   }
 }
 
-/// What a column holds for an object.
+/// The content of a column for one object.
 enum GraphContent {
   case scalar(Value)
   case elements([Value])

@@ -1,40 +1,40 @@
 import StorageInterface
 
-/// How a command ended, as the exit status of a process.
+/// The result of a command, as the exit status of a process.
 public enum CommandStatus: Int32, Sendable, Hashable, CaseIterable {
   case success = 0
-  /// The type or the object that was asked for is not in the store.
+  /// The requested type or object is not in the store.
   case notFound = 1
-  /// The arguments make no sense, by themselves or for this store.
+  /// The arguments are invalid, in themselves or for this store.
   case usage = 2
-  /// There is no store that this build can read: missing, not permitted, foreign, damaged, or newer.
+  /// No store that this build can read: missing, not permitted, of another kind, damaged, or newer.
   case cannotOpen = 3
   /// Reading the store or writing the output failed.
   case inputOutput = 4
-  /// The store was read, and is not as it must be.
+  /// The store was read, and is inconsistent.
   case damaged = 5
-  /// A dry run says that what it tried would fail.
+  /// A dry run found that the real operation would fail.
   case refused = 6
 }
 
-/// Why a command could not do what it was asked.
+/// The reason why a command could not do its work.
 public struct InspectionError: Error, Sendable, Hashable {
   public var status: CommandStatus
-  /// One line, for people. Empty when there is nothing to say.
+  /// One line, for people. Empty if there is nothing to report.
   public var message: String
 
-  /// An end of a command. What a terminal would obey is escaped in the message: names come from files, and from what was typed.
+  /// Ends a command. Escapes what a terminal would interpret in the message, since names come from files and from what was typed.
   public init(_ status: CommandStatus, _ message: String) {
     self.status = status
     self.message = DisplayText.escaped(message)
   }
 
-  /// The reader of the output went away, as `head` does. Nobody is left to be told, and nothing is wrong.
+  /// The reader of the output closed it, as `head` does. There is nobody to report to, and this is no fault.
   public static let outputClosed = InspectionError(.success, "")
 }
 
 extension InspectionError {
-  /// What storage reported, as the end of a command. The message is made one line.
+  /// A storage error as the end of a command. The message becomes one line.
   public init(_ error: StorageError) {
     let text = error.remedy.isEmpty ? error.message : "\(error.message) \(error.remedy)"
     self.init(CommandStatus(error.code), text)

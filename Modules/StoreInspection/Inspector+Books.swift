@@ -1,15 +1,15 @@
 import StorageInterface
 import StoreValues
 
-/// What a layer above keeps in a store beside its objects, told for people and programs.
+/// What a layer above keeps in a store's side entries, as a report for people and programs.
 package struct BooksReport {
-  /// Names and what they say.
+  /// Single facts, as name and text.
   package var facts: [(name: String, text: String)]
-  /// What the rows are called, in JSON.
+  /// The member of the JSON document that holds the rows.
   package var title: String
-  /// The names of the columns.
+  /// The column titles.
   package var header: [String]
-  /// A line each.
+  /// The table's rows.
   package var rows: [[String]]
 
   package init(facts: [(name: String, text: String)], title: String, header: [String], rows: [[String]]) {
@@ -18,7 +18,7 @@ package struct BooksReport {
 }
 
 extension Inspector {
-  /// Prints what `body` finds in a snapshot. nil where there is nothing: then that is an error, in these words.
+  /// Prints the report that `body` makes from a snapshot. If `body` returns nil, throws an error with the message `absent`.
   package func books(
     orElse absent: String, _ body: (any ReadTransaction) throws(StorageError) -> BooksReport?
   ) throws(InspectionError) {

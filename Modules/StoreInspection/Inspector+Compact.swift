@@ -1,10 +1,10 @@
 import StorageInterface
 
 extension Inspector {
-  /// Gives the space that no version needs any more back to the system and prints how much that was. The one command
-  /// that needs a store opened for writing; its data stay as they are.
+  /// Returns the space that no version needs any more to the system, and prints how much that was. The only command that needs a
+  /// store opened for writing; it leaves the data unchanged.
   ///
-  /// - Parameter deadline: until when to wait for other writers.
+  /// - Parameter deadline: how long to wait for other writers.
   public func compact(_ deadline: Deadline) throws(InspectionError) {
     var bytes = 0
     if let space = engine.powers.space {

@@ -8,7 +8,7 @@ import StoreValues
 
 extension Inspector {
   /// Prints the whole graph as one JSON document, from which `GraphImport` makes the same store again: the catalog, and every
-  /// object of every type under its key, an object a line. Streams.
+  /// object of every type with its key, one object per line. Streams.
   public func export() throws(InspectionError) {
     try withSnapshot { read throws(InspectionError) in
       let buffer = OutputBuffer(output)
@@ -40,7 +40,7 @@ extension Inspector {
     }
   }
 
-  /// Prints 16 hexadecimal digits that are equal for stores of equal contents, whatever their backends.
+  /// Prints 16 hexadecimal digits that are equal for stores with equal contents, whatever their backends.
   public func digest() throws(InspectionError) {
     try withSnapshot { read throws(InspectionError) in
       let digest: UInt64
@@ -51,7 +51,7 @@ extension Inspector {
   }
 }
 
-/// Makes a store from what `Inspector.export` printed.
+/// Makes a store from the output of `Inspector.export`.
 public enum GraphImport {
   private struct Document: Decodable {
     var format: String
@@ -60,8 +60,8 @@ public enum GraphImport {
     var objects: [String: [[String: JSONNode]]]
   }
 
-  /// Puts the graph into `target`, which must be empty, in one commit, and looks through what came of it. Status `.usage` for
-  /// what is no export, or one that contradicts itself; the target may have a commit then and is of no use.
+  /// Puts the graph into `target`, which must be empty, in one commit, and verifies the result. Status `.usage` if `json` is not an
+  /// export or contradicts itself; `target` may then contain a commit and is unusable.
   public static func run(_ json: Data, into target: any StorageEngine) throws(InspectionError) {
     let document: Document
     do {
@@ -96,7 +96,7 @@ public enum GraphImport {
     _ = try write.commit(writer.record, .full)
   }
 
-  /// An export may say what no store does: links to nobody, sets in disorder.
+  /// Verifies the imported store: an export may contain links to missing objects, or unsorted sets.
   private static func check(_ target: any StorageEngine) throws(InspectionError) {
     let read: any ReadTransaction
     do throws(StorageError) { read = try target.beginRead() } catch { throw InspectionError(error) }
@@ -111,7 +111,7 @@ public enum GraphImport {
   private static func byKey(_ objects: [[String: JSONNode]]) throws(StorageError) -> [Int64: [String: JSONNode]] {
     var result: [Int64: [String: JSONNode]] = [:]
     for object in objects {
-      // The first format had its own name for it.
+      // The first export format named it `#key`.
       guard case .int(let key)? = object[GraphText.id] ?? object["#key"], key > 0 else {
         throw StorageError(.typeMismatch, .transaction, "An object of the export has no '\(GraphText.id)'.")
       }

@@ -7,7 +7,7 @@ import StorageInterface
 import StoreValues
 
 extension Inspector {
-  /// Prints what the store is: kind, version, sizes, who holds which version, and its types with their counts.
+  /// Prints kind, version and sizes of the store, which versions are held and by whom, and its types with their counts.
   public func info() throws(InspectionError) {
     let facts = try facts()
     switch format {
@@ -19,7 +19,7 @@ extension Inspector {
   }
 
   private func facts() throws(InspectionError) -> StoreFacts {
-    // Before the snapshot, which would be one of the pins.
+    // Read before the snapshot, which would add a pin.
     let statistics: StorageStatistics
     do throws(StorageError) { statistics = try engine.statistics() } catch { throw InspectionError(error) }
     return try withSnapshot { read throws(InspectionError) in
@@ -36,7 +36,7 @@ extension Inspector {
     }
   }
 
-  /// The record of the snapshot's own commit; nil when the store is new or the history does not keep it.
+  /// The record of the snapshot's own commit; nil if the store is new or the history no longer contains it.
   private func lastCommit(_ read: any ReadTransaction) throws(InspectionError) -> CommitRecord? {
     guard read.version.rawValue > 0 else { return nil }
     var last: CommitRecord?
@@ -69,7 +69,7 @@ extension Inspector {
   }
 }
 
-/// What `info` tells.
+/// The facts that `info` prints.
 private struct StoreFacts {
   struct TypeFacts {
     var name: String
@@ -84,7 +84,7 @@ private struct StoreFacts {
   var version: Version
   var lastCommit: CommitRecord?
   var statistics: StorageStatistics
-  /// The moment of the report, in milliseconds since 1970.
+  /// The time of the report, in milliseconds since 1970.
   var now = Int64(Date().timeIntervalSince1970 * 1000)
   var types: [TypeFacts]
 
@@ -96,10 +96,10 @@ private struct StoreFacts {
     }
   }
 
-  /// For how long a version is held, in milliseconds, by the wall clock; nil when the holder did not say.
+  /// How long a version has been held, in milliseconds of the wall clock; nil if the holder did not record it.
   private func age(of pin: VersionPin) -> Int? { pin.sinceMilliseconds.map { max(0, Int(clamping: now - max(0, $0))) } }
 
-  /// For people.
+  /// The facts for people.
   var lines: [(String, String)] {
     var written = ""
     if let lastCommitTime { written += ", committed \(lastCommitTime)" }

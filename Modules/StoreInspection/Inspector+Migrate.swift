@@ -2,11 +2,11 @@ import StorageInterface
 import StoreValues
 
 extension Inspector {
-  /// Prints what opening the store with a schema would do, and writes nothing. Throws status `.refused` after it was printed
-  /// when the opening would fail.
+  /// Prints what opening the store with a schema would do, and writes nothing. If opening would fail, prints the reasons and throws
+  /// status `.refused`.
   ///
   /// - Parameters:
-  ///   - schema: What the program declares, see `SchemaText`.
+  ///   - schema: The program's schema, see `SchemaText`.
   ///   - version: The program's schema version; nil: the file's.
   ///   - renamedTypes: New names by old ones.
   public func migrationDryRun(

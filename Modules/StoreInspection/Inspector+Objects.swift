@@ -2,10 +2,9 @@ import StorageInterface
 import StoreValues
 
 extension Inspector {
-  /// Prints the objects of the given types in key order, of every type when none is given; at most `limit` of each.
+  /// Prints the objects of the given types in key order, or of every type if none is given; at most `limit` of each.
   ///
-  /// Streams: memory does not grow with the number of objects. As CSV one type at a time, since a file has one
-  /// header.
+  /// Streams: memory does not grow with the number of objects. CSV takes one type at a time, since a file has one header.
   public func dump(_ types: [String] = [], limit: Int? = nil) throws(InspectionError) {
     if let limit, limit < 0 { throw InspectionError(.usage, "The limit is a number from 0, not \(limit).") }
     try withSnapshot { read throws(InspectionError) in
@@ -26,7 +25,7 @@ extension Inspector {
     }
   }
 
-  /// Prints one object, with what links to it. `name` is its primary key, or `#` and its object key.
+  /// Prints one object, with its inverses. `name` is its primary key, or `#` and its object key.
   public func get(_ type: String, _ name: String) throws(InspectionError) {
     try withSnapshot { read throws(InspectionError) in
       let table = try table(type, in: read.catalog)
@@ -39,7 +38,7 @@ extension Inspector {
       switch format {
       case .table: try printVertically(key, reader.columns, fields)
       case .json, .ndjson:
-        // One object is one line in both; the type goes with it.
+        // Both formats print one object on one line, with its type.
         var writer = LineRecordWriter(OutputBuffer(output))
         try writer.begin(table.name, reader.columns, count: 1)
         try writer.object(key, fields)
@@ -50,7 +49,7 @@ extension Inspector {
     }
   }
 
-  /// Prints how many objects a type has, or each type.
+  /// Prints the number of objects of one type, or of each type.
   public func count(_ type: String? = nil) throws(InspectionError) {
     try withSnapshot { read throws(InspectionError) in
       var counts: [(String, Int)] = []
@@ -61,7 +60,7 @@ extension Inspector {
     }
   }
 
-  /// Prints counts by type; of one type that was asked for, in a table the number alone.
+  /// Prints counts by type. For a single requested type, a table is the number alone.
   func printCounts(_ counts: [(String, Int)], isOne: Bool) throws(InspectionError) {
     switch format {
     case .table where isOne: try print(counts.flatMap { Array("\($0.1)\n".utf8) })
@@ -79,7 +78,7 @@ extension Inspector {
     do throws(StorageError) { return try read.count(table.id) } catch { throw InspectionError(error) }
   }
 
-  /// A table of the terminal shows the beginning of a list; the other formats have it whole.
+  /// Tables show the beginning of a list; the other formats print all of it.
   var elementLimit: Int? { format == .table ? ShownField.displayedElementCount : nil }
 
   private func tables(_ types: [String], in catalog: Catalog) throws(InspectionError) -> [TableEntry] {

@@ -6,7 +6,7 @@ import StoreValues
 extension Inspector {
   /// Prints the objects that a query finds, in its order.
   ///
-  /// Memory grows by 8 bytes with each object found, which are known before the first is printed.
+  /// Uses 8 bytes of memory per object found: all keys are known before the first object is printed.
   public func find(_ query: Query) throws(InspectionError) {
     try withSnapshot { read throws(InspectionError) in
       let table = try table(query.type, in: read.catalog)
@@ -22,7 +22,7 @@ extension Inspector {
     }
   }
 
-  /// Prints how many objects a query finds.
+  /// Prints the number of objects that a query finds.
   public func count(_ query: Query) throws(InspectionError) {
     try withSnapshot { read throws(InspectionError) in
       let table = try table(query.type, in: read.catalog)
@@ -44,7 +44,7 @@ extension Inspector {
 }
 
 extension InspectionError {
-  /// A mistake in a query is one of the arguments.
+  /// An invalid query counts as an invalid argument.
   init(_ error: QueryError) {
     if let cause = error.cause {
       self.init(cause)

@@ -35,7 +35,7 @@ extension Inspector {
 }
 
 extension PropertySchema {
-  /// As a person would write it: `string`, `Dog?`, `[Dog]`, `Set<int64>`, `[String: mixed?]`, `inverse of Person.dogs`.
+  /// The type for people: `string`, `Dog?`, `[Dog]`, `Set<int64>`, `[String: mixed?]`, `inverse of Person.dogs`.
   var typeText: String {
     let element = (valueType == .link ? target ?? "?" : valueType?.rawValue ?? "")
     switch kind {
@@ -47,7 +47,7 @@ extension PropertySchema {
     }
   }
 
-  /// One word or two for programs: a value type, or `list`, `set` or `map` and one, or `inverse`.
+  /// The kind for programs: a value type, `list`, `set` or `map` followed by one, or `inverse`.
   fileprivate var kindText: String {
     switch kind {
     case .scalar(let type): type.rawValue
@@ -58,7 +58,7 @@ extension PropertySchema {
     }
   }
 
-  /// What only some properties have.
+  /// The attributes that only some properties have.
   fileprivate var rules: [(String, ReportNode)] {
     var members: [(String, ReportNode)] = []
     if isFullText { members.append(("fullText", .bool(true))) }
@@ -73,7 +73,7 @@ extension PropertySchema {
     return members
   }
 
-  /// What a relationship leads to; of an inverse, the property it reads.
+  /// The target of a relationship; for an inverse, the property that it is computed from.
   fileprivate var targetText: String? {
     if case .linkingObjects(let origin, let property) = kind { return "\(origin).\(property)" }
     return target
@@ -81,7 +81,7 @@ extension PropertySchema {
 }
 
 extension Derivation {
-  /// `count of dogs`, `sum of items.price`.
+  /// The derivation for people: `count of dogs`, `sum of items.price`.
   fileprivate var text: String { "\(function.rawValue) of \(relationship)\(property.map { "." + $0 } ?? "")" }
 }
 
@@ -90,7 +90,7 @@ extension TableEntry {
 
   fileprivate var compoundIndexes: [IndexEntry] { indexes.filter { $0.properties.count > 1 } }
 
-  /// The index over one column alone, as the file has it.
+  /// The index over this column alone, as the file has it.
   private func index(of column: ColumnEntry) -> IndexEntry? { indexes.first { $0.properties == [column.id] } }
 
   fileprivate func marks(of column: ColumnEntry) -> [String] {

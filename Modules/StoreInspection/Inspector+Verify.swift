@@ -2,11 +2,10 @@ import StorageInterface
 import StoreValues
 
 extension Inspector {
-  /// Looks through the whole store and prints what is wrong with it, each fault when it is found: pages and entries as the engine
-  /// knows them, indexes and backlinks against the data, links that lead nowhere, lists, counts and history. Throws status
-  /// `.damaged` at the end when there are any.
+  /// Verifies the whole store and prints each fault when it is found: the engine's own check of pages and entries; indexes and
+  /// inverses against the data; dangling links; lists, counts and history. Throws status `.damaged` at the end if there are faults.
   ///
-  /// Reads one version while others write. Costs a reading of the file and a look-up for each index entry.
+  /// Reads one version while others write. Reads the whole file once, and looks up each index entry.
   public func verify() throws(InspectionError) {
     let printer = FaultPrinter(self)
     let (report, version) = try withSnapshot { read throws(InspectionError) in
@@ -40,13 +39,13 @@ extension Inspector {
   }
 }
 
-/// Prints faults as they come; JSON is one document, and printed at the end.
+/// Prints faults as they are found. JSON is one document, printed at the end.
 private final class FaultPrinter {
   static let header = ["place", "fault"]
 
   private let inspector: Inspector
   private var hasPrinted = false
-  /// The first that went wrong with the output; then nothing more is printed.
+  /// The first error of the output. Nothing more is printed after it.
   private(set) var failure: InspectionError?
 
   init(_ inspector: Inspector) { self.inspector = inspector }

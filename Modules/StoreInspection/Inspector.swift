@@ -1,15 +1,13 @@
 import StorageInterface
 import StoreValues
 
-/// Answers questions about a store without the program that made it: everything comes from the catalog in the
-/// file.
+/// Answers questions about a store without the program that made it: everything comes from the catalog in the file.
 ///
-/// Each command reads one snapshot, from its first to its last byte of output, while others write. Nothing is
-/// ever written. Commands throw `InspectionError` with a message for people and the exit status of the `inspect`
-/// program. One command at a time: an inspector is not thread-safe.
+/// Each command reads one snapshot from beginning to end, while others write, and writes nothing. Commands throw `InspectionError`
+/// with a message for people and the exit status of the `inspect` program. Not thread-safe: run one command at a time.
 public struct Inspector {
   let engine: any StorageEngine
-  /// Where the store is, as the messages name it.
+  /// The location of the store, as messages name it.
   let location: String
   let format: OutputFormat
   let output: any TextOutput
@@ -29,7 +27,7 @@ public struct Inspector {
     return try body(read)
   }
 
-  /// The table of a type; status `.notFound` with the names there are.
+  /// The table of a type. Throws status `.notFound` with the existing names.
   func table(_ type: String, in catalog: Catalog) throws(InspectionError) -> TableEntry {
     if let table = catalog[type] { return table }
     let names = catalog.tables.map(\.name)
@@ -55,17 +53,17 @@ public struct Inspector {
     try buffer.flush()
   }
 
-  /// A document as JSON over several lines.
+  /// Prints a document as indented JSON.
   func print(_ node: ReportNode) throws(InspectionError) {
     try print(node.text(pretty: true) + [UInt8(ascii: "\n")])
   }
 
-  /// Each document on a line.
+  /// Prints each document on one line.
   func printLines(_ nodes: [ReportNode]) throws(InspectionError) {
     try print(nodes.flatMap { $0.text(pretty: false) + [UInt8(ascii: "\n")] })
   }
 
-  /// One record without a header.
+  /// Prints one record without a header.
   func printCSV(_ record: [ShownField]) throws(InspectionError) {
     var bytes: [UInt8] = []
     CSVText.append(record, to: &bytes, isShown: output.isTerminal)

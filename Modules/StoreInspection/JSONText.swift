@@ -1,6 +1,6 @@
 import StoreValues
 
-/// Writes JSON (RFC 8259) as bytes. What JSON's numbers cannot say (NaN and the infinities) becomes a string.
+/// Writes JSON (RFC 8259) as bytes. Values that JSON numbers cannot represent (NaN and the infinities) become strings.
 enum JSONText {
   static func append(_ field: ShownField, to bytes: inout [UInt8]) {
     switch field {
@@ -33,7 +33,7 @@ enum JSONText {
     }
   }
 
-  /// A string in quotes. What a terminal would obey is in it as `\uXXXX`, which reads as the same text.
+  /// Appends a string in quotes. Characters that a terminal would interpret become `\uXXXX`, which reads as the same text.
   static func append(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
@@ -44,7 +44,7 @@ enum JSONText {
           append(plain: String(scalar).utf8, to: &bytes)
           continue
         }
-        // All of them have four digits.
+        // Every such scalar has four hexadecimal digits.
         bytes.append(contentsOf: "\\u".utf8)
         for shift in [12, 8, 4, 0] { bytes.append(hexDigit(UInt8(truncatingIfNeeded: scalar.value >> UInt32(shift)) & 15)) }
       }
@@ -76,7 +76,7 @@ enum JSONText {
 }
 
 extension ShownField {
-  /// Bools and finite numbers stand in JSON without quotes.
+  /// Whether JSON writes the value without quotes: Bools and finite numbers.
   fileprivate var isBareInJSON: Bool {
     guard case .value(let value) = self else { return false }
     return switch value {

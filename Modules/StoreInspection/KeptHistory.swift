@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 
 extension ReadTransaction {
-  /// The version before the oldest record that is kept: all later ones are there. Asks O(log versions) times.
+  /// The version before the oldest kept record; all records after it exist. Makes O(log versions) look-ups.
   func versionBeforeHistory() throws(StorageError) -> Version {
     var (low, high) = (UInt64(0), version.rawValue)
     while low < high {

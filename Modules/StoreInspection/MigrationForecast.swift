@@ -1,32 +1,32 @@
 import StorageInterface
 import StoreValues
 
-/// What opening a store with another schema would do to it, as far as the file and that schema can tell: what a program's
-/// migration block does, only the program knows.
+/// What opening a store with another schema would do to it, as far as the file and that schema determine it. The effects of the
+/// program's migration block are unknown.
 public struct MigrationForecast: Sendable {
-  /// One change, or one reason why it would fail.
+  /// One change, or one reason why opening would fail.
   public struct Line: Sendable, Hashable {
-    /// In words: "new property", "converted property", …
+    /// The kind of change: "new property", "converted property", …
     public var change: String
     public var type: String
     /// The property, or the properties of an index.
     public var property: String?
-    /// How many objects it concerns; nil where that is not known before.
+    /// The number of objects concerned; nil if it cannot be known in advance.
     public var objects: Int?
     public var note: String?
-    /// Whether the opening would fail for it.
+    /// Whether this makes opening fail.
     public var isFault: Bool
   }
 
-  /// The schema versions of the file, and of the program that would open it.
+  /// The schema version of the file, and that of the program that would open it.
   public var versions: (old: UInt64, new: UInt64)
   public var lines: [Line] = []
-  /// Whether the change needs a higher schema version, and so a migration.
+  /// Whether the change needs a higher schema version, and therefore a migration.
   public var needsMigration = false
   public var faults: [Line] { lines.filter(\.isFault) }
 
-  /// Compares the catalog and the objects of a version with a schema. Reads the objects of the types that it has to look
-  /// into, a column at a time; writes nothing.
+  /// Compares the catalog and the objects of a version with a schema. Reads only the types whose objects matter, a column at a
+  /// time; writes nothing.
   public init(
     _ read: any ReadTransaction, to schema: Schema, version: UInt64, renamedTypes: [String: String] = [:]
   ) throws(InspectionError) {

@@ -6,13 +6,13 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// How a person names an object on a command line: by its primary key, or as `#17` by its object key. A string key
-/// that itself begins with `#` is written with a second one.
+/// An object's name on a command line: its primary key, or `#17` for its object key. A string key that begins with `#` is written
+/// with a second `#`.
 enum ObjectName: Hashable {
   case key(ObjectKey)
   case primaryKey(Value)
 
-  /// Reads a name for an object of `table`; throws status `.usage` when it can name none.
+  /// Parses the name of an object of `table`. Throws status `.usage` if the text cannot name one.
   init(_ text: String, in table: TableEntry) throws(InspectionError) {
     if text.hasPrefix("#"), !text.hasPrefix("##") {
       guard let number = Int64(text.dropFirst()) else {

@@ -1,17 +1,17 @@
 import StorageInterface
 import StoreValues
 
-/// Reads the objects of one table as fields, knowing nothing but the catalog.
+/// Reads the objects of one table as fields, using only the catalog.
 ///
-/// Objects pass one at a time: memory is that of a batch and of the largest object.
+/// Reads one object at a time: memory is that of a batch and of the largest object.
 struct ObjectReader {
   private let read: any ReadTransaction
   let table: TableEntry
-  /// The columns whose fields are given, in that order.
+  /// The columns whose fields are read, in this order.
   let columns: [ColumnEntry]
-  /// For each column that refers to objects: their table.
+  /// The target table of each column that links to objects.
   private let targets: [TableEntry?]
-  /// At most so many elements of a list are read; nil: all.
+  /// The maximum number of list elements to read; nil: all.
   private let elementLimit: Int?
 
   init(_ read: any ReadTransaction, _ table: TableEntry, withInverses: Bool, elementLimit: Int? = nil) {
@@ -25,7 +25,7 @@ struct ObjectReader {
     }
   }
 
-  /// The fields of one object; nil when it does not live.
+  /// The fields of one object; nil if it does not exist.
   func fields(of key: ObjectKey) throws(InspectionError) -> [ShownField]? {
     do throws(StorageError) {
       guard try read.contains(table.id, key) else { return nil }
@@ -41,7 +41,7 @@ struct ObjectReader {
     } catch { throw InspectionError(error) }
   }
 
-  /// Every object in key order, at most `limit`.
+  /// Calls `body` for every object in key order, at most `limit`.
   func forEach(
     limit: Int?, _ body: (ObjectKey, [ShownField]) throws(InspectionError) -> Void
   ) throws(InspectionError) {
@@ -96,7 +96,7 @@ struct ObjectReader {
     }
   }
 
-  /// How an object is named where another refers to it: by its primary key, else by its object key.
+  /// A reference to an object: its primary key, or its object key if it has none.
   private func reference(to key: ObjectKey, in table: TableEntry?) throws(StorageError) -> ShownField {
     guard let table, let primaryKey = table.primaryKey else { return .object(key, of: table?.name, primaryKey: .null) }
     do throws(StorageError) {

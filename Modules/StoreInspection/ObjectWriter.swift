@@ -1,20 +1,20 @@
 import StorageInterface
 import StoreValues
 
-/// Writes objects in one of the output formats, type after type.
+/// Writes objects in one of the output formats, one type after another.
 protocol ObjectWriter {
-  /// Before the objects of a type; `columns` are the fields each will have.
+  /// Begins a type. `columns` are the fields that each of its objects will have.
   mutating func begin(_ type: String, _ columns: [ColumnEntry], count: Int) throws(InspectionError)
   mutating func object(_ key: ObjectKey, _ fields: [ShownField]) throws(InspectionError)
   mutating func endType() throws(InspectionError)
-  /// After the last type.
+  /// Ends the output, after the last type.
   mutating func end() throws(InspectionError)
 }
 
-/// The title under which tables and CSV show an object's key: no property can be called so.
+/// The title of the column of object keys in tables and CSV. No property can have this name.
 let keyTitle = "#key"
 
-/// `{ "Type": [ {…}, {…} ], … }`, an object a line, with the names that encoded objects have: `"$id"` is its `objectIdentifier`, and
+/// `{ "Type": [ {…}, {…} ], … }`, one object per line, with the names of encoded objects: `"$id"` is its `objectIdentifier`, and
 /// links are `{"$ref": …}`.
 struct JSONRecordWriter: ObjectWriter {
   private let buffer: OutputBuffer
@@ -46,7 +46,7 @@ struct JSONRecordWriter: ObjectWriter {
   }
 }
 
-/// `{"$id":"Type-1",…}`, an object a line.
+/// `{"$id":"Type-1",…}`, one object per line.
 struct LineRecordWriter: ObjectWriter {
   private let buffer: OutputBuffer
   private var record = JSONRecord("", [])
@@ -68,7 +68,7 @@ struct LineRecordWriter: ObjectWriter {
   mutating func end() throws(InspectionError) { try buffer.flush() }
 }
 
-/// A header and a record an object. One type only: a CSV file has one header.
+/// A header, then one record per object. One type only: a CSV file has one header.
 struct CSVRecordWriter: ObjectWriter {
   private let buffer: OutputBuffer
   private let isShown: Bool
@@ -91,7 +91,7 @@ struct CSVRecordWriter: ObjectWriter {
   mutating func end() throws(InspectionError) { try buffer.flush() }
 }
 
-/// A headed table for each type.
+/// A table with a header for each type.
 struct TableRecordWriter: ObjectWriter {
   private let buffer: OutputBuffer
   private var table: TextTable?
@@ -134,7 +134,7 @@ private func quoted(_ text: String) -> String {
 private struct JSONRecord {
   private let type: String
   private let names: [[UInt8]]
-  /// Where among the fields the primary key is.
+  /// The position of the primary key among the fields.
   private let primaryKey: Int?
 
   init(_ type: String, _ columns: [ColumnEntry]) {

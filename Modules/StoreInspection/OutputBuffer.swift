@@ -1,4 +1,4 @@
-/// Collects text and passes it on in large pieces, so that a row costs no system call.
+/// Collects text and writes it in large pieces, so that not every row costs a system call.
 final class OutputBuffer {
   private static let flushCount = 64 * 1024
 
@@ -20,7 +20,7 @@ final class OutputBuffer {
     try flushIfLarge()
   }
 
-  /// To be called once at the end; what was put and not flushed is lost otherwise.
+  /// Writes the rest. Call it once at the end; text that is not flushed is lost.
   func flush() throws(InspectionError) {
     var failure: InspectionError?
     bytes.withUnsafeBytes { piece in

@@ -1,10 +1,10 @@
-/// The form of what a command prints.
+/// The form of a command's output.
 public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
-  /// Aligned columns for people: long values are cut, control characters shown by name. Not for programs.
+  /// Aligned columns for people: long values are cut, control characters escaped. Not for programs.
   case table
   /// One JSON document (RFC 8259).
   case json
-  /// One JSON document a line: for tools that read a stream.
+  /// One JSON document per line: for tools that read a stream.
   case ndjson
   /// Comma-separated values with a header line (RFC 4180: lines end in CR LF).
   case csv

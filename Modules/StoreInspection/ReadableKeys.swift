@@ -1,12 +1,12 @@
 import StorageInterface
 import StoreValues
 
-/// Finds the objects of a table of which some cannot be read.
+/// Finds the readable objects of a damaged table.
 enum ReadableKeys {
   private static let end: Int64 = 1 << 47
 
-  /// The keys that can be reached, ascending. Where a scan breaks off, the next place is looked for from which one begins again: as
-  /// damage is in pieces of a file, that costs a few dozen tries for each. `note` is told of each piece.
+  /// The readable keys, ascending. Where a scan fails, searches for the next key from which a scan succeeds. Damage affects
+  /// contiguous pieces of a file, so each piece costs a few dozen attempts. Calls `note` for each piece.
   static func find(_ table: TableEntry, in read: any ReadTransaction, _ note: (StorageError) -> Void) -> [Int64] {
     var keys: [Int64] = []
     var from: Int64 = 1
@@ -15,7 +15,7 @@ enum ReadableKeys {
         try read.scan(table.id, [], from: ObjectKey(from), hints: []) { batch in
           for row in 0..<batch.count where batch.isLive(at: row) {
             let key = batch.key(at: row).rawValue
-            // A damaged file may have them in any order.
+            // A damaged file may list keys in any order.
             if key >= from, key > keys.last ?? 0 { keys.append(key) }
           }
           return .proceed
@@ -31,7 +31,7 @@ enum ReadableKeys {
     return keys
   }
 
-  /// The least place behind another from which a scan begins; nil where there is none.
+  /// The smallest key after `damaged` from which a scan succeeds; nil if there is none.
   private static func next(after damaged: Int64, _ table: TableEntry, _ read: any ReadTransaction) -> Int64? {
     var (low, step) = (damaged, Int64(1))
     var high = damaged + step
@@ -48,7 +48,7 @@ enum ReadableKeys {
     return high
   }
 
-  /// Whether a scan from there on gives anything, or ends, without having met damage.
+  /// Whether a scan from this key yields an object, or reaches the end, without meeting damage.
   private static func begins(at key: Int64, _ table: TableEntry, _ read: any ReadTransaction) -> Bool {
     do throws(StorageError) {
       try read.scan(table.id, [], from: ObjectKey(key), hints: []) { _ in .stop }

@@ -1,20 +1,21 @@
 import StorageInterface
 import StoreValues
 
-/// The objects of a JSON export of Realm Studio, told apart and numbered.
+/// The objects of a JSON export of Realm Studio, identified and numbered.
 ///
-/// Such a file has a list of objects for each type. What an object links to is written in it again, in full and at every
-/// depth; only where objects link in rings has each a `$refId`, and what is being written already is `{"$ref": …}`. So
-/// an object is known by its `$refId`, else by its primary key, else by everything that it says: the file has no more.
+/// Such a file has a list of objects for each type. It repeats a linked object at each link, in full and at every depth. Only if
+/// objects link in cycles does each have a `$refId`; a link back to an object that is still being written is then `{"$ref": …}`. An
+/// object is therefore identified by its `$refId`, else by its primary key, else by all its members: the file contains nothing
+/// more.
 struct RealmExport {
   typealias Members = [String: JSONNode]
 
   let catalog: Catalog
-  /// By type, in the order of their keys, which begin at 1.
+  /// The objects of each type, in the order of their keys, which begin at 1.
   private(set) var objects: [TableID: [Members]] = [:]
   private var keys: [Identity: Int64] = [:]
   private var types: [String: TableID] = [:]
-  /// Parts of others, by the place at which they are written.
+  /// Embedded objects, by the place where they are written.
   private var parts: [Part: Int64] = [:]
 
   private enum Identity: Hashable {
@@ -29,17 +30,17 @@ struct RealmExport {
     var position: Int
   }
 
-  /// Throws for types and properties that the schema does not have: they would be lost.
+  /// Throws for types and properties that the schema lacks: their values would be lost.
   init(_ file: [String: [Members]], _ catalog: Catalog) throws(InspectionError) {
     self.catalog = catalog
     for name in file.keys.sorted() where catalog[name] == nil {
       throw InspectionError(.usage, "The schema has no type '\(DisplayText.escaped(name))', which the export has.")
     }
-    // Parts come with their owners.
+    // Embedded objects are added with their owners.
     for table in catalog.tables where !table.isEmbedded {
       for members in file[table.name] ?? [] { _ = add(members, table) }
     }
-    // Whatever is not listed by itself is found where it is linked.
+    // Objects that are not listed themselves are found through links to them.
     var next = catalog.tables.map { (table: $0, done: 0) }
     while let at = next.firstIndex(where: { (objects[$0.table.id] ?? []).count > $0.done }) {
       let members = objects[next[at].table.id]?[next[at].done] ?? [:]
@@ -48,10 +49,10 @@ struct RealmExport {
     }
   }
 
-  /// How many objects of a type there are.
+  /// The number of objects of a type.
   func count(of table: TableID) -> Int { objects[table]?.count ?? 0 }
 
-  /// The object that a node stands for, which is written in a property of an object.
+  /// The object that a node represents, written in a property of `owner`.
   func key(_ node: JSONNode, of target: TableID, in column: ColumnID, _ owner: Int64, _ position: Int) -> Int64? {
     guard case .object(let members) = node else { return nil }
     if case .string(let reference)? = members["$ref"] { return keys[.reference(reference)] }
@@ -59,7 +60,7 @@ struct RealmExport {
     return catalog[target].flatMap { keys[identity(of: members, $0)] }
   }
 
-  /// The type that a `$refId` begins with, and the object.
+  /// The object with this `$refId`, and its type.
   func object(_ reference: String) -> ObjectLink? {
     guard let table = types[reference], let key = keys[.reference(reference)] else { return nil }
     return ObjectLink(table, ObjectKey(key))
@@ -73,7 +74,7 @@ struct RealmExport {
     return .content(table.id, members)
   }
 
-  /// Of objects that cannot be told apart, links lead to the first.
+  /// If objects cannot be distinguished, links lead to the first.
   private mutating func add(_ members: Members, _ table: TableEntry) -> Int64 {
     objects[table.id, default: []].append(members)
     let key = Int64(objects[table.id]?.count ?? 0)
@@ -101,7 +102,7 @@ struct RealmExport {
     }
   }
 
-  /// The nodes of a collection, of a map in the order of its keys; or the one node.
+  /// The nodes of a collection, those of a map in key order; for other kinds, the node itself.
   static func elements(_ node: JSONNode, _ kind: PropertyKind) -> [JSONNode] {
     switch (kind, node) {
     case (_, .null): []

@@ -9,13 +9,12 @@ import StoreValues
 
 /// Makes a store from the JSON that Realm Studio exports ("Save data", "JSON").
 ///
-/// The export has values and no types, so the schema comes from elsewhere: of a store that the program made
-/// (`SchemaText`), or written by hand. What JSON could not say is lost before it gets here: integers beyond 2⁵³ are rounded,
-/// fractions of milliseconds gone, infinities and NaN null, dates, UUIDs and data in mixed values strings.
+/// The export has values but no types, so the caller supplies the schema: from a store that the program made (`SchemaText`), or
+/// written by hand. The export has already lost what JSON cannot represent: integers beyond 2⁵³ are rounded, fractions of
+/// milliseconds are dropped, infinities and NaN are null, and dates, UUIDs and data in mixed values are strings.
 public enum RealmImport {
-  /// Puts the objects into `target`, which must be empty, in one commit: of each type in the order of the file, parts of
-  /// others as they are met. Inverses and derived properties follow from the rest. Status `.usage` for what is no such
-  /// export, or does not fit the schema.
+  /// Puts the objects into `target`, which must be empty, in one commit: each type in file order, embedded objects as they are met.
+  /// Inverses and derived properties are computed. Status `.usage` if `json` is not such an export, or does not fit the schema.
   public static func run(_ json: Data, schema: Schema, into target: any StorageEngine) throws(InspectionError) {
     guard let file = try? JSONDecoder().decode([String: [[String: JSONNode]]].self, from: json) else {
       throw InspectionError(.usage, "This is no JSON export of Realm Studio: an object with a list of objects for each type.")

@@ -1,11 +1,11 @@
 import StoreValues
 
-/// A small JSON document in memory: the answers of commands whose size is that of the schema, not of the data.
+/// A small JSON document in memory: for commands whose output grows with the schema, not with the data.
 indirect enum ReportNode {
   case null
   case field(ShownField)
   case array([ReportNode])
-  /// Members in the order they are written.
+  /// Members, in the order in which they are written.
   case object([(String, ReportNode)])
 
   static func text(_ text: String) -> ReportNode { .field(.value(.string(text))) }
@@ -13,7 +13,7 @@ indirect enum ReportNode {
   static func number(_ number: Int) -> ReportNode { .field(.value(.int(Int64(number)))) }
   static func bool(_ bool: Bool) -> ReportNode { .field(.value(.bool(bool))) }
 
-  /// On one line without spaces, or over several with an indentation of two. Without a line end.
+  /// On one line without spaces, or on several lines indented by two. Without a final line end.
   func text(pretty: Bool) -> [UInt8] {
     var bytes: [UInt8] = []
     append(to: &bytes, pretty: pretty, depth: 0)

@@ -7,8 +7,7 @@ import StoreValues
 
 /// A schema from the JSON that `inspect schema --format json` prints.
 public enum SchemaText {
-  /// Status `.usage` for what is no such document; names that it does not know are ignored. The faults of the schema
-  /// itself are not looked for.
+  /// Throws status `.usage` if `json` is not such a document. Ignores unknown names. Does not validate the schema itself.
   public static func schema(_ json: Data) throws(InspectionError) -> Schema {
     guard let node = try? JSONDecoder().decode(JSONNode.self, from: json), case .array(let types) = node else {
       throw refused("The schema is no JSON list of types, as 'inspect schema --format json' prints it.")
@@ -62,7 +61,7 @@ public enum SchemaText {
     return property
   }
 
-  /// `string`, `list of link`, `inverse` with its target `Type.property`.
+  /// Parses `string`, `list of link`, `inverse` with its target `Type.property`.
   private static func kind(_ text: String, _ target: String?) -> PropertyKind? {
     if text == "inverse" {
       guard let target, let point = target.lastIndex(of: ".") else { return nil }

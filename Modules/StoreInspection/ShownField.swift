@@ -5,15 +5,16 @@ import Foundation
 #endif
 import StoreValues
 
-/// One property of one object, ready to be shown.
+/// One property of one object, ready for display.
 enum ShownField: Hashable {
-  /// A scalar; a link only as `.null`, lists and maps of mixed values as those below.
+  /// A scalar. Links appear only as `.null`; lists and maps inside mixed values use the cases below.
   case value(Value)
-  /// A link to an object: of which type (nil: of none that the store has), and its primary key, or null without a readable one.
+  /// A link to an object: its type (nil: a type that the store lacks), and its primary key, or null if it has none that can be
+  /// read.
   case object(ObjectKey, of: String?, primaryKey: Value)
-  /// A list or set, or the first elements of one with `count`.
+  /// A list or set with `count` elements, possibly only its first ones.
   case list([ShownField], count: Int)
-  /// A map, or the first entries of one with `count`, in the order of its keys.
+  /// A map with `count` entries, possibly only its first ones, in key order.
   case map([Entry], count: Int)
 
   struct Entry: Hashable {
@@ -23,8 +24,8 @@ enum ShownField: Hashable {
 }
 
 extension ShownField {
-  /// The one spelling of a scalar that programs read back: JSON strings and CSV fields are made of it. nil for
-  /// null and for collections. Numbers are exact: the shortest decimal that reads as the same value.
+  /// The canonical text of a scalar, which programs read back; JSON strings and CSV fields use it. nil for null and for
+  /// collections. Numbers are exact: the shortest decimal that reads as the same value.
   var scalarText: String? {
     switch self {
     case .object(let key, _, .null): return key.description
@@ -57,7 +58,7 @@ extension ShownField {
     }
   }
 
-  /// How JSON names an object, as encoded objects do: its `objectIdentifier`. nil for what is no object of a type.
+  /// The name of an object in JSON, as in encoded objects: its `objectIdentifier`. nil if the field is not an object with a type.
   var objectIdentifier: String? {
     guard case .object(let key, let type?, let primaryKey) = self else { return nil }
     return "\(type)-\(ShownField.value(primaryKey).scalarText ?? String(key.rawValue))"

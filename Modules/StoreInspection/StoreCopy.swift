@@ -6,11 +6,11 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// Takes the whole graph of a store to another one, of any backend.
+/// Copies the whole graph of a store to another one, of any backend.
 public enum StoreCopy {
-  /// Copies the newest version of `source` into `target`, which must be empty: every object under its key, lists in order,
-  /// indexes, schema; and the history that the source keeps, so that the version is the same and whoever was at an earlier
-  /// one hears the same changes. The copy is one commit.
+  /// Copies the newest version of `source` into `target`, which must be empty: every object under its key, lists in order, indexes,
+  /// schema, and the kept history. So the version number stays the same, and an observer at an earlier version is notified of the
+  /// same changes. All data is in one commit.
   public static func copy(_ source: any StorageEngine, to target: any StorageEngine) throws(InspectionError) {
     do throws(StorageError) {
       let read = try source.beginRead()
@@ -18,7 +18,7 @@ public enum StoreCopy {
       var records = try kept(read)
       let start = try checkEmpty(target)
       if try copyAtOnce(read, records, to: target) { return }
-      // The data goes in with the oldest record, at the latest at the last version.
+      // The data is committed with the oldest record, or with the last version if there is none.
       let first = max(start.rawValue + 1, (records.first?.version ?? read.version).rawValue)
       records.removeAll { $0.version.rawValue < first }
       var version = start.rawValue
@@ -40,7 +40,7 @@ public enum StoreCopy {
     }
   }
 
-  /// In one commit, where the target can; false, and nothing is done, where it cannot.
+  /// Copies in one commit if the target can do so; otherwise does nothing and returns false.
   private static func copyAtOnce(
     _ read: any ReadTransaction, _ records: [CommitRecord], to target: any StorageEngine
   ) throws(StorageError) -> Bool {
@@ -53,7 +53,7 @@ public enum StoreCopy {
       records = [made]
       records[0].version = read.version
     }
-    // The data and its catalog come with the oldest record.
+    // The data and its catalog belong to the commit of the oldest record.
     records[0].changedCatalog = true
     _ = try adopting.commit(adopting: records, .full)
     return true

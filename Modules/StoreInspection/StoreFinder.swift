@@ -7,10 +7,10 @@ import Darwin
 #endif
 import StorageInterface
 
-/// Opens a store whose kind is not known.
+/// Opens a store of unknown kind.
 public enum StoreFinder {
-  /// Opens the store at `path`, for reading alone unless said otherwise, with the first of `backends` that finds its own
-  /// kind there. All of them must be for that path. Throws status `.cannotOpen`.
+  /// Opens the store at `path`, by default read-only, with the first of `backends` that recognises its own kind there. All of them
+  /// must be for that path. Throws status `.cannotOpen`.
   public static func open(
     _ path: String, _ backends: [any StorageBackend], isReadOnly: Bool = true
   ) throws(InspectionError) -> any StorageEngine {
@@ -26,14 +26,14 @@ public enum StoreFinder {
       return try backend.open(OpenOptions(isReadOnly: isReadOnly, createsIfMissing: false))
     } catch {
       var failure = InspectionError(error)
-      // Whatever stopped the opening, the store was not opened.
+      // Whatever the cause, the store could not be opened.
       failure.status = error.code == .io ? .inputOutput : .cannotOpen
       if !failure.message.contains(shown) { failure.message = "\(shown): \(failure.message)" }
       throw failure
     }
   }
 
-  /// Why no file can be read at the path; nil when one can.
+  /// The reason why no file can be read at the path; nil if one can.
   private static func obstacle(_ path: String) -> String? {
     guard access(path, R_OK) == 0 else { return String(cString: strerror(errno)) }
     return nil

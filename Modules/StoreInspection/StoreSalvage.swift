@@ -1,37 +1,37 @@
 import StorageInterface
 import StoreValues
 
-/// Takes out of a damaged store what is whole.
+/// Copies the intact objects out of a damaged store.
 ///
-/// An object is whole when each of its values can be read, and nothing else in the new store has its key or a value that may be
-/// there once. Indexes are made anew. Links to objects that are lost become null, and leave their collections.
+/// An object is intact if each of its values can be read, and no other object in the new store has its key or one of its unique
+/// values. Indexes are rebuilt. Links to lost objects become null, and are removed from collections.
 public enum StoreSalvage {
-  /// What became of a type.
+  /// The outcome for one type.
   public struct Outcome: Sendable, Equatable {
-    /// Its name.
+    /// The name of the type.
     public var type: String
-    /// Objects that are in the new store.
+    /// Objects copied to the new store.
     public var saved = 0
-    /// Objects that were found and could not be read whole.
+    /// Objects that were found and could not be read completely.
     public var lost = 0
-    /// How many the store says there are; nil where it cannot tell.
+    /// The store's own count of the objects; nil if it cannot be read.
     public var counted: Int?
-    /// Links that led to objects which are lost, or nowhere.
+    /// Removed links, whose targets were lost or never existed.
     public var cutLinks = 0
-    /// The first reasons, each once.
+    /// The first reasons, without duplicates.
     public var reasons: [String] = []
 
     mutating func note(_ error: StorageError) {
       if reasons.count < 5, !reasons.contains(error.message) { reasons.append(error.message) }
     }
 
-    /// Objects that are missing, as far as is known.
+    /// The number of missing objects, as far as is known.
     public var missing: Int { max(lost, (counted ?? 0) - saved) }
 
     /// Whether nothing is missing, as far as is known.
     public var isWhole: Bool { missing == 0 && cutLinks == 0 && reasons.isEmpty }
 
-    /// For people: a line, and one for each reason. What a terminal would obey is escaped.
+    /// The outcome for people: one line, and one for each reason. Characters that a terminal would interpret are escaped.
     public var text: String {
       var text = "\(type): \(saved) \(saved == 1 ? "object" : "objects") saved"
       if counted == nil { text += ", how many there were is not known" }
@@ -41,8 +41,8 @@ public enum StoreSalvage {
     }
   }
 
-  /// Puts what is whole into `target`, which must be empty, in one commit; `report` is told of each type when it is done. The history
-  /// stays behind. Throws when the catalog of `source` cannot be read, or the target cannot be written. O(objects).
+  /// Copies the intact objects into `target`, which must be empty, in one commit; calls `report` for each type when it is done.
+  /// Does not copy the history. Throws if the catalog of `source` cannot be read, or `target` cannot be written. O(objects).
   @discardableResult
   public static func run(
     _ source: any StorageEngine, to target: any StorageEngine, _ report: (Outcome) -> Void = { _ in }
@@ -66,7 +66,7 @@ public enum StoreSalvage {
   }
 }
 
-/// One salvage under way.
+/// One salvage in progress.
 private struct Salvage {
   private let read: any ReadTransaction
   private let write: any WriteTransaction
@@ -81,7 +81,7 @@ private struct Salvage {
 
   var outcomes: [StoreSalvage.Outcome] { read.catalog.tables.compactMap { found[$0.id] } }
 
-  /// Makes the objects that are whole, with what is no link.
+  /// Inserts the intact objects, with their values except for links and collections.
   mutating func takeObjects(_ table: TableEntry) throws(StorageError) {
     var outcome = StoreSalvage.Outcome(type: table.name)
     do throws(StorageError) { outcome.counted = try read.count(table.id) } catch { outcome.note(error) }
@@ -92,7 +92,7 @@ private struct Salvage {
         try writer.insert(table, [key]) { (column, key) throws(StorageError) in try read.value(table.column(column.id), key) }
         whole.append(key)
       } catch {
-        // What the target refuses for itself ends it.
+        // Errors of the target itself end the salvage.
         guard error.scope == .statement || error.code == .corrupt else { throw error }
         outcome.lost += 1
         outcome.note(error)
@@ -108,7 +108,7 @@ private struct Salvage {
     }
   }
 
-  /// Sets links and collections of the objects of a type: all that are whole are there by now.
+  /// Sets links and collections of the objects of a type. All intact objects exist by now.
   mutating func fill(_ table: TableEntry) throws(StorageError) -> StoreSalvage.Outcome {
     var cut = 0
     let saved = saved

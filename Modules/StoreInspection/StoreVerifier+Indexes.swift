@@ -2,8 +2,8 @@ import StorageInterface
 import StoreValues
 
 extension StoreVerifier {
-  /// An index has each object once, in the order of its values; a unique one has no values twice and finds each object
-  /// by them.
+  /// Verifies that an index contains each object once, in the order of its values, and that a unique index has no value twice and
+  /// finds each object by its values.
   func verifyIndex(_ index: IndexEntry, _ table: TableEntry) {
     report.indexCount += 1
     let names = index.properties.compactMap { table[$0]?.schema.name }.joined(separator: ", ")

@@ -2,8 +2,8 @@ import StorageInterface
 import StoreValues
 
 extension StoreVerifier {
-  /// The values of a property: readable, there where they must be; links and elements lead to objects that are there and
-  /// that know of them.
+  /// Verifies the values of a property: each is readable, and present if required; links and elements lead to existing objects,
+  /// whose inverses list them.
   func verifyColumn(_ column: ColumnEntry, _ table: TableEntry) {
     let id = table.column(column.id)
     let target = column.schema.target.flatMap { read.catalog[$0] }
@@ -64,7 +64,7 @@ extension StoreVerifier {
     }
   }
 
-  /// Each target knows who points to it: as often as they do, and nobody else.
+  /// Verifies that the inverse of each target lists exactly the objects that link to it, as often as they do.
   private func verifyBacklinks(
     _ pairs: [(target: Int64, source: Int64)], _ id: ColumnID, _ column: ColumnEntry, _ table: TableEntry,
     _ target: TableEntry

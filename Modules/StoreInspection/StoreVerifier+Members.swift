@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 
 extension StoreVerifier {
-  /// Members of a set ascend by value and keys of a map by bytes, each there once.
+  /// Verifies that the members of a set ascend by value and the keys of a map by bytes, without duplicates.
   func verifyMemberOrder(
     _ id: ColumnID, _ key: Int64, _ column: ColumnEntry, _ table: TableEntry
   ) throws(StorageError) {
@@ -17,7 +17,7 @@ extension StoreVerifier {
     }
   }
 
-  /// Links inside mixed values lead to objects that are there and that know of them, as often as they are linked.
+  /// Verifies that links inside mixed values lead to existing objects, whose inverses list them as often as they are linked.
   func verifyMixedLinks(_ column: ColumnEntry, _ table: TableEntry) {
     let id = table.column(column.id)
     var expected: [ObjectLink: [Int64]] = [:]

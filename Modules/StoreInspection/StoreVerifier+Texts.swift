@@ -3,8 +3,8 @@ import StorageInterface
 import StoreValues
 
 extension StoreVerifier {
-  /// An index of words has each different word of each text, and nothing else. Holds them all in memory. Nothing to look at
-  /// where the engine keeps none.
+  /// Verifies that an index of words contains each different word of each text, and nothing else. Holds them all in memory. Does
+  /// nothing if the engine keeps no such index.
   func verifyTexts(_ index: TextIndexEntry, _ table: TableEntry) {
     guard let texts = read.powers.texts, index.rules == TextWords.rules, let name = table[index.property]?.schema.name else { return }
     report.indexCount += 1

@@ -1,10 +1,10 @@
 import StorageInterface
 import StoreValues
 
-/// Compares what a version of a store says in one place with what it says in another. Works on every engine; what lies
-/// below the storage interface is the engine's own to look at.
+/// Compares the redundant parts of a version with each other. Works on every engine; what lies below the storage interface, the
+/// engine verifies itself.
 final class StoreVerifier {
-  /// What was looked at, and what is wrong.
+  /// The amount of verified data, and the faults found.
   struct Report {
     var faults: [StoreFault] = []
     var objectCount = 0
@@ -17,12 +17,12 @@ final class StoreVerifier {
   /// The keys of each table, ascending.
   private var keys: [TableID: [Int64]] = [:]
 
-  /// Is told of each fault when it is found.
+  /// Called for each fault when it is found.
   private let say: (StoreFault) -> Void
 
   private init(_ read: any ReadTransaction, _ say: @escaping (StoreFault) -> Void) { (self.read, self.say) = (read, say) }
 
-  /// Looks through a version, with the engine's own look where it has one. `say` is told of each fault when it is found.
+  /// Verifies a version, including the engine's own check if it has one. Calls `say` for each fault when it is found.
   static func verify(
     _ engine: any StorageEngine, _ read: any ReadTransaction, _ say: @escaping (StoreFault) -> Void = { _ in }
   ) throws(InspectionError) -> Report {
@@ -31,7 +31,7 @@ final class StoreVerifier {
       do throws(StorageError) {
         try structure.verifyStructure(read) { verifier.take($0) }
       } catch {
-        // What was found before it broke off is what there is to say.
+        // If verification breaks off, the faults found so far are the result.
         if error.code == .corrupt, !verifier.report.faults.isEmpty {
           verifier.fault("the store", error.message)
           return verifier.report
@@ -43,7 +43,7 @@ final class StoreVerifier {
     for table in read.catalog.tables {
       for index in table.indexes { verifier.verifyIndex(index, table) }
       for index in table.textIndexes { verifier.verifyTexts(index, table) }
-      // What a migration took out shows nowhere, and may rest in a form of older builds.
+      // Retired columns are invisible, and may still be in a format of older builds.
       for column in table.columns where column.schema.isStored && !column.isRetired { verifier.verifyColumn(column, table) }
     }
     verifier.verifyHistory()
@@ -57,7 +57,7 @@ final class StoreVerifier {
     say(fault)
   }
 
-  /// Runs a part of the work; what cannot be read is a fault.
+  /// Runs a part of the work. Reports a read error as a fault.
   func trying(_ place: String, _ body: () throws(StorageError) -> Void) {
     do throws(StorageError) { try body() } catch { fault(place, error.message) }
   }
@@ -103,7 +103,7 @@ final class StoreVerifier {
     trying("history") { () throws(StorageError) in
       guard read.version.rawValue > 0 else { return }
       var version: UInt64?
-      // From as far back as there is one.
+      // From the oldest kept record.
       try read.history(after: try read.versionBeforeHistory()) { record in
         if let version, record.version.rawValue != version &+ 1 {
           fault("history", "version \(record.version.rawValue) follows version \(version)")

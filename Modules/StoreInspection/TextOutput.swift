@@ -6,17 +6,17 @@ import Musl
 import Darwin
 #endif
 
-/// Where the text of a command goes. Not thread-safe: one command at a time.
+/// The destination of a command's text. Not thread-safe: one command at a time.
 public protocol TextOutput: AnyObject {
-  /// Takes all of `bytes`, UTF-8. Throws `.outputClosed` when nobody reads on, else status `.inputOutput`.
+  /// Writes all of `bytes`, UTF-8. Throws `.outputClosed` if the reader closed it, otherwise status `.inputOutput`.
   func write(_ bytes: UnsafeRawBufferPointer) throws(InspectionError)
 
-  /// Whether a terminal shows it: then nothing goes there that a terminal would obey, in no format.
+  /// Whether the output is a terminal: then characters that it would interpret are escaped, in every format.
   var isTerminal: Bool { get }
 }
 
 extension TextOutput {
-  /// No terminal.
+  /// False by default.
   public var isTerminal: Bool { false }
 }
 
@@ -31,7 +31,7 @@ public final class StringOutput: TextOutput {
   public var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// Writes to an open file descriptor, which stays the caller's.
+/// Writes to an open file descriptor, which the caller still owns.
 ///
 /// A process that uses it should ignore SIGPIPE; then a closed pipe is the error `.outputClosed`.
 public final class DescriptorOutput: TextOutput {

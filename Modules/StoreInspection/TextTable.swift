@@ -1,7 +1,7 @@
 /// Prints rows in aligned columns.
 ///
-/// The first rows are held back to learn the widths; what comes later is printed at once, so a table of any
-/// length takes little memory and only a late, wide value can stand out. Not thread-safe.
+/// Holds back the first rows to determine the widths and prints later rows at once, so a table of any length takes little memory
+/// and only a late, wide value can exceed its column. Not thread-safe.
 public final class TextTable {
   public enum Alignment: Sendable {
     case leading
@@ -19,8 +19,7 @@ public final class TextTable {
   private var held: [[String]]
   private var isPrinting = false
 
-  /// Columns with these titles; `alignments` missing at the end are leading. Values wider than `widthMax` columns
-  /// of the terminal are cut.
+  /// Columns with these titles. Missing `alignments` at the end are leading. Cuts values wider than `widthMax` terminal columns.
   public convenience init(
     _ titles: [String], _ alignments: [Alignment] = [], widthMax: Int = 40, indent: String = "",
     output: any TextOutput
@@ -40,7 +39,7 @@ public final class TextTable {
     held = [titles]
   }
 
-  /// Adds a row; as many cells as there are titles. Control characters in them are made visible.
+  /// Adds a row with as many cells as there are titles. Control characters in them are escaped.
   public func add(_ cells: [String]) throws(InspectionError) {
     let row = cells.map { DisplayText.cut(DisplayText.escaped($0), to: widthMax) }
     if isPrinting { return try print(row) }
@@ -51,7 +50,7 @@ public final class TextTable {
     if held.count > TextTable.rehearsedRows { try printHeld() }
   }
 
-  /// Prints what was held back. To be called once, after the last row.
+  /// Prints the rows held back. Call it once, after the last row.
   public func finish() throws(InspectionError) {
     if !isPrinting { try printHeld() }
     try output.flush()
