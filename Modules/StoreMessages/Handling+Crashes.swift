@@ -1,21 +1,20 @@
 import Vivarium
 
-// A message that kills the process that deals with it undoes its own attempt, so nothing would count it. A handler
-// says in the store that it runs before it begins its first message. Whoever starts and finds that another did not come to
-// its end is careful with the messages that wait then: each is begun in a write of its own, where the attempt is
-// counted, before the write that does it.
+// A message that kills the process handling it also undoes the count of its own attempt. Therefore a handler records in the store
+// that it runs, before it begins its first message. A handler that starts and finds the record of one that never ended is careful
+// with the messages pending then: it begins each in a separate write that counts the attempt, before the write that does the work.
 
 extension Handling {
   private var sessionID: String { "\(name)/#running/\(owner)" }
 
-  /// Says that this handler runs, once; and looks whether another left without a word.
+  /// Records, once, that this handler runs, and checks whether another one disappeared without ending.
   func announce(_ store: Store) throws {
     guard !isAnnounced else { return }
-    // Before it is written: another handler of the process may see it at once.
+    // Before the write: another handler of the process may see its record at once.
     LiveHandlers.insert(owner)
     carefulUpTo = try store.write {
       let prefix = "\(name)/#running/"
-      // Handlers of this process that share the work have not left. Of another process it is not known.
+      // Handlers of this process that share the work are running. For handlers of other processes this is unknown.
       let others = store.objects(MessageReceipt.self).where { $0.message == "" }.filter {
         $0.id.hasPrefix(prefix) && !LiveHandlers.contains($0.owner)
       }
@@ -29,18 +28,18 @@ extension Handling {
     isAnnounced = true
   }
 
-  /// This handler has come to its end.
+  /// Removes the record that this handler runs.
   func withdraw() {
     guard isAnnounced, let store, !store.isInWriteTransaction else { return }
     isAnnounced = false
-    // It lives for the others until what it said is gone.
+    // Other handlers must consider it alive until its record is gone.
     defer { LiveHandlers.remove(owner) }
     do {
       try store.write {
         if let session = store.object(MessageReceipt.self, forPrimaryKey: sessionID) { try store.delete(session) }
       }
     } catch {
-      // Then the next handler is more careful than it need be.
+      // The next handler is then more careful than necessary.
       StoreLog.warning("The message handler '\(name)' could not say that it ends: \(error)")
     }
   }

@@ -13,19 +13,19 @@ extension Handling {
     store.objects(M.self).matching("status", .int(Int64(MessageStatus.notProcessed.rawValue)))
   }
 
-  /// Whether to open a write at all. A store that waits for nothing writes nothing.
+  /// Whether to open a write at all. A store without messages to handle writes nothing.
   func hasWork(_ store: Store) throws -> Bool {
     store.refresh()
     return try choose(store) != nil
   }
 
-  /// The next message in a write, with its receipt.
+  /// The next message to handle, with its receipt. In a write.
   func next(_ store: Store) throws -> Found? {
     guard let choice = try choose(store) else { return nil }
     return Found(message: choice.message, receipt: try choice.receipt ?? receipt(of: choice.message, store))
   }
 
-  /// The receipt of a message, which is made where there is none. In a write.
+  /// The receipt of a message; created if there is none. In a write.
   func receipt(of message: M, _ store: Store) throws -> MessageReceipt {
     let id = Self.receiptID(name, message._$key)
     if let known = store.object(MessageReceipt.self, forPrimaryKey: id) { return known }
@@ -34,14 +34,14 @@ extension Handling {
     return receipt
   }
 
-  /// The first message that may be begun now. A message that may not keeps back those after it with the same key.
+  /// The first message that may begin now. A message that may not yet begin holds back later ones with the same key.
   private func choose(_ store: Store) throws -> Choice? {
     let now = Date()
     if now.timeIntervalSince(lastWhole) > 60 { (lastWhole, doneUpTo) = (now, 0) }
     var walk = Walk(now: now)
     var owed = ArraySlice(owed(store))
     let pending = pending(store)
-    // Another name may be far behind: what waits for that one only is not looked at each time.
+    // Another name may be far behind: messages that wait only for that name are not examined each time.
     var isBeginning = true
     for position in firstOpen(pending)..<pending.count {
       let message = pending[position]
@@ -60,12 +60,12 @@ extension Handling {
 
   typealias Choice = (message: M, receipt: MessageReceipt?)
 
-  /// What is known on the way from message to message.
+  /// What is known so far in one pass over the messages.
   private struct Walk {
     let now: Date
     var heldBack: Set<String> = []
     var earliest: Date?
-    /// Whether the last message was one that this name has come to an end with.
+    /// Whether this name has finished the last message.
     var isDone = false
   }
 
@@ -86,7 +86,7 @@ extension Handling {
     return nil
   }
 
-  /// The position of the first pending message behind those that this name is known to have come to an end with.
+  /// The position of the first pending message after those that this name is known to have finished.
   private func firstOpen(_ pending: Results<M>) -> Int {
     if doneUpTo == 0 { return 0 }
     var (low, high) = (0, pending.count)

@@ -9,7 +9,7 @@ extension Handling {
     let turn: Turn = try store.write {
       guard let next = try next(store) else { return .nothing }
       if next.message._$key <= carefulUpTo, begun != next.receipt.id {
-        // What this message does may be the end of the process: first say that it was begun.
+        // This message may kill the process: first record that it was begun.
         try begin(next, store)
         begun = next.receipt.id
         return .done
@@ -28,12 +28,11 @@ extension Handling {
   private enum Turn {
     case nothing
     case done
-    /// The work ended the write that it ran in, and with it the mark that was to come.
+    /// The work ended its own write, so its outcome could not be recorded.
     case ended(ObjectReference<M>, any Error)
   }
 
-  /// Lets work have its effect on the store and marks what became of it. Gives an error when the work ended the write by
-  /// itself: then nothing is marked.
+  /// Runs the work and records its outcome. Returns an error if the work ended the write itself: then nothing is recorded.
   func settle(_ found: Found, _ store: Store, _ effect: (M) throws -> Void) throws -> (any Error)? {
     do {
       try store.savepoint { try effect(found.message) }
@@ -52,7 +51,7 @@ extension Handling {
     try store.write {
       guard let message = store.resolve(reference) else { return }
       let receipt = try receipt(of: message, store)
-      // Somebody else may have settled it; then it waits for this name only where that owes it.
+      // Another handler may have settled the message; then it waits for this name only if this name owes it.
       guard receipt.state != .done, receipt.state != .dead, message.status == .notProcessed || receipt.owed != "" else { return }
       receipt.attempts += 1
       try postpone(Found(message: message, receipt: receipt), error, store)
@@ -69,7 +68,7 @@ extension Handling {
 
   private func finish(_ next: Found, _ store: Store) throws {
     if next.message.isInvalidated {
-      // Its work was to delete it, and nobody asks for it again.
+      // The work deleted the message, so its receipt is not needed any more.
       try store.delete(next.receipt)
     } else {
       next.receipt.state = .done
@@ -82,7 +81,7 @@ extension Handling {
     next.receipt.lastError = "\(error)"
     if next.receipt.attempts >= rules.attemptsMax {
       next.receipt.state = .dead
-      // What another name has answered stays.
+      // Another name's answer stays.
       if next.message.status == .notProcessed { next.message.fail(message: "\(error)") }
       return try pass(on: next, store)
     }

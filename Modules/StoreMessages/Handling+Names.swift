@@ -1,8 +1,8 @@
 import Vivarium
 
-// Each name deals with each message once. The store remembers the names of a message type, so that a message is not settled before all
-// of them have seen it, also those that do not run at the moment. A message whose answer one of them gives is no longer pending: the
-// others get a receipt that says that they owe it.
+// Each name handles each message once. The store remembers the names of a message type, so that a message is settled only after all
+// of them have handled it, also those that are not running. A message that one name has answered is no longer pending; the other
+// names get receipts that say that they owe it.
 
 extension Handling {
   static var registrationSuffix: String { "/#registered/\(M._$name)" }
@@ -11,13 +11,13 @@ extension Handling {
 
   private static func owedMark(_ name: String) -> String { "\(name)/\(M._$name)" }
 
-  /// Says that messages of this type are this name's too, from now on: once in the life of a store.
+  /// Registers this name for messages of this type. Done once in the life of a store.
   func register(_ store: Store) throws(StoreError) {
     let id = name + Self.registrationSuffix
     if store.object(MessageReceipt.self, forPrimaryKey: id) != nil { return }
     try store.beginWrite()
     do throws(StoreError) {
-      // Another process may have been quicker.
+      // Another process may have registered it meanwhile.
       if store.object(MessageReceipt.self, forPrimaryKey: id) != nil { return store.cancelWrite() }
       let registration = MessageReceipt(id: id, message: "")
       registration.state = .registered
@@ -29,14 +29,14 @@ extension Handling {
     try store.commitWrite()
   }
 
-  /// The names that messages of this type are registered for.
+  /// The names registered for messages of this type.
   static func names(in store: Store) -> [String] {
     store.objects(MessageReceipt.self).where { $0.message == "" }
       .filter { $0.state == .registered && $0.id.hasSuffix(registrationSuffix) }
       .map { String($0.id.dropLast(registrationSuffix.count)) }
   }
 
-  /// Those that have not come to an end with a message.
+  /// Those of `names` that have not finished a message.
   static func names(_ names: [String], open key: Int64, in store: Store) -> [String] {
     names.filter { name in
       switch store.object(MessageReceipt.self, forPrimaryKey: receiptID(name, key))?.state {
@@ -46,7 +46,7 @@ extension Handling {
     }
   }
 
-  /// This name has come to an end with a message. The last one settles it; once it has an answer, the others owe it.
+  /// Records that this name has finished a message. The last name settles it; if it already has an answer, the other names owe it.
   func pass(on found: Found, _ store: Store) throws(StoreError) {
     found.receipt.owed = ""
     let open = Self.names(Self.names(in: store).filter { $0 != name }, open: found.message._$key, in: store)
@@ -63,7 +63,7 @@ extension Handling {
     }
   }
 
-  /// The messages that have their answer and that this name owes, in the order of insertion.
+  /// The messages that are answered and that this name owes, in the order of insertion.
   func owed(_ store: Store) -> [M] {
     let mark = Self.owedMark(name)
     return store.objects(MessageReceipt.self).where { $0.owed == mark }
@@ -73,7 +73,7 @@ extension Handling {
       .sorted { $0._$key < $1._$key }
   }
 
-  /// Takes a name out: nothing waits for it any more. In a write.
+  /// Removes a name: no message waits for it any more. In a write.
   static func forget(_ name: String, in store: Store) throws(StoreError) {
     guard let registration = store.object(MessageReceipt.self, forPrimaryKey: name + registrationSuffix) else { return }
     try store.delete(registration)
@@ -86,8 +86,8 @@ extension Handling {
 }
 
 extension MessageHandler {
-  /// Takes a handler's name out of a store's record: messages of the type that wait for it alone are settled, and those that come do not
-  /// wait for it. For a name that no program uses any more; one that is used again begins with the messages that are pending then.
+  /// Removes a handler's name from the store: pending messages that wait only for this name are settled, and later ones do not wait
+  /// for it. For a name that no program uses any more. A name that is used again begins with the messages that are pending then.
   public static func forget<M: Message>(
     _ type: M.Type, named name: String, in configuration: Store.Configuration
   ) throws {

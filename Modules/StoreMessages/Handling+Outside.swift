@@ -9,7 +9,7 @@ extension Handling {
     let job: MessageJob<M>? = try store.write {
       guard let next = try next(store) else { return nil }
       if next.receipt.attempts >= rules.attemptsMax {
-        // It was begun as often as it may be, and whoever began it died.
+        // It was begun as often as the rules allow, and the last handler of it died.
         try postpone(next, StoreError.attemptsExhausted(next.receipt.attempts), store)
         return nil
       }
@@ -29,7 +29,7 @@ extension Handling {
     }
   }
 
-  /// Writes what work outside gave, unless somebody else has begun the message meanwhile.
+  /// Writes the result of work outside the store, unless another handler has begun the message meanwhile.
   private func settle(_ job: MessageJob<M>, _ result: Result<@Sendable (M, Store) throws -> Void, any Error>) {
     isWorkingOutside = false
     defer { if isEnding { end() } else { schedule() } }
@@ -38,7 +38,7 @@ extension Handling {
       let ended: (any Error)? = try store.write {
         guard let message = store.resolve(job.message),
           let receipt = store.object(MessageReceipt.self, forPrimaryKey: job.idempotencyKey),
-          // The lease may have ended, and somebody else be at it.
+          // The lease may have ended, and another handler may have claimed the message.
           receipt.state == .claimed, receipt.owner == owner
         else { return nil }
         return try settle(Found(message: message, receipt: receipt), store) { try result.get()($0, store) }

@@ -2,8 +2,8 @@ import Foundation
 import Vivarium
 
 extension Handling {
-  /// Deletes messages that were dealt with, and their receipts, by the rules. Their age is looked at with
-  /// a message, once a minute at most.
+  /// Deletes handled messages and their receipts by the retention rules. Runs with each message, but checks ages at most once a
+  /// minute.
   func trim(_ store: Store) throws {
     guard let retention = rules.retention else { return }
     let now = Date()
@@ -14,7 +14,7 @@ extension Handling {
       gone.formUnion(settled(store).flatMap { $0 }.filter { $0.updatedAt < oldest })
     }
     if let count = retention.count {
-      // A tenth too many before any is looked at: so each costs little, however many stay.
+      // Deletes only when the limit is exceeded by a tenth, so that the cost per message stays small however many remain.
       let found = settled(store)
       let surplus = found.reduce(0) { $0 + $1.count } - count
       if surplus > count / 10 {
@@ -23,15 +23,15 @@ extension Handling {
     }
     for message in gone {
       let receipts = store.objects(MessageReceipt.self).where { $0.message == message.objectIdentifier }
-      // A name that has not seen it yet still will.
+      // Another name has yet to handle it.
       if receipts.contains(where: { $0.owed != "" }) { continue }
       try store.delete(receipts)
       try store.delete(message)
     }
   }
 
-  /// Looks at the next two receipts, and from the oldest again after the last, and deletes those whose message somebody
-  /// else has deleted. Done with each message: so there are not many more receipts than messages, whoever deletes these.
+  /// Examines the next two receipts, starting over after the last one, and deletes those whose message is gone. Runs with each
+  /// message, so that receipts do not outnumber messages by much, whoever deletes the messages.
   func sweep(_ store: Store) throws {
     let prefix = "\(name)/\(M._$name)/"
     let receipts = store.objects(MessageReceipt.self, above: swept, limit: 2)

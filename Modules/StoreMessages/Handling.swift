@@ -5,8 +5,8 @@ import Vivarium
 
 /// One running handler of messages of one type.
 final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
-  // Sound because what is not constant is touched on `queue` alone: `begin`, `turn` and `end` are called there, and what
-  // work outside the store gives comes back to it. `stopped` is atomic.
+  // Sound because everything that is not constant is accessed on `queue` alone: `begin`, `turn` and `end` are called there, and the
+  // results of work outside the store are delivered there. `stopped` is atomic.
 
   enum Body: Sendable {
     case inside(@Sendable (M, Store) throws -> Void)
@@ -19,28 +19,28 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
   let rules: HandlingRules
   let key: (@Sendable (M) -> String?)?
   let body: Body
-  /// Tells the claims of this handler from others'.
+  /// Distinguishes the claims of this handler from those of others.
   let owner = UUID().uuidString
   private let stopped = Atomic(false)
 
   var store: Store?
   private var token: NotificationToken?
   var isWorkingOutside = false
-  /// Whether the end was asked for while work went on outside, whose result is still to be written.
+  /// Whether the handler was stopped during work outside the store whose result is still to be written.
   var isEnding = false
   private var wakeTime: Date?
-  /// Whether the store says that this handler runs.
+  /// Whether the store records that this handler runs.
   var isAnnounced = false
-  /// Messages up to this key may be what killed a handler before: each is begun in a write of its own.
+  /// Messages up to this key may have killed an earlier handler: each is begun in a write of its own.
   var carefulUpTo: Int64 = 0
-  /// The receipt of the message that was begun so.
+  /// The receipt of the message that was begun in this way.
   var begun: String?
-  /// This name has come to an end with every pending message up to this key; looked at anew from time to time.
+  /// This name has finished every pending message up to this key. Reset from time to time.
   var doneUpTo: Int64 = 0
   var lastWhole = Date(timeIntervalSinceReferenceDate: 0)
-  /// When messages were last looked through for old ones.
+  /// When ages of messages were last checked.
   var lastAgeing = Date(timeIntervalSinceReferenceDate: 0)
-  /// The key of the receipt of which was looked last whether its message is still there.
+  /// The key of the receipt that `sweep` examined last.
   var swept: Int64 = 0
 
   init(
@@ -80,7 +80,7 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
 
   func schedule() { queue.async { [weak self] in self?.turn() } }
 
-  /// Deals with one message, and asks for another turn if it found one: others on the queue get theirs in between.
+  /// Handles one message. If it found one, schedules another turn, so that other work on the queue runs in between.
   private func turn() {
     guard !isStopped, !isWorkingOutside, let store else { return }
     do {
@@ -89,23 +89,22 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
       case .outside(let body): try claim(store, body)
       }
     } catch StoreError.Code.newerSchema {
-      // No later try will do better.
+      // A retry would not succeed.
       StoreLog.warning("The message handler '\(name)' ends: a newer program has migrated its file.")
     } catch {
-      // The store could not be written: its owner hears of that elsewhere. The next commit or the next second brings
-      // another try.
+      // The store could not be written, which its owner learns elsewhere. The next commit, or the next second, causes a retry.
       StoreLog.warning("The message handler '\(name)' could not write: \(error)")
       wake(at: Date().addingTimeInterval(1))
     }
   }
 
-  /// Another turn at a time, where nothing else brings one.
+  /// Schedules a turn for a time, unless something else causes one before.
   func wake(at time: Date?) {
     guard let time else { return }
     if let wakeTime, wakeTime <= time { return }
     wakeTime = time
     queue.asyncAfter(deadline: .now() + max(time.timeIntervalSinceNow, 0.001)) { [weak self] in
-      // The clocks of a queue and of dates differ: this may be a little early, and then there is a next time.
+      // The clocks of queues and of dates differ: this may fire a little early, and is then scheduled again.
       self?.wakeTime = nil
       self?.turn()
     }

@@ -4,24 +4,24 @@ import Vivarium
 public struct HandlingRules: Sendable {
   /// How long work outside the store may take before another handler may begin it again.
   public var lease: Duration = .seconds(30)
-  /// After so many failures a message is a dead letter: its status is `.error`.
+  /// After this many failures a message is a dead letter: its status becomes `.error`.
   public var attemptsMax = 5
-  /// How long a failed message waits before it is tried again, by the number of failures so far.
+  /// How long a failed message waits for its next attempt, by the number of failures so far.
   public var retryDelay: @Sendable (Int) -> Duration = { .milliseconds(100 << min($0, 9)) }
-  /// What is deleted of messages that were dealt with; nil: nothing.
+  /// Which handled messages are deleted; nil: none.
   public var retention: Retention?
 
-  /// The rules as their defaults are.
+  /// The default rules.
   public init() {}
 
-  /// Which of the messages that were dealt with stay.
+  /// Which handled messages are kept.
   public struct Retention: Sendable, Hashable {
-    /// No longer than this.
+    /// The maximum age.
     public var age: Duration?
-    /// No more than so many, the newest.
+    /// The maximum number; the newest are kept.
     public var count: Int?
 
-    /// Both limits count; nil is none.
+    /// Both limits apply; nil: no limit.
     public init(age: Duration? = nil, count: Int? = nil) {
       self.age = age
       self.count = count

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The handlers of this process that have said in a store that they run, and have not come to their end. What is said of one
-/// that is not here comes from another process, or from one that died. Any thread.
+/// The handlers of this process that have recorded in a store that they run, and have not ended. A recorded handler that is not in
+/// this set belongs to another process, or to one that died. Any thread.
 enum LiveHandlers {
   private static let owners = Mutex<Set<String>>([])
 

@@ -1,18 +1,18 @@
 import Foundation
 import Vivarium
 
-/// How far a message is.
+/// The state of a message.
 public enum MessageStatus: Int, PersistableEnum {
-  /// Nobody has dealt with it yet.
+  /// Not handled yet.
   case notProcessed = 0
-  /// It was dealt with.
+  /// Handled.
   case success = 1
-  /// It was refused, or failed as often as it was to be tried: a dead letter.
+  /// Rejected, or failed as often as the rules allow: a dead letter.
   case error = 2
 }
 
-/// An object that one process drops into a shared store and another one deals with: the request, its state and the answer
-/// are the properties of one live object.
+/// An object that one process puts into a shared store and another process handles: the request, its state and the answer are
+/// properties of one live object.
 ///
 /// ```swift
 /// @Model final class PermissionChange: Message {
@@ -28,28 +28,28 @@ public enum MessageStatus: Int, PersistableEnum {
 /// }
 /// ```
 ///
-/// Whoever deals with it sets `status` in the write that has the effect. The sender observes the object and is notified.
-/// An index on `status` keeps finding the next message cheap however many were processed.
+/// The handler sets `status` in the write that has the effect. The sender observes the object and is notified. An index on `status`
+/// keeps finding the next message cheap, however many were handled.
 public protocol Message: Model {
-  /// Whether it was dealt with, and how.
+  /// Whether the message was handled, and how.
   var status: MessageStatus { get set }
-  /// For programs: what went wrong, or the kind of answer.
+  /// The kind of answer or error, for programs.
   var statusCode: Int? { get set }
-  /// For people.
+  /// An explanation, for people.
   var statusMessage: String? { get set }
-  /// When it was made, by the clock of whoever sent it.
+  /// When it was created, by the sender's clock.
   var createdAt: Date { get }
-  /// When `status` was last set, by the clock of whoever did.
+  /// When `status` was last set, by the clock of the process that set it.
   var updatedAt: Date { get set }
 }
 
 extension Message {
-  /// Says that the message was dealt with. In a write.
+  /// Marks the message as handled. In a write.
   public func succeed(code: Int? = nil, message: String? = nil, at time: Date = Date()) {
     settle(.success, code, message, time)
   }
 
-  /// Says that the message was refused. In a write.
+  /// Marks the message as rejected. In a write.
   public func fail(code: Int? = nil, message: String? = nil, at time: Date = Date()) {
     settle(.error, code, message, time)
   }

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Vivarium
 
-/// Deals with the messages of one type, each once: those that are there and those that come, from any process.
+/// Handles the messages of one type, each once: existing ones and new ones, from any process.
 ///
 /// ```swift
 /// let handler = try MessageHandler.handle(PermissionChange.self, named: "permissions", in: configuration) { change, store in
@@ -11,13 +11,13 @@ import Vivarium
 /// }
 /// ```
 ///
-/// Handlers of one name, in this process and others, share the work: a message is done once by each name. The store remembers the names
-/// from their first handler on (see `forget`), so that one that does not run misses nothing. A message becomes `.success` by itself when
-/// all of them have dealt with it; an answer that one of them sets is there at once, and the others still get the message. Its effect on
-/// the store and the mark that it is done are one transaction, so a crash at any moment leaves either both or neither. The store needs
-/// `MessageReceipt` among its models.
+/// Handlers with the same name, in this process and others, share the work: each name handles a message once. The store remembers a
+/// name from its first handler on (see `forget`), so a handler that is not running misses nothing. A message becomes `.success`
+/// automatically when all names have handled it. An answer that one of them sets is visible at once, and the others still get the
+/// message. A message's effect on the store and the mark that it is done are one transaction, so a crash at any moment leaves
+/// either both or neither. The store needs `MessageReceipt` among its models.
 ///
-/// Works on a queue of its own, and stops with `stop()` or with the last reference.
+/// Works on a queue of its own, until `stop()` or the release of the last reference.
 public final class MessageHandler: Sendable {
   private let queue: DispatchQueue
   private let stopped = Atomic(false)
@@ -28,8 +28,7 @@ public final class MessageHandler: Sendable {
     self.work = Mutex(work)
   }
 
-  /// Takes no further message. One that is being dealt with is finished, also by work outside the store, whose result is
-  /// written when it comes.
+  /// Takes no further message. Finishes the current one, including work outside the store, whose result is written when it arrives.
   public func stop() {
     let work = work.withLock { work in
       defer { work = nil }
@@ -43,23 +42,22 @@ public final class MessageHandler: Sendable {
   deinit { stop() }
 }
 
-/// What a `MessageHandler` runs, without its message type.
+/// The work of a `MessageHandler`, without its message type.
 protocol HandlerWork: Sendable {
-  /// No further message. Any thread.
+  /// Takes no further message. Any thread.
   func stop()
-  /// Lets go of the store. On the handler's queue.
+  /// Releases the store. On the handler's queue.
   func end()
 }
 
 extension MessageHandler {
-  /// Deals with messages inside the store.
+  /// Handles messages inside the store.
   ///
-  /// `body` runs inside a write, with the message and its store. Set the answer there; a message that is still
-  /// `.notProcessed` afterwards becomes `.success`, once every name has dealt with it. When `body` throws, what it wrote is undone, and
-  /// the message is tried again
-  /// by the rules. `body` neither commits nor cancels the write: that is a failed attempt.
+  /// `body` runs inside a write, with the message and its store. Set the answer there; a message that is still `.notProcessed`
+  /// afterwards becomes `.success` once every name has handled it. If `body` throws, its changes are undone and the message is
+  /// tried again by the rules. `body` must not commit or cancel the write: that counts as a failed attempt.
   ///
-  /// - Parameter key: messages with an equal key are dealt with in the order of their insertion; nil has no order.
+  /// - Parameter key: messages with equal keys are handled in the order of their insertion; nil: no order.
   public static func handle<M: Message>(
     _ type: M.Type, named name: String, in configuration: Store.Configuration, rules: HandlingRules = HandlingRules(),
     orderedBy key: (@Sendable (M) -> String?)? = nil, _ body: @escaping @Sendable (M, Store) throws -> Void
@@ -67,12 +65,11 @@ extension MessageHandler {
     try start(name, configuration, rules, key, .inside(body))
   }
 
-  /// Deals with messages by work outside the store.
+  /// Handles messages by work outside the store.
   ///
-  /// A message is claimed for the length of the lease, `body` works and gives what is to be written, and that is one
-  /// transaction with the mark that the message is done. When the process dies in between, another handler does the work
-  /// again with the same idempotency key. Work that outlives its lease is not written where another handler has begun the
-  /// message since.
+  /// Claims a message for the length of the lease. `body` does the work and returns the changes to write; they and the mark that
+  /// the message is done are one transaction. If the process dies in between, another handler does the work again with the same
+  /// idempotency key. The result of work that outlives its lease is dropped if another handler has begun the message since.
   public static func handle<M: Message>(
     _ type: M.Type, named name: String, in configuration: Store.Configuration, rules: HandlingRules = HandlingRules(),
     orderedBy key: (@Sendable (M) -> String?)? = nil,

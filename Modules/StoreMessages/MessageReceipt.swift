@@ -1,8 +1,8 @@
 import Foundation
 import Vivarium
 
-/// What one handler has made of one message: kept in the store beside the message, so that a crash or a restart anywhere
-/// changes nothing. Put it among the models of a store with messages; programs need not read it.
+/// The progress of one handler name with one message, kept in the store beside the message, so that no crash or restart loses it.
+/// Put it among the models of a store with messages; programs need not read it.
 @Model public final class MessageReceipt {
   public enum State: Int, PersistableEnum {
     /// To be tried again, at `notBefore`.
@@ -10,28 +10,28 @@ import Vivarium
     /// A handler works on it, until `notBefore`.
     case claimed = 1
     case done = 2
-    /// It failed as often as it was to be tried.
+    /// It failed as often as the rules allow.
     case dead = 3
-    /// Of no message: a handler that runs, or ended without a word. So crashes are noticed.
+    /// Without a message: a handler that runs, or that died without ending. Used to detect crashes.
     case running = 4
-    /// Of no message: messages of a type are to be dealt with by a name, whether it runs or not.
+    /// Without a message: a name that must handle the messages of a type, whether it is running or not.
     case registered = 5
   }
 
-  /// `handler/type/key`: also what identifies the work for systems outside the store.
+  /// `handler/type/key`; also the idempotency key for systems outside the store.
   @PrimaryKey public internal(set) var id: String = ""
   /// The message's `objectIdentifier`; empty for a running handler and for a registered name.
   @Indexed public internal(set) var message: String = ""
   public internal(set) var state: State = .open
-  /// How often it was begun.
+  /// The number of attempts begun.
   public internal(set) var attempts: Int = 0
-  /// Which running handler has claimed it.
+  /// The running handler that has claimed it.
   public internal(set) var owner: String = ""
-  /// It is not begun before this, after a failure.
+  /// The earliest time of the next attempt, after a failure.
   public internal(set) var notBefore: Date = Date(timeIntervalSinceReferenceDate: 0)
-  /// `handler/type` while the message has its answer from another name and still waits for this one; else empty.
+  /// `handler/type` while another name has answered the message and this one still has to handle it; else empty.
   @Indexed public internal(set) var owed: String = ""
-  /// What the last failure said.
+  /// The message of the last error.
   public internal(set) var lastError: String?
 
   init(id: String, message: String) {

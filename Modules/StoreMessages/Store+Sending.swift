@@ -3,13 +3,12 @@ import Synchronization
 import Vivarium
 
 extension Store {
-  /// Adds a message and waits until somebody has dealt with it; gives the message, whose status and answer are then
-  /// there.
+  /// Adds a message and waits until it has been handled. Returns the message with its status and answer.
   ///
-  /// It stays in the store whatever happens to this process, and is dealt with then. `.messageTimeout` when nobody did in time:
-  /// the message stays too. `.cancelled` when the task is cancelled, `.objectDeleted` when the message was deleted, and what
-  /// adding throws. `.wrongContext`, and nothing is added, where the store has no context in which it could hear of
-  /// the answer: no actor, queue or run loop.
+  /// The message stays in the store whatever happens to this process, and is handled even then. Throws `.messageTimeout` if it was
+  /// not handled in time; it still stays in the store. Throws `.cancelled` if the task is cancelled, `.objectDeleted` if the
+  /// message was deleted, and the errors of adding. Throws `.wrongContext`, and adds nothing, if the store has no context in which
+  /// it could be notified of the answer: no actor, queue or run loop.
   @discardableResult
   public func send<M: Message>(
     _ message: M, timeout: Duration? = nil, isolation: isolated (any Actor)? = #isolation
@@ -52,7 +51,7 @@ extension Store {
 }
 
 extension StoreError.Code {
-  /// Nobody dealt with a message in the time that its sender would wait.
+  /// A message was not handled in the time that its sender would wait.
   public static let messageTimeout = Self(rawValue: "messageTimeout")
 }
 
