@@ -1,7 +1,6 @@
-/// Whether an operation writes, as a type: `ReadOnly`, `ReadWrite`, or `AnyAccess` where only the running program
-/// knows.
+/// Whether an operation writes, as a type: `ReadOnly`, `ReadWrite`, or `AnyAccess` if this is known only at run time.
 public protocol Access: Sendable {
-  /// What the type alone says; nil for `AnyAccess`.
+  /// The mode that the type determines; nil for `AnyAccess`.
   static var mode: AccessMode? { get }
 }
 
@@ -21,7 +20,7 @@ public enum ReadWrite: Access {
   public static var mode: AccessMode? { .readWrite }
 }
 
-/// The access of operations of which it is known at run time only whether they write.
+/// The access of operations for which only the run time knows whether they write.
 public enum AnyAccess: Access {
   public static var mode: AccessMode? { nil }
 }

@@ -1,11 +1,11 @@
 import Synchronization
 import Vivarium
 
-/// Runs steps with a stack of its own, so that neither long chains nor deep ones need the thread's.
+/// Runs steps with a stack of its own, so that neither long nor deep chains need the thread's stack.
 ///
-/// One run, on one thread.
+/// For one run, on one thread.
 struct Interpreter {
-  /// What waits for a result.
+  /// A step that waits for a result.
   private enum Frame {
     case map(@Sendable (AnyObject) throws -> AnyObject)
     case bind(@Sendable (AnyObject) throws -> OperationStep)
@@ -13,12 +13,12 @@ struct Interpreter {
     case collect([OperationStep], Gathering)
   }
 
-  /// Shared, so that a long list is not copied for each of its results.
+  /// A class, so that a long list is not copied for each of its results.
   private final class Gathering {
     var results: [AnyObject] = []
   }
 
-  /// What a step led to.
+  /// What to do after a step.
   private enum Turn {
     case run(OperationStep)
     case give(AnyObject)
@@ -33,11 +33,11 @@ struct Interpreter {
     self.cancellation = cancellation
   }
 
-  /// The step's result, or the error that nothing recovered from.
+  /// The step's result. Throws the error that no `recover` handled.
   mutating func result(of step: OperationStep) throws -> AnyObject {
     var turn = Turn.run(step)
     while true {
-      // Outside of what `recover` sees: nobody recovers from being told to stop.
+      // Outside the `do`, so that no `recover` handles a cancellation.
       if let cancellation, cancellation.isRequested { throw StoreError.cancelledOperation }
       do {
         switch turn {
@@ -71,7 +71,7 @@ struct Interpreter {
         frames.append(.collect(steps, Gathering()))
         step = head
       case .ended:
-        // Only a step that nobody holds has ended, and `first` and what it reaches are held.
+        // Unreachable: a step ends only when it is no longer referenced, and `first` keeps itself and all its steps referenced.
         throw StoreError.cancelledOperation
       }
     }
@@ -92,7 +92,7 @@ struct Interpreter {
     }
   }
 
-  /// What the nearest handler makes of an error; throws when none takes it.
+  /// The step that the nearest `recover` returns for an error. Throws if none handles it.
   private mutating func recover(_ error: any Error) throws -> OperationStep {
     var error = error
     while let frame = frames.popLast() {

@@ -1,19 +1,19 @@
 import Vivarium
 
-/// One node of an operation, without the types of its results: what `StoreIO` composes and `Interpreter` runs.
+/// One node of an operation, without its result types: `StoreIO` composes nodes and `Interpreter` runs them.
 ///
-/// A result travels as the `StepResult` of its type. Which type a step gives is known to the `StoreIO` that holds it.
+/// A result is passed as the `StepResult` of its type. The `StoreIO` that holds a step knows this type.
 final class OperationStep: @unchecked Sendable {
-  // Sound because what `body` holds is `Sendable`, and it is assigned in `init` and in `deinit` alone.
+  // Sound because the contents of `body` are `Sendable`, and only `init` and `deinit` assign it.
 
   enum Body: Sendable {
     case leaf(@Sendable (Store) throws -> AnyObject)
     case map(OperationStep, @Sendable (AnyObject) throws -> AnyObject)
     case bind(OperationStep, @Sendable (AnyObject) throws -> OperationStep)
     case recover(OperationStep, @Sendable (any Error) throws -> OperationStep)
-    /// Runs the steps in order; gives a `StepResult` of their cells.
+    /// Runs the steps in order; produces a `StepResult` of their cells.
     case collect([OperationStep])
-    /// Nothing to run: the node is being let go of.
+    /// Nothing to run: the node is being released.
     case ended
   }
 
@@ -24,7 +24,7 @@ final class OperationStep: @unchecked Sendable {
   convenience init<T>(_ body: @escaping @Sendable (Store) throws -> StepResult<T>) { self.init(.leaf { try body($0) }) }
 
   deinit {
-    // A chain of a million steps must not be let go of by a million nested calls.
+    // A chain of a million steps must not be released by a million nested calls.
     Unlinking.release(&body)
   }
 }
@@ -42,6 +42,6 @@ extension OperationStep {
     OperationStep(.recover(self, handler))
   }
 
-  /// Gives a `StepResult` of `[AnyObject]`: the cells of the steps.
+  /// Produces a `StepResult` of `[AnyObject]`: the cells of the steps.
   static func collect(_ steps: [OperationStep]) -> OperationStep { OperationStep(.collect(steps)) }
 }

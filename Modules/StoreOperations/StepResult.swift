@@ -1,4 +1,4 @@
-/// A result of one step on its way to the next.
+/// The result of one step, passed to the next.
 final class StepResult<T> {
   let value: T
 
@@ -6,11 +6,11 @@ final class StepResult<T> {
 
   /// The value of a step's result.
   static func value(of cell: AnyObject) -> T {
-    // Sound: every step gives the `StepResult` of the type its `StoreIO` says, and only that `StoreIO` or what is made from it
-    // by its own type hands the cell on. Debug builds check it.
+    // Sound: every step produces the `StepResult` of the type that its `StoreIO` declares, and only that `StoreIO`, or one derived
+    // from it with its own type, passes the cell on. Debug builds check it.
     unsafeDowncast(cell, to: StepResult<T>.self).value
   }
 
-  /// The value of the first of several results, which is taken off.
+  /// Removes the first of several results and returns its value.
   static func value(ofFirst cells: inout ArraySlice<AnyObject>) -> T { value(of: cells.removeFirst()) }
 }

@@ -2,16 +2,16 @@ import Dispatch
 import Vivarium
 
 extension Store {
-  /// Runs an operation here and now, and gives its result.
+  /// Runs an operation on this thread and returns its result.
   ///
-  /// One that reads runs on one version, without a transaction: whatever others commit meanwhile, it sees none of it, and a
-  /// write inside is refused (`.readOnlyOperation`). One that writes is one transaction, however it is composed; inside an
-  /// open write of this store it joins that one. When it fails, everything it wrote is undone, and the error is the one that
-  /// was thrown. An operation may call `cancelWrite()`: then nothing of it stays, and its result is given.
+  /// A reading operation runs on one version, without a transaction: it sees nothing that others commit meanwhile, and a write
+  /// inside it is rejected (`.readOnlyOperation`). A writing operation is one transaction, however it is composed; inside an open
+  /// write of this store it joins that write. If it fails, all its changes are undone, and its error is rethrown. If an operation
+  /// calls `cancelWrite()`, its changes are undone and its result is returned.
   ///
-  /// - Parameter tokens: observations that are not notified of what this writes, as with `commitWrite`. Inside an open write that
-  ///   one's commit decides.
-  /// - Parameter timeout: how long to wait for other writers; nil: as the configuration says.
+  /// - Parameter tokens: observations that this write does not notify, as with `commitWrite`. Inside an open write, the commit of
+  ///   that write decides.
+  /// - Parameter timeout: how long to wait for other writers; nil: the configuration's timeout.
   @discardableResult
   public func run<RW: Access, T>(
     io: StoreIO<RW, T>, withoutNotifying tokens: [NotificationToken] = [], timeout: Duration? = nil
@@ -35,7 +35,7 @@ extension Store {
     }
   }
 
-  /// Runs inside the open write: what fails is undone alone.
+  /// Runs inside the open write. A failure undoes only the operation's own changes.
   private func join<RW: Access, T>(_ io: StoreIO<RW, T>, _ cancellation: Cancellation?) throws -> T {
     guard let savepoint = try beginSavepoint() else { return try interpret(io, cancellation) }
     let result = Result { try interpret(io, cancellation) }
@@ -58,10 +58,10 @@ extension Store {
 // MARK: - Elsewhere
 
 extension Store {
-  /// Runs an operation on another thread, with a store of its own; the caller is suspended, not blocked. Operations that
-  /// write run in the order in which they were asked for; afterwards this store sees what was written.
+  /// Runs an operation on another thread, with a store of its own; suspends the caller without blocking it. Writing operations run
+  /// in the order of the calls; afterwards this store sees their changes.
   ///
-  /// When the task is cancelled, the run stops at its next step with `.cancelled`, and nothing of it stays.
+  /// If the task is cancelled, the run stops at its next step with `.cancelled`, and its changes are undone.
   @discardableResult
   public func runAsync<RW: Access, T: Sendable>(
     io: StoreIO<RW, T>, withoutNotifying tokens: [NotificationToken] = [],
@@ -71,7 +71,7 @@ extension Store {
     let configuration = configuration
     return try await withTaskCancellationHandler {
       if io.isReadWrite {
-        // Named, for in this closure `#isolation` is nobody: the store would be refreshed off its context.
+        // Passed explicitly: in this closure `#isolation` is nil, so the store would be refreshed off its context.
         return try await write(withoutNotifying: tokens, isolation: isolation) { store in try store.run(io, [], cancellation) }
       }
       return try await withCheckedThrowingContinuation { continuation in
@@ -85,8 +85,8 @@ extension Store {
     }
   }
 
-  /// The same for an operation that gives an object: the object as it lives in this store. `.objectDeleted` when it was
-  /// deleted again before this store could see it.
+  /// Runs an operation that returns an object, and returns that object in this store. Throws `.objectDeleted` if it was deleted
+  /// before this store could read it.
   @discardableResult
   public func runAsync<RW: Access, T: Model>(
     io: StoreIO<RW, T>, withoutNotifying tokens: [NotificationToken] = [],
@@ -111,13 +111,13 @@ extension Store {
 }
 
 extension StoreConfiguration {
-  /// Opens the store, runs an operation, and lets the store go.
+  /// Opens the store, runs an operation, and releases the store.
   @discardableResult
   public func run<RW: Access, T: Sendable>(io: StoreIO<RW, T>) throws -> T {
     try Store(self, isolation: nil).run(io: io)
   }
 
-  /// The same on another thread, where `completion` is called.
+  /// Opens the store and runs an operation on another thread, and calls `completion` there.
   public func runAsync<RW: Access, T: Sendable>(
     io: StoreIO<RW, T>, completion: @escaping @Sendable (Result<T, any Error>) -> Void
   ) {

@@ -1,14 +1,14 @@
 import Vivarium
 
 extension Store.IO {
-  /// Several readings, one after the other, on one version: their results together.
+  /// Reads in turn, on one version, and returns all results.
   public static func zip<each T>(_ operations: repeat StoreRO<each T>) -> StoreRO<(repeat each T)> {
     var steps: [OperationStep] = []
     for operation in repeat each operations { steps.append(operation.step) }
     return StoreRO(OperationStep.collect(steps).map { (cells: [AnyObject]) -> (repeat each T) in tuple(cells) }, .readOnly)
   }
 
-  /// Several operations, one after the other, in one transaction: their results together.
+  /// Runs several operations in turn, in one transaction, and returns all results.
   ///
   /// ```swift
   /// let (dogs, rex) = try store.run(io: Store.IO.zip(Store.IO.objects(Dog.self), Store.IO.add(Dog(name: "Rex"))))
@@ -22,15 +22,15 @@ extension Store.IO {
     return StoreRW(OperationStep.collect(steps).map { (cells: [AnyObject]) -> (repeat each T) in tuple(cells) }, .readWrite)
   }
 
-  /// Operations one after the other, in one transaction or on one version: their results in that order. Stops
-  /// at the first that fails.
+  /// Runs operations in turn, in one transaction or on one version, and returns their results in that order. Stops at the first
+  /// failure.
   public static func sequence<RW: Access, T>(_ operations: some Sequence<StoreIO<RW, T>>) -> StoreIO<RW, [T]> {
     let all = Array(operations)
     let mode = RW.mode ?? (all.contains(where: \.isReadWrite) ? .readWrite : .readOnly)
     return StoreIO(OperationStep.collect(all.map(\.step)).map { (cells: [AnyObject]) in cells.map { StepResult<T>.value(of: $0) } }, mode)
   }
 
-  /// One operation for each element, as `sequence` runs them.
+  /// Runs one operation for each element, like `sequence`.
   public static func traverse<RW: Access, Element, T>(
     _ elements: some Sequence<Element>, _ operation: (Element) throws -> StoreIO<RW, T>
   ) rethrows -> StoreIO<RW, [T]> {
@@ -44,7 +44,7 @@ extension Store.IO {
 }
 
 extension StoreIO {
-  /// This one and another after it: both results.
+  /// Runs this operation, then another, and returns both results.
   public func zip<U>(_ other: StoreIO<RW, U>) -> StoreIO<RW, (T, U)> {
     let mode: AccessMode = isReadOnly && other.isReadOnly ? .readOnly : .readWrite
     return StoreIO<RW, (T, U)>(
@@ -55,11 +55,11 @@ extension StoreIO {
 }
 
 extension StoreIO where RW == ReadOnly {
-  /// Both, this one first, in one transaction.
+  /// Runs both, this one first, in one transaction.
   public func zip<U>(_ other: StoreRW<U>) -> StoreRW<(T, U)> { writeIO.zip(other) }
 }
 
 extension StoreIO where RW == ReadWrite {
-  /// Both, this one first, in one transaction.
+  /// Runs both, this one first, in one transaction.
   public func zip<U>(_ other: StoreRO<U>) -> StoreRW<(T, U)> { zip(other.writeIO) }
 }

@@ -1,18 +1,18 @@
 import Vivarium
 
 extension StoreIO {
-  /// The result of this one, changed by `transform`, which runs inside the transaction.
+  /// Transforms the result. `transform` runs inside the transaction.
   public func map<U>(_ transform: @escaping @Sendable (T) throws -> U) -> StoreIO<RW, U> {
     StoreIO<RW, U>(step.map { (value: T) in try transform(value) }, mode)
   }
 
-  /// This one, then the operation made from its result: one transaction, or one version where both read.
+  /// Runs this operation, then the one made from its result: in one transaction, or on one version if both read.
   public func flatMap<U>(_ next: @escaping @Sendable (T) throws -> StoreIO<RW, U>) -> StoreIO<RW, U> {
     StoreIO<RW, U>(step.bind { (value: T) in try next(value).step }, RW.mode ?? .readWrite)
   }
 
-  /// The result of this one where it passes the test; otherwise the run fails with `error`, by default a `StoreError`
-  /// with the code `.conditionNotMet`.
+  /// Returns the result if it passes the test; otherwise the run fails with `error`, by default a `StoreError` with the code
+  /// `.conditionNotMet`.
   public func filter(
     _ isIncluded: @escaping @Sendable (T) throws -> Bool,
     otherwise error: @autoclosure @escaping @Sendable () -> any Error = StoreError.conditionNotMet
@@ -23,15 +23,15 @@ extension StoreIO {
     }
   }
 
-  /// This one, and where it fails the operation made from the error instead. What this one wrote before it failed is undone.
+  /// Runs this operation and, if it fails, the one made from the error. The changes of the failed one are undone.
   ///
-  /// A run that is cancelled is not recovered.
+  /// A cancellation is not recovered from.
   public func recover(_ handler: @escaping @Sendable (any Error) throws -> Self) -> Self {
     StoreIO(step.recover { error in try handler(error).step }, RW.mode ?? .readWrite)
   }
 
-  /// This one, again and at most `count` times more while it fails with an error that `isTransient` accepts.
-  /// What a failed attempt wrote is undone; all attempts share one transaction.
+  /// Repeats this operation at most `count` times while it fails with an error that `isTransient` accepts. The changes of a failed
+  /// attempt are undone; all attempts share one transaction.
   public func retry(
     _ count: Int, while isTransient: @escaping @Sendable (any Error) -> Bool = { _ in true }
   ) -> Self {
@@ -42,7 +42,7 @@ extension StoreIO {
     }
   }
 
-  /// Changes the result in place and gives it on: `find(7).modify { $0.age += 1 }`. Writes.
+  /// Changes the result in place and returns it: `find(7).modify { $0.age += 1 }`. Writes.
   public func modify(_ change: @escaping @Sendable (T) throws -> Void) -> StoreRW<T> {
     StoreRW(
       step.map { (value: T) in
@@ -60,7 +60,7 @@ extension StoreIO where RW == ReadOnly {
     StoreRW(step.bind { (value: T) in try next(value).step }, .readWrite)
   }
 
-  /// What comes may write, so the run must be able to.
+  /// The next operation may write, so the whole runs in a transaction.
   public func flatMap<U>(_ next: @escaping @Sendable (T) throws -> AnyStoreIO<U>) -> AnyStoreIO<U> {
     AnyStoreIO(step.bind { (value: T) in try next(value).step }, .readWrite)
   }
@@ -72,26 +72,26 @@ extension StoreIO where RW == ReadWrite {
     StoreRW(step.bind { (value: T) in try next(value).step }, .readWrite)
   }
 
-  /// Writing, then whatever comes, writes.
+  /// Writing, then any access, writes.
   public func flatMap<U>(_ next: @escaping @Sendable (T) throws -> AnyStoreIO<U>) -> StoreRW<U> {
     StoreRW(step.bind { (value: T) in try next(value).step }, .readWrite)
   }
 }
 
 extension StoreIO where RW == AnyAccess {
-  /// Whatever this is: with writing it writes.
+  /// Any access, then writing, writes.
   public func flatMap<U>(_ next: @escaping @Sendable (T) throws -> StoreRW<U>) -> StoreRW<U> {
     StoreRW(step.bind { (value: T) in try next(value).step }, .readWrite)
   }
 
-  /// Reading adds nothing: this stays what it is.
+  /// Reading adds nothing: the access stays the same.
   public func flatMap<U>(_ next: @escaping @Sendable (T) throws -> StoreRO<U>) -> AnyStoreIO<U> {
     AnyStoreIO(step.bind { (value: T) in try next(value).step }, mode)
   }
 }
 
 extension StoreError {
-  /// What `filter` fails with unless it is given an error.
+  /// The default error of `filter`.
   public static var conditionNotMet: StoreError {
     StoreError(.conditionNotMet, "The result of an operation did not meet its condition.")
   }

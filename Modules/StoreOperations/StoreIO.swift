@@ -1,7 +1,7 @@
 import Vivarium
 
-/// Something to do with a store, as a value: it does nothing until it is run, can be run again and anywhere, and is
-/// composed with others to one that is still a single transaction.
+/// An operation on a store, as a value. It does nothing until it is run, can be run repeatedly and anywhere, and composes with
+/// others into a single transaction.
 ///
 /// ```swift
 /// func add(dogNamed name: String) -> StoreRW<Dog> { Store.IO.add(Dog(name: name)) }
@@ -10,15 +10,15 @@ import Vivarium
 /// try store.run(io: both)          // two dogs, one transaction
 /// ```
 ///
-/// The first parameter says whether it writes, and the compiler works it out for compositions: reading with reading reads,
-/// anything with writing writes. The second is what a run gives. A run may give live objects; they belong to
-/// the store it ran on.
+/// The first parameter says whether the operation writes; the compiler derives it for compositions: reading with reading reads,
+/// anything with writing writes. The second is the result of a run. Live objects in a result belong to the store that ran the
+/// operation.
 ///
-/// Operations are `Sendable`: what they capture is too, so objects travel as `ObjectReference`s. Composition is not
-/// recursive: a chain of a million steps needs no stack.
+/// Operations are `Sendable`, and so is what they capture: pass objects as `ObjectReference`s. Composition is not recursive: a
+/// chain of a million steps needs no stack.
 public struct StoreIO<RW: Access, T>: Sendable {
   let step: OperationStep
-  /// Whether running this opens a transaction. Of an `AnyStoreIO` this is known at run time only.
+  /// Whether a run opens a transaction. For an `AnyStoreIO` this is known only at run time.
   public let mode: AccessMode
 
   init(_ step: OperationStep, _ mode: AccessMode) {
@@ -26,9 +26,9 @@ public struct StoreIO<RW: Access, T>: Sendable {
     self.mode = mode
   }
 
-  /// Whether running this opens no transaction.
+  /// Whether a run opens no transaction.
   public var isReadOnly: Bool { mode == .readOnly }
-  /// Whether running this opens a transaction.
+  /// Whether a run opens a transaction.
   public var isReadWrite: Bool { mode == .readWrite }
 }
 
@@ -36,14 +36,14 @@ public struct StoreIO<RW: Access, T>: Sendable {
 public typealias StoreRO<T> = StoreIO<ReadOnly, T>
 /// An operation that writes.
 public typealias StoreRW<T> = StoreIO<ReadWrite, T>
-/// An operation that may write: with something that writes it becomes a `StoreRW`, with something that reads it
-/// stays what it is.
+/// An operation that may write. Combined with one that writes, it becomes a `StoreRW`; combined with one that reads, it stays an
+/// `AnyStoreIO`.
 public typealias AnyStoreIO<T> = StoreIO<AnyAccess, T>
 
 // MARK: - Making one
 
 extension StoreIO where RW == ReadOnly {
-  /// Reads. A write in `body` is refused when it is run: `.readOnlyOperation`.
+  /// A reading operation. A write in `body` fails when it runs: `.readOnlyOperation`.
   public init(_ body: @escaping @Sendable (Store) throws -> T) {
     self.init(OperationStep { store in try store.readOnly { StepResult(try body(store)) } }, .readOnly)
   }
@@ -51,19 +51,19 @@ extension StoreIO where RW == ReadOnly {
   /// The store that runs the operation.
   public static var ask: StoreRO<Store> { StoreRO<Store> { $0 } }
 
-  /// The same, to be run in a transaction.
+  /// The same operation, run in a transaction.
   public var writeIO: StoreRW<T> { StoreRW(step, .readWrite) }
 }
 
 extension StoreIO where RW == ReadWrite {
-  /// Writes: runs inside a transaction.
+  /// A writing operation: `body` runs inside a transaction.
   public init(_ body: @escaping @Sendable (Store) throws -> T) {
     self.init(OperationStep { store in StepResult(try body(store)) }, .readWrite)
   }
 }
 
 extension StoreIO where RW == AnyAccess {
-  /// Reads or writes, as `mode` says.
+  /// An operation that reads or writes, by `mode`.
   public init(_ mode: AccessMode, _ body: @escaping @Sendable (Store) throws -> T) {
     switch mode {
     case .readOnly: self.init(StoreRO(body))
@@ -71,12 +71,12 @@ extension StoreIO where RW == AnyAccess {
     }
   }
 
-  /// Forgets the type of access, not the access.
+  /// Erases the access type, not the mode.
   public init(_ io: StoreIO<some Access, T>) { self.init(io.step, io.mode) }
 }
 
 extension StoreIO {
-  /// Gives a value and touches no store. The value is computed at each run.
+  /// Returns a value without using the store. Each run computes the value anew.
   public init(value: @autoclosure @escaping @Sendable () throws -> T) {
     self.init(OperationStep { _ in StepResult(try value()) }, RW.mode ?? .readOnly)
   }

@@ -6,27 +6,27 @@ import Musl
 import Glibc
 #endif
 
-/// Lets go of steps one after the other, however deep they are nested in each other: what a step held is put
-/// into a heap that the outermost `release` of the thread empties.
+/// Releases steps in a loop, however deeply they are nested: the contents of a step go into a heap that the thread's outermost
+/// `release` empties.
 enum Unlinking {
   private final class Heap {
     var bodies: [OperationStep.Body] = []
   }
 
-  /// The thread's heap while it releases something; nil when the process has used up its keys.
+  /// The thread's heap during a release; nil if the process has no more thread-specific keys.
   private static let key: pthread_key_t? = {
     var key = pthread_key_t()
     return pthread_key_create(&key, nil) == 0 ? key : nil
   }()
 
-  /// Empties `body` and lets go of what it held. Keeps no other reference to it: the last one must end in the loop below.
+  /// Empties `body` and releases its contents. Keeps no other reference to them: the last one must end in the loop below.
   static func release(_ body: inout OperationStep.Body) {
     guard let key else {
       body = .ended
       return
     }
     if let raw = pthread_getspecific(key) {
-      // Sound: the pointer is that of the heap below, which lives until it is taken out again.
+      // Sound: the pointer is that of the heap below, which lives until it is removed from the thread.
       take(&body, Unmanaged<Heap>.fromOpaque(raw).takeUnretainedValue())
       return
     }
