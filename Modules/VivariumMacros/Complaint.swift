@@ -2,8 +2,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// What is wrong with a model, said at the place where it is written, with the edit that mends it where there
-/// is one.
+/// An error in a model, reported at its place in the source, with a fix-it if there is one.
 struct Complaint: DiagnosticMessage {
   let message: String
   let id: String
@@ -12,7 +11,7 @@ struct Complaint: DiagnosticMessage {
   var diagnosticID: MessageID { MessageID(domain: "Vivarium", id: id) }
 }
 
-/// An edit that the compiler offers.
+/// A fix-it.
 struct Remedy: FixItMessage {
   let message: String
   let id: String
@@ -20,7 +19,7 @@ struct Remedy: FixItMessage {
 
   var fixItID: MessageID { MessageID(domain: "Vivarium", id: id) }
 
-  /// Puts `new` where `old` is.
+  /// Replaces `old` with `new`.
   init(_ message: String, id: String, replace old: some SyntaxProtocol, with new: some SyntaxProtocol) {
     self.message = message
     self.id = id

@@ -1,7 +1,7 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// `@PrimaryKey`, `@Indexed`, `@Unique`, `@FullText`, `@Inverse`, `@Renamed`, `@Transient`: write nothing; `@Model` reads them.
+/// `@PrimaryKey`, `@Indexed`, `@Unique`, `@FullText`, `@Inverse`, `@Renamed`, `@Transient`: generate nothing; `@Model` reads them.
 struct MarkerMacro: PeerMacro {
   static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
@@ -9,7 +9,7 @@ struct MarkerMacro: PeerMacro {
   ) -> [DeclSyntax] { [] }
 }
 
-/// `#Index` and `#Unique`: write nothing; `@Model` reads them.
+/// `#Index` and `#Unique`: generate nothing; `@Model` reads them.
 struct IndexListMacro: DeclarationMacro {
   static func expansion(
     of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext

@@ -2,7 +2,7 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 
 extension ModelMacro {
-  /// Everything the macro adds inside the class.
+  /// All members that the macro adds to the class.
   var members: [DeclSyntax] {
     [valuesBox] + storage + initialisers + [
       "\(raw: access)static var _$name: String { \"\(raw: storedName ?? name)\" }",
@@ -12,7 +12,7 @@ extension ModelMacro {
     ]
   }
 
-  /// The values of an object that is in no store: a box that live objects do not have.
+  /// The values of an unmanaged object: a box that live objects lack.
   private var valuesBox: DeclSyntax {
     let fields = ["var _$observers: Vivarium.UnmanagedObservers?"] + stored.map { "var \($0.identifier): \($0.boxedType)" }
     let defaults = stored.map { "self.\($0.identifier) = \($0.initialValue)" }
@@ -27,8 +27,8 @@ extension ModelMacro {
     return "final class _$Values {\n\(raw: lines.joined(separator: "\n"))\n}"
   }
 
-  /// Three words. Without `_$raw` the object is in no store and `_$owner` is its box, or nil until somebody needs
-  /// it; with it, `_$owner` is the store.
+  /// Three words. Without `_$raw` the object is unmanaged, and `_$owner` is its box, or nil until the box is needed; with `_$raw`,
+  /// `_$owner` is the store.
   private var storage: [DeclSyntax] {
     [
       "@exclusivity(unchecked) \(raw: access)var _$raw: UnsafeMutablePointer<Vivarium.RawContext>?",
@@ -70,7 +70,7 @@ extension ModelMacro {
     return result
   }
 
-  /// What a memberwise initialiser takes.
+  /// The properties that the memberwise initialiser takes.
   private var memberwise: [Property] { stored.filter { !$0.isCollection && !$0.isPrivate && !$0.isDerived } }
 
   private var memberwiseInitialiser: DeclSyntax {
@@ -138,7 +138,7 @@ extension ModelMacro {
     return "\(raw: access)static let _$keyPaths: [any PartialKeyPath<\(raw: name)> & Sendable] = [\(raw: paths)]"
   }
 
-  /// Moves an unmanaged object's values into a row, and says who observes them.
+  /// Moves an unmanaged object's values into a row, and passes on its observers.
   private var adoption: DeclSyntax {
     let lines = properties.enumerated().compactMap { ordinal, property -> String? in
       if property.isInverse { return nil }
@@ -155,7 +155,7 @@ extension ModelMacro {
 }
 
 extension Property {
-  /// Required values are absent until somebody sets them.
+  /// The type in the box. A required value is nil until it is set.
   fileprivate var boxedType: String { isRequired ? "\(type)?" : type }
 
   fileprivate var initialValue: String {

@@ -2,22 +2,22 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// Turns a plain final class into a live object: schema, accessors, initialisers, conformances.
+/// Turns a plain final class into a live object: generates schema, accessors, initialisers and conformances.
 struct ModelMacro {
   let declaration: ClassDeclSyntax
   let properties: [Property]
-  /// How the store calls the type, where that is not the class's name.
+  /// The type's name in the store, if it differs from the class's.
   var storedName: String?
 
   var name: String { declaration.name.text.filter { $0 != "`" } }
-  /// `@Model(.embedded)`.
+  /// Whether the model is declared `@Model(.embedded)`.
   var isEmbedded: Bool {
     declaration.attribute("Model")?.firstArgument?.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "embedded"
   }
-  /// Properties that have a value of their own; inverses have none.
+  /// Properties with a value of their own; inverses have none.
   var stored: [Property] { properties.filter { !$0.isInverse } }
 
-  /// nil when the declaration cannot be a model; then it is complained about if `context` is given.
+  /// nil if the declaration cannot be a model; the reason is diagnosed if `context` is given.
   init?(_ group: some DeclGroupSyntax, _ context: (any MacroExpansionContext)?) {
     guard let declaration = group.as(ClassDeclSyntax.self) else {
       let isStruct = group.is(StructDeclSyntax.self)
@@ -51,12 +51,12 @@ struct ModelMacro {
     return isAllowed
   }
 
-  /// "public " or "package " or nothing: what the class's witnesses need.
+  /// "public ", "package " or empty: the access of the class's witnesses.
   var access: String { declaration.modifiers.access }
 }
 
 extension DeclModifierListSyntax {
-  /// "public " or "package " or nothing: what the members have that a macro makes.
+  /// "public ", "package " or empty: the access of generated members.
   var access: String {
     for modifier in self {
       switch modifier.name.tokenKind {

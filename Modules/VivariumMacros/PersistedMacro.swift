@@ -4,10 +4,10 @@ import SwiftSyntaxMacros
 
 /// The accessors of one persisted property, given its ordinal in the model.
 ///
-/// The getter touches no class but the object: a raw pointer, one byte that says whether reads are tracked, and
-/// the load. The object itself is handed to nobody, not even to what reports the read, which is told its key and the
-/// property's ordinal: so the compiler sees that it does not escape, and a loop over results needs no memory for its
-/// objects. Its lifetime is extended over the load because the pointer is only good while it lives.
+/// The getter uses no class instance but the object itself: it reads a raw pointer, one byte that says whether reads are tracked,
+/// and the value. It passes the object on to nothing: even the function that reports the read gets only key and ordinal. So the
+/// compiler sees that the object does not escape, and a loop over results allocates no memory for its objects. The object's
+/// lifetime is extended over the load because the pointer is valid only while the object lives.
 struct PersistedMacro: AccessorMacro {
   static func expansion(
     of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,

@@ -3,8 +3,7 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 extension DeclGroupSyntax {
-  /// The persisted properties in order of declaration. What cannot be one is left out, and complained about
-  /// when `context` is given.
+  /// The persisted properties in order of declaration. Skips invalid ones, and diagnoses them if `context` is given.
   func persistedProperties(_ context: (any MacroExpansionContext)? = nil) -> [Property] {
     memberBlock.members.compactMap { member in
       member.decl.as(VariableDeclSyntax.self).flatMap { Property.read($0, context) }
@@ -13,7 +12,7 @@ extension DeclGroupSyntax {
 }
 
 extension Property {
-  /// nil for what is not persisted: static, computed, `@Transient`, and what is refused.
+  /// nil if the property is not persisted: static, computed, `@Transient`, or invalid.
   static func read(_ declaration: VariableDeclSyntax, _ context: (any MacroExpansionContext)?) -> Property? {
     if declaration.has(.static) || declaration.has(.class) || declaration.attribute("Transient") != nil { return nil }
     guard let binding = declaration.bindings.first else { return nil }
@@ -94,7 +93,7 @@ extension Property {
         with: binding.with(\.pattern, binding.pattern.trimmed).with(\.typeAnnotation, annotation)))
   }
 
-  /// Complains about types that can be seen to be wrong. The rest the compiler judges, by overloads.
+  /// Whether the type is recognisably invalid; diagnoses it. The compiler checks the others by overload resolution.
   private static func refuses(
     _ type: TypeSyntax, of declaration: VariableDeclSyntax, _ context: (any MacroExpansionContext)?
   ) -> Bool {
@@ -126,10 +125,10 @@ extension Property {
     return false
   }
 
-  /// The type of ours that somebody means who writes one of Swift's.
+  /// The Vivarium type to use instead of one of Swift's.
   private static func replacement(for type: TypeSyntax) -> String? {
     if let optional = type.as(OptionalTypeSyntax.self) {
-      // Collections and mixed values have a nothing of their own.
+      // Collections and mixed values have an empty value of their own.
       return replacement(for: optional.wrappedType).map { $0.hasPrefix("Live") || $0 == "AnyValue" ? $0 : $0 + "?" }
     }
     if let array = type.as(ArrayTypeSyntax.self) {
@@ -199,7 +198,7 @@ extension Property {
 }
 
 extension Property {
-  /// Marks that do not go with the type, where its name says so; where it does not, opening a store does.
+  /// Diagnoses attributes that do not fit the type, if its name reveals that; otherwise opening a store does.
   private func checkTypes(_ context: (any MacroExpansionContext)?) {
     let bare = isOptional ? type.filter { $0 != "?" } : type
     if let attribute = declaration.attribute("PrimaryKey"), Property.noKeys.contains(bare) {

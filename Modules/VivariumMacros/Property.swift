@@ -1,31 +1,31 @@
 import SwiftSyntax
 
-/// One persisted property, read from syntax alone: a macro sees no types.
+/// One persisted property, read from syntax alone: a macro knows no types.
 struct Property {
   let declaration: VariableDeclSyntax
   let binding: PatternBindingSyntax
-  /// As written, with backticks if it has them.
+  /// The name as written, with backticks if it has them.
   let identifier: String
   let type: String
 
-  /// Without backticks: how the schema calls it.
+  /// The name in the schema, without backticks.
   var name: String { identifier.filter { $0 != "`" } }
   var defaultValue: ExprSyntax? { binding.initializer?.value.trimmed }
 
-  /// A list, set or map.
+  /// Whether the type is a list, set or map.
   var isCollection: Bool { ["LiveList<", "LiveSet<", "LiveMap<"].contains { type.hasPrefix($0) } }
-  /// A mixed value: it has a null of its own.
+  /// Whether the type is a mixed value, which has a null of its own.
   var isMixed: Bool { type == "AnyValue" || type == "Vivarium.AnyValue" }
   var isInverse: Bool { type.hasPrefix("LinkingObjects<") || declaration.attribute("Inverse") != nil }
   var isOptional: Bool { type.hasSuffix("?") || type.hasPrefix("Optional<") }
-  /// Must be given a value before the object is added.
+  /// Whether it must get a value before the object is added.
   var isRequired: Bool { defaultValue == nil && !isCollection && !isOptional && !isInverse && !isMixed && !isDerived }
   var isPrimaryKey: Bool { declaration.attribute("PrimaryKey") != nil }
   var isPrivate: Bool {
     declaration.modifiers.contains { ["private", "fileprivate"].contains($0.name.text) && $0.detail == nil }
   }
 
-  /// The property an inverse follows back: the last component of `@Inverse(\Person.dogs)`.
+  /// The property that an inverse is computed from: the last component of `@Inverse(\Person.dogs)`.
   var inverse: (path: KeyPathExprSyntax, property: String)? {
     guard let path = declaration.attribute("Inverse")?.firstArgument?.as(KeyPathExprSyntax.self),
       let last = path.components.last
@@ -36,7 +36,7 @@ struct Property {
   /// The argument of `@Relationship(deleteRule:)`.
   var deleteRule: ExprSyntax? { declaration.attribute("Relationship")?.firstArgument?.trimmed }
 
-  /// The argument of `@Renamed(from:)`, where it is a plain text.
+  /// The argument of `@Renamed(from:)`, if it is a plain string literal.
   var renamedFrom: String? {
     guard let text = declaration.attribute("Renamed")?.firstArgument?.as(StringLiteralExprSyntax.self),
       text.segments.count == 1, let name = text.segments.first?.as(StringSegmentSyntax.self)?.content.text, !name.isEmpty
@@ -46,7 +46,7 @@ struct Property {
 
   var isDerived: Bool { declaration.attribute("Derived") != nil }
 
-  /// What `@Derived` says, as the schema has it; nil when it cannot be read.
+  /// The argument for the schema made from `@Derived`; nil if it cannot be read.
   var derivation: String? {
     guard let arguments = declaration.attribute("Derived")?.arguments?.as(LabeledExprListSyntax.self) else { return nil }
     let names = arguments.map { argument in
@@ -61,8 +61,7 @@ struct Property {
     return "Vivarium.Derivation(.\(function.declName.baseName.text), of: \"\(number)\", over: \"\(relationship)\")"
   }
 
-  /// The default, when its text alone says what it is: then objects stored before the property existed can have
-  /// it too.
+  /// The default, if its text alone determines its value: then objects stored before the property existed can have it too.
   var constantDefault: ExprSyntax? {
     guard let value = defaultValue, !isDerived, !isInverse, !isCollection, !isMixed, !value.is(NilLiteralExprSyntax.self)
     else { return nil }
@@ -83,7 +82,7 @@ extension ExprSyntax {
     return false
   }
 
-  /// The type that a literal, `Type(…)` or `Type.member` gives away.
+  /// The type that a literal, `Type(…)` or `Type.member` reveals.
   var evidentType: String? {
     if `is`(StringLiteralExprSyntax.self) { return "String" }
     if `is`(IntegerLiteralExprSyntax.self) { return "Int" }

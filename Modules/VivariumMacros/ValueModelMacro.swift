@@ -2,13 +2,13 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// Turns a plain struct into a model whose objects are values: writes a live class with the same properties, and the ways
+/// Turns a plain struct into a model whose objects are values: generates a live class with the same properties, and the conversions
 /// between the two.
 struct ValueModelMacro {
   private let declaration: StructDeclSyntax
   private let properties: [ValueProperty]
 
-  /// nil when the declaration cannot be one; then it is complained about if `context` is given.
+  /// nil if the declaration cannot be a value model; the reason is diagnosed if `context` is given.
   init?(_ group: some DeclGroupSyntax, _ context: (any MacroExpansionContext)?) {
     guard let declaration = group.as(StructDeclSyntax.self) else {
       context?.complain("'@ValueModel' needs a struct; a class is a '@Model'", id: "struct", at: group.introducer)
@@ -27,10 +27,10 @@ struct ValueModelMacro {
     }
   }
 
-  /// "public " or "package " or nothing.
+  /// "public ", "package " or empty.
   private var access: String { declaration.modifiers.access }
 
-  /// The class as `@Model` would be given it: what is not a property, and what is `@Transient`, left out.
+  /// The class that `@Model` expands: without members that are not properties, and without `@Transient` ones.
   private var model: ModelMacro? {
     let lists = declaration.memberBlock.members.compactMap { $0.decl.as(MacroExpansionDeclSyntax.self)?.trimmedDescription }
     let lines = properties.map(\.kept.declaration.trimmedDescription) + lists

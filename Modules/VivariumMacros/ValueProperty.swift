@@ -2,14 +2,14 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// One stored property of a struct, and the one of the live class that keeps it.
+/// One stored property of a struct, and the property of the live class that stores its value.
 struct ValueProperty {
-  /// Of the live class: an Array, Set or Dictionary is a list, set or map there.
+  /// The property of the live class: an Array, Set or Dictionary becomes a list, set or map.
   let kept: Property
-  /// `LiveList`, `LiveSet` or `LiveMap`; nil for what is kept as it is.
+  /// `LiveList`, `LiveSet` or `LiveMap`; nil if the value is stored unchanged.
   private let collection: String?
 
-  /// nil for what is not persisted: static, computed, `@Transient`, and what is refused.
+  /// nil if the property is not persisted: static, computed, `@Transient`, or invalid.
   init?(_ declaration: VariableDeclSyntax, _ context: (any MacroExpansionContext)?) {
     for mark in ["Inverse", "Relationship", "Derived"] {
       if let attribute = declaration.attribute(mark) {
@@ -27,7 +27,7 @@ struct ValueProperty {
         binding.with(\.typeAnnotation, TypeAnnotationSyntax(type: TypeSyntax("\(raw: live.name)<\(raw: live.argument)>")))
           .with(\.initializer, nil)
       ]
-      // Of the original, what does not depend on the type is complained about.
+      // Diagnoses in the original source whatever does not depend on the type.
       guard let property = Property.read(changed, nil) else {
         _ = Property.read(declaration, context)
         return nil
@@ -43,7 +43,7 @@ struct ValueProperty {
     (kept, collection) = (property, nil)
   }
 
-  /// The value from what the live object has.
+  /// The expression for the value, from the live object's.
   func reading(_ source: String) -> String {
     switch collection {
     case "LiveList": "Array(\(source))"
@@ -53,10 +53,10 @@ struct ValueProperty {
     }
   }
 
-  /// What the live object is given for the value.
+  /// The expression for the live object's value, from the struct's.
   func writing(_ source: String) -> String { collection.map { "Vivarium.\($0)(\(source))" } ?? source }
 
-  /// The collection of the live class that keeps one of Swift's.
+  /// The live class's collection for one of Swift's.
   private static func liveType(_ type: TypeSyntax) -> (name: String, argument: String)? {
     if let array = type.as(ArrayTypeSyntax.self) { return ("LiveList", array.element.trimmedDescription) }
     if let dictionary = type.as(DictionaryTypeSyntax.self), dictionary.key.trimmedDescription == "String" {
